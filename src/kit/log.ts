@@ -1,0 +1,39 @@
+/** Log lines are JSON on stderr: literal event names, fields instead of sentences. stdout is never a log. */
+export type Fields = Record<string, unknown>;
+export type Log = {
+  debug(event: string, fields?: Fields): void;
+  info(event: string, fields?: Fields): void;
+  warn(event: string, fields?: Fields): void;
+  error(event: string, fields?: Fields): void;
+};
+
+export const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** An Error's own text in fields that survive JSON; its stack only where asked. */
+export const errorFields = (error: unknown): Fields =>
+  error instanceof Error
+    ? {
+        error: error.message,
+        stack: error.stack,
+        ...(error.cause === undefined ? {} : { cause: String(error.cause) }),
+      }
+    : { error: String(error) };
+
+export const createLog = (
+  level: Level,
+  write: (line: string) => void = (line) => process.stderr.write(line),
+  now: () => number = Date.now,
+): Log => {
+  const at =
+    (name: Level) =>
+    (event: string, fields: Fields = {}) => {
+      if (LEVELS.indexOf(name) < LEVELS.indexOf(level)) return;
+      write(
+        `${JSON.stringify({ time: new Date(now()).toISOString(), level: name, event, ...fields })}\n`,
+      );
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+};
+
+export const silentLog: Log = createLog("silent");
