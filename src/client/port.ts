@@ -1,0 +1,60 @@
+import type { Operation } from "../contract/operation.ts";
+
+/** Headers that carry a credential, by name. They never leave the client. */
+export type CredentialHeaders = Record<string, string>;
+
+export type CallOptions = {
+  /** The MCP tool on whose behalf the call is made; it appears in the audit log. */
+  tool: string;
+  idempotencyKey?: string | undefined;
+  ifMatch?: string | undefined;
+  signal?: AbortSignal | undefined;
+};
+
+export type Reply = {
+  status: number;
+  /** The parsed body; null where the operation has none. */
+  output: unknown;
+  etag: string | null;
+  requestId: string | null;
+  /** X-Total-Count of a list. */
+  total: number | null;
+  /** Body fields the platform did not know. */
+  ignoredFields: string[];
+};
+
+/** An operation and its arguments (names of path, query and body in one object) to a reply, or a Problem thrown. */
+export type Client = {
+  call(
+    operation: Operation,
+    args: Record<string, unknown>,
+    credential: CredentialHeaders,
+    options: CallOptions,
+  ): Promise<Reply>;
+  close(): Promise<void>;
+};
+
+/** One HTTP exchange: undici for a remote platform, the app itself for the embedded one. */
+export type Transport = {
+  send(request: WireRequest): Promise<WireReply>;
+  /** Whether a GET may carry a body; where not, the POST twin is used. */
+  getWithBody: boolean;
+  close(): Promise<void>;
+};
+
+export type WireRequest = {
+  service: Operation["service"];
+  method: string;
+  /** Path and query. */
+  target: string;
+  headers: Record<string, string>;
+  body: string | null;
+  signal: AbortSignal | undefined;
+};
+
+export type WireReply = {
+  status: number;
+  headers: Record<string, string>;
+  /** Text, already bounded in size. */
+  body: string;
+};

@@ -1,0 +1,73 @@
+import type { z } from "zod";
+import type { Fault } from "./errors.ts";
+
+type Issue = z.core.$ZodIssue;
+
+const SHOWN_CHARACTERS = 100;
+
+const fieldOf = (path: PropertyKey[]): string =>
+  path.reduce<string>((text, key) => {
+    if (typeof key === "number") return `${text}[${key}]`;
+    const name = String(key).slice(0, SHOWN_CHARACTERS);
+    return text === "" ? name : `${text}.${name}`;
+  }, "");
+
+const typeFault = (issue: Issue & { code: "invalid_type" }): Omit<Fault, "field"> =>
+  issue.input === undefined
+    ? { code: "required", message: "is required" }
+    : { code: "type", message: `must be ${article(issue.expected)}` };
+
+const article = (expected: string): string => {
+  if (expected === "int") return "a whole number";
+  return `${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}`;
+};
+
+const sizeFault = (issue: Issue & { code: "too_small" | "too_big" }): Omit<Fault, "field"> => {
+  const few = issue.code === "too_small";
+  const bound = few ? issue.minimum : issue.maximum;
+  if (issue.origin === "string" || issue.origin === "array") {
+    const unit = issue.origin === "string" ? "characters" : "items";
+    if (few && Number(bound) === 1) return { code: "empty", message: "must not be empty" };
+    return few
+      ? { code: "too_short", message: `must have at least ${bound} ${unit}` }
+      : { code: "too_long", message: `must have at most ${bound} ${unit}` };
+  }
+  const edge = few ? "at least" : "at most";
+  const more = few ? "greater than" : "less than";
+  return { code: "range", message: `must be ${issue.inclusive ? edge : more} ${bound}` };
+};
+
+const faultOf = (issue: Issue): Omit<Fault, "field"> => {
+  switch (issue.code) {
+    case "invalid_type":
+      return typeFault(issue);
+    case "too_small":
+    case "too_big":
+      return sizeFault(issue);
+    case "invalid_value":
+      return { code: "enum", message: `must be one of ${issue.values.map(String).join(", ")}` };
+    case "custom": {
+      const code: unknown = issue.params?.["code"];
+      return { code: typeof code === "string" ? code : "format", message: issue.message };
+    }
+    default:
+      return { code: "format", message: issue.message };
+  }
+};
+
+/** Every fault of a refused value, by path, in words for whoever sent it. */
+export const faults = (error: z.ZodError): Fault[] =>
+  error.issues.flatMap((issue): Fault[] => {
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({
+        field: fieldOf([...issue.path, key]),
+        code: "unknown",
+        message: "is not known here",
+      }));
+    }
+    return [{ field: fieldOf(issue.path), ...faultOf(issue) }];
+  });
+
+/** The faults as one sentence. */
+export const sentence = (list: readonly Fault[]): string =>
+  `${list.map((fault) => (fault.field === "" ? `The value ${fault.message}` : `${fault.field} ${fault.message}`)).join("; ")}.`;

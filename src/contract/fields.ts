@@ -1,0 +1,111 @@
+import { z } from "zod";
+
+// Lengths count characters as people do, not UTF-16 units.
+const characters = (text: string): number => [...text].length;
+
+const bounded = (schema: z.ZodString, max: number) =>
+  schema
+    .refine((value) => !value.includes("\0"), {
+      error: "must not contain the character U+0000",
+      params: { code: "format" },
+    })
+    .refine((value) => value.length <= max || characters(value) <= max, {
+      error: `must have at most ${max} characters`,
+      params: { code: "too_long" },
+    })
+    .meta({ maxLength: max });
+
+export const text = (max: number) => bounded(z.string(), max);
+export const requiredText = (max: number) => bounded(z.string().min(1), max);
+
+export const Description = requiredText(500);
+export const Name = text(200);
+/** An account's or a document's number: external, free form. */
+export const RecordNumber = requiredText(128);
+export const RecordId = requiredText(128);
+
+// Printable, without the separator of paths.
+const CODE = /^[^/\p{C}\p{Zl}\p{Zp}]+$/u;
+
+/** The key people give a reason, category, department or resolution; matched ignoring case. */
+export const CodeText = bounded(
+  z.string().trim().min(1).regex(CODE, "must be printable and without a slash"),
+  64,
+);
+
+export const Email = bounded(z.string().trim().min(1), 254)
+  .refine((value) => z.email().safeParse(value).success, {
+    error: "must be an e-mail address",
+    params: { code: "format" },
+  })
+  .meta({ format: "email" });
+
+export const Timestamp = z.iso.datetime().meta({ description: "UTC" });
+
+/** Exact to 15 significant digits; longer ones never reach a schema as numbers. */
+export const Amount = z.number();
+
+export const PositiveAmount = z.number().refine((value) => value > 0, {
+  error: "must be greater than 0",
+  params: { code: "range" },
+});
+
+const STATUS_WORDS = ["open", "closed", "cancel"];
+
+/** 0 Open, 1 Closed, 2 Cancel; the words are understood too. */
+export const DisputeStatus = z
+  .literal([0, 1, 2])
+  .meta({ type: "integer", description: "0 Open, 1 Closed, 2 Cancel" });
+
+export const statusFromWord = (value: unknown): unknown => {
+  if (typeof value !== "string") return value;
+  const index = STATUS_WORDS.indexOf(value.toLowerCase());
+  return index === -1 ? value : index;
+};
+
+export const NoteVisibility = z.enum(["Internal", "All"]);
+export const ReasonVisibility = z.enum(["Internal", "External", "All"]);
+
+export const auditFields = {
+  createUser: z.string(),
+  createDate: Timestamp,
+  updateUser: z.string(),
+  updateDate: Timestamp,
+};
+
+export const tenantPath = { tenantId: RecordId };
+
+export const paging = {
+  Page: z.int().min(1).optional().meta({ description: "from 1" }),
+  PageSize: z.int().min(1).max(1000).optional(),
+};
+
+export const bodyPaging = {
+  page: z.int().min(1).optional().meta({ description: "from 1" }),
+  pageSize: z.int().min(1).max(1000).optional(),
+};
+
+export type SortKey<F extends string> = { field: F; descending: boolean };
+
+/** `Field,-Other`: a comma list, `-` for descending, names in any case. */
+export const sortBy = <const F extends string>(fields: readonly F[]) => {
+  const byName = new Map(fields.map((field) => [field.toLowerCase(), field]));
+  return z
+    .string()
+    .min(1)
+    .transform((value, context): SortKey<F>[] =>
+      value.split(",").flatMap((part) => {
+        const name = part.trim();
+        const descending = name.startsWith("-");
+        const field = byName.get(name.slice(descending ? 1 : 0).toLowerCase());
+        if (field !== undefined) return [{ field, descending }];
+        context.addIssue({
+          code: "custom",
+          message: `must name fields of ${fields.join(", ")}`,
+          params: { code: "enum" },
+        });
+        return [];
+      }),
+    )
+    .meta({ description: `comma list of ${fields.join(" ")}; - descends` });
+};

@@ -1,0 +1,33 @@
+import type { Operation } from "./operation.ts";
+import { api_keys } from "./operations/api-keys.ts";
+import { assignees } from "./operations/assignees.ts";
+import { audit_logs } from "./operations/audit-logs.ts";
+import { auth } from "./operations/auth.ts";
+import { categories } from "./operations/categories.ts";
+import { departments } from "./operations/departments.ts";
+import { dispute_notes } from "./operations/dispute-notes.ts";
+import { disputes } from "./operations/disputes.ts";
+import { reasons } from "./operations/reasons.ts";
+import { resolutions } from "./operations/resolutions.ts";
+import { users } from "./operations/users.ts";
+
+/** Everything the platform can do, by noun and verb. */
+export const contract = {
+  auth,
+  api_keys,
+  users,
+  disputes,
+  dispute_notes,
+  reasons,
+  categories,
+  departments,
+  assignees,
+  resolutions,
+  audit_logs,
+};
+
+export type Contract = typeof contract;
+
+export const operations: readonly Operation[] = Object.values(contract).flatMap(
+  (noun): Operation[] => Object.values(noun),
+);

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import type { OwnCode } from "./errors.ts";
+import type { Permission, Scope } from "./permissions.ts";
+
+/** Which of the platform's services answers: each has its own base URL, credential header and error dialect. */
+export type Service = "gateway" | "export";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/**
+ * What a caller must bring: nothing, any live credential, access to the path's tenant,
+ * or (beyond that) a permission or an export key's scope.
+ */
+export type Access = "public" | "caller" | "member" | Permission | Scope;
+
+/** `read` changes nothing; `create` adds a record at each call; `change` may be repeated; `session` opens or closes sessions. */
+export type Effect = "read" | "create" | "change" | "session";
+
+/** What an audit action may depend on. */
+export type Outcome = {
+  status: number;
+  body: unknown;
+  /** What the record was before, where the service says so. */ was?: unknown;
+};
+
+type Shape = z.ZodObject;
+
+type Spec = {
+  id: `${string}.${string}`;
+  service: Service;
+  method: Method;
+  /** From the root of the service, with `{parameters}`. */
+  path: `/${string}`;
+  /** Further routes with the same meaning, such as the POST twin of a GET that has a body. */
+  also?: readonly { method: Method; path: `/${string}` }[];
+  access: Access;
+  effect?: Effect;
+  summary: string;
+  params?: Shape;
+  query?: Shape;
+  body?: Shape;
+  /** `null`: an answer without a body. */
+  output: z.ZodType | null;
+  fails?: readonly OwnCode[];
+  /** The audit log's word, or how it follows from the outcome. */
+  audit: string | ((outcome: Outcome) => string);
+  /** The part of the interface documents where it is described. */
+  source: string;
+};
+
+const effectOf = (spec: Spec): Effect => {
+  if (spec.effect !== undefined) return spec.effect;
+  if (spec.method === "GET") return "read";
+  return spec.method === "POST" ? "create" : "change";
+};
+
+const statusOf = (spec: Spec, effect: Effect): 200 | 201 | 204 => {
+  if (spec.method === "DELETE") return 204;
+  return effect === "create" ? 201 : 200;
+};
+
+const none = z.object({});
+
+/** One thing the platform can do, declared once: routes, client, tools, documents and tests read it. */
+export const operation = <const S extends Spec>(spec: S) => {
+  const effect = effectOf(spec);
+  return {
+    also: [],
+    params: none,
+    query: none,
+    body: null,
+    fails: [],
+    ...spec,
+    effect,
+    status: statusOf(spec, effect),
+  } as Declared<S>;
+};
+
+type Declared<S extends Spec> = Omit<
+  S,
+  "effect" | "params" | "query" | "body" | "fails" | "also"
+> & {
+  also: readonly { method: Method; path: `/${string}` }[];
+  effect: Effect;
+  status: 200 | 201 | 204;
+  params: S["params"] extends Shape ? S["params"] : typeof none;
+  query: S["query"] extends Shape ? S["query"] : typeof none;
+  body: S["body"] extends Shape ? S["body"] : null;
+  fails: S["fails"] extends readonly OwnCode[] ? S["fails"] : readonly [];
+};
+
+/** Any operation, as routes, client and tools see it. */
+export type Operation = {
+  id: string;
+  service: Service;
+  method: Method;
+  path: `/${string}`;
+  also: readonly { method: Method; path: `/${string}` }[];
+  access: Access;
+  effect: Effect;
+  status: 200 | 201 | 204;
+  summary: string;
+  params: Shape;
+  query: Shape;
+  body: Shape | null;
+  output: z.ZodType | null;
+  fails: readonly OwnCode[];
+  audit: string | ((outcome: Outcome) => string);
+  source: string;
+};
+
+/** What a handler is given: validated, each part where it was sent. */
+export type Input<O extends Operation> = {
+  params: z.output<O["params"]>;
+  query: z.output<O["query"]>;
+  body: O["body"] extends Shape ? z.output<O["body"]> : null;
+};
+
+export type Output<O extends Operation> = O["output"] extends z.ZodType
+  ? z.input<O["output"]>
+  : null;
+
+export type FailCode<O extends Operation> = O["fails"][number];
+
+/** Operations whose answer is a bare array. */
+export const isList = (operation: Operation): boolean => operation.output instanceof z.ZodArray;
+
+/** Every argument of an operation in one flat object: the names of path, query and body. */
+export const argumentShape = (operation: Operation): Record<string, z.ZodType> => ({
+  ...operation.params.shape,
+  ...operation.query.shape,
+  ...operation.body?.shape,
+});
+
+/** The `{names}` in a path, in order. */
+export const pathParameters = (path: string): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { RecordId, tenantPath } from "../fields.ts";
+import { operation } from "../operation.ts";
+
+// The two spellings of "millis" are the interface's own.
+export const ApiKey = z.object({
+  keyId: z.string(),
+  apiKey: z.string(),
+  createDateInMillis: z.int().meta({ description: "epoch milliseconds" }),
+  expiresAtInMills: z.int().meta({ description: "0: never" }),
+});
+
+export const api_keys = {
+  create: operation({
+    id: "api_keys.create",
+    service: "gateway",
+    method: "POST",
+    path: "/authentication/v1/tenants/{tenantId}/users/profile/api-key",
+    access: "member",
+    summary: "Create an API key with the caller's own access.",
+    params: z.object(tenantPath),
+    output: ApiKey,
+    fails: ["conflict"],
+    audit: "api_key.created",
+    source: "gateway 5",
+  }),
+  delete: operation({
+    id: "api_keys.delete",
+    service: "gateway",
+    method: "DELETE",
+    path: "/authentication/v1/tenants/{tenantId}/users/profile/api-key/{keyId}",
+    access: "member",
+    summary: "Delete one of the caller's API keys.",
+    params: z.object({ ...tenantPath, keyId: RecordId }),
+    output: null,
+    audit: "api_key.deleted",
+    source: "gateway 5",
+  }),
+};

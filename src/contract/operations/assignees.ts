@@ -1,0 +1,178 @@
+import { z } from "zod";
+import {
+  auditFields,
+  CodeText,
+  Email,
+  Name,
+  RecordId,
+  requiredText,
+  tenantPath,
+  text,
+} from "../fields.ts";
+import { operation } from "../operation.ts";
+
+const Address = z.object({
+  address1: z.string().nullable(),
+  address2: z.string().nullable(),
+  city: z.string().nullable(),
+  state: z.string().nullable(),
+  zip: z.string().nullable(),
+  country: z.string().nullable(),
+});
+
+const Person = z.object({
+  firstName: z.string(),
+  lastName: z.string(),
+  email: z.string(),
+  officePhone: z.string().nullable(),
+  cellPhone: z.string().nullable(),
+  fax: z.string().nullable(),
+  title: z.string().nullable(),
+  language: z.string().nullable(),
+  timezone: z.string().nullable(),
+  address: Address,
+});
+
+/** The person at the tenant who works a dispute; belongs to a department. */
+export const Assignee = z.object({
+  id: z.string(),
+  assigneeId: z.string(),
+  departmentId: z.string(),
+  active: z.boolean(),
+  tenantId: z.string(),
+  userId: z.string().nullable(),
+  allUpdates: z.boolean(),
+  dailyDigest: z.boolean(),
+  person: Person,
+  ...auditFields,
+});
+export type Assignee = z.infer<typeof Assignee>;
+
+const name = Name.nullable().optional();
+const AddressInput = z.object({
+  address1: name,
+  address2: name,
+  city: name,
+  state: name,
+  zip: name,
+  country: name,
+});
+
+// Requests say timeZone, answers timezone; both are understood on the way in.
+const PersonInput = z.object({
+  firstName: requiredText(200).optional(),
+  lastName: requiredText(200).optional(),
+  email: Email.optional(),
+  officePhone: name,
+  cellPhone: name,
+  fax: name,
+  title: name,
+  language: name,
+  timeZone: name,
+  timezone: name,
+  address: AddressInput.nullable().optional(),
+});
+export type PersonInput = z.infer<typeof PersonInput>;
+
+const body = z
+  .object({
+    departmentId: RecordId.optional(),
+    departmentCode: CodeText.optional(),
+    active: z.boolean().optional(),
+    userId: text(128).nullable().optional().meta({ description: "fills missing person fields" }),
+    allUpdates: z.boolean().optional(),
+    dailyDigest: z.boolean().optional(),
+    person: PersonInput.optional(),
+  })
+  .refine((value) => value.departmentId !== undefined || value.departmentCode !== undefined, {
+    error: "is required, or departmentCode",
+    path: ["departmentId"],
+    params: { code: "required" },
+  });
+
+const byEmail = z.object({ ...tenantPath, assigneeEmail: Email });
+
+const TENANT = "/dispute/v1/tenants/{tenantId}";
+
+export const assignees = {
+  get: operation({
+    id: "assignees.get",
+    service: "gateway",
+    method: "GET",
+    path: `${TENANT}/assignees/by-email/{assigneeEmail}`,
+    access: "Dispute Configuration : READ",
+    summary: "Read one assignee by e-mail address.",
+    params: byEmail,
+    output: Assignee,
+    audit: "assignee.read",
+    source: "gateway 4",
+  }),
+  list: operation({
+    id: "assignees.list",
+    service: "gateway",
+    method: "GET",
+    path: `${TENANT}/assignees`,
+    access: "Dispute Configuration : READ",
+    summary: "List the people who work disputes.",
+    params: z.object(tenantPath),
+    query: z.strictObject({ DepartmentId: RecordId.optional() }),
+    output: z.array(Assignee),
+    audit: "assignee.listed",
+    source: "gateway 4",
+  }),
+  create: operation({
+    id: "assignees.create",
+    service: "gateway",
+    method: "POST",
+    path: `${TENANT}/assignees`,
+    access: "Dispute Configuration : CREATE",
+    summary:
+      "Add an assignee to a department; person needs names and e-mail unless a user fills them.",
+    params: z.object(tenantPath),
+    body,
+    output: Assignee,
+    fails: ["conflict"],
+    audit: "assignee.created",
+    source: "gateway 4",
+  }),
+  update: operation({
+    id: "assignees.update",
+    service: "gateway",
+    method: "PUT",
+    path: `${TENANT}/assignees/by-email/{assigneeEmail}`,
+    access: "Dispute Configuration : UPDATE",
+    summary: "Change an assignee; a department must be named and moves them.",
+    params: byEmail,
+    body,
+    output: Assignee,
+    fails: ["conflict"],
+    audit: "assignee.updated",
+    source: "gateway 4",
+  }),
+  delete: operation({
+    id: "assignees.delete",
+    service: "gateway",
+    method: "DELETE",
+    path: `${TENANT}/assignees/{assigneeId}`,
+    access: "Dispute Configuration : DELETE",
+    summary: "Delete an assignee that no dispute names, by id.",
+    params: z.object({ ...tenantPath, assigneeId: RecordId }),
+    output: null,
+    fails: ["in_use"],
+    audit: "assignee.deleted",
+    source: "gateway 4",
+  }),
+  delete_by_email: operation({
+    id: "assignees.delete_by_email",
+    service: "gateway",
+    method: "DELETE",
+    path: `${TENANT}/departments/by-code/{departmentCode}/assignees/by-email/{assigneeEmail}`,
+    access: "Dispute Configuration : DELETE",
+    summary: "Delete an assignee that no dispute names, by department code and e-mail address.",
+    params: z.object({ ...tenantPath, departmentCode: CodeText, assigneeEmail: Email }),
+    output: null,
+    fails: ["in_use"],
+    audit: "assignee.deleted",
+    source: "gateway 4",
+  }),
+};

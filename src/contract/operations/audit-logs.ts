@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { requiredText, text, Timestamp } from "../fields.ts";
+import { operation } from "../operation.ts";
+
+/** One request of the tenant. Entries from before `action` existed lack it. */
+export const AuditEntry = z.object({
+  id: z.string(),
+  method: z.string(),
+  endpoint: z.string(),
+  action: z.string().optional(),
+  statusCode: z.int(),
+  metadata: z.record(z.string(), z.unknown()),
+  tenantId: z.string(),
+  timestamp: Timestamp,
+});
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+const Moment = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
+    error: "must be a date-time with offset or a date",
+  })
+  .meta({ type: "string", anyOf: undefined, description: "date-time or date" });
+
+export const audit_logs = {
+  list: operation({
+    id: "audit_logs.list",
+    service: "export",
+    method: "GET",
+    path: "/api/v1/remittance-export/audit-logs",
+    access: "audit:read",
+    summary: "List the tenant's audit log, newest first.",
+    query: z.strictObject({
+      from: Moment.optional(),
+      to: Moment.optional(),
+      endpoint: text(2048).optional().meta({ description: "exact route path" }),
+      statusCode: z.int().optional(),
+      scheduleId: text(128).optional(),
+      action: text(128).optional().meta({ description: "such as dispute.updated" }),
+      q: text(200).optional().meta({ description: "part of endpoint, action or metadata" }),
+      cursor: requiredText(4096).optional(),
+      limit: z.int().min(1).max(100_000).optional().meta({ description: "default 500" }),
+    }),
+    output: z.object({
+      data: z.array(AuditEntry),
+      pagination: z.object({
+        cursor: z.string().nullable(),
+        hasMore: z.boolean(),
+        rowCount: z.int(),
+      }),
+    }),
+    audit: "audit.queried",
+    source: "export-ingest 4",
+  }),
+};

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { text, Timestamp } from "../fields.ts";
+import { operation } from "../operation.ts";
+
+export const TenantAccess = z.object({
+  tenantId: z.string(),
+  tenantName: z.string(),
+  isPartner: z.boolean(),
+  testTenantId: z.string().nullable(),
+});
+
+export const Login = z.object({
+  status: z.literal("LOGIN_SUCCESS"),
+  userId: z.string(),
+  email: z.string(),
+  accessToken: z.string(),
+  expiresIn: z.int().meta({ description: "seconds" }),
+  createdDate: Timestamp,
+  tenants: z.array(TenantAccess),
+  defaultTenantId: z.string().nullable(),
+});
+
+const TokenBody = z.object({ accessToken: text(1024).min(1) });
+
+export const auth = {
+  login: operation({
+    id: "auth.login",
+    service: "gateway",
+    method: "POST",
+    path: "/authentication/v1/login",
+    access: "public",
+    effect: "session",
+    summary: "Open a session.",
+    body: z.object({ email: text(254).trim().min(1), password: text(1024).min(1) }),
+    output: Login,
+    fails: ["invalid_credentials"],
+    audit: "auth.logged_in",
+    source: "gateway 5",
+  }),
+  verify_session: operation({
+    id: "auth.verify_session",
+    service: "gateway",
+    method: "POST",
+    path: "/authentication/v1/verify-session",
+    access: "public",
+    effect: "session",
+    summary: "Check a session and keep it alive.",
+    body: TokenBody,
+    output: z.object({
+      verified: z.boolean(),
+      status: z.enum(["ACCESSTOKEN_VERIFIED", "ACCESSTOKEN_INVALID", "ACCESSTOKEN_EXPIRED"]),
+    }),
+    audit: "auth.verified",
+    source: "gateway 5",
+  }),
+  logout: operation({
+    id: "auth.logout",
+    service: "gateway",
+    method: "POST",
+    path: "/authentication/v1/logout",
+    access: "public",
+    effect: "session",
+    summary: "Close a session.",
+    body: TokenBody,
+    output: z.object({ status: z.literal("LOGOUT_SUCCESS") }),
+    audit: "auth.logged_out",
+    source: "gateway 5",
+  }),
+};

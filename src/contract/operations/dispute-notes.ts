@@ -1,0 +1,100 @@
+import { z } from "zod";
+import {
+  auditFields,
+  NoteVisibility,
+  paging,
+  RecordId,
+  requiredText,
+  sortBy,
+  tenantPath,
+} from "../fields.ts";
+import { operation } from "../operation.ts";
+
+export const DisputeNote = z.object({
+  disputeNoteId: z.string(),
+  tenantId: z.string(),
+  disputeId: z.string(),
+  content: z.string(),
+  visibility: NoteVisibility,
+  ...auditFields,
+});
+export type DisputeNote = z.infer<typeof DisputeNote>;
+
+export const NOTE_SORT = ["CreateDate", "UpdateDate"] as const;
+
+const NOTES = "/dispute/v1/tenants/{tenantId}/disputes/{disputeId}/disputenotes";
+const many = z.object({ ...tenantPath, disputeId: RecordId });
+const one = many.extend({ noteId: RecordId });
+
+export const dispute_notes = {
+  get: operation({
+    id: "dispute_notes.get",
+    service: "gateway",
+    method: "GET",
+    path: `${NOTES}/{noteId}`,
+    access: "Dispute Management : READ",
+    summary: "Read one note of a dispute.",
+    params: one,
+    output: DisputeNote,
+    audit: "dispute_note.read",
+    source: "gateway 4",
+  }),
+  list: operation({
+    id: "dispute_notes.list",
+    service: "gateway",
+    method: "GET",
+    path: NOTES,
+    access: "Dispute Management : READ",
+    summary: "List a dispute's notes, newest first.",
+    params: many,
+    query: z.strictObject({
+      Visibility: z.array(NoteVisibility).min(1).optional(),
+      Sort: sortBy(NOTE_SORT).optional(),
+      ...paging,
+    }),
+    output: z.array(DisputeNote),
+    audit: "dispute_note.listed",
+    source: "gateway 4",
+  }),
+  create: operation({
+    id: "dispute_notes.create",
+    service: "gateway",
+    method: "POST",
+    path: NOTES,
+    access: "Dispute Management : UPDATE",
+    summary: "Add a note to a dispute; Internal unless told otherwise.",
+    params: many,
+    body: z.object({ content: requiredText(10_000), visibility: NoteVisibility.optional() }),
+    output: DisputeNote,
+    audit: "dispute_note.created",
+    source: "gateway 4",
+  }),
+  update: operation({
+    id: "dispute_notes.update",
+    service: "gateway",
+    method: "PUT",
+    path: `${NOTES}/{noteId}`,
+    access: "Dispute Management : UPDATE",
+    summary: "Change a note's content or visibility.",
+    params: one,
+    body: z.object({
+      content: requiredText(10_000).optional(),
+      visibility: NoteVisibility.optional(),
+    }),
+    output: DisputeNote,
+    audit: "dispute_note.updated",
+    source: "gateway 4",
+  }),
+  delete: operation({
+    id: "dispute_notes.delete",
+    service: "gateway",
+    method: "DELETE",
+    path: `${NOTES}/{noteId}`,
+    access: "Dispute Management : DELETE",
+    summary: "Delete a note.",
+    params: one,
+    output: null,
+    audit: "dispute_note.deleted",
+    source: "gateway 4",
+  }),
+};

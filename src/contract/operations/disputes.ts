@@ -1,0 +1,246 @@
+import { z } from "zod";
+import {
+  Amount,
+  auditFields,
+  bodyPaging,
+  CodeText,
+  DisputeStatus,
+  Email,
+  paging,
+  PositiveAmount,
+  RecordId,
+  RecordNumber,
+  requiredText,
+  sortBy,
+  statusFromWord,
+  tenantPath,
+  text,
+  Timestamp,
+} from "../fields.ts";
+import { type Outcome, operation } from "../operation.ts";
+
+const id = z.string().nullable();
+
+/** A claim by an account that part or all of a document's outstanding balance is not owed. */
+export const Dispute = z.object({
+  disputeId: z.string(),
+  disputeCode: z.string(),
+  tenantId: z.string(),
+  categoryId: z.string(),
+  categoryName: z.string(),
+  externalReasonCategoryId: id,
+  externalReasonCategoryName: id,
+  reasonId: z.string(),
+  reasonName: z.string(),
+  externalReasonId: id,
+  externalReasonName: id,
+  assigneeId: id,
+  assigneeName: id,
+  departmentId: id,
+  departmentName: id,
+  status: DisputeStatus,
+  amount: Amount,
+  isValid: z.boolean(),
+  resolutionId: id,
+  resolutionCode: id,
+  closedDate: Timestamp.nullable(),
+  platformAccountId: id,
+  documentNumber: z.string(),
+  poNumber: id,
+  accountNumber: z.string(),
+  accountName: id.optional(),
+  userId: id.meta({ description: "the assignee's user" }),
+  currencyCode: z.string(),
+  originSystem: z.string(),
+  ...auditFields,
+});
+export type Dispute = z.infer<typeof Dispute>;
+
+const WithoutAccountName = Dispute.omit({ accountName: true });
+
+const reason = {
+  reasonId: RecordId.optional(),
+  reasonCode: CodeText.optional(),
+  externalReasonId: RecordId.optional(),
+  externalReasonCode: CodeText.optional(),
+  categoryId: RecordId.optional().meta({ description: "tells equal reason codes apart" }),
+  categoryCode: CodeText.optional(),
+};
+
+const REASONS = ["reasonId", "reasonCode", "externalReasonId", "externalReasonCode"] as const;
+
+export const DISPUTE_SORT = [
+  "CreateDate",
+  "UpdateDate",
+  "ClosedDate",
+  "Amount",
+  "DisputeCode",
+  "DocumentNumber",
+  "AccountNumber",
+  "Status",
+  "ReasonName",
+  "CategoryName",
+  "DepartmentName",
+  "AssigneeName",
+] as const;
+
+const one = z.object({ ...tenantPath, disputeId: RecordId });
+const MOVES = ["dispute.reopened", "dispute.closed", "dispute.canceled"] as const;
+
+const sentStatus = (body: unknown): unknown =>
+  typeof body === "object" && body !== null && "status" in body
+    ? statusFromWord(body.status)
+    : undefined;
+
+// A status sent with its present value moves nothing, so it is an update like any other.
+const updateAction = ({ body, was }: Outcome): string => {
+  const status = sentStatus(body);
+  const move = typeof status === "number" && status !== was ? MOVES[status] : undefined;
+  return move ?? "dispute.updated";
+};
+
+const LOOKUP_STATUS = ["Open", "Closed", "Cancel", "All"] as const;
+
+const lookupStatus = (value: unknown): unknown => {
+  if (typeof value === "number") return LOOKUP_STATUS[value] ?? value;
+  if (typeof value !== "string") return value;
+  return LOOKUP_STATUS.find((word) => word.toLowerCase() === value.toLowerCase()) ?? value;
+};
+
+const DISPUTES = "/dispute/v1/tenants/{tenantId}/disputes";
+const BY_DOCUMENTS =
+  "/dispute/v1/tenants/{tenantId}/accounts/{accountNumber}/disputes/by-document-numbers";
+
+export const disputes = {
+  get: operation({
+    id: "disputes.get",
+    service: "gateway",
+    method: "GET",
+    path: `${DISPUTES}/{disputeId}`,
+    access: "Dispute Management : READ",
+    summary: "Read one dispute.",
+    params: one,
+    output: Dispute,
+    audit: "dispute.read",
+    source: "gateway 4",
+  }),
+  list: operation({
+    id: "disputes.list",
+    service: "gateway",
+    method: "GET",
+    path: DISPUTES,
+    access: "Dispute Management : READ",
+    summary: "List disputes; all of them without filters and paging.",
+    params: z.object(tenantPath),
+    query: z.strictObject({
+      ReasonName: requiredText(500).optional().meta({ description: "part of it" }),
+      DepartmentName: requiredText(500).optional().meta({ description: "part of it" }),
+      CategoryName: requiredText(500).optional().meta({ description: "part of it" }),
+      Status: z.array(DisputeStatus).min(1).optional(),
+      AssigneeId: RecordId.optional(),
+      DepartmentId: RecordId.optional(),
+      DocumentNumber: RecordNumber.optional(),
+      AccountNumber: RecordNumber.optional(),
+      Sort: sortBy(DISPUTE_SORT).optional(),
+      ...paging,
+    }),
+    output: z.array(Dispute),
+    audit: "dispute.listed",
+    source: "gateway 4",
+  }),
+  create: operation({
+    id: "disputes.create",
+    service: "gateway",
+    method: "POST",
+    path: DISPUTES,
+    access: "Dispute Management : CREATE",
+    summary: "Open a dispute on a document of an account.",
+    params: z.object(tenantPath),
+    body: z
+      .object({
+        amount: PositiveAmount.meta({ description: "greater than 0" }),
+        accountNumber: RecordNumber,
+        documentNumber: RecordNumber,
+        ...reason,
+        assigneeId: RecordId.nullable().optional(),
+        poNumber: text(128).nullable().optional(),
+      })
+      .refine((body) => REASONS.some((name) => body[name] !== undefined), {
+        error: `is required, or one of ${REASONS.slice(1).join(", ")}`,
+        path: ["reasonId"],
+        params: { code: "required" },
+      }),
+    output: Dispute,
+    fails: ["ambiguous_reason_code"],
+    audit: "dispute.created",
+    source: "gateway 4",
+  }),
+  update: operation({
+    id: "disputes.update",
+    service: "gateway",
+    method: "PUT",
+    path: `${DISPUTES}/{disputeId}`,
+    access: "Dispute Management : UPDATE",
+    summary: "Change the fields sent; status closes, cancels or reopens.",
+    params: one,
+    body: z.object({
+      amount: PositiveAmount.optional(),
+      ...reason,
+      assigneeId: text(128).nullable().optional().meta({ description: "empty clears" }),
+      assigneeEmail: text(254).trim().nullable().optional().meta({ description: "empty clears" }),
+      poNumber: text(128).nullable().optional(),
+      status: z.preprocess(statusFromWord, DisputeStatus).optional(),
+      resolutionId: RecordId.nullable().optional(),
+      resolutionCode: CodeText.nullable().optional(),
+      isValid: z.boolean().optional(),
+    }),
+    output: WithoutAccountName,
+    fails: ["conflict", "invalid_transition", "ambiguous_reason_code"],
+    audit: updateAction,
+    source: "gateway 4",
+  }),
+  delete: operation({
+    id: "disputes.delete",
+    service: "gateway",
+    method: "DELETE",
+    path: `${DISPUTES}/{disputeId}`,
+    access: "Dispute Management : DELETE",
+    summary: "Remove a dispute made in error, with its notes. To end a real one, close it.",
+    params: one,
+    output: null,
+    audit: "dispute.deleted",
+    source: "gateway 3",
+  }),
+  list_by_document_numbers: operation({
+    id: "disputes.list_by_document_numbers",
+    service: "gateway",
+    method: "GET",
+    path: BY_DOCUMENTS,
+    also: [{ method: "POST", path: BY_DOCUMENTS }],
+    access: "Dispute Management : READ",
+    summary: "List the disputes on documents of one account.",
+    params: z.object({ ...tenantPath, accountNumber: RecordNumber }),
+    body: z.object({
+      status: z.preprocess(lookupStatus, z.enum(LOOKUP_STATUS)).optional(),
+      documentNumbers: z.array(RecordNumber).min(1).max(1000),
+      ...bodyPaging,
+    }),
+    output: z.array(WithoutAccountName),
+    audit: "dispute.looked_up",
+    source: "gateway 4",
+  }),
+  list_by_ids: operation({
+    id: "disputes.list_by_ids",
+    service: "gateway",
+    method: "GET",
+    path: `${DISPUTES}/by-dispute-ids`,
+    also: [{ method: "POST", path: `${DISPUTES}/by-dispute-ids` }],
+    access: "Dispute Management : READ",
+    summary: "List disputes by their ids; unknown ids are left out.",
+    params: z.object(tenantPath),
+    body: z.object({ disputeIds: z.array(RecordId).min(1).max(1000), ...bodyPaging }),
+    output: z.array(WithoutAccountName),
+    audit: "dispute.looked_up",
+    source: "gateway 4",
+  }),
+};

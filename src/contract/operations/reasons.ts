@@ -1,0 +1,135 @@
+import { z } from "zod";
+import {
+  auditFields,
+  CodeText,
+  Description,
+  ReasonVisibility,
+  RecordId,
+  tenantPath,
+} from "../fields.ts";
+import { operation } from "../operation.ts";
+
+export const Reason = z.object({
+  reasonId: z.string(),
+  tenantId: z.string(),
+  code: z.string(),
+  description: z.string(),
+  active: z.boolean(),
+  categoryId: z.string(),
+  visibility: ReasonVisibility,
+  ...auditFields,
+});
+export type Reason = z.infer<typeof Reason>;
+
+const category = { categoryId: RecordId.optional(), categoryCode: CodeText.optional() };
+
+const namesCategory = (body: {
+  categoryId?: string | undefined;
+  categoryCode?: string | undefined;
+}) => body.categoryId !== undefined || body.categoryCode !== undefined;
+const CATEGORY_NEEDED = {
+  error: "is required, or categoryCode",
+  path: ["categoryId"],
+  params: { code: "required" },
+};
+
+const filter = z.strictObject({ Visibility: z.array(ReasonVisibility).min(1).optional() });
+
+const TENANT = "/dispute/v1/tenants/{tenantId}";
+
+export const reasons = {
+  get: operation({
+    id: "reasons.get",
+    service: "gateway",
+    method: "GET",
+    path: `${TENANT}/reasons/by-category-code/{categoryCode}/by-reason-code/{reasonCode}`,
+    access: "Dispute Configuration : READ",
+    summary: "Read one dispute reason by category code and reason code.",
+    params: z.object({ ...tenantPath, categoryCode: CodeText, reasonCode: CodeText }),
+    output: Reason,
+    audit: "reason.read",
+    source: "gateway 4",
+  }),
+  list: operation({
+    id: "reasons.list",
+    service: "gateway",
+    method: "GET",
+    path: `${TENANT}/reasons`,
+    access: "Dispute Configuration : READ",
+    summary: "List the dispute reasons.",
+    params: z.object(tenantPath),
+    query: filter,
+    output: z.array(Reason),
+    audit: "reason.listed",
+    source: "gateway 4",
+  }),
+  list_by_category: operation({
+    id: "reasons.list_by_category",
+    service: "gateway",
+    method: "GET",
+    path: `${TENANT}/categories/by-code/{categoryCode}/reasons`,
+    access: "Dispute Configuration : READ",
+    summary: "List one category's dispute reasons.",
+    params: z.object({ ...tenantPath, categoryCode: CodeText }),
+    query: filter,
+    output: z.array(Reason),
+    audit: "reason.listed",
+    source: "gateway 4",
+  }),
+  create: operation({
+    id: "reasons.create",
+    service: "gateway",
+    method: "POST",
+    path: `${TENANT}/reasons`,
+    access: "Dispute Configuration : CREATE",
+    summary: "Create a dispute reason in a category.",
+    params: z.object(tenantPath),
+    body: z
+      .object({
+        code: CodeText.meta({ description: "unique in its category" }),
+        description: Description,
+        active: z.boolean().optional(),
+        visibility: ReasonVisibility.optional(),
+        ...category,
+      })
+      .refine(namesCategory, CATEGORY_NEEDED),
+    output: Reason,
+    fails: ["duplicate_code"],
+    audit: "reason.created",
+    source: "gateway 4",
+  }),
+  update: operation({
+    id: "reasons.update",
+    service: "gateway",
+    method: "PUT",
+    path: `${TENANT}/reasons/{reasonId}`,
+    access: "Dispute Configuration : UPDATE",
+    summary: "Change a dispute reason; a category must be named and moves it.",
+    params: z.object({ ...tenantPath, reasonId: RecordId }),
+    body: z
+      .object({
+        description: Description.optional(),
+        active: z.boolean().optional(),
+        visibility: ReasonVisibility.optional(),
+        ...category,
+      })
+      .refine(namesCategory, CATEGORY_NEEDED),
+    output: Reason,
+    fails: ["duplicate_code", "in_use"],
+    audit: "reason.updated",
+    source: "gateway 4",
+  }),
+  delete: operation({
+    id: "reasons.delete",
+    service: "gateway",
+    method: "DELETE",
+    path: `${TENANT}/categories/by-code/{categoryCode}/reasons/by-code/{reasonCode}`,
+    access: "Dispute Configuration : DELETE",
+    summary: "Delete a dispute reason that nothing uses.",
+    params: z.object({ ...tenantPath, categoryCode: CodeText, reasonCode: CodeText }),
+    output: null,
+    fails: ["in_use"],
+    audit: "reason.deleted",
+    source: "gateway 4",
+  }),
+};

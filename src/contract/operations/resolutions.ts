@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
+import { operation } from "../operation.ts";
+
+export const Resolution = z.object({
+  resolutionId: z.string(),
+  tenantId: z.string(),
+  code: z.string(),
+  description: z.string(),
+  active: z.boolean(),
+  isValid: z.boolean(),
+  applyWhenInvoiceClosed: z.boolean(),
+  ...auditFields,
+});
+export type Resolution = z.infer<typeof Resolution>;
+
+const RESOLUTIONS = "/dispute/v1/tenants/{tenantId}/resolutions";
+
+export const resolutions = {
+  get: operation({
+    id: "resolutions.get",
+    service: "gateway",
+    method: "GET",
+    path: `${RESOLUTIONS}/by-code/{resolutionCode}`,
+    access: "Dispute Configuration : READ",
+    summary: "Read one dispute resolution by code.",
+    params: z.object({ ...tenantPath, resolutionCode: CodeText }),
+    output: Resolution,
+    audit: "resolution.read",
+    source: "gateway 4",
+  }),
+  list: operation({
+    id: "resolutions.list",
+    service: "gateway",
+    method: "GET",
+    path: RESOLUTIONS,
+    access: "Dispute Configuration : READ",
+    summary: "List the dispute resolutions.",
+    params: z.object(tenantPath),
+    output: z.array(Resolution),
+    audit: "resolution.listed",
+    source: "gateway 4",
+  }),
+  create: operation({
+    id: "resolutions.create",
+    service: "gateway",
+    method: "POST",
+    path: RESOLUTIONS,
+    access: "Dispute Configuration : CREATE",
+    summary: "Create a dispute resolution.",
+    params: z.object(tenantPath),
+    body: z.object({
+      code: CodeText,
+      description: Description,
+      active: z.boolean().optional(),
+      isValid: z.boolean().optional().meta({ description: "whether it finds the claim valid" }),
+    }),
+    output: Resolution,
+    fails: ["duplicate_code"],
+    audit: "resolution.created",
+    source: "gateway 4",
+  }),
+  update: operation({
+    id: "resolutions.update",
+    service: "gateway",
+    method: "PUT",
+    path: `${RESOLUTIONS}/{resolutionId}`,
+    access: "Dispute Configuration : UPDATE",
+    summary: "Change a dispute resolution.",
+    params: z.object({ ...tenantPath, resolutionId: RecordId }),
+    body: z.object({
+      description: Description.optional(),
+      active: z.boolean().optional(),
+      isValid: z.boolean().optional(),
+    }),
+    output: Resolution,
+    audit: "resolution.updated",
+    source: "gateway 4",
+  }),
+  delete: operation({
+    id: "resolutions.delete",
+    service: "gateway",
+    method: "DELETE",
+    path: `${RESOLUTIONS}/{resolutionId}`,
+    access: "Dispute Configuration : DELETE",
+    summary: "Delete a dispute resolution that nothing uses, by id.",
+    params: z.object({ ...tenantPath, resolutionId: RecordId }),
+    output: null,
+    fails: ["in_use"],
+    audit: "resolution.deleted",
+    source: "gateway 4",
+  }),
+  delete_by_code: operation({
+    id: "resolutions.delete_by_code",
+    service: "gateway",
+    method: "DELETE",
+    path: `${RESOLUTIONS}/by-code/{resolutionCode}`,
+    access: "Dispute Configuration : DELETE",
+    summary: "Delete a dispute resolution that nothing uses, by code.",
+    params: z.object({ ...tenantPath, resolutionCode: CodeText }),
+    output: null,
+    fails: ["in_use"],
+    audit: "resolution.deleted",
+    source: "gateway 4",
+  }),
+};

@@ -1,0 +1,72 @@
+export const AREAS = [
+  "Dispute Management",
+  "Dispute Configuration",
+  "User Management",
+  "Credit Applications",
+] as const;
+export const ACTIONS = ["READ", "CREATE", "UPDATE", "DELETE"] as const;
+export type Area = (typeof AREAS)[number];
+export type Action = (typeof ACTIONS)[number];
+export type Permission = `${Area} : ${Action}`;
+
+const all = (area: Area): Permission[] =>
+  ACTIONS.map((action): Permission => `${area} : ${action}`);
+const read = (area: Area): Permission => `${area} : READ`;
+
+export const PERMISSIONS: readonly Permission[] = AREAS.flatMap(all);
+
+export const isPermission = (text: string): text is Permission =>
+  (PERMISSIONS as readonly string[]).includes(text);
+
+const WORK: Permission[] = [
+  "Dispute Management : READ",
+  "Dispute Management : CREATE",
+  "Dispute Management : UPDATE",
+];
+
+export type Role = { roleId: string; name: string; grants: readonly Permission[] };
+
+/** The roles every tenant has, highest first: the order decides a v1 user's `role`. */
+export const BUILT_IN_ROLES: readonly Role[] = [
+  { roleId: "administrator", name: "Administrator", grants: PERMISSIONS },
+  {
+    roleId: "ar-manager",
+    name: "AR Manager",
+    grants: [
+      ...all("Dispute Management"),
+      ...all("Dispute Configuration"),
+      read("Credit Applications"),
+      read("User Management"),
+    ],
+  },
+  {
+    roleId: "dispute-analyst",
+    name: "Dispute Analyst",
+    grants: [
+      ...WORK,
+      read("Dispute Configuration"),
+      read("Credit Applications"),
+      read("User Management"),
+    ],
+  },
+  {
+    roleId: "agent",
+    name: "Agent",
+    grants: [...WORK, read("Dispute Configuration"), read("Credit Applications")],
+  },
+  { roleId: "integration", name: "Integration", grants: WORK },
+  { roleId: "viewer", name: "Viewer", grants: AREAS.map(read) },
+];
+
+/** What an export or ingest key may be limited to. */
+export const SCOPES = [
+  "export:read",
+  "export:manage",
+  "audit:read",
+  "ingest:read",
+  "ingest:write",
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export const isScope = (text: string): text is Scope =>
+  (SCOPES as readonly string[]).includes(text);

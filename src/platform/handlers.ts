@@ -1,0 +1,67 @@
+import type { Contract } from "../contract/index.ts";
+import type { Fault, ProblemDetails, SharedCode } from "../contract/errors.ts";
+import type { FailCode, Input, Operation, Output } from "../contract/operation.ts";
+import type { Permission, Scope } from "../contract/permissions.ts";
+import type { Db, Snapshot } from "./store/port.ts";
+
+/** Who a credential speaks for. */
+export type Principal = {
+  /** The user's id; an export key's own. */
+  id: string;
+  email: string;
+  via: "session" | "key" | "export-key";
+  /** The session's or key's id. */
+  credentialId: string;
+  /** What may be done in the call's tenant. */
+  may: ReadonlySet<Permission | Scope>;
+};
+
+type CallerOf<O extends Operation> = O["access"] extends "public" ? null : Principal;
+
+/** What a handler knows of the request beside its input. */
+export type Call<O extends Operation = Operation> = {
+  caller: CallerOf<O>;
+  /** The path's tenant, or the key's; empty where an operation has none. */
+  tenantId: string;
+  requestId: string;
+  /** Epoch milliseconds at which the request arrived. */
+  now: number;
+  ip: string;
+  origin: "api" | "mcp";
+  signal: AbortSignal;
+  /** Reads outside a transaction. */
+  db: Db;
+  /** One unchanging view of the store on a connection of its own; whoever opens it closes it. */
+  snapshot(): Promise<Snapshot>;
+  /** Runs a change in one transaction, together with its audit entry. Never waits for anything but the store. */
+  change<T>(act: (tx: Db) => Promise<T>): Promise<T>;
+  fail(code: FailCode<O> | SharedCode, message: string, details?: ProblemDetails): never;
+  /** Refuses the body because of one field. */
+  refuse(field: string, code: Fault["code"], message: string): never;
+  /** Tells the audit log what the record was before the change. */
+  was(value: unknown): void;
+  /** Names the tenant of an operation whose path has none, for the audit log. */
+  attribute(tenantId: string): void;
+  /** Gives the answer its ETag, and inside a change refuses a stale If-Match. */
+  version(record: { id: string; version: number }): void;
+};
+
+/** A list that is too long to hold: its length, and its rows as they are read. */
+export type Listing<T> = {
+  total: number;
+  rows: AsyncIterable<T>;
+  /** Set where the caller asked for pages. */
+  page?: { page: number; pageSize: number };
+};
+
+export type Answer<O extends Operation> =
+  Output<O> extends (infer Row)[] ? Row[] | Listing<Row> : Output<O>;
+
+export type Handler<O extends Operation> = (input: Input<O>, call: Call<O>) => Promise<Answer<O>>;
+
+export type Handlers<Group> = {
+  [Verb in keyof Group]: Group[Verb] extends Operation ? Handler<Group[Verb]> : never;
+};
+
+/** Every service of the platform: what the contract promises, fulfilled. */
+export type Services = { [Noun in keyof Contract]: Handlers<Contract[Noun]> };

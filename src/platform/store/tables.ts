@@ -1,0 +1,224 @@
+/**
+ * The store's tables. Moments are epoch milliseconds, flags 0 or 1, JSON is text,
+ * `*_folded` is what `fold` makes of its neighbour, `version` counts a record's changes from 1.
+ */
+export type Flag = 0 | 1;
+
+type Tracked = {
+  created_by: string;
+  created_at: number;
+  updated_by: string;
+  updated_at: number;
+  version: number;
+};
+
+export type TenantRow = {
+  id: string;
+  name: string;
+  currency_model: "basic" | "extended";
+  currency: string;
+  connection_id: string;
+  settings: string;
+  is_partner: Flag;
+  test_tenant_id: string | null;
+  created_at: number;
+};
+
+export type RoleRow = { tenant_id: string; id: string; name: string; grants: string };
+
+export type UserRow = {
+  id: string;
+  email: string;
+  email_folded: string;
+  password_hash: string | null;
+  first_name: string;
+  last_name: string;
+  default_language: string;
+  time_zone: string;
+  default_tenant_id: string | null;
+  last_login_at: number | null;
+  last_login_method: string | null;
+  created_at: number;
+};
+
+export type UserStatus = "Active" | "Inactive" | "Locked" | "Pending";
+
+export type MembershipRow = {
+  tenant_id: string;
+  user_id: string;
+  status: UserStatus;
+  profile: string;
+  added_at: number;
+};
+
+export type MembershipRoleRow = { tenant_id: string; user_id: string; role_id: string };
+
+export type SessionRow = {
+  id: string;
+  token_hash: string;
+  user_id: string;
+  created_at: number;
+  verified_at: number;
+  used_at: number;
+};
+
+export type ApiKeyRow = {
+  id: string;
+  hash: string;
+  prefix: string;
+  user_id: string;
+  tenant_id: string;
+  created_at: number;
+  used_at: number;
+};
+
+export type ExportKeyRow = {
+  id: string;
+  hash: string;
+  prefix: string;
+  tenant_id: string;
+  name: string;
+  scopes: string;
+  created_at: number;
+};
+
+export type LoginFailureRow = { key: string; count: number; window_ends_at: number };
+
+export type CategoryRow = Tracked & {
+  tenant_id: string;
+  id: string;
+  code: string;
+  code_folded: string;
+  description: string;
+  description_folded: string;
+  default_internal_reason_id: string | null;
+  default_external_reason_id: string | null;
+  /** Who gets the category's disputes when nobody is named. */
+  default_assignee_id: string | null;
+};
+
+export type ReasonRow = Tracked & {
+  tenant_id: string;
+  id: string;
+  category_id: string;
+  code: string;
+  code_folded: string;
+  description: string;
+  description_folded: string;
+  active: Flag;
+  visibility: "Internal" | "External" | "All";
+};
+
+export type DepartmentRow = Tracked & {
+  tenant_id: string;
+  id: string;
+  code: string;
+  code_folded: string;
+  description: string;
+  description_folded: string;
+};
+
+export type AssigneeRow = Tracked & {
+  tenant_id: string;
+  id: string;
+  department_id: string;
+  user_id: string | null;
+  email: string;
+  email_folded: string;
+  first_name: string;
+  last_name: string;
+  /** First and last name, folded. */
+  name_folded: string;
+  /** Phones, title, language, timezone, address. */
+  person: string;
+  active: Flag;
+  all_updates: Flag;
+  daily_digest: Flag;
+};
+
+export type ResolutionRow = Tracked & {
+  tenant_id: string;
+  id: string;
+  code: string;
+  code_folded: string;
+  description: string;
+  active: Flag;
+  is_valid: Flag;
+  apply_when_invoice_closed: Flag;
+};
+
+export type DisputeRow = Tracked & {
+  tenant_id: string;
+  id: string;
+  code: string;
+  document_number: string;
+  account_number: string;
+  account_name: string | null;
+  /** Decimal text, exact. */
+  amount: string;
+  /** The same as a double: at most 15 digits, so it orders and compares as the text does. */
+  amount_order: number;
+  currency_code: string;
+  reason_id: string;
+  external_reason_id: string | null;
+  assignee_id: string | null;
+  po_number: string | null;
+  status: 0 | 1 | 2;
+  is_valid: Flag;
+  resolution_id: string | null;
+  closed_at: number | null;
+  origin: string;
+};
+
+/** The last number given to a dispute of a document; outlives the disputes. */
+export type DisputeSequenceRow = { tenant_id: string; document_number: string; last: number };
+
+export type DisputeNoteRow = Tracked & {
+  tenant_id: string;
+  id: string;
+  dispute_id: string;
+  content: string;
+  visibility: "Internal" | "All";
+};
+
+export type AuditLogRow = {
+  tenant_id: string;
+  seq: number;
+  id: string;
+  at: number;
+  method: string;
+  endpoint: string;
+  action: string | null;
+  status_code: number;
+  metadata: string;
+  schedule_id: string | null;
+  /** What `q` looks through, folded. */
+  search: string;
+  prev_hash: string;
+  hash: string;
+};
+
+/** The last link of a tenant's chain of audit entries. */
+export type AuditHeadRow = { tenant_id: string; seq: number; hash: string };
+
+export type Tables = {
+  tenants: TenantRow;
+  roles: RoleRow;
+  users: UserRow;
+  memberships: MembershipRow;
+  membership_roles: MembershipRoleRow;
+  sessions: SessionRow;
+  api_keys: ApiKeyRow;
+  export_keys: ExportKeyRow;
+  login_failures: LoginFailureRow;
+  categories: CategoryRow;
+  reasons: ReasonRow;
+  departments: DepartmentRow;
+  assignees: AssigneeRow;
+  resolutions: ResolutionRow;
+  disputes: DisputeRow;
+  dispute_sequences: DisputeSequenceRow;
+  dispute_notes: DisputeNoteRow;
+  audit_logs: AuditLogRow;
+  audit_heads: AuditHeadRow;
+};
