@@ -1,0 +1,42 @@
+import { defineConfig } from "vitest/config";
+
+const SECOND = 1000;
+
+export default defineConfig({
+  test: {
+    pool: "threads",
+    restoreMocks: true,
+    coverage: {
+      provider: "v8",
+      include: ["src/**/*.ts", "tools/**/*.ts", "prompts/**/*.ts"],
+      reporter: ["text-summary"],
+      thresholds: { lines: 90 },
+    },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "parts",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/e2e/**"],
+          maxWorkers: 2,
+          testTimeout: 20 * SECOND,
+          hookTimeout: 30 * SECOND,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        // Whole processes, some with a time they must keep: after the rest, one file at a time.
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          maxWorkers: 1,
+          testTimeout: 60 * SECOND,
+          hookTimeout: 60 * SECOND,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
