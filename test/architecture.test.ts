@@ -1,0 +1,174 @@
+import { existsSync, readdirSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { contract } from "../src/contract/index.ts";
+import {
+  importsOf,
+  resolved,
+  ROOT,
+  type Source,
+  sources,
+  withoutComments,
+} from "./support/sources.ts";
+
+/** What each folder may import beside itself. Whatever is not named is refused. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  "src/kit": [],
+  "src/contract": ["src/kit"],
+  "src/client": ["src/contract", "src/kit"],
+  "src/broker": ["src/client", "src/contract", "src/kit"],
+  "src/platform": ["src/contract", "src/kit"],
+  tools: ["src/contract"],
+  prompts: ["src/contract"],
+  "src/mcp": ["src/client", "src/broker", "src/contract", "src/kit", "tools", "prompts"],
+  "src/bin": ["src/mcp", "src/platform", "src/broker", "src/client", "src/contract", "src/kit"],
+};
+
+/** Packages that only these files or folders may know. The rest of a package's name may follow. */
+const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
+  hono: ["src/platform/app.ts"],
+  "@hono/": ["src/bin"],
+  kysely: ["src/platform"],
+  undici: ["src/client"],
+  commander: ["src/bin"],
+  "@modelcontextprotocol/": ["src/mcp", "src/bin"],
+};
+
+/** Where the outside world may be reached for, by the words that reach for it. */
+const REACHES: { what: string; word: RegExp; allowed: readonly string[] }[] = [
+  { what: "environment or arguments", word: /\bprocess\.(env|argv)\b/, allowed: ["src/bin"] },
+  { what: "the console", word: /\bconsole\./, allowed: [] },
+  { what: "the time", word: /\bDate\.now\b|\bnew Date\(\)/, allowed: ["src/kit", "src/bin"] },
+  { what: "randomness", word: /\bMath\.random\b|\brandomUUID\b/, allowed: ["src/kit", "src/bin"] },
+  { what: "global fetch", word: /(?<![.\w])fetch\(/, allowed: [] },
+];
+
+const code = ["src", "tools", "prompts"].flatMap(sources);
+
+const within = (path: string, places: readonly string[]): boolean =>
+  places.some((place) => path === place || path.startsWith(`${place}/`));
+
+const folderOf = (path: string): string | undefined =>
+  Object.keys(MAY_IMPORT).find((folder) => path.startsWith(`${folder}/`));
+
+const refusedImports = (file: Source): string[] => {
+  const from = folderOf(file.path);
+  if (from === undefined) return [`${file.path} stands in no known folder`];
+  const allowed = [from, ...(MAY_IMPORT[from] ?? [])];
+  return importsOf(file)
+    .filter(({ specifier }) => specifier.startsWith("."))
+    .map(({ specifier }) => resolved(file.path, specifier))
+    .filter((target) => !within(target, allowed))
+    .map((target) => `${file.path} imports ${target}`);
+};
+
+const packagesOf = (file: Source): string[] =>
+  importsOf(file)
+    .map(({ specifier }) => specifier)
+    .filter((specifier) => !specifier.startsWith(".") && !isBuiltin(specifier));
+
+const bySource = new Map(code.map((file) => [file.path, file]));
+
+/** Every file that is loaded with this one, before anything is asked for by `import()`. */
+const loadedWith = (path: string, seen = new Set<string>()): Set<string> => {
+  const file = bySource.get(path);
+  if (file === undefined || seen.has(path)) return seen;
+  seen.add(path);
+  for (const { specifier, kind } of importsOf(file)) {
+    if (kind === "static" && specifier.startsWith(".")) loadedWith(resolved(path, specifier), seen);
+  }
+  return seen;
+};
+
+describe("imports point at the contract, never from it", () => {
+  it("every import, of types too, is one that its folder may make", () => {
+    expect(code.flatMap(refusedImports)).toEqual([]);
+  });
+
+  it("an upward import is seen in each of its forms", () => {
+    const forms = [
+      'import { x } from "../contract/errors.ts";',
+      'import type { X } from "../contract/errors.ts";',
+      'import {\n  x,\n  y,\n} from "../contract/errors.ts";',
+      'export * from "../contract/errors.ts";',
+      'import "../contract/errors.ts";',
+      'const x = await import("../contract/errors.ts");',
+      'type X = import("../contract/errors.ts").X;',
+    ];
+    const refused = forms.map((text) => refusedImports({ path: "src/kit/made-up.ts", text }));
+    expect(refused).toEqual(forms.map(() => ["src/kit/made-up.ts imports src/contract/errors.ts"]));
+    expect(refusedImports({ path: "src/elsewhere/x.ts", text: "" })).toHaveLength(1);
+  });
+
+  it("every relative import names a file with its ending", () => {
+    const missing = code.flatMap((file) =>
+      importsOf(file)
+        .filter(({ specifier }) => specifier.startsWith("."))
+        .filter(({ specifier }) => !existsSync(join(ROOT, resolved(file.path, specifier))))
+        .map(({ specifier }) => `${file.path}: ${specifier}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("the platform and the MCP server's parts never name each other", () => {
+    const server = ["src/mcp", "src/client", "src/broker"];
+    const allowedBy = (folder: string) => MAY_IMPORT[folder] ?? [];
+    expect(allowedBy("src/platform").filter((name) => server.includes(name))).toEqual([]);
+    expect(server.filter((name) => allowedBy(name).includes("src/platform"))).toEqual([]);
+  });
+
+  it("the command line loads no platform before it is asked to embed one", () => {
+    const loaded = [...loadedWith("src/bin/cli.ts")];
+    expect(loaded).toContain("src/bin/cli.ts");
+    expect(loaded.filter((path) => path.startsWith("src/platform/"))).toEqual([]);
+  });
+});
+
+describe("the outside world is reached from few places", () => {
+  it.each(Object.entries(KNOWN_ONLY_TO))("%s is known only to %s", (name, places) => {
+    const users = code.filter((file) =>
+      packagesOf(file).some(
+        (used) => used === name || used.startsWith(name.endsWith("/") ? name : `${name}/`),
+      ),
+    );
+    expect(users.map(({ path }) => path).filter((path) => !within(path, places))).toEqual([]);
+    expect(users).not.toEqual([]);
+  });
+
+  it("the kit needs no package, and the contract, tools and prompts need zod alone", () => {
+    const pure = code.filter(({ path }) =>
+      within(path, ["src/kit", "src/contract", "tools", "prompts"]),
+    );
+    const used = pure.flatMap((file) => packagesOf(file).map((name) => `${file.path}: ${name}`));
+    expect(used.filter((line) => !line.endsWith(": zod") || line.startsWith("src/kit/"))).toEqual(
+      [],
+    );
+  });
+
+  it.each(REACHES)("C-01 $what: only where allowed", ({ word, allowed }) => {
+    const users = code.filter(({ text }) => word.test(withoutComments(text)));
+    expect(users.map(({ path }) => path).filter((path) => !within(path, allowed))).toEqual([]);
+  });
+});
+
+const namesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(".ts"));
+
+describe("one noun, one file name in every layer", () => {
+  const files = Object.keys(contract).map((noun) => `${noun.replaceAll("_", "-")}.ts`);
+
+  it("in contract/operations, where nothing else stands", () => {
+    expect(namesIn("src/contract/operations").toSorted()).toEqual(files.toSorted());
+  });
+
+  it("in platform/services", () => {
+    const services = namesIn("src/platform/services");
+    expect(files.filter((name) => !services.includes(name))).toEqual([]);
+  });
+
+  it("no file is called after nothing in particular", () => {
+    const vague = /(^|\/)(utils?|helpers?|common|misc|manager|impl)\.ts$/i;
+    expect(code.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([]);
+  });
+});

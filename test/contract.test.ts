@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { ERRORS, OWN, SHARED } from "../src/contract/errors.ts";
+import { contract, operations } from "../src/contract/index.ts";
+import { argumentShape, type Operation, pathParameters } from "../src/contract/operation.ts";
+import { BUILT_IN_ROLES, isPermission, isScope, PERMISSIONS } from "../src/contract/permissions.ts";
+
+/** What the tenant's log calls each operation; where the outcome decides, every name it may give. */
+const AUDIT: Record<string, string | readonly string[]> = {
+  "auth.login": "auth.logged_in",
+  "auth.verify_session": "auth.verified",
+  "auth.logout": "auth.logged_out",
+  "api_keys.create": "api_key.created",
+  "api_keys.delete": "api_key.deleted",
+  "users.list": "user.listed",
+  "users.list_v1": "user.listed",
+  "users.profile": "profile.read",
+  "disputes.list_by_document_numbers": "dispute.looked_up",
+  "disputes.list_by_ids": "dispute.looked_up",
+  "disputes.update": ["dispute.updated", "dispute.closed", "dispute.reopened", "dispute.canceled"],
+  "audit_logs.list": "audit.queried",
+};
+
+const NOUN_WORDS: Record<string, string> = {
+  disputes: "dispute",
+  dispute_notes: "dispute_note",
+  reasons: "reason",
+  categories: "category",
+  departments: "department",
+  assignees: "assignee",
+  resolutions: "resolution",
+};
+const VERB_WORDS: Record<string, string> = {
+  get: "read",
+  list: "listed",
+  list_by_category: "listed",
+  create: "created",
+  update: "updated",
+  delete: "deleted",
+  delete_by_code: "deleted",
+  delete_by_email: "deleted",
+};
+
+const auditNames = ({ id }: Operation): readonly string[] => {
+  const [noun = "", verb = ""] = id.split(".");
+  const named = AUDIT[id] ?? `${NOUN_WORDS[noun]}.${VERB_WORDS[verb]}`;
+  return typeof named === "string" ? [named] : named;
+};
+
+const routesOf = (operation: Operation) => [operation, ...operation.also];
+const cases = operations.map((operation) => [operation.id, operation] as const);
+const twice = (values: readonly string[]): string[] =>
+  values.filter((value, index) => values.indexOf(value) !== index);
+
+describe("the list", () => {
+  it("has ids and routes that are each used once", () => {
+    expect(twice(operations.map(({ id }) => id))).toEqual([]);
+    // Two routes that differ only in the names of their parameters are one to a router.
+    const routes = operations
+      .flatMap(routesOf)
+      .map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`);
+    expect(twice(routes)).toEqual([]);
+  });
+
+  it("keeps each operation under its own noun and verb", () => {
+    const keys = Object.entries(contract).flatMap(([noun, group]) =>
+      Object.keys(group).map((verb) => `${noun}.${verb}`),
+    );
+    expect(keys).toEqual(operations.map(({ id }) => id));
+  });
+
+  it("CONV-09 speaks of the documented areas and actions on every dispute path", () => {
+    const actions = ["READ", "CREATE", "UPDATE", "DELETE"];
+    const words = ["Dispute Management", "Dispute Configuration"].flatMap((area) =>
+      actions.map((action) => `${area} : ${action}`),
+    );
+    const dispute = operations.filter(({ path }) => path.startsWith("/dispute/"));
+    expect(new Set(dispute.map(({ access }) => access))).toEqual(new Set(words));
+    expect(dispute.every(({ path }) => path.startsWith("/dispute/v1/tenants/{tenantId}/"))).toBe(
+      true,
+    );
+  });
+
+  it("grants no role a permission that does not exist, and the highest role all of them", () => {
+    const granted = BUILT_IN_ROLES.flatMap(({ grants }) => grants);
+    expect(granted.filter((grant) => !isPermission(grant))).toEqual([]);
+    expect(BUILT_IN_ROLES[0]?.grants).toEqual(PERMISSIONS);
+  });
+});
+
+describe.each(cases)("%s", (_id, operation) => {
+  it("has the path's parameters in its input, and no others", () => {
+    for (const { path } of routesOf(operation)) {
+      expect(pathParameters(path).toSorted(), path).toEqual(
+        Object.keys(operation.params.shape).toSorted(),
+      );
+    }
+  });
+
+  it("names each argument once, whether in path, query or body", () => {
+    const { params, query, body } = operation;
+    const names = [params, query, body].flatMap((part) => Object.keys(part?.shape ?? {}));
+    expect(twice(names)).toEqual([]);
+  });
+
+  it("has a body only where the method or its twin can carry one", () => {
+    if (operation.body === null) return;
+    const methods = routesOf(operation).map(({ method }) => method);
+    expect(methods.some((method) => method !== "GET" && method !== "DELETE")).toBe(true);
+  });
+
+  it("is guarded as its service guards", () => {
+    const known = ["public", "caller", "member"].includes(operation.access);
+    const guarded = operation.service === "export" ? isScope : isPermission;
+    expect(known || guarded(operation.access), operation.access).toBe(true);
+    const hasTenant = pathParameters(operation.path).includes("tenantId");
+    const needsTenant =
+      operation.service === "gateway" && !["public", "caller"].includes(operation.access);
+    expect(hasTenant).toBe(needsTenant);
+  });
+
+  it("answers with the status of its effect", () => {
+    const { effect, method, status, output } = operation;
+    const expected = {
+      read: 200,
+      session: 200,
+      create: 201,
+      change: method === "DELETE" ? 204 : 200,
+    };
+    expect(status).toBe(expected[effect]);
+    expect(output === null).toBe(status === 204);
+  });
+
+  it("fails with codes of its own that the table knows", () => {
+    expect(operation.fails.filter((code) => !Object.hasOwn(OWN, code))).toEqual([]);
+    expect(twice(operation.fails)).toEqual([]);
+  });
+
+  it("is summed up in one short line", () => {
+    expect(operation.summary).toMatch(/^[A-Z][^\n]{3,90}\.$/);
+    expect(operation.source).toMatch(/^(gateway|export-ingest) \d$/);
+  });
+
+  it("is known to the audit log by its name", () => {
+    const names = auditNames(operation);
+    if (typeof operation.audit === "string") return expect([operation.audit]).toEqual(names);
+    const outcomes = [undefined, 0, 1, 2].flatMap((status) =>
+      [0, 1, 2].map((was) => ({ status: 200, body: { status }, was })),
+    );
+    expect(new Set(outcomes.map(operation.audit))).toEqual(new Set(names));
+  });
+
+  it("has arguments and answers that JSON Schema can say", () => {
+    const input = z.toJSONSchema(z.object(argumentShape(operation)), { io: "input" });
+    expect(Object.keys(input.properties ?? {})).toEqual(Object.keys(argumentShape(operation)));
+    if (operation.output === null) return;
+    expect(z.toJSONSchema(operation.output).type).toMatch(/^(object|array)$/);
+  });
+});
+
+describe("the table of errors", () => {
+  it("holds each code once, with the status that its class of refusal has", () => {
+    expect(twice([...Object.keys(SHARED), ...Object.keys(OWN)])).toEqual([]);
+    for (const [code, { status, title }] of Object.entries(ERRORS)) {
+      expect(status, code).toBeGreaterThanOrEqual(400);
+      expect(title, code).toMatch(/^[A-Z].*[^.]$/);
+    }
+  });
+
+  it("has no code that no operation can answer with", () => {
+    const used = new Set(operations.flatMap(({ fails }) => fails));
+    expect(Object.keys(OWN).filter((code) => ![...used].some((name) => name === code))).toEqual([]);
+  });
+});

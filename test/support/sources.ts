@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** A file of the repository: its path from the root with `/`, and its text. */
+export type Source = { path: string; text: string };
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = posix.join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+
+/** The TypeScript files below a folder, in order. */
+export const sources = (folder: string): Source[] =>
+  filesBelow(folder)
+    .filter((path) => path.endsWith(".ts"))
+    .toSorted()
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+
+/** Code without what people say about it. */
+export const withoutComments = (text: string): string =>
+  text.replaceAll(/(^|\s)\/\*[\s\S]*?\*\//gm, "$1").replaceAll(/(^|\s)\/\/.*$/gm, "$1");
+
+export type Import = { specifier: string; kind: "static" | "dynamic" | "type" };
+
+const STATEMENT = /^(?:import|export)\s(?:[^;"']*?\sfrom\s+)?"([^"]+)"/gm;
+const CALL = /(typeof\s+)?\bimport\("([^"]+)"\)(\.(?!then\b)\w)?/g;
+
+/** What a file imports: statements, `import()` calls and `import()` types. */
+export const importsOf = ({ text }: Source): Import[] => {
+  const code = withoutComments(text);
+  const statements = [...code.matchAll(STATEMENT)].map(([whole, specifier = ""]): Import => {
+    const type = /^(?:import|export)\s+type\s/.test(whole);
+    return { specifier, kind: type ? "type" : "static" };
+  });
+  const calls = [...code.matchAll(CALL)].map(([, queried, specifier = "", member]): Import => {
+    const type = queried !== undefined || member !== undefined;
+    return { specifier, kind: type ? "type" : "dynamic" };
+  });
+  return [...statements, ...calls];
+};
+
+/** The repository path a relative specifier means. */
+export const resolved = (from: string, specifier: string): string =>
+  posix.normalize(posix.join(posix.dirname(from), specifier));
