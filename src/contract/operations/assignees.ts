@@ -7,7 +7,6 @@ import {
   RecordId,
   requiredText,
   tenantPath,
-  text,
 } from "../fields.ts";
 import { operation } from "../operation.ts";
 
@@ -79,7 +78,7 @@ const body = z
     departmentId: RecordId.optional(),
     departmentCode: CodeText.optional(),
     active: z.boolean().optional(),
-    userId: text(128).nullable().optional().meta({ description: "fills missing person fields" }),
+    userId: RecordId.nullable().optional().meta({ description: "fills missing person fields" }),
     allUpdates: z.boolean().optional(),
     dailyDigest: z.boolean().optional(),
     person: PersonInput.optional(),
@@ -106,6 +105,18 @@ export const assignees = {
     output: Assignee,
     audit: "assignee.read",
     source: "gateway 4",
+  }),
+  get_by_id: operation({
+    id: "assignees.get_by_id",
+    service: "gateway",
+    method: "GET",
+    path: `${TENANT}/assignees/{assigneeId}`,
+    access: "Dispute Configuration : READ",
+    summary: "Read one assignee by id.",
+    params: z.object({ ...tenantPath, assigneeId: RecordId }),
+    output: Assignee,
+    audit: "assignee.read",
+    source: "D-CONF-11",
   }),
   list: operation({
     id: "assignees.list",

@@ -35,6 +35,18 @@ export const categories = {
     audit: "category.read",
     source: "gateway 4",
   }),
+  get_by_id: operation({
+    id: "categories.get_by_id",
+    service: "gateway",
+    method: "GET",
+    path: `${CATEGORIES}/{categoryId}`,
+    access: "Dispute Configuration : READ",
+    summary: "Read one dispute category by id.",
+    params: z.object({ ...tenantPath, categoryId: RecordId }),
+    output: Category,
+    audit: "category.read",
+    source: "D-CONF-11",
+  }),
   list: operation({
     id: "categories.list",
     service: "gateway",

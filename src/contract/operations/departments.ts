@@ -26,6 +26,18 @@ export const departments = {
     audit: "department.read",
     source: "gateway 4",
   }),
+  get_by_id: operation({
+    id: "departments.get_by_id",
+    service: "gateway",
+    method: "GET",
+    path: `${DEPARTMENTS}/{departmentId}`,
+    access: "Dispute Configuration : READ",
+    summary: "Read one dispute department by id.",
+    params: z.object({ ...tenantPath, departmentId: RecordId }),
+    output: Department,
+    audit: "department.read",
+    source: "D-CONF-11",
+  }),
   list: operation({
     id: "departments.list",
     service: "gateway",

@@ -50,6 +50,18 @@ export const reasons = {
     audit: "reason.read",
     source: "gateway 4",
   }),
+  get_by_id: operation({
+    id: "reasons.get_by_id",
+    service: "gateway",
+    method: "GET",
+    path: `${TENANT}/reasons/{reasonId}`,
+    access: "Dispute Configuration : READ",
+    summary: "Read one dispute reason by id.",
+    params: z.object({ ...tenantPath, reasonId: RecordId }),
+    output: Reason,
+    audit: "reason.read",
+    source: "D-CONF-11",
+  }),
   list: operation({
     id: "reasons.list",
     service: "gateway",

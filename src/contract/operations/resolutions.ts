@@ -29,6 +29,18 @@ export const resolutions = {
     audit: "resolution.read",
     source: "gateway 4",
   }),
+  get_by_id: operation({
+    id: "resolutions.get_by_id",
+    service: "gateway",
+    method: "GET",
+    path: `${RESOLUTIONS}/{resolutionId}`,
+    access: "Dispute Configuration : READ",
+    summary: "Read one dispute resolution by id.",
+    params: z.object({ ...tenantPath, resolutionId: RecordId }),
+    output: Resolution,
+    audit: "resolution.read",
+    source: "D-CONF-11",
+  }),
   list: operation({
     id: "resolutions.list",
     service: "gateway",
