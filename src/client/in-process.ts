@@ -1,0 +1,34 @@
+import { boundedText, withDeadline } from "./deadline.ts";
+import type { Transport } from "./port.ts";
+
+export type InProcessNeeds = {
+  fetch: (request: Request) => Promise<Response>;
+  requestMs: number;
+  maxAnswerBytes?: number;
+};
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const ORIGIN = "http://localhost";
+
+/** The platform in this process: the same requests and answers, no socket. */
+export const inProcessTransport = ({
+  fetch,
+  requestMs,
+  maxAnswerBytes = MAX_ANSWER_BYTES,
+}: InProcessNeeds): Transport => ({
+  // Request refuses a body on GET.
+  getWithBody: false,
+  send: (request) =>
+    withDeadline(requestMs, request.signal, async (signal) => {
+      const { method, headers, body } = request;
+      const answer = await fetch(
+        new Request(ORIGIN + request.target, { method, headers, body, signal }),
+      );
+      return {
+        status: answer.status,
+        headers: Object.fromEntries(answer.headers),
+        body: answer.body === null ? "" : await boundedText(answer.body, maxAnswerBytes),
+      };
+    }),
+  close: async () => {},
+});

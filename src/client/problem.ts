@@ -1,0 +1,154 @@
+import { z } from "zod";
+import { type Code, type Fault, isCode, Problem, type ProblemDetails } from "../contract/errors.ts";
+import type { Operation } from "../contract/operation.ts";
+import type { WireReply } from "./port.ts";
+
+const MAX_SENTENCE = 500;
+const MAX_FAULTS = 50;
+
+/** Text of the platform's own, made safe to repeat: one line, bounded. */
+const line = (text: string, max = MAX_SENTENCE): string =>
+  text
+    .replace(/[\p{C}\s]+/gu, " ")
+    .trim()
+    .slice(0, max);
+
+const GatewayFault = z.object({ field: z.string(), code: z.string(), message: z.string() });
+
+// Every part may be missing or malformed: a refusal must not turn into a fault of ours.
+const GatewayProblem = z.object({
+  code: z.string(),
+  detail: z.string().optional().catch(undefined),
+  title: z.string().optional().catch(undefined),
+  requestId: z.string().optional().catch(undefined),
+  errors: z.array(GatewayFault).optional().catch(undefined),
+});
+
+const ExportProblem = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string().optional().catch(undefined),
+    requestId: z.string().optional().catch(undefined),
+  }),
+});
+
+const EXPORT_CODES: Record<string, Code> = {
+  BAD_REQUEST: "invalid_request",
+  UNAUTHORIZED: "unauthenticated",
+  FORBIDDEN: "forbidden_permission",
+  NOT_FOUND: "not_found",
+  METHOD_NOT_ALLOWED: "method_not_allowed",
+  CONFLICT: "conflict",
+  GONE: "not_found",
+  IDEMPOTENCY_KEY_REUSED: "conflict",
+  PAYLOAD_TOO_LARGE: "payload_too_large",
+  UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
+  RATE_LIMITED: "rate_limited",
+  INTERNAL: "internal",
+  UNAVAILABLE: "unavailable",
+};
+
+const BY_STATUS: Record<number, Code> = {
+  400: "invalid_request",
+  401: "unauthenticated",
+  403: "forbidden_permission",
+  404: "not_found",
+  405: "method_not_allowed",
+  409: "conflict",
+  410: "not_found",
+  412: "precondition_failed",
+  413: "payload_too_large",
+  415: "unsupported_media_type",
+  422: "invalid_request",
+  429: "rate_limited",
+  500: "internal",
+};
+
+const byStatus = (status: number): Code =>
+  BY_STATUS[status] ?? (status >= 400 && status < 500 ? "invalid_request" : "unavailable");
+
+// Between us and the platform stand proxies that answer in their own way. Of a page of theirs only these statuses
+// mean what they say; a 404, say, comes from a wrong address rather than a missing record.
+const PROXY_STATUSES = [401, 413, 429];
+
+type Told = { code: Code; message: string; requestId?: string; errors?: Fault[] };
+
+const fromGateway = (status: number, body: unknown): Told | undefined => {
+  const { success, data } = GatewayProblem.safeParse(body);
+  if (!success) return undefined;
+  const errors = data.errors?.slice(0, MAX_FAULTS).map((fault) => ({
+    field: line(fault.field, 200),
+    code: line(fault.code, 64),
+    message: line(fault.message),
+  }));
+  return {
+    code: isCode(data.code) ? data.code : byStatus(status),
+    message: line(data.detail ?? data.title ?? ""),
+    ...(data.requestId === undefined ? {} : { requestId: data.requestId }),
+    ...(errors === undefined || errors.length === 0 ? {} : { errors }),
+  };
+};
+
+const fromExport = (status: number, body: unknown): Told | undefined => {
+  const { success, data } = ExportProblem.safeParse(body);
+  if (!success) return undefined;
+  const { code, message, requestId } = data.error;
+  return {
+    code: EXPORT_CODES[code] ?? byStatus(status),
+    message: line(message ?? ""),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+};
+
+/** The body as values, or undefined where it is not the JSON it should be. */
+const jsonOf = (reply: WireReply): unknown => {
+  if (!isJson(reply)) return undefined;
+  try {
+    return JSON.parse(reply.body);
+  } catch {
+    return undefined;
+  }
+};
+
+export const isJson = (reply: WireReply): boolean =>
+  /^application\/([\w.-]+\+)?json\b/i.test(reply.headers["content-type"] ?? "");
+
+const told = (reply: WireReply): Told => {
+  const body = jsonOf(reply);
+  const known = fromGateway(reply.status, body) ?? fromExport(reply.status, body);
+  if (known !== undefined) return known;
+  const trusted = body !== undefined || reply.body === "" || PROXY_STATUSES.includes(reply.status);
+  return { code: trusted ? byStatus(reply.status) : "unavailable", message: "" };
+};
+
+export const requestIdOf = (text: string | undefined): string | undefined =>
+  text !== undefined && /^[\w-]{1,128}$/.test(text) ? text : undefined;
+
+/** Retry-After in seconds; it may be a date, which is measured against the answer's own. */
+export const retryAfter = (reply: WireReply): number | undefined => {
+  const value = reply.headers["retry-after"]?.trim();
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const wait = Date.parse(value) - Date.parse(reply.headers["date"] ?? "");
+  return Number.isFinite(wait) ? Math.max(0, Math.ceil(wait / 1000)) : undefined;
+};
+
+const missingRight = (operation: Operation): ProblemDetails =>
+  /[ :]/.test(operation.access) ? { permission: operation.access } : {};
+
+/** A refusal in whichever dialect it came. What is no dialect of the platform's is never repeated. */
+export const problemOf = (operation: Operation, reply: WireReply): Problem => {
+  const { code, message, requestId: bodyId, errors } = told(reply);
+  const requestId = requestIdOf(bodyId) ?? requestIdOf(reply.headers["x-request-id"]);
+  const wait = retryAfter(reply);
+  return new Problem(
+    code,
+    message === "" ? `The platform answered with status ${reply.status}.` : message,
+    {
+      ...(errors === undefined ? {} : { errors }),
+      ...(requestId === undefined ? {} : { requestId }),
+      ...(wait === undefined ? {} : { retryAfterSeconds: wait }),
+      ...(code === "forbidden_permission" ? missingRight(operation) : {}),
+    },
+  );
+};

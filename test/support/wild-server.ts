@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Seen = {
+  method: string;
+  url: string;
+  headers: IncomingMessage["headers"];
+  body: string;
+};
+export type Answer = (request: Seen, response: ServerResponse) => void;
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString("utf8");
+};
+
+export type WildServer = {
+  url: string;
+  /** Every request in order. */
+  seen: Seen[];
+  /** What it does from now on. */
+  behave(answer: Answer): void;
+  close(): Promise<void>;
+};
+
+/** A real HTTP server on loopback that answers as a test tells it to, however badly. */
+export const wildServer = async (first?: Answer): Promise<WildServer> => {
+  const seen: Seen[] = [];
+  let answer: Answer = first ?? ((_request, response) => response.writeHead(500).end());
+  const server: Server = createServer(async (request, response) => {
+    const entry = {
+      method: request.method ?? "",
+      url: request.url ?? "",
+      headers: request.headers,
+      body: await bodyOf(request),
+    };
+    seen.push(entry);
+    answer(entry, response);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    seen,
+    behave(next) {
+      answer = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+};
+
+export const json = (
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void => {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify(body));
+};
+
+export const problem = (
+  response: ServerResponse,
+  status: number,
+  body: Record<string, unknown>,
+  headers: Record<string, string> = {},
+): void => {
+  json(response, status, body, { "content-type": "application/problem+json", ...headers });
+};
