@@ -116,7 +116,7 @@ export const assignees = {
     params: z.object({ ...tenantPath, assigneeId: RecordId }),
     output: Assignee,
     audit: "assignee.read",
-    source: "D-CONF-11",
+    source: "gateway 4",
   }),
   list: operation({
     id: "assignees.list",

@@ -45,7 +45,7 @@ export const categories = {
     params: z.object({ ...tenantPath, categoryId: RecordId }),
     output: Category,
     audit: "category.read",
-    source: "D-CONF-11",
+    source: "gateway 4",
   }),
   list: operation({
     id: "categories.list",

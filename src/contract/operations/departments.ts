@@ -36,7 +36,7 @@ export const departments = {
     params: z.object({ ...tenantPath, departmentId: RecordId }),
     output: Department,
     audit: "department.read",
-    source: "D-CONF-11",
+    source: "gateway 4",
   }),
   list: operation({
     id: "departments.list",

@@ -60,7 +60,7 @@ export const reasons = {
     params: z.object({ ...tenantPath, reasonId: RecordId }),
     output: Reason,
     audit: "reason.read",
-    source: "D-CONF-11",
+    source: "gateway 4",
   }),
   list: operation({
     id: "reasons.list",

@@ -39,7 +39,7 @@ export const resolutions = {
     params: z.object({ ...tenantPath, resolutionId: RecordId }),
     output: Resolution,
     audit: "resolution.read",
-    source: "D-CONF-11",
+    source: "gateway 4",
   }),
   list: operation({
     id: "resolutions.list",

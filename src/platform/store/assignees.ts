@@ -38,23 +38,29 @@ export const listAssignees = (
     .orderBy("email_folded")
     .execute();
 
-/** False where the e-mail address is taken. */
-export const insertAssignee = async (db: Db, row: Assignee): Promise<boolean> => {
+/** Undefined where the e-mail address is taken. */
+export const insertAssignee = async (
+  db: Db,
+  record: Assignee,
+): Promise<AssigneeRow | undefined> => {
+  const row = folded(record);
   const result = await db
     .insertInto("assignees")
-    .values(folded(row))
+    .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
+  return result.numInsertedOrUpdatedRows === 1n ? row : undefined;
 };
 
-export const updateAssignee = async (db: Db, row: Assignee): Promise<void> => {
+export const updateAssignee = async (db: Db, record: Assignee): Promise<AssigneeRow> => {
+  const row = folded(record);
   await db
     .updateTable("assignees")
-    .set(folded(row))
+    .set(row)
     .where("tenant_id", "=", row.tenant_id)
     .where("id", "=", row.id)
     .execute();
+  return row;
 };
 
 export const removeAssignee = async (db: Db, row: Assignee): Promise<void> => {

@@ -93,23 +93,29 @@ export const findCategoryByDefaultAssignee = (
     .limit(1)
     .executeTakeFirst();
 
-/** False where the code is taken. */
-export const insertCategory = async (db: Db, row: Category): Promise<boolean> => {
+/** Undefined where the code is taken. */
+export const insertCategory = async (
+  db: Db,
+  record: Category,
+): Promise<CategoryRow | undefined> => {
+  const row = folded(record);
   const result = await db
     .insertInto("categories")
-    .values(folded(row))
+    .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
+  return result.numInsertedOrUpdatedRows === 1n ? row : undefined;
 };
 
-export const updateCategory = async (db: Db, row: Category): Promise<void> => {
+export const updateCategory = async (db: Db, record: Category): Promise<CategoryRow> => {
+  const row = folded(record);
   await db
     .updateTable("categories")
-    .set(folded(row))
+    .set(row)
     .where("tenant_id", "=", row.tenant_id)
     .where("id", "=", row.id)
     .execute();
+  return row;
 };
 
 export const removeCategory = async (db: Db, row: Category): Promise<void> => {

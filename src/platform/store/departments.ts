@@ -29,23 +29,29 @@ export const findDepartmentByCode = (
 export const listDepartments = (db: Db, tenantId: string): Promise<DepartmentRow[]> =>
   rows(db, tenantId).orderBy("code_folded").execute();
 
-/** False where the code is taken. */
-export const insertDepartment = async (db: Db, row: Department): Promise<boolean> => {
+/** Undefined where the code is taken. */
+export const insertDepartment = async (
+  db: Db,
+  record: Department,
+): Promise<DepartmentRow | undefined> => {
+  const row = folded(record);
   const result = await db
     .insertInto("departments")
-    .values(folded(row))
+    .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
+  return result.numInsertedOrUpdatedRows === 1n ? row : undefined;
 };
 
-export const updateDepartment = async (db: Db, row: Department): Promise<void> => {
+export const updateDepartment = async (db: Db, record: Department): Promise<DepartmentRow> => {
+  const row = folded(record);
   await db
     .updateTable("departments")
-    .set(folded(row))
+    .set(row)
     .where("tenant_id", "=", row.tenant_id)
     .where("id", "=", row.id)
     .execute();
+  return row;
 };
 
 export const removeDepartment = async (db: Db, row: Department): Promise<void> => {

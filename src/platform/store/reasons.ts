@@ -45,23 +45,26 @@ export const listReasons = (
     .orderBy("id")
     .execute();
 
-/** False where the category has the code already. */
-export const insertReason = async (db: Db, row: Reason): Promise<boolean> => {
+/** Undefined where the category has the code already. */
+export const insertReason = async (db: Db, record: Reason): Promise<ReasonRow | undefined> => {
+  const row = folded(record);
   const result = await db
     .insertInto("reasons")
-    .values(folded(row))
+    .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
+  return result.numInsertedOrUpdatedRows === 1n ? row : undefined;
 };
 
-export const updateReason = async (db: Db, row: Reason): Promise<void> => {
+export const updateReason = async (db: Db, record: Reason): Promise<ReasonRow> => {
+  const row = folded(record);
   await db
     .updateTable("reasons")
-    .set(folded(row))
+    .set(row)
     .where("tenant_id", "=", row.tenant_id)
     .where("id", "=", row.id)
     .execute();
+  return row;
 };
 
 export const removeReason = async (db: Db, row: Reason): Promise<void> => {

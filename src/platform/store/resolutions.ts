@@ -32,23 +32,29 @@ export const findResolutionForClosedInvoices = (
 export const listResolutions = (db: Db, tenantId: string): Promise<ResolutionRow[]> =>
   rows(db, tenantId).orderBy("code_folded").execute();
 
-/** False where the code is taken. */
-export const insertResolution = async (db: Db, row: Resolution): Promise<boolean> => {
+/** Undefined where the code is taken. */
+export const insertResolution = async (
+  db: Db,
+  record: Resolution,
+): Promise<ResolutionRow | undefined> => {
+  const row = folded(record);
   const result = await db
     .insertInto("resolutions")
-    .values(folded(row))
+    .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
+  return result.numInsertedOrUpdatedRows === 1n ? row : undefined;
 };
 
-export const updateResolution = async (db: Db, row: Resolution): Promise<void> => {
+export const updateResolution = async (db: Db, record: Resolution): Promise<ResolutionRow> => {
+  const row = folded(record);
   await db
     .updateTable("resolutions")
-    .set(folded(row))
+    .set(row)
     .where("tenant_id", "=", row.tenant_id)
     .where("id", "=", row.id)
     .execute();
+  return row;
 };
 
 export const removeResolution = async (db: Db, row: Resolution): Promise<void> => {

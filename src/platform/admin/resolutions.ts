@@ -1,0 +1,41 @@
+import { Problem } from "../../contract/errors.ts";
+import type { Resolution } from "../../contract/operations/resolutions.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { absent, changed, flag } from "../services/records.ts";
+import { resolution } from "../services/resolutions.ts";
+import type { Db, Store } from "../store/port.ts";
+import {
+  findResolutionByCode,
+  findResolutionForClosedInvoices,
+  updateResolution,
+} from "../store/resolutions.ts";
+import { checkTenant, OPERATOR } from "./operator.ts";
+
+type Setting = { tenantId: string; code: string; value: boolean };
+
+const checkSole = async (tx: Db, tenantId: string, id: string): Promise<void> => {
+  const holder = await findResolutionForClosedInvoices(tx, tenantId);
+  if (holder === undefined || holder.id === id) return;
+  throw new Problem(
+    "conflict",
+    `The resolution ${holder.code} is applied when an invoice is closed; only one can be. Set it to false first.`,
+  );
+};
+
+/** Chooses whether the resolution closes a document's open disputes when the document closes. */
+export const setApplyWhenInvoiceClosed = (
+  { store, clock }: { store: Store; clock: Clock },
+  { tenantId, code, value }: Setting,
+): Promise<Resolution> =>
+  store.transaction(async (tx) => {
+    await checkTenant(tx, tenantId);
+    const found = await findResolutionByCode(tx, tenantId, code);
+    if (found === undefined) throw new Problem("not_found", absent("resolution", "code", code));
+    if (value) await checkSole(tx, tenantId, found.id);
+    const row = await updateResolution(tx, {
+      ...found,
+      apply_when_invoice_closed: flag(value),
+      ...changed(found, { caller: OPERATOR, now: clock() }),
+    });
+    return resolution(row);
+  });

@@ -1,0 +1,43 @@
+import { Problem } from "../../contract/errors.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { absent, changed, shown } from "../services/records.ts";
+import { findAssigneeByEmail } from "../store/assignees.ts";
+import { findCategoryByCode, updateCategory } from "../store/categories.ts";
+import type { Db, Store } from "../store/port.ts";
+import type { AssigneeRow } from "../store/tables.ts";
+import { checkTenant, OPERATOR } from "./operator.ts";
+
+/** Both are matched ignoring case. */
+type Wish = { tenantId: string; category: string; assignee: string };
+
+export type Route = { tenantId: string; categoryCode: string; assigneeEmail: string };
+
+const findActive = async (tx: Db, { tenantId, assignee }: Wish): Promise<AssigneeRow> => {
+  const found = await findAssigneeByEmail(tx, tenantId, assignee);
+  if (found === undefined) {
+    throw new Problem("not_found", absent("assignee", "e-mail address", assignee));
+  }
+  if (found.active === 1) return found;
+  throw new Problem("conflict", `The assignee ${shown(found.email)} is inactive.`);
+};
+
+/** Chooses who gets a category's disputes when nobody is named. */
+export const setRoute = (
+  { store, clock }: { store: Store; clock: Clock },
+  wish: Wish,
+): Promise<Route> =>
+  store.transaction(async (tx) => {
+    const { tenantId } = wish;
+    await checkTenant(tx, tenantId);
+    const found = await findCategoryByCode(tx, tenantId, wish.category);
+    if (found === undefined) {
+      throw new Problem("not_found", absent("category", "code", wish.category));
+    }
+    const assignee = await findActive(tx, wish);
+    await updateCategory(tx, {
+      ...found,
+      default_assignee_id: assignee.id,
+      ...changed(found, { caller: OPERATOR, now: clock() }),
+    });
+    return { tenantId, categoryCode: found.code, assigneeEmail: assignee.email };
+  });

@@ -1,0 +1,179 @@
+import type { Contract } from "../../contract/index.ts";
+import type { Input } from "../../contract/operation.ts";
+import type { Assignee } from "../../contract/operations/assignees.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Call, Handlers } from "../handlers.ts";
+import {
+  findAssignee,
+  findAssigneeByEmail,
+  findMember,
+  insertAssignee,
+  isAssigneeNamed,
+  listAssignees,
+  removeAssignee,
+  updateAssignee,
+} from "../store/assignees.ts";
+import { findCategoryByDefaultAssignee } from "../store/categories.ts";
+import { findDepartment, findDepartmentByCode } from "../store/departments.ts";
+import type { Db } from "../store/port.ts";
+import type { AssigneeRow, DepartmentRow } from "../store/tables.ts";
+import { changedPerson, newPerson, personOf } from "./person.ts";
+import {
+  absent,
+  type Asking,
+  auditFields,
+  changed,
+  flag,
+  made,
+  named,
+  type Removing,
+  shown,
+} from "./records.ts";
+
+type Contracts = Contract["assignees"];
+type Body = Input<Contracts["create"]>["body"];
+
+const assignee = (row: AssigneeRow): Assignee => ({
+  id: row.id,
+  assigneeId: row.id,
+  departmentId: row.department_id,
+  active: row.active === 1,
+  tenantId: row.tenant_id,
+  userId: row.user_id,
+  allUpdates: row.all_updates === 1,
+  dailyDigest: row.daily_digest === 1,
+  person: personOf(row),
+  ...auditFields(row),
+});
+
+const departmentIn = (tx: Db, call: Asking, body: Body): Promise<DepartmentRow> =>
+  named(tx, call, {
+    noun: "department",
+    id: body.departmentId,
+    code: body.departmentCode,
+    find: { byId: findDepartment, byCode: findDepartmentByCode },
+  });
+
+const memberIn = async (tx: Db, call: Asking, { userId }: Body) => {
+  if (userId === undefined || userId === null) return undefined;
+  return (
+    (await findMember(tx, call.tenantId, userId)) ??
+    call.refuse("userId", "unknown_reference", "names no user of the tenant")
+  );
+};
+
+const assigneeAt = async (db: Db, call: Asking, email: string): Promise<AssigneeRow> =>
+  (await findAssigneeByEmail(db, call.tenantId, email)) ??
+  call.fail("not_found", absent("assignee", "e-mail address", email));
+
+const assigneeWithId = async (db: Db, call: Asking, id: string): Promise<AssigneeRow> =>
+  (await findAssignee(db, call.tenantId, id)) ??
+  call.fail("not_found", absent("assignee", "id", id));
+
+const taken = (email: string): string =>
+  `An assignee has the e-mail address ${shown(email)} already.`;
+
+const create = async (tx: Db, call: Call<Contracts["create"]>, body: Body, id: string) => {
+  const department = await departmentIn(tx, call, body);
+  const member = await memberIn(tx, call, body);
+  const record = {
+    tenant_id: call.tenantId,
+    id,
+    department_id: department.id,
+    user_id: member?.id ?? null,
+    ...newPerson(call, body.person ?? {}, member),
+    active: flag(body.active ?? true),
+    all_updates: flag(body.allUpdates ?? false),
+    daily_digest: flag(body.dailyDigest ?? false),
+    ...made(call),
+  };
+  return (await insertAssignee(tx, record)) ?? call.fail("conflict", taken(record.email));
+};
+
+const update = async (
+  tx: Db,
+  call: Call<Contracts["update"]>,
+  body: Body,
+  found: AssigneeRow,
+): Promise<AssigneeRow> => {
+  const department = await departmentIn(tx, call, body);
+  const member = await memberIn(tx, call, body);
+  const next = {
+    ...found,
+    department_id: department.id,
+    user_id: body.userId === undefined ? found.user_id : (member?.id ?? null),
+    ...changedPerson(call, body.person ?? {}, found),
+    active: flag(body.active ?? found.active === 1),
+    all_updates: flag(body.allUpdates ?? found.all_updates === 1),
+    daily_digest: flag(body.dailyDigest ?? found.daily_digest === 1),
+    ...changed(found, call),
+  };
+  const holder = await findAssigneeByEmail(tx, call.tenantId, next.email);
+  if (holder !== undefined && holder.id !== found.id) call.fail("conflict", taken(next.email));
+  return updateAssignee(tx, next);
+};
+
+const remove = async (tx: Db, call: Removing, row: AssigneeRow): Promise<null> => {
+  call.version(row);
+  const who = `The assignee ${shown(row.email)}`;
+  if (await isAssigneeNamed(tx, row)) {
+    call.fail("in_use", `${who} is named by disputes. Deactivate it instead.`);
+  }
+  const category = await findCategoryByDefaultAssignee(tx, call.tenantId, row.id);
+  if (category !== undefined) {
+    call.fail("in_use", `${who} gets the disputes of the category ${category.code}.`);
+  }
+  await removeAssignee(tx, row);
+  return null;
+};
+
+/** The people who work disputes. */
+export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
+  async get({ params: { assigneeEmail } }, call) {
+    const row = await assigneeAt(call.db, call, assigneeEmail);
+    call.version(row);
+    return assignee(row);
+  },
+
+  async get_by_id({ params: { assigneeId } }, call) {
+    const row = await assigneeWithId(call.db, call, assigneeId);
+    call.version(row);
+    return assignee(row);
+  },
+
+  async list({ query: { DepartmentId } }, call) {
+    return (await listAssignees(call.db, call.tenantId, DepartmentId)).map(assignee);
+  },
+
+  async create({ body }, call) {
+    const row = await call.change((tx) => create(tx, call, body, newId()));
+    call.version(row);
+    return assignee(row);
+  },
+
+  async update({ params: { assigneeEmail }, body }, call) {
+    const row = await call.change(async (tx) => {
+      const found = await assigneeAt(tx, call, assigneeEmail);
+      call.version(found);
+      return update(tx, call, body, found);
+    });
+    call.version(row);
+    return assignee(row);
+  },
+
+  delete({ params: { assigneeId } }, call) {
+    return call.change(async (tx) => remove(tx, call, await assigneeWithId(tx, call, assigneeId)));
+  },
+
+  delete_by_email({ params: { departmentCode, assigneeEmail } }, call) {
+    return call.change(async (tx) => {
+      const department =
+        (await findDepartmentByCode(tx, call.tenantId, departmentCode)) ??
+        call.fail("not_found", absent("department", "code", departmentCode));
+      const row = await assigneeAt(tx, call, assigneeEmail);
+      if (row.department_id === department.id) return remove(tx, call, row);
+      const place = `assignee in the department ${department.code}`;
+      return call.fail("not_found", absent(place, "e-mail address", assigneeEmail));
+    });
+  },
+});

@@ -1,0 +1,159 @@
+import type { Contract } from "../../contract/index.ts";
+import type { Category } from "../../contract/operations/categories.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Handlers } from "../handlers.ts";
+import {
+  type CategoryView,
+  findCategory,
+  findCategoryByCode,
+  hasReasons,
+  insertCategory,
+  listCategories,
+  removeCategory,
+  updateCategory,
+  viewCategory,
+  viewCategoryByCode,
+} from "../store/categories.ts";
+import type { Db } from "../store/port.ts";
+import { findReason } from "../store/reasons.ts";
+import type { CategoryRow, ReasonRow } from "../store/tables.ts";
+import { absent, type Asking, auditFields, changed, made } from "./records.ts";
+
+type Default = {
+  field: "defaultInternalReasonId" | "defaultExternalReasonId";
+  column: "default_internal_reason_id" | "default_external_reason_id";
+  fits: readonly ReasonRow["visibility"][];
+};
+
+const INTERNAL: Default = {
+  field: "defaultInternalReasonId",
+  column: "default_internal_reason_id",
+  fits: ["Internal", "All"],
+};
+const EXTERNAL: Default = {
+  field: "defaultExternalReasonId",
+  column: "default_external_reason_id",
+  fits: ["External", "All"],
+};
+
+/** A category's default reasons, and which reasons may be that. */
+export const DEFAULTS: readonly Default[] = [INTERNAL, EXTERNAL];
+
+type Sent = { [Field in Default["field"]]?: string | null | undefined };
+
+const category = (row: CategoryView): Category => ({
+  categoryId: row.id,
+  tenantId: row.tenant_id,
+  code: row.code,
+  description: row.description,
+  defaultInternalReasonId: row.default_internal_reason_id,
+  defaultInternalReasonCode: row.internal_code,
+  defaultExternalReasonId: row.default_external_reason_id,
+  defaultExternalReasonCode: row.external_code,
+  ...auditFields(row),
+});
+
+const defaultReason = async (
+  tx: Db,
+  call: Asking,
+  { field, fits }: Default,
+  id: string | null,
+): Promise<string | null> => {
+  if (id === null) return null;
+  const reason =
+    (await findReason(tx, call.tenantId, id)) ??
+    call.refuse(field, "unknown_reference", "names no reason");
+  if (fits.includes(reason.visibility)) return reason.id;
+  return call.refuse(field, "visibility", `must name a reason of visibility ${fits.join(" or ")}`);
+};
+
+/** The default reasons as they are to be: those sent, else those present. */
+const defaultReasons = async (tx: Db, call: Asking, sent: Sent, present?: CategoryRow) => {
+  const choose = (which: Default): Promise<string | null> => {
+    const id = sent[which.field];
+    return id === undefined
+      ? Promise.resolve(present?.[which.column] ?? null)
+      : defaultReason(tx, call, which, id);
+  };
+  return {
+    default_internal_reason_id: await choose(INTERNAL),
+    default_external_reason_id: await choose(EXTERNAL),
+  };
+};
+
+const view = async (tx: Db, call: Asking, { id }: CategoryRow): Promise<CategoryView> =>
+  (await viewCategory(tx, call.tenantId, id)) ??
+  call.fail("not_found", absent("category", "id", id));
+
+/** The groups of reasons. */
+export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["categories"]> => ({
+  async get({ params: { categoryCode } }, call) {
+    const row =
+      (await viewCategoryByCode(call.db, call.tenantId, categoryCode)) ??
+      call.fail("not_found", absent("category", "code", categoryCode));
+    call.version(row);
+    return category(row);
+  },
+
+  async get_by_id({ params: { categoryId } }, call) {
+    const row =
+      (await viewCategory(call.db, call.tenantId, categoryId)) ??
+      call.fail("not_found", absent("category", "id", categoryId));
+    call.version(row);
+    return category(row);
+  },
+
+  async list(_input, call) {
+    return (await listCategories(call.db, call.tenantId)).map(category);
+  },
+
+  async create({ body }, call) {
+    const row = await call.change(async (tx) => {
+      const inserted = await insertCategory(tx, {
+        tenant_id: call.tenantId,
+        id: newId(),
+        code: body.code,
+        description: body.description,
+        ...(await defaultReasons(tx, call, body)),
+        default_assignee_id: null,
+        ...made(call),
+      });
+      const message = `A category has the code ${body.code} already.`;
+      return view(tx, call, inserted ?? call.fail("duplicate_code", message));
+    });
+    call.version(row);
+    return category(row);
+  },
+
+  async update({ params: { categoryId }, body }, call) {
+    const row = await call.change(async (tx) => {
+      const found =
+        (await findCategory(tx, call.tenantId, categoryId)) ??
+        call.fail("not_found", absent("category", "id", categoryId));
+      call.version(found);
+      const next = {
+        ...found,
+        description: body.description ?? found.description,
+        ...(await defaultReasons(tx, call, body, found)),
+        ...changed(found, call),
+      };
+      return view(tx, call, await updateCategory(tx, next));
+    });
+    call.version(row);
+    return category(row);
+  },
+
+  delete({ params: { categoryCode } }, call) {
+    return call.change(async (tx) => {
+      const row =
+        (await findCategoryByCode(tx, call.tenantId, categoryCode)) ??
+        call.fail("not_found", absent("category", "code", categoryCode));
+      call.version(row);
+      if (await hasReasons(tx, row)) {
+        call.fail("in_use", `The category ${row.code} has reasons. Move or delete them first.`);
+      }
+      await removeCategory(tx, row);
+      return null;
+    });
+  },
+});

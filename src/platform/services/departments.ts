@@ -1,0 +1,98 @@
+import type { Contract } from "../../contract/index.ts";
+import type { Department } from "../../contract/operations/departments.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Handlers } from "../handlers.ts";
+import {
+  findDepartment,
+  findDepartmentByCode,
+  hasAssignees,
+  insertDepartment,
+  listDepartments,
+  removeDepartment,
+  updateDepartment,
+} from "../store/departments.ts";
+import type { Db } from "../store/port.ts";
+import type { DepartmentRow } from "../store/tables.ts";
+import { absent, auditFields, changed, made, type Removing } from "./records.ts";
+
+const department = (row: DepartmentRow): Department => ({
+  departmentId: row.id,
+  tenantId: row.tenant_id,
+  code: row.code,
+  description: row.description,
+  ...auditFields(row),
+});
+
+const remove = async (tx: Db, row: DepartmentRow, call: Removing): Promise<null> => {
+  call.version(row);
+  if (await hasAssignees(tx, row)) {
+    return call.fail("in_use", `The department ${row.code} has assignees. Move them first.`);
+  }
+  await removeDepartment(tx, row);
+  return null;
+};
+
+/** The groups that assignees belong to. */
+export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["departments"]> => ({
+  async get({ params: { departmentCode } }, call) {
+    const row =
+      (await findDepartmentByCode(call.db, call.tenantId, departmentCode)) ??
+      call.fail("not_found", absent("department", "code", departmentCode));
+    call.version(row);
+    return department(row);
+  },
+
+  async get_by_id({ params: { departmentId } }, call) {
+    const row =
+      (await findDepartment(call.db, call.tenantId, departmentId)) ??
+      call.fail("not_found", absent("department", "id", departmentId));
+    call.version(row);
+    return department(row);
+  },
+
+  async list(_input, call) {
+    return (await listDepartments(call.db, call.tenantId)).map(department);
+  },
+
+  async create({ body: { code, description } }, call) {
+    const record = { tenant_id: call.tenantId, id: newId(), code, description, ...made(call) };
+    const row = await call.change(
+      async (tx) =>
+        (await insertDepartment(tx, record)) ??
+        call.fail("duplicate_code", `A department has the code ${code} already.`),
+    );
+    call.version(row);
+    return department(row);
+  },
+
+  async update({ params: { departmentId }, body }, call) {
+    const row = await call.change(async (tx) => {
+      const found =
+        (await findDepartment(tx, call.tenantId, departmentId)) ??
+        call.fail("not_found", absent("department", "id", departmentId));
+      call.version(found);
+      const description = body.description ?? found.description;
+      return updateDepartment(tx, { ...found, description, ...changed(found, call) });
+    });
+    call.version(row);
+    return department(row);
+  },
+
+  delete({ params: { departmentId } }, call) {
+    return call.change(async (tx) => {
+      const row =
+        (await findDepartment(tx, call.tenantId, departmentId)) ??
+        call.fail("not_found", absent("department", "id", departmentId));
+      return remove(tx, row, call);
+    });
+  },
+
+  delete_by_code({ params: { departmentCode } }, call) {
+    return call.change(async (tx) => {
+      const row =
+        (await findDepartmentByCode(tx, call.tenantId, departmentCode)) ??
+        call.fail("not_found", absent("department", "code", departmentCode));
+      return remove(tx, row, call);
+    });
+  },
+});

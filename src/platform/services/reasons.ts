@@ -1,0 +1,169 @@
+import type { Contract } from "../../contract/index.ts";
+import type { Reason } from "../../contract/operations/reasons.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Call, Handlers } from "../handlers.ts";
+import {
+  findCategory,
+  findCategoryByCode,
+  listCategoriesByDefaultReason,
+} from "../store/categories.ts";
+import type { Db } from "../store/port.ts";
+import {
+  findReason,
+  findReasonByCode,
+  insertReason,
+  isReasonUsed,
+  listReasons,
+  removeReason,
+  updateReason,
+} from "../store/reasons.ts";
+import type { CategoryRow, ReasonRow } from "../store/tables.ts";
+import { DEFAULTS } from "./categories.ts";
+import { absent, type Asking, auditFields, changed, flag, made, named } from "./records.ts";
+
+type Contracts = Contract["reasons"];
+type Update = Call<Contracts["update"]>;
+type Naming = { categoryId?: string | undefined; categoryCode?: string | undefined };
+
+const reason = (row: ReasonRow): Reason => ({
+  reasonId: row.id,
+  tenantId: row.tenant_id,
+  code: row.code,
+  description: row.description,
+  active: row.active === 1,
+  categoryId: row.category_id,
+  visibility: row.visibility,
+  ...auditFields(row),
+});
+
+const categoryIn = (tx: Db, call: Asking, body: Naming): Promise<CategoryRow> =>
+  named(tx, call, {
+    noun: "category",
+    id: body.categoryId,
+    code: body.categoryCode,
+    find: { byId: findCategory, byCode: findCategoryByCode },
+  });
+
+const categoryAt = async (db: Db, call: Asking, code: string): Promise<CategoryRow> =>
+  (await findCategoryByCode(db, call.tenantId, code)) ??
+  call.fail("not_found", absent("category", "code", code));
+
+const reasonAt = async (db: Db, call: Asking, categoryCode: string, code: string) => {
+  const category = await categoryAt(db, call, categoryCode);
+  const row = await findReasonByCode(db, call.tenantId, category.id, code);
+  return (
+    row ?? call.fail("not_found", absent(`reason in the category ${category.code}`, "code", code))
+  );
+};
+
+const taken = (category: CategoryRow, code: string): string =>
+  `The category ${category.code} has a reason with the code ${code} already.`;
+
+/** Refuses what would leave a category with a default reason that has moved away or no longer fits. */
+const checkDefaults = async (tx: Db, call: Update, found: ReasonRow, next: ReasonRow) => {
+  const moved = next.category_id !== found.category_id;
+  for (const category of await listCategoriesByDefaultReason(tx, call.tenantId, found.id)) {
+    const role = DEFAULTS.find(
+      ({ column, fits }) => category[column] === found.id && !fits.includes(next.visibility),
+    );
+    if (!moved && role === undefined) continue;
+    const use = `The reason ${found.code} is a default reason of the category ${category.code}`;
+    call.fail("in_use", `${use} and must stay ${moved ? "where it is" : "visible as it is"}.`);
+  }
+};
+
+const checkMove = async (tx: Db, call: Update, row: ReasonRow, category: CategoryRow) => {
+  const holder = await findReasonByCode(tx, call.tenantId, category.id, row.code);
+  if (holder === undefined || holder.id === row.id) return;
+  call.fail("duplicate_code", taken(category, row.code));
+};
+
+const checkUnused = async (tx: Db, call: Call<Contracts["delete"]>, row: ReasonRow) => {
+  const [category] = await listCategoriesByDefaultReason(tx, call.tenantId, row.id);
+  if (category !== undefined) {
+    const use = `The reason ${row.code} is a default reason of the category ${category.code}.`;
+    call.fail("in_use", `${use} Give that another one first.`);
+  }
+  if (!(await isReasonUsed(tx, row))) return;
+  call.fail("in_use", `Disputes have the reason ${row.code}. Deactivate it instead.`);
+};
+
+/** Why a document is disputed: internal words, and those of a buyer-facing portal. */
+export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
+  async get({ params }, call) {
+    const row = await reasonAt(call.db, call, params.categoryCode, params.reasonCode);
+    call.version(row);
+    return reason(row);
+  },
+
+  async get_by_id({ params: { reasonId } }, call) {
+    const row =
+      (await findReason(call.db, call.tenantId, reasonId)) ??
+      call.fail("not_found", absent("reason", "id", reasonId));
+    call.version(row);
+    return reason(row);
+  },
+
+  async list({ query }, call) {
+    const filter = { visibility: query.Visibility };
+    return (await listReasons(call.db, call.tenantId, filter)).map(reason);
+  },
+
+  async list_by_category({ params, query }, call) {
+    const category = await categoryAt(call.db, call, params.categoryCode);
+    const filter = { categoryId: category.id, visibility: query.Visibility };
+    return (await listReasons(call.db, call.tenantId, filter)).map(reason);
+  },
+
+  async create({ body }, call) {
+    const row = await call.change(async (tx) => {
+      const category = await categoryIn(tx, call, body);
+      const inserted = await insertReason(tx, {
+        tenant_id: call.tenantId,
+        id: newId(),
+        category_id: category.id,
+        code: body.code,
+        description: body.description,
+        active: flag(body.active ?? true),
+        visibility: body.visibility ?? "Internal",
+        ...made(call),
+      });
+      return inserted ?? call.fail("duplicate_code", taken(category, body.code));
+    });
+    call.version(row);
+    return reason(row);
+  },
+
+  async update({ params: { reasonId }, body }, call) {
+    const row = await call.change(async (tx) => {
+      const found =
+        (await findReason(tx, call.tenantId, reasonId)) ??
+        call.fail("not_found", absent("reason", "id", reasonId));
+      call.version(found);
+      const category = await categoryIn(tx, call, body);
+      const next = {
+        ...found,
+        category_id: category.id,
+        description: body.description ?? found.description,
+        active: flag(body.active ?? found.active === 1),
+        visibility: body.visibility ?? found.visibility,
+        ...changed(found, call),
+      };
+      await checkDefaults(tx, call, found, next);
+      await checkMove(tx, call, next, category);
+      return updateReason(tx, next);
+    });
+    call.version(row);
+    return reason(row);
+  },
+
+  delete({ params }, call) {
+    return call.change(async (tx) => {
+      const row = await reasonAt(tx, call, params.categoryCode, params.reasonCode);
+      call.version(row);
+      await checkUnused(tx, call, row);
+      await removeReason(tx, row);
+      return null;
+    });
+  },
+});

@@ -1,0 +1,88 @@
+import type { ProblemDetails, SharedCode } from "../../contract/errors.ts";
+import { iso } from "../../kit/clock.ts";
+import type { Db } from "../store/port.ts";
+import type { DepartmentRow, Flag } from "../store/tables.ts";
+
+type Tracked = Pick<
+  DepartmentRow,
+  "created_by" | "created_at" | "updated_by" | "updated_at" | "version"
+>;
+
+/** What the rules of the configuration need of a call, whatever its operation. */
+export type Asking = {
+  tenantId: string;
+  now: number;
+  caller: { id: string };
+  fail(code: SharedCode, message: string, details?: ProblemDetails): never;
+  refuse(field: string, code: string, message: string): never;
+};
+
+/** What removing a record needs of a call, whichever way the record was named. */
+export type Removing = {
+  tenantId: string;
+  fail(code: SharedCode | "in_use", message: string): never;
+  version(record: { id: string; version: number }): void;
+};
+
+const SHOWN_CHARACTERS = 100;
+
+/** A value as a message may repeat it. */
+export const shown = (value: string): string => [...value].slice(0, SHOWN_CHARACTERS).join("");
+
+export const absent = (noun: string, key: string, value: string): string =>
+  `There is no ${noun} with the ${key} ${shown(value)}.`;
+
+export const flag = (value: boolean): Flag => (value ? 1 : 0);
+
+export const auditFields = (row: Tracked) => ({
+  createUser: row.created_by,
+  createDate: iso(row.created_at),
+  updateUser: row.updated_by,
+  updateDate: iso(row.updated_at),
+});
+
+/** The audit columns of a record made by the call. */
+export const made = ({ caller, now }: Pick<Asking, "caller" | "now">): Tracked => ({
+  created_by: caller.id,
+  created_at: now,
+  updated_by: caller.id,
+  updated_at: now,
+  version: 1,
+});
+
+/** The audit columns that a change by the call leaves on a record. */
+export const changed = (row: Tracked, { caller, now }: Pick<Asking, "caller" | "now">) => ({
+  updated_by: caller.id,
+  updated_at: now,
+  version: row.version + 1,
+});
+
+type Find<Row> = (db: Db, tenantId: string, key: string) => Promise<Row | undefined>;
+
+type Naming<Row> = {
+  noun: string;
+  id: string | undefined;
+  code: string | undefined;
+  find: { byId: Find<Row>; byCode: Find<Row> };
+};
+
+/** The record that a body names by its id, its code or both, which must then agree. */
+export const named = async <Row extends { id: string }>(
+  db: Db,
+  call: Asking,
+  { noun, id, code, find }: Naming<Row>,
+): Promise<Row> => {
+  const unknown = (field: string) => call.refuse(field, "unknown_reference", `names no ${noun}`);
+  const byId =
+    id === undefined
+      ? undefined
+      : ((await find.byId(db, call.tenantId, id)) ?? unknown(`${noun}Id`));
+  const byCode =
+    code === undefined
+      ? undefined
+      : ((await find.byCode(db, call.tenantId, code)) ?? unknown(`${noun}Code`));
+  if (byId !== undefined && byCode !== undefined && byId.id !== byCode.id) {
+    return call.refuse(`${noun}Code`, "mismatch", `names another ${noun} than ${noun}Id`);
+  }
+  return byId ?? byCode ?? call.refuse(`${noun}Id`, "required", `is required, or ${noun}Code`);
+};

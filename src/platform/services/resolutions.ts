@@ -1,0 +1,116 @@
+import type { Contract } from "../../contract/index.ts";
+import type { Resolution } from "../../contract/operations/resolutions.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Handlers } from "../handlers.ts";
+import type { Db } from "../store/port.ts";
+import {
+  findResolution,
+  findResolutionByCode,
+  insertResolution,
+  isResolutionUsed,
+  listResolutions,
+  removeResolution,
+  updateResolution,
+} from "../store/resolutions.ts";
+import type { ResolutionRow } from "../store/tables.ts";
+import { absent, auditFields, changed, flag, made, type Removing } from "./records.ts";
+
+export const resolution = (row: ResolutionRow): Resolution => ({
+  resolutionId: row.id,
+  tenantId: row.tenant_id,
+  code: row.code,
+  description: row.description,
+  active: row.active === 1,
+  isValid: row.is_valid === 1,
+  applyWhenInvoiceClosed: row.apply_when_invoice_closed === 1,
+  ...auditFields(row),
+});
+
+const remove = async (tx: Db, row: ResolutionRow, call: Removing): Promise<null> => {
+  call.version(row);
+  if (await isResolutionUsed(tx, row)) {
+    const use = `Disputes were closed with the resolution ${row.code}.`;
+    return call.fail("in_use", `${use} Deactivate it instead.`);
+  }
+  await removeResolution(tx, row);
+  return null;
+};
+
+/** What a dispute may be closed with. */
+export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["resolutions"]> => ({
+  async get({ params: { resolutionCode } }, call) {
+    const row =
+      (await findResolutionByCode(call.db, call.tenantId, resolutionCode)) ??
+      call.fail("not_found", absent("resolution", "code", resolutionCode));
+    call.version(row);
+    return resolution(row);
+  },
+
+  async get_by_id({ params: { resolutionId } }, call) {
+    const row =
+      (await findResolution(call.db, call.tenantId, resolutionId)) ??
+      call.fail("not_found", absent("resolution", "id", resolutionId));
+    call.version(row);
+    return resolution(row);
+  },
+
+  async list(_input, call) {
+    return (await listResolutions(call.db, call.tenantId)).map(resolution);
+  },
+
+  async create({ body: { code, description, active, isValid } }, call) {
+    const record = {
+      tenant_id: call.tenantId,
+      id: newId(),
+      code,
+      description,
+      active: flag(active ?? true),
+      is_valid: flag(isValid ?? false),
+      apply_when_invoice_closed: flag(false),
+      ...made(call),
+    };
+    const row = await call.change(
+      async (tx) =>
+        (await insertResolution(tx, record)) ??
+        call.fail("duplicate_code", `A resolution has the code ${code} already.`),
+    );
+    call.version(row);
+    return resolution(row);
+  },
+
+  async update({ params: { resolutionId }, body }, call) {
+    const row = await call.change(async (tx) => {
+      const found =
+        (await findResolution(tx, call.tenantId, resolutionId)) ??
+        call.fail("not_found", absent("resolution", "id", resolutionId));
+      call.version(found);
+      return updateResolution(tx, {
+        ...found,
+        description: body.description ?? found.description,
+        active: flag(body.active ?? found.active === 1),
+        is_valid: flag(body.isValid ?? found.is_valid === 1),
+        ...changed(found, call),
+      });
+    });
+    call.version(row);
+    return resolution(row);
+  },
+
+  delete({ params: { resolutionId } }, call) {
+    return call.change(async (tx) => {
+      const row =
+        (await findResolution(tx, call.tenantId, resolutionId)) ??
+        call.fail("not_found", absent("resolution", "id", resolutionId));
+      return remove(tx, row, call);
+    });
+  },
+
+  delete_by_code({ params: { resolutionCode } }, call) {
+    return call.change(async (tx) => {
+      const row =
+        (await findResolutionByCode(tx, call.tenantId, resolutionCode)) ??
+        call.fail("not_found", absent("resolution", "code", resolutionCode));
+      return remove(tx, row, call);
+    });
+  },
+});
