@@ -1,0 +1,151 @@
+import type { CallOptions, Client, CredentialHeaders, Reply } from "../client/port.ts";
+import { Problem } from "../contract/errors.ts";
+import { contract } from "../contract/index.ts";
+import type { Operation } from "../contract/operation.ts";
+import { MINUTE, systemClock, type Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+import {
+  type Credentials,
+  exportHeader,
+  keyHeader,
+  loginOf,
+  MISSING,
+  sessionHeader,
+} from "./credentials.ts";
+import type { Broker, Vault } from "./port.ts";
+import { createSessionKeeper, type Later, systemLater } from "./session.ts";
+
+export type BrokerNeeds = {
+  client: Client;
+  vault: Vault;
+  headerWord: string;
+  /** Empty where none is configured. */
+  tenantId: string;
+  principal: string;
+  /** Asked at the first call, since the embedded platform makes its own. */
+  credentials: () => Promise<Credentials>;
+  log: Log;
+  idleMs?: number;
+  clock?: Clock;
+  later?: Later;
+};
+
+const IDLE_MS = 15 * MINUTE;
+const GOODBYE_MS = 500;
+
+const SESSION_OPERATIONS: readonly string[] = Object.values(contract.auth).map(({ id }) => id);
+
+const isStale = (error: unknown): boolean =>
+  error instanceof Problem && (error.code === "unauthenticated" || error.code === "token_expired");
+
+const refusedKey = (error: unknown, setting: string): unknown =>
+  error instanceof Problem && error.status === 401
+    ? new Problem(
+        error.code,
+        `The platform refused the key in ${setting}: ${error.message}`,
+        error.details,
+        error,
+      )
+    : error;
+
+export const createBroker = ({
+  client,
+  vault,
+  headerWord,
+  tenantId,
+  principal,
+  credentials,
+  log,
+  idleMs = IDLE_MS,
+  clock = systemClock,
+  later = systemLater,
+}: BrokerNeeds): Broker => {
+  const word = headerWord.toLowerCase();
+  const session = createSessionKeeper({
+    client,
+    idleMs,
+    clock,
+    later,
+    log,
+    login: async () => {
+      const login = loginOf(await credentials());
+      if (login === undefined) throw MISSING.session();
+      return login;
+    },
+  });
+
+  const argsFor = (operation: Operation, args: Record<string, unknown>) => {
+    if (!("tenantId" in operation.params.shape)) return args;
+    if (tenantId === "") throw MISSING.tenant();
+    return { ...args, tenantId };
+  };
+
+  const withKey = async (
+    operation: Operation,
+    args: Record<string, unknown>,
+    options: CallOptions,
+    [headers, setting]: [CredentialHeaders, string],
+  ): Promise<Reply> => {
+    try {
+      return await client.call(operation, args, headers, options);
+    } catch (error) {
+      throw refusedKey(error, setting);
+    }
+  };
+
+  // The platform refused before it acted, so the same call may be made again.
+  const withSession = async (
+    operation: Operation,
+    args: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<Reply> => {
+    const token = await session.token(options);
+    try {
+      return await client.call(operation, args, sessionHeader(word, token), options);
+    } catch (error) {
+      if (!isStale(error)) throw error;
+      session.drop(token);
+      const fresh = await session.token(options);
+      return client.call(operation, args, sessionHeader(word, fresh), options);
+    }
+  };
+
+  const call: Broker["call"] = async (operation, given, options) => {
+    if (SESSION_OPERATIONS.includes(operation.id)) {
+      throw new TypeError(`${operation.id} is not called with a credential`);
+    }
+    const args = argsFor(operation, given);
+    const has = await credentials();
+    if (operation.service === "export") {
+      if (has.extApiKey === undefined) throw MISSING.export();
+      const key = exportHeader(has.extApiKey);
+      return withKey(operation, args, options, [key, "RECEIVABLES_EXT_API_KEY"]);
+    }
+    const canLogIn = loginOf(has) !== undefined;
+    if (operation.id === contract.api_keys.create.id && !canLogIn) throw MISSING.keyMaker();
+    const wantsSession = operation.id.startsWith("api_keys.") && canLogIn;
+    if (has.apiKey !== undefined && !wantsSession) {
+      const key = keyHeader(word, has.apiKey);
+      return withKey(operation, args, options, [key, "RECEIVABLES_API_KEY"]);
+    }
+    if (!canLogIn) throw MISSING.gateway();
+    return withSession(operation, args, options);
+  };
+
+  return {
+    call,
+    login: (options) => session.open(options),
+    verify: (options) => session.verify(options),
+    logout: (options) => session.close(options),
+    vault,
+    tenantId,
+    principal,
+    async close() {
+      if (!session.isOpen) return;
+      const signal = AbortSignal.timeout(GOODBYE_MS);
+      await session
+        .close({ tool: "session.close", signal })
+        .catch(() => log.warn("session.close_failed"));
+    },
+  };
+};

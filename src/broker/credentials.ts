@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import type { CredentialHeaders } from "../client/port.ts";
+import { Problem } from "../contract/errors.ts";
+import type { Secret } from "../kit/secret.ts";
+
+/** What a person has to prove who they are; any part may be missing. */
+export type Credentials = {
+  apiKey?: Secret | undefined;
+  extApiKey?: Secret | undefined;
+  email?: string | undefined;
+  password?: Secret | undefined;
+};
+
+export type LoginWith = { email: string; password: Secret };
+
+export const loginOf = ({ email, password }: Credentials): LoginWith | undefined =>
+  email === undefined || password === undefined ? undefined : { email, password };
+
+export const keyHeader = (word: string, key: Secret): CredentialHeaders => ({
+  [`x-${word}-api-key`]: key.reveal(),
+});
+
+export const sessionHeader = (word: string, token: Secret): CredentialHeaders => ({
+  [`x-${word}-auth`]: token.reveal(),
+});
+
+export const exportHeader = (key: Secret): CredentialHeaders => ({ "x-api-key": key.reveal() });
+
+/** A lasting name for whoever the credentials belong to. A key is 256 random bits: its hash tells nothing. */
+export const principalOf = ({ email, apiKey, extApiKey }: Credentials): string => {
+  if (email !== undefined) return email.toLowerCase();
+  const key = apiKey ?? extApiKey;
+  if (key === undefined) return "nobody";
+  return `key:${createHash("sha256").update(key.reveal()).digest("base64url").slice(0, 22)}`;
+};
+
+const missing = (message: string) => (): Problem => new Problem("unauthenticated", message);
+
+const LOGIN = "RECEIVABLES_EMAIL and RECEIVABLES_PASSWORD (or RECEIVABLES_PASSWORD_FILE)";
+
+/** Refusals that name the setting to set. */
+export const MISSING = {
+  gateway: missing(
+    `No credential for the platform is configured: set RECEIVABLES_API_KEY (or RECEIVABLES_API_KEY_FILE), or ${LOGIN}.`,
+  ),
+  export: missing(
+    "No key for the export service is configured: set RECEIVABLES_EXT_API_KEY (or RECEIVABLES_EXT_API_KEY_FILE).",
+  ),
+  session: missing(`There is nothing to open a session with: set ${LOGIN}.`),
+  keyMaker: missing(`An API key cannot create API keys, only a login can: set ${LOGIN}.`),
+  tenant: missing("No tenant is configured: set RECEIVABLES_TENANT_ID."),
+};

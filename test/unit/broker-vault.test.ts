@@ -1,0 +1,85 @@
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { fileVault } from "../../src/broker/vault.ts";
+import { createOnce } from "../../src/kit/once.ts";
+
+const CANARY = "rcvg_canary-value";
+const masterKey = async () => Buffer.alloc(32, 7);
+const entry = { kind: "api-key", keyId: "0b1c", tenantId: "t", value: CANARY } as const;
+
+let folder: string;
+const vault = (key = masterKey) => fileVault({ folder: join(folder, "secrets"), masterKey: key });
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "vault-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const files = async () => readdir(join(folder, "secrets"));
+
+it("D-MCP-4 keeps a secret, lists it without showing it, shows it, removes it", async () => {
+  const name = await vault().put(entry);
+  expect(name).toBe("api-key-0b1c");
+  const [listed] = await vault().list();
+  expect(listed).toMatchObject({ name, kind: "api-key", keyId: "0b1c" });
+  expect(JSON.stringify(listed)).not.toContain(CANARY);
+  expect(await vault().show(name)).toBe(CANARY);
+  expect(await vault().remove(name)).toBe(true);
+  expect(await vault().remove(name)).toBe(false);
+  expect(await vault().show(name)).toBeUndefined();
+  expect(await files()).toEqual([]);
+});
+
+it("C-38 leaves nothing readable on disk, and nothing readable by others", async () => {
+  await vault().put(entry);
+  const [file = ""] = await files();
+  const path = join(folder, "secrets", file);
+  expect(await readFile(path, "utf8")).not.toMatch(/canary/);
+  expect(Buffer.from(await readFile(path, "utf8"), "base64url").toString()).not.toMatch(/canary/);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(folder, "secrets"))).mode & 0o777).toBe(0o700);
+});
+
+it("is of no use with another master key, altered, or under another name", async () => {
+  const name = await vault().put(entry);
+  const other = vault(async () => Buffer.alloc(32, 8));
+  expect(await other.show(name)).toBeUndefined();
+  expect(await other.list()).toEqual([]);
+  const path = join(folder, "secrets", `${name}.sealed`);
+  await rename(path, join(folder, "secrets", "api-key-else.sealed"));
+  expect(await vault().show("api-key-else")).toBeUndefined();
+  await writeFile(path, "not sealed");
+  expect(await vault().show(name)).toBeUndefined();
+});
+
+it.each(["../secret.key", "a/b", "", ".", "..", "x\0y", "A".repeat(300)])(
+  "C-51 takes %j for no name",
+  async (name) => {
+    expect(await vault().show(name)).toBeUndefined();
+    expect(await vault().remove(name)).toBe(false);
+  },
+);
+
+it("C-51 makes a safe name of whatever id the platform gives, and loses no secret to another", async () => {
+  const evil = await vault().put({ ...entry, keyId: "../../evil", value: "one" });
+  const again = await vault().put({ ...entry, keyId: "../../evil", value: "two" });
+  expect(evil).toMatch(/^api-key-[0-9a-f]{32}$/);
+  expect([await vault().show(evil), await vault().show(again)]).toEqual(["one", "two"]);
+  expect(await files()).toHaveLength(2);
+});
+
+it("is empty before its first use", async () => {
+  expect(await vault().list()).toEqual([]);
+});
+
+it("lets exactly one of many writers make a file, whole", async () => {
+  const path = join(folder, "deep", "once");
+  const all = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => createOnce(path, `content ${index}`)),
+  );
+  expect(all.filter(Boolean)).toHaveLength(1);
+  expect(await readFile(path, "utf8")).toBe(`content ${all.indexOf(true)}`);
+  expect(await readdir(join(folder, "deep"))).toEqual(["once"]);
+});
