@@ -32,6 +32,7 @@ const NOUN_WORDS: Record<string, string> = {
 };
 const VERB_WORDS: Record<string, string> = {
   get: "read",
+  get_by_id: "read",
   list: "listed",
   list_by_category: "listed",
   create: "created",
