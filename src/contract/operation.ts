@@ -58,7 +58,7 @@ const statusOf = (spec: Spec, effect: Effect): 200 | 201 | 204 => {
   return effect === "create" ? 201 : 200;
 };
 
-const none = z.object({});
+const none = z.strictObject({});
 
 /** One thing the platform can do, declared once: routes, client, tools, documents and tests read it. */
 export const operation = <const S extends Spec>(spec: S) => {

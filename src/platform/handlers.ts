@@ -49,9 +49,11 @@ export type Call<O extends Operation = Operation> = {
 /** A list that is too long to hold: its length, and its rows as they are read. */
 export type Listing<T> = {
   total: number;
-  rows: AsyncIterable<T>;
+  rows: AsyncIterable<T> | Iterable<T>;
   /** Set where the caller asked for pages. */
   page?: { page: number; pageSize: number };
+  /** Gives back what the rows are read from, read or not. */
+  close?: () => Promise<void>;
 };
 
 export type Answer<O extends Operation> =

@@ -82,7 +82,8 @@ export type ExportKeyRow = {
   created_at: number;
 };
 
-export type LoginFailureRow = { key: string; count: number; window_ends_at: number };
+/** How often something happened in a fixed window of time. */
+export type CounterRow = { key: string; count: number; window_ends_at: number };
 
 export type CategoryRow = Tracked & {
   tenant_id: string;
@@ -210,7 +211,7 @@ export type Tables = {
   sessions: SessionRow;
   api_keys: ApiKeyRow;
   export_keys: ExportKeyRow;
-  login_failures: LoginFailureRow;
+  counters: CounterRow;
   categories: CategoryRow;
   reasons: ReasonRow;
   departments: DepartmentRow;

@@ -114,7 +114,7 @@ const TABLES: Record<string, { columns: Columns; key: string[] }> = {
     },
     key: ["id"],
   },
-  login_failures: {
+  counters: {
     columns: { key: "text", count: "integer", window_ends_at: "integer" },
     key: ["key"],
   },

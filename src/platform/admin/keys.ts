@@ -1,0 +1,91 @@
+import { Problem } from "../../contract/errors.ts";
+import { isScope, SCOPES } from "../../contract/permissions.ts";
+import { iso } from "../../kit/clock.ts";
+import { hashSecret, makeKey, PREFIX_CHARACTERS } from "../credentials.ts";
+import type { Db } from "../store/port.ts";
+import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
+
+export type ExportKeyRecord = {
+  keyId: string;
+  apiKey: string;
+  tenantId: string;
+  name: string;
+  scopes: string[];
+  createdAt: string;
+};
+
+type NewKey = { tenantId: string; name: string; scopes?: readonly string[] };
+
+const checkScopes = (scopes: readonly string[]): void => {
+  const wrong = scopes.filter((scope) => !isScope(scope));
+  if (scopes.length > 0 && wrong.length === 0) return;
+  throw new Problem(
+    "invalid_request",
+    `${wrong.join(", ") || "An empty list"}: no such scope. They are ${SCOPES.join(", ")}.`,
+  );
+};
+
+/** Makes an export and ingest key within a transaction. Its text is told here and never again. */
+export const insertExportKey = async (
+  tx: Db,
+  { newId, clock }: Omit<AdminNeeds, "store">,
+  { tenantId, name, scopes = SCOPES }: NewKey,
+): Promise<ExportKeyRecord> => {
+  checkScopes(scopes);
+  await checkTenantExists(tx, tenantId);
+  const apiKey = makeKey("rcvx_");
+  const keyId = newId();
+  const now = clock();
+  await tx
+    .insertInto("export_keys")
+    .values({
+      id: keyId,
+      hash: hashSecret(apiKey),
+      prefix: apiKey.slice(0, PREFIX_CHARACTERS),
+      tenant_id: tenantId,
+      name,
+      scopes: scopes.join(","),
+      created_at: now,
+    })
+    .execute();
+  return { keyId, apiKey, tenantId, name, scopes: [...scopes], createdAt: iso(now) };
+};
+
+export const issueKey = (needs: AdminNeeds, made: NewKey): Promise<ExportKeyRecord> =>
+  needs.store.transaction((tx) => insertExportKey(tx, needs, made));
+
+export const revokeKey = (
+  { store }: Pick<AdminNeeds, "store">,
+  keyId: string,
+): Promise<{ keyId: string; revoked: true }> =>
+  store.transaction(async (tx) => {
+    const { numDeletedRows } = await tx
+      .deleteFrom("export_keys")
+      .where("id", "=", keyId)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) throw new Problem("not_found", `There is no key ${keyId}.`);
+    return { keyId, revoked: true };
+  });
+
+/** Makes a gateway API key for a user within a transaction, for credentials that are set up without a login. */
+export const insertApiKey = async (
+  tx: Db,
+  { newId, clock }: Omit<AdminNeeds, "store">,
+  owner: { tenantId: string; userId: string },
+): Promise<{ keyId: string; apiKey: string }> => {
+  const apiKey = makeKey("rcvg_");
+  const keyId = newId();
+  await tx
+    .insertInto("api_keys")
+    .values({
+      id: keyId,
+      hash: hashSecret(apiKey),
+      prefix: apiKey.slice(0, PREFIX_CHARACTERS),
+      user_id: owner.userId,
+      tenant_id: owner.tenantId,
+      created_at: clock(),
+      used_at: clock(),
+    })
+    .execute();
+  return { keyId, apiKey };
+};

@@ -1,0 +1,120 @@
+import { code as currencyByCode } from "currency-codes";
+import { Problem } from "../../contract/errors.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Db, Store } from "../store/port.ts";
+import { findTenant, NO_SETTINGS, type Tenant, TENANT_SETTINGS } from "../store/tenants.ts";
+
+export type AdminNeeds = { store: Store; clock: Clock; newId: NewId };
+
+export type TenantRecord = {
+  tenantId: string;
+  name: string;
+  currencyModel: "basic" | "extended";
+  currency: string;
+  connectionId: string;
+  settings: Tenant["settings"];
+};
+
+const toRecord = (tenant: Tenant): TenantRecord => ({
+  tenantId: tenant.id,
+  name: tenant.name,
+  currencyModel: tenant.currency_model,
+  currency: tenant.currency,
+  connectionId: tenant.connection_id,
+  settings: tenant.settings,
+});
+
+const TENANT_ID = /^[a-z0-9-]{1,64}$/;
+
+export type NewTenant = {
+  tenantId: string;
+  name: string;
+  currencyModel?: "basic" | "extended";
+  currency?: string;
+};
+
+const checkTenant = ({ tenantId, name, currency = "USD" }: NewTenant): void => {
+  if (!TENANT_ID.test(tenantId)) {
+    throw new Problem("invalid_request", "A tenant id has 1 to 64 of a-z, 0-9 and -.");
+  }
+  if (name.trim() === "") throw new Problem("invalid_request", "A tenant needs a name.");
+  if (currencyByCode(currency)?.code !== currency) {
+    throw new Problem("invalid_request", `${currency} is no ISO 4217 currency code.`);
+  }
+};
+
+/** Refuses a tenant that does not exist. */
+export const checkTenantExists = async (db: Db, tenantId: string): Promise<Tenant> => {
+  const tenant = await findTenant(db, tenantId);
+  if (tenant !== undefined) return tenant;
+  throw new Problem("not_found", `There is no tenant ${tenantId}. Create it first.`);
+};
+
+/** Inserts a tenant within a transaction; refuses an id that is taken. */
+export const insertTenant = async (
+  tx: Db,
+  needs: Omit<AdminNeeds, "store">,
+  made: NewTenant,
+): Promise<TenantRecord> => {
+  checkTenant(made);
+  if ((await findTenant(tx, made.tenantId)) !== undefined) {
+    throw new Problem("conflict", `There is a tenant ${made.tenantId} already.`);
+  }
+  const row = {
+    id: made.tenantId,
+    name: made.name,
+    currency_model: made.currencyModel ?? "basic",
+    currency: made.currency ?? "USD",
+    connection_id: needs.newId(),
+    settings: JSON.stringify(NO_SETTINGS),
+    is_partner: 0 as const,
+    test_tenant_id: null,
+    created_at: needs.clock(),
+  };
+  await tx.insertInto("tenants").values(row).execute();
+  return toRecord({ ...row, settings: NO_SETTINGS });
+};
+
+export const createTenant = (needs: AdminNeeds, made: NewTenant): Promise<TenantRecord> =>
+  needs.store.transaction((tx) => insertTenant(tx, needs, made));
+
+export const showTenant = async (
+  { store }: Pick<AdminNeeds, "store">,
+  tenantId: string,
+): Promise<TenantRecord> => toRecord(await checkTenantExists(store.read, tenantId));
+
+const parseSwitches = (pairs: readonly string[]): Partial<Tenant["settings"]> =>
+  Object.fromEntries(
+    pairs.map((pair) => {
+      const [key = "", value] = pair.split("=", 2);
+      const known = TENANT_SETTINGS.find((name) => name === key);
+      if (known === undefined) {
+        throw new Problem(
+          "invalid_request",
+          `${key} is no setting of a tenant; they are ${TENANT_SETTINGS.join(", ")}.`,
+        );
+      }
+      if (value !== "true" && value !== "false") {
+        throw new Problem("invalid_request", `${key} takes true or false.`);
+      }
+      return [known, value === "true"];
+    }),
+  );
+
+/** Sets switches from `KEY=true` and `KEY=false`. */
+export const setTenant = (
+  { store }: Pick<AdminNeeds, "store">,
+  tenantId: string,
+  pairs: readonly string[],
+): Promise<TenantRecord> =>
+  store.transaction(async (tx) => {
+    const tenant = await checkTenantExists(tx, tenantId);
+    const settings = { ...tenant.settings, ...parseSwitches(pairs) };
+    await tx
+      .updateTable("tenants")
+      .set({ settings: JSON.stringify(settings) })
+      .where("id", "=", tenantId)
+      .execute();
+    return toRecord({ ...tenant, settings });
+  });

@@ -1,0 +1,201 @@
+import { z } from "zod";
+import { Problem } from "../../contract/errors.ts";
+import { hashPassword } from "../passwords.ts";
+import { fold } from "../store/fold.ts";
+import type { Db } from "../store/port.ts";
+import type { UserStatus } from "../store/tables.ts";
+import { findUserByEmail, listMemberRoles } from "../store/users.ts";
+import { findRoleId } from "./roles.ts";
+import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
+
+export type UserRecord = {
+  userId: string;
+  email: string;
+  tenantId: string;
+  roles: string[];
+  status: UserStatus;
+};
+
+export type NewUser = {
+  tenantId: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  roles: readonly string[];
+};
+
+const LONGEST_PASSWORD = 1024;
+
+const roleIds = (db: Db, tenantId: string, names: readonly string[]): Promise<string[]> =>
+  Promise.all(
+    [...new Set(names)].map(async (name) => {
+      const id = await findRoleId(db, tenantId, name);
+      if (id !== undefined) return id;
+      throw new Problem("not_found", `The tenant has no role ${name}.`);
+    }),
+  );
+
+const replaceRoles = async (
+  tx: Db,
+  tenantId: string,
+  userId: string,
+  ids: readonly string[],
+): Promise<void> => {
+  await tx
+    .deleteFrom("membership_roles")
+    .where("tenant_id", "=", tenantId)
+    .where("user_id", "=", userId)
+    .execute();
+  for (const role_id of new Set(ids)) {
+    await tx
+      .insertInto("membership_roles")
+      .values({ tenant_id: tenantId, user_id: userId, role_id })
+      .execute();
+  }
+};
+
+const readRecord = async (db: Db, tenantId: string, email: string): Promise<UserRecord> => {
+  const user = await findUserByEmail(db, email);
+  const member =
+    user &&
+    (await db
+      .selectFrom("memberships")
+      .selectAll()
+      .where("tenant_id", "=", tenantId)
+      .where("user_id", "=", user.id)
+      .executeTakeFirst());
+  if (user === undefined || member === undefined) {
+    throw new Problem("not_found", `The tenant has no user ${email}.`);
+  }
+  const roles = (await listMemberRoles(db, tenantId))
+    .filter((role) => role.userId === user.id)
+    .map((role) => role.name);
+  return { userId: user.id, email: user.email, tenantId, roles, status: member.status };
+};
+
+const checkPassword = (password: string): void => {
+  if (password === "" || password.length > LONGEST_PASSWORD) {
+    throw new Problem(
+      "invalid_request",
+      `A password has 1 to ${LONGEST_PASSWORD} characters; it is read from standard input.`,
+    );
+  }
+};
+
+/** Inserts a user within a transaction; `passwordHash` null: the user cannot log in. */
+export const insertUser = async (
+  tx: Db,
+  { newId, clock }: Omit<AdminNeeds, "store">,
+  made: NewUser,
+  passwordHash: string | null,
+): Promise<string> => {
+  const id = newId();
+  const email = made.email.trim();
+  if (!z.email().safeParse(email).success) {
+    throw new Problem("invalid_request", `${email} is no e-mail address.`);
+  }
+  await tx
+    .insertInto("users")
+    .values({
+      id,
+      email,
+      email_folded: fold(email),
+      password_hash: passwordHash,
+      first_name: made.firstName,
+      last_name: made.lastName,
+      default_language: "en",
+      time_zone: "UTC",
+      default_tenant_id: made.tenantId,
+      last_login_at: null,
+      last_login_method: null,
+      created_at: clock(),
+    })
+    .execute();
+  await addMember(tx, clock(), made.tenantId, id, await roleIds(tx, made.tenantId, made.roles));
+  return id;
+};
+
+const addMember = async (
+  tx: Db,
+  now: number,
+  tenantId: string,
+  userId: string,
+  roles: readonly string[],
+): Promise<void> => {
+  await tx
+    .insertInto("memberships")
+    .values({
+      tenant_id: tenantId,
+      user_id: userId,
+      status: "Active",
+      profile: "{}",
+      added_at: now,
+    })
+    .execute();
+  await replaceRoles(tx, tenantId, userId, roles);
+};
+
+/** Adds a user to a tenant; an e-mail address that is known keeps its password, so `readPassword` is not called. */
+export const createUser = async (
+  needs: AdminNeeds,
+  made: NewUser,
+  readPassword: () => Promise<string>,
+): Promise<UserRecord> => {
+  const { store, clock } = needs;
+  await checkTenantExists(store.read, made.tenantId);
+  if (made.roles.length === 0) throw new Problem("invalid_request", "Name at least one role.");
+  const known = await findUserByEmail(store.read, made.email.trim());
+  let hash: string | null = null;
+  if (known === undefined) {
+    const password = await readPassword();
+    checkPassword(password);
+    hash = await hashPassword(password);
+  }
+  return store.transaction(async (tx) => {
+    const existing = await findUserByEmail(tx, made.email.trim());
+    if (existing === undefined) {
+      await insertUser(tx, needs, made, hash);
+      return readRecord(tx, made.tenantId, made.email.trim());
+    }
+    const member = await tx
+      .selectFrom("memberships")
+      .select("user_id")
+      .where("tenant_id", "=", made.tenantId)
+      .where("user_id", "=", existing.id)
+      .executeTakeFirst();
+    if (member !== undefined) {
+      throw new Problem("conflict", `${existing.email} belongs to the tenant already.`);
+    }
+    const roles = await roleIds(tx, made.tenantId, made.roles);
+    await addMember(tx, clock(), made.tenantId, existing.id, roles);
+    return readRecord(tx, made.tenantId, existing.email);
+  });
+};
+
+/** Replaces a member's roles and sets their status; what is not named stays. */
+export const updateUser = (
+  { store }: Pick<AdminNeeds, "store">,
+  change: {
+    tenantId: string;
+    email: string;
+    roles?: readonly string[];
+    status?: "Active" | "Inactive";
+  },
+): Promise<UserRecord> =>
+  store.transaction(async (tx) => {
+    const { tenantId, email, roles, status } = change;
+    await checkTenantExists(tx, tenantId);
+    const { userId } = await readRecord(tx, tenantId, email);
+    if (roles !== undefined && roles.length > 0) {
+      await replaceRoles(tx, tenantId, userId, await roleIds(tx, tenantId, roles));
+    }
+    if (status !== undefined) {
+      await tx
+        .updateTable("memberships")
+        .set({ status })
+        .where("tenant_id", "=", tenantId)
+        .where("user_id", "=", userId)
+        .execute();
+    }
+    return readRecord(tx, tenantId, email);
+  });

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../kit/clock.ts";
+import { SECOND } from "../kit/clock.ts";
+import { randomToken } from "../kit/ids.ts";
+import { errorFields, type Log } from "../kit/log.ts";
+import type { Store } from "./store/port.ts";
+
+/** How the store knows a secret without keeping it: 256 random bits need no salt and no work factor. */
+export const hashSecret = (secret: string): string =>
+  createHash("sha256").update(secret).digest("base64url");
+
+const CHECKSUM_CHARACTERS = 6;
+export const PREFIX_CHARACTERS = 8;
+
+/** A key people can tell from others, and mistype only once: prefix, 43 random characters, 6 of checksum. */
+export const makeKey = (prefix: "rcvg_" | "rcvx_"): string => {
+  const body = prefix + randomToken();
+  return body + hashSecret(body).slice(0, CHECKSUM_CHARACTERS);
+};
+
+export const hasKeyForm = (key: string, prefix: "rcvg_" | "rcvx_"): boolean =>
+  key.startsWith(prefix) &&
+  key.length === prefix.length + 43 + CHECKSUM_CHARACTERS &&
+  hashSecret(key.slice(0, -CHECKSUM_CHARACTERS)).startsWith(key.slice(-CHECKSUM_CHARACTERS));
+
+/** When sessions and keys were last used: known here at once, in the store within a second. */
+export type Uses = {
+  note(table: "sessions" | "api_keys", id: string, at: number): void;
+  last(id: string): number;
+  flush(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const FLUSH_MS = SECOND / 2;
+
+export const createUses = (store: Store, log: Log): Uses => {
+  let pending = { sessions: new Map<string, number>(), api_keys: new Map<string, number>() };
+  let timer: NodeJS.Timeout | undefined;
+  const flush = async (): Promise<void> => {
+    timer = undefined;
+    const batch = pending;
+    if (batch.sessions.size + batch.api_keys.size === 0) return;
+    await store.transaction(async (tx) => {
+      for (const table of ["sessions", "api_keys"] as const) {
+        for (const [id, at] of batch[table]) {
+          await tx
+            .updateTable(table)
+            .set({ used_at: at })
+            .where("id", "=", id)
+            .where("used_at", "<", at)
+            .execute();
+        }
+      }
+    });
+    for (const table of ["sessions", "api_keys"] as const) {
+      for (const [id, at] of batch[table]) {
+        if (pending[table].get(id) === at) pending[table].delete(id);
+      }
+    }
+  };
+  const flushLater = (): void => {
+    timer ??= setTimeout(() => {
+      flush().catch((error: unknown) => log.error("uses.flush_failed", errorFields(error)));
+    }, FLUSH_MS);
+    timer.unref();
+  };
+  return {
+    note(table, id, at) {
+      pending[table].set(id, at);
+      flushLater();
+    },
+    last: (id) => Math.max(pending.sessions.get(id) ?? 0, pending.api_keys.get(id) ?? 0),
+    flush,
+    async close() {
+      clearTimeout(timer);
+      await flush();
+    },
+  };
+};
+
+/** How long sessions and keys live, in milliseconds. */
+export type Lifetimes = {
+  sessionIdle: number;
+  sessionNominal: number;
+  sessionLongest: number;
+  keyInactivity: number;
+};
+
+/** Whether a session may still be used at a moment. */
+export const sessionLives = (
+  session: { created_at: number; verified_at: number; used_at: number },
+  now: number,
+  lifetimes: Lifetimes,
+): boolean =>
+  now - session.used_at <= lifetimes.sessionIdle &&
+  now - session.verified_at <= lifetimes.sessionNominal &&
+  now - session.created_at <= lifetimes.sessionLongest;
+
+export type CredentialNeeds = { store: Store; clock: Clock; uses: Uses; lifetimes: Lifetimes };

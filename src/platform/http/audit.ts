@@ -1,0 +1,91 @@
+import type { NewId } from "../../kit/ids.ts";
+import type { Operation, Outcome } from "../../contract/operation.ts";
+import { appendEntries, type NewEntry } from "../store/audit-logs.ts";
+import type { Db, Store } from "../store/port.ts";
+
+/** Writes the tenants' audit logs. */
+export type Audit = {
+  /** In the transaction of the change it tells of. */
+  append(tx: Db, entry: NewEntry): Promise<void>;
+  /** Alone, together with whatever else arrives meanwhile; resolves once it is committed. */
+  record(entry: NewEntry): Promise<void>;
+};
+
+export const createAudit = (store: Store): Audit => {
+  let waiting: NewEntry[] = [];
+  let next: Promise<void> | undefined;
+  // The batch is taken when its transaction begins, so all that arrives while another one commits shares it.
+  const commit = async (): Promise<void> => {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    await store.transaction(async (tx) => {
+      const batch = waiting;
+      waiting = [];
+      next = undefined;
+      await appendEntries(tx, batch);
+    });
+  };
+  return {
+    append: (tx, entry) => appendEntries(tx, [entry]),
+    record(entry) {
+      waiting.push(entry);
+      next ??= commit();
+      return next;
+    },
+  };
+};
+
+const TOOL = /^[a-z0-9_.-]{1,64}$/;
+
+/** The MCP tool a request names; anything that is no tool's name is dropped. */
+export const toolOf = (header: string | undefined): string | undefined =>
+  header !== undefined && TOOL.test(header) ? header : undefined;
+
+const EXPORT_BASE = "/api/v1/remittance-export";
+
+/** The route template as the log shows it: export routes without their base. */
+export const endpointOf = (operation: Operation): string =>
+  operation.service === "export" && operation.path.startsWith(EXPORT_BASE)
+    ? operation.path.slice(EXPORT_BASE.length)
+    : operation.path;
+
+const ID = /Id$/;
+
+/** What the log keeps of a request: ids, counts and the tool, never what people wrote. */
+const metadataOf = (
+  params: Record<string, unknown>,
+  facts: { tool: string | undefined; userId: string | undefined; rowCount: number | undefined },
+): Record<string, string | number> => {
+  const metadata: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(params)) {
+    if (ID.test(name) && name !== "tenantId") metadata[name] = String(value).slice(0, 128);
+  }
+  if (facts.userId !== undefined) metadata["userId"] = facts.userId;
+  if (facts.rowCount !== undefined) metadata["rowCount"] = facts.rowCount;
+  if (facts.tool !== undefined) metadata["mcpTool"] = facts.tool;
+  return metadata;
+};
+
+export type Told = {
+  tenantId: string;
+  at: number;
+  method: string;
+  tool: string | undefined;
+  userId: string | undefined;
+  params: Record<string, unknown>;
+  outcome: Outcome;
+  rowCount: number | undefined;
+};
+
+/** The entry of a request to an operation. */
+export const entryOf = (operation: Operation, told: Told, newId: NewId): NewEntry => ({
+  tenantId: told.tenantId,
+  id: newId(),
+  at: told.at,
+  method: told.method,
+  endpoint: endpointOf(operation),
+  action: typeof operation.audit === "string" ? operation.audit : operation.audit(told.outcome),
+  statusCode: told.outcome.status,
+  metadata: metadataOf(told.params, told),
+});

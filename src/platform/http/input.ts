@@ -1,0 +1,142 @@
+import type { IncomingMessage } from "node:http";
+import { z } from "zod";
+import { Problem, type Fault } from "../../contract/errors.ts";
+import { faults, sentence } from "../../contract/faults.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { brokenLimit, parseJson } from "../../kit/json.ts";
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const LIMITS = { depth: 32, arrayLength: 10_000 };
+
+const refuse = (code: "invalid_parameter" | "invalid_request", errors: Fault[]): never => {
+  throw new Problem(code, sentence(errors), { errors });
+};
+
+const parse = <S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  code: "invalid_parameter" | "invalid_request",
+): z.output<S> => {
+  const result = schema.safeParse(value, { reportInput: true });
+  return result.success ? result.data : refuse(code, faults(result.error));
+};
+
+/** What a field holds beneath its optional and nullable wrappers. */
+const inner = (schema: z.ZodType): z.ZodType =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
+    ? inner(schema.unwrap() as z.ZodType)
+    : schema;
+
+const isNumeric = (schema: z.ZodType): boolean => {
+  const core = inner(schema);
+  if (core instanceof z.ZodLiteral) return [...core.values].every((v) => typeof v === "number");
+  return core instanceof z.ZodNumber;
+};
+
+const WHOLE = /^-?\d{1,15}$/;
+
+const decodeOne = (schema: z.ZodType, text: string): unknown =>
+  isNumeric(schema) && WHOLE.test(text) ? Number(text) : text;
+
+/** Query text to the types of the schema; a name sent twice where one value is meant is refused. */
+const decodeQuery = (schema: z.ZodObject, search: URLSearchParams): Record<string, unknown> => {
+  const decoded: Record<string, unknown> = Object.create(null);
+  for (const name of new Set(search.keys())) {
+    const values = search.getAll(name);
+    const field: z.ZodType | undefined = Object.hasOwn(schema.shape, name)
+      ? (schema.shape[name] as z.ZodType)
+      : undefined;
+    const core = field && inner(field);
+    if (values.includes(""))
+      refuse("invalid_parameter", [{ field: name, code: "empty", message: "must not be empty" }]);
+    if (core instanceof z.ZodArray) {
+      decoded[name] = values.map((value) => decodeOne(core.element as z.ZodType, value));
+    } else if (values.length > 1 && field !== undefined) {
+      refuse("invalid_parameter", [
+        { field: name, code: "repeated", message: "must be sent once" },
+      ]);
+    } else {
+      decoded[name] = field === undefined ? values[0] : decodeOne(field, values[0] ?? "");
+    }
+  }
+  return decoded;
+};
+
+const tooLarge = (): never => {
+  throw new Problem("payload_too_large", `A body may have ${MAX_BODY_BYTES} bytes at most.`);
+};
+
+const collect = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.byteLength;
+    if (size > MAX_BODY_BYTES) tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+// A fetch Request cannot carry the body of a GET, so that one is read from the socket's own message.
+const readText = async (
+  request: Request,
+  incoming: IncomingMessage | undefined,
+): Promise<string> => {
+  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) tooLarge();
+  if (request.method === "GET") return incoming === undefined ? "" : collect(incoming);
+  return request.body === null ? "" : collect(request.body);
+};
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+const parseBody = (text: string, contentType: string | null): unknown => {
+  if (text.trim() === "") return undefined;
+  if (contentType === null || !JSON_TYPE.test(contentType)) {
+    throw new Problem("unsupported_media_type", "Send the body as application/json.");
+  }
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    throw new Problem("invalid_json", "The body is not valid JSON.");
+  }
+  const broken = brokenLimit(value, LIMITS);
+  if (broken === undefined) return value;
+  throw new Problem(
+    "invalid_request",
+    broken === "depth"
+      ? `The body is nested deeper than ${LIMITS.depth} levels.`
+      : `An array has more than ${LIMITS.arrayLength} items.`,
+  );
+};
+
+/** The JSON body as it was sent; undefined when there is none or the operation takes none. */
+export const readBody = async (
+  operation: Operation,
+  request: Request,
+  incoming: IncomingMessage | undefined,
+): Promise<unknown> => {
+  if (operation.body === null) return undefined;
+  return parseBody(await readText(request, incoming), request.headers.get("content-type"));
+};
+
+/** Path and query, checked against the operation. */
+export const parseTarget = (
+  operation: Operation,
+  params: Record<string, string>,
+  search: URLSearchParams,
+) => ({
+  params: parse(operation.params, params, "invalid_parameter"),
+  query: parse(operation.query, decodeQuery(operation.query, search), "invalid_parameter"),
+});
+
+/** The body, checked against the operation. */
+export const parseInputBody = (operation: Operation, sent: unknown): unknown => {
+  if (operation.body === null) return null;
+  if (sent === undefined) {
+    throw new Problem("invalid_request", "Send a JSON body.", {
+      errors: [{ field: "", code: "required", message: "is required" }],
+    });
+  }
+  return parse(operation.body, sent, "invalid_request");
+};

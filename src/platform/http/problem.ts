@@ -1,0 +1,80 @@
+import { type Code, ERRORS, Problem } from "../../contract/errors.ts";
+import type { Service } from "../../contract/operation.ts";
+import { errorFields, type Log } from "../../kit/log.ts";
+
+const EXPORT_CODES: Record<number, string> = {
+  400: "BAD_REQUEST",
+  401: "UNAUTHORIZED",
+  403: "FORBIDDEN",
+  404: "NOT_FOUND",
+  405: "METHOD_NOT_ALLOWED",
+  409: "CONFLICT",
+  410: "GONE",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  422: "IDEMPOTENCY_KEY_REUSED",
+  429: "RATE_LIMITED",
+  500: "INTERNAL",
+  503: "UNAVAILABLE",
+};
+
+const gatewayBody = (problem: Problem, requestId: string, instance: string) => ({
+  type: `urn:problem:${problem.code}`,
+  title: ERRORS[problem.code].title,
+  status: problem.status,
+  detail: problem.message,
+  instance,
+  code: problem.code,
+  requestId,
+  ...(problem.details.permission === undefined ? {} : { permission: problem.details.permission }),
+  errors: problem.details.errors ?? [],
+});
+
+const exportBody = (problem: Problem, requestId: string) => ({
+  error: {
+    code: EXPORT_CODES[problem.status] ?? "INTERNAL",
+    message: problem.message,
+    requestId,
+  },
+});
+
+const CHALLENGED: ReadonlySet<Code> = new Set<Code>([
+  "unauthenticated",
+  "token_expired",
+  "key_expired",
+  "invalid_credentials",
+]);
+
+const headersOf = (problem: Problem): Record<string, string> => ({
+  ...problem.details.headers,
+  ...(CHALLENGED.has(problem.code) ? { "WWW-Authenticate": 'ApiKey realm="platform"' } : {}),
+  ...(problem.details.retryAfterSeconds === undefined
+    ? {}
+    : { "Retry-After": String(problem.details.retryAfterSeconds) }),
+});
+
+/** Anything thrown, as a refusal; what is no Problem is logged once and told as `internal` without a word of it. */
+export const toProblem = (error: unknown, log: Log, requestId: string): Problem => {
+  if (error instanceof Problem) return error;
+  log.error("request.failed", { requestId, ...errorFields(error) });
+  return new Problem("internal", "Something went wrong in the service. Try again later.");
+};
+
+/** A refusal in the words of the service that refuses. */
+export const problemResponse = (
+  problem: Problem,
+  service: Service,
+  context: { requestId: string; path: string },
+): Response => {
+  const gateway = service === "gateway";
+  const body = gateway
+    ? gatewayBody(problem, context.requestId, context.path)
+    : exportBody(problem, context.requestId);
+  return new Response(JSON.stringify(body), {
+    status: problem.status,
+    headers: {
+      "Content-Type": gateway ? "application/problem+json" : "application/json",
+      ...headersOf(problem),
+    },
+  });
+};

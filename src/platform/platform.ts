@@ -1,0 +1,67 @@
+import type { Clock } from "../kit/clock.ts";
+import type { NewId } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { createSeal } from "../kit/seal.ts";
+import { createApp } from "./app.ts";
+import { createUses, type Lifetimes } from "./credentials.ts";
+import type { Services } from "./handlers.ts";
+import { createAudit } from "./http/audit.ts";
+import { createAuthenticate } from "./http/authenticate.ts";
+import { api_keys } from "./services/api-keys.ts";
+import { assignees } from "./services/assignees.ts";
+import { audit_logs } from "./services/audit-logs.ts";
+import { auth } from "./services/auth.ts";
+import { categories } from "./services/categories.ts";
+import { departments } from "./services/departments.ts";
+import { dispute_notes } from "./services/dispute-notes.ts";
+import { disputes } from "./services/disputes.ts";
+import { reasons } from "./services/reasons.ts";
+import { resolutions } from "./services/resolutions.ts";
+import { users } from "./services/users.ts";
+import type { Store } from "./store/port.ts";
+
+export type PlatformNeeds = {
+  store: Store;
+  clock: Clock;
+  newId: NewId;
+  log: Log;
+  masterKey: Buffer;
+  lifetimes: Lifetimes;
+  headerWord: string;
+};
+
+export type Platform = {
+  /** Answers one request; `env.incoming` is Node's own message where there is one. */
+  fetch: ReturnType<typeof createApp>["fetch"];
+  /** Writes what is still in memory. The store stays open. */
+  close(): Promise<void>;
+};
+
+/** The REST service over a store. */
+export const createPlatform = (needs: PlatformNeeds): Platform => {
+  const { store, clock, newId, log, masterKey, lifetimes, headerWord } = needs;
+  const uses = createUses(store, log);
+  const services: Services = {
+    auth: auth({ store, newId, uses, lifetimes }),
+    api_keys: api_keys({ newId, lifetimes }),
+    users: users(),
+    disputes: disputes({ newId }),
+    dispute_notes: dispute_notes({ newId }),
+    reasons: reasons({ newId }),
+    categories: categories({ newId }),
+    departments: departments({ newId }),
+    assignees: assignees({ newId }),
+    resolutions: resolutions({ newId }),
+    audit_logs: audit_logs({ seal: createSeal(masterKey, "audit-cursor") }),
+  };
+  const app = createApp(services, {
+    store,
+    clock,
+    newId,
+    log,
+    audit: createAudit(store),
+    authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
+    headerWord,
+  });
+  return { fetch: app.fetch, close: () => uses.close() };
+};

@@ -1,0 +1,59 @@
+import type { Contract } from "../../contract/index.ts";
+import type { NewId } from "../../kit/ids.ts";
+import { hashSecret, makeKey, PREFIX_CHARACTERS, type Lifetimes } from "../credentials.ts";
+import type { Handlers } from "../handlers.ts";
+
+const MAX_LIVE_KEYS = 10;
+
+type Needs = { newId: NewId; lifetimes: Lifetimes };
+
+export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_keys"]> => ({
+  async create(_input, call) {
+    const { caller } = call;
+    if (caller.via !== "session") {
+      call.fail("forbidden_permission", "An API key cannot create keys. Log in for that.");
+    }
+    const keyId = newId();
+    const apiKey = makeKey("rcvg_");
+    await call.change(async (tx) => {
+      const { live } = await tx
+        .selectFrom("api_keys")
+        .select((eb) => eb.fn.countAll<number>().as("live"))
+        .where("user_id", "=", caller.id)
+        .where("used_at", ">=", call.now - lifetimes.keyInactivity)
+        .executeTakeFirstOrThrow();
+      if (Number(live) >= MAX_LIVE_KEYS) {
+        call.fail("conflict", `A user may have ${MAX_LIVE_KEYS} API keys. Delete one first.`);
+      }
+      await tx
+        .insertInto("api_keys")
+        .values({
+          id: keyId,
+          hash: hashSecret(apiKey),
+          prefix: apiKey.slice(0, PREFIX_CHARACTERS),
+          user_id: caller.id,
+          tenant_id: call.tenantId,
+          created_at: call.now,
+          used_at: call.now,
+        })
+        .execute();
+    });
+    return { keyId, apiKey, createDateInMillis: call.now, expiresAtInMills: 0 };
+  },
+
+  async delete({ params }, call) {
+    if (call.caller.via !== "session") {
+      call.fail("forbidden_permission", "An API key cannot delete keys. Log in for that.");
+    }
+    await call.change(async (tx) => {
+      const { numDeletedRows } = await tx
+        .deleteFrom("api_keys")
+        .where("id", "=", params.keyId)
+        .where("user_id", "=", call.caller.id)
+        .where("tenant_id", "=", call.tenantId)
+        .executeTakeFirstOrThrow();
+      if (numDeletedRows === 0n) call.fail("not_found", "You have no such API key.");
+    });
+    return null;
+  },
+});

@@ -1,0 +1,123 @@
+import type { Contract } from "../../contract/index.ts";
+import { iso, MINUTE, SECOND } from "../../kit/clock.ts";
+import { type NewId, randomToken } from "../../kit/ids.ts";
+import { hashSecret, type Lifetimes, sessionLives, type Uses } from "../credentials.ts";
+import type { Call, Handlers } from "../handlers.ts";
+import { passwordMatches } from "../passwords.ts";
+import { count, findCounter, forget } from "../store/counters.ts";
+import { fold } from "../store/fold.ts";
+import type { Db, Store } from "../store/port.ts";
+import type { TenantRow } from "../store/tables.ts";
+import { activeTenants, findUser, findUserByEmail, homeTenant } from "../store/users.ts";
+
+const FAILURES_ALLOWED = 10;
+const FAILURE_WINDOW_MS = 15 * MINUTE;
+
+type Needs = { store: Store; newId: NewId; uses: Uses; lifetimes: Lifetimes };
+
+export const tenantAccess = (tenant: TenantRow) => ({
+  tenantId: tenant.id,
+  tenantName: tenant.name,
+  isPartner: tenant.is_partner === 1,
+  testTenantId: tenant.test_tenant_id,
+});
+
+const findSession = (db: Db, token: string) =>
+  db
+    .selectFrom("sessions")
+    .selectAll()
+    .where("token_hash", "=", hashSecret(token))
+    .executeTakeFirst();
+
+const throttle = async (key: string, call: Call): Promise<void> => {
+  const failures = await findCounter(call.db, key, call.now);
+  if (failures === undefined || failures.count < FAILURES_ALLOWED) return;
+  call.fail("rate_limited", "Too many failed logins. Wait before the next one.", {
+    retryAfterSeconds: Math.ceil((failures.window_ends_at - call.now) / SECOND),
+  });
+};
+
+export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contract["auth"]> => {
+  /** Names the session's tenant for the audit log. */
+  const attribute = async (call: Call, userId: string): Promise<void> => {
+    const user = await findUser(call.db, userId);
+    const home = user && homeTenant(user, await activeTenants(call.db, userId));
+    if (home) call.attribute(home);
+  };
+
+  return {
+    async login({ body }, call) {
+      const key = `login:${fold(body.email)}:${call.ip}`;
+      await throttle(key, call);
+      const user = await findUserByEmail(call.db, body.email);
+      const tenants = user === undefined ? [] : await activeTenants(call.db, user.id);
+      const matches = await passwordMatches(body.password, user?.password_hash);
+      if (!matches || user === undefined || tenants.length === 0) {
+        await store.transaction((tx) => count(tx, key, call.now, FAILURE_WINDOW_MS));
+        return call.fail("invalid_credentials", "The e-mail address or the password is wrong.");
+      }
+      const home = homeTenant(user, tenants);
+      if (home !== null) call.attribute(home);
+      const accessToken = randomToken();
+      await call.change(async (tx) => {
+        await forget(tx, key);
+        await tx
+          .insertInto("sessions")
+          .values({
+            id: newId(),
+            token_hash: hashSecret(accessToken),
+            user_id: user.id,
+            created_at: call.now,
+            verified_at: call.now,
+            used_at: call.now,
+          })
+          .execute();
+        await tx
+          .updateTable("users")
+          .set({ last_login_at: call.now, last_login_method: "USERNAME_PASSWORD" })
+          .where("id", "=", user.id)
+          .execute();
+      });
+      return {
+        status: "LOGIN_SUCCESS" as const,
+        userId: user.id,
+        email: user.email,
+        accessToken,
+        expiresIn: Math.floor(lifetimes.sessionNominal / SECOND),
+        createdDate: iso(call.now),
+        tenants: tenants.map(tenantAccess),
+        defaultTenantId: home,
+      };
+    },
+
+    async verify_session({ body }, call) {
+      const session = await findSession(call.db, body.accessToken);
+      if (session === undefined) return { verified: false, status: "ACCESSTOKEN_INVALID" as const };
+      await attribute(call, session.user_id);
+      const used_at = Math.max(session.used_at, uses.last(session.id));
+      if (!sessionLives({ ...session, used_at }, call.now, lifetimes)) {
+        return { verified: false, status: "ACCESSTOKEN_EXPIRED" as const };
+      }
+      if ((await activeTenants(call.db, session.user_id)).length === 0) {
+        return { verified: false, status: "ACCESSTOKEN_INVALID" as const };
+      }
+      await call.change((tx) =>
+        tx
+          .updateTable("sessions")
+          .set({ verified_at: call.now, used_at: call.now })
+          .where("id", "=", session.id)
+          .execute(),
+      );
+      return { verified: true, status: "ACCESSTOKEN_VERIFIED" as const };
+    },
+
+    async logout({ body }, call) {
+      const session = await findSession(call.db, body.accessToken);
+      if (session !== undefined) {
+        await attribute(call, session.user_id);
+        await call.change((tx) => tx.deleteFrom("sessions").where("id", "=", session.id).execute());
+      }
+      return { status: "LOGOUT_SUCCESS" as const };
+    },
+  };
+};

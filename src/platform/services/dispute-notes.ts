@@ -1,0 +1,123 @@
+import type { Contract } from "../../contract/index.ts";
+import type { DisputeNote } from "../../contract/operations/dispute-notes.ts";
+import { iso } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Call, Handlers } from "../handlers.ts";
+import {
+  countNotes,
+  findNote,
+  insertNote,
+  removeNote,
+  selectNotes,
+  updateNote,
+} from "../store/dispute-notes.ts";
+import type { Db } from "../store/port.ts";
+import type { DisputeNoteRow } from "../store/tables.ts";
+import { listing, pageOf } from "./listing.ts";
+
+const toNote = (row: DisputeNoteRow): DisputeNote => ({
+  disputeNoteId: row.id,
+  tenantId: row.tenant_id,
+  disputeId: row.dispute_id,
+  content: row.content,
+  visibility: row.visibility,
+  createUser: row.created_by,
+  createDate: iso(row.created_at),
+  updateUser: row.updated_by,
+  updateDate: iso(row.updated_at),
+});
+
+type One = { disputeId: string; noteId: string };
+
+const checkDispute = async (db: Db, call: Call, disputeId: string): Promise<void> => {
+  const found = await db
+    .selectFrom("disputes")
+    .select("id")
+    .where("tenant_id", "=", call.tenantId)
+    .where("id", "=", disputeId)
+    .executeTakeFirst();
+  if (found === undefined)
+    call.fail("not_found", `There is no dispute ${disputeId.slice(0, 100)}.`);
+};
+
+const findOr404 = async (db: Db, call: Call, { disputeId, noteId }: One): Promise<DisputeNoteRow> =>
+  (await findNote(db, call.tenantId, disputeId, noteId)) ??
+  call.fail("not_found", `The dispute has no note ${noteId.slice(0, 100)}.`);
+
+export const dispute_notes = ({
+  newId,
+}: {
+  newId: NewId;
+}): Handlers<Contract["dispute_notes"]> => ({
+  async get({ params }, call) {
+    const row = await findOr404(call.db, call, params);
+    call.version(row);
+    return toNote(row);
+  },
+
+  async list({ params, query }, call) {
+    const { disputeId } = params;
+    await checkDispute(call.db, call, disputeId);
+    return listing(call, {
+      count: (db) => countNotes(db, call.tenantId, disputeId, query.Visibility),
+      select: (db) => selectNotes(db, call.tenantId, disputeId, query.Visibility, query.Sort),
+      shape: toNote,
+      page: pageOf(query),
+    });
+  },
+
+  async create({ params, body }, call) {
+    const row: DisputeNoteRow = {
+      tenant_id: call.tenantId,
+      id: newId(),
+      dispute_id: params.disputeId,
+      content: body.content,
+      visibility: body.visibility ?? "Internal",
+      created_by: call.caller.id,
+      created_at: call.now,
+      updated_by: call.caller.id,
+      updated_at: call.now,
+      version: 1,
+    };
+    await call.change(async (tx) => {
+      await checkDispute(tx, call, params.disputeId);
+      await insertNote(tx, row);
+    });
+    call.version(row);
+    return toNote(row);
+  },
+
+  async update({ params, body }, call) {
+    const row = await call.change(async (tx) => {
+      const before = await findOr404(tx, call, params);
+      call.version(before);
+      const change = {
+        content: body.content ?? before.content,
+        visibility: body.visibility ?? before.visibility,
+      };
+      if (change.content === before.content && change.visibility === before.visibility) {
+        return before;
+      }
+      const after: DisputeNoteRow = {
+        ...before,
+        ...change,
+        updated_by: call.caller.id,
+        updated_at: call.now,
+        version: before.version + 1,
+      };
+      await updateNote(tx, before, after);
+      return after;
+    });
+    call.version(row);
+    return toNote(row);
+  },
+
+  async delete({ params }, call) {
+    await call.change(async (tx) => {
+      const note = await findOr404(tx, call, params);
+      call.version(note);
+      await removeNote(tx, note);
+    });
+    return null;
+  },
+});

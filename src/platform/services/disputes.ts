@@ -1,0 +1,193 @@
+import type { Contract } from "../../contract/index.ts";
+import type { Dispute } from "../../contract/operations/disputes.ts";
+import { iso } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Call, Handlers, Listing } from "../handlers.ts";
+import { amountText } from "../money.ts";
+import {
+  countDisputes,
+  type DisputeFilter,
+  findDispute,
+  insertDispute,
+  type NamedDispute,
+  nextDisputeCode,
+  removeDispute,
+  selectDisputes,
+  updateDispute,
+} from "../store/disputes.ts";
+import type { Db } from "../store/port.ts";
+import { readTenant } from "../store/tenants.ts";
+import { chooseAssignee, routedAssignee } from "./disputes/assignee.ts";
+import { checkAmount, planUpdate } from "./disputes/change.ts";
+import { chooseReasons } from "./disputes/reason.ts";
+import { bodyPageOf, listing, pageOf } from "./listing.ts";
+
+const withoutAccountName = (row: NamedDispute) => ({
+  disputeId: row.id,
+  disputeCode: row.code,
+  tenantId: row.tenant_id,
+  categoryId: row.category_id,
+  categoryName: row.category_name,
+  externalReasonCategoryId: row.external_category_id,
+  externalReasonCategoryName: row.external_category_name,
+  reasonId: row.reason_id,
+  reasonName: row.reason_name,
+  externalReasonId: row.external_reason_id,
+  externalReasonName: row.external_reason_name,
+  assigneeId: row.assignee_id,
+  assigneeName:
+    row.assignee_first_name === null
+      ? null
+      : `${row.assignee_first_name} ${row.assignee_last_name ?? ""}`.trim(),
+  departmentId: row.department_id,
+  departmentName: row.department_name,
+  status: row.status,
+  amount: Number(row.amount),
+  isValid: row.is_valid === 1,
+  resolutionId: row.resolution_id,
+  resolutionCode: row.resolution_code,
+  closedDate: row.closed_at === null ? null : iso(row.closed_at),
+  platformAccountId: null,
+  documentNumber: row.document_number,
+  poNumber: row.po_number,
+  accountNumber: row.account_number,
+  userId: row.assignee_user_id,
+  currencyCode: row.currency_code,
+  originSystem: row.origin,
+  createUser: row.created_by,
+  createDate: iso(row.created_at),
+  updateUser: row.updated_by,
+  updateDate: iso(row.updated_at),
+});
+
+const toDispute = (row: NamedDispute): Dispute => ({
+  ...withoutAccountName(row),
+  accountName: row.account_name,
+});
+
+const findOr404 = async (db: Db, call: Call, id: string): Promise<NamedDispute> =>
+  (await findDispute(db, call.tenantId, id)) ??
+  call.fail("not_found", `There is no dispute ${id.slice(0, 100)}.`);
+
+const LOOKUP_STATUSES = { Open: [0], Closed: [1], Cancel: [2], All: undefined } as const;
+
+export const disputes = ({ newId }: { newId: NewId }): Handlers<Contract["disputes"]> => {
+  const lookUp = (
+    call: Call,
+    filter: DisputeFilter,
+    body: { page?: number | undefined; pageSize?: number | undefined },
+  ): Promise<Listing<ReturnType<typeof withoutAccountName>>> =>
+    listing(call, {
+      count: (db) => countDisputes(db, call.tenantId, filter),
+      select: (db) => selectDisputes(db, call.tenantId, filter),
+      shape: withoutAccountName,
+      page: bodyPageOf(body),
+    });
+
+  return {
+    async get({ params }, call) {
+      const row = await findOr404(call.db, call, params.disputeId);
+      call.version(row);
+      return toDispute(row);
+    },
+
+    list({ query }, call) {
+      const filter: DisputeFilter = {
+        reasonName: query.ReasonName,
+        departmentName: query.DepartmentName,
+        categoryName: query.CategoryName,
+        statuses: query.Status,
+        assigneeId: query.AssigneeId,
+        departmentId: query.DepartmentId,
+        documentNumbers: query.DocumentNumber === undefined ? undefined : [query.DocumentNumber],
+        accountNumber: query.AccountNumber,
+      };
+      return listing(call, {
+        count: (db) => countDisputes(db, call.tenantId, filter),
+        select: (db) => selectDisputes(db, call.tenantId, filter, query.Sort),
+        shape: toDispute,
+        page: pageOf(query),
+      });
+    },
+
+    async create({ body }, call) {
+      const id = newId();
+      const row = await call.change(async (tx) => {
+        const tenant = await readTenant(tx, call.tenantId);
+        checkAmount(call, body.amount, tenant.currency);
+        const reasons = await chooseReasons(tx, call, body);
+        if (reasons === undefined) return call.refuse("reasonId", "required", "is required");
+        const named = (await chooseAssignee(tx, call, body)) ?? null;
+        await insertDispute(tx, {
+          tenant_id: call.tenantId,
+          id,
+          code: await nextDisputeCode(tx, call.tenantId, body.documentNumber),
+          document_number: body.documentNumber,
+          account_number: body.accountNumber,
+          account_name: null,
+          amount: amountText(body.amount),
+          amount_order: body.amount,
+          currency_code: tenant.currency,
+          reason_id: reasons.reasonId,
+          external_reason_id: reasons.externalReasonId,
+          assignee_id: named ?? (await routedAssignee(tx, call.tenantId, reasons.categoryId)),
+          po_number: body.poNumber ?? null,
+          status: 0,
+          is_valid: 0,
+          resolution_id: null,
+          closed_at: null,
+          origin: call.origin,
+          created_by: call.caller.id,
+          created_at: call.now,
+          updated_by: call.caller.id,
+          updated_at: call.now,
+          version: 1,
+        });
+        return findOr404(tx, call, id);
+      });
+      call.version(row);
+      return toDispute(row);
+    },
+
+    async update({ params, body }, call) {
+      const row = await call.change(async (tx) => {
+        const before = await findOr404(tx, call, params.disputeId);
+        call.was(before.status);
+        call.version(before);
+        const { settings } = await readTenant(tx, call.tenantId);
+        const changed = await planUpdate(tx, call, body, before, settings);
+        if (Object.keys(changed).length === 0) return before;
+        await updateDispute(tx, call.tenantId, before.id, {
+          ...changed,
+          updated_by: call.caller.id,
+          updated_at: call.now,
+          version: before.version + 1,
+        });
+        return findOr404(tx, call, before.id);
+      });
+      call.version(row);
+      return withoutAccountName(row);
+    },
+
+    async delete({ params }, call) {
+      await call.change(async (tx) => {
+        call.version(await findOr404(tx, call, params.disputeId));
+        await removeDispute(tx, call.tenantId, params.disputeId);
+      });
+      return null;
+    },
+
+    list_by_document_numbers: ({ params, body }, call) =>
+      lookUp(
+        call,
+        {
+          accountNumber: params.accountNumber,
+          documentNumbers: body.documentNumbers,
+          statuses: LOOKUP_STATUSES[body.status ?? "All"],
+        },
+        body,
+      ),
+
+    list_by_ids: ({ body }, call) => lookUp(call, { ids: body.disputeIds }, body),
+  };
+};

@@ -1,0 +1,66 @@
+import type { Call } from "../../handlers.ts";
+import { fold } from "../../store/fold.ts";
+import type { Db } from "../../store/port.ts";
+
+type Named = {
+  assigneeId?: string | null | undefined;
+  assigneeEmail?: string | null | undefined;
+};
+
+const select = (tx: Db, tenantId: string) =>
+  tx
+    .selectFrom("assignees")
+    .select(["id", "active", "email_folded"])
+    .where("tenant_id", "=", tenantId);
+
+/** The assignee's id, null where the body clears it, undefined where it says nothing. */
+export const chooseAssignee = async (
+  tx: Db,
+  call: Call,
+  body: Named,
+  kept: string | null = null,
+): Promise<string | null | undefined> => {
+  const { assigneeId, assigneeEmail } = body;
+  if (assigneeId === undefined && assigneeEmail === undefined) return undefined;
+  if (!assigneeId && !assigneeEmail) return null;
+  const field = assigneeId ? "assigneeId" : "assigneeEmail";
+  const query = select(tx, call.tenantId);
+  const found = await (
+    assigneeId
+      ? query.where("id", "=", assigneeId)
+      : query.where("email_folded", "=", fold(assigneeEmail ?? ""))
+  ).executeTakeFirst();
+  if (found === undefined) return call.refuse(field, "unknown_reference", "names no assignee");
+  if (
+    assigneeId &&
+    assigneeEmail !== undefined &&
+    found.email_folded !== fold(assigneeEmail ?? "")
+  ) {
+    call.refuse("assigneeEmail", "conflict", "is not the e-mail address of assigneeId");
+  }
+  if (found.active === 0 && found.id !== kept) {
+    call.refuse(field, "inactive", "names an inactive assignee");
+  }
+  return found.id;
+};
+
+/** The person who gets a category's disputes when nobody is named, if active. */
+export const routedAssignee = async (
+  tx: Db,
+  tenantId: string,
+  categoryId: string,
+): Promise<string | null> => {
+  const row = await tx
+    .selectFrom("categories")
+    .innerJoin("assignees", (on) =>
+      on
+        .onRef("assignees.tenant_id", "=", "categories.tenant_id")
+        .onRef("assignees.id", "=", "categories.default_assignee_id"),
+    )
+    .select("assignees.id")
+    .where("categories.tenant_id", "=", tenantId)
+    .where("categories.id", "=", categoryId)
+    .where("assignees.active", "=", 1)
+    .executeTakeFirst();
+  return row?.id ?? null;
+};

@@ -1,0 +1,159 @@
+import type { Contract } from "../../../contract/index.ts";
+import type { Input } from "../../../contract/operation.ts";
+import type { Call } from "../../handlers.ts";
+import { amountText, currencyDecimals, decimalsOf } from "../../money.ts";
+import type { NamedDispute } from "../../store/disputes.ts";
+import { fold } from "../../store/fold.ts";
+import type { Db } from "../../store/port.ts";
+import type { DisputeRow, ResolutionRow } from "../../store/tables.ts";
+import { chooseAssignee } from "./assignee.ts";
+import { chooseReasons } from "./reason.ts";
+
+type Update = Contract["disputes"]["update"];
+type Body = Input<Update>["body"];
+type UpdateCall = Call<Update>;
+
+export const OPEN = 0;
+export const CLOSED = 1;
+const CANCELED = 2;
+const WORDS = ["Open", "Closed", "Cancel"];
+
+/** Refuses an amount with more decimals than its currency has. */
+export const checkAmount = (call: Pick<Call, "refuse">, amount: number, currency: string): void => {
+  const decimals = currencyDecimals(currency);
+  if (decimalsOf(amount) <= decimals) return;
+  call.refuse("amount", "format", `may have ${decimals} decimals in ${currency}`);
+};
+
+const findResolution = async (
+  tx: Db,
+  call: UpdateCall,
+  body: Body,
+): Promise<ResolutionRow | null | undefined> => {
+  const { resolutionId, resolutionCode } = body;
+  if (resolutionId === undefined && resolutionCode === undefined) return undefined;
+  if (resolutionId == null && resolutionCode == null) return null;
+  const field = resolutionId == null ? "resolutionCode" : "resolutionId";
+  const query = tx.selectFrom("resolutions").selectAll().where("tenant_id", "=", call.tenantId);
+  const found = await (
+    resolutionId == null
+      ? query.where("code_folded", "=", fold(resolutionCode ?? ""))
+      : query.where("id", "=", resolutionId)
+  ).executeTakeFirst();
+  if (found === undefined) return call.refuse(field, "unknown_reference", "names no resolution");
+  if (
+    resolutionId != null &&
+    resolutionCode != null &&
+    found.code_folded !== fold(resolutionCode)
+  ) {
+    call.refuse("resolutionCode", "conflict", "is not the code of resolutionId");
+  }
+  return found;
+};
+
+type Fields = Partial<DisputeRow>;
+
+/** What the body says of the dispute's own fields, as columns; only what is sent. */
+const sentFields = async (
+  tx: Db,
+  call: UpdateCall,
+  body: Body,
+  row: NamedDispute,
+): Promise<Fields> => {
+  const fields: Fields = {};
+  if (body.amount !== undefined) {
+    checkAmount(call, body.amount, row.currency_code);
+    fields.amount = amountText(body.amount);
+    fields.amount_order = body.amount;
+  }
+  const reasons = await chooseReasons(tx, call as never, body, [
+    row.reason_id,
+    row.external_reason_id,
+  ]);
+  if (reasons !== undefined) {
+    fields.reason_id = reasons.reasonId;
+    // A reason named alone leaves the customer's own wording of it.
+    if (reasons.externalReasonId !== null) fields.external_reason_id = reasons.externalReasonId;
+  }
+  const assignee = await chooseAssignee(tx, call as never, body, row.assignee_id);
+  if (assignee !== undefined) fields.assignee_id = assignee;
+  if (body.poNumber !== undefined) fields.po_number = body.poNumber;
+  if (body.isValid !== undefined) fields.is_valid = body.isValid ? 1 : 0;
+  return fields;
+};
+
+const changedOf = (fields: Fields, row: NamedDispute): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => row[name as keyof NamedDispute] !== value),
+  );
+
+const checkMove = (call: UpdateCall, from: number, to: number): void => {
+  if (from === OPEN || to === OPEN || from === to) return;
+  call.fail(
+    "invalid_transition",
+    `The dispute is ${WORDS[from]} and cannot become ${WORDS[to]}. Reopen it first with status 0.`,
+  );
+};
+
+const checkResolution = (
+  call: UpdateCall,
+  resolution: ResolutionRow | null | undefined,
+  row: NamedDispute,
+  status: number,
+  required: boolean,
+): void => {
+  if (resolution && status !== CLOSED) {
+    call.refuse("resolutionId", "conflict", "goes with status 1 only");
+  }
+  if (resolution && resolution.active === 0 && resolution.id !== row.resolution_id) {
+    call.refuse("resolutionId", "inactive", "names an inactive resolution");
+  }
+  if (required && status === CLOSED && row.status === OPEN && !resolution) {
+    call.refuse("resolutionId", "required", "is required to close a dispute");
+  }
+};
+
+const moveFields = (
+  to: number,
+  resolution: ResolutionRow | null | undefined,
+  sentValid: Fields["is_valid"],
+  now: number,
+): Fields => {
+  if (to === OPEN) {
+    return { status: 0, closed_at: null, resolution_id: null, is_valid: sentValid ?? 0 };
+  }
+  if (to === CANCELED) return { status: 2, closed_at: now, resolution_id: null };
+  const valid = sentValid ?? resolution?.is_valid;
+  return {
+    status: 1,
+    closed_at: now,
+    resolution_id: resolution?.id ?? null,
+    ...(valid === undefined ? {} : { is_valid: valid }),
+  };
+};
+
+/** The columns that an update changes. Empty when all that is sent is so already. */
+export const planUpdate = async (
+  tx: Db,
+  call: UpdateCall,
+  body: Body,
+  row: NamedDispute,
+  settings: { requireResolutionOnClose: boolean },
+): Promise<Fields> => {
+  const to = body.status ?? row.status;
+  checkMove(call, row.status, to);
+  const resolution = await findResolution(tx, call, body);
+  checkResolution(call, resolution, row, to, settings.requireResolutionOnClose);
+  const fields = await sentFields(tx, call, body, row);
+  const moves = to !== row.status;
+  if (!moves && resolution !== undefined) fields.resolution_id = resolution?.id ?? null;
+  const changed = changedOf(fields, row);
+  if (!moves && row.status !== OPEN && Object.keys(changed).length > 0) {
+    call.fail(
+      "conflict",
+      `The dispute is ${WORDS[row.status]}; only open ones can be changed. Reopen it with status 0.`,
+    );
+  }
+  if (!moves) return changed;
+  return { ...changed, ...moveFields(to, resolution, fields.is_valid, call.now) };
+};

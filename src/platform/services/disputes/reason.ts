@@ -1,0 +1,136 @@
+import type { Contract } from "../../../contract/index.ts";
+import type { Input } from "../../../contract/operation.ts";
+import type { Call } from "../../handlers.ts";
+import { fold } from "../../store/fold.ts";
+import type { Db } from "../../store/port.ts";
+import type { ReasonRow } from "../../store/tables.ts";
+
+type Body = Pick<
+  Input<Contract["disputes"]["create"]>["body"],
+  | "reasonId"
+  | "reasonCode"
+  | "externalReasonId"
+  | "externalReasonCode"
+  | "categoryId"
+  | "categoryCode"
+>;
+type DisputeCall = Call<Contract["disputes"]["create"]>;
+type Side = { name: "reason" | "externalReason"; closedTo: ReasonRow["visibility"] };
+
+const INTERNAL: Side = { name: "reason", closedTo: "External" };
+const EXTERNAL: Side = { name: "externalReason", closedTo: "Internal" };
+
+const selectReasons = (tx: Db, tenantId: string) =>
+  tx
+    .selectFrom("reasons")
+    .innerJoin("categories", (on) =>
+      on
+        .onRef("categories.tenant_id", "=", "reasons.tenant_id")
+        .onRef("categories.id", "=", "reasons.category_id"),
+    )
+    .selectAll("reasons")
+    .select(["categories.code_folded as category_code", "categories.default_internal_reason_id"])
+    .where("reasons.tenant_id", "=", tenantId);
+
+type Found = Awaited<ReturnType<ReturnType<typeof selectReasons>["execute"]>>[number];
+
+const byCode = async (
+  tx: Db,
+  call: DisputeCall,
+  side: Side,
+  code: string,
+  body: Body,
+): Promise<Found> => {
+  const field = `${side.name}Code`;
+  const all = await selectReasons(tx, call.tenantId)
+    .where("reasons.code_folded", "=", fold(code))
+    .execute();
+  const found = all.filter(
+    (reason) =>
+      (body.categoryId === undefined || reason.category_id === body.categoryId) &&
+      (body.categoryCode === undefined || reason.category_code === fold(body.categoryCode)),
+  );
+  const [first] = found;
+  if (first === undefined) return call.refuse(field, "unknown_reference", "names no reason");
+  if (found.length > 1) {
+    return call.fail(
+      "ambiguous_reason_code",
+      `${field} stands in ${found.length} categories. Send categoryId or categoryCode too, or the reason's id.`,
+    );
+  }
+  return first;
+};
+
+const resolve = async (
+  tx: Db,
+  call: DisputeCall,
+  side: Side,
+  body: Body,
+): Promise<Found | undefined> => {
+  const id = body[`${side.name}Id`];
+  const code = body[`${side.name}Code`];
+  if (id === undefined) return code === undefined ? undefined : byCode(tx, call, side, code, body);
+  const field = `${side.name}Id`;
+  const found = await selectReasons(tx, call.tenantId)
+    .where("reasons.id", "=", id)
+    .executeTakeFirst();
+  if (found === undefined) return call.refuse(field, "unknown_reference", "names no reason");
+  if (code !== undefined && found.code_folded !== fold(code)) {
+    call.refuse(`${side.name}Code`, "conflict", `is not the code of ${field}`);
+  }
+  return found;
+};
+
+const checkUsable = (call: DisputeCall, side: Side, reason: Found): void => {
+  const field = `${side.name}Id`;
+  if (reason.active === 0) call.refuse(field, "inactive", "names an inactive reason");
+  if (reason.visibility === side.closedTo) {
+    call.refuse(field, "visibility", `names a reason that is ${reason.visibility} only`);
+  }
+};
+
+export type ChosenReasons = {
+  reasonId: string;
+  categoryId: string;
+  externalReasonId: string | null;
+};
+
+/**
+ * The internal and external reason that a body names, or undefined when it names none.
+ * An external one alone brings its category's default internal reason.
+ * `kept` are the reasons a dispute has already: they may have become inactive since.
+ */
+export const chooseReasons = async (
+  tx: Db,
+  call: DisputeCall,
+  body: Body,
+  kept: readonly (string | null)[] = [],
+): Promise<ChosenReasons | undefined> => {
+  const external = await resolve(tx, call, EXTERNAL, body);
+  const internal = await resolve(tx, call, INTERNAL, body);
+  if (external !== undefined && !kept.includes(external.id)) checkUsable(call, EXTERNAL, external);
+  if (internal !== undefined && !kept.includes(internal.id)) checkUsable(call, INTERNAL, internal);
+  if (external !== undefined && external.default_internal_reason_id === null) {
+    call.refuse(
+      "externalReasonId",
+      "conflict",
+      "is in a category without a default internal reason",
+    );
+  }
+  if (internal !== undefined) {
+    return {
+      reasonId: internal.id,
+      categoryId: internal.category_id,
+      externalReasonId: external?.id ?? null,
+    };
+  }
+  if (external === undefined) return undefined;
+  const fallback = await selectReasons(tx, call.tenantId)
+    .where("reasons.id", "=", external.default_internal_reason_id)
+    .executeTakeFirstOrThrow();
+  return {
+    reasonId: fallback.id,
+    categoryId: fallback.category_id,
+    externalReasonId: external.id,
+  };
+};

@@ -1,0 +1,113 @@
+import type { Contract } from "../../contract/index.ts";
+import type { User, UserV1 } from "../../contract/operations/users.ts";
+import { iso } from "../../kit/clock.ts";
+import type { Handlers } from "../handlers.ts";
+import type { Db } from "../store/port.ts";
+import {
+  activeTenants,
+  listMemberRoles,
+  listMembers,
+  listMemberships,
+  type MemberRole,
+} from "../store/users.ts";
+import { tenantAccess } from "./auth.ts";
+
+type Member = Awaited<ReturnType<typeof listMembers>>[number];
+
+const PROFILE_KEYS = [
+  "division",
+  "department",
+  "title",
+  "region",
+  "mobilePhone",
+  "faxNumber",
+  "address",
+  "officePhone",
+] as const;
+
+const dateOf = (at: number | null): string | null => (at === null ? null : iso(at));
+
+const profileOf = (member: Member) => {
+  const stored = JSON.parse(member.profile) as Record<string, string | undefined>;
+  const texts = Object.fromEntries(PROFILE_KEYS.map((key) => [key, stored[key] ?? null]));
+  return {
+    ...(texts as Record<(typeof PROFILE_KEYS)[number], string | null>),
+    lastLogin: dateOf(member.last_login_at),
+    lastLoginMethod: member.last_login_method,
+  };
+};
+
+const commonOf = (member: Member, tenantIds: string[]) => ({
+  userId: member.id,
+  firstName: member.first_name,
+  lastName: member.last_name,
+  defaultLanguage: member.default_language,
+  status: member.status,
+  email: member.email,
+  timeZone: member.time_zone,
+  timeZoneDateFormat: "YYYY-MM-DD",
+  timeZoneTimeFormat: "HH:mm",
+  timeZoneDateTimeDelimiter: " ",
+  tenantIds,
+  groupIds: [],
+  aliasUserIds: [],
+  lastLogin: dateOf(member.last_login_at),
+  createdDate: iso(member.created_at),
+  lastAccessTokenSource: member.last_login_method,
+  defaultTenantId: member.default_tenant_id,
+});
+
+const toUser = (member: Member, tenantIds: string[], roles: MemberRole[]): User => ({
+  ...commonOf(member, tenantIds),
+  associatedTags: [],
+  userTenantProfile: {
+    ...profileOf(member),
+    username: member.email,
+    addedAt: iso(member.added_at),
+    roles: roles.map((role) => ({
+      roleId: role.roleId,
+      roleName: role.name,
+      type: role.custom ? 1 : 0,
+      applicationId: null,
+    })),
+  },
+});
+
+const toUserV1 = (member: Member, tenantIds: string[], roles: MemberRole[]): UserV1 => ({
+  ...commonOf(member, tenantIds),
+  // Built-in roles come highest first, custom ones before all of them.
+  role: (roles.find((role) => !role.custom) ?? roles[0])?.name ?? "",
+  userTenantProfile: profileOf(member),
+});
+
+type Shape<T> = (member: Member, tenantIds: string[], roles: MemberRole[]) => T;
+
+/** The tenant's members in one of the two shapes; of a member's tenants, only those the list's reader may know. */
+const listAs = async <T>(db: Db, tenantId: string, shape: Shape<T>): Promise<T[]> => {
+  const members = await listMembers(db, tenantId);
+  const roles = Map.groupBy(await listMemberRoles(db, tenantId), (role) => role.userId);
+  return members.map((member) => shape(member, [tenantId], roles.get(member.id) ?? []));
+};
+
+export const users = (): Handlers<Contract["users"]> => ({
+  list: async (_input, call) => listAs(call.db, call.tenantId, toUser),
+  list_v1: async (_input, call) => listAs(call.db, call.tenantId, toUserV1),
+  async profile(_input, call) {
+    const tenants = await activeTenants(call.db, call.caller.id);
+    const members = await listMembers(call.db, call.tenantId);
+    const member = members.find(({ id }) => id === call.caller.id);
+    if (member === undefined) return call.fail("not_found", "The user is gone.");
+    const roles = (await listMemberRoles(call.db, call.tenantId)).filter(
+      (role) => role.userId === member.id,
+    );
+    const mine = await listMemberships(call.db, [member.id]);
+    return {
+      ...toUserV1(
+        member,
+        mine.map((row) => row.tenant_id),
+        roles,
+      ),
+      tenants: tenants.map(tenantAccess),
+    };
+  },
+});

@@ -1,0 +1,29 @@
+import { sql } from "kysely";
+import type { Db } from "./port.ts";
+
+/** What a fixed window has counted, and when it ends; undefined when none is open. */
+export const findCounter = (db: Db, key: string, now: number) =>
+  db
+    .selectFrom("counters")
+    .selectAll()
+    .where("key", "=", key)
+    .where("window_ends_at", ">", now)
+    .executeTakeFirst();
+
+/** Counts one more in the key's window; the first one opens it. */
+export const count = (tx: Db, key: string, now: number, windowMs: number) =>
+  tx
+    .insertInto("counters")
+    .values({ key, count: 1, window_ends_at: now + windowMs })
+    .onConflict((conflict) =>
+      conflict.column("key").doUpdateSet({
+        count: sql`case when counters.window_ends_at > ${now} then counters.count + 1 else 1 end`,
+        window_ends_at: sql`case when counters.window_ends_at > ${now} then counters.window_ends_at else ${now + windowMs} end`,
+      }),
+    )
+    .returning(["count", "window_ends_at"])
+    .executeTakeFirstOrThrow();
+
+export const forget = async (tx: Db, key: string): Promise<void> => {
+  await tx.deleteFrom("counters").where("key", "=", key).execute();
+};

@@ -1,0 +1,13 @@
+import type { Kysely } from "kysely";
+import { Migrator } from "kysely/migration";
+import { spine, type Types } from "./migrations/0001-spine.ts";
+
+/** Brings a database to the newest version; several processes may try at once. */
+export const migrate = async (db: Kysely<never>, types: Types): Promise<void> => {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ "0001-spine": spine(types) }) },
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+};

@@ -1,0 +1,68 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Compilable, Kysely, sql } from "kysely";
+import { migrate } from "../migrate.ts";
+import type { Db, Snapshot, Store } from "../port.ts";
+import type { Tables } from "../tables.ts";
+import { sqliteDialect } from "./dialect.ts";
+
+// Waiting for another process's write; SQLite's own queue is unfair, so it is generous.
+const BUSY_MS = 15_000;
+const SNAPSHOTS_KEPT = 4;
+
+const openDatabase = (path: string): DatabaseSync => {
+  const database = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
+  database.exec("pragma journal_mode = wal");
+  database.exec("pragma synchronous = full");
+  return database;
+};
+
+const connect = (path: string, exclusive: boolean): Db =>
+  new Kysely<Tables>({ dialect: sqliteDialect(openDatabase(path), exclusive) });
+
+const BATCH_ROWS = 200;
+
+async function* streamRows<Row>(db: Db, query: Compilable<Row>): AsyncIterable<Row> {
+  for await (const batch of db.getExecutor().stream<Row>(query.compile(), BATCH_ROWS)) {
+    yield* batch.rows;
+  }
+}
+
+/** A store in one file, which other processes may have open too. */
+export const openSqlite = async (path: string): Promise<Store> => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const writer = connect(path, true);
+  await migrate(writer as unknown as Kysely<never>, {
+    text: "text",
+    integer: "integer",
+    double: "real",
+  });
+  const reader = connect(path, false);
+  const idle: Db[] = [];
+  const snapshot = async (): Promise<Snapshot> => {
+    const db = idle.pop() ?? connect(path, false);
+    await sql`begin`.execute(db);
+    return {
+      db,
+      stream: (query) => streamRows(db, query),
+      async close() {
+        await sql`commit`.execute(db);
+        if (idle.length < SNAPSHOTS_KEPT) idle.push(db);
+        else await db.destroy();
+      },
+    };
+  };
+  return {
+    dialect: "sqlite",
+    read: reader,
+    transaction: (act) => writer.transaction().execute(act),
+    snapshot,
+    async ping() {
+      await sql`select 1`.execute(reader);
+    },
+    async close() {
+      await Promise.all([writer, reader, ...idle].map((db) => db.destroy()));
+    },
+  };
+};

@@ -1,0 +1,107 @@
+import { BUILT_IN_ROLES, isPermission, type Permission } from "../../contract/permissions.ts";
+import { fold } from "./fold.ts";
+import type { Db } from "./port.ts";
+import type { UserRow } from "./tables.ts";
+
+export const findUser = (db: Db, id: string) =>
+  db.selectFrom("users").selectAll().where("id", "=", id).executeTakeFirst();
+
+export const findUserByEmail = (db: Db, email: string) =>
+  db.selectFrom("users").selectAll().where("email_folded", "=", fold(email)).executeTakeFirst();
+
+/** The tenants a user may enter at present, by id. */
+export const activeTenants = (db: Db, userId: string) =>
+  db
+    .selectFrom("memberships")
+    .innerJoin("tenants", "tenants.id", "memberships.tenant_id")
+    .selectAll("tenants")
+    .where("memberships.user_id", "=", userId)
+    .where("memberships.status", "=", "Active")
+    .orderBy("tenants.id")
+    .execute();
+
+/** The tenant a user lands in: the default one while it is open to them, else the first. */
+export const homeTenant = (
+  user: Pick<UserRow, "default_tenant_id">,
+  tenants: readonly { id: string }[],
+): string | null =>
+  (tenants.find((tenant) => tenant.id === user.default_tenant_id) ?? tenants[0])?.id ?? null;
+
+const builtIn = new Map(BUILT_IN_ROLES.map((role) => [role.roleId, role]));
+
+const parseGrants = (text: string): Permission[] =>
+  (JSON.parse(text) as string[]).filter(isPermission);
+
+/** What an active member may do; undefined for anybody else. */
+export const findPermissions = async (
+  db: Db,
+  tenantId: string,
+  userId: string,
+): Promise<ReadonlySet<Permission> | undefined> => {
+  const rows = await db
+    .selectFrom("memberships")
+    .leftJoin("membership_roles", (join) =>
+      join
+        .onRef("membership_roles.tenant_id", "=", "memberships.tenant_id")
+        .onRef("membership_roles.user_id", "=", "memberships.user_id"),
+    )
+    .leftJoin("roles", (join) =>
+      join
+        .onRef("roles.tenant_id", "=", "membership_roles.tenant_id")
+        .onRef("roles.id", "=", "membership_roles.role_id"),
+    )
+    .select(["membership_roles.role_id", "roles.grants"])
+    .where("memberships.tenant_id", "=", tenantId)
+    .where("memberships.user_id", "=", userId)
+    .where("memberships.status", "=", "Active")
+    .execute();
+  if (rows.length === 0) return undefined;
+  return new Set(
+    rows.flatMap(({ role_id, grants }) =>
+      grants === null ? (builtIn.get(role_id ?? "")?.grants ?? []) : parseGrants(grants),
+    ),
+  );
+};
+
+export type MemberRole = { userId: string; roleId: string; name: string; custom: boolean };
+
+/** The roles of a tenant's members, highest built-in ones first. */
+export const listMemberRoles = async (db: Db, tenantId: string): Promise<MemberRole[]> => {
+  const rows = await db
+    .selectFrom("membership_roles")
+    .leftJoin("roles", (join) =>
+      join
+        .onRef("roles.tenant_id", "=", "membership_roles.tenant_id")
+        .onRef("roles.id", "=", "membership_roles.role_id"),
+    )
+    .select(["membership_roles.user_id", "membership_roles.role_id", "roles.name"])
+    .where("membership_roles.tenant_id", "=", tenantId)
+    .execute();
+  const rank = [...builtIn.keys()];
+  return rows
+    .map((row) => ({
+      userId: row.user_id,
+      roleId: row.role_id,
+      name: row.name ?? builtIn.get(row.role_id)?.name ?? row.role_id,
+      custom: row.name !== null,
+    }))
+    .sort((a, b) => rank.indexOf(a.roleId) - rank.indexOf(b.roleId));
+};
+
+export const listMembers = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("memberships")
+    .innerJoin("users", "users.id", "memberships.user_id")
+    .selectAll("users")
+    .select(["memberships.status", "memberships.profile", "memberships.added_at"])
+    .where("memberships.tenant_id", "=", tenantId)
+    .orderBy("users.email_folded")
+    .execute();
+
+export const listMemberships = (db: Db, userIds: readonly string[]) =>
+  db
+    .selectFrom("memberships")
+    .select(["user_id", "tenant_id"])
+    .where("user_id", "in", userIds)
+    .orderBy("tenant_id")
+    .execute();

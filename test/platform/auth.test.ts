@@ -1,0 +1,308 @@
+import { expect, it } from "vitest";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/kit/clock.ts";
+import { updateUser } from "../../src/platform/admin/users.ts";
+import {
+  CONFIGURATION,
+  DISPUTES,
+  onEveryStore,
+  type Person,
+  type TestPlatform,
+} from "../support/platform.ts";
+
+const login = (at: TestPlatform, who: Pick<Person, "email" | "password">) =>
+  at.call("POST", "/authentication/v1/login", {
+    body: { email: who.email, password: who.password },
+  });
+
+const tokenOf = async (at: TestPlatform, who: Person): Promise<string> =>
+  (await login(at, who)).body.accessToken;
+
+const useToken = (at: TestPlatform, tenantId: string, token: string) =>
+  at.call("GET", `/dispute/v1/tenants/${tenantId}/disputes`, {
+    headers: { "X-Platform-Auth": token },
+  });
+
+const verify = (at: TestPlatform, accessToken: unknown) =>
+  at.call("POST", "/authentication/v1/verify-session", { body: { accessToken } });
+
+onEveryStore("sessions", (at) => {
+  it("AUTH-01 AUTH-02 AUTH-03 AUTH-04 AUTH-14 logs in with e-mail and password alone", async () => {
+    const admin = await at().tenant("login-shape");
+    const { status, body } = await login(at(), admin);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      status: "LOGIN_SUCCESS",
+      userId: admin.userId,
+      email: admin.email,
+      accessToken: expect.stringMatching(/^[\w-]{43}$/),
+      expiresIn: 3600,
+      createdDate: new Date(at().clock()).toISOString(),
+      tenants: [
+        {
+          tenantId: "login-shape",
+          tenantName: "Tenant login-shape",
+          isPartner: false,
+          testTenantId: null,
+        },
+      ],
+      defaultTenantId: "login-shape",
+    });
+  });
+
+  it("AUTH-05 AUTH-06 CONV-07 CONV-08 a token opens what its user may do, in the user's tenant", async () => {
+    await at().tenant("scope-a");
+    await at().tenant("scope-b");
+    const viewer = await at().person("scope-a", { grants: ["Dispute Management : READ"] });
+    expect((await viewer.call("GET", DISPUTES)).status).toBe(200);
+    const config = await viewer.call("GET", `${CONFIGURATION}/reasons`);
+    expect([config.status, config.body.code]).toEqual([403, "forbidden_permission"]);
+    expect(config.body.permission).toBe("Dispute Configuration : READ");
+    const elsewhere = await useToken(at(), "scope-b", viewer.token);
+    const nowhere = await useToken(at(), "no-such-tenant", viewer.token);
+    expect([elsewhere.status, elsewhere.body.code]).toEqual([403, "forbidden_tenant"]);
+    expect({ ...nowhere.body, instance: "", requestId: "" }).toEqual({
+      ...elsewhere.body,
+      instance: "",
+      requestId: "",
+    });
+  });
+
+  it("AUTH-07 AUTH-13 a token unused for more than 15 minutes is refused, a use restarts the clock", async () => {
+    const admin = await at().tenant("idle");
+    const token = await tokenOf(at(), admin);
+    for (let use = 0; use < 3; use++) {
+      at().clock.advance(14 * MINUTE + 59 * SECOND);
+      expect((await useToken(at(), "idle", token)).status).toBe(200);
+    }
+    at().clock.advance(15 * MINUTE + 1);
+    const refused = await useToken(at(), "idle", token);
+    expect([refused.status, refused.body.code]).toEqual([401, "token_expired"]);
+    expect(refused.headers.get("www-authenticate")).toBeTruthy();
+  });
+
+  it("AUTH-09 AUTH-10 T-09 verify-session tells and keeps a session alive", async () => {
+    const admin = await at().tenant("verify");
+    const token = await tokenOf(at(), admin);
+    at().clock.advance(14 * MINUTE);
+    expect((await verify(at(), token)).body).toEqual({
+      verified: true,
+      status: "ACCESSTOKEN_VERIFIED",
+    });
+    at().clock.advance(14 * MINUTE);
+    expect((await useToken(at(), "verify", token)).status).toBe(200);
+  });
+
+  it("D-AUTH-2 a session that is only used ends an hour after login, a verified one twelve hours after", async () => {
+    const admin = await at().tenant("lifetime");
+    const used = await tokenOf(at(), admin);
+    for (let minutes = 0; minutes < 60; minutes += 10) {
+      at().clock.advance(10 * MINUTE);
+      expect((await useToken(at(), "lifetime", used)).status).toBe(200);
+    }
+    at().clock.advance(SECOND);
+    expect((await useToken(at(), "lifetime", used)).body.code).toBe("token_expired");
+
+    const verified = await tokenOf(at(), admin);
+    for (let elapsed = 0; elapsed < 12 * HOUR; elapsed += 10 * MINUTE) {
+      at().clock.advance(10 * MINUTE);
+      expect((await verify(at(), verified)).body.verified).toBe(true);
+    }
+    at().clock.advance(SECOND);
+    expect((await verify(at(), verified)).body.status).toBe("ACCESSTOKEN_EXPIRED");
+  });
+
+  it("D-AUTH-3 verify-session of unknown and missing tokens", async () => {
+    expect((await verify(at(), "nonsense")).body).toEqual({
+      verified: false,
+      status: "ACCESSTOKEN_INVALID",
+    });
+    const missing = await at().call("POST", "/authentication/v1/verify-session", { body: {} });
+    expect(missing.status).toBe(400);
+    expect(missing.body.errors).toEqual([
+      { field: "accessToken", code: "required", message: "is required" },
+    ]);
+  });
+
+  it("AUTH-11 AUTH-12 D-AUTH-4 logout closes that session alone, again and again", async () => {
+    const admin = await at().tenant("logout");
+    const [one, other] = [await tokenOf(at(), admin), await tokenOf(at(), admin)];
+    const out = () =>
+      at().call("POST", "/authentication/v1/logout", { body: { accessToken: one } });
+    expect((await out()).body).toEqual({ status: "LOGOUT_SUCCESS" });
+    expect((await out()).body).toEqual({ status: "LOGOUT_SUCCESS" });
+    expect((await useToken(at(), "logout", one)).status).toBe(401);
+    expect((await useToken(at(), "logout", other)).status).toBe(200);
+  });
+
+  it("AUTH-15 D-AUTH-8 the profile needs a credential and no tenant", async () => {
+    const admin = await at().tenant("profile");
+    const token = { "X-Platform-Auth": admin.token };
+    const { status, body } = await at().call("GET", "/user/v1/users/profile", { headers: token });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ userId: admin.userId, email: admin.email, role: "Administrator" });
+    expect(body.tenants).toEqual([
+      { tenantId: "profile", tenantName: "Tenant profile", isPartner: false, testTenantId: null },
+    ]);
+    expect((await at().call("GET", "/user/v1/users/profile")).status).toBe(401);
+  });
+
+  it("D-AUTH-1 wrong password, unknown and deactivated users are told apart by nothing", async () => {
+    const admin = await at().tenant("wrong");
+    const leaver = await at().person("wrong", { roles: ["Viewer"] });
+    await updateUser(
+      { store: at().store },
+      { tenantId: "wrong", email: leaver.email, status: "Inactive" },
+    );
+    const answers = await Promise.all([
+      login(at(), { email: admin.email, password: "no" }),
+      login(at(), { email: "nobody@wrong.example", password: admin.password }),
+      login(at(), leaver),
+    ]);
+    for (const answer of answers) {
+      expect(answer.status).toBe(401);
+      expect({ ...answer.body, requestId: "" }).toEqual({ ...answers[0]?.body, requestId: "" });
+      expect(answer.body.code).toBe("invalid_credentials");
+    }
+    expect((await login(at(), { ...admin, email: admin.email.toUpperCase() })).status).toBe(200);
+  });
+
+  it("D-AUTH-1 ten failures close the door for the rest of the quarter of an hour", async () => {
+    const admin = await at().tenant("throttle");
+    const wrong = { email: admin.email, password: "guess" };
+    for (let attempt = 0; attempt < 10; attempt++) {
+      expect((await login(at(), wrong)).status).toBe(401);
+    }
+    at().clock.advance(5 * MINUTE);
+    const closed = await login(at(), admin);
+    expect([closed.status, closed.body.code]).toEqual([429, "rate_limited"]);
+    expect(closed.headers.get("retry-after")).toBe("600");
+    at().clock.advance(10 * MINUTE);
+    expect((await login(at(), admin)).status).toBe(200);
+  });
+
+  it("D-AUTH-5 C-38 neither tokens nor passwords are in the store", async () => {
+    const admin = await at().tenant("hashed");
+    const token = await tokenOf(at(), admin);
+    const rows = JSON.stringify([
+      await at().store.read.selectFrom("sessions").selectAll().execute(),
+      await at().store.read.selectFrom("users").selectAll().execute(),
+    ]);
+    expect(rows).not.toContain(token);
+    expect(rows).not.toContain(admin.password);
+  });
+});
+
+const API_KEYS = "/authentication/v1/tenants/{t}/users/profile/api-key";
+
+const byKey = (at: TestPlatform, tenantId: string, key: string, path = "disputes") =>
+  at.call("GET", `/dispute/v1/tenants/${tenantId}/${path}`, {
+    headers: { "X-Platform-Api-Key": key },
+  });
+
+onEveryStore("API keys", (at) => {
+  it("KEY-01 KEY-02 KEY-03 T-04 a key is told once, with both spellings of its dates", async () => {
+    const admin = await at().tenant("key-shape");
+    const { status, body } = await admin.call("POST", API_KEYS);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      keyId: expect.any(String),
+      apiKey: expect.stringMatching(/^rcvg_[\w-]{49}$/),
+      createDateInMillis: at().clock(),
+      expiresAtInMills: 0,
+    });
+  });
+
+  it("KEY-04 KEY-10 CONV-11 a key of any user works in its own header", async () => {
+    await at().tenant("key-use");
+    const viewer = await at().person("key-use", { roles: ["Viewer"] });
+    const { apiKey } = (await viewer.call("POST", API_KEYS)).body;
+    expect((await byKey(at(), "key-use", apiKey)).status).toBe(200);
+    const profile = await at().call("GET", "/user/v1/users/profile", {
+      headers: { "X-Platform-Api-Key": apiKey },
+    });
+    expect(profile.body.userId).toBe(viewer.userId);
+    for (const header of ["X-API-Key", "X-Platform-Auth"]) {
+      const wrong = await at().call("GET", "/user/v1/users/profile", {
+        headers: { [header]: apiKey },
+      });
+      expect(wrong.status).toBe(401);
+    }
+  });
+
+  it("KEY-05 KEY-06 a key has its user's access at every moment", async () => {
+    await at().tenant("key-access");
+    const user = await at().person("key-access", { roles: ["Integration"] });
+    const { apiKey } = (await user.call("POST", API_KEYS)).body;
+    expect((await byKey(at(), "key-access", apiKey, "reasons")).status).toBe(403);
+    const set = (change: { roles?: string[]; status?: "Active" | "Inactive" }) =>
+      updateUser({ store: at().store }, { tenantId: "key-access", email: user.email, ...change });
+    await set({ roles: ["Viewer"] });
+    expect((await byKey(at(), "key-access", apiKey, "reasons")).status).toBe(200);
+    await set({ status: "Inactive" });
+    expect((await byKey(at(), "key-access", apiKey)).status).toBe(401);
+  });
+
+  it("KEY-08 KEY-11 deleting one key leaves the others", async () => {
+    const admin = await at().tenant("key-delete");
+    const one = (await admin.call("POST", API_KEYS)).body;
+    const other = (await admin.call("POST", API_KEYS)).body;
+    expect((await admin.call("DELETE", `${API_KEYS}/${one.keyId}`)).status).toBe(204);
+    expect((await admin.call("DELETE", `${API_KEYS}/${one.keyId}`)).status).toBe(404);
+    expect((await byKey(at(), "key-delete", one.apiKey)).status).toBe(401);
+    expect((await byKey(at(), "key-delete", other.apiKey)).status).toBe(200);
+    const colleague = await at().person("key-delete", { roles: ["Administrator"] });
+    expect((await colleague.call("DELETE", `${API_KEYS}/${other.keyId}`)).status).toBe(404);
+  });
+
+  it("KEY-09 a key sleeps for a year at most, and each use wakes it", async () => {
+    const admin = await at().tenant("key-idle");
+    const { apiKey } = (await admin.call("POST", API_KEYS)).body;
+    at().clock.advance(364 * DAY);
+    expect((await byKey(at(), "key-idle", apiKey)).status).toBe(200);
+    at().clock.advance(364 * DAY);
+    expect((await byKey(at(), "key-idle", apiKey)).status).toBe(200);
+    at().clock.advance(365 * DAY + 1);
+    const refused = await byKey(at(), "key-idle", apiKey);
+    expect([refused.status, refused.body.code]).toEqual([401, "key_expired"]);
+  });
+
+  it("KEY-07 no answer holds the key again, and the store has its hash alone", async () => {
+    const admin = await at().tenant("key-secret");
+    const { apiKey } = (await admin.call("POST", API_KEYS)).body;
+    const seen = await Promise.all([
+      admin.call("GET", "/user/v3/tenants/{t}/users"),
+      admin.call("GET", "/user/v1/tenants/{t}/users"),
+      at().call("GET", "/user/v1/users/profile", { headers: { "X-Platform-Api-Key": apiKey } }),
+    ]);
+    for (const { status, text } of seen) {
+      expect(status).toBe(200);
+      expect(text).not.toContain(apiKey.slice(8));
+    }
+    const rows = await at().store.read.selectFrom("api_keys").selectAll().execute();
+    expect(JSON.stringify(rows)).not.toContain(apiKey.slice(8));
+  });
+
+  it("D-AUTH-6 a key cannot mint keys, and ten are enough", async () => {
+    const admin = await at().tenant("key-mint");
+    const made = await Promise.all(Array.from({ length: 10 }, () => admin.call("POST", API_KEYS)));
+    expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
+    expect((await admin.call("POST", API_KEYS)).status).toBe(409);
+    const minted = await at().call("POST", API_KEYS.replace("{t}", "key-mint"), {
+      headers: { "X-Platform-Api-Key": made[0]?.body.apiKey },
+    });
+    expect([minted.status, minted.body.code]).toEqual([403, "forbidden_permission"]);
+  });
+
+  it("D-AUTH-7 two credentials must be one user's", async () => {
+    const admin = await at().tenant("both");
+    const other = await at().person("both", { roles: ["Viewer"] });
+    const { apiKey } = (await admin.call("POST", API_KEYS)).body;
+    const both = (token: string) =>
+      at().call("GET", "/user/v1/users/profile", {
+        headers: { "X-Platform-Auth": token, "X-Platform-Api-Key": apiKey },
+      });
+    expect((await both(admin.token)).status).toBe(200);
+    expect((await both(other.token)).status).toBe(401);
+    expect((await both("dead")).status).toBe(401);
+  });
+});

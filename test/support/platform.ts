@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import type { Permission } from "../../src/contract/permissions.ts";
+import { DAY, SECOND } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { issueKey } from "../../src/platform/admin/keys.ts";
+import { createRole } from "../../src/platform/admin/roles.ts";
+import { createTenant } from "../../src/platform/admin/tenants.ts";
+import { createUser } from "../../src/platform/admin/users.ts";
+import { createPlatform, type Platform } from "../../src/platform/platform.ts";
+import type { Store } from "../../src/platform/store/port.ts";
+import { type FakeClock, fakeClock } from "./clock.ts";
+import { type Dialect, dialects } from "./stores.ts";
+
+export const LIFETIMES = {
+  sessionIdle: 900 * SECOND,
+  sessionNominal: 3600 * SECOND,
+  sessionLongest: 43_200 * SECOND,
+  keyInactivity: 365 * DAY,
+};
+
+export type Reply = {
+  status: number;
+  headers: Headers;
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies freely
+  body: any;
+};
+
+export type Sent = {
+  body?: unknown;
+  /** Body text as it is, instead of `body` as JSON. */
+  raw?: string;
+  headers?: Record<string, string>;
+};
+
+export type Caller = (method: string, path: string, sent?: Sent) => Promise<Reply>;
+
+export type Person = {
+  email: string;
+  password: string;
+  userId: string;
+  token: string;
+  /** Calls with the person's session; `{t}` in a path is the person's tenant. */
+  call: Caller;
+};
+
+export type TestPlatform = {
+  store: Store;
+  clock: FakeClock;
+  platform: Platform;
+  dialect: Dialect["name"];
+  /** Calls without a credential. */
+  call: Caller;
+  /** A tenant and its administrator. */
+  tenant(id: string): Promise<Person>;
+  /** One more user of a tenant, with built-in roles by name or a role of exactly these grants. */
+  person(tenantId: string, may: { roles?: string[]; grants?: Permission[] }): Promise<Person>;
+  /** Calls with an export key of the tenant. */
+  exportCaller(tenantId: string, scopes?: string[]): Promise<Caller>;
+  close(): Promise<void>;
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const callerOf =
+  (platform: Platform, tenantId: string, credential: Record<string, string>): Caller =>
+  async (method, path, sent = {}) => {
+    const text = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body));
+    const response = await platform.fetch(
+      new Request(`http://platform.test${path.replace("{t}", tenantId)}`, {
+        method,
+        headers: {
+          ...(text === undefined ? {} : { "Content-Type": "application/json" }),
+          ...credential,
+          ...sent.headers,
+        },
+        ...(text === undefined ? {} : { body: text }),
+      }),
+    );
+    const answer = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: answer,
+      body: parse(answer),
+    };
+  };
+
+const PASSWORD = "correct horse battery staple";
+
+/** A platform over a real store, with a clock that the test moves. */
+export const startPlatform = async (
+  dialect: Dialect = dialects[0] as Dialect,
+): Promise<TestPlatform> => {
+  const database = await dialect.create();
+  const store = await database.open();
+  const clock = fakeClock();
+  const needs = { store, clock, newId: randomId };
+  const platform = createPlatform({
+    ...needs,
+    log: silentLog,
+    masterKey: Buffer.alloc(32, 7),
+    lifetimes: LIFETIMES,
+    headerWord: "Platform",
+  });
+  const call = callerOf(platform, "", {});
+  let people = 0;
+  const person: TestPlatform["person"] = async (tenantId, { roles = [], grants }) => {
+    people += 1;
+    const email = `person${people}@${tenantId}.example`;
+    const names = [...roles];
+    if (grants !== undefined) {
+      const role = await createRole(needs, { tenantId, name: `role ${people}`, grants });
+      names.push(role.name);
+    }
+    const made = { tenantId, email, firstName: "Pat", lastName: `Person ${people}`, roles: names };
+    await createUser(needs, made, async () => PASSWORD);
+    const login = await call("POST", "/authentication/v1/login", {
+      body: { email, password: PASSWORD },
+    });
+    const token: string = login.body.accessToken;
+    return {
+      email,
+      password: PASSWORD,
+      userId: login.body.userId,
+      token,
+      call: callerOf(platform, tenantId, { "X-Platform-Auth": token }),
+    };
+  };
+  return {
+    store,
+    clock,
+    platform,
+    dialect: dialect.name,
+    call,
+    async tenant(id) {
+      await createTenant(needs, { tenantId: id, name: `Tenant ${id}` });
+      return person(id, { roles: ["Administrator"] });
+    },
+    person,
+    async exportCaller(tenantId, scopes) {
+      const key = await issueKey(needs, {
+        tenantId,
+        name: "test",
+        ...(scopes === undefined ? {} : { scopes }),
+      });
+      return callerOf(platform, tenantId, { "X-API-Key": key.apiKey });
+    },
+    async close() {
+      await platform.close();
+      await store.close();
+      await database.remove();
+    },
+  };
+};
+
+export const DISPUTES = "/dispute/v1/tenants/{t}/disputes";
+export const CONFIGURATION = "/dispute/v1/tenants/{t}";
+
+/** A category PRICE with a default internal and an external reason, a department and an active assignee. */
+export const configure = async (admin: Person) => {
+  const make = async (path: string, body: unknown) => {
+    const made = await admin.call("POST", `${CONFIGURATION}${path}`, { body });
+    if (made.status !== 201) throw new Error(`${path}: ${made.text}`);
+    return made.body;
+  };
+  const category = await make("/categories", { code: "PRICE", description: "Pricing" });
+  const reason = await make("/reasons", {
+    code: "WRONG",
+    description: "Wrong price",
+    categoryCode: "PRICE",
+  });
+  const externalReason = await make("/reasons", {
+    code: "CUST-PRICE",
+    description: "Customer says price differs",
+    categoryCode: "PRICE",
+    visibility: "External",
+  });
+  await admin.call("PUT", `${CONFIGURATION}/categories/${category.categoryId}`, {
+    body: { defaultInternalReasonId: reason.reasonId },
+  });
+  const department = await make("/departments", { code: "SALES", description: "Sales" });
+  const assignee = await make("/assignees", {
+    departmentCode: "SALES",
+    person: { firstName: "Ana", lastName: "Silva", email: "ana@sales.example" },
+  });
+  const resolution = await make("/resolutions", {
+    code: "CREDIT",
+    description: "Credit issued",
+    isValid: true,
+  });
+  return { category, reason, externalReason, department, assignee, resolution };
+};
+
+/** The same tests on every store. */
+export const onEveryStore = (title: string, tests: (at: () => TestPlatform) => void): void => {
+  for (const dialect of dialects) {
+    describe(`${title} (${dialect.name})`, () => {
+      let running: TestPlatform | undefined;
+      beforeAll(async () => {
+        running = await startPlatform(dialect);
+      });
+      afterAll(() => running?.close());
+      tests(() => {
+        if (running === undefined) throw new Error("the platform has not started");
+        return running;
+      });
+    });
+  }
+};
