@@ -66,16 +66,16 @@ const sentFields = async (
     fields.amount = amountText(body.amount);
     fields.amount_order = body.amount;
   }
-  const reasons = await chooseReasons(tx, call as never, body, [
-    row.reason_id,
-    row.external_reason_id,
-  ]);
+  const reasons = await chooseReasons(tx, call, body, {
+    internal: row.reason_id,
+    external: row.external_reason_id,
+  });
   if (reasons !== undefined) {
     fields.reason_id = reasons.reasonId;
     // A reason named alone leaves the customer's own wording of it.
     if (reasons.externalReasonId !== null) fields.external_reason_id = reasons.externalReasonId;
   }
-  const assignee = await chooseAssignee(tx, call as never, body, row.assignee_id);
+  const assignee = await chooseAssignee(tx, call, body, row.assignee_id);
   if (assignee !== undefined) fields.assignee_id = assignee;
   if (body.poNumber !== undefined) fields.po_number = body.poNumber;
   if (body.isValid !== undefined) fields.is_valid = body.isValid ? 1 : 0;

@@ -81,9 +81,17 @@ const resolve = async (
   return found;
 };
 
-const checkUsable = (call: DisputeCall, side: Side, reason: Found): void => {
+const checkUsable = (
+  call: DisputeCall,
+  side: Side,
+  reason: Found | undefined,
+  kept: string | null,
+): void => {
+  if (reason === undefined) return;
   const field = `${side.name}Id`;
-  if (reason.active === 0) call.refuse(field, "inactive", "names an inactive reason");
+  if (reason.active === 0 && reason.id !== kept) {
+    call.refuse(field, "inactive", "names an inactive reason");
+  }
   if (reason.visibility === side.closedTo) {
     call.refuse(field, "visibility", `names a reason that is ${reason.visibility} only`);
   }
@@ -95,6 +103,8 @@ export type ChosenReasons = {
   externalReasonId: string | null;
 };
 
+const NONE = { internal: null, external: null };
+
 /**
  * The internal and external reason that a body names, or undefined when it names none.
  * An external one alone brings its category's default internal reason.
@@ -104,12 +114,12 @@ export const chooseReasons = async (
   tx: Db,
   call: DisputeCall,
   body: Body,
-  kept: readonly (string | null)[] = [],
+  kept: { internal: string | null; external: string | null } = NONE,
 ): Promise<ChosenReasons | undefined> => {
   const external = await resolve(tx, call, EXTERNAL, body);
   const internal = await resolve(tx, call, INTERNAL, body);
-  if (external !== undefined && !kept.includes(external.id)) checkUsable(call, EXTERNAL, external);
-  if (internal !== undefined && !kept.includes(internal.id)) checkUsable(call, INTERNAL, internal);
+  checkUsable(call, EXTERNAL, external, kept.external);
+  checkUsable(call, INTERNAL, internal, kept.internal);
   if (external !== undefined && external.default_internal_reason_id === null) {
     call.refuse(
       "externalReasonId",
