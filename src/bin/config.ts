@@ -1,0 +1,171 @@
+import type { Credentials } from "../broker/credentials.ts";
+import { DAY, SECOND } from "../kit/clock.ts";
+import type { Level } from "../kit/log.ts";
+import { Secret } from "../kit/secret.ts";
+import { knownToolsets, type Settings } from "../mcp/settings.ts";
+import { Environment, FROM_FILE } from "./environment.ts";
+
+export type Remote = { gateway: string; export: string };
+
+/** Every choice that a person can make, read once. */
+export type Config = {
+  dataFolder: string;
+  secretKey: Secret | undefined;
+  /** Undefined: the embedded platform. */
+  remote: Remote | undefined;
+  tenantId: string | undefined;
+  credentials: Credentials;
+  mcp: Settings;
+  requestMs: number;
+  headerWord: string;
+  lifetimes: {
+    sessionIdle: number;
+    sessionNominal: number;
+    sessionLongest: number;
+    keyInactivity: number;
+  };
+  http: { hosts: string[] | undefined; origins: string[] | undefined };
+  level: Level;
+  /** Names in the environment that look like settings and are none. */
+  unused: string[];
+};
+
+/** Everything that is wrong with the settings, a line each; no value is repeated. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join("\n"));
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+export type Sources = {
+  env: Record<string, string | undefined>;
+  /** The text of a file that a setting names. */
+  readFile: (path: string) => string;
+  /** The data folder where none is chosen. */
+  dataFolder: string;
+};
+
+type Values = Record<string, string>;
+
+// A desktop host hands over the template itself where the person left a field empty.
+const isUnset = (value: string): boolean =>
+  value.trim() === "" || /^\s*\$\{user_config\.[^}]*\}\s*$/.test(value);
+
+const given = (env: Sources["env"]): Values =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || isUnset(value) || !/^(RECEIVABLES_|DATABASE_URL$)/.test(name)
+        ? []
+        : [[name, value]],
+    ),
+  );
+
+const fromFile = (
+  name: string,
+  values: Values,
+  readFile: Sources["readFile"],
+): { value?: string; fault?: string } => {
+  const path = values[`${name}_FILE`];
+  if (path === undefined) return {};
+  if (name in values) return { fault: `${name} and ${name}_FILE are both set: choose one` };
+  try {
+    const value = readFile(path).replace(/(\r?\n)+$/, "");
+    return value === "" ? { fault: `${name}_FILE names an empty file` } : { value };
+  } catch {
+    return { fault: `${name}_FILE names a file that cannot be read` };
+  }
+};
+
+/** Values with those that stand in files, and what is wrong with the files. */
+const withFiles = (values: Values, readFile: Sources["readFile"]): [Values, string[]] => {
+  const found = { ...values };
+  const faults: string[] = [];
+  for (const name of FROM_FILE) {
+    const { value, fault } = fromFile(name, values, readFile);
+    if (fault !== undefined) faults.push(fault);
+    if (value !== undefined) found[name] = value;
+  }
+  return [found, faults];
+};
+
+const isNamed = (name: string): boolean =>
+  name in Environment.shape || FROM_FILE.some((setting) => name === `${setting}_FILE`);
+
+const secret = (text: string | undefined): Secret | undefined =>
+  text === undefined ? undefined : new Secret(text);
+
+const toConfig = (env: Environment, dataFolder: string, unused: string[]): Config => ({
+  dataFolder: env.RECEIVABLES_DATA ?? dataFolder,
+  secretKey: secret(env.RECEIVABLES_SECRET_KEY),
+  remote:
+    env.RECEIVABLES_BASE_URL === undefined
+      ? undefined
+      : {
+          gateway: env.RECEIVABLES_BASE_URL,
+          export: env.RECEIVABLES_EXT_BASE_URL ?? env.RECEIVABLES_BASE_URL,
+        },
+  tenantId: env.RECEIVABLES_TENANT_ID,
+  credentials: {
+    apiKey: secret(env.RECEIVABLES_API_KEY),
+    extApiKey: secret(env.RECEIVABLES_EXT_API_KEY),
+    email: env.RECEIVABLES_EMAIL,
+    password: secret(env.RECEIVABLES_PASSWORD),
+  },
+  mcp: {
+    toolsets: toolsetsOf(env.RECEIVABLES_TOOLSETS),
+    readOnly: env.RECEIVABLES_READ_ONLY,
+    confirm: env.RECEIVABLES_CONFIRM,
+    answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
+  },
+  requestMs: env.RECEIVABLES_REQUEST_SECONDS * SECOND,
+  headerWord: env.RECEIVABLES_HEADER_WORD,
+  lifetimes: {
+    sessionIdle: env.RECEIVABLES_TOKEN_IDLE_SECONDS * SECOND,
+    sessionNominal: env.RECEIVABLES_TOKEN_LIFETIME_SECONDS * SECOND,
+    sessionLongest: env.RECEIVABLES_TOKEN_MAX_SECONDS * SECOND,
+    keyInactivity: env.RECEIVABLES_KEY_INACTIVITY_DAYS * DAY,
+  },
+  http: { hosts: env.RECEIVABLES_HTTP_HOSTS, origins: env.RECEIVABLES_HTTP_ORIGINS },
+  level: env.RECEIVABLES_LOG,
+  unused,
+});
+
+const toolsetsOf = (chosen: string[] | undefined): Settings["toolsets"] =>
+  chosen === undefined || chosen.includes("all")
+    ? knownToolsets
+    : knownToolsets.filter((name) => chosen.includes(name));
+
+/** The settings, or a {@link ConfigError} that names every fault at once. */
+export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
+  const named = given(env);
+  const [values, faults] = withFiles(named, readFile);
+  const { data, error } = Environment.safeParse(values);
+  faults.push(
+    ...(error?.issues ?? []).map((issue) => `${issue.path.map(String).join(".")} ${issue.message}`),
+  );
+  if (values["RECEIVABLES_EXT_BASE_URL"] !== undefined && !("RECEIVABLES_BASE_URL" in values)) {
+    faults.push("RECEIVABLES_EXT_BASE_URL is set without RECEIVABLES_BASE_URL");
+  }
+  if (data === undefined || faults.length > 0) throw new ConfigError(faults);
+  return toConfig(
+    data,
+    dataFolder,
+    Object.keys(named).filter((name) => !isNamed(name)),
+  );
+};
+
+/** Every setting with its default and meaning, for documents and help. */
+export const settings: readonly { name: string; default: string; meaning: string }[] =
+  Object.entries(Environment.shape).map(([name, schema]) => {
+    const { description, shown } = schema.meta() ?? {};
+    const asFile = (FROM_FILE as readonly string[]).includes(name);
+    return {
+      name: asFile ? `${name}, …_FILE` : name,
+      default: String(shown),
+      meaning: String(description),
+    };
+  });

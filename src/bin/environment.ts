@@ -1,0 +1,157 @@
+import { z } from "zod";
+import { LEVELS } from "../kit/log.ts";
+import { knownToolsets } from "../mcp/settings.ts";
+
+/** What a setting is, for people: `shown` is its default where the schema's own says less. */
+const about = (description: string, shown: string) => ({ description, shown });
+
+const refuse = (message: string) => ({ error: message });
+
+const Text = z.string();
+const Flag = z.stringbool({
+  truthy: ["true", "1", "yes", "on"],
+  falsy: ["false", "0", "no", "off"],
+  error: "must be true or false",
+});
+
+const whole = (fallback: number, min: number, max: number, meaning: string) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,10}$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message)
+    .default(fallback)
+    .meta(about(meaning, String(fallback)));
+};
+
+const isPlainUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && username + password + search + hash === "";
+};
+
+const Url = Text.refine(
+  isPlainUrl,
+  "must be an http or https URL without user name, query and fragment",
+);
+
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
+
+const Toolsets = list.superRefine((names, context) => {
+  const strange = names.filter(
+    (name) => name !== "all" && !(knownToolsets as readonly string[]).includes(name),
+  );
+  if (names.length > 0 && strange.length === 0) return;
+  const shown = strange.map((name) => name.slice(0, 50)).join(", ");
+  context.addIssue({
+    code: "custom",
+    message: `knows no ${shown || "empty list"}; the toolsets are ${knownToolsets.join(", ")}, or all`,
+  });
+});
+
+// A header takes no more, and a key that has a space or an umlaut in it was copied wrongly.
+const Key = Text.regex(/^[\x21-\x7e]{1,512}$/, "must be a key of printable ASCII without spaces");
+const DAY_SECONDS = 86_400;
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
+
+const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
+  schema.optional().meta(about(meaning, shown));
+
+/** The environment: every setting, once. Secrets may come as a file instead, named by `…_FILE`. */
+export const Environment = z.object({
+  RECEIVABLES_DATA: optional(
+    Text,
+    "folder of the embedded store and of sealed secrets; several processes may use one at once",
+    "the user's data folder for the app",
+  ),
+  RECEIVABLES_SECRET_KEY: optional(
+    Text.min(32, refuse("must have at least 32 characters")),
+    "master key of sealed secrets and cursors, at least 32 characters; all nodes must share it",
+    "made once in the data folder, mode 0600",
+  ),
+  RECEIVABLES_BASE_URL: optional(
+    Url,
+    "gateway of a remote platform for the MCP server",
+    "unset: the embedded platform",
+  ),
+  RECEIVABLES_EXT_BASE_URL: optional(
+    Url,
+    "export service of a remote platform",
+    "RECEIVABLES_BASE_URL",
+  ),
+  RECEIVABLES_TENANT_ID: optional(
+    Text.max(128).regex(/^\P{C}+$/u, "must be a tenant id"),
+    "the tenant that the MCP server works for",
+    "`demo` when embedded",
+  ),
+  RECEIVABLES_API_KEY: optional(Key, "API key for the gateway; preferred to a login"),
+  RECEIVABLES_EXT_API_KEY: optional(Key, "key for the export service"),
+  RECEIVABLES_EMAIL: optional(
+    z.string().email("must be an e-mail address"),
+    "login for the gateway where there is no API key, and for making API keys",
+  ),
+  RECEIVABLES_PASSWORD: optional(Text.max(1024), "the password of that login"),
+  RECEIVABLES_TOOLSETS: Toolsets.optional().meta(
+    about(`comma list of ${knownToolsets.join(", ")}`, "all"),
+  ),
+  RECEIVABLES_READ_ONLY: Flag.default(false).meta(about("only tools that change nothing", "false")),
+  RECEIVABLES_CONFIRM: z
+    .enum(["token", "refuse"], refuse("must be token or refuse"))
+    .default("token")
+    .meta(
+      about(
+        "what a tool that asks first does where the host cannot ask: `token` gives a token for a second call, `refuse` refuses",
+        "token",
+      ),
+    ),
+  RECEIVABLES_ANSWER_TOKENS: whole(20_000, 1_000, 1_000_000, "budget of one answer of a tool"),
+  RECEIVABLES_REQUEST_SECONDS: whole(30, 1, 3600, "bound of one exchange with the platform"),
+  RECEIVABLES_HEADER_WORD: Text.regex(
+    /^[A-Za-z][A-Za-z0-9]{0,31}$/,
+    "must be a word of letters and digits",
+  )
+    .default("Platform")
+    .meta(about("the word in header names such as `X-Platform-Auth`", "Platform")),
+  RECEIVABLES_TOKEN_IDLE_SECONDS: whole(900, 1, DAY_SECONDS, "how long an unused session lives"),
+  RECEIVABLES_TOKEN_LIFETIME_SECONDS: whole(
+    3600,
+    1,
+    7 * DAY_SECONDS,
+    "how long a session lives after its login or last verification",
+  ),
+  RECEIVABLES_TOKEN_MAX_SECONDS: whole(43_200, 1, 30 * DAY_SECONDS, "a session's longest life"),
+  RECEIVABLES_KEY_INACTIVITY_DAYS: whole(365, 1, 3650, "after how long an unused API key expires"),
+  RECEIVABLES_HTTP_HOSTS: list
+    .refine((hosts) => hosts.every((host) => HOST.test(host)), "must be a comma list of host names")
+    .optional()
+    .meta(about("comma list of accepted Host values of the MCP endpoint", "loopback names")),
+  RECEIVABLES_HTTP_ORIGINS: list
+    .refine(
+      (origins) =>
+        origins.every((origin) => isPlainUrl(origin) && new URL(origin).origin === origin),
+      "must be a comma list of origins such as https://host.example",
+    )
+    .optional()
+    .meta(about("comma list of accepted Origin values of the MCP endpoint", "loopback names")),
+  RECEIVABLES_LOG: z
+    .enum(LEVELS, refuse(`must be one of ${LEVELS.join(", ")}`))
+    .default("info")
+    .meta(about("level of the log, JSON lines on stderr", "info")),
+});
+export type Environment = z.output<typeof Environment>;
+export type Name = keyof Environment;
+
+/** Settings whose value may stand in a file instead, which `NAME_FILE` names. */
+export const FROM_FILE = [
+  "RECEIVABLES_SECRET_KEY",
+  "RECEIVABLES_API_KEY",
+  "RECEIVABLES_EXT_API_KEY",
+  "RECEIVABLES_EMAIL",
+  "RECEIVABLES_PASSWORD",
+] as const satisfies readonly Name[];

@@ -1,0 +1,52 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { randomToken } from "../kit/ids.ts";
+import { createOnce } from "../kit/once.ts";
+import type { Config } from "./config.ts";
+
+/** What stands where in the data folder. */
+export const folderOf = (dataFolder: string) => ({
+  database: join(dataFolder, "receivables.db"),
+  masterKey: join(dataFolder, "secret.key"),
+  demo: join(dataFolder, "demo.sealed"),
+  secrets: join(dataFolder, "secrets"),
+});
+
+/** Runs once for all who ask; a failure is not kept. */
+export const lazily = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+};
+
+const MIN_CHARACTERS = 32;
+
+const readKey = async (path: string): Promise<string> =>
+  readFile(path, "utf8").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    throw error;
+  });
+
+const keyInFolder = async (path: string): Promise<string> => {
+  const known = await readKey(path);
+  if (known !== "") return known;
+  await createOnce(path, `${randomToken()}\n`);
+  return readKey(path);
+};
+
+/** The master key: the one that is configured, else the data folder's own, made at its first use. */
+export const masterKeyOf = ({
+  secretKey,
+  dataFolder,
+}: Pick<Config, "secretKey" | "dataFolder">): (() => Promise<Buffer>) =>
+  lazily(async () => {
+    const path = folderOf(dataFolder).masterKey;
+    const text = (secretKey?.reveal() ?? (await keyInFolder(path))).trim();
+    if (text.length < MIN_CHARACTERS) throw new Error(`${path} holds no master key`);
+    return Buffer.from(text, "utf8");
+  });

@@ -1,0 +1,190 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ConfigError, readConfig, settings } from "../../src/bin/config.ts";
+import { masterKeyOf } from "../../src/bin/folder.ts";
+import { Secret } from "../../src/kit/secret.ts";
+
+const FILES: Record<string, string> = {
+  "/key": "rcvg_from-a-file\n",
+  "/password": " spaces stay \r\n",
+  "/empty": "\n",
+};
+
+const read = (env: Record<string, string | undefined>) =>
+  readConfig({
+    env,
+    dataFolder: "/data/default",
+    readFile: (path) => {
+      const text = FILES[path];
+      if (text === undefined) throw new Error("ENOENT");
+      return text;
+    },
+  });
+
+const faultsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    read(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+};
+
+describe("the settings", () => {
+  it("work without any", () => {
+    const config = read({});
+    expect(config).toMatchObject({
+      dataFolder: "/data/default",
+      remote: undefined,
+      tenantId: undefined,
+      mcp: { readOnly: false, confirm: "token", answerTokens: 20_000 },
+      requestMs: 30_000,
+      headerWord: "Platform",
+      level: "info",
+      unused: [],
+    });
+    expect(config.mcp.toolsets).toContain("disputes");
+    expect(config.lifetimes).toEqual({
+      sessionIdle: 900_000,
+      sessionNominal: 3_600_000,
+      sessionLongest: 43_200_000,
+      keyInactivity: 365 * 86_400_000,
+    });
+  });
+
+  it("take empty values and templates of a desktop host for unset", () => {
+    const config = read({
+      RECEIVABLES_API_KEY: "",
+      RECEIVABLES_BASE_URL: "${user_config.base_url}",
+      RECEIVABLES_READ_ONLY: "  ",
+      RECEIVABLES_TOOLSETS: " ${user_config.toolsets} ",
+    });
+    expect(config.remote).toBeUndefined();
+    expect(config.credentials.apiKey).toBeUndefined();
+    expect(config.mcp.readOnly).toBe(false);
+  });
+
+  it("name every fault at once and repeat no value", () => {
+    const faults = faultsOf({
+      RECEIVABLES_READ_ONLY: "canary",
+      RECEIVABLES_BASE_URL: "canary://x",
+      RECEIVABLES_API_KEY: "canary key",
+      RECEIVABLES_SECRET_KEY: "canary",
+      RECEIVABLES_REQUEST_SECONDS: "canary",
+      RECEIVABLES_PASSWORD_FILE: "/canary",
+      RECEIVABLES_CONFIRM: "canary",
+      RECEIVABLES_LOG: "canary",
+      RECEIVABLES_HTTP_HOSTS: "a b",
+      RECEIVABLES_HTTP_ORIGINS: "https://x/path",
+      RECEIVABLES_HEADER_WORD: "X-Y",
+      RECEIVABLES_EMAIL: "canary",
+    });
+    expect(faults).toHaveLength(12);
+    expect(faults.join("\n")).not.toContain("canary");
+    expect(faults.every((fault) => fault.startsWith("RECEIVABLES_"))).toBe(true);
+  });
+
+  it("name the known toolsets when one is unknown", () => {
+    const [fault] = faultsOf({ RECEIVABLES_TOOLSETS: "disputes,payroll" });
+    expect(fault).toContain("payroll");
+    expect(fault).toContain("dispute_configuration");
+    expect(faultsOf({ RECEIVABLES_TOOLSETS: "," })).toHaveLength(1);
+    expect(read({ RECEIVABLES_TOOLSETS: " identity, audit " }).mcp.toolsets).toEqual([
+      "audit",
+      "identity",
+    ]);
+  });
+
+  it.each(["0", "-1", "1.5", "1e3", "99999999999", "abc"])("take %j for no seconds", (value) => {
+    expect(faultsOf({ RECEIVABLES_REQUEST_SECONDS: value })).toHaveLength(1);
+  });
+
+  it.each(["ftp://x", "http://user:pass@x", "https://x?token=1", "https://x#y", "not a url"])(
+    "take %j for no base URL",
+    (value) => {
+      expect(faultsOf({ RECEIVABLES_BASE_URL: value })).toHaveLength(1);
+    },
+  );
+
+  it("C-81 read a secret from a file and show it nowhere", () => {
+    const config = read({
+      RECEIVABLES_API_KEY_FILE: "/key",
+      RECEIVABLES_PASSWORD_FILE: "/password",
+      RECEIVABLES_EMAIL: "a@b.example",
+    });
+    expect(config.credentials.apiKey?.reveal()).toBe("rcvg_from-a-file");
+    expect(config.credentials.password?.reveal()).toBe(" spaces stay ");
+    expect(JSON.stringify(config)).not.toMatch(/from-a-file|spaces/);
+  });
+
+  it("refuse a secret that is given twice, or in an empty file", () => {
+    expect(faultsOf({ RECEIVABLES_API_KEY: "k", RECEIVABLES_API_KEY_FILE: "/key" })).toEqual([
+      "RECEIVABLES_API_KEY and RECEIVABLES_API_KEY_FILE are both set: choose one",
+    ]);
+    expect(faultsOf({ RECEIVABLES_API_KEY_FILE: "/empty" })).toHaveLength(1);
+  });
+
+  it("send both services to one address unless two are given", () => {
+    expect(read({ RECEIVABLES_BASE_URL: "https://x/y" }).remote).toEqual({
+      gateway: "https://x/y",
+      export: "https://x/y",
+    });
+    expect(faultsOf({ RECEIVABLES_EXT_BASE_URL: "https://x" })).toHaveLength(1);
+  });
+
+  it("notice names that mean nothing, such as a mistyped READ_ONLY", () => {
+    const { unused } = read({
+      RECEIVABLES_READONLY: "true",
+      RECEIVABLES_API_KEY_FILE: "/key",
+      X: "1",
+    });
+    expect(unused).toEqual(["RECEIVABLES_READONLY"]);
+  });
+
+  it("each have a default and a meaning for the README", () => {
+    expect(settings.length).toBeGreaterThan(15);
+    for (const { name, default: shown, meaning } of settings) {
+      expect(name).toMatch(/^RECEIVABLES_[A-Z_]+(, …_FILE)?$/);
+      expect(shown).not.toBe("undefined");
+      expect(meaning.length).toBeGreaterThan(10);
+    }
+  });
+});
+
+describe("the master key", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = join(await mkdtemp(join(tmpdir(), "key-")), "data");
+  });
+  afterEach(() => rm(join(folder, ".."), { recursive: true }));
+
+  it("is made once, though many ask at the same time, and is private", async () => {
+    const asked = Array.from({ length: 12 }, () =>
+      masterKeyOf({ secretKey: undefined, dataFolder: folder })(),
+    );
+    const keys = new Set((await Promise.all(asked)).map((key) => key.toString("hex")));
+    expect(keys.size).toBe(1);
+    expect([...keys][0]?.length).toBeGreaterThanOrEqual(64);
+    const path = join(folder, "secret.key");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect([...keys]).toEqual([Buffer.from((await readFile(path, "utf8")).trim()).toString("hex")]);
+  });
+
+  it("is the configured one where there is one", async () => {
+    const text = "k".repeat(40);
+    const key = await masterKeyOf({ secretKey: new Secret(text), dataFolder: folder })();
+    expect(key.toString()).toBe(text);
+    await expect(stat(join(folder, "secret.key"))).rejects.toThrow("ENOENT");
+  });
+
+  it("is not replaced where the file is damaged", async () => {
+    await masterKeyOf({ secretKey: undefined, dataFolder: folder })();
+    await writeFile(join(folder, "secret.key"), "short");
+    await expect(masterKeyOf({ secretKey: undefined, dataFolder: folder })()).rejects.toThrow(
+      "holds no master key",
+    );
+  });
+});
