@@ -1,0 +1,140 @@
+import type { Clock } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import { insertTenant } from "../admin/tenants.ts";
+import { insertUser } from "../admin/users.ts";
+import type { Db, Store } from "../store/port.ts";
+import type { Tables } from "../store/tables.ts";
+import { findTenant } from "../store/tenants.ts";
+import { createDice } from "./dice.ts";
+import { type DemoRows, generateDemo } from "./generate.ts";
+import { LOGINS } from "./people.ts";
+
+export const DEMO_TENANT = {
+  tenantId: "demo",
+  name: "Demo Manufacturing Inc.",
+  currency: "USD",
+} as const;
+
+/** Whose credentials the embedded server works with. */
+export const DEMO_OWNER = {
+  email: "agent@demo-manufacturing.example",
+  firstName: "Demo",
+  lastName: "Agent",
+} as const;
+
+const DEMO_SEED = 42;
+
+export type DemoOwner = { tenantId: string; userId: string };
+
+export type DemoNeeds = {
+  store: Store;
+  clock: Clock;
+  newId: NewId;
+  /** The owner's; without it the owner has no login, only the keys that `credentials` makes. */
+  passwordHash?: string;
+  /** Makes the owner's keys in the transaction of everything else. */
+  credentials?: (tx: Db, owner: DemoOwner) => Promise<void>;
+};
+
+type Counts = Record<
+  | "users"
+  | "categories"
+  | "reasons"
+  | "departments"
+  | "assignees"
+  | "resolutions"
+  | "disputes"
+  | "notes",
+  number
+>;
+
+/** What was written; nothing where the tenant was there already. */
+export type DemoLoaded = { loaded: true; counts: Counts } | { loaded: false };
+
+const BATCH_ROWS = 100;
+
+const insertAll = async <T extends keyof Tables>(
+  tx: Db,
+  table: T,
+  rows: readonly Tables[T][],
+): Promise<void> => {
+  for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+    // Rows of a table are its insertable shape; Kysely cannot see that for a table not yet known.
+    await tx
+      .insertInto(table)
+      .values(rows.slice(from, from + BATCH_ROWS) as never)
+      .execute();
+  }
+};
+
+const loginIds = (): ReadonlyMap<string, string> => {
+  // Throws of their own, or users would bear the ids of the first records.
+  const dice = createDice(DEMO_SEED + 1);
+  return new Map(LOGINS.map(({ email }) => [email, dice.id()]));
+};
+
+const insertLogins = async (
+  tx: Db,
+  clock: Clock,
+  ids: ReadonlyMap<string, string>,
+): Promise<void> => {
+  const { tenantId } = DEMO_TENANT;
+  for (const { title, department, role, active, ...person } of LOGINS) {
+    const id = ids.get(person.email);
+    if (id === undefined) continue;
+    const made = { tenantId, ...person, roles: [role] };
+    await insertUser(tx, { clock, newId: () => id }, made, null);
+    await tx
+      .updateTable("memberships")
+      .set({
+        status: active ? "Active" : "Inactive",
+        profile: JSON.stringify({ title, department }),
+      })
+      .where("tenant_id", "=", tenantId)
+      .where("user_id", "=", id)
+      .execute();
+  }
+};
+
+const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
+  await insertAll(tx, "departments", rows.departments);
+  await insertAll(tx, "assignees", rows.assignees);
+  await insertAll(tx, "categories", rows.categories);
+  await insertAll(tx, "reasons", rows.reasons);
+  await insertAll(tx, "resolutions", rows.resolutions);
+  await insertAll(tx, "disputes", rows.disputes);
+  await insertAll(tx, "dispute_sequences", rows.sequences);
+  await insertAll(tx, "dispute_notes", rows.notes);
+};
+
+const countsOf = (rows: DemoRows): Counts => ({
+  users: LOGINS.length + 1,
+  categories: rows.categories.length,
+  reasons: rows.reasons.length,
+  departments: rows.departments.length,
+  assignees: rows.assignees.length,
+  resolutions: rows.resolutions.length,
+  disputes: rows.disputes.length,
+  notes: rows.notes.length,
+});
+
+/** Fills the demo tenant in one transaction, unless it exists. */
+export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
+  const { store, clock, newId } = needs;
+  const { tenantId } = DEMO_TENANT;
+  if ((await findTenant(store.read, tenantId)) !== undefined) return { loaded: false };
+  const ids = loginIds();
+  const userOf = (email: string) => ids.get(email);
+  const rows = generateDemo({ seed: DEMO_SEED, tenantId, now: clock(), userOf });
+  return store.transaction(async (tx) => {
+    // Another process may have been faster.
+    if ((await findTenant(tx, tenantId)) !== undefined) return { loaded: false };
+    await insertTenant(tx, { clock, newId }, DEMO_TENANT);
+    const owner = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
+    const userId = await insertUser(tx, { clock, newId }, owner, needs.passwordHash ?? null);
+    await insertLogins(tx, clock, ids);
+    await insertRows(tx, rows);
+    await needs.credentials?.(tx, { tenantId, userId });
+    return { loaded: true, counts: countsOf(rows) };
+  });
+};

@@ -1,0 +1,206 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "../../src/contract/index.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { insertApiKey } from "../../src/platform/admin/keys.ts";
+import {
+  DEMO_OWNER,
+  type DemoLoaded,
+  type DemoOwner,
+  loadDemo,
+} from "../../src/platform/demo/load.ts";
+import type { Store } from "../../src/platform/store/port.ts";
+import type { Tables } from "../../src/platform/store/tables.ts";
+import { type Caller, startPlatform, type TestPlatform } from "../support/platform.ts";
+import { fakeClock } from "../support/clock.ts";
+import { dialects } from "../support/stores.ts";
+
+const TABLES = [
+  "tenants",
+  "users",
+  "memberships",
+  "membership_roles",
+  "categories",
+  "reasons",
+  "departments",
+  "assignees",
+  "resolutions",
+  "disputes",
+  "dispute_sequences",
+  "dispute_notes",
+  "api_keys",
+] as const satisfies (keyof Tables)[];
+
+const contents = async ({ read }: Store) =>
+  Object.fromEntries(
+    await Promise.all(
+      TABLES.map(async (table) => [table, await read.selectFrom(table).selectAll().execute()]),
+    ),
+  ) as Record<(typeof TABLES)[number], unknown[]>;
+
+const at = (template: string): string => template.replace("{tenantId}", "demo");
+
+for (const dialect of dialects) {
+  describe(`the demo tenant (${dialect.name})`, () => {
+    let running: TestPlatform;
+    let apiKey = "";
+    let owner: DemoOwner | undefined;
+    let loaded: DemoLoaded;
+    let call: Caller;
+
+    beforeAll(async () => {
+      running = await startPlatform(dialect);
+      const needs = { store: running.store, clock: running.clock, newId: randomId };
+      loaded = await loadDemo({
+        ...needs,
+        credentials: async (tx, made) => {
+          owner = made;
+          ({ apiKey } = await insertApiKey(tx, needs, made));
+        },
+      });
+      call = (method, path, sent = {}) =>
+        running.call(method, path, {
+          ...sent,
+          headers: { "X-Platform-Api-Key": apiKey, ...sent.headers },
+        });
+    });
+    afterAll(() => running.close());
+
+    it("says what was written", async () => {
+      const made = await contents(running.store);
+      expect(loaded).toEqual({
+        loaded: true,
+        counts: {
+          users: made.users.length,
+          categories: made.categories.length,
+          reasons: made.reasons.length,
+          departments: made.departments.length,
+          assignees: made.assignees.length,
+          resolutions: made.resolutions.length,
+          disputes: 300,
+          notes: made.dispute_notes.length,
+        },
+      });
+    });
+
+    it("answers every list in the shape of the contract", async () => {
+      const lists = operations.filter(
+        ({ id }) =>
+          id.endsWith(".list") && !id.startsWith("dispute_notes") && !id.startsWith("audit"),
+      );
+      expect(lists.length).toBeGreaterThan(6);
+      for (const { path, output, id } of lists) {
+        const { status, body } = await call("GET", at(path));
+        expect([id, status]).toEqual([id, 200]);
+        expect([id, output?.safeParse(body).error]).toEqual([id, undefined]);
+        expect([id, body.length > 4]).toEqual([id, true]);
+      }
+    });
+
+    it("shows names, notes and status counts as they were made", async () => {
+      const { body } = await call(
+        "GET",
+        "/dispute/v1/tenants/demo/disputes?Status=0&Sort=CreateDate",
+      );
+      expect(body).toHaveLength(165);
+      expect(body.every((one: { reasonName: string }) => one.reasonName !== "")).toBe(true);
+      const notes = await Promise.all(
+        body
+          .slice(0, 20)
+          .map(({ disputeId }: { disputeId: string }) =>
+            call("GET", `/dispute/v1/tenants/demo/disputes/${disputeId}/disputenotes`),
+          ),
+      );
+      expect(notes.flatMap((reply) => reply.body).length).toBeGreaterThan(10);
+    });
+
+    it("gives a document's next dispute the number after its last", async () => {
+      const { body: all } = await call("GET", "/dispute/v1/tenants/demo/disputes?Sort=-CreateDate");
+      const again = all.find((one: { disputeCode: string }) => one.disputeCode.endsWith("-02"));
+      const { status, body } = await call("POST", "/dispute/v1/tenants/demo/disputes", {
+        body: {
+          amount: 10.5,
+          accountNumber: again.accountNumber,
+          documentNumber: again.documentNumber,
+          reasonId: again.reasonId,
+        },
+      });
+      expect(status).toBe(201);
+      expect(body.disputeCode).toBe(`D-${again.documentNumber}-03`);
+    });
+
+    it("makes its owner an administrator, and colleagues in other roles without a password", async () => {
+      const { body } = await call("GET", "/user/v3/tenants/demo/users");
+      const mine = body.find((user: { email: string }) => user.email === DEMO_OWNER.email);
+      expect(mine.userId).toBe(owner?.userId);
+      expect(mine.userTenantProfile.roles[0].roleName).toBe("Administrator");
+      const { status } = await running.call("POST", "/authentication/v1/login", {
+        body: { email: body.find((user: { email: string }) => user !== mine).email, password: "x" },
+      });
+      expect(status).toBe(401);
+      expect(body.filter((user: { status: string }) => user.status === "Inactive")).toHaveLength(1);
+    });
+
+    it("changes nothing when it is loaded again", async () => {
+      const before = await contents(running.store);
+      running.clock.advance(86_400_000);
+      const again = await loadDemo({
+        store: running.store,
+        clock: running.clock,
+        newId: randomId,
+        credentials: () => Promise.reject(new Error("asked for credentials again")),
+      });
+      expect(again).toEqual({ loaded: false });
+      expect(await contents(running.store)).toEqual(before);
+    });
+  });
+
+  describe(`loading the demo tenant (${dialect.name})`, () => {
+    it("leaves nothing behind when it fails half way", async () => {
+      const database = await dialect.create();
+      const store = await database.open();
+      const failing = loadDemo({
+        store,
+        clock: fakeClock(),
+        newId: randomId,
+        credentials: () => Promise.reject(new Error("no disk for keys")),
+      });
+      await expect(failing).rejects.toThrow("no disk for keys");
+      const left = Object.values(await contents(store)).flat();
+      expect(left).toEqual([]);
+      await store.close();
+      await database.remove();
+    });
+  });
+}
+
+const LOADER = `
+  import { randomUUID } from "node:crypto";
+  import { loadDemo } from "./src/platform/demo/load.ts";
+  import { openSqlite } from "./src/platform/store/sqlite/open.ts";
+  const store = await openSqlite(process.argv[1]);
+  const { loaded } = await loadDemo({ store, clock: Date.now, newId: randomUUID });
+  const { n } = await store.read.selectFrom("disputes")
+    .select((eb) => eb.fn.countAll().as("n")).executeTakeFirstOrThrow();
+  await store.close();
+  console.log(JSON.stringify([loaded, Number(n)]));
+`;
+
+it("loads the demo tenant once when several processes start at the same time", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "receivables-demo-"));
+  const path = join(folder, "platform.db");
+  const said = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const args = ["--input-type=module", "--eval", LOADER, path];
+      const { stdout } = await promisify(execFile)(process.execPath, args);
+      return stdout.trim();
+    }),
+  );
+  rmSync(folder, { recursive: true });
+  expect(new Set(said)).toEqual(new Set(["[true,300]", "[false,300]"]));
+  expect(said.filter((line) => line === "[true,300]")).toHaveLength(1);
+});
