@@ -21,7 +21,7 @@ export const make = async (person: Pick<Person, "call">, path: string, body: unk
   return made.body;
 };
 
-/** Makes and opens a dispute with this reason and what else is given. */
+/** An open dispute with the reason and whatever else is given. */
 export const dispute = async (person: Person, body: Record<string, unknown>) => {
   const made = await person.call("POST", DISPUTES, {
     body: { amount: 10, accountNumber: "A-1", documentNumber: "INV-1", ...body },
@@ -45,8 +45,6 @@ export const outsiderAndInsider = async (at: TestPlatform, tenantId: string, act
   const insider = await at.person(tenantId, { grants: [right] });
   return { outsider: below(outsider), insider: below(insider) };
 };
-
-export const AUDIT_FIELDS = ["createUser", "createDate", "updateUser", "updateDate"] as const;
 
 /** A body that tries to set what only the platform sets. */
 export const FORGED = {

@@ -1,0 +1,174 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { below, faultsOf, FORGED, make, outsiderAndInsider } from "../support/configuration.ts";
+import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+
+onEveryStore("departments", (at) => {
+  let admin: Person;
+  let call: Caller;
+
+  const department = (code: string, more: object = {}) =>
+    make(admin, "/departments", { code, description: `About ${code}`, ...more });
+
+  beforeAll(async () => {
+    admin = await at().tenant("acme");
+    call = below(admin);
+  });
+
+  it("DE-01 T-17 creates, changes, reads at /code/ in any case and lists in order", async () => {
+    const lister = await at().tenant("lister");
+    const other = below(lister);
+    for (const code of ["sales", "AR", "Claims"]) {
+      await make(lister, "/departments", { code, description: "x" });
+    }
+    const list = (await other("GET", "/departments")).body;
+    expect(list.map(({ code }: { code: string }) => code)).toEqual(["AR", "Claims", "sales"]);
+    const read = await other("GET", "/departments/code/SALES");
+    expect([read.status, read.body]).toEqual([200, list[2]]);
+    at().clock.advance(MINUTE);
+    const changed = await other("PUT", `/departments/${read.body.departmentId}`, {
+      body: { code: "OTHER", description: "Sales team" },
+    });
+    expect(changed.status).toBe(200);
+    expect(changed.body).toEqual({
+      ...read.body,
+      description: "Sales team",
+      updateDate: new Date(at().clock()).toISOString(),
+    });
+    const unknown = await other("GET", "/departments/code/LEGAL");
+    expect([unknown.status, unknown.body.detail]).toEqual([
+      404,
+      "There is no department with the code LEGAL.",
+    ]);
+  });
+
+  it("DE-01 D-CONF-7 keeps a description that is not sent", async () => {
+    const made = await department("KEEP");
+    const { body } = await call("PUT", `/departments/${made.departmentId}`, { body: {} });
+    expect(body).toEqual(made);
+  });
+
+  it("DE-01 refuses a taken code in any case, also to one of many who ask at once", async () => {
+    const all = await Promise.all(
+      ["Race", "RACE", "race", "rAcE"].map((code) =>
+        call("POST", "/departments", { body: { code, description: "x" } }),
+      ),
+    );
+    expect(all.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409]);
+    expect(all.find(({ status }) => status === 409)?.body.code).toBe("duplicate_code");
+  });
+
+  it("DE-01 needs a code and a description that is not empty", async () => {
+    const nothing = await call("POST", "/departments", { body: {} });
+    expect([nothing.status, faultsOf(nothing.body)]).toEqual([
+      400,
+      { code: "required", description: "required" },
+    ]);
+    const empty = await call("POST", "/departments", { body: { code: "E", description: "" } });
+    expect(faultsOf(empty.body)).toEqual({ description: "empty" });
+  });
+
+  it("DE-02 deletes by id and by code", async () => {
+    const one = await department("ONE");
+    const two = await department("TWO");
+    expect((await call("DELETE", `/departments/${one.departmentId}`)).status).toBe(204);
+    expect((await call("DELETE", "/departments/by-code/two")).status).toBe(204);
+    for (const { departmentId, code } of [one, two]) {
+      expect((await call("GET", `/departments/code/${code}`)).status).toBe(404);
+      expect((await call("DELETE", `/departments/${departmentId}`)).status).toBe(404);
+      expect((await call("DELETE", `/departments/by-code/${code}`)).status).toBe(404);
+    }
+  });
+
+  it("DE-03 has the documented fields and no others", async () => {
+    expect(await department("FIELDS")).toEqual({
+      departmentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      tenantId: "acme",
+      code: "FIELDS",
+      description: "About FIELDS",
+      createUser: admin.userId,
+      createDate: new Date(at().clock()).toISOString(),
+      updateUser: admin.userId,
+      updateDate: new Date(at().clock()).toISOString(),
+    });
+  });
+
+  it("CF-04 routes each path by its exact words", async () => {
+    await department("by-code");
+    expect((await call("GET", "/departments/by-code/by-code")).status).toBe(405);
+    expect((await call("GET", "/departments/code/by-code")).body.code).toBe("by-code");
+    expect((await call("DELETE", "/departments/code/by-code")).status).toBe(405);
+    expect((await call("DELETE", "/departments/by-code/by-code")).status).toBe(204);
+  });
+
+  it("D-CONF-6 keeps a department that has assignees, by id and by code", async () => {
+    const { departmentId } = await department("STAFFED");
+    const person = { firstName: "Ana", lastName: "Silva", email: "ana@staffed.example" };
+    const { assigneeId } = await make(admin, "/assignees", { departmentId, person });
+    for (const path of [`/departments/${departmentId}`, "/departments/by-code/STAFFED"]) {
+      const refused = await call("DELETE", path);
+      expect([refused.status, refused.body.code]).toEqual([409, "in_use"]);
+    }
+    await call("DELETE", `/assignees/${assigneeId}`);
+    expect((await call("DELETE", `/departments/${departmentId}`)).status).toBe(204);
+  });
+
+  it("D-GEN-9 tells versions apart and refuses a stale one", async () => {
+    const { departmentId } = await department("VERSION");
+    const path = `/departments/${departmentId}`;
+    const first = (await call("GET", path)).headers.get("etag") ?? "";
+    expect((await call("GET", "/departments/code/VERSION")).headers.get("etag")).toBe(first);
+    const headers = { "If-Match": first };
+    const put = () => call("PUT", path, { body: { description: "y" }, headers });
+    const changed = await put();
+    expect(changed.headers.get("etag")).toBe((await call("GET", path)).headers.get("etag"));
+    expect((await put()).body.code).toBe("precondition_failed");
+    expect((await call("DELETE", path, { headers })).status).toBe(412);
+  });
+
+  it("C-39 lets nobody set what the platform sets", async () => {
+    const made = await department("FORGED", { ...FORGED, departmentId: "forged" });
+    expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId });
+    const { body } = await call("PUT", `/departments/${made.departmentId}`, {
+      body: { ...FORGED, departmentId: "forged" },
+    });
+    expect(body).toEqual({ ...made, updateDate: expect.any(String) });
+  });
+
+  it("CONV-06 D-CONF-11 reads by id within the tenant alone", async () => {
+    const made = await department("BY-ID");
+    const path = `/departments/${made.departmentId}`;
+    expect((await call("GET", path)).body).toEqual(made);
+    const foreign = below(await at().tenant("stranger"));
+    const answers = [
+      await foreign("GET", path),
+      await foreign("PUT", path, { body: { description: "stolen" } }),
+      await foreign("DELETE", path),
+      await foreign("GET", "/departments/code/BY-ID"),
+      await foreign("DELETE", "/departments/by-code/BY-ID"),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    expect((await foreign("GET", "/departments")).body).toEqual([]);
+    expect((await call("GET", path)).body).toEqual(made);
+  });
+
+  describe("rights", () => {
+    it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
+      "CONV-08 asks for Dispute Configuration : %s alone",
+      async (action) => {
+        const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
+        const { departmentId } = await department(`GUARD-${action}`);
+        const body = { code: "GUARDED", description: "x" };
+        const [method, path] = {
+          READ: ["GET", "/departments"],
+          CREATE: ["POST", "/departments"],
+          UPDATE: ["PUT", `/departments/${departmentId}`],
+          DELETE: ["DELETE", `/departments/${departmentId}`],
+        }[action] as [string, string];
+        const sent = method === "POST" || method === "PUT" ? { body } : {};
+        expect((await outsider(method, path, sent)).body.code).toBe("forbidden_permission");
+        expect((await insider(method, path, sent)).status).toBeLessThan(300);
+      },
+    );
+  });
+});

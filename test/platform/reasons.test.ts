@@ -1,0 +1,420 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import {
+  below,
+  dispute,
+  faultsOf,
+  FORGED,
+  make,
+  outsiderAndInsider,
+} from "../support/configuration.ts";
+import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+
+const codesOf = (body: { code: string }[]): string[] => body.map(({ code }) => code);
+
+onEveryStore("reasons", (at) => {
+  let admin: Person;
+  let call: Caller;
+  let price: { categoryId: string };
+  let freight: { categoryId: string };
+
+  const reason = (code: string, more: Record<string, unknown> = {}) =>
+    make(admin, "/reasons", { code, description: `About ${code}`, categoryCode: "PRICE", ...more });
+
+  beforeAll(async () => {
+    admin = await at().tenant("acme");
+    call = below(admin);
+    price = await make(admin, "/categories", { code: "PRICE", description: "Pricing" });
+    freight = await make(admin, "/categories", { code: "Freight", description: "Freight" });
+  });
+
+  describe("lists", () => {
+    let other: Caller;
+
+    beforeAll(async () => {
+      const lister = await at().tenant("lister");
+      other = below(lister);
+      await make(lister, "/categories", { code: "A", description: "First" });
+      await make(lister, "/categories", { code: "B", description: "Second" });
+      for (const [code, categoryCode, visibility] of [
+        ["beta", "A", "Internal"],
+        ["ALPHA", "B", "External"],
+        ["gamma", "A", "All"],
+        ["Ärger", "A", "Internal"],
+      ]) {
+        await make(lister, "/reasons", { code, description: "x", categoryCode, visibility });
+      }
+    });
+
+    it("RE-01 D-CONF-9 lists all reasons of the tenant, ordered by code whatever its case", async () => {
+      const { status, body, headers } = await other("GET", "/reasons");
+      expect(status).toBe(200);
+      expect(codesOf(body)).toEqual(["ALPHA", "beta", "gamma", "Ärger"]);
+      expect(headers.get("x-total-count")).toBe("4");
+    });
+
+    it("RE-02 lists one category's reasons, named in any case", async () => {
+      const { body } = await other("GET", "/categories/by-code/a/reasons");
+      expect(codesOf(body)).toEqual(["beta", "gamma", "Ärger"]);
+      expect((await other("GET", "/categories/by-code/B/reasons")).body).toHaveLength(1);
+    });
+
+    it("RE-02 finds no category that does not exist", async () => {
+      const { status, body } = await other("GET", "/categories/by-code/NONE/reasons");
+      expect(status).toBe(404);
+      expect(body.detail).toBe("There is no category with the code NONE.");
+    });
+
+    it("D-CONF-2 filters by one or several visibilities", async () => {
+      const all = (await other("GET", "/reasons?Visibility=External&Visibility=All")).body;
+      expect(codesOf(all)).toEqual(["ALPHA", "gamma"]);
+      const mine = (await other("GET", "/categories/by-code/A/reasons?Visibility=Internal")).body;
+      expect(codesOf(mine)).toEqual(["beta", "Ärger"]);
+      expect((await other("GET", "/reasons?Visibility=Public")).status).toBe(400);
+      expect((await other("GET", "/reasons?visibility=All")).status).toBe(400);
+    });
+  });
+
+  it("RE-03 D-CONF-1 reads one by category code and reason code, in any case, as it was created", async () => {
+    await reason("Short Pay", { description: "Paid less" });
+    const read = await call("GET", "/reasons/by-category-code/price/by-reason-code/SHORT%20PAY");
+    expect(read.status).toBe(200);
+    expect(read.body).toMatchObject({ code: "Short Pay", description: "Paid less" });
+  });
+
+  it("RE-03 says whether the category or the reason is missing", async () => {
+    const noReason = await call("GET", "/reasons/by-category-code/PRICE/by-reason-code/NOPE");
+    expect([noReason.status, noReason.body.code]).toEqual([404, "not_found"]);
+    expect(noReason.body.detail).toBe(
+      "There is no reason in the category PRICE with the code NOPE.",
+    );
+    const noCategory = await call("GET", "/reasons/by-category-code/NOPE/by-reason-code/WRONG");
+    expect(noCategory.body.detail).toBe("There is no category with the code NOPE.");
+  });
+
+  it("RE-04 CONV-04 has the documented fields and no others", async () => {
+    const made = await reason("FIELDS", { active: false, visibility: "All" });
+    expect(made).toEqual({
+      reasonId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      tenantId: "acme",
+      code: "FIELDS",
+      description: "About FIELDS",
+      active: false,
+      categoryId: price.categoryId,
+      visibility: "All",
+      createUser: admin.userId,
+      createDate: new Date(at().clock()).toISOString(),
+      updateUser: admin.userId,
+      updateDate: new Date(at().clock()).toISOString(),
+    });
+  });
+
+  describe("codes", () => {
+    it("RE-05 takes a code once in a category and again in another", async () => {
+      await reason("TWICE");
+      const again = await call("POST", "/reasons", {
+        body: { code: "twice", description: "x", categoryCode: "PRICE" },
+      });
+      expect([again.status, again.body.code]).toEqual([409, "duplicate_code"]);
+      expect((await reason("Twice", { categoryCode: "FREIGHT" })).code).toBe("Twice");
+    });
+
+    it("RE-05 D-CONF-1 compares codes after Unicode composition", async () => {
+      await reason("Caf\u00e9");
+      const again = await call("POST", "/reasons", {
+        body: { code: "CAFE\u0301", description: "x", categoryCode: "PRICE" },
+      });
+      expect(again.status).toBe(409);
+    });
+
+    it("RE-05 gives a code to one of many who ask at once", async () => {
+      const body = { code: "RACE", description: "x", categoryCode: "PRICE" };
+      const all = await Promise.all(
+        Array.from({ length: 6 }, () => call("POST", "/reasons", { body })),
+      );
+      expect(all.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409, 409]);
+    });
+
+    it.each([
+      ["", "empty"],
+      ["   ", "empty"],
+      ["a/b", "format"],
+      ["a\u0007b", "format"],
+      ["x".repeat(65), "too_long"],
+      [7, "type"],
+    ])("D-CONF-1 refuses the code %j", async (code, fault) => {
+      const { status, body } = await call("POST", "/reasons", {
+        body: { code, description: "x", categoryCode: "PRICE" },
+      });
+      expect(status).toBe(400);
+      expect(body.errors[0]).toMatchObject({ field: "code", code: fault });
+    });
+
+    it("D-CONF-1 trims a code and keeps its case", async () => {
+      expect((await reason("  Padded ")).code).toBe("Padded");
+    });
+  });
+
+  describe("naming the category", () => {
+    it("RE-06 takes its id, its code, or both", async () => {
+      const { categoryId } = freight;
+      const bodies = [
+        { categoryId },
+        { categoryCode: "fReIgHt" },
+        { categoryId, categoryCode: "Freight" },
+      ];
+      for (const [index, category] of bodies.entries()) {
+        const body = { code: `NAMED-${index}`, description: "x", ...category };
+        expect((await make(admin, "/reasons", body)).categoryId).toBe(categoryId);
+      }
+    });
+
+    it("RE-06 D-CONF-5 refuses an id and a code that disagree, or name nothing", async () => {
+      const body = { code: "ODD", description: "x" };
+      const { categoryId } = price;
+      const post = async (category: object) =>
+        (await call("POST", "/reasons", { body: { ...body, ...category } })).body;
+      const odd = await post({ categoryId, categoryCode: "FREIGHT" });
+      expect([odd.status, faultsOf(odd)]).toEqual([400, { categoryCode: "mismatch" }]);
+      const unknownId = await post({ categoryId: "nowhere" });
+      expect(faultsOf(unknownId)).toEqual({ categoryId: "unknown_reference" });
+      const unknownCode = await post({ categoryId, categoryCode: "NOWHERE" });
+      expect(faultsOf(unknownCode)).toEqual({ categoryCode: "unknown_reference" });
+    });
+
+    it("RE-07 refuses to create or change without one", async () => {
+      const created = await call("POST", "/reasons", { body: { code: "C", description: "x" } });
+      expect([created.status, faultsOf(created.body)]).toEqual([400, { categoryId: "required" }]);
+      const { reasonId } = await reason("HOMELESS");
+      const changed = await call("PUT", `/reasons/${reasonId}`, { body: { description: "y" } });
+      expect([changed.status, faultsOf(changed.body)]).toEqual([400, { categoryId: "required" }]);
+    });
+  });
+
+  describe("changes", () => {
+    it("RE-08 CONV-05 takes description, active and visibility, keeps the code, and says who and when", async () => {
+      const made = await reason("CHANGE");
+      at().clock.advance(MINUTE);
+      const editor = await at().person("acme", { grants: ["Dispute Configuration : UPDATE"] });
+      const body = {
+        code: "OTHER",
+        description: "New words",
+        active: false,
+        visibility: "All",
+        categoryCode: "PRICE",
+      };
+      const changed = await below(editor)("PUT", `/reasons/${made.reasonId}`, { body });
+      expect(changed.status).toBe(200);
+      expect(changed.body).toEqual({
+        ...made,
+        description: "New words",
+        active: false,
+        visibility: "All",
+        updateUser: editor.userId,
+        updateDate: new Date(at().clock()).toISOString(),
+      });
+      expect(changed.body.updateDate).not.toBe(made.updateDate);
+    });
+
+    it("RE-08 D-CONF-7 keeps what is not sent", async () => {
+      const made = await reason("KEEP", { active: false, visibility: "External" });
+      const { body } = await call("PUT", `/reasons/${made.reasonId}`, {
+        body: { categoryId: price.categoryId },
+      });
+      expect(body).toEqual({ ...made, updateDate: body.updateDate });
+    });
+
+    it("RE-08 moves a reason to another category, unless its code is taken there", async () => {
+      const made = await reason("MOVER");
+      const moved = await call("PUT", `/reasons/${made.reasonId}`, {
+        body: { categoryCode: "FREIGHT" },
+      });
+      expect(moved.body.categoryId).toBe(freight.categoryId);
+      const twin = await reason("mover");
+      const clash = await call("PUT", `/reasons/${twin.reasonId}`, {
+        body: { categoryCode: "FREIGHT" },
+      });
+      expect([clash.status, clash.body.code]).toEqual([409, "duplicate_code"]);
+      expect((await call("GET", `/reasons/${twin.reasonId}`)).body.categoryId).toBe(
+        price.categoryId,
+      );
+    });
+
+    it("D-GEN-9 tells versions apart and refuses a stale one", async () => {
+      const { reasonId } = await reason("VERSION");
+      const path = `/reasons/${reasonId}`;
+      const first = (await call("GET", path)).headers.get("etag") ?? "";
+      const put = (etag: string) =>
+        call("PUT", path, { body: { categoryCode: "PRICE" }, headers: { "If-Match": etag } });
+      const second = await put(first);
+      expect(second.status).toBe(200);
+      expect(second.headers.get("etag")).not.toBe(first);
+      expect((await put(first)).body.code).toBe("precondition_failed");
+      expect((await put(second.headers.get("etag") ?? "")).status).toBe(200);
+    });
+
+    it("C-39 lets nobody set what the platform sets", async () => {
+      const made = await reason("FORGED", { ...FORGED, reasonId: "forged" });
+      expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId });
+      expect(made.reasonId).not.toBe("forged");
+      const { body } = await call("PUT", `/reasons/${made.reasonId}`, {
+        body: { ...FORGED, categoryCode: "PRICE", reasonId: "forged" },
+      });
+      expect(body).toEqual({ ...made, updateDate: body.updateDate });
+    });
+
+    it("C-50 treats __proto__ as data and takes the last of two equal keys", async () => {
+      const raw =
+        '{"__proto__":{"active":false},"code":"PROTO","description":"first","description":"last","categoryCode":"PRICE"}';
+      const made = await call("POST", "/reasons", {
+        raw,
+        headers: { "Content-Type": "application/json" },
+      });
+      expect(made.body).toMatchObject({ active: true, description: "last" });
+      expect(({} as { active?: boolean }).active).toBeUndefined();
+    });
+  });
+
+  describe("values", () => {
+    it("RE-11 D-CONF-2 accepts and returns each visibility, Internal by default, and no other", async () => {
+      expect((await reason("V-NONE")).visibility).toBe("Internal");
+      for (const visibility of ["Internal", "External", "All"]) {
+        expect((await reason(`V-${visibility}`, { visibility })).visibility).toBe(visibility);
+      }
+      const { status, body } = await call("POST", "/reasons", {
+        body: { code: "V", description: "x", categoryCode: "PRICE", visibility: "internal" },
+      });
+      expect([status, faultsOf(body)]).toEqual([400, { visibility: "enum" }]);
+    });
+
+    it("D-CONF-3 is active by default and takes booleans alone", async () => {
+      expect((await reason("ACTIVE")).active).toBe(true);
+      for (const active of ["true", 1, null]) {
+        const { body } = await call("POST", "/reasons", {
+          body: { code: "B", description: "x", categoryCode: "PRICE", active },
+        });
+        expect([body.status, faultsOf(body)]).toEqual([400, { active: "type" }]);
+      }
+    });
+  });
+
+  describe("removal", () => {
+    it("RE-09 T-16 deletes by category code and reason code alone", async () => {
+      const { reasonId } = await reason("GONE");
+      const byId = await call("DELETE", `/reasons/${reasonId}`);
+      expect(byId.status).toBe(405);
+      const path = "/categories/by-code/PRICE/reasons/by-code/gone";
+      const deleted = await call("DELETE", path);
+      expect([deleted.status, deleted.text]).toEqual([204, ""]);
+      expect((await call("GET", `/reasons/${reasonId}`)).status).toBe(404);
+      expect((await call("DELETE", path)).status).toBe(404);
+    });
+
+    it("RE-09 deletes the reason of the category named, not its namesake", async () => {
+      const here = await reason("SAME");
+      const there = await reason("SAME", { categoryCode: "FREIGHT" });
+      await call("DELETE", "/categories/by-code/FREIGHT/reasons/by-code/SAME");
+      expect((await call("GET", `/reasons/${here.reasonId}`)).status).toBe(200);
+      expect((await call("GET", `/reasons/${there.reasonId}`)).status).toBe(404);
+    });
+
+    it("D-CONF-6 keeps a reason that a dispute has, internal or external", async () => {
+      const internal = await reason("USED");
+      const external = await reason("USED-EXT", { visibility: "External" });
+      const setDefault = (defaultInternalReasonId: string | null) =>
+        call("PUT", `/categories/${price.categoryId}`, { body: { defaultInternalReasonId } });
+      await setDefault(internal.reasonId);
+      const opened = await dispute(admin, { externalReasonId: external.reasonId });
+      expect(opened.reasonId).toBe(internal.reasonId);
+      await setDefault(null);
+      for (const code of ["USED", "USED-EXT"]) {
+        const path = `/categories/by-code/PRICE/reasons/by-code/${code}`;
+        const refused = await call("DELETE", path);
+        expect([refused.status, refused.body.code]).toEqual([409, "in_use"]);
+        expect(refused.body.detail).toContain("Disputes have the reason");
+      }
+    });
+  });
+
+  describe("default reasons", () => {
+    let own: { reasonId: string };
+    const put = (body: object) => call("PUT", `/reasons/${own.reasonId}`, { body });
+
+    beforeAll(async () => {
+      own = await reason("DEFAULT", { visibility: "All" });
+      await make(admin, "/categories", {
+        code: "DEFAULTING",
+        description: "x",
+        defaultInternalReasonId: own.reasonId,
+      });
+    });
+
+    it("D-CONF-5 may not be moved or deleted", async () => {
+      const moved = await put({ categoryCode: "FREIGHT" });
+      expect([moved.status, moved.body.code]).toEqual([409, "in_use"]);
+      const deleted = await call("DELETE", "/categories/by-code/PRICE/reasons/by-code/DEFAULT");
+      expect([deleted.status, deleted.body.code]).toEqual([409, "in_use"]);
+      expect(deleted.body.detail).toContain("DEFAULTING");
+    });
+
+    it("D-CONF-4 stay visible as their role needs, and may change otherwise", async () => {
+      const hidden = await put({ categoryCode: "PRICE", visibility: "External" });
+      expect([hidden.status, hidden.body.code]).toEqual([409, "in_use"]);
+      const fitting = await put({ categoryCode: "PRICE", visibility: "Internal", active: false });
+      expect(fitting.body).toMatchObject({ visibility: "Internal", active: false });
+    });
+  });
+
+  it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
+    "RE-10 CONV-08 is guarded by Dispute Configuration : %s alone",
+    async (action) => {
+      const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
+      const { reasonId } = await reason(`GUARD-${action}`);
+      const body = { code: "GUARDED", description: "x", categoryCode: "PRICE" };
+      const one = `/categories/by-code/PRICE/reasons/by-code/GUARD-${action}`;
+      const requests = {
+        READ: [
+          ["GET", "/reasons"],
+          ["GET", `/reasons/${reasonId}`],
+          ["GET", "/categories/by-code/PRICE/reasons"],
+          ["GET", `/reasons/by-category-code/PRICE/by-reason-code/GUARD-READ`],
+        ],
+        CREATE: [["POST", "/reasons"]],
+        UPDATE: [["PUT", `/reasons/${reasonId}`]],
+        DELETE: [["DELETE", one]],
+      }[action] as [string, string][];
+      for (const [method, path] of requests) {
+        const sent = method === "POST" || method === "PUT" ? { body } : {};
+        const refused = await outsider(method, path, sent);
+        expect([refused.status, refused.body.code]).toEqual([403, "forbidden_permission"]);
+        expect((await insider(method, path, sent)).status).toBeLessThan(300);
+      }
+    },
+  );
+
+  it("CONV-06 D-CONF-11 reads by id within the tenant alone", async () => {
+    const made = await reason("BY-ID");
+    const path = `/reasons/${made.reasonId}`;
+    expect((await call("GET", path)).body).toEqual(made);
+    const stranger = await at().tenant("stranger");
+    const foreign = below(stranger);
+    await make(stranger, "/categories", { code: "PRICE", description: "x" });
+    const put = { body: { description: "stolen", categoryCode: "PRICE" } };
+    const answers = [
+      await foreign("GET", path),
+      await foreign("PUT", path, put),
+      await foreign("GET", "/reasons/by-category-code/PRICE/by-reason-code/BY-ID"),
+      await foreign("DELETE", "/categories/by-code/PRICE/reasons/by-code/BY-ID"),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    const { categoryId } = price;
+    const body = { code: "X", description: "x", categoryId };
+    expect((await foreign("POST", "/reasons", { body })).status).toBe(400);
+    expect((await call("GET", path)).body).toEqual(made);
+  });
+
+  it("D-ERR-8 cuts what it repeats", async () => {
+    const { body } = await call("GET", `/reasons/${"x".repeat(120)}`);
+    expect(body.detail).toBe(`There is no reason with the id ${"x".repeat(100)}.`);
+  });
+});
