@@ -1,0 +1,537 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import {
+  below,
+  dispute,
+  faultsOf,
+  FORGED,
+  make,
+  outsiderAndInsider,
+} from "../support/configuration.ts";
+import { setRoute } from "../../src/platform/admin/routes.ts";
+import { type Caller, configure, onEveryStore, type Person } from "../support/platform.ts";
+
+const EMPTY_ADDRESS = {
+  address1: null,
+  address2: null,
+  city: null,
+  state: null,
+  zip: null,
+  country: null,
+};
+
+const FULL_PERSON = {
+  firstName: "Zoë",
+  lastName: "Ng",
+  email: "Zoe.Ng+claims@Acme.example",
+  officePhone: "+1 555 0100",
+  cellPhone: "+1 555 0101",
+  fax: null,
+  title: "Analyst",
+  language: "en-GB",
+  timezone: "Europe/London",
+  address: {
+    address1: "1 High Street",
+    address2: null,
+    city: "Leeds",
+    state: "West Yorkshire",
+    zip: "LS1 1AA",
+    country: "GB",
+  },
+};
+
+const byEmail = (email: string): string => `/assignees/by-email/${encodeURIComponent(email)}`;
+
+onEveryStore("assignees", (at) => {
+  let admin: Person;
+  let call: Caller;
+  let sales: { departmentId: string };
+  let claims: { departmentId: string };
+  let people = 0;
+
+  const person = (more: object = {}) => {
+    people += 1;
+    return {
+      firstName: "Kim",
+      lastName: `No ${people}`,
+      email: `kim${people}@acme.example`,
+      ...more,
+    };
+  };
+  const assignee = (more: object = {}) =>
+    make(admin, "/assignees", { departmentCode: "SALES", person: person(), ...more });
+
+  beforeAll(async () => {
+    admin = await at().tenant("acme");
+    call = below(admin);
+    sales = await make(admin, "/departments", { code: "SALES", description: "Sales" });
+    claims = await make(admin, "/departments", { code: "Claims", description: "Claims" });
+  });
+
+  it("AS-01 AS-03 CONV-04 answers with the documented fields, the id twice", async () => {
+    const made = await make(admin, "/assignees", {
+      departmentId: sales.departmentId,
+      active: false,
+      userId: null,
+      allUpdates: true,
+      dailyDigest: true,
+      person: FULL_PERSON,
+    });
+    expect(made).toEqual({
+      id: made.assigneeId,
+      assigneeId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      departmentId: sales.departmentId,
+      active: false,
+      tenantId: "acme",
+      userId: null,
+      allUpdates: true,
+      dailyDigest: true,
+      person: FULL_PERSON,
+      createUser: admin.userId,
+      createDate: new Date(at().clock()).toISOString(),
+      updateUser: admin.userId,
+      updateDate: new Date(at().clock()).toISOString(),
+    });
+    const path = byEmail(FULL_PERSON.email);
+    const changed = await call("PUT", path, { body: { departmentCode: "SALES" } });
+    const answers = [
+      (await call("GET", path)).body,
+      (await call("GET", `/assignees/${made.assigneeId}`)).body,
+      changed.body,
+      (await call("GET", "/assignees")).body.find(({ id }: { id: string }) => id === made.id),
+    ];
+    for (const answer of answers) expect(answer).toEqual(made);
+  });
+
+  it("AS-03 shows every key of person and address, null where nothing is known", async () => {
+    const sent = person({ address: { city: "Oslo" } });
+    const made = await assignee({ person: sent });
+    expect(made.person).toEqual({
+      ...sent,
+      officePhone: null,
+      cellPhone: null,
+      fax: null,
+      title: null,
+      language: null,
+      timezone: null,
+      address: { ...EMPTY_ADDRESS, city: "Oslo" },
+    });
+  });
+
+  it("AS-02 T-03 takes timeZone or timezone and answers timezone alone", async () => {
+    const documented = await assignee({ person: person({ timeZone: "Asia/Tokyo" }) });
+    expect(documented.person.timezone).toBe("Asia/Tokyo");
+    expect(documented.person).not.toHaveProperty("timeZone");
+    const echoed = await assignee({ person: person({ timezone: "Asia/Seoul" }) });
+    expect(echoed.person.timezone).toBe("Asia/Seoul");
+    const both = await assignee({ person: person({ timeZone: "UTC", timezone: "Asia/Seoul" }) });
+    expect(both.person.timezone).toBe("UTC");
+  });
+
+  describe("by e-mail", () => {
+    it("AS-04 reads with an encoded @ and +, in any case", async () => {
+      const made = await assignee({ person: person({ email: "lee+ar@acme.example" }) });
+      for (const path of [
+        "/assignees/by-email/lee%2Bar%40acme.example",
+        "/assignees/by-email/LEE+AR@ACME.example",
+      ]) {
+        const read = await call("GET", path);
+        expect([read.status, read.body]).toEqual([200, made]);
+      }
+      const unknown = await call("GET", byEmail("nobody@acme.example"));
+      expect([unknown.status, unknown.body.detail]).toEqual([
+        404,
+        "There is no assignee with the e-mail address nobody@acme.example.",
+      ]);
+    });
+
+    it("D-CONF-10 takes an address once in a tenant, in any case, from one of many who ask at once", async () => {
+      const post = (email: string) =>
+        call("POST", "/assignees", {
+          body: { departmentCode: "SALES", person: person({ email }) },
+        });
+      const all = await Promise.all(
+        ["race@acme.example", "RACE@acme.example", "Race@Acme.example"].map(post),
+      );
+      expect(all.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+      expect(all.find(({ status }) => status === 409)?.body.code).toBe("conflict");
+      const elsewhere = await at().tenant("elsewhere");
+      await make(elsewhere, "/departments", { code: "SALES", description: "x" });
+      const body = { departmentCode: "SALES", person: person({ email: "race@acme.example" }) };
+      expect((await make(elsewhere, "/assignees", body)).person.email).toBe("race@acme.example");
+    });
+  });
+
+  it("AS-05 D-CONF-9 lists all in order of their e-mail addresses, or a department's", async () => {
+    const lister = await at().tenant("lister");
+    const other = below(lister);
+    const one = await make(lister, "/departments", { code: "ONE", description: "x" });
+    await make(lister, "/departments", { code: "TWO", description: "x" });
+    for (const [email, departmentCode] of [
+      ["beta@x.example", "ONE"],
+      ["Alpha@x.example", "TWO"],
+      ["gamma@x.example", "ONE"],
+    ]) {
+      await make(lister, "/assignees", { departmentCode, person: person({ email }) });
+    }
+    const emails = async (query: string) =>
+      (await other("GET", `/assignees${query}`)).body.map(
+        (row: { person: { email: string } }) => row.person.email,
+      );
+    expect(await emails("")).toEqual(["Alpha@x.example", "beta@x.example", "gamma@x.example"]);
+    expect(await emails(`?DepartmentId=${one.departmentId}`)).toEqual([
+      "beta@x.example",
+      "gamma@x.example",
+    ]);
+    expect(await emails(`?DepartmentId=${one.departmentId.slice(0, -1)}`)).toEqual([]);
+    expect((await other("GET", "/assignees?departmentId=x")).status).toBe(400);
+  });
+
+  describe("naming the department", () => {
+    it("AS-06 takes its id, its code, or both, to create and to change", async () => {
+      const { departmentId } = claims;
+      for (const department of [
+        { departmentId },
+        { departmentCode: "cLaImS" },
+        { departmentId, departmentCode: "CLAIMS" },
+      ]) {
+        const made = await make(admin, "/assignees", { ...department, person: person() });
+        expect(made.departmentId).toBe(departmentId);
+        const path = byEmail(made.person.email);
+        await call("PUT", path, { body: { departmentCode: "SALES" } });
+        const back = await call("PUT", path, { body: department });
+        expect(back.body.departmentId).toBe(departmentId);
+      }
+    });
+
+    it("AS-06 refuses none, an unknown one, and two that disagree", async () => {
+      const made = await assignee();
+      const refuse = async (department: object) => {
+        const body = { ...department, person: person() };
+        const created = await call("POST", "/assignees", { body });
+        const changed = await call("PUT", byEmail(made.person.email), { body: department });
+        expect([created.status, changed.status]).toEqual([400, 400]);
+        expect(faultsOf(changed.body)).toEqual(faultsOf(created.body));
+        return faultsOf(created.body);
+      };
+      expect(await refuse({})).toEqual({ departmentId: "required" });
+      expect(await refuse({ departmentId: "x" })).toEqual({ departmentId: "unknown_reference" });
+      expect(await refuse({ departmentCode: "X" })).toEqual({
+        departmentCode: "unknown_reference",
+      });
+      const { departmentId } = sales;
+      expect(await refuse({ departmentId, departmentCode: "CLAIMS" })).toEqual({
+        departmentCode: "mismatch",
+      });
+    });
+  });
+
+  describe("based on a user", () => {
+    it("AS-07 D-CONF-10 fills what of the person is not sent", async () => {
+      const user = await at().person("acme", { roles: ["Viewer"] });
+      const made = await make(admin, "/assignees", {
+        departmentCode: "SALES",
+        userId: user.userId,
+        person: { firstName: "Patricia", title: "Lead", language: null },
+      });
+      expect(made.userId).toBe(user.userId);
+      expect(made.person).toMatchObject({
+        firstName: "Patricia",
+        lastName: expect.stringContaining("Person"),
+        email: user.email,
+        title: "Lead",
+        language: null,
+        timezone: "UTC",
+      });
+      const again = await call("POST", "/assignees", {
+        body: { departmentCode: "SALES", userId: user.userId },
+      });
+      expect([again.status, again.body.code]).toEqual([409, "conflict"]);
+    });
+
+    it("AS-07 fills from the user's profile in the tenant", async () => {
+      const user = await at().person("acme", { roles: ["Viewer"] });
+      await at().store.transaction((tx) =>
+        tx
+          .updateTable("memberships")
+          .set({
+            profile: JSON.stringify({
+              title: "Clerk",
+              mobilePhone: "1",
+              faxNumber: "2",
+              officePhone: "3",
+            }),
+          })
+          .where("user_id", "=", user.userId)
+          .execute(),
+      );
+      const made = await assignee({ userId: user.userId, person: {} });
+      expect(made.person).toMatchObject({
+        title: "Clerk",
+        cellPhone: "1",
+        fax: "2",
+        officePhone: "3",
+      });
+    });
+
+    it("AS-07 refuses a user that is unknown or of another tenant, to create and to change", async () => {
+      const stranger = await at().tenant("strangers-user");
+      const made = await assignee();
+      for (const userId of [stranger.userId, "nobody"]) {
+        const body = { departmentCode: "SALES", userId, person: person() };
+        const created = await call("POST", "/assignees", { body });
+        const changed = await call("PUT", byEmail(made.person.email), {
+          body: { departmentCode: "SALES", userId },
+        });
+        for (const refused of [created, changed]) {
+          expect([refused.status, faultsOf(refused.body)]).toEqual([
+            400,
+            { userId: "unknown_reference" },
+          ]);
+        }
+      }
+    });
+
+    it("AS-07 is set, kept and cleared by a change", async () => {
+      const user = await at().person("acme", { roles: ["Viewer"] });
+      const made = await assignee();
+      const put = async (body: object) =>
+        (
+          await call("PUT", byEmail(made.person.email), {
+            body: { departmentCode: "SALES", ...body },
+          })
+        ).body;
+      expect(await put({ userId: user.userId })).toEqual({ ...made, userId: user.userId });
+      expect((await put({ active: true })).userId).toBe(user.userId);
+      expect(await put({ userId: null })).toEqual(made);
+    });
+  });
+
+  it("AS-07 needs a name and an address where no user gives them, and says all that is missing", async () => {
+    const post = async (sent: object) =>
+      (await call("POST", "/assignees", { body: { departmentCode: "SALES", ...sent } })).body;
+    expect(faultsOf(await post({}))).toEqual({
+      "person.firstName": "required",
+      "person.lastName": "required",
+      "person.email": "required",
+    });
+    const { firstName, lastName } = FULL_PERSON;
+    expect(faultsOf(await post({ userId: null, person: { firstName, lastName } }))).toEqual({
+      "person.email": "required",
+    });
+    expect(faultsOf(await post({ person: person({ email: "not an address" }) }))).toEqual({
+      "person.email": "format",
+    });
+  });
+
+  describe("changes", () => {
+    it("AS-08 CONV-05 takes the fields of create, and says who and when", async () => {
+      const made = await assignee();
+      at().clock.advance(MINUTE);
+      const editor = await at().person("acme", { grants: ["Dispute Configuration : UPDATE"] });
+      const changed = await below(editor)("PUT", byEmail(made.person.email), {
+        body: {
+          departmentId: claims.departmentId,
+          active: false,
+          allUpdates: true,
+          dailyDigest: true,
+          person: { ...FULL_PERSON, email: made.person.email },
+        },
+      });
+      expect(changed.status).toBe(200);
+      expect(changed.body).toEqual({
+        ...made,
+        departmentId: claims.departmentId,
+        active: false,
+        allUpdates: true,
+        dailyDigest: true,
+        person: { ...FULL_PERSON, email: made.person.email },
+        updateUser: editor.userId,
+        updateDate: new Date(at().clock()).toISOString(),
+      });
+    });
+
+    it("AS-08 D-CONF-7 keeps what is not sent, inside person and address too; null clears", async () => {
+      const email = "keeper@acme.example";
+      const made = await assignee({ allUpdates: true, person: { ...FULL_PERSON, email } });
+      const put = async (sent: object) =>
+        (await call("PUT", byEmail(email), { body: { departmentCode: "SALES", person: sent } }))
+          .body;
+      expect(await put({})).toEqual(made);
+      const { address } = FULL_PERSON;
+      expect((await put({ title: null, address: { city: "York", zip: null } })).person).toEqual({
+        ...made.person,
+        title: null,
+        address: { ...address, city: "York", zip: null },
+      });
+      expect((await put({ timeZone: null, address: null })).person).toMatchObject({
+        timezone: null,
+        address: EMPTY_ADDRESS,
+        language: "en-GB",
+      });
+    });
+
+    it("AS-08 D-CONF-10 may change the address, but not to one that is taken", async () => {
+      const made = await assignee();
+      const taken = await assignee();
+      const put = (path: string, email: string) =>
+        call("PUT", path, { body: { departmentCode: "SALES", person: { email } } });
+      const old = byEmail(made.person.email);
+      const refused = await put(old, taken.person.email.toUpperCase());
+      expect([refused.status, refused.body.code]).toEqual([409, "conflict"]);
+      const moved = await put(old, "moved@acme.example");
+      expect(moved.body).toMatchObject({
+        assigneeId: made.assigneeId,
+        person: { email: "moved@acme.example" },
+      });
+      expect((await call("GET", old)).status).toBe(404);
+      const recased = await put(byEmail("moved@acme.example"), "Moved@acme.example");
+      expect(recased.body.person.email).toBe("Moved@acme.example");
+    });
+
+    it("D-CONF-10 shows in the disputes that name the assignee", async () => {
+      const shown = await at().tenant("shown");
+      const { reason, assignee: ana } = await configure(shown);
+      const { assigneeId } = ana;
+      const { disputeId } = await dispute(shown, { reasonId: reason.reasonId, assigneeId });
+      await below(shown)("PUT", byEmail("ana@sales.example"), {
+        body: { departmentCode: "SALES", person: { lastName: "Souza" } },
+      });
+      const { body } = await below(shown)("GET", `/disputes/${disputeId}`);
+      expect(body.assigneeName).toBe("Ana Souza");
+    });
+
+    it("D-GEN-9 tells versions apart and refuses a stale one", async () => {
+      const made = await assignee();
+      const path = byEmail(made.person.email);
+      const first = await call("GET", path);
+      const headers = { "If-Match": first.headers.get("etag") ?? "" };
+      const put = () => call("PUT", path, { body: { departmentCode: "SALES" }, headers });
+      expect((await put()).status).toBe(200);
+      expect((await put()).body.code).toBe("precondition_failed");
+      expect((await call("DELETE", `/assignees/${made.id}`, { headers })).status).toBe(412);
+    });
+
+    it("C-39 lets nobody set what the platform sets", async () => {
+      const forged = { ...FORGED, assigneeId: "forged" };
+      const made = await assignee(forged);
+      expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId, active: true });
+      const { body } = await call("PUT", byEmail(made.person.email), {
+        body: { ...forged, departmentCode: "SALES" },
+      });
+      expect(body).toEqual(made);
+    });
+  });
+
+  it("AS-10 D-CONF-3 returns the flags as stored, with their defaults, and takes booleans alone", async () => {
+    expect(await assignee()).toMatchObject({ active: true, allUpdates: false, dailyDigest: false });
+    expect(await assignee({ active: false, allUpdates: true, dailyDigest: true })).toMatchObject({
+      active: false,
+      allUpdates: true,
+      dailyDigest: true,
+    });
+    const { status, body } = await call("POST", "/assignees", {
+      body: { departmentCode: "SALES", person: person(), allUpdates: "true", dailyDigest: 1 },
+    });
+    expect([status, faultsOf(body)]).toEqual([400, { allUpdates: "type", dailyDigest: "type" }]);
+  });
+
+  describe("removal", () => {
+    it("AS-09 deletes by id", async () => {
+      const { assigneeId, person: gone } = await assignee();
+      const deleted = await call("DELETE", `/assignees/${assigneeId}`);
+      expect([deleted.status, deleted.text]).toEqual([204, ""]);
+      expect((await call("GET", byEmail(gone.email))).status).toBe(404);
+      expect((await call("DELETE", `/assignees/${assigneeId}`)).status).toBe(404);
+    });
+
+    it("AS-09 deletes by department code and address, where the two belong together", async () => {
+      const { assigneeId, person: gone } = await assignee();
+      const path = (code: string) =>
+        `/departments/by-code/${code}${byEmail(gone.email.toUpperCase())}`;
+      const elsewhere = await call("DELETE", path("CLAIMS"));
+      expect([elsewhere.status, elsewhere.body.detail]).toEqual([
+        404,
+        `There is no assignee in the department Claims with the e-mail address ${gone.email.toUpperCase()}.`,
+      ]);
+      expect((await call("DELETE", path("NONE"))).body.detail).toBe(
+        "There is no department with the code NONE.",
+      );
+      expect((await call("GET", `/assignees/${assigneeId}`)).status).toBe(200);
+      expect((await call("DELETE", path("sales"))).status).toBe(204);
+      expect((await call("GET", `/assignees/${assigneeId}`)).status).toBe(404);
+    });
+
+    it("D-CONF-6 D-CONF-10 keeps one that a dispute names or a category routes to", async () => {
+      const busy = await at().tenant("busy");
+      const { reason, assignee: ana } = await configure(busy);
+      const { assigneeId } = ana;
+      const remove = () => below(busy)("DELETE", `/assignees/${assigneeId}`);
+      const needs = { store: at().store, clock: at().clock };
+      const wish = { tenantId: "busy", category: "PRICE", assignee: "ana@sales.example" };
+      await setRoute(needs, wish);
+      const routed = await remove();
+      expect([routed.status, routed.body.code]).toEqual([409, "in_use"]);
+      expect(routed.body.detail).toContain("PRICE");
+      await dispute(busy, { reasonId: reason.reasonId });
+      const named = await below(busy)(
+        "DELETE",
+        `/departments/by-code/SALES${byEmail("ana@sales.example")}`,
+      );
+      expect([named.status, named.body.code]).toEqual([409, "in_use"]);
+      expect(named.body.detail).toContain("named by disputes");
+    });
+  });
+
+  it("CF-04 routes each path by its exact words", async () => {
+    const { assigneeId, person: one } = await assignee();
+    expect((await call("GET", `/assignees/email/${one.email}`)).status).toBe(404);
+    expect((await call("PUT", `/assignees/${assigneeId}`, { body: {} })).status).toBe(405);
+    expect((await call("DELETE", byEmail(one.email))).status).toBe(405);
+    expect((await call("GET", "/assignees/by-email")).status).toBe(404);
+  });
+
+  it("CONV-06 D-CONF-11 reads by id within the tenant alone", async () => {
+    const made = await assignee();
+    const path = `/assignees/${made.assigneeId}`;
+    const mail = byEmail(made.person.email);
+    const stranger = await at().tenant("stranger");
+    const foreign = below(stranger);
+    await make(stranger, "/departments", { code: "SALES", description: "x" });
+    const body = { departmentCode: "SALES" };
+    const answers = [
+      await foreign("GET", path),
+      await foreign("GET", mail),
+      await foreign("PUT", mail, { body }),
+      await foreign("DELETE", path),
+      await foreign("DELETE", `/departments/by-code/SALES${mail}`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    const { departmentId } = sales;
+    const post = { departmentId, person: person() };
+    expect((await foreign("POST", "/assignees", { body: post })).status).toBe(400);
+    expect((await foreign("GET", `/assignees?DepartmentId=${departmentId}`)).body).toEqual([]);
+    expect((await call("GET", path)).body).toEqual(made);
+  });
+
+  it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
+    "CONV-08 is guarded by Dispute Configuration : %s alone",
+    async (action) => {
+      const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
+      const { assigneeId, person: one } = await assignee();
+      const [method, path] = {
+        READ: ["GET", "/assignees"],
+        CREATE: ["POST", "/assignees"],
+        UPDATE: ["PUT", byEmail(one.email)],
+        DELETE: ["DELETE", `/assignees/${assigneeId}`],
+      }[action] as [string, string];
+      const body = {
+        departmentCode: "SALES",
+        ...(action === "CREATE" ? { person: person() } : {}),
+      };
+      const sent = method === "POST" || method === "PUT" ? { body } : {};
+      expect((await outsider(method, path, sent)).body.code).toBe("forbidden_permission");
+      expect((await insider(method, path, sent)).status).toBeLessThan(300);
+    },
+  );
+});

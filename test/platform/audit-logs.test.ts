@@ -1,0 +1,313 @@
+import { beforeAll, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { linkHash } from "../../src/platform/store/audit-logs.ts";
+import {
+  type Caller,
+  configure,
+  DISPUTES,
+  onEveryStore,
+  type Person,
+} from "../support/platform.ts";
+
+const LOGS = "/api/v1/remittance-export/audit-logs";
+const tool = (name: string) => ({ "X-Platform-Mcp-Tool": name });
+
+type Entry = {
+  id: string;
+  method: string;
+  endpoint: string;
+  action?: string;
+  statusCode: number;
+  metadata: Record<string, unknown>;
+  tenantId: string;
+  timestamp: string;
+};
+
+onEveryStore("audit log", (at) => {
+  let admin: Person;
+  let read: Caller;
+  const entries = async (query = ""): Promise<Entry[]> =>
+    (await read("GET", `${LOGS}${query}`)).body.data;
+  const stored = (tenantId: string) =>
+    at()
+      .store.read.selectFrom("audit_logs")
+      .selectAll()
+      .where("tenant_id", "=", tenantId)
+      .orderBy("seq")
+      .execute();
+  const dispute = { amount: 5, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
+
+  beforeAll(async () => {
+    admin = await at().tenant("audit");
+    read = await at().exportCaller("audit", ["audit:read"]);
+    await configure(admin);
+  });
+
+  it("AU-01 D-AUD-3 each request of a tool and each export request leaves one entry, others none", async () => {
+    const before = (await stored("audit")).length;
+    await admin.call("GET", DISPUTES);
+    expect(await stored("audit")).toHaveLength(before);
+    await admin.call("GET", DISPUTES, { headers: tool("disputes_list") });
+    await admin.call("POST", DISPUTES, { body: dispute, headers: tool("disputes_create") });
+    await admin.call("POST", DISPUTES, { body: {}, headers: tool("disputes_create") });
+    await admin.call("GET", `${DISPUTES}/none`, { headers: tool("disputes_get") });
+    await read("GET", LOGS);
+    await read("GET", `${LOGS}?limit=none`);
+    const made = (await stored("audit")).slice(before);
+    expect(made.map((row) => [row.action, row.status_code])).toEqual([
+      ["dispute.listed", 200],
+      ["dispute.created", 201],
+      ["dispute.created", 400],
+      ["dispute.read", 404],
+      ["audit.queried", 200],
+      ["audit.queried", 400],
+    ]);
+  });
+
+  it("AU-03 D-AUD-5 an entry has its documented fields, the route as a template", async () => {
+    const { body } = await admin.call("POST", DISPUTES, { body: dispute });
+    await admin.call("GET", `${DISPUTES}/${body.disputeId}`, { headers: tool("disputes_get") });
+    const [entry] = await entries("?limit=1");
+    expect(entry).toEqual({
+      id: expect.any(String),
+      method: "GET",
+      endpoint: "/dispute/v1/tenants/{tenantId}/disputes/{disputeId}",
+      action: "dispute.read",
+      statusCode: 200,
+      metadata: { mcpTool: "disputes_get", disputeId: body.disputeId, userId: admin.userId },
+      tenantId: "audit",
+      timestamp: new Date(at().clock()).toISOString(),
+    });
+    const [own] = await entries("?limit=1");
+    expect(own).toMatchObject({ endpoint: "/audit-logs", action: "audit.queried" });
+  });
+
+  it("D-AUD-3 a status change is called what it does", async () => {
+    const { body } = await admin.call("POST", DISPUTES, { body: dispute });
+    const change = async (sent: object) => {
+      await admin.call("PUT", `${DISPUTES}/${body.disputeId}`, {
+        body: sent,
+        headers: tool("disputes_update"),
+      });
+      return (await stored("audit")).at(-1)?.action;
+    };
+    expect(await change({ poNumber: "1" })).toBe("dispute.updated");
+    expect(await change({ status: 0 })).toBe("dispute.updated");
+    expect(await change({ status: "closed" })).toBe("dispute.closed");
+    expect(await change({ status: 2 })).toBe("dispute.canceled");
+    expect(await change({ status: 0 })).toBe("dispute.reopened");
+    expect(await change({ status: 2 })).toBe("dispute.canceled");
+    expect(await change({ amount: -1 })).toBe("dispute.updated");
+  });
+
+  it("D-AUD-2 refused rights are logged, missing credentials are nobody's", async () => {
+    const viewer = await at().person("audit", { roles: ["Viewer"] });
+    const before = (await stored("audit")).length;
+    await viewer.call("POST", DISPUTES, { body: dispute, headers: tool("disputes_create") });
+    await at().call("GET", DISPUTES.replace("{t}", "audit"), { headers: tool("disputes_list") });
+    await at().call("GET", LOGS);
+    const made = (await stored("audit")).slice(before);
+    expect(made.map((row) => [row.action, row.status_code])).toEqual([["dispute.created", 403]]);
+  });
+
+  it("T-25 a login that fails is in no log, one that works is in its tenant's", async () => {
+    const count = async () =>
+      (await at().store.read.selectFrom("audit_logs").select("id").execute()).length;
+    const login = (password: string) =>
+      at().call("POST", "/authentication/v1/login", {
+        body: { email: admin.email, password },
+        headers: tool("auth_login"),
+      });
+    const before = await count();
+    await login("wrong");
+    expect(await count()).toBe(before);
+    const { accessToken } = (await login(admin.password)).body;
+    expect((await stored("audit")).at(-1)).toMatchObject({ action: "auth.logged_in" });
+    for (const [path, action] of [
+      ["verify-session", "auth.verified"],
+      ["logout", "auth.logged_out"],
+    ]) {
+      await at().call("POST", `/authentication/v1/${path}`, {
+        body: { accessToken },
+        headers: tool("auth_x"),
+      });
+      expect((await stored("audit")).at(-1)).toMatchObject({
+        action,
+        endpoint: `/authentication/v1/${path}`,
+      });
+    }
+  });
+
+  it("AU-05 entries from before the action field list without it", async () => {
+    await at().tenant("audit-old");
+    const old = await at().exportCaller("audit-old");
+    const link = {
+      tenant_id: "audit-old",
+      seq: 1,
+      id: "old",
+      at: at().clock(),
+      method: "GET",
+      endpoint: "/payments/query",
+      action: null,
+      status_code: 200,
+      metadata: "{}",
+      prev_hash: "",
+    };
+    await at().store.transaction(async (tx) => {
+      const hash = linkHash(link);
+      await tx
+        .insertInto("audit_logs")
+        .values({ ...link, hash, schedule_id: null, search: "/payments/query" })
+        .execute();
+      await tx.insertInto("audit_heads").values({ tenant_id: "audit-old", seq: 1, hash }).execute();
+    });
+    const { data } = (await old("GET", LOGS)).body;
+    expect(data).toHaveLength(1);
+    expect(data[0]).not.toHaveProperty("action");
+  });
+
+  it("AU-06 AU-12 walks newest first without gap or double while entries arrive", async () => {
+    const tenant = await at().tenant("audit-walk");
+    const caller = await at().exportCaller("audit-walk");
+    for (let number = 0; number < 23; number++) {
+      await tenant.call("GET", DISPUTES, { headers: tool(`walk_${number}`) });
+    }
+    const seen: string[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const page = (
+        await caller("GET", `${LOGS}?action=dispute.listed&limit=5${cursor && `&cursor=${cursor}`}`)
+      ).body;
+      expect(page.pagination).toEqual({
+        cursor: page.pagination.hasMore ? expect.any(String) : null,
+        hasMore: page.data.length === 5 && seen.length + 5 < 23,
+        rowCount: page.data.length,
+      });
+      seen.push(...page.data.map((entry: Entry) => String(entry.metadata["mcpTool"])));
+      ({ cursor } = page.pagination);
+      await tenant.call("GET", DISPUTES, { headers: tool("arrives_later") });
+    }
+    expect(seen).toEqual(Array.from({ length: 23 }, (_, index) => `walk_${22 - index}`));
+  });
+
+  it("AU-07 from and to include their own moment", async () => {
+    at().clock.advance(MINUTE);
+    const moment = new Date(at().clock()).toISOString();
+    await admin.call("GET", DISPUTES, { headers: tool("at_the_moment") });
+    at().clock.advance(MINUTE);
+    const found = await entries(`?from=${moment}&to=${moment}`);
+    expect(found.map((entry) => entry.metadata["mcpTool"])).toEqual(["at_the_moment"]);
+    const offset = encodeURIComponent(moment.replace("Z", "+00:00"));
+    expect(await entries(`?from=${offset}&to=${moment}`)).toHaveLength(1);
+    expect((await entries(`?from=${moment.slice(0, 10)}&limit=1`)).length).toBe(1);
+    expect(await entries(`?from=${moment}&to=2000-01-01`)).toEqual([]);
+    for (const wrong of ["yesterday", "2026-13-01", "2026-02-30", "12", "2026-01-01T00:00:00"]) {
+      expect([wrong, (await read("GET", `${LOGS}?from=${wrong}`)).status]).toEqual([wrong, 400]);
+    }
+  });
+
+  it("AU-08 endpoint, status code, action and schedule match exactly", async () => {
+    expect((await entries("?endpoint=/audit-logs")).length).toBeGreaterThan(0);
+    expect(await entries("?endpoint=/audit-log")).toEqual([]);
+    const refused = await entries("?statusCode=400&action=dispute.created");
+    expect(refused.length).toBeGreaterThan(0);
+    expect(new Set(refused.map((entry) => entry.statusCode))).toEqual(new Set([400]));
+    expect(await entries("?action=dispute")).toEqual([]);
+    expect(await entries("?scheduleId=none")).toEqual([]);
+    expect((await read("GET", `${LOGS}?statusCode=4xx`)).status).toBe(400);
+  });
+
+  it("AU-09 q searches endpoint, action and the named metadata, and nothing else", async () => {
+    await admin.call("GET", DISPUTES, { headers: tool("needle_tool") });
+    expect((await entries("?q=NEEDLE_")).length).toBe(1);
+    expect((await entries("?q=dispute.LIST")).length).toBeGreaterThan(0);
+    expect((await entries("?q=/disputes/{")).length).toBeGreaterThan(0);
+    const [entry] = await entries("?limit=1");
+    for (const hidden of [admin.userId, entry?.id ?? "", "%", "dispute_listed"]) {
+      expect([hidden, await entries(`?q=${encodeURIComponent(hidden)}`)]).toEqual([hidden, []]);
+    }
+  });
+
+  it("AU-10 q has up to 200 characters, counted as characters", async () => {
+    const q = (text: string) => read("GET", `${LOGS}?q=${encodeURIComponent(text)}`);
+    expect((await q("😀".repeat(200))).status).toBe(200);
+    expect((await q("x".repeat(201))).status).toBe(400);
+  });
+
+  it("AU-11 T-19 D-AUD-4 limit is 1 to 100000, a whole number", async () => {
+    for (const [limit, status] of [
+      ["1", 200],
+      ["100000", 200],
+      ["0", 400],
+      ["100001", 400],
+      ["1.5", 400],
+      ["many", 400],
+    ] as const) {
+      const reply = await read("GET", `${LOGS}?limit=${limit}`);
+      expect([limit, reply.status]).toEqual([limit, status]);
+      if (status === 400) expect(reply.body.error.code).toBe("BAD_REQUEST");
+    }
+  });
+
+  it("AU-13 T-22 entries and cursors stay with their tenant", async () => {
+    await at().tenant("audit-other");
+    const other = await at().exportCaller("audit-other");
+    expect((await other("GET", LOGS)).body.data).toEqual([]);
+    const { pagination } = (await read("GET", `${LOGS}?limit=1`)).body;
+    expect((await other("GET", `${LOGS}?limit=1&cursor=${pagination.cursor}`)).status).toBe(400);
+    const altered = `${pagination.cursor.slice(0, -2)}AA`;
+    expect((await read("GET", `${LOGS}?limit=1&cursor=${altered}`)).status).toBe(400);
+    expect((await read("GET", `${LOGS}?limit=1&action=x&cursor=${pagination.cursor}`)).status).toBe(
+      400,
+    );
+  });
+
+  it("AU-14 metadata holds ids and the tool, nothing that people wrote and no secret", async () => {
+    const { body } = await admin.call("POST", DISPUTES, {
+      body: { ...dispute, poNumber: "canary-po" },
+      headers: tool("disputes_create"),
+    });
+    await admin.call("POST", `${DISPUTES}/${body.disputeId}/disputenotes`, {
+      body: { content: "canary-note" },
+      headers: tool("dispute_notes_create"),
+    });
+    await admin.call("GET", "/dispute/v1/tenants/{t}/assignees/by-email/canary@mail.example", {
+      headers: tool("assignees_get"),
+    });
+    await admin.call("GET", DISPUTES, { headers: tool("Not A Tool; canary") });
+    const log = JSON.stringify(await stored("audit"));
+    expect(log).not.toContain("canary");
+    expect(log).not.toContain(admin.token);
+  });
+
+  it("C-58 the entries of a tenant form a chain that shows every alteration", async () => {
+    const rows = await stored("audit");
+    const head = await at()
+      .store.read.selectFrom("audit_heads")
+      .selectAll()
+      .where("tenant_id", "=", "audit")
+      .executeTakeFirstOrThrow();
+    let previous = "";
+    for (const [index, row] of rows.entries()) {
+      expect([row.seq, row.prev_hash, row.hash]).toEqual([index + 1, previous, linkHash(row)]);
+      previous = row.hash;
+    }
+    expect([head.seq, head.hash]).toEqual([rows.length, previous]);
+    const [first] = rows;
+    if (first !== undefined) expect(linkHash({ ...first, status_code: 999 })).not.toBe(first.hash);
+  });
+
+  it("EX-05 refuses unknown and repeated query names in the export's own words", async () => {
+    for (const query of ["?colour=red", "?limit=1&limit=2", "?q="]) {
+      const { status, body } = await read("GET", `${LOGS}${query}`);
+      expect(status).toBe(400);
+      expect(body).toEqual({
+        error: { code: "BAD_REQUEST", message: expect.any(String), requestId: expect.any(String) },
+      });
+    }
+    const none = await at().call("GET", LOGS);
+    expect([none.status, none.body.error.code]).toEqual([401, "UNAUTHORIZED"]);
+    const wrong = await at().exportCaller("audit", ["export:read"]);
+    expect((await wrong("GET", LOGS)).body.error.code).toBe("FORBIDDEN");
+  });
+});
