@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { below, faultsOf, FORGED, make, outsiderAndInsider } from "../support/configuration.ts";
+import {
+  below,
+  faultsOf,
+  FORGED,
+  make,
+  outsiderAndInsider,
+  statusesOf,
+} from "../support/configuration.ts";
 import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
 
 onEveryStore("departments", (at) => {
@@ -54,7 +61,7 @@ onEveryStore("departments", (at) => {
         call("POST", "/departments", { body: { code, description: "x" } }),
       ),
     );
-    expect(all.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409]);
+    expect(statusesOf(all)).toEqual([201, 409, 409, 409]);
     expect(all.find(({ status }) => status === 409)?.body.code).toBe("duplicate_code");
   });
 

@@ -8,6 +8,7 @@ import {
   FORGED,
   make,
   outsiderAndInsider,
+  statusesOf,
 } from "../support/configuration.ts";
 import {
   type Caller,
@@ -82,7 +83,7 @@ onEveryStore("resolutions", (at) => {
         call("POST", "/resolutions", { body: { code, description: "x" } }),
       ),
     );
-    expect(all.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409]);
+    expect(statusesOf(all)).toEqual([201, 409, 409, 409]);
     expect(all.find(({ status }) => status === 409)?.body.code).toBe("duplicate_code");
   });
 
@@ -221,9 +222,7 @@ onEveryStore("resolutions", (at) => {
 
     it("D-CONF-8 refuses a resolution or a tenant that does not exist, by name", async () => {
       await expect(set("NONE", true)).rejects.toThrow("There is no resolution with the code NONE.");
-      await expect(set("PAID", true, "none")).rejects.toThrow(
-        "There is no tenant with the id none.",
-      );
+      await expect(set("PAID", true, "none")).rejects.toThrow("There is no tenant none.");
     });
   });
 });

@@ -56,3 +56,7 @@ export const FORGED = {
   updateDate: "2001-01-01T00:00:00.000Z",
   version: 99,
 };
+
+/** The statuses of answers whose order is left to chance. */
+export const statusesOf = (replies: { status: number }[]): number[] =>
+  replies.map(({ status }) => status).toSorted((a, b) => a - b);

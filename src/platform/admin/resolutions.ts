@@ -1,15 +1,15 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Resolution } from "../../contract/operations/resolutions.ts";
-import type { Clock } from "../../kit/clock.ts";
 import { absent, changed, flag } from "../services/records.ts";
 import { resolution } from "../services/resolutions.ts";
-import type { Db, Store } from "../store/port.ts";
+import type { Db } from "../store/port.ts";
 import {
   findResolutionByCode,
   findResolutionForClosedInvoices,
   updateResolution,
 } from "../store/resolutions.ts";
-import { checkTenant, OPERATOR } from "./operator.ts";
+import { OPERATOR } from "./operator.ts";
+import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 type Setting = { tenantId: string; code: string; value: boolean };
 
@@ -24,11 +24,11 @@ const checkSole = async (tx: Db, tenantId: string, id: string): Promise<void> =>
 
 /** Chooses whether the resolution closes a document's open disputes when the document closes. */
 export const setApplyWhenInvoiceClosed = (
-  { store, clock }: { store: Store; clock: Clock },
+  { store, clock }: Pick<AdminNeeds, "store" | "clock">,
   { tenantId, code, value }: Setting,
 ): Promise<Resolution> =>
   store.transaction(async (tx) => {
-    await checkTenant(tx, tenantId);
+    await checkTenantExists(tx, tenantId);
     const found = await findResolutionByCode(tx, tenantId, code);
     if (found === undefined) throw new Problem("not_found", absent("resolution", "code", code));
     if (value) await checkSole(tx, tenantId, found.id);

@@ -1,11 +1,11 @@
 import { Problem } from "../../contract/errors.ts";
-import type { Clock } from "../../kit/clock.ts";
 import { absent, changed, shown } from "../services/records.ts";
 import { findAssigneeByEmail } from "../store/assignees.ts";
 import { findCategoryByCode, updateCategory } from "../store/categories.ts";
-import type { Db, Store } from "../store/port.ts";
+import type { Db } from "../store/port.ts";
 import type { AssigneeRow } from "../store/tables.ts";
-import { checkTenant, OPERATOR } from "./operator.ts";
+import { OPERATOR } from "./operator.ts";
+import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 /** Both are matched ignoring case. */
 type Wish = { tenantId: string; category: string; assignee: string };
@@ -23,12 +23,12 @@ const findActive = async (tx: Db, { tenantId, assignee }: Wish): Promise<Assigne
 
 /** Chooses who gets a category's disputes when nobody is named. */
 export const setRoute = (
-  { store, clock }: { store: Store; clock: Clock },
+  { store, clock }: Pick<AdminNeeds, "store" | "clock">,
   wish: Wish,
 ): Promise<Route> =>
   store.transaction(async (tx) => {
     const { tenantId } = wish;
-    await checkTenant(tx, tenantId);
+    await checkTenantExists(tx, tenantId);
     const found = await findCategoryByCode(tx, tenantId, wish.category);
     if (found === undefined) {
       throw new Problem("not_found", absent("category", "code", wish.category));
