@@ -1,0 +1,246 @@
+import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { platformListener, type Served, serve } from "../../src/bin/serve.ts";
+import {
+  CONFIGURATION,
+  configure,
+  DISPUTES,
+  onEveryStore,
+  type Person,
+} from "../support/platform.ts";
+
+type Raw = { status: number; headers: Record<string, string | string[] | undefined>; text: string };
+
+const send = (
+  port: number,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<Raw> =>
+  new Promise((resolve, reject) => {
+    // Node frames the body of a GET only when told its length.
+    const length: Record<string, number> =
+      body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
+    const framed = { ...headers, ...length };
+    const options = { port, host: "127.0.0.1", method, path, headers: framed };
+    const sent = httpRequest(options, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8");
+      answer.on("data", (chunk: string) => {
+        text += chunk;
+      });
+      answer.on("end", () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+
+onEveryStore("the platform over HTTP", (at) => {
+  let admin: Person;
+  let serving: Served;
+  let port: number;
+  let headers: Record<string, string>;
+  const base = { amount: 5, accountNumber: "A/1 é%", documentNumber: "D", reasonCode: "WRONG" };
+
+  beforeAll(async () => {
+    admin = await at().tenant("http");
+    await configure(admin);
+    serving = await serve(platformListener(at().platform), { host: "127.0.0.1", port: 0 });
+    port = Number(new URL(serving.url).port);
+    headers = {
+      "X-Platform-Auth": admin.token,
+      "Content-Type": "application/json",
+      accept: "application/json",
+    };
+  });
+  afterAll(() => serving.close());
+
+  const path = (rest: string) => `/dispute/v1/tenants/http${rest}`;
+
+  it("CONV-01 CONV-03 CONV-10 T-01 DR-16 a GET with a JSON body answers as its POST twin", async () => {
+    const { body } = await admin.call("POST", DISPUTES, { body: base });
+    const lookups: [string, object][] = [
+      ["/disputes/by-dispute-ids", { disputeIds: [body.disputeId] }],
+      [
+        `/accounts/${encodeURIComponent(base.accountNumber)}/disputes/by-document-numbers`,
+        { documentNumbers: ["D"], status: "Open" },
+      ],
+    ];
+    for (const [rest, sent] of lookups) {
+      const [got, posted] = await Promise.all(
+        ["GET", "POST"].map((method) =>
+          send(port, method, path(rest), headers, JSON.stringify(sent)),
+        ),
+      );
+      expect([got?.status, JSON.parse(got?.text ?? "").length]).toEqual([200, 1]);
+      expect(got?.text).toBe(posted?.text);
+    }
+    const bare = await send(port, "GET", path("/disputes/by-dispute-ids"), headers);
+    expect(bare.status).toBe(400);
+  });
+
+  it("D-GEN-5 C-55 every answer bears a request id, the sender's if it is one", async () => {
+    const ask = async (id: string) =>
+      (await admin.call("GET", DISPUTES, { headers: { "X-Request-Id": id } })).headers.get(
+        "x-request-id",
+      );
+    expect(await ask("My_trace-1")).toBe("My_trace-1");
+    for (const id of ["has space", "x".repeat(129), "semi;colon"]) {
+      expect(await ask(id)).toMatch(/^[\da-f-]{36}$/);
+    }
+    const missing = await at().call("GET", "/nowhere", { headers: { "X-Request-Id": "lost" } });
+    expect([missing.status, missing.body.requestId, missing.headers.get("x-request-id")]).toEqual([
+      404,
+      "lost",
+      "lost",
+    ]);
+  });
+
+  it("D-ERR-1 a refusal is a problem document without a word of the inside", async () => {
+    const { status, headers: sent, body } = await admin.call("GET", `${DISPUTES}/nothing`);
+    expect(status).toBe(404);
+    expect(sent.get("content-type")).toBe("application/problem+json");
+    expect(body).toEqual({
+      type: "urn:problem:not_found",
+      title: "There is no such record",
+      status: 404,
+      detail: "There is no dispute nothing.",
+      instance: "/dispute/v1/tenants/http/disputes/nothing",
+      code: "not_found",
+      requestId: expect.any(String),
+      errors: [],
+    });
+    const long = await admin.call("GET", `${DISPUTES}/${"x".repeat(128)}`);
+    expect(long.body.detail).not.toContain("x".repeat(101));
+  });
+
+  it("D-GEN-10 tells an unknown route from a wrong method", async () => {
+    expect((await admin.call("GET", "/dispute/v1/tenants/{t}/colours")).status).toBe(404);
+    const wrong = await admin.call("PATCH", `${DISPUTES}/1`);
+    expect([wrong.status, wrong.body.code]).toEqual([405, "method_not_allowed"]);
+    expect(wrong.headers.get("allow")).toBe("GET, PUT, DELETE");
+    const exported = await at().call("DELETE", "/api/v1/remittance-export/audit-logs");
+    expect([exported.status, exported.body.error.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
+  });
+
+  it.each([
+    ["not json", "{amount}", "application/json", 400, "invalid_json"],
+    [
+      "another type",
+      "amount=1",
+      "application/x-www-form-urlencoded",
+      415,
+      "unsupported_media_type",
+    ],
+    ["text", "{}", "text/plain", 415, "unsupported_media_type"],
+    ["an array", "[]", "application/json", 400, "invalid_request"],
+    ["nothing", "", "application/json", 400, "invalid_request"],
+    [
+      "a deep body",
+      `{"a":${"[".repeat(40)}${"]".repeat(40)}}`,
+      "application/json",
+      400,
+      "invalid_request",
+    ],
+    ["a long array", `{"a":[${"1,".repeat(10_000)}1]}`, "application/json", 400, "invalid_request"],
+    [
+      "a huge body",
+      `{"a":"${"x".repeat(1024 * 1024)}"}`,
+      "application/json",
+      413,
+      "payload_too_large",
+    ],
+  ])("D-GEN-7 C-41 refuses %s", async (_what, raw, type, status, code) => {
+    const reply = await admin.call("POST", DISPUTES, { raw, headers: { "Content-Type": type } });
+    expect([reply.status, reply.body.code]).toEqual([status, code]);
+  });
+
+  it("D-GEN-7 C-41 a body without a length is cut at the same size", async () => {
+    const status = await new Promise<string>((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1", () => {
+        socket.write(
+          `POST ${path("/disputes")} HTTP/1.1\r\nHost: localhost\r\nX-Platform-Auth: ${admin.token}\r\n` +
+            "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+        );
+        const chunk = "x".repeat(64 * 1024);
+        for (let sent = 0; sent < 20; sent++) {
+          socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+        }
+      });
+      socket.once("data", (data) => {
+        resolve(data.toString("latin1").split("\r\n")[0] ?? "");
+        socket.destroy();
+      });
+      socket.once("error", reject);
+    });
+    expect(status).toContain("413");
+  });
+
+  it("D-GEN-7 C-50 duplicate keys: the last wins; prototype keys are plain data", async () => {
+    const { body } = await admin.call("POST", DISPUTES, {
+      raw: '{"amount":1,"amount":2,"accountNumber":"A","documentNumber":"P","reasonCode":"WRONG","__proto__":{"status":1},"constructor":{"prototype":{"x":1}}}',
+    });
+    expect([body.amount, body.status]).toEqual([2, 0]);
+    expect(({} as { x?: number }).x).toBeUndefined();
+  });
+
+  it("D-GEN-11 refuses U+0000 everywhere and over-long text, by path", async () => {
+    const reply = await admin.call("POST", DISPUTES, {
+      body: { ...base, poNumber: "a\u0000b", accountNumber: "x".repeat(129) },
+    });
+    expect(reply.status).toBe(400);
+    expect(
+      reply.body.errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
+    ).toEqual([
+      ["accountNumber", "too_long"],
+      ["poNumber", "format"],
+    ]);
+  });
+
+  it("C-45 answers bear security headers and no CORS", async () => {
+    const { headers: sent } = await admin.call("GET", DISPUTES);
+    expect(sent.get("x-content-type-options")).toBe("nosniff");
+    expect(sent.get("cache-control")).toBe("no-store");
+    expect(sent.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("C-48 text that looks like SQL is text", async () => {
+    for (const text of [
+      "' or 1=1 --",
+      '"; drop table disputes; --',
+      "%' union select * from users --",
+    ]) {
+      for (const name of ["ReasonName", "AssigneeId", "DocumentNumber"]) {
+        const { status, body } = await admin.call(
+          "GET",
+          `${DISPUTES}?${name}=${encodeURIComponent(text)}`,
+        );
+        expect([status, body]).toEqual([200, []]);
+      }
+      expect((await admin.call("GET", `${DISPUTES}?Sort=${encodeURIComponent(text)}`)).status).toBe(
+        400,
+      );
+      expect((await admin.call("GET", `${DISPUTES}/${encodeURIComponent(text)}`)).status).toBe(404);
+    }
+  });
+
+  it("CONV-09 DR-12 T-18 rights and names are those of the documents", async () => {
+    const { body } = await admin.call("GET", `${CONFIGURATION}/reasons?visibility=Internal`);
+    expect([body.code, body.errors[0].field]).toEqual(["invalid_parameter", "visibility"]);
+  });
+
+  it("answers HEAD without a body and without holding on to the store", async () => {
+    for (let round = 0; round < 20; round++) {
+      const head = await send(port, "HEAD", path("/disputes"), headers);
+      expect([head.status, head.text]).toEqual([200, ""]);
+    }
+  });
+
+  it("tells whether the store answers", async () => {
+    expect((await at().call("GET", "/health")).body).toMatchObject({ status: "ok" });
+  });
+});
