@@ -1,0 +1,306 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { operations } from "../src/contract/index.ts";
+import { type Operation, pathParameters } from "../src/contract/operation.ts";
+import {
+  isPermission,
+  isScope,
+  type Permission,
+  PERMISSIONS,
+  type Scope,
+  SCOPES,
+} from "../src/contract/permissions.ts";
+import { randomId } from "../src/kit/ids.ts";
+import { createUser } from "../src/platform/admin/users.ts";
+import {
+  type Caller,
+  onEveryStore,
+  type Person,
+  type Reply,
+  type TestPlatform,
+} from "./support/platform.ts";
+import { type Records, seed } from "./support/records.ts";
+import { type Arguments, SAMPLES, wire } from "./support/samples.ts";
+
+const OWN = "own";
+/** Stands in names, e-mail addresses and descriptions of the other tenant's records, and in nothing of ours. */
+const FOREIGN = "foreign";
+
+const guarded = operations.filter(({ access }) => access !== "public");
+const byId = (list: readonly Operation[]) =>
+  list.map((operation) => [operation.id, operation] as const);
+const routesOf = (operation: Operation) => [operation, ...operation.also];
+const inTenant = (operation: Operation): boolean => operation.path.includes("{tenantId}");
+
+/** The route on which a request in process can carry the operation's body. */
+const sendable = (operation: Operation) =>
+  routesOf(operation).find(({ method }) => operation.body === null || method !== "GET") ??
+  operation;
+
+const subsets = (names: readonly string[]): string[][] =>
+  names
+    .reduce<string[][]>((sets, name) => [...sets, ...sets.map((set) => [...set, name])], [[]])
+    .filter((set) => set.length > 0);
+
+onEveryStore("permission and tenant matrix", (at) => {
+  let people: { admin: Person; stranger: Person };
+  /** For requests that are all refused. */
+  let ours: Records;
+  let theirs: Records;
+  let counter = 0;
+  const cache = new Map<string, Promise<Person>>();
+
+  beforeAll(async () => {
+    people = { admin: await at().tenant(OWN), stranger: await at().tenant(FOREIGN) };
+    ours = await records(OWN, people.admin);
+    theirs = await records(FOREIGN, people.stranger);
+  });
+
+  const fresh = (): string => `fresh-${(counter += 1)}`;
+
+  const records = async (tenantId: string, owner: Person): Promise<Records> => {
+    const admin = tenantId === OWN ? people.admin : people.stranger;
+    const auditor = await at().exportCaller(tenantId, ["audit:read"]);
+    return seed({ admin, tenantId, keyId: await keyOf(owner), auditor, mark: fresh() });
+  };
+
+  const keys = new Map<string, string>();
+
+  /** An API key of the person's own, one for all their records. */
+  const keyOf = async (owner: Person): Promise<string> => {
+    const known = keys.get(owner.userId);
+    if (known !== undefined) return known;
+    const path = "/authentication/v1/tenants/{t}/users/profile/api-key";
+    const made = await owner.call("POST", path);
+    expect(made.status, made.text).toBe(201);
+    keys.set(owner.userId, made.body.keyId);
+    return made.body.keyId;
+  };
+
+  /** One person of the tenant for each set of rights. */
+  const whoMay = (grants: Permission[]): Promise<Person> => {
+    const key = grants.join();
+    const person = cache.get(key) ?? at().person(OWN, { grants });
+    cache.set(key, person);
+    return person;
+  };
+
+  let elsewhere: Promise<Person> | undefined;
+
+  /** A member of the tenant without any right in it, who administers the other one. */
+  const whoMayElsewhere = (): Promise<Person> => {
+    elsewhere ??= (async () => {
+      const person = await at().person(OWN, { grants: [] });
+      const needs = { store: at().store, clock: at().clock, newId: randomId };
+      const names = { email: person.email, firstName: "Pat", lastName: "Both" };
+      const made = { ...names, tenantId: FOREIGN, roles: ["Administrator"] };
+      await createUser(needs, made, () => Promise.reject(new Error("the user exists")));
+      return person;
+    })();
+    return elsewhere;
+  };
+
+  const holder = async (operation: Operation): Promise<{ call: Caller; owner: Person }> => {
+    const { access } = operation;
+    if (access === "public") return { call: at().call, owner: people.admin };
+    if (isScope(access)) {
+      return { call: await at().exportCaller(OWN, [access]), owner: people.admin };
+    }
+    const owner = await whoMay(isPermission(access) ? [access] : []);
+    return { call: owner.call, owner };
+  };
+
+  const send = (call: Caller, operation: Operation, args: Arguments): Promise<Reply> => {
+    const { method, path, body } = wire(operation, sendable(operation), args);
+    return call(method, path, body === undefined ? {} : { body });
+  };
+
+  describe.each(byId(operations))("%s", (id, operation) => {
+    const samples = SAMPLES[id] ?? [];
+    const argumentsIn = (given: Records, variant = 0, word = fresh()): Arguments => ({
+      tenantId: given.tenantId,
+      ...samples[variant]?.(given, word),
+    });
+
+    it("CONV-08 succeeds with exactly what it asks for, and answers as declared", async () => {
+      const { call, owner } = await holder(operation);
+      const reply = await send(call, operation, argumentsIn(await records(OWN, owner)));
+      expect(reply.status, reply.text).toBe(operation.status);
+      expect(reply.text).not.toContain(FOREIGN);
+      if (operation.output === null) return expect(reply.text).toBe("");
+      // Parsing strips what the schema does not know, so equality finds both lack and excess.
+      expect(operation.output.parse(reply.body)).toEqual(reply.body);
+    });
+
+    it("names the records of its samples by arguments that it has", () => {
+      const names = [operation.params, operation.query, operation.body].flatMap((part) =>
+        Object.keys(part?.shape ?? {}),
+      );
+      const used = samples.flatMap((sample) => Object.keys(sample(EMPTY_RECORDS, "")));
+      expect(used.filter((name) => !names.includes(name))).toEqual([]);
+    });
+  });
+
+  describe.each(byId(guarded))("%s", (_id, operation) => {
+    const anything = { ...ANY_ARGUMENTS, tenantId: OWN };
+
+    it("answers 401 without a credential, and with a made-up one, on each of its routes", async () => {
+      for (const route of routesOf(operation)) {
+        const { method, path, body } = wire(operation, route, anything);
+        const sent = body === undefined ? {} : { body };
+        const madeUp = {
+          "X-Platform-Auth": "x",
+          "X-Platform-Api-Key": "rcvg_x",
+          "X-API-Key": "rcvx_x",
+        };
+        const without = await at().call(method, path, sent);
+        expect(without.status, path).toBe(401);
+        expect(without.headers.get("WWW-Authenticate")).not.toBeNull();
+        expect((await at().call(method, path, { ...sent, headers: madeUp })).status).toBe(401);
+      }
+    });
+  });
+
+  describe.each(byId(guarded.filter(({ access }) => isPermission(access))))(
+    "%s",
+    (_id, operation) => {
+      it("CONV-08 AUTH-06 is refused to whoever has every right but its own", async () => {
+        const others = PERMISSIONS.filter((permission) => permission !== operation.access);
+        const { call } = await whoMay([...others]);
+        for (const route of routesOf(operation)) {
+          const { method, path, body } = wire(operation, route, {
+            ...ANY_ARGUMENTS,
+            tenantId: OWN,
+          });
+          const reply = await call(method, path, body === undefined ? {} : { body });
+          expect(reply.status, path).toBe(403);
+          expect(reply.body.code).toBe("forbidden_permission");
+          expect(reply.body.detail).toContain(operation.access);
+        }
+      });
+    },
+  );
+
+  describe.each(byId(guarded.filter(({ access }) => isPermission(access))))(
+    "%s",
+    (_id, operation) => {
+      it("CONV-08 is refused to whoever has the right in another tenant alone", async () => {
+        const { call } = await whoMayElsewhere();
+        const reply = await send(call, operation, { ...ANY_ARGUMENTS, tenantId: OWN });
+        expect(reply.status, reply.text).toBe(403);
+        expect(reply.body.code).toBe("forbidden_permission");
+      });
+    },
+  );
+
+  describe.each(byId(guarded.filter(({ access }) => isScope(access))))("%s", (_id, operation) => {
+    it("is refused to a key that has every scope but its own", async () => {
+      const others = SCOPES.filter((scope: Scope) => scope !== operation.access);
+      const reply = await send(await at().exportCaller(OWN, others), operation, ANY_ARGUMENTS);
+      expect(reply.status).toBe(403);
+      expect(reply.body.error.code).toBe("FORBIDDEN");
+    });
+  });
+
+  describe.each(byId(guarded.filter(inTenant)))("%s", (_id, operation) => {
+    it("CONV-07 C-35 tells nobody whether a tenant that is closed to them exists", async () => {
+      const before = await dump(at(), FOREIGN);
+      const refusal = async (tenantId: string): Promise<Reply> => {
+        const sample = SAMPLES[operation.id]?.[0]?.(theirs, fresh());
+        const { method, path, body } = wire(operation, sendable(operation), {
+          ...sample,
+          tenantId,
+        });
+        const headers = { "X-Request-Id": "same" };
+        return people.admin.call(method, path, {
+          headers,
+          ...(body === undefined ? {} : { body }),
+        });
+      };
+      const existing = await refusal(FOREIGN);
+      const missing = await refusal("no-such-tenant");
+      expect(existing.status, existing.text).toBe(403);
+      expect(existing.body.code).toBe("forbidden_tenant");
+      expect(existing.text.replaceAll(FOREIGN, "T")).toBe(
+        missing.text.replaceAll("no-such-tenant", "T"),
+      );
+      expect([...existing.headers]).toEqual([...missing.headers]);
+      expect(await dump(at(), FOREIGN)).toEqual(before);
+    });
+  });
+
+  describe.each(byId(guarded))("%s", (id, operation) => {
+    it("CONV-06 T-22 C-35 C-36 finds no record of another tenant under the own path, and changes none", async () => {
+      const before = await dump(at(), FOREIGN);
+      const call = isScope(operation.access) ? await at().exportCaller(OWN) : people.admin.call;
+      let tried = 0;
+      for (const sample of SAMPLES[id] ?? []) {
+        const word = fresh();
+        const own = { ...sample(ours, word), tenantId: OWN };
+        const foreign: Arguments = sample(theirs, word);
+        const referring = Object.keys(foreign).filter(
+          (name) => JSON.stringify(foreign[name]) !== JSON.stringify(sample(ours, word)[name]),
+        );
+        for (const names of subsets(referring)) {
+          const mixed = {
+            ...own,
+            ...Object.fromEntries(names.map((name) => [name, foreign[name]])),
+          };
+          const reply = await send(call, operation, mixed);
+          tried += 1;
+          const where = `${names.join()}: ${reply.status} ${reply.text}`;
+          expect(reply.text, where).not.toContain(FOREIGN);
+          expect(isNothing(operation, names, reply), where).toBe(true);
+        }
+      }
+      expect(await dump(at(), FOREIGN)).toEqual(before);
+      const named = pathParameters(operation.path).filter((name) => name !== "tenantId");
+      expect(tried).toBeGreaterThanOrEqual(2 ** named.length - 1);
+    });
+  });
+
+  it("leaves no operation out", () => {
+    expect(Object.keys(SAMPLES).toSorted()).toEqual(operations.map(({ id }) => id).toSorted());
+  });
+});
+
+// An account is no record of the platform yet: of an unknown one there are simply no disputes.
+const NO_RECORD = new Set(["accountNumber"]);
+
+const isNothing = (operation: Operation, names: readonly string[], reply: Reply): boolean => {
+  const inPath = pathParameters(operation.path).filter((name) => !NO_RECORD.has(name));
+  if (names.some((name) => inPath.includes(name))) return reply.status === 404;
+  if (reply.status >= 400 && reply.status < 500) return true;
+  const rows: unknown = operation.service === "export" ? reply.body.data : reply.body;
+  return (
+    operation.effect === "read" && reply.status === 200 && Array.isArray(rows) && rows.length === 0
+  );
+};
+
+/** Values of the right form that name nothing. */
+const ANY_ARGUMENTS: Arguments = new Proxy<Arguments>({}, { get: () => "x" });
+
+/** Lets a sample name its arguments without any record. */
+const EMPTY_RECORDS = new Proxy({}, { get: () => ({}) }) as Records;
+
+// When a credential was last used is written a moment later, at the seeding's own requests.
+const LATE = new Set(["used_at"]);
+
+/** Every row of a tenant, in every table that has tenants. */
+const dump = async ({ store }: TestPlatform, tenantId: string): Promise<unknown> => {
+  const tables = await store.read.introspection.getTables();
+  const owned = tables.filter(({ columns }) => columns.some(({ name }) => name === "tenant_id"));
+  expect(owned.length).toBeGreaterThan(10);
+  return Promise.all(
+    owned.map(async ({ name }) => {
+      const rows = await store.read
+        .selectFrom(name as "disputes")
+        .selectAll()
+        .where("tenant_id", "=", tenantId)
+        .execute();
+      const lines = rows.map((row) =>
+        JSON.stringify(row, (key, value: unknown) => (LATE.has(key) ? 0 : value)),
+      );
+      return [name, lines.toSorted()];
+    }),
+  );
+};

@@ -1,0 +1,142 @@
+import { CONFIGURATION, DISPUTES, type Caller, type Person } from "./platform.ts";
+
+/** A record of every kind, made through the interface. What nothing uses may be deleted. */
+export type Records = {
+  tenantId: string;
+  email: string;
+  password: string;
+  accessToken: string;
+  userId: string;
+  keyId: string;
+  dispute: { disputeId: string; accountNumber: string; documentNumber: string };
+  noteId: string;
+  /** Those that the dispute bears. */
+  used: { reasonId: string; assigneeId: string; departmentId: string; reasonName: string };
+  reason: { reasonId: string; reasonCode: string; externalReasonCode: string };
+  /** The category of the reasons. */
+  shelf: { categoryId: string; categoryCode: string };
+  category: { categoryId: string; categoryCode: string };
+  assignee: { assigneeId: string; assigneeEmail: string };
+  /** The department of the assignee. */
+  desk: { departmentId: string; departmentCode: string };
+  department: { departmentId: string; departmentCode: string };
+  resolution: { resolutionId: string; resolutionCode: string };
+  auditCursor: string;
+};
+
+/** A word that stands in every description of a tenant's records and nowhere else. */
+const canary = (tenantId: string): string => `canary-of-${tenantId}`;
+
+type Seeding = {
+  admin: Person;
+  tenantId: string;
+  /** An API key of whoever is to call. */
+  keyId: string;
+  /** Reads the tenant's audit log. */
+  auditor: Caller;
+  /** Makes codes and numbers differ from those of other seedings. */
+  mark: string;
+};
+
+const maker =
+  (who: Person) =>
+  async (path: string, body?: unknown): Promise<Record<string, string>> => {
+    const made = await who.call("POST", path, { body });
+    if (made.status !== 201) throw new Error(`${path}: ${made.text}`);
+    return made.body;
+  };
+
+const AUDIT_LOGS = "/api/v1/remittance-export/audit-logs";
+
+const configuration = async ({ admin, tenantId, mark }: Seeding) => {
+  const make = maker(admin);
+  const description = canary(tenantId);
+  const at = (noun: string) => `${CONFIGURATION}/${noun}`;
+  const category = (code: string) => make(at("categories"), { code, description });
+  const shelf = await category(`SHELF-${mark}`);
+  const empty = await category(`EMPTY-${mark}`);
+  const reason = (code: string, more: object = {}) =>
+    make(at("reasons"), { code, description, categoryId: shelf["categoryId"], ...more });
+  const inUse = await reason(`USED-${mark}`);
+  const free = await reason(`FREE-${mark}`);
+  const external = await reason(`EXT-${mark}`, { visibility: "External" });
+  const department = (code: string) => make(at("departments"), { code, description });
+  const desk = await department(`DESK-${mark}`);
+  const vacant = await department(`VACANT-${mark}`);
+  const assignee = (name: string) =>
+    make(at("assignees"), {
+      departmentId: desk["departmentId"],
+      person: { firstName: name, lastName: description, email: `${name}-${mark}@work.example` },
+    });
+  const busy = await assignee("busy");
+  const idle = await assignee("idle");
+  const resolution = await make(at("resolutions"), { code: `RES-${mark}`, description });
+  await admin.call("PUT", `${at("categories")}/${shelf["categoryId"]}`, {
+    body: { defaultInternalReasonId: inUse["reasonId"] },
+  });
+  return { shelf, empty, inUse, free, external, desk, vacant, busy, idle, resolution };
+};
+
+/** One of everything in the tenant. */
+export const seed = async (seeding: Seeding): Promise<Records> => {
+  const { admin, tenantId, keyId, auditor, mark } = seeding;
+  const made = await configuration(seeding);
+  const text = (record: Record<string, string>, key: string): string => record[key] ?? "";
+  const numbers = { accountNumber: `ACC-${mark}`, documentNumber: `INV-${mark}` };
+  const dispute = await maker(admin)(DISPUTES, {
+    ...numbers,
+    amount: 12.5,
+    poNumber: canary(tenantId),
+    reasonId: made.inUse["reasonId"],
+    assigneeId: made.busy["assigneeId"],
+  });
+  const disputeId = text(dispute, "disputeId");
+  const note = await maker(admin)(`${DISPUTES}/${disputeId}/disputenotes`, {
+    content: canary(tenantId),
+  });
+  await auditor("GET", AUDIT_LOGS);
+  const page = await auditor("GET", `${AUDIT_LOGS}?limit=1`);
+  return {
+    tenantId,
+    email: admin.email,
+    password: admin.password,
+    accessToken: admin.token,
+    userId: admin.userId,
+    keyId,
+    dispute: { disputeId, ...numbers },
+    noteId: text(note, "disputeNoteId"),
+    used: {
+      reasonId: text(made.inUse, "reasonId"),
+      assigneeId: text(made.busy, "assigneeId"),
+      departmentId: text(made.desk, "departmentId"),
+      reasonName: canary(tenantId),
+    },
+    reason: {
+      reasonId: text(made.free, "reasonId"),
+      reasonCode: text(made.free, "code"),
+      externalReasonCode: text(made.external, "code"),
+    },
+    shelf: { categoryId: text(made.shelf, "categoryId"), categoryCode: text(made.shelf, "code") },
+    category: {
+      categoryId: text(made.empty, "categoryId"),
+      categoryCode: text(made.empty, "code"),
+    },
+    assignee: {
+      assigneeId: text(made.idle, "assigneeId"),
+      assigneeEmail: `idle-${mark}@work.example`,
+    },
+    desk: {
+      departmentId: text(made.desk, "departmentId"),
+      departmentCode: text(made.desk, "code"),
+    },
+    department: {
+      departmentId: text(made.vacant, "departmentId"),
+      departmentCode: text(made.vacant, "code"),
+    },
+    resolution: {
+      resolutionId: text(made.resolution, "resolutionId"),
+      resolutionCode: text(made.resolution, "code"),
+    },
+    auditCursor: page.body.pagination.cursor,
+  };
+};
