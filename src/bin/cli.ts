@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+import { text } from "node:stream/consumers";
+import envPaths from "env-paths";
+import about from "../../package.json" with { type: "json" };
+import { main } from "./main.ts";
+
+const ended = new AbortController();
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.once(signal, () => {
+    ended.abort();
+  });
+}
+
+process.exitCode = await main({
+  argv: process.argv.slice(2),
+  env: process.env,
+  dataFolder: envPaths("receivables-mcp", { suffix: "" }).data,
+  version: about.version,
+  print: (value) => {
+    process.stdout.write(`${JSON.stringify(value)}\n`);
+  },
+  tell: (line) => {
+    process.stderr.write(`${line}\n`);
+  },
+  isTerminal: process.stdout.isTTY,
+  readInput: () => text(process.stdin),
+  ended: ended.signal,
+});
+
+// Whatever is still open has had its chance.
+setTimeout(() => process.exit(), 300).unref();

@@ -1,0 +1,41 @@
+import writeFileAtomic from "write-file-atomic";
+import { fileVault } from "../../broker/vault.ts";
+import { Problem } from "../../contract/errors.ts";
+import type { Config } from "../config.ts";
+import { folderOf, masterKeyOf } from "../folder.ts";
+import type { Io } from "../io.ts";
+
+export const vaultOf = (config: Config) =>
+  fileVault({ folder: folderOf(config.dataFolder).secrets, masterKey: masterKeyOf(config) });
+
+const unknown = (name: string): Problem =>
+  new Problem("not_found", `There is no secret ${name.slice(0, 100)}; "secrets list" names them.`);
+
+export const listSecrets = async ({ config, print }: Io): Promise<void> => {
+  for (const secret of await vaultOf(config).list()) print(secret);
+};
+
+const NO_TERMINAL =
+  "A secret is shown on a terminal alone, and standard output is none. Use --out FILE.";
+
+/** A secret goes to a file that only its owner can read, or to a person's eyes: never into a pipe, where a model may read. */
+export const showSecret = async (
+  { config, print, isTerminal }: Io,
+  name: string,
+  out: string | undefined,
+): Promise<void> => {
+  const value = await vaultOf(config).show(name);
+  if (value === undefined) throw unknown(name);
+  if (out === undefined) {
+    if (!isTerminal) throw new Problem("invalid_request", NO_TERMINAL);
+    print({ name, value });
+    return;
+  }
+  await writeFileAtomic(out, `${value}\n`, { mode: 0o600 });
+  print({ name, out });
+};
+
+export const removeSecret = async ({ config, print }: Io, name: string): Promise<void> => {
+  if (!(await vaultOf(config).remove(name))) throw unknown(name);
+  print({ name, removed: true });
+};

@@ -1,0 +1,16 @@
+import type { Config } from "./config.ts";
+
+/** The process as a command sees it. */
+export type Io = {
+  config: Config;
+  /** A result: one JSON object, one line on stdout. */
+  print: (value: object) => void;
+  /** A line for a person, on stderr. */
+  tell: (line: string) => void;
+  /** Whether stdout is a person's terminal. */
+  isTerminal: boolean;
+  /** All of standard input. */
+  readInput: () => Promise<string>;
+  /** Aborted by SIGTERM and SIGINT. */
+  ended: AbortSignal;
+};

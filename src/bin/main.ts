@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { Problem } from "../contract/errors.ts";
+import { createLog } from "../kit/log.ts";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+import type { Io } from "./io.ts";
+
+/** The process, as far as commands may touch it. */
+export type Host = Omit<Io, "config"> & {
+  argv: readonly string[];
+  env: Record<string, string | undefined>;
+  dataFolder: string;
+  version: string;
+};
+
+const configOf = ({ env, dataFolder }: Host, options: Record<string, string>): Config => {
+  const config = readConfig({
+    env: { ...env, ...options },
+    dataFolder,
+    readFile: (path) => readFileSync(path, "utf8"),
+  });
+  const log = createLog(config.level);
+  for (const name of config.unused) log.warn("config.unknown_setting", { name });
+  return config;
+};
+
+const isUsage = (error: unknown): error is Error & { exitCode: number } =>
+  error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
+
+const linesOf = (problem: Problem): string[] => [
+  `${problem.code}: ${problem.message}`,
+  ...(problem.details.errors ?? []).map(({ field, message }) => `  ${field} ${message}`),
+];
+
+/** Says what went wrong and gives the exit status: 1 refused or failed, 2 wrong usage or settings. */
+const failed = ({ tell }: Host, error: unknown): number => {
+  // Commander has said it already.
+  if (isUsage(error)) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof ConfigError) {
+    for (const fault of error.faults) tell(fault);
+    return 2;
+  }
+  if (error instanceof Problem) {
+    for (const line of linesOf(error)) tell(line);
+    return 1;
+  }
+  tell(error instanceof Error ? error.message : String(error));
+  return 1;
+};
+
+const perform = async (host: Host): Promise<void> => {
+  const { argv } = host;
+  const [first = "stdio"] = argv;
+  if (argv.length <= 1 && first === "stdio") {
+    // What hosts start most, and wait for: without the weight of the command line.
+    const { stdio } = await import("./commands/stdio.ts");
+    await stdio({ ...host, config: configOf(host, {}) });
+    return;
+  }
+  const { createProgram } = await import("./program.ts");
+  const { settingsIn } = await import("./program-parts.ts");
+  const run = (self: Command, act: (io: Io) => Promise<void>): Promise<void> =>
+    act({ ...host, config: configOf(host, settingsIn(self.opts())) });
+  const bare = first.startsWith("-") && !/^(-h|--help|-V|--version)$/.test(first);
+  await createProgram(run, host.version).parseAsync(bare ? ["stdio", ...argv] : argv, {
+    from: "user",
+  });
+};
+
+/** Runs one command line to its end and gives the exit status. */
+export const main = async (host: Host): Promise<number> => {
+  try {
+    await perform(host);
+    return 0;
+  } catch (error) {
+    return failed(host, error);
+  }
+};

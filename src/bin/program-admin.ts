@@ -1,0 +1,163 @@
+import { type Command, Option } from "commander";
+import { type Run, group, leaf, many } from "./program-parts.ts";
+
+const load = () => import("./commands/admin.ts");
+
+const TENANT = "--tenant <id>";
+const GRANT = 'a permission such as "Dispute Management : READ"; may be repeated';
+const SWITCHES = "requireResolutionOnClose, requireKnownDocument, requireKnownAccount";
+
+const truth = ["true", "false"];
+
+const tenants = (run: Run): Command =>
+  group("tenant", "Tenants.", [
+    leaf("create", "Create a tenant.")
+      .argument("<id>", "1 to 64 of a-z, 0-9 and -")
+      .requiredOption("--name <name>")
+      .addOption(
+        new Option("--currency-model <model>").choices(["basic", "extended"]).default("basic"),
+      )
+      .option("--currency <code>", "ISO 4217 code", "USD")
+      .action(
+        (
+          tenantId: string,
+          options: { name: string; currencyModel: "basic" | "extended"; currency: string },
+          self: Command,
+        ) => {
+          const { name, currencyModel, currency } = options;
+          return run(self, async (io) =>
+            (await load()).tenantCreate(io, { tenantId, name, currencyModel, currency }),
+          );
+        },
+      ),
+    leaf("show", "Show a tenant.")
+      .argument("<id>")
+      .action((id: string, _options: unknown, self: Command) =>
+        run(self, async (io) => (await load()).tenantShow(io, id)),
+      ),
+    leaf("set", "Change a tenant's switches.")
+      .argument("<id>")
+      .argument("<pair...>", `KEY=true or KEY=false; the keys are ${SWITCHES}`)
+      .action((id: string, pairs: string[], _options: unknown, self: Command) =>
+        run(self, async (io) => (await load()).tenantSet(io, id, pairs)),
+      ),
+  ]);
+
+const roles = (run: Run): Command =>
+  group("role", "Roles of a tenant.", [
+    leaf("create", "Create a role.")
+      .requiredOption(TENANT)
+      .requiredOption("--name <name>")
+      .requiredOption("--grant <permission>", GRANT, many)
+      .action((options: { tenant: string; name: string; grant: string[] }, self: Command) => {
+        const { tenant: tenantId, name, grant: grants } = options;
+        return run(self, async (io) => (await load()).roleCreate(io, { tenantId, name, grants }));
+      }),
+  ]);
+
+type NewUser = {
+  tenant: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  role: string[];
+};
+type UserChange = {
+  tenant: string;
+  email: string;
+  role?: string[];
+  status?: "Active" | "Inactive";
+};
+
+const users = (run: Run): Command =>
+  group("user", "Users of a tenant.", [
+    leaf("create", "Add a user; the password is read from standard input.")
+      .requiredOption(TENANT)
+      .requiredOption(
+        "--email <address>",
+        "one that exists gains the tenant and keeps its password",
+      )
+      .requiredOption("--first-name <name>")
+      .requiredOption("--last-name <name>")
+      .requiredOption("--role <name>", "may be repeated", many)
+      .action((options: NewUser, self: Command) => {
+        const { tenant: tenantId, role: roleNames, email, firstName, lastName } = options;
+        const made = { tenantId, email, firstName, lastName, roles: roleNames };
+        return run(self, async (io) => (await load()).userCreate(io, made));
+      }),
+    leaf("update", "Change a user's roles or status; in force at the next request.")
+      .requiredOption(TENANT)
+      .requiredOption("--email <address>")
+      .option("--role <name>", "may be repeated; together they replace the roles", many)
+      .addOption(new Option("--status <status>").choices(["Active", "Inactive"]))
+      .action(({ tenant: tenantId, email, role, status }: UserChange, self: Command) => {
+        const change = {
+          tenantId,
+          email,
+          ...(role === undefined ? {} : { roles: role }),
+          ...(status === undefined ? {} : { status }),
+        };
+        return run(self, async (io) => (await load()).userUpdate(io, change));
+      }),
+  ]);
+
+const configuration = (run: Run): Command[] => [
+  group("resolution", "Resolutions of a tenant.", [
+    leaf("set", "Choose whether a resolution closes the disputes of a document that closes.")
+      .requiredOption(TENANT)
+      .requiredOption("--code <code>")
+      .addOption(
+        new Option("--apply-when-invoice-closed <truth>").choices(truth).makeOptionMandatory(),
+      )
+      .action(
+        (
+          options: { tenant: string; code: string; applyWhenInvoiceClosed: string },
+          self: Command,
+        ) => {
+          const { tenant: tenantId, code, applyWhenInvoiceClosed } = options;
+          const wish = { tenantId, code, value: applyWhenInvoiceClosed === "true" };
+          return run(self, async (io) => (await load()).resolutionSet(io, wish));
+        },
+      ),
+  ]),
+  group("route", "Who gets a category's disputes.", [
+    leaf("set", "Set a category's default assignee.")
+      .requiredOption(TENANT)
+      .requiredOption("--category <code>")
+      .requiredOption("--assignee <email>")
+      .action((options: { tenant: string; category: string; assignee: string }, self: Command) => {
+        const { tenant: tenantId, category, assignee } = options;
+        return run(self, async (io) =>
+          (await load()).routeSet(io, { tenantId, category, assignee }),
+        );
+      }),
+  ]),
+];
+
+const keys = (run: Run): Command =>
+  group("key", "Export and ingest keys.", [
+    leaf("issue", "Issue a key; it is shown once.")
+      .requiredOption(TENANT)
+      .requiredOption("--name <name>")
+      .option("--scopes <list>", "comma list; all without it")
+      .action((options: { tenant: string; name: string; scopes?: string }, self: Command) => {
+        const { tenant: tenantId, name, scopes } = options;
+        const chosen =
+          scopes === undefined ? {} : { scopes: scopes.split(",").map((scope) => scope.trim()) };
+        return run(self, async (io) => (await load()).keyIssue(io, { tenantId, name, ...chosen }));
+      }),
+    leaf("revoke", "Revoke a key.")
+      .argument("<key-id>")
+      .action((keyId: string, _options: unknown, self: Command) =>
+        run(self, async (io) => (await load()).keyRevoke(io, keyId)),
+      ),
+  ]);
+
+export const admin = (run: Run): Command =>
+  group("admin", "Set up tenants, roles, users, routes and keys, also while servers run.", [
+    tenants(run),
+    roles(run),
+    users(run),
+    ...configuration(run),
+    keys(run),
+  ]);

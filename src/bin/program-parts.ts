@@ -1,0 +1,59 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Name } from "./environment.ts";
+import type { Io } from "./io.ts";
+
+/** Reads the settings for a command and runs it. */
+export type Run = (self: Command, act: (io: Io) => Promise<void>) => Promise<void>;
+
+/** Settings that may be given as an option too; the option wins. */
+const OPTIONS = {
+  data: ["RECEIVABLES_DATA", "--data <folder>", "the data folder"],
+  log: ["RECEIVABLES_LOG", "--log <level>", "level of the log on stderr"],
+  tenantId: ["RECEIVABLES_TENANT_ID", "--tenant-id <id>", "the tenant to work for"],
+  toolsets: ["RECEIVABLES_TOOLSETS", "--toolsets <list>", "comma list of toolsets, or all"],
+  readOnly: ["RECEIVABLES_READ_ONLY", "--read-only", "only tools that change nothing"],
+  confirm: ["RECEIVABLES_CONFIRM", "--confirm <how>", "token or refuse, where a host cannot ask"],
+  baseUrl: ["RECEIVABLES_BASE_URL", "--base-url <url>", "a remote platform's gateway"],
+  extBaseUrl: ["RECEIVABLES_EXT_BASE_URL", "--ext-base-url <url>", "its export service"],
+} as const satisfies Record<string, readonly [Name, string, string]>;
+
+type Key = keyof typeof OPTIONS;
+
+export const COMMON: readonly Key[] = ["data", "log"];
+export const TOOLS: readonly Key[] = ["toolsets", "readOnly", "confirm"];
+export const REMOTE: readonly Key[] = ["baseUrl", "extBaseUrl", "tenantId"];
+
+/** A command that does something. */
+export const leaf = (name: string, meaning: string, keys: readonly Key[] = []): Command => {
+  const made = new Command(name).description(meaning);
+  for (const [setting, flags, text] of [...keys, ...COMMON].map((key) => OPTIONS[key])) {
+    made.addOption(new Option(flags, `${text} (${setting})`));
+  }
+  return made;
+};
+
+/** A command that only holds others. */
+export const group = (name: string, meaning: string, commands: readonly Command[]): Command => {
+  const made = new Command(name).description(meaning);
+  for (const one of commands) made.addCommand(one);
+  return made;
+};
+
+/** What a command's options say of settings, as the environment would say it. */
+export const settingsIn = (options: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(OPTIONS).flatMap(([key, [setting]]) =>
+      options[key] === undefined ? [] : [[setting, String(options[key])]],
+    ),
+  );
+
+export const port = (text: string): number => {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
+};
+
+/** Collects an option that may be repeated. */
+export const many = (value: string, before: string[] | undefined): string[] => [
+  ...(before ?? []),
+  value,
+];

@@ -1,0 +1,69 @@
+import { Command } from "commander";
+import { group, leaf, port, REMOTE, type Run, TOOLS } from "./program-parts.ts";
+import { admin } from "./program-admin.ts";
+import type { Address } from "./serve.ts";
+
+const servers = (run: Run): Command[] => [
+  leaf("stdio", "The MCP server over stdio; also what runs without a command.", [
+    ...TOOLS,
+    ...REMOTE,
+  ]).action((_options: unknown, self: Command) =>
+    run(self, async (io) => (await import("./commands/stdio.ts")).stdio(io)),
+  ),
+  leaf("http", "Platform and MCP server in one process, over HTTP; MCP at /mcp.", TOOLS)
+    .option("--host <address>", "address to listen at", "127.0.0.1")
+    .option("--port <number>", "port to listen at, 0 for a free one", port, 8765)
+    .action(({ host, port: number }: Address, self: Command) =>
+      run(self, async (io) =>
+        (await import("./commands/http.ts")).http(io, { host, port: number }),
+      ),
+    ),
+  leaf("platform", "The REST platform alone.")
+    .option("--host <address>", "address to listen at", "127.0.0.1")
+    .option("--port <number>", "port to listen at, 0 for a free one", port, 8080)
+    .action(({ host, port: number }: Address, self: Command) =>
+      run(self, async (io) =>
+        (await import("./commands/platform.ts")).platform(io, { host, port: number }),
+      ),
+    ),
+];
+
+const secrets = (run: Run): Command =>
+  group("secrets", "Secrets that tools put away for a person, such as new API keys.", [
+    leaf("list", "List their names, one per line.").action((_options: unknown, self: Command) =>
+      run(self, async (io) => (await import("./commands/secrets.ts")).listSecrets(io)),
+    ),
+    leaf("show", "Show one on a terminal, or write it to a file.")
+      .argument("<name>")
+      .option("--out <file>", "write it to a file that only you can read")
+      .action((name: string, { out }: { out?: string }, self: Command) =>
+        run(self, async (io) => (await import("./commands/secrets.ts")).showSecret(io, name, out)),
+      ),
+    leaf("remove", "Remove one.")
+      .argument("<name>")
+      .action((name: string, _options: unknown, self: Command) =>
+        run(self, async (io) => (await import("./commands/secrets.ts")).removeSecret(io, name)),
+      ),
+  ]);
+
+const AFTER = `
+Results are JSON on standard output, everything else goes to standard error.
+Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings.
+Settings come from the environment (RECEIVABLES_…); the README lists them. Secrets are never arguments.`;
+
+const everyCommand = (command: Command): Command[] => [
+  command,
+  ...command.commands.flatMap(everyCommand),
+];
+
+/** The command line. Each command's code is loaded when it runs. */
+export const createProgram = (run: Run, version: string): Command => {
+  const program = new Command("receivables-mcp")
+    .description("Accounts-receivable disputes: a REST platform and the MCP server over it.")
+    .version(version)
+    .addHelpText("after", AFTER);
+  for (const command of [...servers(run), secrets(run), admin(run)]) program.addCommand(command);
+  // A command that is added, not made by its parent, inherits nothing.
+  for (const command of everyCommand(program)) command.exitOverride();
+  return program;
+};

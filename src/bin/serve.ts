@@ -1,0 +1,54 @@
+import { createServer, type RequestListener } from "node:http";
+import { isIPv6, type AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { SECOND } from "../kit/clock.ts";
+import type { Platform } from "../platform/platform.ts";
+
+export type Address = { host: string; port: number };
+
+export type Served = {
+  /** Where this machine reaches it. */
+  url: string;
+  /** Takes no more, finishes what is under way, and cuts off what does not end. */
+  close(): Promise<void>;
+};
+
+const GRACE_MS = 10 * SECOND;
+
+const WILDCARDS: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+const urlOf = ({ address, port }: AddressInfo): string => {
+  const host = WILDCARDS[address] ?? address;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+};
+
+/** Serves one listener until it is closed. */
+export const serve = async (
+  listener: RequestListener,
+  { host, port }: Address,
+): Promise<Served> => {
+  const server = createServer(listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    close: () =>
+      new Promise((resolve) => {
+        const cut = setTimeout(() => {
+          server.closeAllConnections();
+        }, GRACE_MS);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
+      }),
+  };
+};
+
+/** The platform as Node's HTTP server takes it: with Node's own message, for a GET that has a body. */
+export const platformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
+  getRequestListener((request, env) => platform.fetch(request, env), {
+    overrideGlobalObjects: false,
+  });
