@@ -1,0 +1,141 @@
+import { z } from "zod";
+import {
+  ageDays,
+  aging,
+  duplicates,
+  heldByInactive,
+  nameOf,
+  type Pair,
+  totals,
+  unassignedAndOld,
+} from "./analysis.ts";
+import { Configuration, Dispute } from "./records.ts";
+import type { Session } from "./session.ts";
+import type { Transcript } from "./transcript.ts";
+import { accountOf, count, money, moneys } from "./words.ts";
+
+/** What every step works with. */
+export type Work = { session: Session; out: Transcript; now: number };
+
+const GUIDE = "receivables://guide";
+const CONFIGURATION = "receivables://dispute-configuration";
+
+export const connected = ({ session, out }: Work): void => {
+  out.begin("connect", "Connect, as a desktop host would");
+  const { name, version, protocol, tools } = session.server;
+  out.say(`${name} ${version} over stdio, protocol ${protocol}, ${count(tools, "tool")}.`);
+  out.result(session.server);
+  out.end();
+};
+
+export const readGuide = async ({ session, out }: Work): Promise<void> => {
+  out.begin("guide", "Read the guide that the server gives a model");
+  const guide = await session.read(GUIDE);
+  const headings = guide.split("\n").flatMap((line) => /^#+ (.+)$/.exec(line)?.[1] ?? []);
+  if (headings.length > 0) out.say(`It speaks of: ${headings.join("; ")}.`);
+  out.result({ characters: guide.length, headings });
+  out.end();
+};
+
+export const readConfiguration = async ({ session, out }: Work): Promise<Configuration> => {
+  out.begin("configuration", "Learn how this company sorts its disputes");
+  const known = Configuration.parse(JSON.parse(await session.read(CONFIGURATION)));
+  const { categories, reasons, departments, assignees, resolutions } = known;
+  out.table(
+    ["Category", "Reasons"],
+    categories.map(({ categoryId, description }) => [
+      description,
+      reasons.flatMap((reason) => (reason.categoryId === categoryId ? reason.code : [])).join(", "),
+    ]),
+  );
+  out.say("");
+  out.table(
+    ["Department", "People"],
+    departments.map(({ departmentId, description }) => [
+      description,
+      assignees
+        .filter((one) => one.departmentId === departmentId)
+        .map((one) => (one.active ? nameOf(one) : `${nameOf(one)} (inactive)`))
+        .join(", "),
+    ]),
+  );
+  out.result({
+    categories: categories.length,
+    reasons: reasons.length,
+    departments: departments.length,
+    assignees: assignees.length,
+    resolutions: resolutions.map(({ code }) => code),
+  });
+  out.end();
+  return known;
+};
+
+export const OPEN = { Status: [0], Sort: "CreateDate" } as const;
+
+export const listOpen = async ({ session, out, now }: Work): Promise<Dispute[]> => {
+  out.begin("open-disputes", "List the open disputes, oldest first");
+  const { items, pages } = await session.all("disputes_list", { ...OPEN }, Dispute);
+  const buckets = aging(items, now);
+  out.say(`${count(items.length, "open dispute")} in ${count(pages, "answer")}.`);
+  out.table(
+    ["Age", "Disputes", "Amount"],
+    [
+      ...buckets.map((bucket) => [bucket.bucket, bucket.count, moneys(bucket.totals)]),
+      ["all", items.length, moneys(totals(items))],
+    ],
+    [1],
+  );
+  out.result({ open: items.length, pages, totals: totals(items), aging: buckets });
+  out.end();
+  return items;
+};
+
+export type Picks = { unassigned: Dispute[]; orphaned: Dispute[]; pairs: Pair[] };
+
+const SHOWN = 5;
+
+const showDisputes = ({ out, now }: Work, disputes: readonly Dispute[]): void => {
+  out.table(
+    ["Dispute", "Account", "Reason", "Age", "Amount"],
+    disputes
+      .slice(0, SHOWN)
+      .map((one) => [
+        one.disputeCode,
+        accountOf(one),
+        one.reasonName,
+        `${ageDays(one, now)} d`,
+        money(one),
+      ]),
+    [3, 4],
+  );
+  if (disputes.length > SHOWN) out.say(`... and ${disputes.length - SHOWN} more.`);
+};
+
+const codes = (disputes: readonly Dispute[]): string[] => disputes.map((one) => one.disputeCode);
+
+export const pick = (work: Work, open: readonly Dispute[], known: Configuration): Picks => {
+  const { out, now } = work;
+  out.begin("picks", "Find what nobody is working on");
+  const unassigned = unassignedAndOld(open, now);
+  const orphaned = heldByInactive(open, known.assignees);
+  const pairs = duplicates(open);
+  out.say(`${count(unassigned.length, "dispute")} unassigned for over 30 days:`);
+  showDisputes(work, unassigned);
+  out.say(`${count(orphaned.length, "dispute")} with somebody who is inactive:`);
+  showDisputes(work, orphaned);
+  out.say(`${count(pairs.length, "dispute")} on a document, amount and reason disputed before:`);
+  showDisputes(
+    work,
+    pairs.map(({ again }) => again),
+  );
+  out.result({
+    unassigned: codes(unassigned),
+    orphaned: codes(orphaned),
+    duplicates: pairs.map(({ kept, again }) => [kept.disputeCode, again.disputeCode]),
+  });
+  out.end();
+  return { unassigned, orphaned, pairs };
+};
+
+/** Whatever else an answer holds. */
+export const Anything = z.looseObject({});

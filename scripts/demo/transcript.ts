@@ -1,0 +1,108 @@
+import { styleText } from "node:util";
+import Table from "cli-table3";
+
+type Style = Parameters<typeof styleText>[0];
+export type Cell = string | number;
+export type Call = { tool: string; arguments: Record<string, unknown> };
+
+/** Where the session tells what it does. */
+export type Transcript = {
+  begin(step: string, title: string): void;
+  /** A short sentence for people. */
+  say(sentence: string): void;
+  /** Words that somebody else wrote. */
+  quote(who: string, words: string): void;
+  called(call: Call, outcome: string): void;
+  table(head: readonly string[], rows: readonly (readonly Cell[])[], toTheRight?: number[]): void;
+  /** What the step found, for machines. */
+  result(data: Record<string, unknown>): void;
+  end(): void;
+};
+
+const NO_LINES = Object.fromEntries(
+  ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left"]
+    .concat(["bottom-right", "left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"])
+    .map((edge) => [edge, ""]),
+);
+
+const WIDTH = 96;
+
+const wrapped = (text: string, first: string, next: string): string => {
+  const lines: string[] = [];
+  let line = first;
+  for (const word of text.split(/\s+/)) {
+    if (line.trim() !== first.trim() && line.length + word.length >= WIDTH) {
+      lines.push(line);
+      line = next;
+    }
+    line += line.endsWith(" ") ? word : ` ${word}`;
+  }
+  return [...lines, line].join("\n");
+};
+
+const shown = (value: unknown): string => {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > 44 ? `${text.slice(0, 41)}...` : text;
+};
+
+/** A transcript for people; colour only where it is wanted. */
+export const readable = (write: (text: string) => void, colour: boolean): Transcript => {
+  const paint = (style: Style, text: string): string =>
+    colour ? styleText(style, text, { validateStream: false }) : text;
+  const line = (text: string): void => write(`${text}\n`);
+  let steps = 0;
+  return {
+    begin(_step, title) {
+      steps += 1;
+      line(`\n${paint("bold", `${String(steps).padStart(2)}  ${title}`)}`);
+    },
+    say: (sentence) => line(wrapped(sentence, "    ", "    ")),
+    quote(who, words) {
+      const text = wrapped(`"${words}"`, `    ${who} `, "      ");
+      line(`    ${paint("yellow", who)}${text.slice(4 + who.length)}`);
+    },
+    called({ tool, arguments: args }, outcome) {
+      const said = Object.entries(args).map(([name, value]) => `${name}=${shown(value)}`);
+      line(paint("dim", wrapped([tool, ...said].join(" "), "    > ", "        ")));
+      line(paint("dim", `      ${outcome}`));
+    },
+    table(head, rows, toTheRight = []) {
+      const table = new Table({
+        head: head.map((cell) => paint("dim", cell)),
+        chars: NO_LINES,
+        colAligns: head.map((_cell, place) => (toTheRight.includes(place) ? "right" : "left")),
+        style: { head: [], border: [], "padding-left": 0, "padding-right": 2 },
+      });
+      table.push(...rows.map((row) => [...row]));
+      const text = table.toString().split("\n");
+      line(text.map((row) => `    ${row.trimEnd()}`).join("\n"));
+    },
+    result() {},
+    end() {},
+  };
+};
+
+/** One JSON line for each step. */
+export const machine = (write: (text: string) => void): Transcript => {
+  let current: Record<string, unknown> | undefined;
+  let calls: Record<string, unknown>[] = [];
+  return {
+    begin(step, title) {
+      calls = [];
+      current = { step, title };
+    },
+    say() {},
+    quote() {},
+    called: (call, outcome) => {
+      calls.push({ ...call, outcome });
+    },
+    table() {},
+    result(data) {
+      current = { ...current, ...data };
+    },
+    end() {
+      if (current !== undefined) write(`${JSON.stringify({ ...current, calls })}\n`);
+      current = undefined;
+    },
+  };
+};
