@@ -1,0 +1,5 @@
+import type { Prompt } from "./prompt.ts";
+import { triageDisputes } from "./triage-disputes.ts";
+import { workDispute } from "./work-dispute.ts";
+
+export const prompts: readonly Prompt[] = [triageDisputes, workDispute];

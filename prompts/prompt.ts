@@ -1,0 +1,24 @@
+import type { Toolset } from "../tools/index.ts";
+
+export type Argument = {
+  name: string;
+  description: string;
+  required: boolean;
+  /** What the values are, for completions. */
+  of: "dispute";
+};
+
+/** Instructions that a person starts by name. */
+export type Prompt = {
+  name: string;
+  title: string;
+  description: string;
+  arguments: readonly Argument[];
+  /** Toolsets without which it makes no sense. */
+  needs: readonly Toolset[];
+  /** Resources that come with it, so that the work starts with the facts at hand. */
+  brings(args: Readonly<Record<string, string>>): string[];
+  text(args: Readonly<Record<string, string>>): string;
+};
+
+export const prompt = (spec: Prompt): Prompt => spec;

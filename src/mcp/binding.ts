@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+
+const ordered = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, child]) => [key, ordered(child)]),
+  );
+};
+
+/** What a cursor or a confirmation is good for: one tool, one set of arguments, one tenant, one person. */
+export type Purpose = { tool: string; args: unknown; tenantId: string; principal: string };
+
+/** The purpose in a few characters that no other purpose shares; the order of keys does not matter. */
+export const bindingOf = ({ tool, args, tenantId, principal }: Purpose): string =>
+  createHash("sha256")
+    .update(JSON.stringify([tool, ordered(args), tenantId, principal]))
+    .digest("base64url")
+    .slice(0, 22);

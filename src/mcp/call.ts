@@ -1,0 +1,106 @@
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { Broker } from "../broker/port.ts";
+import { randomId } from "../kit/ids.ts";
+import { errorFields } from "../kit/log.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { act } from "./act.ts";
+import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "./answer.ts";
+import { type Given, readArguments } from "./arguments.ts";
+import { cleanLine } from "./clean.ts";
+import { createConfirm, type Host } from "./confirm.ts";
+import { createCursors } from "./cursor.ts";
+import { failed, tell } from "./failure.ts";
+import { isCreating } from "./kinds.ts";
+import { brokerOf, type Needs } from "./needs.ts";
+import { isPaged, readList } from "./pages.ts";
+import { Refusal } from "./refusal.ts";
+
+export type ToolCall = {
+  tool: Tool;
+  args: Record<string, unknown>;
+  host: Host;
+  signal: AbortSignal;
+};
+
+export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequiredResult>;
+
+const MAX_SUMMARY = 600;
+
+const createCall = (needs: Needs) => {
+  const { key, spent, now, settings, newId = randomId } = needs;
+  const cursors = createCursors(key, now);
+  const confirm = createConfirm({ key, spent, now, setting: settings.confirm });
+
+  const purposeOf = (broker: Broker, { name }: Tool, args: unknown) => {
+    const { tenantId, principal } = broker;
+    return { tool: name, args, tenantId, principal };
+  };
+
+  const list = async (broker: Broker, { tool, signal }: ToolCall, { args, cursor }: Given) => {
+    const purpose = purposeOf(broker, tool, args);
+    const from = cursor === undefined ? null : cursors.open(cursor, purpose);
+    const ask = (page: Record<string, unknown>) =>
+      broker.call(tool.operation, page, { tool: tool.name, signal });
+    const budget = listBudget(settings.answerTokens);
+    const read = await readList(tool.operation, args, ask, { from, budget });
+    const { position } = read;
+    const next = position === null ? null : cursors.seal(position, purpose);
+    return present(listAnswer(tool.operation, read, next));
+  };
+
+  const one = async (broker: Broker, { tool, signal }: ToolCall, given: Given) => {
+    const { operation, name } = tool;
+    const { output, reply } = await act(broker, operation, given.args, {
+      tool: name,
+      signal,
+      ifMatch: given.ifMatch,
+      idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
+    });
+    const { answerTokens } = settings;
+    const answer = recordAnswer(output, { answerTokens, etag: reply.etag });
+    return present({ ...answer, notes: [...answer.notes, ...ignoredNote(reply.ignoredFields)] });
+  };
+
+  const question = (broker: Broker, { tool, host }: ToolCall, given: Given) => {
+    const summary = tool.confirm?.(given.args) ?? null;
+    if (summary === null) return undefined;
+    const { args, ifMatch, confirmationToken } = given;
+    return confirm({
+      summary: cleanLine(summary, MAX_SUMMARY),
+      purpose: purposeOf(broker, tool, { args, ifMatch }),
+      host,
+      token: confirmationToken,
+    });
+  };
+
+  return async (call: ToolCall) => {
+    const given = readArguments(call.tool, call.args);
+    const broker = await brokerOf(needs);
+    const asking = await question(broker, call, given);
+    if (asking !== undefined) return asking;
+    return isPaged(call.tool.operation) ? list(broker, call, given) : one(broker, call, given);
+  };
+};
+
+/** Calls tools; whatever goes wrong becomes a result that says what happened and what to do. */
+export const createCallTool = (needs: Needs): CallTool => {
+  const call = createCall(needs);
+  const { log, now, newId = randomId } = needs;
+  return async (request) => {
+    const { tool, signal } = request;
+    const started = now();
+    try {
+      const result = await call(request);
+      log.info("tool.called", { tool: tool.name, ms: now() - started });
+      return result;
+    } catch (error) {
+      const problem = tell(error, tool, newId());
+      const { code, requestId } = problem;
+      log.info("tool.refused", { tool: tool.name, ms: now() - started, code, requestId });
+      if (code === "internal" && !signal.aborted) {
+        log.error("tool.failed", { tool: tool.name, requestId, ...errorFields(error) });
+      }
+      return failed(problem, error instanceof Refusal ? error.confirmation : undefined);
+    }
+  };
+};

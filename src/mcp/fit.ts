@@ -1,0 +1,69 @@
+import { estimateTokens } from "./tokens.ts";
+
+export const cost = (value: unknown): number => estimateTokens(JSON.stringify(value) ?? "");
+
+const cutText = (text: string, most: number): string => {
+  const characters = [...text];
+  return characters.length <= most
+    ? text
+    : `${characters.slice(0, most).join("")}… [${characters.length - most} more characters]`;
+};
+
+const shortened = (value: unknown, text: number, items: number): unknown => {
+  if (typeof value === "string") return cutText(value, text);
+  if (Array.isArray(value)) return value.slice(0, items).map((one) => shortened(one, text, items));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, shortened(child, text, items)]),
+  );
+};
+
+// From gentle to harsh; the last ones give up the record's lists too.
+const STEPS: readonly (readonly [text: number, items: number])[] = [
+  ...[16_000, 8000, 4000, 2000, 1000, 500, 250, 120].map((text) => [text, Infinity] as const),
+  ...[50, 10, 3, 0].map((items) => [60, items] as const),
+];
+
+export type Fields = Record<string, unknown>;
+
+/** A record within its budget: as it is, or with long texts cut where they say so themselves. */
+export const fitRecord = (record: Fields, budget: number): { record: Fields; cut: boolean } => {
+  if (cost(record) <= budget) return { record, cut: false };
+  for (const [text, items] of STEPS) {
+    const shorter = shortened(record, text, items) as Fields;
+    if (cost(shorter) <= budget) return { record: shorter, cut: true };
+  }
+  const first = Object.entries(record).slice(0, 1);
+  return { record: shortened(Object.fromEntries(first), 60, 0) as Fields, cut: true };
+};
+
+/** Takes records while they fit; the first one always does, shortened if need be. */
+export const createBasket = (budget: number) => {
+  const items: Fields[] = [];
+  let left = budget;
+  let cut = false;
+  return {
+    items,
+    add(item: Fields): boolean {
+      const price = cost(item) + 1;
+      if (price <= left) {
+        left -= price;
+        items.push(item);
+        return true;
+      }
+      if (items.length > 0) return false;
+      const fitted = fitRecord(item, left);
+      items.push(fitted.record);
+      left = 0;
+      cut = true;
+      return true;
+    },
+    get left() {
+      return left;
+    },
+    /** Whether a text of the only record was cut. */
+    get cut() {
+      return cut;
+    },
+  };
+};

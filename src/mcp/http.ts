@@ -1,0 +1,41 @@
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  localhostAllowedHostnames,
+  originValidationResponse,
+} from "@modelcontextprotocol/server";
+import { errorFields } from "../kit/log.ts";
+import type { Needs } from "./needs.ts";
+import { createBuildServer } from "./server.ts";
+
+export type HttpServer = {
+  /** Answers one request to the MCP address. */
+  fetch(request: Request): Promise<Response>;
+  close(): Promise<void>;
+};
+
+/** Names without port, as Host and Origin may bear them; loopback unless told otherwise. */
+export type Accepted = { hosts?: readonly string[]; origins?: readonly string[] };
+
+const bare = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
+
+/** MCP over HTTP without sessions, in both eras: a server per request. A browser page elsewhere gets 403. */
+export const createHttp = (needs: Needs, { hosts, origins }: Accepted = {}): HttpServer => {
+  const build = createBuildServer(needs);
+  const handler = createMcpHandler((context) => build(context), {
+    onerror: (error) => {
+      needs.log.debug("mcp.http", errorFields(error));
+    },
+  });
+  const hostNames = (hosts ?? localhostAllowedHostnames()).map(bare);
+  const originNames = (origins ?? hosts ?? localhostAllowedHostnames()).map(bare);
+  return {
+    async fetch(request) {
+      const refused =
+        hostHeaderValidationResponse(request, hostNames) ??
+        originValidationResponse(request, originNames);
+      return refused ?? handler.fetch(request);
+    },
+    close: () => handler.close(),
+  };
+};

@@ -1,0 +1,14 @@
+import { contract } from "../contract/index.ts";
+import type { Operation } from "../contract/operation.ts";
+import type { Tool } from "../../tools/tool.ts";
+
+export const isCreating = (operation: Operation): boolean => operation.effect === "create";
+
+export const isUpdate = (operation: Operation): boolean =>
+  operation.method === "PUT" || operation.method === "PATCH";
+
+export const asks = (tool: Tool): boolean => tool.confirm !== undefined;
+
+/** The one list that keeps the export API's own form and cursor. */
+export const isAuditLog = (operation: Operation): boolean =>
+  operation.id === contract.audit_logs.list.id;

@@ -1,0 +1,164 @@
+import { Problem } from "../contract/errors.ts";
+import { isList, type Operation } from "../contract/operation.ts";
+import type { Reply } from "../client/port.ts";
+import { clean } from "./clean.ts";
+import type { Position } from "./cursor.ts";
+import { createBasket, type Fields } from "./fit.ts";
+import { isAuditLog } from "./kinds.ts";
+
+type Args = Record<string, unknown>;
+type Ask = (args: Args) => Promise<Reply>;
+
+type Chunk = {
+  items: Fields[];
+  /** The page after this one; undefined where there is none. */
+  next: Position["page"] | undefined;
+  total: number | null;
+};
+
+/** A list of the platform, page by page, however it pages. */
+type Reader = {
+  start: Position["page"];
+  fetch(page: Position["page"]): Promise<Chunk>;
+  /** How many records are wanted in all. */
+  most: number;
+  /** The caller named a page: no further one is read. */
+  single: boolean;
+};
+
+export type Read = {
+  items: Fields[];
+  total: number | null;
+  /** Where to go on; null at the end. */
+  position: Position | null;
+  /** The budget ended the reading, not the list or the caller's own limit. */
+  truncated: boolean;
+  /** A text of a record too large for any answer was shortened. */
+  shortened: boolean;
+};
+
+const CHUNK = 100;
+const DEFAULT_PAGE_SIZE = 20;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const malformed = () =>
+  new Problem("unavailable", "The platform's answer does not have the documented form.");
+
+const recordsOf = (value: unknown): Fields[] => {
+  if (!Array.isArray(value) || !value.every(isFields)) throw malformed();
+  return value;
+};
+
+const number = (value: unknown, otherwise: number): number =>
+  typeof value === "number" ? value : otherwise;
+
+const numbered = (
+  args: Args,
+  ask: Ask,
+  [pageName, sizeName]: readonly [string, string],
+): Reader => {
+  const single = pageName in args || sizeName in args;
+  const size = number(args[sizeName], single ? DEFAULT_PAGE_SIZE : CHUNK);
+  return {
+    start: number(args[pageName], 1),
+    most: Infinity,
+    single,
+    async fetch(page) {
+      const at = number(page, 1);
+      const { output, total } = await ask({ ...args, [pageName]: at, [sizeName]: size });
+      const items = recordsOf(output);
+      const more = total === null ? items.length >= size : at * size < total;
+      return { items, total, next: more && items.length > 0 ? at + 1 : undefined };
+    },
+  };
+};
+
+const whole = (args: Args, ask: Ask): Reader => ({
+  start: 1,
+  most: Infinity,
+  single: false,
+  async fetch() {
+    const { output, total } = await ask(args);
+    const items = recordsOf(output);
+    return { items, total: total ?? items.length, next: undefined };
+  },
+});
+
+const followed = (args: Args, ask: Ask): Reader => {
+  const most = number(args["limit"], Infinity);
+  return {
+    start: null,
+    most,
+    single: false,
+    async fetch(page) {
+      const cursor = page === null ? {} : { cursor: page };
+      const { output } = await ask({ ...args, ...cursor, limit: Math.min(most, CHUNK) });
+      if (!isFields(output) || !isFields(output["pagination"])) throw malformed();
+      const items = recordsOf(output["data"]);
+      const { hasMore, cursor: next } = output["pagination"];
+      const more = hasMore === true && typeof next === "string" && items.length > 0;
+      return { items, total: null, next: more ? next : undefined };
+    },
+  };
+};
+
+const PAGE_NAMES = [
+  ["Page", "PageSize"],
+  ["page", "pageSize"],
+] as const;
+
+export const isPaged = (operation: Operation): boolean =>
+  isList(operation) || isAuditLog(operation);
+
+const readerOf = (operation: Operation, args: Args, ask: Ask): Reader => {
+  if (isAuditLog(operation)) return followed(args, ask);
+  const known = { ...operation.query.shape, ...operation.body?.shape };
+  const names = PAGE_NAMES.find(([page]) => page in known);
+  return names === undefined ? whole(args, ask) : numbered(args, ask, names);
+};
+
+/** What identifies a record: the contract's records begin with it. */
+const idOf = (item: Fields | undefined): string | null => {
+  const id = Object.values(item ?? {})[0];
+  return typeof id === "string" ? id : null;
+};
+
+// Records that came or went meanwhile move the rest; the one given last tells where reading stood.
+const startOf = (items: Fields[], { offset, after }: Position): number => {
+  const last = after === null ? -1 : items.findIndex((item) => idOf(item) === after);
+  return last === -1 ? offset : last + 1;
+};
+
+/** Reads a list from a position on, page after page, until the budget, the caller's limit or the list ends. */
+export const readList = async (
+  operation: Operation,
+  args: Args,
+  ask: Ask,
+  { from, budget }: { from: Position | null; budget: number },
+): Promise<Read> => {
+  const reader = readerOf(operation, args, ask);
+  const basket = createBasket(budget);
+  let at: Position = from ?? { page: reader.start, offset: 0, after: null };
+  const result = (position: Position | null, total: number | null, truncated: boolean): Read => ({
+    items: basket.items,
+    total,
+    position,
+    truncated,
+    shortened: basket.cut,
+  });
+  for (;;) {
+    const { items, next, total } = await reader.fetch(at.page);
+    const first = startOf(items, at);
+    for (const [index, item] of items.entries()) {
+      if (index < first) continue;
+      const here = { page: at.page, offset: index, after: idOf(items[index - 1]) ?? at.after };
+      if (basket.items.length >= reader.most) return result(here, total, false);
+      if (!basket.add(clean(item) as Fields)) return result(here, total, true);
+    }
+    if (next === undefined) return result(null, total, false);
+    at = { page: next, offset: 0, after: idOf(items.at(-1)) };
+    if (reader.single || basket.items.length >= reader.most) return result(at, total, false);
+  }
+};
