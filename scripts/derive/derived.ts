@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { prompts } from "../../prompts/index.ts";
+import { toolList } from "../../src/mcp/list.ts";
+import { knownToolsets } from "../../src/mcp/settings.ts";
+import { dependencyFaults, readme } from "./readme.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const FORMATTER = join(ROOT, "node_modules/.bin/oxfmt");
+
+const read = (path: string): string => {
+  const file = join(ROOT, path);
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+};
+
+const formatted = (path: string, text: string): string =>
+  execFileSync(FORMATTER, ["--stdin-filepath", path], { cwd: ROOT, input: text, encoding: "utf8" });
+
+/** Every tool, as a host is told of it. */
+const listedTools = () => toolList({ toolsets: knownToolsets, readOnly: false });
+
+const firstSentence = (text: string): string => text.replace(/([.!?])\s[\s\S]*$/, "$1");
+
+// A desktop host replaces `${arguments.name}` by what the person types.
+const listedPrompts = () =>
+  prompts.map((prompt) => {
+    const { name, description } = prompt;
+    const names = prompt.arguments.map((argument) => argument.name);
+    const values = Object.fromEntries(names.map((each) => [each, `\${arguments.${each}}`]));
+    return {
+      name,
+      description,
+      ...(names.length === 0 ? {} : { arguments: names }),
+      text: prompt.text(values),
+    };
+  });
+
+const manifest = (text: string, version: string): string => {
+  const tools = listedTools().map(({ name, description }) => ({
+    name,
+    description: firstSentence(description),
+  }));
+  return JSON.stringify({ ...JSON.parse(text), version, tools, prompts: listedPrompts() });
+};
+
+export type Derived = { path: string; is: string; should: string };
+
+/** Each derived file: what it is, and what it should be. */
+export const derived = (): Derived[] => {
+  const about = JSON.parse(read("package.json")) as { version: string };
+  const made: Record<string, (text: string) => string> = {
+    "README.md": readme,
+    "manifest.json": (text) => manifest(text, about.version),
+    "test/derived/tools.json": () => JSON.stringify(listedTools()),
+  };
+  return Object.entries(made).map(([path, make]) => {
+    const is = read(path);
+    return { path, is, should: formatted(path, make(is)) };
+  });
+};
+
+/** What no script can mend. */
+export const faults = (): string[] =>
+  dependencyFaults(read("README.md"), JSON.parse(read("package.json")));

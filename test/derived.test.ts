@@ -1,0 +1,76 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { prompts } from "../prompts/index.ts";
+import { derived } from "../scripts/derive/derived.ts";
+import { dependencyFaults } from "../scripts/derive/readme.ts";
+import { Environment } from "../src/bin/environment.ts";
+import { knownToolsets } from "../src/mcp/settings.ts";
+import { toolsets } from "../tools/index.ts";
+import { ROOT } from "./support/sources.ts";
+
+const json = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+
+const about = json("package.json");
+const manifest = json("manifest.json");
+const names = (list: readonly { name: string }[]): string[] => list.map(({ name }) => name);
+
+describe("derived files", () => {
+  it.each(derived())("C-69 $path is as the code says", ({ is, should }) => {
+    expect(is).toBe(should);
+  });
+
+  it("the README says of each package why it is there", () => {
+    const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+    expect(dependencyFaults(readme, about)).toEqual([]);
+    const more = { ...about, dependencies: { ...about.dependencies, "left-pad": "1.0.0" } };
+    expect(dependencyFaults(readme, more)).toEqual(["README.md lacks left-pad"]);
+    const { zod: _zod, ...fewer } = about.dependencies;
+    expect(dependencyFaults(readme, { ...about, dependencies: fewer })).toEqual([
+      "README.md names zod, which is not installed",
+    ]);
+  });
+});
+
+describe("the desktop extension's manifest", () => {
+  it("is one that the format's own checker accepts", () => {
+    const checker = join(ROOT, "node_modules/.bin/mcpb");
+    const said = execFileSync(checker, ["validate", "manifest.json"], {
+      cwd: ROOT,
+      encoding: "utf8",
+    });
+    expect(said).toContain("passes");
+  });
+
+  it("bears the package's name, version and licence, and starts what the package installs", () => {
+    const { name, version, license } = manifest;
+    expect({ name, version, license }).toEqual({
+      name: about.name,
+      version: about.version,
+      license: about.license,
+    });
+    expect(manifest.server.entry_point).toBe(about.bin[about.name]);
+    expect(manifest.server.mcp_config.args).toEqual([
+      `\${__dirname}/${manifest.server.entry_point}`,
+    ]);
+    expect(manifest.compatibility.runtimes.node).toMatch(about.engines.node);
+  });
+
+  it("lists the tools and prompts that there are", () => {
+    expect(names(manifest.tools)).toEqual(names(Object.values(toolsets).flat()));
+    expect(names(manifest.prompts)).toEqual(names(prompts));
+  });
+
+  it("asks for settings that exist, needs none of them, and hides the secret ones", () => {
+    const { env } = manifest.server.mcp_config;
+    const asked = Object.keys(manifest.user_config);
+    expect(Object.keys(env).filter((name) => !(name in Environment.shape))).toEqual([]);
+    expect(Object.values(env)).toEqual(asked.map((key) => `\${user_config.${key}}`));
+    const options = Object.entries<Record<string, unknown>>(manifest.user_config);
+    expect(options.filter(([, option]) => option["required"] !== false)).toEqual([]);
+    const secret = options.filter(([key]) => key.endsWith("api_key"));
+    expect(secret.map(([, option]) => option["sensitive"])).toEqual([true, true]);
+    expect(manifest.user_config.toolsets.description).toContain(knownToolsets.join(", "));
+  });
+});
