@@ -5,6 +5,7 @@ const SECOND = 1000;
 export default defineConfig({
   test: {
     pool: "threads",
+    globalSetup: "test/support/postgres.ts",
     restoreMocks: true,
     coverage: {
       provider: "v8",

@@ -5,8 +5,8 @@ const characters = (text: string): number => [...text].length;
 
 const bounded = (schema: z.ZodString, max: number) =>
   schema
-    .refine((value) => !value.includes("\0"), {
-      error: "must not contain the character U+0000",
+    .refine((value) => value.isWellFormed() && !value.includes("\0"), {
+      error: "must be well-formed Unicode without the character U+0000",
       params: { code: "format" },
     })
     .refine((value) => value.length <= max || characters(value) <= max, {

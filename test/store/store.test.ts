@@ -60,7 +60,7 @@ for (const dialect of dialects) {
             .insertInto("counters")
             .values({ key: "bumped", count: (row?.count ?? 0) + 1, window_ends_at: 1 })
             .execute();
-        });
+        }, "one queue");
       await Promise.all(Array.from({ length: 40 }, () => bump(store)));
       expect(await counter(store, "bumped")).toMatchObject({ count: 40 });
     });

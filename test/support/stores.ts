@@ -1,13 +1,25 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
+import { inject } from "vitest";
 import type { Store } from "../../src/platform/store/port.ts";
+import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
+
+export type Database = {
+  /** Opens it; again gives a second process's view of it. */
+  open(): Promise<Store>;
+  /** The settings by which another process opens it. */
+  environment: Record<string, string>;
+  remove(): Promise<void>;
+};
 
 export type Dialect = {
   name: Store["dialect"];
-  /** A fresh, empty store of this dialect; `open` again gives a second process's view of it. */
-  create(): Promise<{ open(): Promise<Store>; remove(): Promise<void> }>;
+  /** A fresh, empty database. */
+  create(): Promise<Database>;
 };
 
 const sqlite: Dialect = {
@@ -16,6 +28,7 @@ const sqlite: Dialect = {
     const folder = mkdtempSync(join(tmpdir(), "receivables-store-"));
     return {
       open: () => openSqlite(join(folder, "platform.db")),
+      environment: { RECEIVABLES_DATA: folder },
       async remove() {
         rmSync(folder, { recursive: true, force: true });
       },
@@ -23,5 +36,31 @@ const sqlite: Dialect = {
   },
 };
 
+const administer = async (statement: string): Promise<void> => {
+  const client = new pg.Client(inject("postgresUrl"));
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+};
+
+const postgres: Dialect = {
+  name: "postgres",
+  async create() {
+    const name = `test_${randomUUID().replaceAll("-", "")}`;
+    await administer(`create database ${name}`);
+    const url = new URL(inject("postgresUrl"));
+    url.pathname = name;
+    const folder = mkdtempSync(join(tmpdir(), "receivables-files-"));
+    return {
+      open: () => openPostgres(url.href),
+      environment: { RECEIVABLES_DATA: folder, DATABASE_URL: url.href },
+      async remove() {
+        rmSync(folder, { recursive: true, force: true });
+        await administer(`drop database ${name} with (force)`);
+      },
+    };
+  },
+};
+
 /** Every store and platform test runs once for each. */
-export const dialects: readonly Dialect[] = [sqlite];
+export const dialects: readonly Dialect[] = [sqlite, postgres];

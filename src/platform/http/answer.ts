@@ -72,17 +72,19 @@ const linkHeader = (listing: Listing<unknown>, url: URL): Record<string, string>
   return links.length === 0 ? {} : { Link: links.join(", ") };
 };
 
-/** An operation's output as its HTTP answer. */
-export const answer = (
+/** An operation's output as its HTTP answer. A HEAD request wants no rows, so none are read for it. */
+export const answer = async (
+  { method }: Pick<Request, "method">,
   status: number,
   output: unknown,
   url: URL,
   headers: Record<string, string>,
-): Response => {
+): Promise<Response> => {
   if (status === 204) return new Response(null, { status, headers });
   const all = { ...headers, "Content-Type": "application/json" };
   if (isListing(output)) {
-    return new Response(streamed(output), {
+    if (method === "HEAD") await output.close?.();
+    return new Response(method === "HEAD" ? null : streamed(output), {
       status,
       headers: { ...all, "X-Total-Count": String(output.total), ...linkHeader(output, url) },
     });

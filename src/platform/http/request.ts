@@ -136,7 +136,7 @@ export const createRequests = (needs: RequestNeeds) => {
       const made = await act(tx);
       if (isLogged(story)) await audit.append(tx, entry(story, story.operation.status));
       return made;
-    });
+    }, story.tenantId);
     story.logged = isLogged(story);
     return result;
   };
@@ -194,7 +194,7 @@ export const createRequests = (needs: RequestNeeds) => {
     story.body = body;
     const output = await handler({ ...target, body }, callOf(story));
     await tell(story, story.operation.status, rowsOf(output));
-    return answer(story.operation.status, output, story.url, story.headers);
+    return answer(story.request, story.operation.status, output, story.url, story.headers);
   };
 
   const tell = async (story: Story, status: number, rowCount?: number): Promise<void> => {

@@ -17,8 +17,11 @@ export type Store = {
   dialect: "sqlite" | "postgres";
   /** Reads what is committed. */
   read: Db;
-  /** All or nothing; writers queue. No waiting inside for anything but the store. */
-  transaction<T>(act: (tx: Db) => Promise<T>): Promise<T>;
+  /**
+   * All or nothing. Writers with the same queue (a tenant's id, mostly) go one after the other,
+   * so what one reads stays true until it commits. No waiting inside for anything but the store.
+   */
+  transaction<T>(act: (tx: Db) => Promise<T>, queue?: string): Promise<T>;
   snapshot(): Promise<Snapshot>;
   /** Rejects when the store cannot answer. */
   ping(): Promise<void>;

@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { type Compilable, Kysely, PostgresDialect, sql } from "kysely";
+import pg from "pg";
+import Cursor from "pg-cursor";
+import { migrate } from "../migrate.ts";
+import type { Db, Snapshot, Store } from "../port.ts";
+import type { Tables } from "../tables.ts";
+
+const INT8 = 20;
+const BATCH_ROWS = 200;
+
+// The store's whole numbers fit a double; pg would hand them over as text.
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format: "text" | "binary") =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as never,
+};
+
+const kyselyOver = (pool: Pick<pg.Pool, "connect" | "end">): Db =>
+  new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as pg.Pool, cursor: Cursor }) });
+
+/** An advisory lock's number for a name; two names may share one, which only makes them wait. */
+const lockNumber = (name: string): bigint =>
+  createHash("sha256").update(name).digest().readBigInt64BE(0);
+
+async function* streamRows<Row>(db: Db, query: Compilable<Row>): AsyncIterable<Row> {
+  for await (const batch of db.getExecutor().stream<Row>(query.compile(), BATCH_ROWS)) {
+    yield* batch.rows;
+  }
+}
+
+const openSnapshot = async (pool: pg.Pool): Promise<Snapshot> => {
+  const client = await pool.connect();
+  await client.query("begin isolation level repeatable read read only");
+  const db = kyselyOver({
+    connect: (async () => ({ query: client.query.bind(client), release() {} })) as never,
+    end: async () => {},
+  });
+  return {
+    db,
+    stream: (query) => streamRows(db, query),
+    async close() {
+      await client.query("commit");
+      client.release();
+    },
+  };
+};
+
+/** A store in a PostgreSQL database, which other processes use too. */
+export const openPostgres = async (url: string): Promise<Store> => {
+  const pool = new pg.Pool({ connectionString: url, types });
+  // Streams may take long; they must not use up the connections of short requests.
+  const snapshots = new pg.Pool({ connectionString: url, types });
+  for (const each of [pool, snapshots]) each.on("error", () => {});
+  const db = kyselyOver(pool);
+  await migrate(db as unknown as Kysely<never>, {
+    text: sql`text collate "C"`,
+    integer: "bigint",
+    double: "double precision",
+  });
+  return {
+    dialect: "postgres",
+    read: db,
+    transaction: (act, queue) =>
+      db.transaction().execute(async (tx) => {
+        if (queue !== undefined) {
+          await sql`select pg_advisory_xact_lock(${lockNumber(queue).toString()}::bigint)`.execute(
+            tx,
+          );
+        }
+        return act(tx);
+      }),
+    snapshot: () => openSnapshot(snapshots),
+    async ping() {
+      await sql`select 1`.execute(db);
+    },
+    async close() {
+      await db.destroy();
+      await snapshots.end();
+    },
+  };
+};
