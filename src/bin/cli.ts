@@ -4,6 +4,9 @@ import envPaths from "env-paths";
 import about from "../../package.json" with { type: "json" };
 import { main } from "./main.ts";
 
+// Whatever this process makes is its owner's alone.
+process.umask(0o077);
+
 const ended = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   process.once(signal, () => {

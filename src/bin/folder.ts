@@ -10,6 +10,7 @@ export const folderOf = (dataFolder: string) => ({
   masterKey: join(dataFolder, "secret.key"),
   demo: join(dataFolder, "demo.sealed"),
   secrets: join(dataFolder, "secrets"),
+  spent: join(dataFolder, "confirmations"),
 });
 
 /** Runs once for all who ask; a failure is not kept. */

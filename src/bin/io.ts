@@ -3,6 +3,8 @@ import type { Config } from "./config.ts";
 /** The process as a command sees it. */
 export type Io = {
   config: Config;
+  /** The program's own. */
+  version: string;
   /** A result: one JSON object, one line on stdout. */
   print: (value: object) => void;
   /** A line for a person, on stderr. */

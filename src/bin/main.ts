@@ -10,7 +10,6 @@ export type Host = Omit<Io, "config"> & {
   argv: readonly string[];
   env: Record<string, string | undefined>;
   dataFolder: string;
-  version: string;
 };
 
 const configOf = ({ env, dataFolder }: Host, options: Record<string, string>): Config => {

@@ -31,7 +31,7 @@ export type BrokerNeeds = {
 };
 
 const IDLE_MS = 15 * MINUTE;
-const GOODBYE_MS = 500;
+const GOODBYE_MS = 300;
 
 const SESSION_OPERATIONS: readonly string[] = Object.values(contract.auth).map(({ id }) => id);
 

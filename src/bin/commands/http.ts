@@ -1,0 +1,65 @@
+import type { IncomingMessage, RequestListener } from "node:http";
+import { isIP } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { Problem } from "../../contract/errors.ts";
+import { createLog } from "../../kit/log.ts";
+import { createHttp } from "../../mcp/http.ts";
+import { compose } from "../compose.ts";
+import type { Config } from "../config.ts";
+import { connectHints } from "../connect.ts";
+import { openEmbedded } from "../embedded.ts";
+import { untilEnded } from "../ended.ts";
+import { lazily } from "../folder.ts";
+import type { Io } from "../io.ts";
+import { mcpNeeds } from "../mcp.ts";
+import { type Address, platformListener, serve } from "../serve.ts";
+
+const MCP_PATH = "/mcp";
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+
+// Whoever reaches the port acts with the server's credentials, so they must be nobody's.
+const checkOpenDoor = ({ remote, tenantId, credentials }: Config, { host }: Address): void => {
+  const demoAlone =
+    remote === undefined &&
+    (tenantId ?? "demo") === "demo" &&
+    credentials.apiKey === undefined &&
+    credentials.email === undefined;
+  if (demoAlone && isLoopback(host)) return;
+  throw new Problem(
+    "forbidden_tenant",
+    "Over HTTP there is no sign-in yet, so only the demo tenant of the embedded platform is served, and only on loopback. For another tenant or a remote platform use stdio.",
+  );
+};
+
+const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
+
+/** Platform and MCP server in one process on one port. */
+export const http = async (io: Io, address: Address): Promise<void> => {
+  const { config } = io;
+  checkOpenDoor(config, address);
+  const log = createLog(config.level);
+  const embedded = lazily(() => openEmbedded(config, log));
+  const { platform } = await embedded();
+  const composed = await compose(config, log, embedded);
+  const { hosts, origins } = config.http;
+  const mcp = createHttp(mcpNeeds(io, composed, log), {
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(origins === undefined ? {} : { origins }),
+  });
+  const onMcp = getRequestListener((request) => mcp.fetch(request), {
+    overrideGlobalObjects: false,
+  });
+  const onPlatform = platformListener(platform);
+  const listener: RequestListener = (request, response) =>
+    isMcp(request) ? onMcp(request, response) : onPlatform(request, response);
+  const served = await serve(listener, address);
+  const mcpUrl = served.url + MCP_PATH;
+  io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url, mcpUrl });
+  io.tell(connectHints(mcpUrl));
+  await untilEnded(io.ended);
+  await mcp.close();
+  await served.close();
+  await composed.close();
+};

@@ -1,0 +1,332 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { request as rawRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { json, wildServer } from "../support/wild-server.ts";
+import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+
+const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
+const SECOND = 1000;
+
+let folder: string;
+let env: Record<string, string>;
+
+const fresh = async (): Promise<void> => {
+  folder = await mkdtemp(join(tmpdir(), "servers-"));
+  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "info" };
+};
+const gone = () => rm(folder, { recursive: true, maxRetries: 3 });
+
+const hello = (id: number) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  },
+});
+
+const say = ({ stdin }: Running, message: object): void => {
+  stdin.write(`${JSON.stringify(message)}\n`);
+};
+
+const answerTo = async ({ texts }: Running, id: number): Promise<Record<string, unknown>> => {
+  let found: Record<string, unknown> | undefined;
+  await expect
+    .poll(
+      () => {
+        const lines = texts.stdout.split("\n").slice(0, -1);
+        found = lines
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+          .find((message) => message["id"] === id);
+        return found;
+      },
+      { timeout: 20 * SECOND },
+    )
+    .toBeDefined();
+  return found ?? {};
+};
+
+const call = (id: number, name: string, args: object = {}) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+
+const connected = async (more: Record<string, string> = {}): Promise<Client> => {
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [CLI],
+      env: { PATH: process.env["PATH"] ?? "", ...env, ...more },
+      stderr: "ignore",
+    }),
+  );
+  return client;
+};
+
+type Answer = { isError?: boolean; structuredContent?: Record<string, unknown>; content: unknown };
+const tool = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
+  (await client.callTool({ name, arguments: args })) as Answer;
+
+describe("stdio", () => {
+  beforeEach(fresh);
+  afterEach(gone);
+
+  it("lists its tools without opening a store", async () => {
+    const client = await connected();
+    expect((await client.listTools()).tools.length).toBeGreaterThan(40);
+    expect(await readdir(join(folder, "data"))).toEqual(["secret.key"]);
+    await client.close();
+  });
+
+  it("works on the demo tenant from the first call, without any setting", async () => {
+    const client = await connected();
+    const { structuredContent } = await tool(client, "disputes_list", { PageSize: 3 });
+    expect(structuredContent).toMatchObject({ count: 3, total: 300 });
+    expect(await readFile(join(folder, "data", "demo.sealed"), "latin1")).not.toContain("rcv");
+    await client.close();
+  });
+
+  it("makes the first start together with others on one folder", async () => {
+    const clients = await Promise.all([connected(), connected(), connected()]);
+    const all = await Promise.all(clients.map((client) => tool(client, "disputes_list")));
+    for (const { structuredContent } of all) expect(structuredContent?.["total"]).toBe(300);
+    const logins = await Promise.all(clients.map((client) => tool(client, "auth_login")));
+    for (const { isError } of logins) expect(isError).not.toBe(true);
+    await Promise.all(clients.map((client) => client.close()));
+  });
+
+  it.each(["stdin", "SIGTERM", "SIGINT"] as const)(
+    "is gone within a second after %s, with the platform open and a session",
+    async (how) => {
+      const server = startCli([], env);
+      say(server, hello(1));
+      await answerTo(server, 1);
+      say(server, call(2, "disputes_list"));
+      await answerTo(server, 2);
+      say(server, call(3, "auth_login"));
+      await answerTo(server, 3);
+      const { status, ms } = await server.end(how);
+      expect(status).toBe(0);
+      expect(ms).toBeLessThan(SECOND);
+    },
+  );
+
+  it("C-81 has JSON-RPC alone on stdout and no secret anywhere", async () => {
+    const server = startCli(["stdio"], { ...env, RECEIVABLES_LOG: "debug" });
+    say(server, hello(1));
+    await answerTo(server, 1);
+    say(server, call(2, "auth_login"));
+    say(server, call(3, "api_keys_create"));
+    say(server, call(4, "disputes_get", { disputeId: "nothing" }));
+    await Promise.all([2, 3, 4].map((id) => answerTo(server, id)));
+    await server.end("stdin");
+    for (const line of server.texts.stdout.trimEnd().split("\n")) {
+      expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
+    }
+    for (const line of server.texts.stderr.trimEnd().split("\n")) {
+      expect(JSON.parse(line)).toHaveProperty("event");
+    }
+    expect(server.texts.stdout + server.texts.stderr).not.toMatch(/rcv[gx]_|accessToken/);
+    const stored = await runCli(["secrets", "list"], env);
+    expect(JSON.parse(stored.stdout)).toMatchObject({ kind: "api-key" });
+  });
+
+  it("says what is wrong when the data folder cannot be used, and lists its tools all the same", async () => {
+    const client = await connected({ RECEIVABLES_DATA: "/dev/null/data" });
+    expect((await client.listTools()).tools.length).toBeGreaterThan(40);
+    const answer = await tool(client, "disputes_list");
+    expect(answer.isError).toBe(true);
+    expect(JSON.stringify(answer.content)).toContain("/dev/null/data");
+    await client.close();
+  });
+});
+
+describe("stdio with a remote platform", () => {
+  let platform: Running;
+  let ready: Ready;
+  let own: Record<string, string>;
+  const PASSWORD = "canary-password";
+  const EMAIL = "ann@acme.example";
+
+  beforeAll(async () => {
+    await fresh();
+    const admin = (line: string, input = "") => runCli(["admin", ...line.split(" ")], env, input);
+    await admin("tenant create acme --name Acme");
+    await admin(
+      `user create --tenant acme --email ${EMAIL} --first-name A --last-name L --role Administrator`,
+      PASSWORD,
+    );
+    const { stdout } = await admin("key issue --tenant acme --name mcp");
+    const short = { RECEIVABLES_TOKEN_IDLE_SECONDS: "3" };
+    platform = startCli(["platform", "--port", "0"], { ...env, ...short });
+    ready = await whenReady(platform);
+    own = {
+      ...short,
+      RECEIVABLES_DATA: join(folder, "client"),
+      RECEIVABLES_BASE_URL: ready.baseUrl,
+      RECEIVABLES_TENANT_ID: "acme",
+      RECEIVABLES_EMAIL: EMAIL,
+      RECEIVABLES_PASSWORD: PASSWORD,
+      RECEIVABLES_EXT_API_KEY: (JSON.parse(stdout) as { apiKey: string }).apiKey,
+    };
+  });
+  afterAll(async () => {
+    await platform.end("SIGTERM");
+    await gone();
+  });
+
+  const actions = async (client: Client): Promise<string[]> => {
+    const { structuredContent } = await tool(client, "audit_logs_list", { limit: 100 });
+    const data = structuredContent?.["data"] as { action: string }[];
+    return data.map(({ action }) => action);
+  };
+
+  it("C-82 leaves every call in the tenant's audit log, and keeps one session alive", async () => {
+    const client = await connected(own);
+    await tool(client, "departments_create", { code: "AR", description: "Receivables" });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 4 * SECOND);
+    });
+    const listed = await tool(client, "departments_list");
+    expect(listed.structuredContent).toMatchObject({ count: 1 });
+    const seen = await actions(client);
+    expect(seen).toEqual(expect.arrayContaining(["department.created", "department.listed"]));
+    expect(seen.filter((action) => action === "auth.logged_in")).toHaveLength(1);
+    expect(seen).toContain("auth.verified");
+    await client.close();
+  });
+
+  it("D-MCP-4 makes a key that works, and hands it to a person alone", async () => {
+    const client = await connected(own);
+    const made = await tool(client, "api_keys_create");
+    expect(made.isError).not.toBe(true);
+    const name = String(made.structuredContent?.["storedAs"]);
+    await client.close();
+    const out = join(folder, "key");
+    const data = { RECEIVABLES_DATA: join(folder, "client") };
+    await runCli(["secrets", "show", name, "--out", out], data);
+    const { RECEIVABLES_EMAIL: _email, RECEIVABLES_PASSWORD: _password, ...rest } = own;
+    const keyed = await connected({ ...rest, RECEIVABLES_API_KEY_FILE: out });
+    expect((await tool(keyed, "departments_list")).isError).not.toBe(true);
+    const second = await tool(keyed, "api_keys_create");
+    expect(JSON.stringify(second.content)).toContain("RECEIVABLES_EMAIL");
+    await keyed.close();
+  });
+
+  it("tells which setting is missing", async () => {
+    const { RECEIVABLES_EMAIL: _email, ...rest } = own;
+    const client = await connected(rest);
+    expect(JSON.stringify((await tool(client, "departments_list")).content)).toContain(
+      "RECEIVABLES_API_KEY",
+    );
+    await client.close();
+  });
+
+  it("C-60 sends the credential to the configured address alone", async () => {
+    const elsewhere = await wildServer((_request, response) => {
+      json(response, 200, []);
+    });
+    const front = await wildServer((_request, response) => {
+      response.writeHead(302, { location: elsewhere.url }).end();
+    });
+    const client = await connected({ ...own, RECEIVABLES_BASE_URL: front.url });
+    expect((await tool(client, "departments_list")).isError).toBe(true);
+    expect(elsewhere.seen).toEqual([]);
+    await client.close();
+    await front.close();
+    await elsewhere.close();
+  });
+});
+
+describe("http", () => {
+  let server: Running;
+  let ready: Ready;
+  beforeAll(async () => {
+    await fresh();
+    server = startCli(["http", "--port", "0"], env);
+    ready = await whenReady(server);
+  });
+  afterAll(async () => {
+    await server.end("SIGTERM");
+    await gone();
+  });
+
+  it("prints one ready line, and on stderr how to connect hosts", async () => {
+    expect(ready.mcpUrl).toBe(`${ready.baseUrl}/mcp`);
+    await expect.poll(() => server.texts.stderr).toContain("Claude Desktop");
+    expect(server.texts.stderr).toContain(
+      `claude mcp add --transport http receivables ${ready.mcpUrl}`,
+    );
+    expect(server.texts.stderr).toContain(".vscode/mcp.json");
+    expect(server.texts.stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect((await fetch(`${ready.baseUrl}/health`)).status).toBe(200);
+  });
+
+  it("serves the demo tenant's tools", async () => {
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(ready.mcpUrl ?? "")));
+    const { structuredContent } = await tool(client, "disputes_list", { PageSize: 1 });
+    expect(structuredContent).toMatchObject({ total: 300 });
+    await client.close();
+  });
+
+  const post = (headers: Record<string, string>): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const options = {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...headers,
+        },
+      };
+      const sent = rawRequest(ready.mcpUrl ?? "", options, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      sent.on("error", reject);
+      sent.end(JSON.stringify(hello(1)));
+    });
+
+  it("C-64 refuses a foreign Origin and a foreign Host", async () => {
+    expect(await post({})).toBe(200);
+    expect(await post({ origin: "https://evil.example" })).toBe(403);
+    expect(await post({ host: "evil.example" })).toBe(403);
+  });
+
+  it("keeps the REST platform closed to whoever has no credential", async () => {
+    const { status } = await fetch(`${ready.baseUrl}/dispute/v1/tenants/demo/disputes`);
+    expect(status).toBe(401);
+  });
+
+  it.each([
+    ["another address", ["--host", "0.0.0.0"], {}],
+    ["another tenant", [], { RECEIVABLES_TENANT_ID: "acme" }],
+    ["a person's own credential", [], { RECEIVABLES_API_KEY: "rcvg_x" }],
+    ["a remote platform", [], { RECEIVABLES_BASE_URL: "http://127.0.0.1:1" }],
+  ])("opens no door without sign-in to %s", async (_what, line, more) => {
+    const { status, stdout, stderr } = await runCli(["http", "--port", "0", ...line], {
+      ...env,
+      ...more,
+    });
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("sign-in");
+  });
+
+  it.each(["SIGTERM", "SIGINT"] as const)("C-17 ends with 0 on %s", async (signal) => {
+    const other = startCli(["http", "--port", "0"], env);
+    await whenReady(other);
+    const { status, ms } = await other.end(signal);
+    expect(status).toBe(0);
+    expect(ms).toBeLessThan(2 * SECOND);
+  });
+});

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
+
+type Env = Record<string, string>;
+
+/** Only what is given: settings of whoever runs the tests must not reach them. */
+const bare = (env: Env): Env => ({ PATH: process.env["PATH"] ?? "", ...env });
+
+export type Ended = { status: number | null; stdout: string; stderr: string };
+
+const collect = (child: ChildProcess): { stdout: string; stderr: string } => {
+  const texts = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (chunk: string) => {
+      texts[name] += chunk;
+    });
+  }
+  return texts;
+};
+
+/** Runs the command line as a process of its own, to its end. */
+export const runCli = async (args: string[], env: Env, input = ""): Promise<Ended> => {
+  const child = spawn(process.execPath, [CLI, ...args], { env: bare(env) });
+  const texts = collect(child);
+  child.stdin.end(input);
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, ...texts };
+};
+
+export type Running = {
+  pid: number;
+  /** What it has printed so far. */
+  texts: { stdout: string; stderr: string };
+  stdin: NodeJS.WritableStream;
+  /** Sends a signal, or closes its standard input, and waits for its end. */
+  end(how: "SIGTERM" | "SIGINT" | "stdin"): Promise<{ status: number | null; ms: number }>;
+};
+
+/** Starts a command that stays up. Whoever starts it ends it. */
+export const startCli = (args: string[], env: Env): Running => {
+  const child = spawn(process.execPath, [CLI, ...args], { env: bare(env) });
+  const texts = collect(child);
+  return {
+    pid: child.pid ?? 0,
+    texts,
+    stdin: child.stdin,
+    async end(how) {
+      const began = performance.now();
+      if (child.exitCode === null && child.signalCode === null) {
+        const closed = once(child, "close");
+        if (how === "stdin") child.stdin.end();
+        else child.kill(how);
+        await closed;
+      }
+      return { status: child.exitCode, ms: performance.now() - began };
+    },
+  };
+};
+
+export type Ready = { event: "ready"; baseUrl: string; extBaseUrl: string; mcpUrl?: string };
+
+/** Waits for a server's one line. */
+export const whenReady = async (running: Running): Promise<Ready> => {
+  for (let waited = 0; !running.texts.stdout.includes("\n"); waited += 20) {
+    if (waited > 20_000) throw new Error(`not ready: ${running.texts.stderr}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+  }
+  return JSON.parse(running.texts.stdout) as Ready;
+};
