@@ -1,5 +1,3 @@
-import type { Toolset } from "../tools/index.ts";
-
 export type Argument = {
   name: string;
   description: string;
@@ -14,8 +12,8 @@ export type Prompt = {
   title: string;
   description: string;
   arguments: readonly Argument[];
-  /** Toolsets without which it makes no sense. */
-  needs: readonly Toolset[];
+  /** The toolsets without which it makes no sense. */
+  needs: readonly string[];
   /** Resources that come with it, so that the work starts with the facts at hand. */
   brings(args: Readonly<Record<string, string>>): string[];
   text(args: Readonly<Record<string, string>>): string;

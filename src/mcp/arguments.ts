@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Fault, Problem } from "../contract/errors.ts";
+import type { Fault, Problem } from "../contract/errors.ts";
 import { faults, sentence } from "../contract/faults.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { asks, isCreating, isUpdate } from "./kinds.ts";

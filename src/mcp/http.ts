@@ -10,7 +10,7 @@ import { createBuildServer } from "./server.ts";
 
 export type HttpServer = {
   /** Answers one request to the MCP address. */
-  fetch(request: Request): Promise<Response>;
+  fetch: (request: Request) => Promise<Response>;
   close(): Promise<void>;
 };
 
@@ -30,7 +30,7 @@ export const createHttp = (needs: Needs, { hosts, origins }: Accepted = {}): Htt
   const hostNames = (hosts ?? localhostAllowedHostnames()).map(bare);
   const originNames = (origins ?? hosts ?? localhostAllowedHostnames()).map(bare);
   return {
-    async fetch(request) {
+    fetch: async (request) => {
       const refused =
         hostHeaderValidationResponse(request, hostNames) ??
         originValidationResponse(request, originNames);

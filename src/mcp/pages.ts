@@ -19,7 +19,7 @@ type Chunk = {
 /** A list of the platform, page by page, however it pages. */
 type Reader = {
   start: Position["page"];
-  fetch(page: Position["page"]): Promise<Chunk>;
+  open(page: Position["page"]): Promise<Chunk>;
   /** How many records are wanted in all. */
   most: number;
   /** The caller named a page: no further one is read. */
@@ -65,7 +65,7 @@ const numbered = (
     start: number(args[pageName], 1),
     most: Infinity,
     single,
-    async fetch(page) {
+    async open(page) {
       const at = number(page, 1);
       const { output, total } = await ask({ ...args, [pageName]: at, [sizeName]: size });
       const items = recordsOf(output);
@@ -79,7 +79,7 @@ const whole = (args: Args, ask: Ask): Reader => ({
   start: 1,
   most: Infinity,
   single: false,
-  async fetch() {
+  async open() {
     const { output, total } = await ask(args);
     const items = recordsOf(output);
     return { items, total: total ?? items.length, next: undefined };
@@ -92,7 +92,7 @@ const followed = (args: Args, ask: Ask): Reader => {
     start: null,
     most,
     single: false,
-    async fetch(page) {
+    async open(page) {
       const cursor = page === null ? {} : { cursor: page };
       const { output } = await ask({ ...args, ...cursor, limit: Math.min(most, CHUNK) });
       if (!isFields(output) || !isFields(output["pagination"])) throw malformed();
@@ -149,7 +149,7 @@ export const readList = async (
     shortened: basket.cut,
   });
   for (;;) {
-    const { items, next, total } = await reader.fetch(at.page);
+    const { items, next, total } = await reader.open(at.page);
     const first = startOf(items, at);
     for (const [index, item] of items.entries()) {
       if (index < first) continue;

@@ -50,7 +50,7 @@ const attached = async (uri: string, resources: Resources, asked: Asked) => {
 /** The prompts whose toolsets are there. */
 export const createPrompts = (settings: Settings, resources: Resources): Prompts => {
   const active = prompts.filter(({ needs }) =>
-    needs.every((toolset) => settings.toolsets.includes(toolset)),
+    needs.every((toolset) => settings.toolsets.some((name) => name === toolset)),
   );
   const find = (name: string) => active.find((prompt) => prompt.name === name);
   return {

@@ -1,0 +1,314 @@
+import { mkdtemp, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { createSpentFolder } from "../../src/mcp/spent.ts";
+import {
+  HOSTS,
+  KEY,
+  legacyHost,
+  modernHost,
+  needsOf,
+  NOW,
+  type Person,
+  problemIn,
+  rawHost,
+  type Result,
+  textOf,
+  YES,
+} from "./hosts.ts";
+import { scripted } from "./script.ts";
+
+const ARGS = { departmentId: "dep-1" };
+
+const deleting = (who?: { tenantId?: string; principal?: string }) =>
+  scripted({ "departments.delete": () => null, "departments.delete_by_code": () => null }, who);
+
+const confirmationIn = (result: Result) =>
+  result._meta?.["receivables/confirmation"] as {
+    confirmationToken: string;
+    expiresAt: string;
+    summary: string;
+  };
+
+const NO: [string, Person][] = [
+  ["declines", () => ({ action: "decline" })],
+  ["cancels", () => ({ action: "cancel" })],
+  ["accepts with false", () => ({ action: "accept", content: { confirm: false } })],
+  ["accepts with nothing", () => ({ action: "accept" })],
+  ["accepts with a word", () => ({ action: "accept", content: { confirm: "true" } })],
+  ["accepts something else", () => ({ action: "accept", content: { sure: true } })],
+];
+
+describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
+  it("asks once, in words, and acts on yes", async () => {
+    const broker = deleting();
+    const questions: string[] = [];
+    const host = await open(await needsOf(broker), (question) => {
+      questions.push(question);
+      expect(broker.seen).toEqual([]);
+      return { action: "accept", content: { confirm: true } };
+    });
+    const result = await host.call("departments_delete", ARGS);
+    expect(result.structuredContent).toEqual({ deleted: true, ...ARGS });
+    expect(questions).toEqual(['Delete department "dep-1"?']);
+    expect(broker.seen.map(({ id }) => id)).toEqual(["departments.delete"]);
+    await host.close();
+  });
+
+  it.each(NO)("D-MCP-2 changes nothing when the person %s", async (_how, person) => {
+    const broker = deleting();
+    const host = await open(await needsOf(broker), person);
+    const result = await host.call("departments_delete", ARGS);
+    expect(problemIn(result).code).toBe("declined");
+    expect(result.isError).toBe(true);
+    expect(result).not.toHaveProperty("structuredContent");
+    expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+
+  it("asks before closing and canceling a dispute, not before other changes", async () => {
+    const broker = scripted({ "disputes.update": ({ disputeId }) => ({ disputeId }) });
+    const questions: string[] = [];
+    const host = await open(await needsOf(broker), (question) => {
+      questions.push(question);
+      return { action: "accept", content: { confirm: true } };
+    });
+    for (const status of [0, "Open", 1, "closed", "2"]) {
+      await host.call("disputes_update", { disputeId: "d", status });
+    }
+    await host.call("disputes_update", { disputeId: "d", poNumber: "P" });
+    expect(questions).toEqual(['Close dispute "d"?', 'Close dispute "d"?', 'Cancel dispute "d"?']);
+    expect(broker.seen.map(({ args }) => args["status"])).toEqual([0, 0, 1, 1, 2, undefined]);
+    await host.close();
+  });
+
+  it("does not ask about a call that is wrong anyway", async () => {
+    const host = await open(await needsOf(deleting()), () => new Error("must not be asked"));
+    expect(problemIn(await host.call("departments_delete", {})).code).toBe("invalid_request");
+    await host.close();
+  });
+});
+
+describe("a host whose dialog breaks", () => {
+  it("in 2025 has not said yes", async () => {
+    const broker = deleting();
+    const host = await legacyHost(await needsOf(broker), () => new Error("no window"));
+    const result = await host.call("departments_delete", ARGS);
+    expect(problemIn(result).code).toBe("declined");
+    expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+
+  it("in 2026 sends no answer, and nothing happens", async () => {
+    const broker = deleting();
+    const host = await modernHost(await needsOf(broker), () => new Error("no window"));
+    await expect(host.call("departments_delete", ARGS)).rejects.toThrow();
+    expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+});
+
+/** A host of 2026 that handles the rounds itself, honestly or not. */
+const rounds = async (broker = deleting()) => {
+  const host = await rawHost(await needsOf(broker));
+  const round = async (
+    args: Record<string, unknown>,
+    more: { state?: string; answer?: unknown; name?: string } = {},
+  ) => {
+    const { state, answer, name = "departments_delete" } = more;
+    const { result, error } = await host.request("tools/call", {
+      name,
+      arguments: args,
+      ...(state === undefined ? {} : { requestState: state }),
+      ...(answer === undefined ? {} : { inputResponses: { confirm: answer } }),
+    });
+    if (error !== undefined) throw new Error(JSON.stringify(error));
+    return result as Result & { resultType?: string; requestState?: string };
+  };
+  return { host, broker, round };
+};
+
+const ACCEPT = { action: "accept", content: { confirm: true } };
+
+describe("the rounds of 2026", () => {
+  it("C-66 a yes counts once, with the state that asked for it", async () => {
+    const { round, broker, host } = await rounds();
+    const asked = await round(ARGS);
+    expect(asked.resultType).toBe("input_required");
+    const state = asked.requestState ?? "";
+    const done = await round(ARGS, { state, answer: ACCEPT });
+    expect(done.structuredContent).toMatchObject({ deleted: true });
+    const again = await round(ARGS, { state, answer: ACCEPT });
+    expect(problemIn(again).code).toBe("confirmation_invalid");
+    expect(broker.seen).toHaveLength(1);
+    await host.close();
+  });
+
+  it("C-77 a yes without state, or with one of another call, does nothing", async () => {
+    const { round, broker, host } = await rounds();
+    const state = (await round(ARGS)).requestState ?? "";
+    const lies: [Record<string, unknown>, { state?: string; name?: string }][] = [
+      [ARGS, {}],
+      [ARGS, { state: "made-up" }],
+      [ARGS, { state: `${state.slice(0, -2)}AA` }],
+      [{ departmentId: "dep-2" }, { state }],
+      [{ departmentCode: "dep-1" }, { state, name: "departments_delete_by_code" }],
+    ];
+    for (const [args, more] of lies) {
+      const result = await round(args, { ...more, answer: ACCEPT });
+      expect(problemIn(result).code, JSON.stringify(more)).toBe("confirmation_invalid");
+    }
+    expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+
+  it("the state of a dialog does not pass for a token that skips the dialog", async () => {
+    const { round, broker, host } = await rounds();
+    const state = (await round(ARGS)).requestState ?? "";
+    const result = await round({ ...ARGS, confirmationToken: state });
+    expect(problemIn(result).code).toBe("confirmation_invalid");
+    expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+});
+
+describe.each(HOSTS)("a host that cannot ask (%s)", (_name, open) => {
+  it("gets a token, in the text too, and the same call with it acts once", async () => {
+    const broker = deleting();
+    const host = await open(await needsOf(broker));
+    const first = await host.call("departments_delete", ARGS);
+    expect(problemIn(first).code).toBe("confirmation_required");
+    expect(first).not.toHaveProperty("structuredContent");
+    const { confirmationToken, expiresAt, summary } = confirmationIn(first);
+    expect(textOf(first)).toMatch(/^confirmation_required: .+ Next: .+/);
+    expect(textOf(first)).toContain(confirmationToken);
+    expect(Date.parse(expiresAt) - NOW).toBe(10 * MINUTE);
+    expect(summary).toBe('Delete department "dep-1"?');
+    expect(broker.seen).toEqual([]);
+
+    const second = await host.call("departments_delete", { ...ARGS, confirmationToken });
+    expect(second.structuredContent).toEqual({ deleted: true, ...ARGS });
+    const third = await host.call("departments_delete", { ...ARGS, confirmationToken });
+    expect(problemIn(third).code).toBe("confirmation_invalid");
+    expect(broker.seen).toHaveLength(1);
+    expect(broker.seen[0]?.args).toEqual(ARGS);
+    await host.close();
+  });
+
+  it("is refused where the setting says so, token or not", async () => {
+    const broker = deleting();
+    const lenient = await open(await needsOf(broker));
+    const { confirmationToken } = confirmationIn(await lenient.call("departments_delete", ARGS));
+    const host = await open(await needsOf(broker, { settings: { confirm: "refuse" } }));
+    for (const args of [ARGS, { ...ARGS, confirmationToken }]) {
+      const result = await host.call("departments_delete", args);
+      expect(problemIn(result).code).toBe("confirmation_unavailable");
+      expect(result._meta).not.toHaveProperty("receivables/confirmation");
+    }
+    expect(broker.seen).toEqual([]);
+    await Promise.all([lenient.close(), host.close()]);
+  });
+});
+
+describe("a token", () => {
+  const folder = () => mkdtemp(join(tmpdir(), "spent-"));
+
+  const mint = async (setup: Parameters<typeof needsOf>[1] = {}, broker = deleting()) => {
+    const host = await modernHost(await needsOf(broker, setup));
+    const { confirmationToken } = confirmationIn(await host.call("departments_delete", ARGS));
+    await host.close();
+    return confirmationToken;
+  };
+
+  const spend = async (
+    args: Record<string, unknown>,
+    { setup = {}, broker = deleting(), tool = "departments_delete" } = {},
+  ) => {
+    const host = await modernHost(await needsOf(broker, setup));
+    const result = await host.call(tool, args);
+    await host.close();
+    return { result, broker };
+  };
+
+  it("C-66 holds across processes with one key, and is spent for all of them at once", async () => {
+    const spent = createSpentFolder(await folder(), () => NOW);
+    const other = createSpentFolder(await folder(), () => NOW);
+    const confirmationToken = await mint({ spent });
+    const args = { ...ARGS, confirmationToken };
+    const results = await Promise.all(
+      Array.from({ length: 5 }, () => spend(args, { setup: { spent } })),
+    );
+    const acted = results.filter(({ broker }) => broker.seen.length > 0);
+    expect(acted).toHaveLength(1);
+    expect(results.filter(({ result }) => result.isError === true)).toHaveLength(4);
+    // Another folder is another installation: only the shared memory makes it single.
+    const elsewhere = await spend(args, { setup: { spent: other } });
+    expect(elsewhere.broker.seen).toHaveLength(1);
+  });
+
+  it.each([
+    ["other arguments", { departmentId: "dep-2" }, {}],
+    ["another tenant", ARGS, { broker: deleting({ tenantId: "tenant-2" }) }],
+    ["another person", ARGS, { broker: deleting({ principal: "person-2" }) }],
+    ["another key", ARGS, { setup: { key: Buffer.alloc(32, 9) } }],
+    ["a later time", ARGS, { setup: { now: () => NOW + 10 * MINUTE + 1 } }],
+    ["another tool", { departmentCode: "dep-1" }, { tool: "departments_delete_by_code" }],
+  ] as [string, Record<string, unknown>, Parameters<typeof spend>[1]][])(
+    "C-77 is refused with %s, and nothing changes",
+    async (_what, args, way) => {
+      const confirmationToken = await mint({ key: KEY });
+      const { result, broker } = await spend({ ...args, confirmationToken }, way);
+      expect(problemIn(result).code).toBe("confirmation_invalid");
+      expect(broker.seen).toEqual([]);
+    },
+  );
+
+  it("is refused when altered anywhere, or made up", async () => {
+    const token = await mint();
+    const altered = [0, 10, 20, token.length - 1].map(
+      (at) => `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`,
+    );
+    for (const confirmationToken of [...altered, "yes", `${token}A`]) {
+      const { result, broker } = await spend({ ...ARGS, confirmationToken });
+      expect(problemIn(result).code).toBe("confirmation_invalid");
+      expect(broker.seen).toEqual([]);
+    }
+  });
+
+  it("binds ifMatch, and takes the same arguments in any order or spelling", async () => {
+    const broker = scripted({ "disputes.update": ({ disputeId }) => ({ disputeId }) });
+    const needs = await needsOf(broker);
+    const host = await modernHost(needs);
+    const sent = { disputeId: "d", status: 1, isValid: true, ifMatch: '"1"' };
+    const first = await host.call("disputes_update", sent);
+    const { confirmationToken } = confirmationIn(first);
+    const other = { ...sent, ifMatch: '"2"', confirmationToken };
+    expect(problemIn(await host.call("disputes_update", other)).code).toBe("confirmation_invalid");
+    const same = { confirmationToken, isValid: "true", ifMatch: '"1"', status: "Closed" };
+    const done = await host.call("disputes_update", { ...same, disputeId: "d" });
+    expect(done.isError).not.toBe(true);
+    expect(broker.seen[0]?.options.ifMatch).toBe('"1"');
+    await host.close();
+  });
+});
+
+describe("what has been spent", () => {
+  it("is forgotten when it could not be used any more", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "spent-"));
+    let time = NOW;
+    const spent = createSpentFolder(folder, () => time);
+    const id = "a".repeat(43);
+    expect(await spent.claim(id, NOW + MINUTE)).toBe(true);
+    expect(await spent.claim(id, NOW + MINUTE)).toBe(false);
+    time = NOW + 5 * MINUTE;
+    expect(await spent.claim("b".repeat(43), time + MINUTE)).toBe(true);
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  it("takes no name that leaves its folder", async () => {
+    const spent = createSpentFolder(await mkdtemp(join(tmpdir(), "spent-")), () => NOW);
+    await expect(spent.claim("../../somewhere-else", NOW)).rejects.toThrow(TypeError);
+  });
+});

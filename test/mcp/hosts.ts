@@ -1,0 +1,185 @@
+import { Client, type ElicitResult } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Transport as OldTransport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Broker } from "../../src/broker/port.ts";
+import { createLog, silentLog } from "../../src/kit/log.ts";
+import type { Needs } from "../../src/mcp/needs.ts";
+import { createBuildServer } from "../../src/mcp/server.ts";
+import { knownToolsets, type Settings } from "../../src/mcp/settings.ts";
+import { createSpentFolder } from "../../src/mcp/spent.ts";
+
+export type Reply = ElicitResult | Error;
+/** How the person behind a host answers; absent: the host cannot ask. */
+export type Person = (question: string) => Reply | Promise<Reply>;
+
+export const YES: Person = () => ({ action: "accept", content: { confirm: true } });
+
+export const NOW = Date.UTC(2026, 10, 20, 12);
+export const KEY = Buffer.alloc(32, 7);
+
+export const ALL: Settings = {
+  toolsets: knownToolsets,
+  readOnly: false,
+  confirm: "token",
+  answerTokens: 20_000,
+};
+
+export type Setup = Partial<Omit<Needs, "settings">> & { settings?: Partial<Settings> };
+
+export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Needs> => {
+  const { settings, ...rest } = setup;
+  return {
+    broker,
+    key: KEY,
+    spent: createSpentFolder(await mkdtemp(join(tmpdir(), "spent-")), () => NOW),
+    log: silentLog,
+    now: () => NOW,
+    version: "1.2.3",
+    ...rest,
+    settings: { ...ALL, ...settings },
+  };
+};
+
+/** A log whose lines a test may read. */
+export const keptLog = () => {
+  const lines: string[] = [];
+  return {
+    lines,
+    log: createLog(
+      "debug",
+      (line) => lines.push(line),
+      () => NOW,
+    ),
+  };
+};
+
+export type Result = {
+  isError?: boolean | undefined;
+  content: { type: string; text?: string }[];
+  structuredContent?: Record<string, unknown>;
+  _meta?: Record<string, unknown>;
+};
+
+/** What the tests use of a host, whatever its SDK and era. */
+export type Host = {
+  name: string;
+  call(name: string, args?: Record<string, unknown>): Promise<Result>;
+  client: Client;
+  close(): Promise<void>;
+};
+
+const info = { name: "test-host", version: "1.0.0" };
+
+const answer = async (person: Person, question: string): Promise<ElicitResult> => {
+  const reply = await person(question);
+  if (reply instanceof Error) throw reply;
+  return reply;
+};
+
+const serve = (needs: Needs): InMemoryTransport => {
+  const build = createBuildServer(needs);
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  serveStdio((context) => build(context), { transport: ours });
+  return theirs;
+};
+
+const newHost = async (
+  needs: Needs,
+  person: Person | undefined,
+  mode: "legacy" | "auto",
+): Promise<Host> => {
+  const client = new Client(info, {
+    capabilities: person === undefined ? {} : { elicitation: { form: {} } },
+    versionNegotiation: { mode },
+  });
+  if (person !== undefined) {
+    client.setRequestHandler("elicitation/create", ({ params }) => answer(person, params.message));
+  }
+  await client.connect(serve(needs));
+  await client.listTools();
+  return {
+    name: `2.x client, ${mode}`,
+    client,
+    call: async (name, args = {}) =>
+      (await client.callTool({ name, arguments: args })) as unknown as Result,
+    close: () => client.close(),
+  };
+};
+
+/** A host on the 2.x SDK that speaks the protocol of 2026. */
+export const modernHost = (needs: Needs, person?: Person) => newHost(needs, person, "auto");
+
+/** A host on the 2.x SDK that speaks the protocol of 2025. */
+export const legacyHost = (needs: Needs, person?: Person) => newHost(needs, person, "legacy");
+
+/** A host on the 1.x SDK, which checks structured content against what it listed. */
+export const oldHost = async (needs: Needs, person?: Person): Promise<Host> => {
+  const client = new OldClient(info, {
+    capabilities: person === undefined ? {} : { elicitation: { form: {} } },
+  });
+  if (person !== undefined) {
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(person, params.message));
+  }
+  await client.connect(serve(needs) as unknown as OldTransport);
+  await client.listTools();
+  return {
+    name: "1.x client",
+    client: client as unknown as Client,
+    call: async (name, args = {}) =>
+      (await client.callTool({ name, arguments: args })) as unknown as Result,
+    close: () => client.close(),
+  };
+};
+
+export const HOSTS = [
+  ["2.x client, 2026", modernHost],
+  ["2.x client, 2025", legacyHost],
+  ["1.x client", oldHost],
+] as const;
+
+export const textOf = (result: Result): string =>
+  result.content.map(({ text }) => text ?? "").join("\n");
+
+export type ToldProblem = {
+  code: string;
+  message: string;
+  nextStep: string;
+  status: number;
+  retryAfterSeconds?: number;
+  fields?: { field: string; message: string }[];
+  requestId?: string;
+};
+
+export const problemIn = (result: Result): ToldProblem =>
+  result._meta?.["receivables/problem"] as ToldProblem;
+
+/** Speaks the protocol of 2026 message by message, as a host with intentions of its own may. */
+export const rawHost = async (needs: Needs) => {
+  const wire = serve(needs);
+  const waiting = new Map<number, (message: { result?: unknown; error?: unknown }) => void>();
+  wire.onmessage = (message) => {
+    if ("id" in message && typeof message.id === "number") waiting.get(message.id)?.(message);
+  };
+  await wire.start();
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": info,
+    "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+  };
+  let id = 0;
+  return {
+    request: (method: string, params: Record<string, unknown>) =>
+      new Promise<{ result?: unknown; error?: unknown }>((resolve, reject) => {
+        id += 1;
+        waiting.set(id, resolve);
+        wire.send({ jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } }).catch(reject);
+      }),
+    close: () => wire.close(),
+  };
+};

@@ -1,0 +1,71 @@
+import type { Broker } from "../../src/broker/port.ts";
+import type { CallOptions, Reply } from "../../src/client/port.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+
+type Args = Record<string, unknown>;
+export type Seen = { id: string; args: Args; options: CallOptions };
+
+/** What the platform answers to one operation; a thrown Problem is its refusal. */
+export type Play = (args: Args, options: CallOptions) => unknown;
+
+const reply = (output: unknown): Reply => ({
+  status: 200,
+  output,
+  etag: null,
+  requestId: "request-1",
+  total: null,
+  ignoredFields: [],
+});
+
+export const answered = (output: unknown, more: Partial<Reply>): (() => Reply) => {
+  const whole = { ...reply(output), ...more };
+  return () => Object.assign(whole, { [WHOLE]: true });
+};
+
+const WHOLE = Symbol("a whole reply");
+
+const replyOf = (value: unknown): Reply =>
+  typeof value === "object" && value !== null && WHOLE in value
+    ? (value as unknown as Reply)
+    : reply(value);
+
+export type ScriptedBroker = Broker & { seen: Seen[]; kept: { name: string; value: string }[] };
+
+/** A broker that knows the calls it is told of and refuses every other: an unexpected call fails the test. */
+export const scripted = (
+  plays: Record<string, Play>,
+  who: { tenantId?: string; principal?: string } = {},
+): ScriptedBroker => {
+  const seen: Seen[] = [];
+  const kept: { name: string; value: string }[] = [];
+  const play = async (id: string, args: Args, options: CallOptions): Promise<Reply> => {
+    seen.push({ id, args, options });
+    const known = plays[id];
+    if (known === undefined) throw new Error(`unexpected call of ${id}`);
+    return replyOf(await known(args, options));
+  };
+  const refuse = async (): Promise<never> => {
+    throw new Error("unexpected use of the vault");
+  };
+  return {
+    seen,
+    kept,
+    call: (operation: Operation, args, options) => play(operation.id, args, options),
+    login: (options) => play("auth.login", {}, options),
+    verify: (options) => play("auth.verify_session", {}, options),
+    logout: (options) => play("auth.logout", {}, options),
+    vault: {
+      put: async ({ keyId, value }) => {
+        const name = `api-key-${keyId}`;
+        kept.push({ name, value });
+        return name;
+      },
+      list: refuse,
+      show: refuse,
+      remove: refuse,
+    },
+    tenantId: who.tenantId ?? "tenant-1",
+    principal: who.principal ?? "person-1",
+    close: async () => {},
+  };
+};

@@ -1,0 +1,284 @@
+import { describe, expect, it } from "vitest";
+import { operations } from "../../src/contract/index.ts";
+import { ERRORS } from "../../src/contract/errors.ts";
+import { type ListedTool, toolList } from "../../src/mcp/list.ts";
+import { nextStep } from "../../src/mcp/next-step.ts";
+import { OWN_CODES, type RefusalCode } from "../../src/mcp/refusal.ts";
+import type { JsonSchema } from "../../src/mcp/schemas.ts";
+import { activeTools, isToolset, knownToolsets } from "../../src/mcp/settings.ts";
+import { cleanText } from "../../src/mcp/clean.ts";
+import { estimateTokens } from "../../src/mcp/tokens.ts";
+import { prompts } from "../../prompts/index.ts";
+import { guide, instructions } from "../../tools/guide.ts";
+import { toolsets } from "../../tools/index.ts";
+
+const EVERYTHING = { toolsets: knownToolsets, readOnly: false };
+const all = toolList(EVERYTHING);
+const tools = activeTools(EVERYTHING);
+
+type Part = { where: string; schema: JsonSchema };
+
+const partsOf = (where: string, schema: JsonSchema): Part[] => [
+  { where, schema },
+  ...Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
+    partsOf(`${where}.${name}`, part),
+  ),
+  ...(schema.items === undefined ? [] : partsOf(`${where}[]`, schema.items)),
+];
+
+const inputs = (tool: ListedTool) => partsOf(tool.name, tool.inputSchema);
+const outputs = (tool: ListedTool) => partsOf(tool.name, tool.outputSchema);
+
+const listed = (name: string): ListedTool => {
+  const tool = all.find((one) => one.name === name);
+  if (tool === undefined) throw new Error(`no tool ${name}`);
+  return tool;
+};
+
+const wordsOf = (tool: ListedTool): string[] => [
+  tool.title,
+  tool.description,
+  ...inputs(tool).flatMap(({ schema }) => schema.description ?? []),
+];
+
+describe("one tool per operation", () => {
+  // Reads by id are a superset that the documents do not have.
+  const documented = operations.filter(({ id }) => !id.endsWith(".get_by_id"));
+
+  it("each documented operation is shown once, under its id", () => {
+    expect(all.map(({ name }) => name).toSorted()).toEqual(
+      documented.map(({ id }) => id.replaceAll(".", "_")).toSorted(),
+    );
+  });
+
+  it("names are ones that every host takes", () => {
+    for (const { name } of all) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+  });
+
+  it("toolsets share nothing, and their names are known", () => {
+    const names = Object.values(toolsets).flatMap((set) => set.map(({ name }) => name));
+    expect(new Set(names).size).toBe(names.length);
+    expect(knownToolsets.every(isToolset)).toBe(true);
+    expect(isToolset("toString")).toBe(false);
+  });
+
+  it("prompts need toolsets that exist", () => {
+    expect(prompts.flatMap(({ needs }) => needs).every(isToolset)).toBe(true);
+  });
+});
+
+describe("hints, titles and descriptions", () => {
+  it.each(tools.map((tool) => [tool.name, tool] as const))(
+    "C-75 %s states all four hints as its operation has it",
+    (name, { operation }) => {
+      const { annotations } = listed(name);
+      const expected = {
+        read: [true, false, true],
+        create: [false, false, false],
+        change: [false, true, true],
+        session: [false, false, true],
+      }[operation.effect];
+      const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+      expect([readOnlyHint, destructiveHint, idempotentHint]).toEqual(expected);
+      expect(openWorldHint).toBe(false);
+    },
+  );
+
+  it("a read is what the name says it is", () => {
+    const reads = all.filter(({ name }) => /_(get|list|profile)(_|$)/.test(name));
+    expect(all.filter(({ annotations }) => annotations.readOnlyHint)).toEqual(reads);
+  });
+
+  it("every tool has a title and a description of its own", () => {
+    for (const { title, description } of all) {
+      expect(title).toMatch(/^[A-Z]/);
+      expect(description).toMatch(/\.$/);
+    }
+    expect(new Set(all.map(({ title }) => title)).size).toBe(all.length);
+    expect(new Set(all.map(({ description }) => description)).size).toBe(all.length);
+  });
+
+  it("every parameter is described, at every depth", () => {
+    const silent = all
+      .flatMap((tool) => inputs(tool).slice(1))
+      .filter(({ where, schema }) => !where.endsWith("[]") && schema.description === undefined);
+    expect(silent.map(({ where }) => where)).toEqual([]);
+  });
+
+  it("C-70 the words are clean and speak of the tool alone", () => {
+    const bossy = /\b(you must|always|never|ignore|system prompt|important|instead of other)\b/i;
+    const texts = [...all.flatMap(wordsOf)];
+    expect(texts.filter((text) => bossy.test(text))).toEqual([]);
+    const more = [guide(knownToolsets, false), instructions(false), instructions(true)];
+    const asked = prompts.map((prompt) => prompt.text({ disputeId: "d" }));
+    for (const text of [...texts, ...more, ...asked]) expect(cleanText(text)).toBe(text);
+  });
+});
+
+describe("schemas that every host takes", () => {
+  it("say nothing but the plain part of JSON Schema", () => {
+    const known = new Set([
+      ...["type", "description", "enum", "properties", "required", "items"],
+      ...["additionalProperties", "minimum", "maximum"],
+    ]);
+    for (const { where, schema } of all.flatMap((tool) => [...inputs(tool), ...outputs(tool)])) {
+      expect(
+        Object.keys(schema).filter((key) => !known.has(key)),
+        where,
+      ).toEqual([]);
+      expect(schema.type, where).toBeDefined();
+      if (schema.type === "array") expect(schema.items, where).toBeDefined();
+    }
+  });
+
+  it("have an object as root, and property names without strange characters", () => {
+    for (const tool of all) {
+      expect(tool.inputSchema.type).toBe("object");
+      expect(tool.outputSchema.type).toBe("object");
+      for (const { schema } of [...inputs(tool), ...outputs(tool)]) {
+        for (const key of Object.keys(schema.properties ?? {})) {
+          expect(key).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/);
+        }
+      }
+    }
+  });
+
+  it("are strict on the way in and loose on the way out, at every depth", () => {
+    const objects = (parts: Part[]) => parts.filter(({ schema }) => schema.properties);
+    for (const { where, schema } of objects(all.flatMap(inputs))) {
+      expect(schema.additionalProperties, where).toBe(false);
+    }
+    for (const { where, schema } of all.flatMap(outputs)) {
+      expect(schema, where).not.toHaveProperty("additionalProperties");
+      expect(schema, where).not.toHaveProperty("enum");
+    }
+  });
+
+  it("C-67 no argument chooses tenant, address or credential", () => {
+    const withheld = /^(tenantid|password|accesstoken|apikey|baseurl|url|token)$/i;
+    const names = all.flatMap(inputs).map(({ where }) => where.split(".").at(-1) ?? "");
+    expect(names.filter((name) => withheld.test(name))).toEqual([]);
+    for (const name of ["auth_login", "auth_verify_session", "auth_logout"]) {
+      expect(listed(name).inputSchema.properties).toEqual({});
+    }
+  });
+
+  it("enumerate only what the documents do", () => {
+    const closed = all.flatMap(inputs).flatMap(({ schema }) => schema.enum ?? []);
+    expect(new Set(closed)).toEqual(new Set([0, 1, 2, "Internal", "All"]));
+    expect(listed("disputes_update").inputSchema.properties["status"]).toMatchObject({
+      type: "integer",
+      enum: [0, 1, 2],
+    });
+    expect(listed("reasons_create").inputSchema.properties["visibility"]).not.toHaveProperty(
+      "enum",
+    );
+  });
+
+  it("add what steers a call, where it applies and nowhere else", () => {
+    const having = (name: string) =>
+      all.filter(({ inputSchema }) => name in inputSchema.properties).map((tool) => tool.name);
+    const named = (pattern: RegExp) =>
+      all.map(({ name }) => name).filter((name) => pattern.test(name));
+    expect(having("cursor")).toEqual(named(/_list(_|$)/));
+    expect(having("idempotencyKey")).toEqual(named(/_create$/));
+    expect(having("ifMatch")).toEqual(named(/_update$/));
+    expect(having("confirmationToken")).toEqual(named(/_delete|^disputes_update$/));
+  });
+
+  it("a list's answer is items, count, total, truncated, nextCursor", () => {
+    expect(Object.keys(listed("disputes_list").outputSchema.properties)).toEqual([
+      ...["items", "count", "total", "truncated", "nextCursor"],
+    ]);
+    expect(Object.keys(listed("audit_logs_list").outputSchema.properties)).toEqual([
+      ...["data", "pagination", "truncated"],
+    ]);
+    expect(listed("auth_login").outputSchema.properties).not.toHaveProperty("accessToken");
+    expect(listed("api_keys_create").outputSchema.properties).toHaveProperty("storedAs");
+    expect(listed("api_keys_create").outputSchema.properties).not.toHaveProperty("apiKey");
+  });
+});
+
+describe("the list", () => {
+  it("is made once, is frozen, and is the same for the same settings in any order", () => {
+    expect(toolList({ ...EVERYTHING })).toBe(all);
+    expect(toolList({ ...EVERYTHING, toolsets: knownToolsets.toReversed() })).toBe(all);
+    expect(Object.isFrozen(all)).toBe(true);
+    expect(Object.isFrozen(all[0]?.inputSchema.properties)).toBe(true);
+  });
+
+  it("C-84 in read-only mode has exactly the tools that change nothing", () => {
+    const reading = toolList({ ...EVERYTHING, readOnly: true });
+    expect(reading).toEqual(all.filter(({ annotations }) => annotations.readOnlyHint));
+    expect(reading.length).toBeGreaterThan(15);
+  });
+
+  it("holds the chosen toolsets alone", () => {
+    const some = toolList({ toolsets: ["audit", "disputes"], readOnly: false });
+    const chosen = [...toolsets.disputes, ...toolsets.audit].map(({ name }) => name);
+    expect(some.map(({ name }) => name)).toEqual(chosen);
+  });
+
+  it("costs little of each conversation", () => {
+    const bytes = Buffer.byteLength(JSON.stringify({ tools: all }));
+    // 162 tokens a tool when measured with a real tokenizer, at 4.46 bytes each.
+    expect(bytes / all.length).toBeLessThan(727);
+    for (const tool of all) expect(estimateTokens(JSON.stringify(tool))).toBeLessThan(850);
+    expect(estimateTokens(instructions(false))).toBeLessThan(100);
+    expect(estimateTokens(guide(knownToolsets, false))).toBeLessThan(1600);
+  });
+});
+
+describe("asking", () => {
+  const asking = tools.filter(({ confirm }) => confirm !== undefined);
+
+  it("C-84 every delete asks, and disputes_update when it closes or cancels", () => {
+    const deleting = tools.filter(({ operation }) => operation.method === "DELETE");
+    expect(asking.map(({ name }) => name).toSorted()).toEqual(
+      [...deleting.map(({ name }) => name), "disputes_update"].toSorted(),
+    );
+    const update = tools.find(({ name }) => name === "disputes_update");
+    const question = (status: unknown) => update?.confirm?.({ disputeId: "d-1", status });
+    expect(question(1)).toBe('Close dispute "d-1"?');
+    expect(question(2)).toBe('Cancel dispute "d-1"?');
+    expect(question(0)).toBeNull();
+    expect(question(undefined)).toBeNull();
+  });
+
+  it("the question names every value that the call bears", () => {
+    for (const { operation, confirm, name } of asking) {
+      if (operation.method !== "DELETE") continue;
+      const keys = Object.keys(operation.params.shape).filter((key) => key !== "tenantId");
+      const args = Object.fromEntries(keys.map((key) => [key, `value-of-${key}`]));
+      for (const key of keys) expect(confirm?.(args), name).toContain(`"value-of-${key}"`);
+    }
+    const update = tools.find((tool) => tool.name === "disputes_update");
+    const full = { disputeId: "d", status: 1, resolutionCode: "CREDIT", amount: 5, poNumber: "" };
+    expect(update?.confirm?.(full)).toBe(
+      'Close dispute "d" with resolutionCode "CREDIT", amount "5", poNumber cleared?',
+    );
+  });
+
+  it("no value breaks out of its question", () => {
+    const [first] = asking;
+    const args = { disputeId: `x"\n${"y".repeat(500)}` };
+    expect(first?.confirm?.({ ...args, status: 1 })?.length).toBeLessThan(200);
+    expect(first?.confirm?.({ ...args, status: 1 })).not.toContain("\n");
+  });
+});
+
+describe("next steps", () => {
+  const codes = [...Object.keys(ERRORS), ...Object.keys(OWN_CODES)] as RefusalCode[];
+
+  it.each(codes)("C-78 %s has one for every tool", (code) => {
+    for (const tool of tools) expect(nextStep(code, tool, {})).toMatch(/^[A-Z].*[.]$/);
+  });
+
+  it("names the permission, the wait, and the tool that helps", () => {
+    const tool = tools.find(({ name }) => name === "disputes_get");
+    if (tool === undefined) throw new Error("no disputes_get");
+    expect(nextStep("forbidden_permission", tool, {})).toContain('"Dispute Management : READ"');
+    expect(nextStep("rate_limited", tool, { retryAfterSeconds: 7 })).toContain("7 seconds");
+    expect(nextStep("not_found", tool, {})).toContain("disputes_list");
+  });
+});
