@@ -16,7 +16,9 @@ export const reassign = async (
   known: Configuration,
 ): Promise<Move[]> => {
   out.begin("reassign", "Give them to people who are there");
-  out.say("In the department that works such claims: the active person with the fewest.");
+  out.say(
+    "Each goes to the department that works such claims, to the person with the fewest open ones.",
+  );
   const chosen = [...unassigned.slice(0, UNASSIGNED_FIRST), ...orphaned];
   const moves = reassignments(chosen, open, known);
   const after: Dispute[] = [];
@@ -54,15 +56,18 @@ export const explain = async (
   moves: readonly Move[],
 ): Promise<void> => {
   out.begin("notes", "Tell the new owners why");
+  const written: Note[] = [];
   for (const move of moves) {
     const { dispute, to } = move;
     const content =
       `${reasonFor(move, now)} Assigned to ${nameOf(to)}: ${money(dispute)}, ` +
       `${dispute.reasonName.toLowerCase()}. Please answer the customer or say what is missing.`;
     const note = { disputeId: dispute.disputeId, content };
-    await session.call("dispute_notes_create", note, Note);
+    written.push(await session.call("dispute_notes_create", note, Note));
   }
-  out.result({ notes: moves.length });
+  const [first] = written;
+  if (first !== undefined) out.quote("The first one:", first.content);
+  out.result({ notes: written.length });
   out.end();
 };
 

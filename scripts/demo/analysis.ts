@@ -46,13 +46,15 @@ export const unassignedAndOld = (disputes: readonly Dispute[], now: number): Dis
     .filter((dispute) => dispute.assigneeId === null && ageDays(dispute, now) > OLD_DAYS)
     .toSorted((one, other) => other.amount - one.amount);
 
-/** Somebody's who does not work here any more. */
+/** Somebody's who does not work here any more; by amount. */
 export const heldByInactive = (
   disputes: readonly Dispute[],
   assignees: readonly Assignee[],
 ): Dispute[] => {
   const gone = new Set(assignees.flatMap((one) => (one.active ? [] : [one.assigneeId])));
-  return disputes.filter(({ assigneeId }) => assigneeId !== null && gone.has(assigneeId));
+  return disputes
+    .filter(({ assigneeId }) => assigneeId !== null && gone.has(assigneeId))
+    .toSorted((one, other) => other.amount - one.amount);
 };
 
 export type Pair = { kept: Dispute; again: Dispute };

@@ -9,7 +9,7 @@ import {
   totals,
   unassignedAndOld,
 } from "./analysis.ts";
-import { Configuration, Dispute } from "./records.ts";
+import { Configuration, Dispute, Lists } from "./records.ts";
 import type { Session } from "./session.ts";
 import type { Transcript } from "./transcript.ts";
 import { accountOf, count, money, moneys } from "./words.ts";
@@ -32,14 +32,29 @@ export const readGuide = async ({ session, out }: Work): Promise<void> => {
   out.begin("guide", "Read the guide that the server gives a model");
   const guide = await session.read(GUIDE);
   const headings = guide.split("\n").flatMap((line) => /^#+ (.+)$/.exec(line)?.[1] ?? []);
-  if (headings.length > 0) out.say(`It speaks of: ${headings.join("; ")}.`);
+  const [title, ...sections] = headings;
+  if (title !== undefined) out.say(`${title}. It has words on: ${sections.join(", ")}.`);
   out.result({ characters: guide.length, headings });
   out.end();
 };
 
-export const readConfiguration = async ({ session, out }: Work): Promise<Configuration> => {
+const readLists = async ({ session }: Work, uri: string): Promise<Lists> =>
+  Lists.parse(JSON.parse(await session.read(uri)));
+
+/** All of it at once; what did not fit into one answer, by itself. */
+const configurationOf = async (work: Work): Promise<Configuration> => {
+  const lists = await readLists(work, CONFIGURATION);
+  const cut = Object.keys(lists).filter((noun) => lists[noun]?.truncated === true);
+  for (const noun of cut) Object.assign(lists, await readLists(work, `${CONFIGURATION}/${noun}`));
+  return Configuration.parse(
+    Object.fromEntries(Object.entries(lists).map(([noun, { items }]) => [noun, items])),
+  );
+};
+
+export const readConfiguration = async (work: Work): Promise<Configuration> => {
+  const { out } = work;
   out.begin("configuration", "Learn how this company sorts its disputes");
-  const known = Configuration.parse(JSON.parse(await session.read(CONFIGURATION)));
+  const known = await configurationOf(work);
   const { categories, reasons, departments, assignees, resolutions } = known;
   out.table(
     ["Category", "Reasons"],
@@ -94,7 +109,9 @@ export type Picks = { unassigned: Dispute[]; orphaned: Dispute[]; pairs: Pair[] 
 
 const SHOWN = 5;
 
-const showDisputes = ({ out, now }: Work, disputes: readonly Dispute[]): void => {
+const showDisputes = ({ out, now }: Work, sentence: string, disputes: readonly Dispute[]): void => {
+  out.say("");
+  out.say(`${count(disputes.length, "dispute")} ${sentence}:`);
   out.table(
     ["Dispute", "Account", "Reason", "Age", "Amount"],
     disputes
@@ -119,15 +136,11 @@ export const pick = (work: Work, open: readonly Dispute[], known: Configuration)
   const unassigned = unassignedAndOld(open, now);
   const orphaned = heldByInactive(open, known.assignees);
   const pairs = duplicates(open);
-  out.say(`${count(unassigned.length, "dispute")} unassigned for over 30 days:`);
-  showDisputes(work, unassigned);
-  out.say(`${count(orphaned.length, "dispute")} with somebody who is inactive:`);
-  showDisputes(work, orphaned);
-  out.say(`${count(pairs.length, "dispute")} on a document, amount and reason disputed before:`);
-  showDisputes(
-    work,
-    pairs.map(({ again }) => again),
-  );
+  out.say("The largest first, each in its own currency.");
+  const again = pairs.map((pair) => pair.again);
+  showDisputes(work, "that nobody has had for over 30 days", unassigned);
+  showDisputes(work, "with somebody who is inactive", orphaned);
+  showDisputes(work, "for a document, amount and reason that was disputed before", again);
   out.result({
     unassigned: codes(unassigned),
     orphaned: codes(orphaned),

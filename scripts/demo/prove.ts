@@ -76,7 +76,7 @@ export const checkAudit = async (work: Work): Promise<void> => {
   if (missing.length > 0) {
     throw new Error(`${count(missing.length, "call")} not in the audit log: ${missing[0]?.tool}`);
   }
-  out.say(`All ${count(before.length, "call")} are there.`);
+  out.say(`All ${count(before.length, "call")} are there; a long list can take several requests.`);
   out.result({ tools: rows, entries: entries.length, missing: 0 });
   out.end();
 };

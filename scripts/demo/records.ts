@@ -61,6 +61,13 @@ export const Configuration = z.object({
 });
 export type Configuration = z.infer<typeof Configuration>;
 
+/** Lists by noun, as a resource holds them. */
+export const Lists = z.record(
+  z.string(),
+  z.object({ items: z.array(z.unknown()), truncated: z.boolean() }),
+);
+export type Lists = z.infer<typeof Lists>;
+
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),

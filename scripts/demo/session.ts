@@ -21,8 +21,6 @@ export type Session = {
 
 export type Pages<T> = { items: T[]; pages: number };
 
-export type Asked = { question: string; answer: boolean };
-
 type Needs = {
   dataFolder: string;
   out: Transcript;
@@ -42,16 +40,19 @@ const refusal = (tool: string, result: { _meta?: Record<string, unknown> | undef
 };
 
 const Listed = z.object({
-  items: z.array(z.unknown()).optional(),
-  data: z.array(z.unknown()).optional(),
-  nextCursor: z.string().nullish(),
+  items: z.array(z.unknown()),
+  total: z.int().nullable(),
+  nextCursor: z.string().nullable(),
 });
+const Exported = z.object({ data: z.array(z.unknown()) });
 
 const outcomeOf = (structured: unknown): string => {
-  const { data } = Listed.safeParse(structured);
-  const rows = data?.items ?? data?.data;
-  if (rows === undefined) return "done";
-  return `${rows.length} rows${typeof data?.nextCursor === "string" ? ", more to come" : ""}`;
+  const { data: exported } = Exported.safeParse(structured);
+  if (exported !== undefined) return `${exported.data.length} rows`;
+  const { data: list } = Listed.safeParse(structured);
+  if (list === undefined) return "done";
+  const rows = list.total === null ? "" : ` of ${list.total}`;
+  return `${list.items.length}${rows}${list.nextCursor === null ? "" : ", more behind the cursor"}`;
 };
 
 const startServer = (dataFolder: string): StdioClientTransport =>
@@ -87,7 +88,9 @@ export const openSession = async ({ dataFolder, out, confirm }: Needs): Promise<
     out.say(yes ? "The person answers: yes." : "The person answers: no.");
     return { action: yes ? "accept" : "decline", content: { confirm: yes } };
   });
-  await client.connect(startServer(dataFolder));
+  await client.connect(startServer(dataFolder)).catch((error: unknown) => {
+    throw new Error("the server did not start; it says why above", { cause: error });
+  });
   const calls: Call[] = [];
 
   const call: Session["call"] = async (tool, args, answer) => {

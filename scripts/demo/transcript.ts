@@ -40,31 +40,57 @@ const wrapped = (text: string, first: string, next: string): string => {
   return [...lines, line].join("\n");
 };
 
+const UUID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/gi;
+const LONGEST = 48;
+
+/** An argument as far as a person wants to see it: ids by their beginning, long texts too. */
 const shown = (value: unknown): string => {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > 44 ? `${text.slice(0, 41)}...` : text;
+  const text = (typeof value === "string" ? value : JSON.stringify(value)).replaceAll(
+    UUID,
+    (id) => `${id.slice(0, 8)}…`,
+  );
+  return [...text].length > LONGEST ? `${[...text].slice(0, LONGEST - 1).join("")}…` : text;
 };
+
+const said = ({ tool, arguments: args }: Call): string =>
+  [tool, ...Object.entries(args).map(([name, value]) => `${name}=${shown(value)}`)].join(" ");
 
 /** A transcript for people; colour only where it is wanted. */
 export const readable = (write: (text: string) => void, colour: boolean): Transcript => {
   const paint = (style: Style, text: string): string =>
     colour ? styleText(style, text, { validateStream: false }) : text;
-  const line = (text: string): void => write(`${text}\n`);
+  const dim = (text: string): void => write(`${paint("dim", text)}\n`);
   let steps = 0;
+  let last = { tool: "", more: 0 };
+
+  // Of calls of one tool in a row, one is enough to see.
+  const settle = (): void => {
+    if (last.more > 0) dim(`      ... ${last.more} more of ${last.tool}`);
+    last = { tool: "", more: 0 };
+  };
+  const line = (text: string): void => {
+    settle();
+    write(`${text}\n`);
+  };
+
   return {
     begin(_step, title) {
       steps += 1;
       line(`\n${paint("bold", `${String(steps).padStart(2)}  ${title}`)}`);
     },
-    say: (sentence) => line(wrapped(sentence, "    ", "    ")),
+    say: (sentence) => line(sentence === "" ? "" : wrapped(sentence, "    ", "    ")),
     quote(who, words) {
-      const text = wrapped(`"${words}"`, `    ${who} `, "      ");
+      const text = wrapped(`“${words}”`, `    ${who} `, "      ");
       line(`    ${paint("yellow", who)}${text.slice(4 + who.length)}`);
     },
-    called({ tool, arguments: args }, outcome) {
-      const said = Object.entries(args).map(([name, value]) => `${name}=${shown(value)}`);
-      line(paint("dim", wrapped([tool, ...said].join(" "), "    > ", "        ")));
-      line(paint("dim", `      ${outcome}`));
+    called(call, outcome) {
+      if (call.tool === last.tool) {
+        last.more += 1;
+        return;
+      }
+      settle();
+      last.tool = call.tool;
+      dim(wrapped(`${said(call)} -> ${outcome}`, "    > ", "        "));
     },
     table(head, rows, toTheRight = []) {
       const table = new Table({
@@ -78,7 +104,7 @@ export const readable = (write: (text: string) => void, colour: boolean): Transc
       line(text.map((row) => `    ${row.trimEnd()}`).join("\n"));
     },
     result() {},
-    end() {},
+    end: settle,
   };
 };
 
@@ -86,13 +112,17 @@ export const readable = (write: (text: string) => void, colour: boolean): Transc
 export const machine = (write: (text: string) => void): Transcript => {
   let current: Record<string, unknown> | undefined;
   let calls: Record<string, unknown>[] = [];
+  let quotes: { who: string; words: string }[] = [];
   return {
     begin(step, title) {
       calls = [];
+      quotes = [];
       current = { step, title };
     },
     say() {},
-    quote() {},
+    quote: (who, words) => {
+      quotes.push({ who, words });
+    },
     called: (call, outcome) => {
       calls.push({ ...call, outcome });
     },
@@ -101,7 +131,7 @@ export const machine = (write: (text: string) => void): Transcript => {
       current = { ...current, ...data };
     },
     end() {
-      if (current !== undefined) write(`${JSON.stringify({ ...current, calls })}\n`);
+      if (current !== undefined) write(`${JSON.stringify({ ...current, calls, quotes })}\n`);
       current = undefined;
     },
   };

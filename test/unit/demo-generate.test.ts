@@ -37,6 +37,24 @@ const undated = (rows: DemoRows) =>
     }))
     .toSorted((one, other) => one.id.localeCompare(other.id));
 
+/** What a triage must find. */
+const workIn = (rows: DemoRows, now: number) => {
+  const due = rows.disputes.filter((row) => row.status === 0);
+  const unassigned = due.filter((row) => row.assignee_id === null);
+  const large = unassigned.filter(
+    (row) => now - row.created_at > 30 * DAY && row.amount_order > 5000,
+  );
+  const left = rows.assignees.find((row) => row.active === 0);
+  const orphaned = due.filter((row) => row.assignee_id === left?.id);
+  const claims = Map.groupBy(due, (row) =>
+    [row.document_number, row.amount, row.reason_id].join("/"),
+  );
+  return {
+    duplicates: [...claims.values()].filter((same) => same.length > 1).length,
+    enough: unassigned.length > 10 && large.length > 1 && orphaned.length > 2,
+  };
+};
+
 describe("the generator of the demo tenant", () => {
   it("gives the same rows for the same seed and moment", () => {
     expect(demoAt(NOW)).toEqual(demo);
@@ -48,11 +66,12 @@ describe("the generator of the demo tenant", () => {
 
   it("tells the same story on any day of the week, on its own dates", () => {
     for (let days = 1; days <= 8; days++) {
-      const later = demoAt(NOW + days * DAY + 5_000_000);
+      const now = NOW + days * DAY + 5_000_000;
+      const later = demoAt(now);
       expect(undated(later)).toEqual(undated(demo));
-      expect(later.notes.every((note) => note.created_at <= NOW + days * DAY + 5_000_000)).toBe(
-        true,
-      );
+      expect(later.notes.every((note) => note.created_at <= now)).toBe(true);
+      expect(later.disputes.every((row) => row.updated_at <= now)).toBe(true);
+      expect(workIn(later, now)).toEqual({ duplicates: 6, enough: true });
     }
   });
 
@@ -176,18 +195,8 @@ describe("the generator of the demo tenant", () => {
   });
 
   it("leaves work to find: unassigned, a leaver's, duplicates, claims from the portal", () => {
-    const unassigned = open.filter((row) => row.assignee_id === null);
-    expect(unassigned.length).toBeGreaterThan(10);
-    expect(
-      unassigned.filter((row) => ageDays(row.created_at) > 30 && row.amount_order > 5000).length,
-    ).toBeGreaterThan(1);
-    const left = demo.assignees.filter((row) => row.active === 0);
-    expect(left).toHaveLength(1);
-    expect(open.filter((row) => row.assignee_id === left[0]?.id).length).toBeGreaterThan(2);
-    const claims = Map.groupBy(open, (row) =>
-      [row.document_number, row.amount, row.reason_id].join("/"),
-    );
-    expect([...claims.values()].filter((rows) => rows.length > 1)).toHaveLength(6);
+    expect(workIn(demo, NOW)).toEqual({ duplicates: 6, enough: true });
+    expect(demo.assignees.filter((row) => row.active === 0)).toHaveLength(1);
     expect(demo.disputes.filter((row) => row.external_reason_id !== null).length).toBeGreaterThan(
       9,
     );

@@ -121,7 +121,8 @@ describe("the demo's transcript", () => {
     let text = "";
     const out = readable((more) => (text += more), colour);
     out.begin("look", "Look around");
-    out.called({ tool: "disputes_list", arguments: { Status: [0] } }, "3 rows");
+    out.called({ tool: "disputes_list", arguments: { Status: [0] } }, "2 of 3");
+    out.called({ tool: "disputes_list", arguments: { Status: [0], cursor: "x" } }, "1 of 3");
     out.quote("The server asks:", "Close?");
     out.table(["Name", "Amount"], [["a", money({ amount: 1234.5, currencyCode: "USD" })]], [1]);
     out.end();
@@ -133,9 +134,9 @@ describe("the demo's transcript", () => {
       [
         "",
         " 1  Look around",
-        "    > disputes_list Status=[0]",
-        "      3 rows",
-        '    The server asks: "Close?"',
+        "    > disputes_list Status=[0] -> 2 of 3",
+        "      ... 1 more of disputes_list",
+        "    The server asks: “Close?”",
         "    Name        Amount",
         "    a     1,234.50 USD",
         "",
@@ -151,6 +152,7 @@ describe("the demo's transcript", () => {
     out.begin("look", "Look around");
     out.say("not for machines");
     out.called({ tool: "t", arguments: { a: 1 } }, "done");
+    out.quote("A customer", "Hm.");
     out.result({ open: 3 });
     out.end();
     out.begin("next", "Next");
@@ -161,8 +163,9 @@ describe("the demo's transcript", () => {
         title: "Look around",
         open: 3,
         calls: [{ tool: "t", arguments: { a: 1 }, outcome: "done" }],
+        quotes: [{ who: "A customer", words: "Hm." }],
       },
-      { step: "next", title: "Next", calls: [] },
+      { step: "next", title: "Next", calls: [], quotes: [] },
     ]);
     expect(lines.every((line) => line.endsWith("\n"))).toBe(true);
   });
