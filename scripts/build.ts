@@ -1,13 +1,14 @@
 import { chmod, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
-const outdir = join(root, "dist");
+// Another folder than dist/ may be named, for tests.
+const outdir = resolve(root, process.argv[2] ?? "dist");
 
-// Some dependencies are CommonJS and ask for Node's modules in its way.
-const REQUIRE = `import { createRequire as makeRequire } from "node:module";
-const require = makeRequire(import.meta.url);`;
+// Some dependencies are CommonJS and expect what Node gives such modules.
+const COMMON_JS = `import { createRequire as makeRequire } from "node:module";
+const require = makeRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
 
 await rm(outdir, { recursive: true, force: true });
 await build({
@@ -20,7 +21,7 @@ await build({
   platform: "node",
   target: "node24",
   chunkNames: "part-[hash]",
-  banner: { js: REQUIRE },
+  banner: { js: COMMON_JS },
   minifySyntax: true,
   minifyWhitespace: true,
   keepNames: true,

@@ -137,6 +137,8 @@ const disputeOf = (making: Making, one: Case, known: Configuration): Omit<Disput
     status: one.status,
     ...ending(making, one, moments, known),
     origin: one.external === null ? "api" : "portal",
+    source_key: null,
+    source_row: null,
     ...changes(making, moments, enteredBy, assignee),
   };
 };

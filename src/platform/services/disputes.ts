@@ -137,6 +137,8 @@ export const disputes = ({ newId }: { newId: NewId }): Handlers<Contract["disput
           resolution_id: null,
           closed_at: null,
           origin: call.origin,
+          source_key: null,
+          source_row: null,
           created_by: call.caller.id,
           created_at: call.now,
           updated_by: call.caller.id,

@@ -169,6 +169,10 @@ export type DisputeRow = Tracked & {
   resolution_id: string | null;
   closed_at: number | null;
   origin: string;
+  /** What names it in the file it was imported from. */
+  source_key: string | null;
+  /** What that file last said of it: a later import writes only what differs from this. */
+  source_row: string | null;
 };
 
 /** The last number given to a dispute of a document; outlives the disputes. */

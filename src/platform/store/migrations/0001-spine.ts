@@ -193,6 +193,8 @@ const TABLES: Record<string, { columns: Columns; key: string[] }> = {
       resolution_id: "text?",
       closed_at: "integer?",
       origin: "text",
+      source_key: "text?",
+      source_row: "text?",
       ...TRACKED,
     },
     key: ["tenant_id", "id"],
@@ -248,6 +250,7 @@ const UNIQUE: [table: string, columns: string[]][] = [
   ["resolutions", ["tenant_id", "code_folded"]],
   ["assignees", ["tenant_id", "email_folded"]],
   ["disputes", ["tenant_id", "code"]],
+  ["disputes", ["tenant_id", "source_key"]],
 ];
 
 const INDEXES: [table: string, columns: string[]][] = [
