@@ -14,11 +14,17 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
+// A host that reads no more has gone.
+process.stdout.on("error", () => {
+  ended.abort();
+});
+
 process.exitCode = await main({
   argv: process.argv.slice(2),
   env: process.env,
   dataFolder: envPaths("receivables-mcp", { suffix: "" }).data,
   version: about.version,
+  program: { command: process.execPath, args: process.argv.slice(1, 2) },
   print: (value) => {
     process.stdout.write(`${JSON.stringify(value)}\n`);
   },

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Credentials } from "../broker/credentials.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
 import type { Level } from "../kit/log.ts";
@@ -99,7 +100,7 @@ const secret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
 
 const toConfig = (env: Environment, dataFolder: string, unused: string[]): Config => ({
-  dataFolder: env.RECEIVABLES_DATA ?? dataFolder,
+  dataFolder: resolve(env.RECEIVABLES_DATA ?? dataFolder),
   secretKey: secret(env.RECEIVABLES_SECRET_KEY),
   remote:
     env.RECEIVABLES_BASE_URL === undefined

@@ -1,28 +1,26 @@
-const indent = (text: string): string =>
-  text
-    .split("\n")
-    .map((line) => `    ${line}`)
-    .join("\n");
+type Program = { command: string; args: string[] };
+
+const spaced = (value: unknown): string =>
+  JSON.stringify(value, null, 1)
+    .replace(/\n\s*/g, " ")
+    .replace(/\[ ("[^"]*") \]/g, "[$1]");
 
 /** How to connect hosts to a running server, for a person's terminal. */
-export const connectHints = (mcpUrl: string): string => `
-  The demo tenant's MCP server runs at ${mcpUrl}
+export const connectHints = (mcpUrl: string, program: Program, dataFolder: string): string => {
+  const web = { servers: { receivables: { type: "http", url: mcpUrl } } };
+  const own = { ...program, env: { RECEIVABLES_DATA: dataFolder } };
+  return `
+  The demo tenant is ready at ${mcpUrl}
 
-  Claude Code
-${indent(`claude mcp add --transport http receivables ${mcpUrl}`)}
+  Claude Code       claude mcp add --transport http receivables ${mcpUrl}
 
-  VS Code: in .vscode/mcp.json
-${indent(JSON.stringify({ servers: { receivables: { type: "http", url: mcpUrl } } }, null, 2))}
+  VS Code           .vscode/mcp.json
+                    ${spaced(web)}
 
-  Claude Desktop starts the server itself: Settings, Developer, Edit Config
-${indent(
-  JSON.stringify(
-    { mcpServers: { receivables: { command: "npx", args: ["-y", "receivables-mcp"] } } },
-    null,
-    2,
-  ),
-)}
+  Claude Desktop    starts a server of its own on the same data: Settings > Developer > Edit Config
+                    ${spaced({ mcpServers: { receivables: own } })}
 
-  Ask it, for instance: "Which open disputes are oldest, and who should work on them?"
+  Then ask: "Which open disputes are oldest, and who should work on them?"
   Ctrl-C ends the server.
 `;
+};

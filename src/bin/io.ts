@@ -5,6 +5,8 @@ export type Io = {
   config: Config;
   /** The program's own. */
   version: string;
+  /** How this very program is started. */
+  program: { command: string; args: string[] };
   /** A result: one JSON object, one line on stdout. */
   print: (value: object) => void;
   /** A line for a person, on stderr. */

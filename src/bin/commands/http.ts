@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Problem } from "../../contract/errors.ts";
 import { createLog } from "../../kit/log.ts";
-import { createHttp } from "../../mcp/http.ts";
+import { type Accepted, createHttp, type HttpServer } from "../../mcp/http.ts";
 import { compose } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { connectHints } from "../connect.ts";
@@ -12,6 +12,7 @@ import { untilEnded } from "../ended.ts";
 import { lazily } from "../folder.ts";
 import type { Io } from "../io.ts";
 import { mcpNeeds } from "../mcp.ts";
+import type { OpenPlatform } from "../platform.ts";
 import { type Address, platformListener, serve } from "../serve.ts";
 
 const MCP_PATH = "/mcp";
@@ -35,6 +36,20 @@ const checkOpenDoor = ({ remote, tenantId, credentials }: Config, { host }: Addr
 
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
 
+const acceptedBy = ({ http: { hosts, origins } }: Config): Accepted => ({
+  ...(hosts === undefined ? {} : { hosts }),
+  ...(origins === undefined ? {} : { origins }),
+});
+
+const listenerOf = (mcp: HttpServer, platform: OpenPlatform): RequestListener => {
+  const onMcp = getRequestListener((request) => mcp.fetch(request), {
+    overrideGlobalObjects: false,
+  });
+  const onPlatform = platformListener(platform);
+  return (request, response) =>
+    isMcp(request) ? onMcp(request, response) : onPlatform(request, response);
+};
+
 /** Platform and MCP server in one process on one port. */
 export const http = async (io: Io, address: Address): Promise<void> => {
   const { config } = io;
@@ -43,23 +58,16 @@ export const http = async (io: Io, address: Address): Promise<void> => {
   const embedded = lazily(() => openEmbedded(config, log));
   const { platform } = await embedded();
   const composed = await compose(config, log, embedded);
-  const { hosts, origins } = config.http;
-  const mcp = createHttp(mcpNeeds(io, composed, log), {
-    ...(hosts === undefined ? {} : { hosts }),
-    ...(origins === undefined ? {} : { origins }),
-  });
-  const onMcp = getRequestListener((request) => mcp.fetch(request), {
-    overrideGlobalObjects: false,
-  });
-  const onPlatform = platformListener(platform);
-  const listener: RequestListener = (request, response) =>
-    isMcp(request) ? onMcp(request, response) : onPlatform(request, response);
-  const served = await serve(listener, address);
-  const mcpUrl = served.url + MCP_PATH;
-  io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url, mcpUrl });
-  io.tell(connectHints(mcpUrl));
-  await untilEnded(io.ended);
-  await mcp.close();
-  await served.close();
-  await composed.close();
+  const mcp = createHttp(mcpNeeds(io, composed, log), acceptedBy(config));
+  try {
+    const served = await serve(listenerOf(mcp, platform), address);
+    const mcpUrl = served.url + MCP_PATH;
+    io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url, mcpUrl });
+    io.tell(connectHints(mcpUrl, io.program, config.dataFolder));
+    await untilEnded(io.ended);
+    await mcp.close();
+    await served.close();
+  } finally {
+    await composed.close();
+  }
 };
