@@ -30,9 +30,17 @@ export const SHARED = {
   forbidden_permission: row(403, "The credential lacks a permission", "operator", "never"),
   not_found: row(404, "There is no such record", "caller"),
   method_not_allowed: row(405, "The method is not allowed here", "caller"),
+  idempotency_in_progress: row(
+    409,
+    "The first request with this key is under way",
+    "caller",
+    "later",
+  ),
+  idempotency_secret_shown_once: row(409, "The answer held a secret", "user", "never"),
   precondition_failed: row(412, "The record has changed since it was read", "caller"),
   payload_too_large: row(413, "The body is too large", "caller"),
   unsupported_media_type: row(415, "The body must be JSON", "caller"),
+  idempotency_key_reused: row(422, "The idempotency key was sent with another request", "caller"),
   rate_limited: row(429, "Too many requests", "caller", "later"),
   internal: row(500, "Something went wrong in the service", "operator", "later"),
   unavailable: row(503, "The service is not available", "operator", "later"),
@@ -67,6 +75,8 @@ export type ProblemDetails = {
   permission?: string;
   /** Of the answer that bore the problem. */
   requestId?: string;
+  /** The record that a repeated request made the first time. */
+  recordId?: string;
   headers?: Record<string, string>;
 };
 

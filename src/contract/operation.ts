@@ -41,6 +41,8 @@ type Spec = {
   /** `null`: an answer without a body. */
   output: z.ZodType | null;
   fails?: readonly OwnCode[];
+  /** The answer shows a secret that is never shown again. */
+  secret?: true;
   /** The audit log's word, or how it follows from the outcome. */
   audit: string | ((outcome: Outcome) => string);
   /** The part of the interface documents where it is described. */
@@ -69,6 +71,7 @@ export const operation = <const S extends Spec>(spec: S) => {
     query: none,
     body: null,
     fails: [],
+    secret: false,
     ...spec,
     effect,
     status: statusOf(spec, effect),
@@ -77,8 +80,9 @@ export const operation = <const S extends Spec>(spec: S) => {
 
 type Declared<S extends Spec> = Omit<
   S,
-  "effect" | "params" | "query" | "body" | "fails" | "also"
+  "effect" | "params" | "query" | "body" | "fails" | "also" | "secret"
 > & {
+  secret: boolean;
   also: readonly { method: Method; path: `/${string}` }[];
   effect: Effect;
   status: 200 | 201 | 204;
@@ -104,6 +108,7 @@ export type Operation = {
   body: Shape | null;
   output: z.ZodType | null;
   fails: readonly OwnCode[];
+  secret: boolean;
   audit: string | ((outcome: Outcome) => string);
   source: string;
 };

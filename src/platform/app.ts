@@ -3,7 +3,8 @@ import { Hono } from "hono";
 import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
-import { createRequests, type RequestNeeds } from "./http/request.ts";
+import { createRequests } from "./http/request.ts";
+import type { RequestNeeds } from "./http/story.ts";
 import { problemResponse } from "./http/problem.ts";
 import type { Services } from "./handlers.ts";
 
@@ -59,7 +60,7 @@ export const createApp = (services: Services, needs: RequestNeeds) => {
   app.get("/health", async (context) => {
     try {
       await needs.store.ping();
-      return context.json({ status: "ok" });
+      return context.json({ status: "ok", idempotency: true });
     } catch {
       return context.json({ status: "unavailable" }, 503);
     }

@@ -35,6 +35,14 @@ export type Call<O extends Operation = Operation> = {
   snapshot(): Promise<Snapshot>;
   /** Runs a change in one transaction, together with its audit entry. Never waits for anything but the store. */
   change<T>(act: (tx: Db) => Promise<T>): Promise<T>;
+  /**
+   * A change that makes a record: what `shape` gives is the answer, and a repeat of the request
+   * under the same Idempotency-Key gets it again.
+   */
+  create<Row extends { id: string; version: number }, T>(
+    act: (tx: Db) => Promise<Row>,
+    shape: (row: Row) => T,
+  ): Promise<T>;
   fail(code: FailCode<O> | SharedCode, message: string, details?: ProblemDetails): never;
   /** Refuses the body because of one field. */
   refuse(field: string, code: Fault["code"], message: string): never;

@@ -6,7 +6,10 @@ import { createApp } from "./app.ts";
 import { createUses, type Lifetimes } from "./credentials.ts";
 import type { Services } from "./handlers.ts";
 import { createAudit } from "./http/audit.ts";
+import { createAddressOf } from "./http/address.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
+import { createIdempotency } from "./http/idempotency.ts";
+import { createLimiter, type Limits } from "./http/limit.ts";
 import { api_keys } from "./services/api-keys.ts";
 import { assignees } from "./services/assignees.ts";
 import { audit_logs } from "./services/audit-logs.ts";
@@ -27,6 +30,9 @@ export type PlatformNeeds = {
   log: Log;
   masterKey: Buffer;
   lifetimes: Lifetimes;
+  limits: Limits;
+  /** Networks whose X-Forwarded-For is believed, as CIDR. */
+  trustedProxies: string[];
   headerWord: string;
 };
 
@@ -39,7 +45,8 @@ export type Platform = {
 
 /** The REST service over a store. */
 export const createPlatform = (needs: PlatformNeeds): Platform => {
-  const { store, clock, newId, log, masterKey, lifetimes, headerWord } = needs;
+  const { store, clock, newId, log, masterKey, lifetimes, limits, trustedProxies, headerWord } =
+    needs;
   const uses = createUses(store, log);
   const services: Services = {
     auth: auth({ store, newId, uses, lifetimes }),
@@ -60,6 +67,9 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     newId,
     log,
     audit: createAudit(store),
+    idempotency: createIdempotency(createSeal(masterKey, "idempotency")),
+    limiter: createLimiter(store, limits),
+    addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     headerWord,
   });

@@ -175,7 +175,7 @@ onEveryStore("audit log", (at) => {
     const seen: string[] = [];
     let cursor: string | null = "";
     while (cursor !== null) {
-      const page = (
+      const page: { data: Entry[]; pagination: { cursor: string | null; hasMore: boolean } } = (
         await caller("GET", `${LOGS}?action=dispute.listed&limit=5${cursor && `&cursor=${cursor}`}`)
       ).body;
       expect(page.pagination).toEqual({

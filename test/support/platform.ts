@@ -19,6 +19,9 @@ export const LIFETIMES = {
   keyInactivity: 365 * DAY,
 };
 
+/** Most tests ask more than a person would; those of the limits set their own. */
+const NO_LIMITS = { gatewayPerMinute: 0, loginPerMinute: 0, exportPerMinute: 0, exportPerHour: 0 };
+
 export type Reply = {
   status: number;
   headers: Headers;
@@ -98,6 +101,7 @@ const PASSWORD = "correct horse battery staple";
 /** A platform over a real store, with a clock that the test moves. */
 export const startPlatform = async (
   dialect: Dialect = dialects[0] as Dialect,
+  limits: Partial<typeof NO_LIMITS> = {},
 ): Promise<TestPlatform> => {
   const database = await dialect.create();
   const store = await database.open();
@@ -108,6 +112,8 @@ export const startPlatform = async (
     log: silentLog,
     masterKey: Buffer.alloc(32, 7),
     lifetimes: LIFETIMES,
+    limits: { ...NO_LIMITS, ...limits },
+    trustedProxies: ["10.0.0.0/8"],
     headerWord: "Platform",
   });
   const call = callerOf(platform, "", {});
@@ -211,12 +217,16 @@ export const configure = async (admin: Person) => {
 };
 
 /** The same tests on every store. */
-export const onEveryStore = (title: string, tests: (at: () => TestPlatform) => void): void => {
+export const onEveryStore = (
+  title: string,
+  tests: (at: () => TestPlatform) => void,
+  limits: Partial<typeof NO_LIMITS> = {},
+): void => {
   for (const dialect of dialects) {
     describe(`${title} (${dialect.name})`, () => {
       let running: TestPlatform | undefined;
       beforeAll(async () => {
-        running = await startPlatform(dialect);
+        running = await startPlatform(dialect, limits);
       });
       afterAll(() => running?.close());
       tests(() => {

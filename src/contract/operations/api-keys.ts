@@ -21,6 +21,7 @@ export const api_keys = {
     params: z.object(tenantPath),
     output: ApiKey,
     fails: ["conflict"],
+    secret: true,
     audit: "api_key.created",
     source: "gateway 5",
   }),

@@ -1,231 +1,168 @@
 import type { IncomingMessage } from "node:http";
-import {
-  Problem,
-  type Fault,
-  type ProblemDetails,
-  type SharedCode,
-} from "../../contract/errors.ts";
-import { sentence } from "../../contract/faults.ts";
+import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
-import type { Clock } from "../../kit/clock.ts";
-import type { NewId } from "../../kit/ids.ts";
-import type { Log } from "../../kit/log.ts";
-import type { Call, Principal } from "../handlers.ts";
-import type { Db, Store } from "../store/port.ts";
+import type { Call } from "../handlers.ts";
 import { answer, isListing } from "./answer.ts";
-import { type Audit, entryOf, toolOf } from "./audit.ts";
-import { type Authenticate, authorize } from "./authenticate.ts";
+import { authorize } from "./authenticate.ts";
+import { callOf } from "./call.ts";
+import { AlreadyDone, type Keyed, keyOf, type Remembered } from "./idempotency.ts";
+import { ignoredFields } from "./ignored.ts";
 import { parseInputBody, parseTarget, readBody } from "./input.ts";
 import { problemResponse, toProblem } from "./problem.ts";
+import {
+  beginStory,
+  entryFor,
+  isLogged,
+  platformHeader,
+  type RequestNeeds,
+  type Story,
+} from "./story.ts";
 
-export type RequestNeeds = {
-  store: Store;
-  clock: Clock;
-  newId: NewId;
-  log: Log;
-  audit: Audit;
-  authenticate: Authenticate;
-  /** The word in the header names, such as Platform. */
-  headerWord: string;
+type Handler = (input: unknown, call: Call) => Promise<unknown>;
+
+const rowsOf = (output: unknown): number | undefined => {
+  if (Array.isArray(output)) return output.length;
+  if (isListing(output)) return output.page === undefined ? output.total : undefined;
+  if (typeof output !== "object" || output === null || !("data" in output)) return undefined;
+  return Array.isArray(output.data) ? output.data.length : undefined;
 };
-
-type Untyped = (input: unknown, call: Call) => Promise<unknown>;
-
-/** What is learnt of one request on its way through. */
-type Story = {
-  operation: Operation;
-  request: Request;
-  requestId: string;
-  url: URL;
-  now: number;
-  ip: string;
-  tool: string | undefined;
-  origin: "api" | "mcp";
-  params: Record<string, string>;
-  caller: Principal | null;
-  /** Whose audit log the request belongs to, once known. */
-  tenantId: string;
-  body: unknown;
-  was: unknown;
-  logged: boolean;
-  headers: Record<string, string>;
-};
-
-const LOOPBACK = "127.0.0.1";
-
-const ipOf = (incoming: IncomingMessage | undefined): string =>
-  incoming?.socket.remoteAddress ?? LOOPBACK;
 
 /** Serves operations: each step is one act, each refusal a Problem. */
 export const createRequests = (needs: RequestNeeds) => {
-  const { store, clock, newId, log, audit, authenticate, headerWord } = needs;
-  const header = (request: Request, name: string): string | undefined =>
-    request.headers.get(`x-${headerWord}-${name}`) ?? undefined;
+  const { store, log, audit, authenticate, idempotency, limiter, newId } = needs;
 
-  const begin = (
-    operation: Operation,
-    request: Request,
-    params: Record<string, string>,
-    incoming: IncomingMessage | undefined,
-  ): Story => ({
-    operation,
-    request,
-    requestId: request.headers.get("x-request-id") ?? newId(),
-    url: new URL(request.url),
-    now: clock(),
-    ip: ipOf(incoming),
-    tool: toolOf(header(request, "mcp-tool")),
-    origin: header(request, "client") === "mcp" ? "mcp" : "api",
-    params,
-    caller: null,
-    tenantId: "",
-    body: undefined,
-    was: undefined,
-    logged: false,
-    headers: {},
-  });
+  const identifyExport = async (story: Story): Promise<void> => {
+    const key = story.request.headers.get("x-api-key") ?? undefined;
+    const caller = await authenticate.exportKey(key);
+    story.caller = caller;
+    story.tenantId = caller.tenantId;
+    story.limitHeaders = await limiter.export(caller.tenantId, story.now);
+  };
+
+  const identifyGateway = async (story: Story): Promise<void> => {
+    const { request, now } = story;
+    const identity = await authenticate.gateway({
+      token: platformHeader(needs, request, "auth"),
+      key: platformHeader(needs, request, "api-key"),
+      now,
+    });
+    // Until it is let into the path's tenant, a request belongs to its sender's own log.
+    story.tenantId = identity.homeTenantId;
+    story.caller = { ...identity, may: new Set() };
+    story.limitHeaders = await limiter.gateway(identity.credentialId, now);
+    const wanted = story.params["tenantId"];
+    if (wanted === undefined) return;
+    story.caller = await authenticate.enter(identity, wanted);
+    story.tenantId = wanted;
+  };
 
   const identify = async (story: Story): Promise<void> => {
-    const { operation, request } = story;
-    if (operation.access === "public") return;
-    if (operation.service === "export") {
-      const caller = await authenticate.exportKey(request.headers.get("x-api-key") ?? undefined);
-      story.caller = caller;
-      story.tenantId = caller.tenantId;
-    } else {
-      const identity = await authenticate.gateway({
-        token: header(request, "auth"),
-        key: header(request, "api-key"),
-        now: story.now,
-      });
-      // Until it is let into the path's tenant, a request belongs to its sender's own log.
-      story.tenantId = identity.homeTenantId;
-      story.caller = { ...identity, may: new Set() };
-      const wanted = story.params["tenantId"];
-      if (wanted !== undefined) {
-        story.caller = await authenticate.enter(identity, wanted);
-        story.tenantId = wanted;
-      }
+    const { operation } = story;
+    if (operation.id === "auth.login") {
+      story.limitHeaders = await limiter.login(story.ip, story.now);
     }
-    authorize(operation, story.caller);
-  };
-
-  // The gateway's log holds what came through the MCP server; the export service's, every request.
-  const isLogged = (story: Story): boolean =>
-    story.tenantId !== "" && (story.operation.service === "export" || story.tool !== undefined);
-
-  const entry = (story: Story, status: number, rowCount?: number) =>
-    entryOf(
-      story.operation,
-      {
-        tenantId: story.tenantId,
-        at: story.now,
-        method: story.request.method,
-        tool: story.tool,
-        userId:
-          story.caller === null || story.caller.via === "export-key" ? undefined : story.caller.id,
-        params: story.params,
-        outcome: { status, body: story.body, was: story.was },
-        rowCount,
-      },
-      newId,
-    );
-
-  const change = async <T>(story: Story, act: (tx: Db) => Promise<T>): Promise<T> => {
-    const result = await store.transaction(async (tx) => {
-      const made = await act(tx);
-      if (isLogged(story)) await audit.append(tx, entry(story, story.operation.status));
-      return made;
-    }, story.tenantId);
-    story.logged = isLogged(story);
-    return result;
-  };
-
-  const checkVersion = (story: Story, record: { id: string; version: number }): void => {
-    const etag = `"${record.id}.${record.version}"`;
-    const wanted = story.request.headers.get("if-match");
-    const first = story.headers["ETag"] === undefined;
-    const { effect } = story.operation;
-    story.headers["ETag"] = etag;
-    if (effect !== "change" || !first || wanted === null || wanted.trim() === "*") return;
-    if (wanted.split(",").some((tag) => tag.trim() === etag)) return;
-    throw new Problem(
-      "precondition_failed",
-      "The record has changed since it was read. Read it again.",
-    );
-  };
-
-  const callOf = (story: Story): Call => ({
-    caller: story.caller as Principal,
-    tenantId: story.tenantId,
-    requestId: story.requestId,
-    now: story.now,
-    ip: story.ip,
-    origin: story.origin,
-    signal: story.request.signal,
-    db: store.read,
-    snapshot: () => store.snapshot(),
-    change: (act) => change(story, act),
-    fail(code: SharedCode, message: string, details: ProblemDetails = {}) {
-      throw new Problem(code, message, details);
-    },
-    refuse(field: string, code: Fault["code"], message: string) {
-      const errors = [{ field, code, message }];
-      throw new Problem("invalid_request", sentence(errors), { errors });
-    },
-    was(value) {
-      story.was = value;
-    },
-    attribute(tenantId) {
-      story.tenantId = tenantId;
-    },
-    version: (record) => checkVersion(story, record),
-  });
-
-  const perform = async (
-    story: Story,
-    handler: Untyped,
-    incoming: IncomingMessage | undefined,
-  ): Promise<Response> => {
-    await identify(story);
-    story.body = await readBody(story.operation, story.request, incoming);
-    const target = parseTarget(story.operation, story.params, story.url.searchParams);
-    const body = parseInputBody(story.operation, story.body);
-    story.body = body;
-    const output = await handler({ ...target, body }, callOf(story));
-    await tell(story, story.operation.status, rowsOf(output));
-    return answer(story.request, story.operation.status, output, story.url, story.headers);
+    if (operation.access === "public") return;
+    await (operation.service === "export" ? identifyExport(story) : identifyGateway(story));
+    if (story.caller !== null) authorize(operation, story.caller);
   };
 
   const tell = async (story: Story, status: number, rowCount?: number): Promise<void> => {
     if (story.logged || !isLogged(story)) return;
     story.logged = true;
-    await audit.record(entry(story, status, rowCount));
+    await audit.record(entryFor(story, status, newId, rowCount));
+  };
+
+  const respond = async (story: Story, output: unknown): Promise<Response> => {
+    const { status } = story.operation;
+    await tell(story, status, rowsOf(output));
+    const headers = { ...story.headers, ...story.limitHeaders };
+    return answer(story.request, status, output, story.url, headers);
+  };
+
+  const replay = (story: Story, { output, headers }: Remembered): Promise<Response> => {
+    story.headers = { ...headers, "Idempotency-Replayed": "true" };
+    return respond(story, output);
+  };
+
+  const once = async (
+    story: Story,
+    keyed: Keyed,
+    act: () => Promise<unknown>,
+  ): Promise<Response> => {
+    const known = await idempotency.recall(store.read, keyed);
+    if (known !== undefined) return replay(story, known);
+    try {
+      return await respond(story, await idempotency.once(keyed, act));
+    } catch (error) {
+      if (!(error instanceof AlreadyDone)) throw error;
+      const made = await idempotency.recall(store.read, keyed);
+      if (made === undefined) throw error;
+      return replay(story, made);
+    }
+  };
+
+  const perform = async (
+    story: Story,
+    handler: Handler,
+    incoming: IncomingMessage | undefined,
+  ): Promise<Response> => {
+    const { operation, request, params } = story;
+    await identify(story);
+    story.body = await readBody(operation, request, incoming);
+    const target = parseTarget(operation, params, story.url.searchParams);
+    const body = parseInputBody(operation, story.body);
+    const ignored = ignoredFields(story.body, body);
+    if (ignored.length > 0) story.headers["X-Ignored-Fields"] = ignored.join(",");
+    story.body = body;
+    story.keyed = keyOf(operation, request.headers.get("idempotency-key"), {
+      tenantId: story.tenantId,
+      principal: story.caller?.id ?? "",
+      params,
+      body,
+      now: story.now,
+    });
+    const act = () => handler({ ...target, body }, callOf(needs, story));
+    return story.keyed === undefined ? respond(story, await act()) : once(story, story.keyed, act);
+  };
+
+  /** A refused credential counts against its address; one that guesses on is told to wait instead. */
+  const throttled = async (story: Story, problem: Problem): Promise<Problem> => {
+    if (problem.status !== 401) return problem;
+    try {
+      await limiter.failure(story.ip, story.now);
+      return problem;
+    } catch (error) {
+      return toProblem(error, log, story.requestId);
+    }
   };
 
   const refused = async (story: Story, error: unknown): Promise<Response> => {
-    const problem = toProblem(error, log, story.requestId);
+    const problem = await throttled(story, toProblem(error, log, story.requestId));
     try {
       if (problem.status !== 401) await tell(story, problem.status);
     } catch (failure) {
       toProblem(failure, log, story.requestId);
     }
-    return problemResponse(problem, story.operation.service, {
+    const response = problemResponse(problem, story.operation.service, {
       requestId: story.requestId,
       path: story.url.pathname,
     });
+    for (const [name, value] of Object.entries(story.limitHeaders)) {
+      response.headers.set(name, value);
+    }
+    return response;
   };
 
   return {
     /** The way of every request to one operation. */
     serve:
-      (operation: Operation, handler: Untyped) =>
+      (operation: Operation, handler: Handler) =>
       async (
         request: Request,
         params: Record<string, string>,
         incoming: IncomingMessage | undefined,
       ): Promise<Response> => {
-        const story = begin(operation, request, params, incoming);
+        const story = beginStory(needs, operation, request, params, incoming);
         try {
           return await perform(story, handler, incoming);
         } catch (error) {
@@ -233,11 +170,4 @@ export const createRequests = (needs: RequestNeeds) => {
         }
       },
   };
-};
-
-const rowsOf = (output: unknown): number | undefined => {
-  if (Array.isArray(output)) return output.length;
-  if (isListing(output)) return output.page === undefined ? output.total : undefined;
-  if (typeof output !== "object" || output === null || !("data" in output)) return undefined;
-  return Array.isArray(output.data) ? output.data.length : undefined;
 };

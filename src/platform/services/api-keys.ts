@@ -2,6 +2,7 @@ import type { Contract } from "../../contract/index.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { hashSecret, makeKey, PREFIX_CHARACTERS, type Lifetimes } from "../credentials.ts";
 import type { Handlers } from "../handlers.ts";
+import type { Db } from "../store/port.ts";
 
 const MAX_LIVE_KEYS = 10;
 
@@ -15,7 +16,7 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
     }
     const keyId = newId();
     const apiKey = makeKey("rcvg_");
-    await call.change(async (tx) => {
+    const create = async (tx: Db): Promise<{ id: string; version: number }> => {
       const { live } = await tx
         .selectFrom("api_keys")
         .select((eb) => eb.fn.countAll<number>().as("live"))
@@ -37,8 +38,14 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
           used_at: call.now,
         })
         .execute();
-    });
-    return { keyId, apiKey, createDateInMillis: call.now, expiresAtInMills: 0 };
+      return { id: keyId, version: 1 };
+    };
+    return call.create(create, () => ({
+      keyId,
+      apiKey,
+      createDateInMillis: call.now,
+      expiresAtInMills: 0,
+    }));
   },
 
   async delete({ params }, call) {

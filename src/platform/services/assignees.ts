@@ -145,10 +145,8 @@ export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => (
     return (await listAssignees(call.db, call.tenantId, DepartmentId)).map(assignee);
   },
 
-  async create({ body }, call) {
-    const row = await call.change((tx) => create(tx, call, body, newId()));
-    call.version(row);
-    return assignee(row);
+  create({ body }, call) {
+    return call.create((tx) => create(tx, call, body, newId()), assignee);
   },
 
   async update({ params: { assigneeEmail }, body }, call) {

@@ -29,8 +29,8 @@ const findSession = (db: Db, token: string) =>
     .where("token_hash", "=", hashSecret(token))
     .executeTakeFirst();
 
-const throttle = async (key: string, call: Call): Promise<void> => {
-  const failures = await findCounter(call.db, key, call.now);
+const throttle = async (counting: Db, key: string, call: Call): Promise<void> => {
+  const failures = await findCounter(counting, key, call.now);
   if (failures === undefined || failures.count < FAILURES_ALLOWED) return;
   call.fail("rate_limited", "Too many failed logins. Wait before the next one.", {
     retryAfterSeconds: Math.ceil((failures.window_ends_at - call.now) / SECOND),
@@ -47,20 +47,20 @@ export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contrac
 
   return {
     async login({ body }, call) {
-      const key = `login:${fold(body.email)}:${call.ip}`;
-      await throttle(key, call);
+      const key = `password:${fold(body.email)}:${call.ip}`;
+      await throttle(store.counting, key, call);
       const user = await findUserByEmail(call.db, body.email);
       const tenants = user === undefined ? [] : await activeTenants(call.db, user.id);
       const matches = await passwordMatches(body.password, user?.password_hash);
       if (!matches || user === undefined || tenants.length === 0) {
-        await store.transaction((tx) => count(tx, key, call.now, FAILURE_WINDOW_MS));
+        await count(store.counting, key, call.now, FAILURE_WINDOW_MS);
         return call.fail("invalid_credentials", "The e-mail address or the password is wrong.");
       }
       const home = homeTenant(user, tenants);
       if (home !== null) call.attribute(home);
       const accessToken = randomToken();
+      await forget(store.counting, key);
       await call.change(async (tx) => {
-        await forget(tx, key);
         await tx
           .insertInto("sessions")
           .values({

@@ -107,8 +107,8 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
     return (await listCategories(call.db, call.tenantId)).map(category);
   },
 
-  async create({ body }, call) {
-    const row = await call.change(async (tx) => {
+  create({ body }, call) {
+    return call.create(async (tx) => {
       const inserted = await insertCategory(tx, {
         tenant_id: call.tenantId,
         id: newId(),
@@ -120,9 +120,7 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
       });
       const message = `A category has the code ${body.code} already.`;
       return view(tx, call, inserted ?? call.fail("duplicate_code", message));
-    });
-    call.version(row);
-    return category(row);
+    }, category);
   },
 
   async update({ params: { categoryId }, body }, call) {

@@ -54,15 +54,14 @@ export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["dep
     return (await listDepartments(call.db, call.tenantId)).map(department);
   },
 
-  async create({ body: { code, description } }, call) {
+  create({ body: { code, description } }, call) {
     const record = { tenant_id: call.tenantId, id: newId(), code, description, ...made(call) };
-    const row = await call.change(
+    return call.create(
       async (tx) =>
         (await insertDepartment(tx, record)) ??
         call.fail("duplicate_code", `A department has the code ${code} already.`),
+      department,
     );
-    call.version(row);
-    return department(row);
   },
 
   async update({ params: { departmentId }, body }, call) {

@@ -79,12 +79,11 @@ export const dispute_notes = ({
       updated_at: call.now,
       version: 1,
     };
-    await call.change(async (tx) => {
+    return call.create(async (tx) => {
       await checkDispute(tx, call, params.disputeId);
       await insertNote(tx, row);
-    });
-    call.version(row);
-    return toNote(row);
+      return row;
+    }, toNote);
   },
 
   async update({ params, body }, call) {

@@ -110,9 +110,9 @@ export const disputes = ({ newId }: { newId: NewId }): Handlers<Contract["disput
       });
     },
 
-    async create({ body }, call) {
+    create({ body }, call) {
       const id = newId();
-      const row = await call.change(async (tx) => {
+      return call.create(async (tx) => {
         const tenant = await readTenant(tx, call.tenantId);
         checkAmount(call, body.amount, tenant.currency);
         const reasons = await chooseReasons(tx, call, body);
@@ -146,9 +146,7 @@ export const disputes = ({ newId }: { newId: NewId }): Handlers<Contract["disput
           version: 1,
         });
         return findOr404(tx, call, id);
-      });
-      call.version(row);
-      return toDispute(row);
+      }, toDispute);
     },
 
     async update({ params, body }, call) {

@@ -115,8 +115,8 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
     return (await listReasons(call.db, call.tenantId, filter)).map(reason);
   },
 
-  async create({ body }, call) {
-    const row = await call.change(async (tx) => {
+  create({ body }, call) {
+    return call.create(async (tx) => {
       const category = await categoryIn(tx, call, body);
       const inserted = await insertReason(tx, {
         tenant_id: call.tenantId,
@@ -129,9 +129,7 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
         ...made(call),
       });
       return inserted ?? call.fail("duplicate_code", taken(category, body.code));
-    });
-    call.version(row);
-    return reason(row);
+    }, reason);
   },
 
   async update({ params: { reasonId }, body }, call) {

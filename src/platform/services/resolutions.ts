@@ -58,7 +58,7 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
     return (await listResolutions(call.db, call.tenantId)).map(resolution);
   },
 
-  async create({ body: { code, description, active, isValid } }, call) {
+  create({ body: { code, description, active, isValid } }, call) {
     const record = {
       tenant_id: call.tenantId,
       id: newId(),
@@ -69,13 +69,12 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
       apply_when_invoice_closed: flag(false),
       ...made(call),
     };
-    const row = await call.change(
+    return call.create(
       async (tx) =>
         (await insertResolution(tx, record)) ??
         call.fail("duplicate_code", `A resolution has the code ${code} already.`),
+      resolution,
     );
-    call.version(row);
-    return resolution(row);
   },
 
   async update({ params: { resolutionId }, body }, call) {

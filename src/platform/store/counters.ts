@@ -24,6 +24,16 @@ export const count = (tx: Db, key: string, now: number, windowMs: number) =>
     .returning(["count", "window_ends_at"])
     .executeTakeFirstOrThrow();
 
+/** Takes back one that was counted. */
+export const giveBack = async (tx: Db, key: string): Promise<void> => {
+  await tx
+    .updateTable("counters")
+    .set({ count: sql`counters.count - 1` })
+    .where("key", "=", key)
+    .where("count", ">", 0)
+    .execute();
+};
+
 export const forget = async (tx: Db, key: string): Promise<void> => {
   await tx.deleteFrom("counters").where("key", "=", key).execute();
 };

@@ -22,6 +22,8 @@ export type Store = {
    * so what one reads stays true until it commits. No waiting inside for anything but the store.
    */
   transaction<T>(act: (tx: Db) => Promise<T>, queue?: string): Promise<T>;
+  /** Where counters are kept that may be lost with the power: counting must not cost a commit. */
+  counting: Db;
   snapshot(): Promise<Snapshot>;
   /** Rejects when the store cannot answer. */
   ping(): Promise<void>;

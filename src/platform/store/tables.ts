@@ -85,6 +85,20 @@ export type ExportKeyRow = {
 /** How often something happened in a fixed window of time. */
 export type CounterRow = { key: string; count: number; window_ends_at: number };
 
+/** The answer to a creating request that named a key, so that a repeat gets it again. */
+export type IdempotencyKeyRow = {
+  tenant_id: string;
+  principal: string;
+  operation: string;
+  key: string;
+  /** Of path and body. */
+  request_hash: string;
+  /** Sealed: what people wrote stands in it. Null where the answer held a secret. */
+  answer: string | null;
+  record_id: string;
+  expires_at: number;
+};
+
 export type CategoryRow = Tracked & {
   tenant_id: string;
   id: string;
@@ -216,6 +230,7 @@ export type Tables = {
   api_keys: ApiKeyRow;
   export_keys: ExportKeyRow;
   counters: CounterRow;
+  idempotency_keys: IdempotencyKeyRow;
   categories: CategoryRow;
   reasons: ReasonRow;
   departments: DepartmentRow;

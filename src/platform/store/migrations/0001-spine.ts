@@ -118,6 +118,19 @@ const TABLES: Record<string, { columns: Columns; key: string[] }> = {
     columns: { key: "text", count: "integer", window_ends_at: "integer" },
     key: ["key"],
   },
+  idempotency_keys: {
+    columns: {
+      tenant_id: "text",
+      principal: "text",
+      operation: "text",
+      key: "text",
+      request_hash: "text",
+      answer: "text?",
+      record_id: "text",
+      expires_at: "integer",
+    },
+    key: ["tenant_id", "principal", "operation", "key"],
+  },
   categories: {
     columns: {
       ...CODED,
@@ -254,6 +267,7 @@ const UNIQUE: [table: string, columns: string[]][] = [
 ];
 
 const INDEXES: [table: string, columns: string[]][] = [
+  ["idempotency_keys", ["expires_at"]],
   ["memberships", ["user_id"]],
   ["sessions", ["user_id"]],
   ["api_keys", ["user_id"]],

@@ -29,6 +29,21 @@ async function* streamRows<Row>(db: Db, query: Compilable<Row>): AsyncIterable<R
   }
 }
 
+// A file of its own, because it forgoes the flush to disk that the rest is owed.
+const openCounting = async (path: string): Promise<Db> => {
+  const database = openDatabase(path);
+  database.exec("pragma synchronous = off");
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(database, false) });
+  await db.schema
+    .createTable("counters")
+    .ifNotExists()
+    .addColumn("key", "text", (column) => column.primaryKey().notNull())
+    .addColumn("count", "integer", (column) => column.notNull())
+    .addColumn("window_ends_at", "integer", (column) => column.notNull())
+    .execute();
+  return db;
+};
+
 /** A store in one file, which other processes may have open too. */
 export const openSqlite = async (path: string): Promise<Store> => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -39,6 +54,7 @@ export const openSqlite = async (path: string): Promise<Store> => {
     double: "real",
   });
   const reader = connect(path, false);
+  const counting = await openCounting(`${path}-counters`);
   const idle: Db[] = [];
   const snapshot = async (): Promise<Snapshot> => {
     const db = idle.pop() ?? connect(path, false);
@@ -57,12 +73,13 @@ export const openSqlite = async (path: string): Promise<Store> => {
     dialect: "sqlite",
     read: reader,
     transaction: (act) => writer.transaction().execute(act),
+    counting,
     snapshot,
     async ping() {
       await sql`select 1`.execute(reader);
     },
     async close() {
-      await Promise.all([writer, reader, ...idle].map((db) => db.destroy()));
+      await Promise.all([writer, reader, counting, ...idle].map((db) => db.destroy()));
     },
   };
 };

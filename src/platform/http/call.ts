@@ -1,0 +1,80 @@
+import {
+  type Fault,
+  Problem,
+  type ProblemDetails,
+  type SharedCode,
+} from "../../contract/errors.ts";
+import { sentence } from "../../contract/faults.ts";
+import type { Call, Principal } from "../handlers.ts";
+import type { Db } from "../store/port.ts";
+import { entryFor, isLogged, type RequestNeeds, type Story } from "./story.ts";
+
+const checkVersion = (story: Story, record: { id: string; version: number }): void => {
+  const etag = `"${record.id}.${record.version}"`;
+  const wanted = story.request.headers.get("if-match");
+  const isFirst = story.headers["ETag"] === undefined;
+  story.headers["ETag"] = etag;
+  // The first version told is the one before the change; the second is the answer's own.
+  if (story.operation.effect !== "change" || !isFirst || wanted === null) return;
+  const tags = wanted.split(",").map((tag) => tag.trim());
+  if (tags.includes("*") || tags.includes(etag)) return;
+  throw new Problem(
+    "precondition_failed",
+    "The record has changed since it was read. Read it again.",
+  );
+};
+
+/** What a handler is given beside its input, for one request. */
+export const callOf = (needs: RequestNeeds, story: Story): Call => {
+  const { store, audit, idempotency, newId } = needs;
+  const { operation } = story;
+
+  const change = async <T>(act: (tx: Db) => Promise<T>): Promise<T> => {
+    const result = await store.transaction(async (tx) => {
+      const made = await act(tx);
+      // Last, because it takes the tenant's head row.
+      if (isLogged(story)) await audit.append(tx, entryFor(story, operation.status, newId));
+      return made;
+    }, story.tenantId);
+    story.logged = isLogged(story);
+    return result;
+  };
+
+  return {
+    caller: story.caller as Principal,
+    tenantId: story.tenantId,
+    requestId: story.requestId,
+    now: story.now,
+    ip: story.ip,
+    origin: story.origin,
+    signal: story.request.signal,
+    db: store.read,
+    snapshot: () => store.snapshot(),
+    change,
+    create: (act, shape) =>
+      change(async (tx) => {
+        const row = await act(tx);
+        const output = shape(row);
+        if (!operation.secret) checkVersion(story, row);
+        if (story.keyed !== undefined) {
+          const answer = { output, headers: story.headers };
+          await idempotency.remember(tx, story.keyed, row.id, answer);
+        }
+        return output;
+      }),
+    fail(code: SharedCode, message: string, details: ProblemDetails = {}) {
+      throw new Problem(code, message, details);
+    },
+    refuse(field: string, code: Fault["code"], message: string) {
+      const errors = [{ field, code, message }];
+      throw new Problem("invalid_request", sentence(errors), { errors });
+    },
+    was(value) {
+      story.was = value;
+    },
+    attribute(tenantId) {
+      story.tenantId = tenantId;
+    },
+    version: (record) => checkVersion(story, record),
+  };
+};
