@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { clean, cleanLine, cleanText } from "../../src/mcp/clean.ts";
+import { ESC, HARMLESS, HOSTILE } from "./hostile.ts";
+
+describe("C-74 text from outside", () => {
+  it.each(HOSTILE)("loses %s", (_what, text, left) => {
+    expect(cleanText(text)).toBe(left);
+  });
+
+  it.each(HARMLESS)("keeps what can be seen: %s", (text) => {
+    expect(cleanText(text)).toBe(text);
+  });
+
+  it("has nothing invisible left, whatever character it had", () => {
+    const seen = /^[\n\t]$|^(?![\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/u;
+    for (let point = 0; point <= 0x10_ffff; point += 1) {
+      const left = cleanText(`a${String.fromCodePoint(point)}b`).slice(1, -1);
+      if (left !== "" && !seen.test(left)) expect(point.toString(16)).toBe("clean");
+    }
+  });
+
+  it("is clean after one pass", () => {
+    for (const [, text] of HOSTILE) expect(cleanText(cleanText(text))).toBe(cleanText(text));
+  });
+
+  it("is found at every depth, in keys too", () => {
+    const value = { "k\u200bey": [{ note: `${ESC}[1mx` }, 5, null, true], plain: "same" };
+    expect(clean(value)).toEqual({ key: [{ note: "x" }, 5, null, true], plain: "same" });
+  });
+
+  it("fits on a line where a sentence needs it", () => {
+    expect(cleanLine("a\nb\u202e\t c", 50)).toBe("a b c");
+    expect(cleanLine("x".repeat(60), 10)).toBe(`${"x".repeat(9)}…`);
+  });
+});
