@@ -1,0 +1,175 @@
+import { expect, it } from "vitest";
+import { contract } from "../../src/contract/index.ts";
+import { operations } from "../../src/contract/index.ts";
+import { DAY } from "../../src/kit/clock.ts";
+import {
+  CONFIGURATION,
+  configure,
+  DISPUTES,
+  onEveryStore,
+  type Person,
+} from "../support/platform.ts";
+
+const key = (text: string) => ({ "Idempotency-Key": text });
+const API_KEYS = "/authentication/v1/tenants/{t}/users/profile/api-key";
+
+onEveryStore("safe retries", (at) => {
+  const body = { amount: 5, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
+  const create = (who: Person, name: string, sent: object = body) =>
+    who.call("POST", DISPUTES, { body: sent, headers: key(name) });
+
+  it("D-GEN-8 a repeat gets the first answer again, also after the record has changed", async () => {
+    const admin = await at().tenant("retry");
+    await configure(admin);
+    const first = await create(admin, "k1");
+    await admin.call("PUT", `${DISPUTES}/${first.body.disputeId}`, { body: { poNumber: "later" } });
+    const second = await create(admin, "k1");
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.text).toBe(first.text);
+    expect(first.headers.get("idempotency-replayed")).toBeNull();
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(second.headers.get("etag")).toBe(first.headers.get("etag"));
+    expect((await admin.call("GET", DISPUTES)).body).toHaveLength(1);
+  });
+
+  it("D-GEN-8 every operation that creates honours the key", async () => {
+    const admin = await at().tenant("retry-all");
+    await configure(admin);
+    const { disputeId } = (await create(admin, "parent")).body;
+    const requests: Record<string, [path: string, body: object]> = {
+      [contract.disputes.create.id]: [DISPUTES, body],
+      [contract.dispute_notes.create.id]: [
+        `${DISPUTES}/${disputeId}/disputenotes`,
+        { content: "x" },
+      ],
+      [contract.reasons.create.id]: [
+        `${CONFIGURATION}/reasons`,
+        { code: "R", description: "R", categoryCode: "PRICE" },
+      ],
+      [contract.categories.create.id]: [
+        `${CONFIGURATION}/categories`,
+        { code: "C", description: "C" },
+      ],
+      [contract.departments.create.id]: [
+        `${CONFIGURATION}/departments`,
+        { code: "D", description: "D" },
+      ],
+      [contract.resolutions.create.id]: [
+        `${CONFIGURATION}/resolutions`,
+        { code: "S", description: "S" },
+      ],
+      [contract.assignees.create.id]: [
+        `${CONFIGURATION}/assignees`,
+        {
+          departmentCode: "SALES",
+          person: { firstName: "A", lastName: "B", email: "retry@sales.example" },
+        },
+      ],
+      [contract.api_keys.create.id]: [API_KEYS, {}],
+    };
+    const creating = operations.filter(({ effect }) => effect === "create").map(({ id }) => id);
+    expect(Object.keys(requests).toSorted()).toEqual(creating.toSorted());
+    for (const [id, [path, sent]] of Object.entries(requests)) {
+      const ask = () => admin.call("POST", path, { body: sent, headers: key(`all ${id}`) });
+      const first = await ask();
+      const second = await ask();
+      expect([id, first.status]).toEqual([id, 201]);
+      if (id === contract.api_keys.create.id) {
+        expect([second.status, second.body.code]).toEqual([409, "idempotency_secret_shown_once"]);
+        expect(second.body.detail).toContain(first.body.keyId);
+      } else {
+        expect([id, second.status, second.text]).toEqual([id, 201, first.text]);
+      }
+    }
+  });
+
+  it("D-GEN-8 the same key with another body or path is refused", async () => {
+    const admin = await at().tenant("retry-other");
+    await configure(admin);
+    await create(admin, "k");
+    const other = await create(admin, "k", { ...body, amount: 6 });
+    expect([other.status, other.body.code]).toEqual([422, "idempotency_key_reused"]);
+    const notes = async (disputeId: string) =>
+      (
+        await admin.call("POST", `${DISPUTES}/${disputeId}/disputenotes`, {
+          body: { content: "same" },
+          headers: key("note"),
+        })
+      ).status;
+    const [one, two] = [(await create(admin, "a")).body, (await create(admin, "b")).body];
+    expect([await notes(one.disputeId), await notes(two.disputeId)]).toEqual([201, 422]);
+  });
+
+  it("C-10 C-76 fifty at once make one record", async () => {
+    const admin = await at().tenant("retry-race");
+    await configure(admin);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => create(admin, "race")));
+    const statuses = new Set(answers.map(({ status }) => status));
+    expect(statuses.has(201)).toBe(true);
+    for (const { status, body: answer, headers } of answers) {
+      if (status === 201) continue;
+      expect([status, answer.code, headers.get("retry-after")]).toEqual([
+        409,
+        "idempotency_in_progress",
+        "1",
+      ]);
+    }
+    expect((await admin.call("GET", DISPUTES)).body).toHaveLength(1);
+  });
+
+  it("D-GEN-8 keys belong to their sender and tenant, and are forgotten after a day", async () => {
+    const admin = await at().tenant("retry-own");
+    await configure(admin);
+    const colleague = await at().person("retry-own", { roles: ["Agent"] });
+    const ids = [
+      (await create(admin, "k")).body.disputeId,
+      (await create(colleague, "k")).body.disputeId,
+    ];
+    at().clock.advance(DAY - 1);
+    expect((await create(admin, "k")).body.disputeId).toBe(ids[0]);
+    at().clock.advance(2);
+    ids.push((await create(admin, "k")).body.disputeId);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it("D-GEN-8 a refused request is not remembered, a wrong key is refused, the answer is sealed", async () => {
+    const admin = await at().tenant("retry-refused");
+    await configure(admin);
+    expect((await create(admin, "fix", { ...body, amount: 0 })).status).toBe(400);
+    expect((await create(admin, "fix")).status).toBe(201);
+    for (const wrong of ["x".repeat(256), ""])
+      expect((await create(admin, wrong)).status).toBe(400);
+    await create(admin, "sealed", { ...body, poNumber: "canary-po" });
+    const rows = await at().store.read.selectFrom("idempotency_keys").selectAll().execute();
+    expect(JSON.stringify(rows)).not.toContain("canary-po");
+  });
+
+  it("D-GEN-8 says that it honours keys", async () => {
+    expect((await at().call("GET", "/health")).body.idempotency).toBe(true);
+  });
+});
+
+onEveryStore("ignored fields", (at) => {
+  it("D-GEN-6 names what it did not know, at most twenty", async () => {
+    const admin = await at().tenant("ignored");
+    await configure(admin);
+    const create = (extra: object) =>
+      admin.call("POST", DISPUTES, {
+        body: { amount: 5, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG", ...extra },
+      });
+    expect((await create({})).headers.get("x-ignored-fields")).toBeNull();
+    expect((await create({ Amount: 1, "odd,name\n": 2 })).headers.get("x-ignored-fields")).toBe(
+      "Amount,odd%2Cname%0A",
+    );
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`f${index}`, 1]));
+    expect((await create(many)).headers.get("x-ignored-fields")?.split(",")).toHaveLength(20);
+    const nested = await admin.call(
+      "PUT",
+      `${CONFIGURATION}/assignees/by-email/ana@sales.example`,
+      {
+        body: { departmentCode: "SALES", person: { nickname: "An", address: { planet: "Earth" } } },
+      },
+    );
+    expect(nested.headers.get("x-ignored-fields")).toBe("person.nickname,person.address.planet");
+  });
+});

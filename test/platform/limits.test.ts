@@ -1,0 +1,99 @@
+import { expect, it } from "vitest";
+import { MINUTE, SECOND } from "../../src/kit/clock.ts";
+import { createLimiter } from "../../src/platform/http/limit.ts";
+import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+
+const LOGS = "/api/v1/remittance-export/audit-logs";
+const LIMITS = { gatewayPerMinute: 5, loginPerMinute: 6, exportPerMinute: 3, exportPerHour: 5 };
+
+onEveryStore(
+  "rate limits",
+  (at) => {
+    it("D-RATE counts a credential's requests in a window that its first one opens", async () => {
+      const admin = await at().tenant("rate");
+      const other = await at().person("rate", { roles: ["Viewer"] });
+      at().clock.advance(MINUTE);
+      for (let left = 4; left >= 0; left--) {
+        const { status, headers } = await admin.call("GET", DISPUTES);
+        expect(status).toBe(200);
+        expect(headers.get("ratelimit-policy")).toBe('"minute";q=5;w=60');
+        expect(headers.get("ratelimit")).toBe(`"minute";r=${left};t=60`);
+      }
+      at().clock.advance(20 * SECOND);
+      const refused = await admin.call("GET", DISPUTES);
+      expect([refused.status, refused.body.code]).toEqual([429, "rate_limited"]);
+      expect(refused.headers.get("retry-after")).toBe("40");
+      expect((await other.call("GET", DISPUTES)).status).toBe(200);
+      at().clock.advance(40 * SECOND);
+      expect((await admin.call("GET", DISPUTES)).status).toBe(200);
+    });
+
+    it("EX-02 EX-04 EX-06 D-RATE limits a tenant's exports in both windows; what is refused does not count", async () => {
+      for (const id of ["rate-a", "rate-b"]) {
+        at().clock.advance(MINUTE);
+        await at().tenant(id);
+      }
+      const [a, b] = [await at().exportCaller("rate-a"), await at().exportCaller("rate-b")];
+      const ask = async () => (await a("GET", LOGS)).status;
+      expect([await ask(), await ask(), await ask(), await ask(), await ask()]).toEqual([
+        200, 200, 200, 429, 429,
+      ]);
+      expect((await b("GET", LOGS)).status).toBe(200);
+      at().clock.advance(MINUTE);
+      expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 429]);
+      const refused = await a("GET", LOGS);
+      expect(refused.body.error.code).toBe("RATE_LIMITED");
+      const seconds = Number(refused.headers.get("retry-after"));
+      expect(seconds).toBe(59 * 60);
+      at().clock.advance((seconds - 1) * SECOND);
+      expect(await ask()).toBe(429);
+      at().clock.advance(SECOND);
+      expect(await ask()).toBe(200);
+      const logged = await at()
+        .store.read.selectFrom("audit_logs")
+        .select("status_code")
+        .where("tenant_id", "=", "rate-a")
+        .execute();
+      expect(logged.filter((row) => row.status_code === 429)).toHaveLength(5);
+    });
+
+    it("C-37 D-RATE limits logins by address, believing only trusted proxies", async () => {
+      at().clock.advance(MINUTE);
+      const login = () =>
+        at().call("POST", "/authentication/v1/login", {
+          body: { email: "a@b.example", password: "x" },
+        });
+      const statuses = [];
+      for (let attempt = 0; attempt < 7; attempt++) statuses.push((await login()).status);
+      expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);
+    });
+
+    it("D-RATE an address that guesses credentials is told to wait, a valid key never", async () => {
+      at().clock.advance(MINUTE);
+      const admin = await at().tenant("rate-guess");
+      await configure(admin).catch(() => undefined);
+      at().clock.advance(2 * MINUTE);
+      const guess = () =>
+        at().call("GET", "/user/v1/users/profile", { headers: { "X-Platform-Auth": "guess" } });
+      for (let attempt = 0; attempt < 100; attempt++) expect((await guess()).status).toBe(401);
+      const waiting = await guess();
+      expect([waiting.status, waiting.headers.get("retry-after")]).toEqual([429, "60"]);
+      expect((await admin.call("GET", DISPUTES)).status).toBe(200);
+    });
+
+    it("D-RATE two processes on one store share a window", async () => {
+      const limiters = [
+        createLimiter(at().store, LIMITS),
+        createLimiter(at().store, LIMITS),
+      ] as const;
+      const now = at().clock();
+      const taken = await Promise.allSettled(
+        Array.from({ length: 10 }, (_, index) =>
+          (index % 2 ? limiters[0] : limiters[1]).gateway("shared", now),
+        ),
+      );
+      expect(taken.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
+    });
+  },
+  LIMITS,
+);
