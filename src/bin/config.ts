@@ -12,6 +12,8 @@ export type Remote = { gateway: string; export: string };
 export type Config = {
   dataFolder: string;
   secretKey: Secret | undefined;
+  /** Undefined: SQLite in the data folder. */
+  databaseUrl: Secret | undefined;
   /** Undefined: the embedded platform. */
   remote: Remote | undefined;
   tenantId: string | undefined;
@@ -25,6 +27,14 @@ export type Config = {
     sessionLongest: number;
     keyInactivity: number;
   };
+  /** Requests per window; 0: no limit. */
+  limits: {
+    gatewayPerMinute: number;
+    loginPerMinute: number;
+    exportPerMinute: number;
+    exportPerHour: number;
+  };
+  trustedProxies: string[];
   http: { hosts: string[] | undefined; origins: string[] | undefined };
   level: Level;
   /** Names in the environment that look like settings and are none. */
@@ -102,6 +112,7 @@ const secret = (text: string | undefined): Secret | undefined =>
 const toConfig = (env: Environment, dataFolder: string, unused: string[]): Config => ({
   dataFolder: resolve(env.RECEIVABLES_DATA ?? dataFolder),
   secretKey: secret(env.RECEIVABLES_SECRET_KEY),
+  databaseUrl: secret(env.DATABASE_URL),
   remote:
     env.RECEIVABLES_BASE_URL === undefined
       ? undefined
@@ -130,6 +141,13 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     sessionLongest: env.RECEIVABLES_TOKEN_MAX_SECONDS * SECOND,
     keyInactivity: env.RECEIVABLES_KEY_INACTIVITY_DAYS * DAY,
   },
+  limits: {
+    gatewayPerMinute: env.RECEIVABLES_GATEWAY_RATE_MINUTE,
+    loginPerMinute: env.RECEIVABLES_LOGIN_RATE_MINUTE,
+    exportPerMinute: env.RECEIVABLES_RATE_MINUTE,
+    exportPerHour: env.RECEIVABLES_RATE_HOUR,
+  },
+  trustedProxies: env.RECEIVABLES_TRUSTED_PROXIES,
   http: { hosts: env.RECEIVABLES_HTTP_HOSTS, origins: env.RECEIVABLES_HTTP_ORIGINS },
   level: env.RECEIVABLES_LOG,
   unused,

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { LEVELS } from "../kit/log.ts";
 import { knownToolsets } from "../mcp/settings.ts";
@@ -58,6 +59,17 @@ const Toolsets = list.superRefine((names, context) => {
 // A header takes no more, and a key that has a space or an umlaut in it was copied wrongly.
 const Key = Text.regex(/^[\x21-\x7e]{1,512}$/, "must be a key of printable ASCII without spaces");
 const DAY_SECONDS = 86_400;
+const MOST_REQUESTS = 1_000_000_000;
+
+const isNetwork = (text: string): boolean => {
+  const [address = "", bits, ...rest] = text.split("/");
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  );
+};
+
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 
 const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
@@ -69,6 +81,11 @@ export const Environment = z.object({
     Text,
     "folder of the embedded store and of sealed secrets; several processes may use one at once",
     "the user's data folder for the app",
+  ),
+  DATABASE_URL: optional(
+    Text.regex(/^postgres(ql)?:\/\/\S+$/, "must be a postgres:// URL"),
+    "puts the store on PostgreSQL",
+    "unset: embedded SQLite",
   ),
   RECEIVABLES_SECRET_KEY: optional(
     Text.min(32, refuse("must have at least 32 characters")),
@@ -127,6 +144,34 @@ export const Environment = z.object({
   ),
   RECEIVABLES_TOKEN_MAX_SECONDS: whole(43_200, 1, 30 * DAY_SECONDS, "a session's longest life"),
   RECEIVABLES_KEY_INACTIVITY_DAYS: whole(365, 1, 3650, "after how long an unused API key expires"),
+  RECEIVABLES_GATEWAY_RATE_MINUTE: whole(
+    600,
+    0,
+    MOST_REQUESTS,
+    "gateway requests a minute per credential; 0 = off",
+  ),
+  RECEIVABLES_LOGIN_RATE_MINUTE: whole(
+    20,
+    0,
+    MOST_REQUESTS,
+    "logins a minute per address; 0 = off",
+  ),
+  RECEIVABLES_RATE_MINUTE: whole(
+    1000,
+    0,
+    MOST_REQUESTS,
+    "export requests a minute per tenant; 0 = off",
+  ),
+  RECEIVABLES_RATE_HOUR: whole(
+    50_000,
+    0,
+    MOST_REQUESTS,
+    "export requests an hour per tenant; 0 = off",
+  ),
+  RECEIVABLES_TRUSTED_PROXIES: list
+    .refine((networks) => networks.every(isNetwork), "must be a comma list of networks as CIDR")
+    .default([])
+    .meta(about("comma list of networks (CIDR) whose X-Forwarded-For is believed", "empty")),
   RECEIVABLES_HTTP_HOSTS: list
     .refine((hosts) => hosts.every((host) => HOST.test(host)), "must be a comma list of host names")
     .optional()

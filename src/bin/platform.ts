@@ -11,10 +11,17 @@ import { folderOf, masterKeyOf } from "./folder.ts";
 /** What administrative commands and the platform work on. */
 export type Base = { store: Store; clock: typeof systemClock; newId: typeof randomId };
 
-export const openBase = async ({ dataFolder }: Pick<Config, "dataFolder">): Promise<Base> => {
-  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
-  const store = await openSqlite(folderOf(dataFolder).database);
-  return { store, clock: systemClock, newId: randomId };
+type Where = Pick<Config, "dataFolder" | "databaseUrl">;
+
+const openStore = async ({ databaseUrl, dataFolder }: Where): Promise<Store> => {
+  if (databaseUrl === undefined) return openSqlite(folderOf(dataFolder).database);
+  const { openPostgres } = await import("../platform/store/postgres/open.ts");
+  return openPostgres(databaseUrl.reveal());
+};
+
+export const openBase = async (where: Where): Promise<Base> => {
+  await mkdir(where.dataFolder, { recursive: true, mode: 0o700 });
+  return { store: await openStore(where), clock: systemClock, newId: randomId };
 };
 
 export type OpenPlatform = Base & {
@@ -27,8 +34,16 @@ export type OpenPlatform = Base & {
 export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatform> => {
   const masterKey = await masterKeyOf(config)();
   const base = await openBase(config);
-  const { lifetimes, headerWord } = config;
-  const platform = createPlatform({ ...base, log, masterKey, lifetimes, headerWord });
+  const { lifetimes, limits, trustedProxies, headerWord } = config;
+  const platform = createPlatform({
+    ...base,
+    log,
+    masterKey,
+    lifetimes,
+    limits,
+    trustedProxies,
+    headerWord,
+  });
   return {
     ...base,
     masterKey,

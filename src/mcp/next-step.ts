@@ -47,6 +47,10 @@ const STEPS: Record<RefusalCode, Step> = {
       : `Check the identifiers; ${list} shows what exists.`;
   },
   method_not_allowed: "Tell the person: the platform does not offer this.",
+  idempotency_in_progress: (_tool, details) => wait(details),
+  idempotency_key_reused: "Send another idempotencyKey, or none.",
+  idempotency_secret_shown_once:
+    "The record exists; delete it by its id and create another if its secret is lost.",
   precondition_failed: (tool) =>
     `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, and send its etag as ifMatch.`,
   payload_too_large: "Send less in one call.",
