@@ -2,6 +2,7 @@ import {
   createMcpHandler,
   hostHeaderValidationResponse,
   localhostAllowedHostnames,
+  localhostAllowedOrigins,
   originValidationResponse,
 } from "@modelcontextprotocol/server";
 import { errorFields } from "../kit/log.ts";
@@ -28,7 +29,7 @@ export const createHttp = (needs: Needs, { hosts, origins }: Accepted = {}): Htt
     },
   });
   const hostNames = (hosts ?? localhostAllowedHostnames()).map(bare);
-  const originNames = (origins ?? hosts ?? localhostAllowedHostnames()).map(bare);
+  const originNames = (origins ?? localhostAllowedOrigins()).map(bare);
   return {
     fetch: async (request) => {
       const refused =

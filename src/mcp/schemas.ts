@@ -56,7 +56,7 @@ const withoutUnion = ({ anyOf, ...schema }: Raw): JsonSchema => {
   return { ...other, ...schema, type: [other.type, "null"].flat() };
 };
 
-// Understood, but one spelling in the list is enough.
+// The platform understands it; requests spell it timeZone, and one spelling is enough.
 const UNLISTED = new Set(["timezone"]);
 
 const mapped = (

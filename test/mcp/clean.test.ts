@@ -13,10 +13,12 @@ describe("C-74 text from outside", () => {
 
   it("has nothing invisible left, whatever character it had", () => {
     const seen = /^[\n\t]$|^(?![\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/u;
+    const unclean: string[] = [];
     for (let point = 0; point <= 0x10_ffff; point += 1) {
       const left = cleanText(`a${String.fromCodePoint(point)}b`).slice(1, -1);
-      if (left !== "" && !seen.test(left)) expect(point.toString(16)).toBe("clean");
+      if (left !== "" && !seen.test(left)) unclean.push(point.toString(16));
     }
+    expect(unclean).toEqual([]);
   });
 
   it("is clean after one pass", () => {

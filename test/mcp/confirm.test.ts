@@ -16,7 +16,6 @@ import {
   rawHost,
   type Result,
   textOf,
-  YES,
 } from "./hosts.ts";
 import { scripted } from "./script.ts";
 
@@ -104,7 +103,7 @@ describe("a host whose dialog breaks", () => {
   it("in 2026 sends no answer, and nothing happens", async () => {
     const broker = deleting();
     const host = await modernHost(await needsOf(broker), () => new Error("no window"));
-    await expect(host.call("departments_delete", ARGS)).rejects.toThrow();
+    await expect(host.call("departments_delete", ARGS)).rejects.toThrow("no window");
     expect(broker.seen).toEqual([]);
     await host.close();
   });

@@ -2,7 +2,6 @@ import { Client, type ElicitResult } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
-import type { Transport as OldTransport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -126,7 +125,7 @@ export const oldHost = async (needs: Needs, person?: Person): Promise<Host> => {
   if (person !== undefined) {
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(person, params.message));
   }
-  await client.connect(serve(needs) as unknown as OldTransport);
+  await client.connect(serve(needs));
   await client.listTools();
   return {
     name: "1.x client",
@@ -163,8 +162,11 @@ export const problemIn = (result: Result): ToldProblem =>
 export const rawHost = async (needs: Needs) => {
   const wire = serve(needs);
   const waiting = new Map<number, (message: { result?: unknown; error?: unknown }) => void>();
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
   wire.onmessage = (message) => {
-    if ("id" in message && typeof message.id === "number") waiting.get(message.id)?.(message);
+    if ("id" in message && typeof message.id === "number" && !("method" in message)) {
+      waiting.get(message.id)?.(message);
+    }
   };
   await wire.start();
   const meta = {

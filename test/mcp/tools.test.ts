@@ -107,7 +107,7 @@ describe("hints, titles and descriptions", () => {
 
   it("C-70 the words are clean and speak of the tool alone", () => {
     const bossy = /\b(you must|always|never|ignore|system prompt|important|instead of other)\b/i;
-    const texts = [...all.flatMap(wordsOf)];
+    const texts = all.flatMap(wordsOf);
     expect(texts.filter((text) => bossy.test(text))).toEqual([]);
     const more = [guide(knownToolsets, false), instructions(false), instructions(true)];
     const asked = prompts.map((prompt) => prompt.text({ disputeId: "d" }));
@@ -118,8 +118,15 @@ describe("hints, titles and descriptions", () => {
 describe("schemas that every host takes", () => {
   it("say nothing but the plain part of JSON Schema", () => {
     const known = new Set([
-      ...["type", "description", "enum", "properties", "required", "items"],
-      ...["additionalProperties", "minimum", "maximum"],
+      "type",
+      "description",
+      "enum",
+      "properties",
+      "required",
+      "items",
+      "additionalProperties",
+      "minimum",
+      "maximum",
     ]);
     for (const { where, schema } of all.flatMap((tool) => [...inputs(tool), ...outputs(tool)])) {
       expect(
@@ -188,10 +195,16 @@ describe("schemas that every host takes", () => {
 
   it("a list's answer is items, count, total, truncated, nextCursor", () => {
     expect(Object.keys(listed("disputes_list").outputSchema.properties)).toEqual([
-      ...["items", "count", "total", "truncated", "nextCursor"],
+      "items",
+      "count",
+      "total",
+      "truncated",
+      "nextCursor",
     ]);
     expect(Object.keys(listed("audit_logs_list").outputSchema.properties)).toEqual([
-      ...["data", "pagination", "truncated"],
+      "data",
+      "pagination",
+      "truncated",
     ]);
     expect(listed("auth_login").outputSchema.properties).not.toHaveProperty("accessToken");
     expect(listed("api_keys_create").outputSchema.properties).toHaveProperty("storedAs");

@@ -1,0 +1,382 @@
+import { describe, expect, it } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { HOSTS, keptLog, modernHost, needsOf, problemIn, textOf, YES } from "./hosts.ts";
+import { dispute } from "./records.ts";
+import { answered, type Play, scripted } from "./script.ts";
+
+const hostFor = async (plays: Record<string, Play>, setup: Parameters<typeof needsOf>[1] = {}) => {
+  const broker = scripted(plays);
+  return { broker, host: await modernHost(await needsOf(broker, setup), YES) };
+};
+
+const echo: Play = (args) => args;
+
+describe("arguments", () => {
+  const PLAYS = {
+    "disputes.update": echo,
+    "disputes.create": echo,
+    "disputes.list_by_ids": () => [],
+    "disputes.list": () => [],
+    "assignees.create": echo,
+    "dispute_notes.list": () => [],
+  };
+
+  it.each([
+    ["a number as text", "disputes_update", { disputeId: "d", amount: "12.5" }, { amount: 12.5 }],
+    [
+      "a boolean as text",
+      "disputes_update",
+      { disputeId: "d", isValid: "false" },
+      { isValid: false },
+    ],
+    ["an integer as text", "disputes_update", { disputeId: "d", status: "0" }, { status: 0 }],
+    [
+      "a list as text",
+      "disputes_list_by_ids",
+      { disputeIds: '["a","b"]' },
+      { disputeIds: ["a", "b"] },
+    ],
+    ["one item for a list", "disputes_list_by_ids", { disputeIds: "a" }, { disputeIds: ["a"] }],
+    ["one number for a list", "disputes_list", { Status: 0 }, { Status: [0] }],
+    ["a list of texts", "disputes_list", { Status: ["0", "1"] }, { Status: [0, 1] }],
+    ["a number as text for a list", "disputes_list", { Status: "2" }, { Status: [2] }],
+    [
+      "an object as text",
+      "assignees_create",
+      { departmentCode: "S", person: '{"firstName":"A","address":"{\\"city\\":\\"X\\"}"}' },
+      { person: { firstName: "A", address: { city: "X" } } },
+    ],
+    [
+      "a text that looks like JSON",
+      "disputes_update",
+      { disputeId: "[1]", poNumber: "7" },
+      { disputeId: "[1]", poNumber: "7" },
+    ],
+    [
+      "null where it clears",
+      "disputes_update",
+      { disputeId: "d", poNumber: null },
+      { poNumber: null },
+    ],
+    [
+      "a time zone",
+      "assignees_create",
+      { departmentCode: "S", person: { timeZone: "UTC" } },
+      { person: { timeZone: "UTC" } },
+    ],
+  ] as [string, string, Record<string, unknown>, Record<string, unknown>][])(
+    "%s is understood",
+    async (_what, tool, args, sent) => {
+      const { host, broker } = await hostFor(PLAYS);
+      const result = await host.call(tool, args);
+      expect(textOf(result)).not.toContain("invalid");
+      expect(broker.seen[0]?.args).toMatchObject(sent);
+      await host.close();
+    },
+  );
+
+  it.each([
+    ["disputes_list", { status: 0 }, "status is not an argument; did you mean Status?"],
+    ["disputes_list", { Stauts: 0 }, "Stauts is not an argument; did you mean Status?"],
+    ["disputes_list", { account_number: "A" }, "did you mean AccountNumber?"],
+    ["disputes_list", { zzz: 1 }, "zzz is not an argument."],
+    ["disputes_list", { tenantId: "t" }, "tenantId comes from the server's configuration"],
+    ["auth_login", { password: "p" }, "password comes from the server's configuration"],
+    ["disputes_get", {}, "disputeId is required"],
+    ["disputes_get", { disputeId: "" }, "disputeId must not be empty"],
+    ["disputes_get", { disputeId: 5 }, "disputeId must be a string"],
+    ["disputes_list", { Status: "open" }, "Status[0] must be one of 0, 1, 2"],
+    ["disputes_list", { PageSize: 1001 }, "PageSize must be at most 1000"],
+    ["disputes_list", { Page: 0 }, "Page must be at least 1"],
+    ["disputes_list", { Sort: "Colour" }, "Sort must name fields of"],
+    ["disputes_create", { amount: "much" }, "amount must be a number"],
+    [
+      "disputes_create",
+      { amount: 0, accountNumber: "A", documentNumber: "D", reasonId: "r" },
+      "amount must be greater than 0",
+    ],
+    [
+      "disputes_create",
+      { amount: 1, accountNumber: "A", documentNumber: "D" },
+      "reasonId is required, or one of",
+    ],
+    ["disputes_create", { idempotencyKey: "" }, "idempotencyKey must have 1 to 255"],
+    ["disputes_update", { disputeId: "d", ifMatch: "a\nb" }, "ifMatch must have 1 to 255"],
+    ["disputes_get", { disputeId: "d", ifMatch: "x" }, "ifMatch is not an argument"],
+    [
+      "assignees_create",
+      { departmentId: "d", person: { adress: {} } },
+      "person.adress is not an argument; did you mean address?",
+    ],
+    ["assignees_create", { departmentId: "d", person: "no JSON" }, "person must be an object"],
+    [
+      "dispute_notes_create",
+      { disputeId: "d", content: "x".repeat(10_001) },
+      "content must have at most 10000",
+    ],
+    [
+      "disputes_list",
+      JSON.parse('{"__proto__": {"a": 1}, "constructor": 1}'),
+      "constructor is not an argument",
+    ],
+  ] as [string, Record<string, unknown>, string][])(
+    "%s %j is refused by name",
+    async (tool, args, words) => {
+      const { host, broker } = await hostFor({});
+      const result = await host.call(tool, args);
+      expect(result.isError).toBe(true);
+      expect(problemIn(result)).toMatchObject({ code: "invalid_request", status: 400 });
+      expect(problemIn(result).fields).not.toHaveLength(0);
+      expect(textOf(result)).toContain(words);
+      expect(textOf(result)).toMatch(/^invalid_request: .+ Next: .+/);
+      expect(broker.seen).toEqual([]);
+      await host.close();
+    },
+  );
+
+  it("every fault is told at once", async () => {
+    const { host } = await hostFor({});
+    const result = await host.call("disputes_create", { amount: "x", colour: 1, accountNumber: 5 });
+    const fields = problemIn(result).fields?.map(({ field }) => field);
+    expect(fields).toEqual(["colour", "amount", "accountNumber", "documentNumber"]);
+    await host.close();
+  });
+});
+
+describe("an unknown tool", () => {
+  it.each(HOSTS)("is an error of the protocol that helps (%s)", async (_name, open) => {
+    const host = await open(await needsOf(scripted({}), { settings: { readOnly: true } }));
+    const wrong = host.call("dispute_list", {});
+    await expect(wrong).rejects.toThrow(/Unknown tool: "dispute_list"; did you mean disputes_list/);
+    await expect(host.call("disputes_delete", {})).rejects.toThrow(/Unknown tool/);
+    await host.close();
+  });
+});
+
+describe("what goes upstream", () => {
+  it("C-82 every call bears the tool's name, and ends with its caller", async () => {
+    const { host, broker } = await hostFor({ "departments.get": () => ({ departmentId: "d" }) });
+    await host.call("departments_get", { departmentCode: "A" });
+    expect(broker.seen[0]?.options.tool).toBe("departments_get");
+    expect(broker.seen[0]?.options.signal).toBeInstanceOf(AbortSignal);
+    await host.close();
+  });
+
+  it("C-87 a host that goes away stops the work", async () => {
+    let seen: AbortSignal | undefined;
+    const { host } = await hostFor({
+      "departments.get": (_args, { signal }) => {
+        seen = signal;
+        return new Promise(() => {});
+      },
+    });
+    const call = host.call("departments_get", { departmentCode: "A" }).catch(() => {});
+    await expect.poll(() => seen).toBeDefined();
+    await host.close();
+    await expect.poll(() => seen?.aborted).toBe(true);
+    await call;
+  });
+
+  it("C-76 a create has a fresh key for repeats, unless it brings its own", async () => {
+    const { host, broker } = await hostFor({ "disputes.create": echo, "departments.update": echo });
+    const args = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "R" };
+    await host.call("disputes_create", args);
+    await host.call("disputes_create", args);
+    await host.call("disputes_create", { ...args, idempotencyKey: "mine" });
+    await host.call("departments_update", { departmentId: "d" });
+    const [first, second, own, none] = broker.seen.map(({ options }) => options.idempotencyKey);
+    expect(first).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second).not.toBe(first);
+    expect([own, none]).toEqual(["mine", undefined]);
+    expect(broker.seen[2]?.args).toEqual(args);
+    await host.close();
+  });
+
+  it("ifMatch goes along, and the etag comes back", async () => {
+    const { host, broker } = await hostFor({
+      "departments.update": answered({ departmentId: "d" }, { etag: '"v2"' }),
+    });
+    const result = await host.call("departments_update", { departmentId: "d", ifMatch: '"v1"' });
+    expect(broker.seen[0]?.options.ifMatch).toBe('"v1"');
+    expect(result._meta?.["receivables/etag"]).toBe('"v2"');
+    await host.close();
+  });
+
+  it("D-GEN-6 fields that the platform ignored are named", async () => {
+    const { host } = await hostFor({
+      "departments.update": answered({ departmentId: "d" }, { ignoredFields: ["colour", "a.b"] }),
+    });
+    const result = await host.call("departments_update", { departmentId: "d" });
+    expect(textOf(result)).toContain("The platform ignored: colour, a.b.");
+    await host.close();
+  });
+});
+
+describe.each(HOSTS)("answers (%s)", (_name, open) => {
+  it("C-80 a record is the platform's own; an empty one says what was done to what", async () => {
+    const row = dispute(1, { closedDate: null });
+    const broker = scripted({ "disputes.get": () => row, "dispute_notes.delete": () => null });
+    const host = await open(await needsOf(broker), YES);
+    const read = await host.call("disputes_get", { disputeId: row.disputeId });
+    expect(read.structuredContent).toEqual(row);
+    const ids = { disputeId: "d", noteId: "n" };
+    const gone = await host.call("dispute_notes_delete", ids);
+    expect(gone.structuredContent).toEqual({ deleted: true, ...ids });
+    await host.close();
+  });
+
+  it("a value of tomorrow does not cost the answer of today", async () => {
+    const broker = scripted({
+      "disputes.get": () => ({ ...dispute(1), status: 7, originSystem: null, isNew: { a: [] } }),
+    });
+    const host = await open(await needsOf(broker));
+    const result = await host.call("disputes_get", { disputeId: "d" });
+    expect(result.structuredContent).toMatchObject({ status: 7, isNew: { a: [] } });
+    await host.close();
+  });
+});
+
+describe.each(HOSTS)("refusals (%s)", (_name, open) => {
+  it("C-78 say what, why and what next, as text and as data", async () => {
+    const details = {
+      errors: [{ field: "person.email", code: "format", message: "must be an e-mail address" }],
+      requestId: "request-7",
+    };
+    const broker = scripted({
+      "departments.get": () => {
+        throw new Problem("invalid_request", "The request is not valid.", details);
+      },
+      "departments.list": () => {
+        throw new Problem("rate_limited", "Too many requests.", { retryAfterSeconds: 1 });
+      },
+      "departments.update": () => {
+        throw new Problem("forbidden_permission", "Not permitted.");
+      },
+    });
+    const host = await open(await needsOf(broker));
+    const invalid = await host.call("departments_get", { departmentCode: "A" });
+    expect(invalid).not.toHaveProperty("structuredContent");
+    expect(invalid.isError).toBe(true);
+    expect(problemIn(invalid)).toEqual({
+      code: "invalid_request",
+      message: "The request is not valid: person.email must be an e-mail address.",
+      nextStep: "Correct what is named and call again.",
+      status: 400,
+      fields: details.errors,
+      requestId: "request-7",
+    });
+    const { code, message, nextStep } = problemIn(invalid);
+    expect(textOf(invalid)).toBe(`${code}: ${message} Next: ${nextStep}`);
+
+    const limited = problemIn(await host.call("departments_list"));
+    expect(limited).toMatchObject({ code: "rate_limited", status: 429, retryAfterSeconds: 1 });
+    expect(limited.nextStep).toContain("1 second");
+    const forbidden = await host.call("departments_update", { departmentId: "d" });
+    expect(textOf(forbidden)).toContain('"Dispute Configuration : UPDATE"');
+    await host.close();
+  });
+
+  it("C-78 a fault of ours is logged and told without its text", async () => {
+    const { lines, log } = keptLog();
+    const broker = scripted({
+      "departments.get": () => {
+        throw new TypeError("SELECT secret FROM /home/somebody/keys");
+      },
+    });
+    const host = await open(await needsOf(broker, { log }));
+    const result = await host.call("departments_get", { departmentCode: "A" });
+    const problem = problemIn(result);
+    expect(problem).toMatchObject({ code: "internal", status: 500 });
+    expect(JSON.stringify(result)).not.toMatch(/SELECT|somebody/);
+    const line = lines.find((text) => text.includes('"tool.failed"'));
+    expect(line).toContain("SELECT");
+    expect(line).toContain(problem.requestId);
+    await host.close();
+  });
+});
+
+describe("refusals from outside", () => {
+  it("are clean and bounded, whatever the platform says", async () => {
+    const message = `${"\u001b[31mred \u202e".repeat(3)}${"long ".repeat(1000)}`;
+    const errors = Array.from({ length: 60 }, (_, index) => ({
+      field: `f${index}\u200b${"x".repeat(500)}`,
+      code: "format",
+      message: "![a](http://evil.example)".repeat(50),
+    }));
+    const { host } = await hostFor({
+      "departments.get": () => {
+        throw new Problem("conflict", message, { errors });
+      },
+    });
+    const result = await host.call("departments_get", { departmentCode: "A" });
+    // oxlint-disable-next-line no-control-regex -- what must not be there
+    expect(textOf(result)).not.toMatch(/[\u001b\u202e\u200b]|!\[/);
+    expect(problemIn(result).fields).toHaveLength(20);
+    expect(textOf(result).length).toBeLessThan(8000);
+    await host.close();
+  });
+});
+
+describe("D-MCP-4 secrets", () => {
+  const SECRET = "rcvg_canary-0123456789-canary";
+  const created = {
+    keyId: "key-1",
+    apiKey: SECRET,
+    createDateInMillis: 5,
+    expiresAtInMills: 0,
+    also: `Bearer ${SECRET}`,
+  };
+
+  it("a new API key goes to the person's store, and its name to the model", async () => {
+    const { lines, log } = keptLog();
+    const { host, broker } = await hostFor({ "api_keys.create": () => created }, { log });
+    const result = await host.call("api_keys_create");
+    expect(result.structuredContent).toEqual({
+      keyId: "key-1",
+      createDateInMillis: 5,
+      expiresAtInMills: 0,
+      storedAs: "api-key-key-1",
+    });
+    expect(broker.kept).toEqual([{ name: "api-key-key-1", value: SECRET }]);
+    expect(JSON.stringify(result) + lines.join("")).not.toContain(SECRET);
+    await host.close();
+  });
+
+  it("a key that cannot be kept is revoked, and is told nobody", async () => {
+    const { lines, log } = keptLog();
+    const { host, broker } = await hostFor(
+      { "api_keys.create": () => created, "api_keys.delete": () => null },
+      { log },
+    );
+    broker.vault.put = () => Promise.reject(new Error("disk full"));
+    const result = await host.call("api_keys_create");
+    expect(problemIn(result).code).toBe("internal");
+    expect(broker.seen.map(({ id }) => id)).toEqual(["api_keys.create", "api_keys.delete"]);
+    expect(broker.seen[1]?.args).toEqual({ keyId: "key-1" });
+    expect(JSON.stringify(result) + lines.join("")).not.toContain(SECRET);
+    await host.close();
+  });
+
+  it("a session's token is not in the answer, even from a broker that forgets to hide it", async () => {
+    const { host, broker } = await hostFor({
+      "auth.login": () => ({ status: "LOGIN_SUCCESS", userId: "u", accessToken: SECRET }),
+      "auth.verify_session": () => ({ verified: true, status: "ACCESSTOKEN_VERIFIED" }),
+      "auth.logout": () => ({ status: "LOGOUT_SUCCESS" }),
+    });
+    const login = await host.call("auth_login");
+    expect(login.structuredContent).toEqual({ status: "LOGIN_SUCCESS", userId: "u" });
+    expect(JSON.stringify(login)).not.toContain(SECRET);
+    expect((await host.call("auth_verify_session")).structuredContent).toMatchObject({
+      verified: true,
+    });
+    expect((await host.call("auth_logout")).structuredContent).toEqual({
+      status: "LOGOUT_SUCCESS",
+    });
+    expect(broker.seen.map(({ options }) => options.tool)).toEqual([
+      "auth_login",
+      "auth_verify_session",
+      "auth_logout",
+    ]);
+    await host.close();
+  });
+});

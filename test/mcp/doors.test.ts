@@ -1,0 +1,197 @@
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { describe, expect, it } from "vitest";
+import { createHttp } from "../../src/mcp/http.ts";
+import { startStdio } from "../../src/mcp/stdio.ts";
+import { startChild } from "../support/child.ts";
+import { needsOf, problemIn, type Result } from "./hosts.ts";
+import { scripted } from "./script.ts";
+
+const CHILD = new URL("./stdio-child.ts", import.meta.url);
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  },
+};
+const HANGING = {
+  jsonrpc: "2.0",
+  id: 2,
+  method: "tools/call",
+  params: { name: "departments_get", arguments: { departmentCode: "A" } },
+};
+
+describe("stdio", () => {
+  it.each([
+    ["closes stdin", (child: ReturnType<typeof startChild>) => child.stdin?.end()],
+    ["sends SIGTERM", (child: ReturnType<typeof startChild>) => child.kill("SIGTERM")],
+  ])("the process is gone within a second when the host %s, even mid-call", async (_how, leave) => {
+    const child = startChild(CHILD, []);
+    let printed = "";
+    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      printed += chunk;
+    });
+    child.stdin?.write(`${JSON.stringify(INITIALIZE)}\n`);
+    await expect.poll(() => printed, { timeout: 15_000 }).toContain('"serverInfo"');
+    child.stdin?.write(`${JSON.stringify(HANGING)}\n`);
+    await delay(100);
+    const left = performance.now();
+    leave(child);
+    const [code] = (await once(child, "close")) as [number | null];
+    expect(performance.now() - left).toBeLessThan(1000);
+    expect(code).toBe(0);
+    for (const line of printed.trim().split("\n")) {
+      expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
+    }
+  });
+
+  it("settles when its input ends, and when it is closed", async () => {
+    const needs = await needsOf(scripted({}));
+    const input = new PassThrough();
+    const first = startStdio(needs, { input, output: new PassThrough() });
+    input.end();
+    await expect(first.closed).resolves.toBeUndefined();
+    const second = startStdio(needs, { input: new PassThrough(), output: new PassThrough() });
+    await second.close();
+    await expect(second.closed).resolves.toBeUndefined();
+  });
+
+  it("answers a probe of 2026 and then a handshake of 2025 on one pipe", async () => {
+    const needs = await needsOf(scripted({}));
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const server = startStdio(needs, { input, output });
+    let printed = "";
+    output.setEncoding("utf8").on("data", (chunk: string) => {
+      printed += chunk;
+    });
+    const probe = {
+      jsonrpc: "2.0",
+      id: 0,
+      method: "server/discover",
+      params: {
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    };
+    input.write(`${JSON.stringify(probe)}\n${JSON.stringify(INITIALIZE)}\n`);
+    await expect.poll(() => printed.split("\n").length).toBe(3);
+    const [discovered, initialized] = printed
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(discovered.result.supportedVersions).toContain("2026-07-28");
+    expect(discovered.result.instructions).toContain("receivables://guide");
+    expect(initialized.result).toMatchObject({
+      protocolVersion: "2025-11-25",
+      serverInfo: { name: "receivables-mcp", version: "1.2.3" },
+    });
+    await server.close();
+  });
+});
+
+const URL_OF_MCP = "http://127.0.0.1:8765/mcp";
+
+describe("HTTP", () => {
+  const serve = async (accepted: Parameters<typeof createHttp>[1] = {}) => {
+    const broker = scripted({
+      "departments.get": () => ({ departmentId: "d" }),
+      "departments.delete": () => null,
+    });
+    const http = createHttp(await needsOf(broker), accepted);
+    const fetch = (url: string | URL | Request, init?: RequestInit) => {
+      const request = new Request(url, init);
+      request.headers.set("host", new URL(request.url).host);
+      return http.fetch(request);
+    };
+    return { broker, http, fetch };
+  };
+
+  it.each(["legacy", "auto"] as const)("serves a 2.x client (%s)", async (mode) => {
+    const { http, fetch } = await serve();
+    const client = new Client(
+      { name: "test", version: "1" },
+      {
+        capabilities: { elicitation: { form: {} } },
+        versionNegotiation: { mode },
+      },
+    );
+    client.setRequestHandler("elicitation/create", () => ({
+      action: "accept",
+      content: { confirm: true },
+    }));
+    await client.connect(new StreamableHTTPClientTransport(new URL(URL_OF_MCP), { fetch }));
+    expect((await client.listTools()).tools.length).toBeGreaterThan(40);
+    const read = await client.callTool({
+      name: "departments_get",
+      arguments: { departmentCode: "A" },
+    });
+    expect(read.structuredContent).toEqual({ departmentId: "d" });
+    const args = { departmentId: "d" };
+    const gone = await client.callTool({ name: "departments_delete", arguments: args });
+    // Without a session a 2025 host cannot be asked, so it gets the second step instead.
+    if (mode === "auto") expect(gone.structuredContent).toMatchObject({ deleted: true });
+    else expect(problemIn(gone as unknown as Result).code).toBe("confirmation_required");
+    await client.close();
+    await http.close();
+  });
+
+  it("serves a 1.x client", async () => {
+    const { http, fetch } = await serve();
+    const client = new OldClient({ name: "test", version: "1" });
+    await client.connect(new OldTransport(new URL(URL_OF_MCP), { fetch }));
+    const { tools } = await client.listTools();
+    expect(tools.length).toBeGreaterThan(40);
+    await client.close();
+    await http.close();
+  });
+
+  const post = (headers: Record<string, string>) =>
+    new Request(URL_OF_MCP, {
+      method: "POST",
+      body: JSON.stringify(INITIALIZE),
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
+    });
+
+  it.each([
+    [{ host: "127.0.0.1:8765" }, 200],
+    [{ host: "localhost:1" }, 200],
+    [{ host: "[::1]:8765" }, 200],
+    [{ host: "127.0.0.1", origin: "http://localhost:3000" }, 200],
+    [{ host: "evil.example" }, 403],
+    [{ host: "127.0.0.1.evil.example" }, 403],
+    [{}, 403],
+    [{ host: "127.0.0.1", origin: "https://evil.example" }, 403],
+    [{ host: "127.0.0.1", origin: "null" }, 403],
+    [{ host: "127.0.0.1", origin: "http://localhost.evil.example" }, 403],
+  ] as [Record<string, string>, number][])("C-64 %j answers %i", async (headers, status) => {
+    const { http } = await serve();
+    expect((await http.fetch(post(headers))).status).toBe(status);
+    await http.close();
+  });
+
+  it("C-64 accepts the names it is told, with or without scheme and port", async () => {
+    const accepted = { hosts: ["mcp.example:8443"], origins: ["https://app.example"] };
+    const { http } = await serve(accepted);
+    const status = async (headers: Record<string, string>) =>
+      (await http.fetch(post(headers))).status;
+    expect(await status({ host: "mcp.example", origin: "https://app.example" })).toBe(200);
+    expect(await status({ host: "mcp.example", origin: "https://mcp.example" })).toBe(403);
+    expect(await status({ host: "127.0.0.1" })).toBe(403);
+    await http.close();
+  });
+});

@@ -1,0 +1,258 @@
+import { describe, expect, it } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { estimateTokens } from "../../src/mcp/tokens.ts";
+import { HOSTS, keptLog, modernHost, needsOf } from "./hosts.ts";
+import { dispute, many, note, numberedPages } from "./records.ts";
+import { type Play, scripted } from "./script.ts";
+
+const row = dispute(7, { disputeId: "dispute-7", disputeCode: "D-INV-7-01" });
+
+const CONFIGURATION: Record<string, Play> = Object.fromEntries(
+  ["reasons", "categories", "departments", "assignees", "resolutions"].map((noun) => [
+    `${noun}.list`,
+    () => [{ id: `${noun}-1`, code: noun.toUpperCase() }],
+  ]),
+);
+
+const DISPUTE: Record<string, Play> = {
+  "disputes.get": ({ disputeId }) => {
+    if (disputeId === row.disputeId) return row;
+    throw new Problem("not_found", "There is no such dispute.");
+  },
+  "dispute_notes.list": numberedPages([note(1, "called\u202e the customer")]),
+  "disputes.list": ({ DocumentNumber, Page, PageSize }) => {
+    const rows = DocumentNumber === undefined ? [row, dispute(8)] : [row];
+    return numberedPages(rows)({ Page, PageSize }, { tool: "" });
+  },
+};
+
+const openHost = async (plays: Record<string, Play>, setup: Parameters<typeof needsOf>[1] = {}) => {
+  const broker = scripted(plays);
+  return { broker, host: await modernHost(await needsOf(broker, setup)) };
+};
+
+type Contents = { contents: { uri: string; mimeType?: string; text?: string }[] };
+const textIn = (result: unknown): string => (result as Contents).contents[0]?.text ?? "";
+
+describe.each(HOSTS)("resources (%s)", (_name, open) => {
+  it("are listed, read and completed", async () => {
+    const broker = scripted({ ...CONFIGURATION, ...DISPUTE });
+    const host = await open(await needsOf(broker));
+    const { client } = host;
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      "receivables://guide",
+      "receivables://dispute-configuration",
+      ...["reasons", "categories", "departments", "assignees", "resolutions"].map(
+        (noun) => `receivables://dispute-configuration/${noun}`,
+      ),
+    ]);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      "receivables://dispute-configuration/{noun}",
+      "receivables://disputes/{disputeId}",
+    ]);
+    const { contents } = await client.readResource({ uri: "receivables://disputes/dispute-7" });
+    expect(JSON.parse(textIn({ contents }))).toEqual({
+      dispute: row,
+      notes: { items: [note(1, "called the customer")], total: 1, truncated: false },
+    });
+    expect(broker.seen.every(({ options }) => options.tool === "resources.read")).toBe(true);
+    await host.close();
+  });
+});
+
+describe("resources", () => {
+  it("the guide needs no platform and speaks of what is there", async () => {
+    const { host, broker } = await openHost(
+      {},
+      { settings: { toolsets: ["audit"], readOnly: true } },
+    );
+    const text = textIn(await host.client.readResource({ uri: "receivables://guide" }));
+    expect(text).toContain("only reads");
+    expect(text).toContain("audit_logs_list");
+    expect(text).not.toContain("disputes_update");
+    expect(broker.seen).toEqual([]);
+    const { resources } = await host.client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(["receivables://guide"]);
+    expect((await host.client.listResourceTemplates()).resourceTemplates).toEqual([]);
+    expect((await host.client.listPrompts()).prompts).toEqual([]);
+    await host.close();
+  });
+
+  it("configuration is all of it, or one noun", async () => {
+    const { host, broker } = await openHost(CONFIGURATION);
+    const all = textIn(
+      await host.client.readResource({ uri: "receivables://dispute-configuration" }),
+    );
+    expect(JSON.parse(all)).toMatchObject({
+      reasons: { items: [{ code: "REASONS" }], total: 1, truncated: false },
+      resolutions: { items: [{ code: "RESOLUTIONS" }] },
+    });
+    const uri = "receivables://dispute-configuration/assignees";
+    expect(Object.keys(JSON.parse(textIn(await host.client.readResource({ uri }))))).toEqual([
+      "assignees",
+    ]);
+    expect(broker.seen).toHaveLength(6);
+    await host.close();
+  });
+
+  it("C-73 stay within the budget of an answer, and say what is missing", async () => {
+    const rows = many(500, (index) => ({ id: `id-${index}`, description: "words ".repeat(20) }));
+    const plays = Object.fromEntries(Object.keys(CONFIGURATION).map((id) => [id, () => rows]));
+    const notes = many(50, (index) => note(index, "a long story ".repeat(200)));
+    const { host } = await openHost(
+      { ...plays, ...DISPUTE, "dispute_notes.list": numberedPages(notes) },
+      { settings: { answerTokens: 5000 } },
+    );
+    for (const uri of [
+      "receivables://dispute-configuration",
+      "receivables://dispute-configuration/reasons",
+      "receivables://disputes/dispute-7",
+    ]) {
+      const text = textIn(await host.client.readResource({ uri }));
+      expect(estimateTokens(text)).toBeLessThanOrEqual(5000);
+      expect(estimateTokens(text)).toBeGreaterThan(2000);
+      expect(JSON.stringify(JSON.parse(text))).toContain('"truncated":true');
+    }
+    await host.close();
+  });
+
+  it("a dispute is found by its code too", async () => {
+    const { host, broker } = await openHost(DISPUTE);
+    const uri = "receivables://disputes/d-inv-7-01";
+    const { dispute: found } = JSON.parse(textIn(await host.client.readResource({ uri })));
+    expect(found.disputeId).toBe("dispute-7");
+    expect(broker.seen[0]?.args).toMatchObject({ DocumentNumber: "inv-7" });
+    await host.close();
+  });
+
+  it.each([
+    "receivables://nothing",
+    "receivables://dispute-configuration/colours",
+    "receivables://dispute-configuration/",
+    "receivables://disputes/",
+    "receivables://disputes/%zz",
+    "receivables://disputes/unknown",
+    "file:///etc/passwd",
+  ])("%s does not exist", async (uri) => {
+    const { host } = await openHost(DISPUTE);
+    await expect(host.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
+    await host.close();
+  });
+
+  it("refusals keep their code, faults of ours their text to themselves", async () => {
+    const { lines, log } = keptLog();
+    const { host } = await openHost(
+      {
+        "reasons.list": () => {
+          throw new Problem("forbidden_permission", "Not permitted.");
+        },
+        "categories.list": () => {
+          throw new Error("secret of the inside");
+        },
+      },
+      { log },
+    );
+    const read = (noun: string) =>
+      host.client.readResource({ uri: `receivables://dispute-configuration/${noun}` });
+    await expect(read("reasons")).rejects.toThrow("forbidden_permission: Not permitted.");
+    await expect(read("categories")).rejects.toThrow("Something went wrong in this server.");
+    expect(lines.join("")).toContain("secret of the inside");
+    await host.close();
+  });
+});
+
+describe.each(HOSTS)("prompts (%s)", (_name, open) => {
+  it("work-dispute brings the record, triage-disputes what to do", async () => {
+    const broker = scripted(DISPUTE);
+    const host = await open(await needsOf(broker));
+    const { client } = host;
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(["triage-disputes", "work-dispute"]);
+    expect(prompts[1]?.arguments).toEqual([
+      { name: "disputeId", description: "id or code of the dispute", required: true },
+    ]);
+    const triage = await client.getPrompt({ name: "triage-disputes" });
+    expect(JSON.stringify(triage.messages)).toContain("disputes_list");
+    const args = { disputeId: "dispute-7" };
+    const work = await client.getPrompt({ name: "work-dispute", arguments: args });
+    const [words, record] = work.messages;
+    expect(JSON.stringify(words)).toContain("dispute-7");
+    expect(record?.content).toMatchObject({
+      type: "resource",
+      resource: { uri: "receivables://disputes/dispute-7", mimeType: "application/json" },
+    });
+    expect(broker.seen.map(({ options }) => options.tool)).toEqual(["prompts.get", "prompts.get"]);
+    await host.close();
+  });
+});
+
+describe("prompts", () => {
+  it("go on without a record that cannot be read", async () => {
+    const { host } = await openHost(DISPUTE);
+    const args = { disputeId: "gone\u202e" };
+    const { messages } = await host.client.getPrompt({ name: "work-dispute", arguments: args });
+    expect(messages).toHaveLength(2);
+    expect(JSON.stringify(messages[1])).toContain("could not be read now");
+    expect(JSON.stringify(messages)).not.toContain("\u202e");
+    await host.close();
+  });
+
+  it("say what is missing, and which name was meant", async () => {
+    const { host } = await openHost({});
+    const get = (name: string) => host.client.getPrompt({ name });
+    await expect(get("work-dispute")).rejects.toThrow("work-dispute needs disputeId");
+    await expect(get("work-disputes")).rejects.toThrow("did you mean work-dispute?");
+    await host.close();
+  });
+});
+
+describe("completions", () => {
+  const complete = async (
+    ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string },
+    name: string,
+    value: string,
+    plays: Record<string, Play> = DISPUTE,
+  ) => {
+    const { host, broker } = await openHost(plays);
+    const { completion } = await host.client.complete({ ref, argument: { name, value } });
+    await host.close();
+    return { values: completion.values, seen: broker.seen };
+  };
+  const ofDispute = { type: "ref/resource", uri: "receivables://disputes/{disputeId}" } as const;
+  const ofPrompt = { type: "ref/prompt", name: "work-dispute" } as const;
+
+  it("know ids and codes of open disputes", async () => {
+    const byId = await complete(ofDispute, "disputeId", "dispute-");
+    expect(byId.values).toEqual(["dispute-7"]);
+    expect(byId.seen[0]?.options.tool).toBe("completion.complete");
+    expect(byId.seen[0]?.args).toMatchObject({ Status: [0], Sort: "-UpdateDate" });
+    expect((await complete(ofPrompt, "disputeId", "d-inv")).values).toEqual([
+      "D-INV-7-01",
+      "D-INV-8-01",
+    ]);
+    expect((await complete(ofPrompt, "disputeId", "")).values).toHaveLength(2);
+  });
+
+  it("know the nouns of the configuration, without the platform", async () => {
+    const ref = {
+      type: "ref/resource",
+      uri: "receivables://dispute-configuration/{noun}",
+    } as const;
+    const { values, seen } = await complete(ref, "noun", "re");
+    expect(values).toEqual(["reasons", "resolutions"]);
+    expect(seen).toEqual([]);
+  });
+
+  it("are empty for what is not known, and where the platform refuses", async () => {
+    expect((await complete(ofDispute, "colour", "x")).values).toEqual([]);
+    expect((await complete({ type: "ref/prompt", name: "none" }, "a", "x")).values).toEqual([]);
+    const refusing: Record<string, Play> = {
+      "disputes.list": () => {
+        throw new Problem("unavailable", "Down.");
+      },
+    };
+    expect((await complete(ofDispute, "disputeId", "x", refusing)).values).toEqual([]);
+  });
+});
