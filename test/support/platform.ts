@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import type { Permission } from "../../src/contract/permissions.ts";
 import { DAY, SECOND } from "../../src/kit/clock.ts";
-import { randomId } from "../../src/kit/ids.ts";
+import type { NewId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createRole } from "../../src/platform/admin/roles.ts";
@@ -96,6 +96,15 @@ const callerOf =
     };
   };
 
+/** Ids in the order of their making, so that two runs of the same requests can be compared. */
+const countedIds = (): NewId => {
+  let made = 0;
+  return () => {
+    made += 1;
+    return `00000000-0000-4000-8000-${String(made).padStart(12, "0")}`;
+  };
+};
+
 const PASSWORD = "correct horse battery staple";
 
 /** A platform over a real store, with a clock that the test moves. */
@@ -106,7 +115,7 @@ export const startPlatform = async (
   const database = await dialect.create();
   const store = await database.open();
   const clock = fakeClock();
-  const needs = { store, clock, newId: randomId };
+  const needs = { store, clock, newId: countedIds() };
   const platform = createPlatform({
     ...needs,
     log: silentLog,
