@@ -40,7 +40,7 @@ const EXPORT_CODES: Record<string, Code> = {
   METHOD_NOT_ALLOWED: "method_not_allowed",
   CONFLICT: "conflict",
   GONE: "not_found",
-  IDEMPOTENCY_KEY_REUSED: "conflict",
+  IDEMPOTENCY_KEY_REUSED: "idempotency_key_reused",
   PAYLOAD_TOO_LARGE: "payload_too_large",
   UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
   RATE_LIMITED: "rate_limited",

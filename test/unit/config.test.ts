@@ -102,6 +102,22 @@ describe("the settings", () => {
     expect(faultsOf({ RECEIVABLES_REQUEST_SECONDS: value })).toHaveLength(1);
   });
 
+  it.each(["10.0.0.0/33", "10.0.0/8", "::1/129", "host", "10.0.0.0/8/8", "10.0.0.0/x"])(
+    "take %j for no network of proxies",
+    (value) => {
+      expect(faultsOf({ RECEIVABLES_TRUSTED_PROXIES: value })).toHaveLength(1);
+    },
+  );
+
+  it("read limits, where 0 is none, and networks of proxies", () => {
+    const config = read({
+      RECEIVABLES_LOGIN_RATE_MINUTE: "0",
+      RECEIVABLES_TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8,127.0.0.1",
+    });
+    expect(config.limits).toMatchObject({ loginPerMinute: 0, gatewayPerMinute: 600 });
+    expect(config.trustedProxies).toEqual(["10.0.0.0/8", "fd00::/8", "127.0.0.1"]);
+  });
+
   it.each(["ftp://x", "http://user:pass@x", "https://x?token=1", "https://x#y", "not a url"])(
     "take %j for no base URL",
     (value) => {
