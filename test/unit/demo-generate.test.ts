@@ -233,6 +233,24 @@ describe("the generator of the demo tenant", () => {
   });
 });
 
+describe("the notes of the demo tenant", () => {
+  it("show customers only what was said to them", () => {
+    const shared = demo.notes.filter((note) => note.visibility === "All");
+    expect(shared.length).toBeGreaterThan(20);
+    for (const { content } of shared) {
+      expect(content).toMatch(/^(Sent|Asked|Resubmitted|Credit memo|Agreed|Corrected|POD|Payment)/);
+      expect(content).not.toMatch(/Escalated|Ellen|Robert|threatens/);
+    }
+  });
+
+  it("are never written by somebody who had left", () => {
+    const left = demo.assignees.find((row) => row.active === 0);
+    const notes = demo.notes.filter((note) => note.created_by === left?.user_id);
+    expect(notes.length).toBeGreaterThan(0);
+    for (const note of notes) expect(note.created_at).toBeLessThanOrEqual(left?.updated_at ?? 0);
+  });
+});
+
 describe("dice", () => {
   it("stay inside what was asked, whatever the seed", () => {
     fc.assert(

@@ -1,6 +1,7 @@
-import { CATEGORIES, type Claim, type ReasonPlan, REASONS } from "./catalogue.ts";
+import { CATEGORIES } from "./catalogue.ts";
 import type { Dice } from "./dice.ts";
 import { type Account, type Invoice, invoices } from "./ledger.ts";
+import { type Claim, type ReasonPlan, REASONS } from "./reasons.ts";
 
 /** A claim before it is a record: what it is about, how old it is, how far it got. */
 export type Case = {

@@ -7,10 +7,11 @@ import type {
   ReasonRow,
   ResolutionRow,
 } from "../store/tables.ts";
-import { CATEGORIES, DEPARTMENTS, type ReasonPlan, REASONS, RESOLUTIONS } from "./catalogue.ts";
+import { CATEGORIES, DEPARTMENTS, RESOLUTIONS } from "./catalogue.ts";
 import type { Dice } from "./dice.ts";
 import { dateOnly } from "./moments.ts";
 import { CLERK, emailOf, MANAGER, OFFICES, WORKERS } from "./people.ts";
+import { type ReasonPlan, REASONS } from "./reasons.ts";
 
 export type Configuration = {
   departments: DepartmentRow[];
@@ -32,6 +33,8 @@ const SET_UP = 700 * DAY;
 const BACK_FROM_LEAVE = 24 * DAY;
 /** How long ago the person who left was last at work. */
 export const LEFT = 38 * DAY;
+/** Since when the person on leave is away. */
+export const AWAY = 6 * DAY;
 
 export const tracked = (by: string, at: number) => ({
   created_by: by,
@@ -100,7 +103,7 @@ const assigneeRows = (making: Making, departments: DepartmentRow[]): AssigneeRow
       ...setUp(making),
     };
     if (worker.state === undefined) return row;
-    const since = making.now - (worker.state === "left" ? LEFT : 6 * DAY);
+    const since = making.now - (worker.state === "left" ? LEFT : AWAY);
     return { ...row, updated_at: since, version: 2 };
   });
 

@@ -73,9 +73,14 @@ const assigneeOf = (
   );
 };
 
+/** Cents up to which nobody argues. */
+const TOLERANCE = 25_000;
+
 /** Claims end as their kind ends; what the customer chose tells more than what it was mapped to. */
-const resolutionCode = (dice: Dice, { external, reason }: Case): string =>
-  dice.weigh(external !== null && external.ends.length > 0 ? external.ends : reason.ends);
+const resolutionCode = (dice: Dice, { external, reason, cents }: Case): string => {
+  const { ends } = external !== null && external.ends.length > 0 ? external : reason;
+  return dice.weigh(ends.filter(([code]) => code !== "WRITE-OFF" || cents <= TOLERANCE));
+};
 
 const ending = (
   making: Making,

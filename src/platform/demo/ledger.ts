@@ -55,7 +55,7 @@ Derek|Mei|Frank|Lucia|Beth|Hector|Irene|Todd|Nadia|Walt|Sophie|Jean-Marc|Ingrid|
 
 const split = (text: string): string[] => text.split(/[|\n]/);
 
-const PO_PREFIXES = ["", "", "PO-", "PO", "45", "P", "W-"];
+const PO_PREFIXES = ["", "", "45", "77-", "HQ-", "P", "W-"];
 const FIRST_ACCOUNT = 10_400;
 const FIRST_INVOICE = 5_100_000;
 

@@ -1,6 +1,6 @@
 import { DAY, HOUR, MINUTE } from "../../kit/clock.ts";
 import type { DisputeNoteRow } from "../store/tables.ts";
-import { authorOf, LEFT, type Making, tracked } from "./configuration.ts";
+import { authorOf, AWAY, LEFT, type Making, tracked } from "./configuration.ts";
 import type { Dispute } from "./disputes.ts";
 import { dateOnly, officeTime, spokenDate } from "./moments.ts";
 import { CLERK } from "./people.ts";
@@ -66,13 +66,14 @@ const datesOf = ({ dice }: Making, at: number) => ({
 const phrasesOf = ({ reason, external }: Dispute["case"]) =>
   BY_REASON[external?.code ?? ""] ?? BY_REASON[reason.code] ?? { claim: CHASES, evidence: CHASES };
 
+const isAway = ({ now }: Making, assignee: Dispute["assignee"], at: number): boolean =>
+  assignee !== null && assignee.person.includes("on leave") && at > now - AWAY;
+
 const middle = (making: Making, dispute: Dispute, at: number): readonly string[] => {
   const { assignee, row, case: one } = dispute;
   const aged = at - row.created_at > OLD;
   if (assignee?.active === 0 && at > making.now - LEFT) return ORPHANED;
-  if (assignee !== null && one.status === 0 && at > making.now - 5 * DAY) {
-    if (assignee.person.includes("on leave")) return ON_LEAVE;
-  }
+  if (one.status === 0 && isAway(making, assignee, at)) return ON_LEAVE;
   return aged ? ESCALATIONS : CHASES;
 };
 
@@ -128,11 +129,17 @@ const writerOf = (
   { at, phrase, last }: { at: number; phrase: string; last: boolean },
 ): string => {
   if (last && row.closed_at !== null) return row.updated_by;
-  const gone = assignee === null || (assignee.active === 0 && at > making.now - LEFT);
+  const gone =
+    assignee === null ||
+    (assignee.active === 0 && at > making.now - LEFT) ||
+    isAway(making, assignee, at);
   return authorOf(making, gone || phrase.includes("{owner}") ? CLERK : assignee.email);
 };
 
-const SHARED = 0.22;
+// What may be shown to the customer is what was said to the customer.
+const SAID_TO_CUSTOMER =
+  /^(Sent|Asked \{contact\}|Resubmitted|Credit memo|Agreed with|Corrected invoice|POD|Payment)/;
+const SHARED = 0.7;
 
 const notesOf = (making: Making, dispute: Dispute): DisputeNoteRow[] => {
   const { dice, tenantId } = making;
@@ -143,7 +150,7 @@ const notesOf = (making: Making, dispute: Dispute): DisputeNoteRow[] => {
   return times.flatMap((at, place) => {
     const slots = { ...subject, ...datesOf(making, at) };
     const phrase = dice.pick(fitting(course[place] ?? CHASES, subject));
-    const visibility = dice.chance(SHARED) ? ("All" as const) : ("Internal" as const);
+    const shared = dice.chance(SHARED) && SAID_TO_CUSTOMER.test(phrase);
     const id = dice.id();
     if (said.has(phrase)) return [];
     said.add(phrase);
@@ -153,7 +160,7 @@ const notesOf = (making: Making, dispute: Dispute): DisputeNoteRow[] => {
         id,
         dispute_id: dispute.row.id,
         content: fill(phrase, slots),
-        visibility,
+        visibility: shared ? ("All" as const) : ("Internal" as const),
         ...tracked(writerOf(making, dispute, { at, phrase, last: place === times.length - 1 }), at),
       },
     ];

@@ -144,7 +144,7 @@ export const BY_REASON: Readonly<Record<string, Phrases>> = {
   },
   PROMO: {
     claim: [
-      "Spring co-op allowance taken by the customer, {amount}. Debit memo {number}.",
+      "Seasonal co-op allowance taken by the customer, {amount}. Debit memo {number}.",
       "{contact} deducted the volume rebate early, {amount}.",
       "End-cap promotion, {amount}. No promotion number on the debit memo.",
     ],
@@ -160,8 +160,10 @@ export const BY_REASON: Readonly<Record<string, Phrases>> = {
       "{contact} says 2% 10 net 30 was agreed. Terms on file are net 30. {amount} short.",
     ],
     evidence: [
-      "Payment was dated inside the terms but received 9 days after. Below tolerance for a write-off.",
+      "Payment was dated inside the terms but received 9 days after.",
       "Fourth unearned discount this quarter. Sent the terms letter to {contact}.",
+      "Sent {contact} the invoice copy with the terms marked.",
+      "Not the first time for this account. Sales wants to talk to them before we deny.",
     ],
   },
   FREIGHT: {
