@@ -45,10 +45,13 @@ export const Timestamp = z.iso.datetime().meta({ description: "UTC" });
 /** Exact to 15 significant digits; longer ones never reach a schema as numbers. */
 export const Amount = z.number();
 
-export const PositiveAmount = z.number().refine((value) => value > 0, {
-  error: "must be greater than 0",
-  params: { code: "range" },
-});
+export const PositiveAmount = z
+  .number()
+  .refine((value) => value > 0, {
+    error: "must be greater than 0",
+    params: { code: "range" },
+  })
+  .meta({ exclusiveMinimum: 0 });
 
 const STATUS_WORDS = ["open", "closed", "cancel"];
 

@@ -1,0 +1,57 @@
+import { contract } from "../index.ts";
+import { isList, type Operation } from "../operation.ts";
+
+/** What a reader of the document wants to know of an operation and its declaration implies. */
+
+const nounOf = ({ id }: Operation): string => id.split(".")[0] ?? "";
+
+const words = (noun: string): string => noun.replaceAll("_", " ");
+
+export const tags: readonly string[] = Object.keys(contract).map(words);
+
+export const tagOf = (operation: Operation): string => words(nounOf(operation));
+
+export const needsCredential = ({ access }: Operation): boolean => access !== "public";
+
+export const isGateway = ({ service }: Operation): boolean => service === "gateway";
+
+export const isCreating = ({ effect }: Operation): boolean => effect === "create";
+
+const isTenant = (name: string): boolean => name === "tenantId";
+
+export const hasTenant = ({ params }: Operation): boolean =>
+  Object.keys(params.shape).some(isTenant);
+
+/** Whether the path names a record, which may be missing. */
+export const namesRecord = ({ params }: Operation): boolean =>
+  Object.keys(params.shape).some((name) => !isTenant(name));
+
+export const isPaged = ({ query }: Operation): boolean => "Page" in query.shape;
+
+export const isLimited = (operation: Operation): boolean =>
+  needsCredential(operation) || operation.fails.includes("invalid_credentials");
+
+/** Records that can be updated have versions. */
+const hasVersions = (operation: Operation): boolean =>
+  Object.hasOwn(contract[nounOf(operation) as keyof typeof contract], "update");
+
+/** Whether the answer names the version of the record it holds. */
+export const answersVersion = (operation: Operation): boolean =>
+  hasVersions(operation) && operation.output !== null && !isList(operation);
+
+/** Whether the change may be bound to the version that its sender has read. */
+export const takesVersion = (operation: Operation): boolean =>
+  hasVersions(operation) && operation.effect === "change";
+
+const ACCESS: Partial<Record<Operation["access"], string>> = {
+  public: "Needs no credential.",
+  caller: "Needs a credential.",
+  member: "Needs a credential with access to the tenant.",
+};
+
+/** Who may call it, in words. */
+export const accessWords = ({ access, service }: Operation): string =>
+  ACCESS[access] ??
+  (service === "gateway"
+    ? `Needs the permission \`${access}\`.`
+    : `Needs the scope \`${access}\`.`);

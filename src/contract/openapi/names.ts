@@ -1,0 +1,54 @@
+import { z } from "zod";
+import * as fields from "../fields.ts";
+import { operations } from "../index.ts";
+import type { Operation } from "../operation.ts";
+import * as api_keys from "../operations/api-keys.ts";
+import * as assignees from "../operations/assignees.ts";
+import * as audit_logs from "../operations/audit-logs.ts";
+import * as auth from "../operations/auth.ts";
+import * as categories from "../operations/categories.ts";
+import * as departments from "../operations/departments.ts";
+import * as dispute_notes from "../operations/dispute-notes.ts";
+import * as disputes from "../operations/disputes.ts";
+import * as reasons from "../operations/reasons.ts";
+import * as resolutions from "../operations/resolutions.ts";
+import * as users from "../operations/users.ts";
+
+const modules: readonly Record<string, unknown>[] = [
+  fields,
+  api_keys,
+  assignees,
+  audit_logs,
+  auth,
+  categories,
+  departments,
+  dispute_notes,
+  disputes,
+  reasons,
+  resolutions,
+  users,
+];
+
+/** `dispute_notes.create` as DisputeNotesCreate. */
+const pascal = (id: string): string =>
+  id.replaceAll(/(?:^|[._])([a-z])/g, (_whole, letter: string) => letter.toUpperCase());
+
+/** One of the records that an operation answers with. */
+const recordOf = ({ output }: Operation): unknown =>
+  output instanceof z.ZodArray ? output.element : output;
+
+/** Schemas by the name they are exported under; bodies and answers that have none, by their operation. */
+export const schemaNames = (): ReadonlyMap<unknown, string> => {
+  const names = new Map<unknown, string>();
+  const give = (schema: unknown, name: string): void => {
+    if (schema instanceof z.ZodType && !names.has(schema)) names.set(schema, name);
+  };
+  for (const module of modules) {
+    for (const [name, exported] of Object.entries(module)) give(exported, name);
+  }
+  for (const operation of operations) {
+    give(operation.body, `${pascal(operation.id)}Body`);
+    give(recordOf(operation), `${pascal(operation.id)}Answer`);
+  }
+  return names;
+};

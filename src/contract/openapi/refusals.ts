@@ -1,0 +1,144 @@
+import { type Code, ERRORS, SHARED, type SharedCode } from "../errors.ts";
+import { EXPORT_CODES } from "../export-codes.ts";
+import type { Operation, Service } from "../operation.ts";
+import {
+  hasTenant,
+  isCreating,
+  isGateway,
+  isLimited,
+  namesRecord,
+  needsCredential,
+  takesVersion,
+} from "./facts.ts";
+import { headerRefs } from "./headers.ts";
+import type { JsonSchema } from "./schemas.ts";
+
+const hasBody = ({ body }: Operation): boolean => body !== null;
+const onGateway = (operation: Operation): boolean =>
+  isGateway(operation) && needsCredential(operation);
+
+/** To which operations a shared code is of interest; the rest may befall any. */
+const BEFALLS: Partial<Record<SharedCode, (operation: Operation) => boolean>> = {
+  invalid_request: hasBody,
+  invalid_json: hasBody,
+  payload_too_large: hasBody,
+  unsupported_media_type: hasBody,
+  unauthenticated: needsCredential,
+  token_expired: onGateway,
+  key_expired: onGateway,
+  forbidden_tenant: (operation) => isGateway(operation) && hasTenant(operation),
+  forbidden_permission: (operation) => needsCredential(operation) && operation.access !== "caller",
+  not_found: (operation) => namesRecord(operation) || operation.access === "caller",
+  // An operation is a method on a path, so the method is right.
+  method_not_allowed: () => false,
+  precondition_failed: takesVersion,
+  idempotency_in_progress: isCreating,
+  idempotency_key_reused: isCreating,
+  idempotency_secret_shown_once: ({ secret }) => secret,
+  rate_limited: isLimited,
+};
+
+const codesOf = (operation: Operation): Code[] => [
+  ...(Object.keys(SHARED) as SharedCode[]).filter((code) => BEFALLS[code]?.(operation) ?? true),
+  ...operation.fails,
+];
+
+const TEXT = { type: "string" };
+
+/** How each service words a refusal. */
+export const refusalSchemas: Record<string, JsonSchema> = {
+  Fault: {
+    type: "object",
+    description: "One thing wrong with one field.",
+    properties: {
+      field: { ...TEXT, description: "a path such as `person.email`" },
+      code: {
+        ...TEXT,
+        description: "such as required, empty, type, enum, format, too_long, range",
+      },
+      message: TEXT,
+    },
+    required: ["field", "code", "message"],
+  },
+  Problem: {
+    type: "object",
+    description: "A refusal of the gateway, after RFC 9457. Codes stay, words may change.",
+    properties: {
+      type: { ...TEXT, format: "uri", description: "`urn:problem:` and the code" },
+      title: TEXT,
+      status: { type: "integer" },
+      detail: TEXT,
+      instance: { ...TEXT, description: "the path of the request" },
+      code: TEXT,
+      requestId: TEXT,
+      permission: { ...TEXT, description: "the one that is missing" },
+      errors: { type: "array", items: { $ref: "#/components/schemas/Fault" } },
+    },
+    required: ["type", "title", "status", "detail", "instance", "code", "requestId", "errors"],
+  },
+  ExportProblem: {
+    type: "object",
+    description: "A refusal of the export service.",
+    properties: {
+      error: {
+        type: "object",
+        properties: { code: TEXT, message: TEXT, requestId: TEXT },
+        required: ["code", "message"],
+      },
+    },
+    required: ["error"],
+  },
+};
+
+const gatewayContent = (status: number, codes: readonly Code[]): object => ({
+  "application/problem+json": {
+    schema: {
+      $ref: "#/components/schemas/Problem",
+      properties: { status: { const: status }, code: { enum: codes } },
+    },
+  },
+});
+
+const exportContent = (status: number): object => ({
+  "application/json": {
+    schema: {
+      $ref: "#/components/schemas/ExportProblem",
+      properties: { error: { properties: { code: { const: EXPORT_CODES[status] } } } },
+    },
+  },
+});
+
+const refusal = (service: Service, status: number, codes: readonly Code[]): object => ({
+  description: codes.map((code) => `${ERRORS[code].title} (\`${code}\`).`).join("\n"),
+  headers: headerRefs([
+    "X-Request-Id",
+    ...(status === 401 ? ["WWW-Authenticate" as const] : []),
+    ...(status === 429 ? (["Retry-After", "RateLimit-Policy", "RateLimit"] as const) : []),
+    ...(codes.includes("idempotency_in_progress") ? ["Retry-After" as const] : []),
+  ]),
+  content: service === "gateway" ? gatewayContent(status, codes) : exportContent(status),
+});
+
+export type Refusals = {
+  /** An operation's refusals by status, as references into the components. */
+  of(operation: Operation): Record<string, object>;
+  components: Record<string, object>;
+};
+
+/** Refusals that several operations share are written once. */
+export const refusalsOf = (operations: readonly Operation[]): Refusals => {
+  const components: Record<string, object> = {};
+  const of = (operation: Operation): Record<string, object> => {
+    const byStatus = Map.groupBy(codesOf(operation), (code) => ERRORS[code].status);
+    const statuses = [...byStatus].toSorted(([a], [b]) => a - b);
+    return Object.fromEntries(
+      statuses.map(([status, codes]) => {
+        const name = [operation.service, status, ...codes].join("-");
+        components[name] ??= refusal(operation.service, status, codes);
+        return [String(status), { $ref: `#/components/responses/${name}` }];
+      }),
+    );
+  };
+  for (const operation of operations) of(operation);
+  return { of, components };
+};

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { operations } from "../index.ts";
+import type { Operation } from "../operation.ts";
+import { schemaNames } from "./names.ts";
+
+export type JsonSchema = {
+  $ref?: string;
+  description?: string;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  [keyword: string]: unknown;
+};
+
+export type Part = "params" | "query" | "body" | "output";
+
+export type Schemas = {
+  /** A part of an operation; named schemas are references into the components. */
+  of(operation: Operation, part: Part): JsonSchema;
+  components: Record<string, JsonSchema>;
+};
+
+const REQUEST = ["params", "query", "body"] as const;
+const keyOf = (operation: Operation, part: Part): string => `${operation.id} ${part}`;
+
+/** What every schema says of itself, and under which name it stands among the components. */
+const metadataWith = (names: ReadonlyMap<unknown, string>) =>
+  Object.assign(z.registry<Record<string, unknown>>(), {
+    get(schema: z.core.$ZodType) {
+      const id = names.get(schema);
+      return { ...z.globalRegistry.get(schema as z.ZodType), ...(id === undefined ? {} : { id }) };
+    },
+  });
+
+const isUnsafe = (bound: unknown): boolean =>
+  typeof bound === "number" && Math.abs(bound) >= Number.MAX_SAFE_INTEGER;
+
+const tidy = (io: "input" | "output") => (at: { zodSchema: unknown; jsonSchema: JsonSchema }) => {
+  const { zodSchema, jsonSchema } = at;
+  delete jsonSchema["id"];
+  // Answers may gain fields within a version, so their readers must not be told that they cannot.
+  const open = zodSchema instanceof z.ZodObject && zodSchema.def.catchall === undefined;
+  if (io === "output" && open) delete jsonSchema["additionalProperties"];
+  for (const name of ["minimum", "maximum"]) {
+    if (isUnsafe(jsonSchema[name])) delete jsonSchema[name];
+  }
+};
+
+type Converted = { properties: Record<string, JsonSchema>; $defs: Record<string, JsonSchema> };
+
+/** All parts at once, so that what they share is written once. */
+const convert = (
+  parts: Record<string, z.ZodType>,
+  io: "input" | "output",
+  names: ReadonlyMap<unknown, string>,
+): Converted => {
+  const converted = z.toJSONSchema(z.object(parts), {
+    io,
+    metadata: metadataWith(names),
+    override: tidy(io) as (at: { zodSchema: unknown; jsonSchema: object }) => void,
+  });
+  const { properties = {}, $defs = {} } = converted;
+  const text = JSON.stringify({ properties, $defs });
+  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Converted;
+};
+
+const partsOf = (which: readonly Part[]): Record<string, z.ZodType> =>
+  Object.fromEntries(
+    operations.flatMap((operation) =>
+      which.flatMap((part) => {
+        const schema = operation[part];
+        return schema === null ? [] : [[keyOf(operation, part), schema]];
+      }),
+    ),
+  );
+
+const merged = (
+  sent: Record<string, JsonSchema>,
+  answered: Record<string, JsonSchema>,
+): Record<string, JsonSchema> => {
+  for (const [name, schema] of Object.entries(sent)) {
+    if (isDeepStrictEqual(schema, answered[name] ?? schema)) continue;
+    throw new Error(`${name} is one thing in requests and another in answers`);
+  }
+  const all = Object.entries({ ...sent, ...answered });
+  return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+};
+
+/** The JSON Schemas of all operations: as sent, and as answered. */
+export const schemasOf = (): Schemas => {
+  const names = schemaNames();
+  const sent = convert(partsOf(REQUEST), "input", names);
+  const answered = convert(partsOf(["output"]), "output", names);
+  const properties = { ...sent.properties, ...answered.properties };
+  return {
+    of: (operation, part) => properties[keyOf(operation, part)] ?? {},
+    components: merged(sent.$defs, answered.$defs),
+  };
+};
