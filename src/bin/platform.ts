@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import about from "../../package.json" with { type: "json" };
 import { systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -43,6 +44,7 @@ export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatfo
     limits,
     trustedProxies,
     headerWord,
+    version: about.version,
   });
   return {
     ...base,

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
+import { documents } from "./http/documents.ts";
+import { problemResponse, toProblem } from "./http/problem.ts";
 import { createRequests } from "./http/request.ts";
 import type { RequestNeeds } from "./http/story.ts";
-import { problemResponse } from "./http/problem.ts";
 import type { Services } from "./handlers.ts";
 
 type Route = { method: string; path: string; operation: Operation; handler: unknown };
@@ -41,8 +42,55 @@ const REQUEST_ID = /^[A-Za-z0-9_-]{1,128}$/;
 const serviceAt = (path: string) =>
   path.startsWith("/api/v1/remittance-export") ? "export" : "gateway";
 
+const patternOf = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
+
+const refusal = ({ req }: Context, problem: Problem): Response =>
+  problemResponse(problem, serviceAt(req.path), {
+    requestId: req.header("x-request-id") ?? "",
+    path: req.path,
+  });
+
+/** Whatever method a path does not take. Its routes must be there already. */
+const refuseOthers = (app: Hono<Env>, path: string, methods: readonly string[]): void => {
+  const allowed = methods.join(", ");
+  app.all(patternOf(path), (context) =>
+    refusal(
+      context,
+      new Problem("method_not_allowed", `This path takes ${allowed}.`, {
+        headers: { Allow: allowed },
+      }),
+    ),
+  );
+};
+
+/** What the service says of itself, to anybody. */
+const mountOwn = (app: Hono<Env>, needs: AppNeeds): void => {
+  app.get("/health", async (context) => {
+    try {
+      await needs.store.ping();
+      return context.json({ status: "ok", idempotency: true });
+    } catch {
+      return context.json({ status: "unavailable" }, 503);
+    }
+  });
+  refuseOthers(app, "/health", ["GET"]);
+  for (const { path, serve } of documents(needs)) {
+    app.get(
+      patternOf(path),
+      async (context) =>
+        (await serve(context.req.raw, context.req.param("file"))) ?? context.notFound(),
+    );
+    refuseOthers(app, path, ["GET"]);
+  }
+};
+
+export type AppNeeds = RequestNeeds & {
+  /** The program's own, for the API document. */
+  version: string;
+};
+
 /** The platform's HTTP face: a route for each operation of the contract. */
-export const createApp = (services: Services, needs: RequestNeeds) => {
+export const createApp = (services: Services, needs: AppNeeds) => {
   const app = new Hono<Env>();
   const requests = createRequests(needs);
 
@@ -57,43 +105,27 @@ export const createApp = (services: Services, needs: RequestNeeds) => {
     }
   });
 
-  app.get("/health", async (context) => {
-    try {
-      await needs.store.ping();
-      return context.json({ status: "ok", idempotency: true });
-    } catch {
-      return context.json({ status: "unavailable" }, 503);
-    }
-  });
+  mountOwn(app, needs);
 
   const byPath = Map.groupBy(routesOf(services), (route) => route.path);
-  for (const path of [...byPath.keys()].sort(specificFirst)) {
+  for (const path of [...byPath.keys()].toSorted(specificFirst)) {
     const routes = byPath.get(path) ?? [];
-    const pattern = path.replace(/\{(\w+)\}/g, ":$1");
     for (const { method, operation, handler } of routes) {
       const serve = requests.serve(operation, handler as never);
-      app.on(method, pattern, (context) =>
+      app.on(method, patternOf(path), (context) =>
         serve(context.req.raw, context.req.param(), context.env?.incoming),
       );
     }
-    const allowed = routes.map((route) => route.method).join(", ");
-    app.all(pattern, (context) =>
-      problemResponse(
-        new Problem("method_not_allowed", `This path takes ${allowed}.`, {
-          headers: { Allow: allowed },
-        }),
-        serviceAt(path),
-        { requestId: context.req.header("x-request-id") ?? "", path: context.req.path },
-      ),
+    refuseOthers(
+      app,
+      path,
+      routes.map((route) => route.method),
     );
   }
 
-  app.notFound((context) =>
-    problemResponse(
-      new Problem("not_found", "There is no such path."),
-      serviceAt(context.req.path),
-      { requestId: context.req.header("x-request-id") ?? "", path: context.req.path },
-    ),
+  app.notFound((context) => refusal(context, new Problem("not_found", "There is no such path.")));
+  app.onError((error, context) =>
+    refusal(context, toProblem(error, needs.log, context.req.header("x-request-id") ?? "")),
   );
   return app;
 };

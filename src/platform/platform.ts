@@ -34,19 +34,22 @@ export type PlatformNeeds = {
   /** Networks whose X-Forwarded-For is believed, as CIDR. */
   trustedProxies: string[];
   headerWord: string;
+  /** The program's own. */
+  version: string;
 };
 
 export type Platform = {
   /** Answers one request; `env.incoming` is Node's own message where there is one. */
   fetch: ReturnType<typeof createApp>["fetch"];
+  /** What it answers to; method `ALL` where it only refuses or prepares. */
+  routes: readonly { method: string; path: string }[];
   /** Writes what is still in memory. The store stays open. */
   close(): Promise<void>;
 };
 
 /** The REST service over a store. */
 export const createPlatform = (needs: PlatformNeeds): Platform => {
-  const { store, clock, newId, log, masterKey, lifetimes, limits, trustedProxies, headerWord } =
-    needs;
+  const { store, clock, newId, log, masterKey, lifetimes, limits, trustedProxies } = needs;
   const uses = createUses(store, log);
   const services: Services = {
     auth: auth({ store, newId, uses, lifetimes }),
@@ -71,7 +74,8 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     limiter: createLimiter(store, limits),
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
-    headerWord,
+    headerWord: needs.headerWord,
+    version: needs.version,
   });
-  return { fetch: app.fetch, close: () => uses.close() };
+  return { fetch: app.fetch, routes: app.routes, close: () => uses.close() };
 };

@@ -124,6 +124,7 @@ export const startPlatform = async (
     limits: { ...NO_LIMITS, ...limits },
     trustedProxies: ["10.0.0.0/8"],
     headerWord: "Platform",
+    version: "1.2.3",
   });
   const call = callerOf(platform, "", {});
   let people = 0;

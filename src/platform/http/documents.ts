@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { openapi } from "../../contract/openapi.ts";
+
+type About = { headerWord: string; version: string };
+type File = { type: string; body: string; headers?: Record<string, string> };
+
+/** A path of the service's own, and who answers a GET to it; undefined where there is no such file. */
+export type OwnDocument = {
+  path: string;
+  serve(request: Request, file: string | undefined): Promise<Response | undefined>;
+};
+
+const CACHED = { "Cache-Control": "public, max-age=300" };
+
+const etagOf = (body: string): string =>
+  `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
+
+const isKnown = (request: Request, etag: string): boolean =>
+  (request.headers.get("if-none-match") ?? "")
+    .split(",")
+    .some((known) => known.trim().replace(/^W\//, "") === etag || known.trim() === "*");
+
+/** A file that is made or read at its first use and stays the same. */
+const lasting = (make: () => Promise<File>) => {
+  let made: Promise<File & { etag: string }> | undefined;
+  const load = async () => {
+    const file = await make();
+    return { ...file, etag: etagOf(file.body) };
+  };
+  return async (request: Request): Promise<Response> => {
+    made ??= load();
+    const { type, body, headers, etag } = await made;
+    const all = { ...CACHED, ...headers, ETag: etag };
+    return isKnown(request, etag)
+      ? new Response(null, { status: 304, headers: all })
+      : new Response(body, { headers: { ...all, "Content-Type": `${type}; charset=utf-8` } });
+  };
+};
+
+// Relative, so that the page also works below a proxy's path.
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Receivables platform</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="page"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+// No validator: it would send the document to somebody else's server.
+const START = `SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#page",
+  deepLinking: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  showExtensions: false,
+  validatorUrl: null,
+});
+`;
+
+// The viewer sets styles on elements, and its pictures are data.
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const JAVASCRIPT = "text/javascript";
+
+const fromPackage = (specifier: string, type: string) =>
+  lasting(async () => ({
+    type,
+    body: await readFile(fileURLToPath(import.meta.resolve(specifier)), "utf8"),
+  }));
+
+/** The API document, and a page that shows it with nothing from elsewhere. */
+export const documents = (about: About): OwnDocument[] => {
+  const spec = lasting(async () => ({
+    type: "application/json",
+    body: JSON.stringify(openapi(about)),
+  }));
+  const page = lasting(async () => ({
+    type: "text/html",
+    body: PAGE,
+    headers: { "Content-Security-Policy": POLICY },
+  }));
+  const files = new Map([
+    ["start.js", lasting(async () => ({ type: JAVASCRIPT, body: START }))],
+    ["swagger-ui.css", fromPackage("swagger-ui-dist/swagger-ui.css", "text/css")],
+    ["swagger-ui-bundle.js", fromPackage("swagger-ui-dist/swagger-ui-bundle.js", JAVASCRIPT)],
+  ]);
+  return [
+    { path: "/openapi.json", serve: spec },
+    { path: "/docs", serve: page },
+    { path: "/docs/{file}", serve: async (request, file) => files.get(file ?? "")?.(request) },
+  ];
+};
