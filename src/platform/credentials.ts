@@ -34,7 +34,7 @@ export type Uses = {
 const FLUSH_MS = SECOND / 2;
 
 export const createUses = (store: Store, log: Log): Uses => {
-  let pending = { sessions: new Map<string, number>(), api_keys: new Map<string, number>() };
+  const pending = { sessions: new Map<string, number>(), api_keys: new Map<string, number>() };
   let timer: NodeJS.Timeout | undefined;
   const flush = async (): Promise<void> => {
     timer = undefined;

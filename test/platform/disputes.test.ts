@@ -7,7 +7,6 @@ import {
   DISPUTES,
   onEveryStore,
   type Person,
-  type TestPlatform,
 } from "../support/platform.ts";
 
 type Configured = Awaited<ReturnType<typeof configure>>;

@@ -5,7 +5,6 @@ import {
   bodyPaging,
   CodeText,
   DisputeStatus,
-  Email,
   paging,
   PositiveAmount,
   RecordId,

@@ -19,7 +19,7 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
     const create = async (tx: Db): Promise<{ id: string; version: number }> => {
       const { live } = await tx
         .selectFrom("api_keys")
-        .select((eb) => eb.fn.countAll<number>().as("live"))
+        .select((eb) => eb.fn.countAll().as("live"))
         .where("user_id", "=", caller.id)
         .where("used_at", ">=", call.now - lifetimes.keyInactivity)
         .executeTakeFirstOrThrow();

@@ -91,7 +91,7 @@ const appendChain = async (tx: Db, tenantId: string, entries: NewEntry[]): Promi
 /** Appends entries, a chain per tenant; tenants in order, so that two writers never wait for each other. */
 export const appendEntries = async (tx: Db, entries: readonly NewEntry[]): Promise<void> => {
   const byTenant = Map.groupBy(entries, (entry) => entry.tenantId);
-  for (const tenantId of [...byTenant.keys()].sort()) {
+  for (const tenantId of [...byTenant.keys()].toSorted()) {
     await appendChain(tx, tenantId, byTenant.get(tenantId) ?? []);
   }
 };

@@ -27,7 +27,7 @@ export const countNotes = async (
   let query = ofDispute(db, tenantId, disputeId);
   if (visibilities !== undefined) query = query.where("visibility", "in", visibilities);
   const { total } = await query
-    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .select((eb) => eb.fn.countAll().as("total"))
     .executeTakeFirstOrThrow();
   return Number(total);
 };

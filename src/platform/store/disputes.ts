@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { DISPUTE_SORT } from "../../contract/operations/disputes.ts";
 import type { SortKey } from "../../contract/fields.ts";
 import { containing } from "./audit-logs.ts";
@@ -72,30 +72,38 @@ export type DisputeFilter = {
   ids?: readonly string[] | undefined;
 };
 
-const partial = (column: string, text: string) =>
-  sql<boolean>`${sql.ref(column)} like ${containing(text)} escape '\\'`;
+type Condition = RawBuilder<boolean>;
 
-const filtered = (db: Db, tenantId: string, filter: DisputeFilter): Joined => {
-  let query = joined(db, tenantId);
-  const { reasonName, departmentName, categoryName, statuses, documentNumbers, ids } = filter;
-  if (reasonName !== undefined) query = query.where(partial("r.description_folded", reasonName));
-  if (departmentName !== undefined) {
-    query = query.where(partial("p.description_folded", departmentName));
-  }
-  if (categoryName !== undefined) {
-    query = query.where(partial("c.description_folded", categoryName));
-  }
-  if (statuses !== undefined) query = query.where("d.status", "in", statuses);
-  if (filter.assigneeId !== undefined) query = query.where("d.assignee_id", "=", filter.assigneeId);
-  if (filter.departmentId !== undefined) query = query.where("p.id", "=", filter.departmentId);
-  if (filter.accountNumber !== undefined) {
-    query = query.where("d.account_number", "=", filter.accountNumber);
-  }
-  if (documentNumbers !== undefined)
-    query = query.where("d.document_number", "in", documentNumbers);
-  if (ids !== undefined) query = query.where("d.id", "in", ids);
-  return query;
-};
+const is = (column: string, value: string): Condition => sql`${sql.ref(column)} = ${value}`;
+const among = (column: string, values: readonly (string | number)[]): Condition =>
+  sql`${sql.ref(column)} in (${sql.join(values)})`;
+const contains = (column: string, text: string): Condition =>
+  sql`${sql.ref(column)} like ${containing(text)} escape '\\'`;
+
+/** The filters on names, which need the records a dispute names. */
+const nameConditions = (filter: DisputeFilter): Condition[] => [
+  ...given(filter.reasonName, (text) => contains("r.description_folded", text)),
+  ...given(filter.departmentName, (text) => contains("p.description_folded", text)),
+  ...given(filter.categoryName, (text) => contains("c.description_folded", text)),
+  ...given(filter.departmentId, (id) => is("p.id", id)),
+];
+
+/** The filters on a dispute's own columns but its status. */
+const ownConditions = (filter: DisputeFilter): Condition[] => [
+  ...given(filter.assigneeId, (id) => is("d.assignee_id", id)),
+  ...given(filter.accountNumber, (number) => is("d.account_number", number)),
+  ...given(filter.documentNumbers, (numbers) => among("d.document_number", numbers)),
+  ...given(filter.ids, (ids) => among("d.id", ids)),
+];
+
+const statusConditions = ({ statuses }: DisputeFilter): Condition[] =>
+  given(statuses, (list) => among("d.status", list));
+
+const given = <T>(value: T | undefined, condition: (value: T) => Condition): Condition[] =>
+  value === undefined ? [] : [condition(value)];
+
+const allOf = (conditions: Condition[]): Condition =>
+  conditions.length === 0 ? sql`1 = 1` : sql`${sql.join(conditions, sql` and `)}`;
 
 const COLUMNS = {
   CreateDate: "d.created_at",
@@ -130,7 +138,12 @@ export const selectDisputes = (
   filter: DisputeFilter,
   sort: readonly SortKey<SortField>[] = NEWEST_FIRST,
 ) => {
-  let query = withNames(filtered(db, tenantId, filter));
+  const conditions = [
+    ...nameConditions(filter),
+    ...ownConditions(filter),
+    ...statusConditions(filter),
+  ];
+  let query = withNames(joined(db, tenantId)).where(allOf(conditions));
   for (const { field, descending } of sort) {
     const direction = descending ? "desc" : "asc";
     if (CAN_BE_NULL.has(field)) {
@@ -142,12 +155,30 @@ export const selectDisputes = (
   return query.orderBy("d.id", last);
 };
 
+const sumTotals = async (db: Db, tenantId: string, filter: DisputeFilter): Promise<number> => {
+  let query = db
+    .selectFrom("dispute_totals")
+    .select((eb) => eb.fn.sum<number | null>("total").as("total"))
+    .where("tenant_id", "=", tenantId);
+  if (filter.statuses !== undefined) query = query.where("status", "in", filter.statuses);
+  const { total } = await query.executeTakeFirstOrThrow();
+  return Number(total);
+};
+
+/** How many disputes a filter keeps; without one, or by status alone, at the same cost however many there are. */
 export const countDisputes = async (
   db: Db,
   tenantId: string,
   filter: DisputeFilter,
 ): Promise<number> => {
-  const { total } = await filtered(db, tenantId, filter)
+  const [names, own] = [nameConditions(filter), ownConditions(filter)];
+  if (names.length + own.length === 0) return sumTotals(db, tenantId, filter);
+  const base =
+    names.length > 0
+      ? joined(db, tenantId)
+      : db.selectFrom("disputes as d").where("d.tenant_id", "=", tenantId);
+  const { total } = await (base as Joined)
+    .where(allOf([...names, ...own, ...statusConditions(filter)]))
     .select((eb) => eb.fn.countAll<number>().as("total"))
     .executeTakeFirstOrThrow();
   return Number(total);
@@ -169,38 +200,63 @@ export const nextDisputeCode = async (
     )
     .returning("last")
     .executeTakeFirstOrThrow();
-  return `D-${documentNumber}-${String(last).padStart(2, "0")}`;
+  return disputeCode(documentNumber, last);
 };
 
-export const insertDispute = async (tx: Db, row: DisputeRow): Promise<void> => {
-  await tx.insertInto("disputes").values(row).execute();
+type Status = DisputeRow["status"];
+
+const addToTotal = async (
+  tx: Db,
+  tenantId: string,
+  status: Status,
+  more: number,
+): Promise<void> => {
+  await tx
+    .insertInto("dispute_totals")
+    .values({ tenant_id: tenantId, status, total: more })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["tenant_id", "status"])
+        .doUpdateSet({ total: sql`dispute_totals.total + ${more}` }),
+    )
+    .execute();
 };
+
+/** Inserts disputes of one tenant and counts them. */
+export const insertDisputes = async (tx: Db, rows: readonly DisputeRow[]): Promise<void> => {
+  const [first] = rows;
+  if (first === undefined) return;
+  await tx.insertInto("disputes").values(rows).execute();
+  for (const [status, same] of Map.groupBy(rows, (row) => row.status)) {
+    await addToTotal(tx, first.tenant_id, status, same.length);
+  }
+};
+
+type Held = Pick<DisputeRow, "tenant_id" | "id" | "status">;
 
 export const updateDispute = async (
   tx: Db,
-  tenantId: string,
-  id: string,
+  { tenant_id, id, status }: Held,
   change: Partial<DisputeRow>,
 ): Promise<void> => {
   await tx
     .updateTable("disputes")
     .set(change)
-    .where("tenant_id", "=", tenantId)
+    .where("tenant_id", "=", tenant_id)
     .where("id", "=", id)
     .execute();
+  if (change.status === undefined || change.status === status) return;
+  await addToTotal(tx, tenant_id, status, -1);
+  await addToTotal(tx, tenant_id, change.status, 1);
 };
 
 /** Removes a dispute and all that belongs to it. */
-export const removeDispute = async (tx: Db, tenantId: string, id: string): Promise<boolean> => {
+export const removeDispute = async (tx: Db, { tenant_id, id, status }: Held): Promise<void> => {
   await tx
     .deleteFrom("dispute_notes")
-    .where("tenant_id", "=", tenantId)
+    .where("tenant_id", "=", tenant_id)
     .where("dispute_id", "=", id)
     .execute();
-  const { numDeletedRows } = await tx
-    .deleteFrom("disputes")
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+  await tx.deleteFrom("disputes").where("tenant_id", "=", tenant_id).where("id", "=", id).execute();
+  await addToTotal(tx, tenant_id, status, -1);
 };

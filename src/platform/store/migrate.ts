@@ -9,5 +9,6 @@ export const migrate = async (db: Kysely<never>, types: Types): Promise<void> =>
     provider: { getMigrations: async () => ({ "0001-spine": spine(types) }) },
   });
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error !== undefined)
+    throw new Error("the store could not be brought up to date", { cause: error });
 };

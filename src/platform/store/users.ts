@@ -85,7 +85,7 @@ export const listMemberRoles = async (db: Db, tenantId: string): Promise<MemberR
       name: row.name ?? builtIn.get(row.role_id)?.name ?? row.role_id,
       custom: row.name !== null,
     }))
-    .sort((a, b) => rank.indexOf(a.roleId) - rank.indexOf(b.roleId));
+    .toSorted((a, b) => rank.indexOf(a.roleId) - rank.indexOf(b.roleId));
 };
 
 export const listMembers = (db: Db, tenantId: string) =>

@@ -216,6 +216,10 @@ const TABLES: Record<string, { columns: Columns; key: string[] }> = {
     columns: { tenant_id: "text", document_number: "text", last: "integer" },
     key: ["tenant_id", "document_number"],
   },
+  dispute_totals: {
+    columns: { tenant_id: "text", status: "integer", total: "integer" },
+    key: ["tenant_id", "status"],
+  },
   dispute_notes: {
     columns: {
       tenant_id: "text",
@@ -299,7 +303,7 @@ const createTable = async (db: Kysely<unknown>, types: Types, name: string): Pro
       nullable ? made : made.notNull(),
     );
   }
-  await builder.addPrimaryKeyConstraint(`${name}_key`, table.key as [string]).execute();
+  await builder.addPrimaryKeyConstraint(`${name}_key`, table.key).execute();
 };
 
 /** The first version of the store. */
