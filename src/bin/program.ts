@@ -46,6 +46,12 @@ const secrets = (run: Run): Command =>
       ),
   ]);
 
+const exportSpec = (run: Run): Command =>
+  leaf("export-spec", "Print the OpenAPI 3.1 document of the REST platform.").action(
+    (_options: unknown, self: Command) =>
+      run(self, async (io) => (await import("./commands/export-spec.ts")).exportSpec(io)),
+  );
+
 const AFTER = `
 Results are JSON on standard output, everything else goes to standard error.
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings.
@@ -62,7 +68,8 @@ export const createProgram = (run: Run, version: string): Command => {
     .description("Accounts-receivable disputes: a REST platform and the MCP server over it.")
     .version(version)
     .addHelpText("after", AFTER);
-  for (const command of [...servers(run), secrets(run), admin(run)]) program.addCommand(command);
+  for (const command of [...servers(run), secrets(run), admin(run), exportSpec(run)])
+    program.addCommand(command);
   // A command that is added, not made by its parent, inherits nothing.
   for (const command of everyCommand(program)) command.exitOverride();
   return program;
