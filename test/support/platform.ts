@@ -111,6 +111,7 @@ const PASSWORD = "correct horse battery staple";
 export const startPlatform = async (
   dialect: Dialect = dialects[0] as Dialect,
   limits: Partial<typeof NO_LIMITS> = {},
+  lifetimes = LIFETIMES,
 ): Promise<TestPlatform> => {
   const database = await dialect.create();
   const store = await database.open();
@@ -120,7 +121,7 @@ export const startPlatform = async (
     ...needs,
     log: silentLog,
     masterKey: Buffer.alloc(32, 7),
-    lifetimes: LIFETIMES,
+    lifetimes,
     limits: { ...NO_LIMITS, ...limits },
     trustedProxies: ["10.0.0.0/8"],
     headerWord: "Platform",

@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { readConfig } from "../../src/bin/config.ts";
+import { SECOND } from "../../src/kit/clock.ts";
+import { DISPUTES, startPlatform } from "../support/platform.ts";
+
+const sources = { readFile: () => "", dataFolder: "/nowhere" };
+
+it("AUTH-08 the time after which an unused session dies is a setting, 15 minutes without it", async () => {
+  expect(readConfig({ env: {}, ...sources }).lifetimes.sessionIdle).toBe(900 * SECOND);
+  const { lifetimes } = readConfig({ env: { RECEIVABLES_TOKEN_IDLE_SECONDS: "60" }, ...sources });
+  const at = await startPlatform(undefined, {}, lifetimes);
+  try {
+    const admin = await at.tenant("brief");
+    at.clock.advance(60 * SECOND);
+    expect((await admin.call("GET", DISPUTES)).status).toBe(200);
+    at.clock.advance(60 * SECOND + 1);
+    expect((await admin.call("GET", DISPUTES)).body.code).toBe("token_expired");
+  } finally {
+    await at.close();
+  }
+});
