@@ -2,6 +2,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { insertTenant } from "../admin/tenants.ts";
 import { insertUser } from "../admin/users.ts";
+import { insertDisputes } from "../store/disputes.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { Tables } from "../store/tables.ts";
 import { findTenant } from "../store/tenants.ts";
@@ -102,7 +103,9 @@ const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
   await insertAll(tx, "categories", rows.categories);
   await insertAll(tx, "reasons", rows.reasons);
   await insertAll(tx, "resolutions", rows.resolutions);
-  await insertAll(tx, "disputes", rows.disputes);
+  for (let from = 0; from < rows.disputes.length; from += BATCH_ROWS) {
+    await insertDisputes(tx, rows.disputes.slice(from, from + BATCH_ROWS));
+  }
   await insertAll(tx, "dispute_sequences", rows.sequences);
   await insertAll(tx, "dispute_notes", rows.notes);
 };

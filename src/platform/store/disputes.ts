@@ -184,6 +184,10 @@ export const countDisputes = async (
   return Number(total);
 };
 
+/** How a document's n-th dispute is called. */
+export const disputeCode = (documentNumber: string, number: number): string =>
+  `D-${documentNumber}-${String(number).padStart(2, "0")}`;
+
 /** The next `D-<document>-NN`; numbers of deleted disputes are not given again. */
 export const nextDisputeCode = async (
   tx: Db,
@@ -232,31 +236,47 @@ export const insertDisputes = async (tx: Db, rows: readonly DisputeRow[]): Promi
   }
 };
 
-type Held = Pick<DisputeRow, "tenant_id" | "id" | "status">;
+const move = async (tx: Db, tenantId: string, from: Status, to: Status): Promise<void> => {
+  if (from === to) return;
+  await addToTotal(tx, tenantId, from, -1);
+  await addToTotal(tx, tenantId, to, 1);
+};
 
 export const updateDispute = async (
   tx: Db,
-  { tenant_id, id, status }: Held,
+  tenantId: string,
+  id: string,
   change: Partial<DisputeRow>,
 ): Promise<void> => {
+  if (change.status !== undefined) {
+    const { status } = await tx
+      .selectFrom("disputes")
+      .select("status")
+      .where("tenant_id", "=", tenantId)
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    await move(tx, tenantId, status, change.status);
+  }
   await tx
     .updateTable("disputes")
     .set(change)
-    .where("tenant_id", "=", tenant_id)
+    .where("tenant_id", "=", tenantId)
     .where("id", "=", id)
     .execute();
-  if (change.status === undefined || change.status === status) return;
-  await addToTotal(tx, tenant_id, status, -1);
-  await addToTotal(tx, tenant_id, change.status, 1);
 };
 
 /** Removes a dispute and all that belongs to it. */
-export const removeDispute = async (tx: Db, { tenant_id, id, status }: Held): Promise<void> => {
+export const removeDispute = async (tx: Db, tenantId: string, id: string): Promise<void> => {
   await tx
     .deleteFrom("dispute_notes")
-    .where("tenant_id", "=", tenant_id)
+    .where("tenant_id", "=", tenantId)
     .where("dispute_id", "=", id)
     .execute();
-  await tx.deleteFrom("disputes").where("tenant_id", "=", tenant_id).where("id", "=", id).execute();
-  await addToTotal(tx, tenant_id, status, -1);
+  const removed = await tx
+    .deleteFrom("disputes")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .returning("status")
+    .executeTakeFirst();
+  if (removed !== undefined) await addToTotal(tx, tenantId, removed.status, -1);
 };

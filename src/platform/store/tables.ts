@@ -192,6 +192,9 @@ export type DisputeRow = Tracked & {
 /** The last number given to a dispute of a document; outlives the disputes. */
 export type DisputeSequenceRow = { tenant_id: string; document_number: string; last: number };
 
+/** How many disputes of a status a tenant has; kept by the store's own functions. */
+export type DisputeTotalRow = { tenant_id: string; status: 0 | 1 | 2; total: number };
+
 export type DisputeNoteRow = Tracked & {
   tenant_id: string;
   id: string;
@@ -238,6 +241,7 @@ export type Tables = {
   resolutions: ResolutionRow;
   disputes: DisputeRow;
   dispute_sequences: DisputeSequenceRow;
+  dispute_totals: DisputeTotalRow;
   dispute_notes: DisputeNoteRow;
   audit_logs: AuditLogRow;
   audit_heads: AuditHeadRow;

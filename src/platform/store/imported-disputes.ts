@@ -1,0 +1,74 @@
+import { sql } from "kysely";
+import { disputeCode, insertDisputes as insertCoded } from "./disputes.ts";
+import type { Db } from "./port.ts";
+import type { DisputeRow } from "./tables.ts";
+
+// With a row's columns well below what either database binds at once.
+const BATCH_ROWS = 100;
+
+/** The disputes that were imported under these keys. */
+export const findImportedDisputes = (
+  db: Db,
+  tenantId: string,
+  sourceKeys: readonly string[],
+): Promise<DisputeRow[]> =>
+  db
+    .selectFrom("disputes")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("source_key", "in", sourceKeys)
+    .execute();
+
+/** Takes the next number of each document as often as the document is named; gives the last of each. */
+const takeNumbers = async (
+  tx: Db,
+  tenantId: string,
+  documentNumbers: readonly string[],
+): Promise<Map<string, number>> => {
+  const wanted = new Map<string, number>();
+  for (const number of documentNumbers) wanted.set(number, (wanted.get(number) ?? 0) + 1);
+  const taken = await tx
+    .insertInto("dispute_sequences")
+    .values(
+      [...wanted].map(([document_number, last]) => ({
+        tenant_id: tenantId,
+        document_number,
+        last,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(["tenant_id", "document_number"])
+        .doUpdateSet({ last: sql`dispute_sequences.last + excluded.last` }),
+    )
+    .returning(["document_number", "last"])
+    .execute();
+  return new Map(
+    taken.map(({ document_number, last }) => [
+      document_number,
+      last - (wanted.get(document_number) ?? 0),
+    ]),
+  );
+};
+
+/** Inserts disputes in the order given, with the codes that are next. */
+export const insertDisputes = async (
+  tx: Db,
+  tenantId: string,
+  rows: readonly Omit<DisputeRow, "code">[],
+): Promise<void> => {
+  for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+    const batch = rows.slice(from, from + BATCH_ROWS);
+    const last = await takeNumbers(
+      tx,
+      tenantId,
+      batch.map((row) => row.document_number),
+    );
+    const coded = batch.map((row) => {
+      const number = (last.get(row.document_number) ?? 0) + 1;
+      last.set(row.document_number, number);
+      return { ...row, code: disputeCode(row.document_number, number) };
+    });
+    await insertCoded(tx, coded);
+  }
+};

@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { beforeAll, expect, it } from "vitest";
+import { countDisputes } from "../../src/platform/store/disputes.ts";
+import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+
+type Step = { act: "create" | "update" | "delete"; which: number; status: 0 | 1 | 2 };
+
+const Steps = fc.array(
+  fc.record<Step>({
+    act: fc.constantFrom("create", "create", "update", "update", "delete"),
+    which: fc.nat(20),
+    status: fc.constantFrom(0, 1, 2),
+  }),
+  { minLength: 20, maxLength: 40 },
+);
+
+onEveryStore("counted disputes", (at) => {
+  let admin: Person;
+  beforeAll(async () => {
+    admin = await at().tenant("counted");
+    await configure(admin);
+  });
+
+  const play = async (ids: string[], { act, which, status }: Step): Promise<void> => {
+    const id = ids[which % Math.max(1, ids.length)];
+    if (act === "create" || id === undefined) {
+      const body = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
+      ids.push((await admin.call("POST", DISPUTES, { body })).body.disputeId);
+    } else if (act === "update") {
+      await admin.call("PUT", `${DISPUTES}/${id}`, { body: { status } });
+    } else {
+      await admin.call("DELETE", `${DISPUTES}/${id}`);
+      ids.splice(ids.indexOf(id), 1);
+    }
+  };
+
+  it("C-86 totals kept by the store are those of the rows, whatever happened", async () => {
+    const { read } = at().store;
+    await fc.assert(
+      fc.asyncProperty(Steps, async (steps) => {
+        const ids: string[] = [];
+        for (const step of steps) await play(ids, step);
+        const rows = await read
+          .selectFrom("disputes")
+          .select("status")
+          .where("tenant_id", "=", "counted")
+          .execute();
+        for (const statuses of [undefined, [0], [1], [2], [1, 2]] as const) {
+          const kept = rows.filter(
+            (row) => statuses?.some((status) => status === row.status) ?? true,
+          );
+          expect(await countDisputes(read, "counted", { statuses })).toBe(kept.length);
+        }
+      }),
+      { numRuns: 8, seed: 7 },
+    );
+  });
+});
