@@ -10,11 +10,13 @@ it("AUTH-08 the time after which an unused session dies is a setting, 15 minutes
   const { lifetimes } = readConfig({ env: { RECEIVABLES_TOKEN_IDLE_SECONDS: "60" }, ...sources });
   const at = await startPlatform(undefined, {}, lifetimes);
   try {
-    const admin = await at.tenant("brief");
+    const { token } = await at.tenant("brief");
+    const path = DISPUTES.replace("{t}", "brief");
+    const use = () => at.call("GET", path, { headers: { "X-Platform-Auth": token } });
     at.clock.advance(60 * SECOND);
-    expect((await admin.call("GET", DISPUTES)).status).toBe(200);
+    expect((await use()).status).toBe(200);
     at.clock.advance(60 * SECOND + 1);
-    expect((await admin.call("GET", DISPUTES)).body.code).toBe("token_expired");
+    expect((await use()).body.code).toBe("token_expired");
   } finally {
     await at.close();
   }
