@@ -31,7 +31,7 @@ const CODE = /^[^/\p{C}\p{Zl}\p{Zp}]+$/u;
 export const CodeText = bounded(
   z.string().trim().min(1).regex(CODE, "must be printable and without a slash"),
   64,
-);
+).meta({ examples: ["PRICE"] });
 
 export const Email = bounded(z.string().trim().min(1), 254)
   .refine((value) => z.email().safeParse(value).success, {
@@ -40,7 +40,9 @@ export const Email = bounded(z.string().trim().min(1), 254)
   })
   .meta({ format: "email" });
 
-export const Timestamp = z.iso.datetime().meta({ description: "UTC" });
+export const Timestamp = z.iso
+  .datetime()
+  .meta({ description: "UTC", examples: ["2026-11-20T23:37:00.123Z"] });
 
 /** Exact to 15 significant digits; longer ones never reach a schema as numbers. */
 export const Amount = z.number();

@@ -64,7 +64,7 @@ export const refusalSchemas: Record<string, JsonSchema> = {
     type: "object",
     description: "A refusal of the gateway, after RFC 9457. Codes stay, words may change.",
     properties: {
-      type: { ...TEXT, format: "uri", description: "`urn:problem:` and the code" },
+      type: { ...TEXT, format: "uri", examples: ["urn:problem:not_found"] },
       title: TEXT,
       status: { type: "integer" },
       detail: TEXT,
@@ -90,21 +90,25 @@ export const refusalSchemas: Record<string, JsonSchema> = {
   },
 };
 
+/** One of the schemas above with what is certain at a status. */
+const narrowed = (name: string, properties: object): object => ({
+  allOf: [{ $ref: `#/components/schemas/${name}` }, { type: "object", properties }],
+});
+
 const gatewayContent = (status: number, codes: readonly Code[]): object => ({
   "application/problem+json": {
-    schema: {
-      $ref: "#/components/schemas/Problem",
-      properties: { status: { const: status }, code: { enum: codes } },
-    },
+    schema: narrowed("Problem", {
+      status: { const: status },
+      code: { enum: codes },
+    }),
   },
 });
 
 const exportContent = (status: number): object => ({
   "application/json": {
-    schema: {
-      $ref: "#/components/schemas/ExportProblem",
-      properties: { error: { properties: { code: { const: EXPORT_CODES[status] } } } },
-    },
+    schema: narrowed("ExportProblem", {
+      error: { type: "object", properties: { code: { const: EXPORT_CODES[status] } } },
+    }),
   },
 });
 
