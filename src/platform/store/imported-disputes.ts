@@ -52,7 +52,7 @@ const takeNumbers = async (
 };
 
 /** Inserts disputes in the order given, with the codes that are next. */
-export const insertDisputes = async (
+export const insertNumbered = async (
   tx: Db,
   tenantId: string,
   rows: readonly Omit<DisputeRow, "code">[],

@@ -1,0 +1,164 @@
+import { parse } from "csv-parse/sync";
+import { Problem } from "../../contract/errors.ts";
+import { type Line, MAX_LINE_BYTES } from "./lines.ts";
+import { type Item, type Reader, unreadable } from "./rows.ts";
+
+type Reason = NonNullable<Line["fault"]>;
+
+const QUOTES: Reason = {
+  code: "quote",
+  message: "has a quote where RFC 4180 allows none, or one that is not closed",
+};
+
+const parseAll = (texts: readonly string[]): string[][] | undefined => {
+  try {
+    const records = parse(texts.join("\n"), {
+      relax_column_count: true,
+      record_delimiter: ["\r\n", "\n"],
+    });
+    return records.length === texts.length ? records : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const parseOne = (text: string): string[] | undefined => parseAll([text])?.[0];
+
+const hasOddQuotes = (text: string): boolean => {
+  let odd = false;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) odd = !odd;
+  return odd;
+};
+
+const unusableHeader = (why: string): Problem =>
+  new Problem("invalid_request", `The file's header line ${why}.`);
+
+const headerOf = (cells: readonly string[]): string[] => {
+  const names = cells.map((cell) => cell.trim());
+  if (!names.some((name) => name.includes("\r"))) return names;
+  throw unusableHeader("ends with a carriage return alone; lines end with LF or CR LF");
+};
+
+/**
+ * Records from lines; the first one names the columns. A record that does not hold together
+ * costs its first line alone: reading goes on at the second, so a stray quote swallows nothing.
+ */
+class CsvReader implements Reader {
+  #columns: string[] | undefined;
+  /** The lines so far of a record whose quotes are not closed. */
+  #open: Line[] = [];
+  #openCharacters = 0;
+  #inQuotes = false;
+  /** Records of one line each, to be parsed together. */
+  #simple: Line[] = [];
+  #items: Item[] = [];
+
+  columns(): readonly string[] | undefined {
+    return this.#columns;
+  }
+
+  push(lines: readonly Line[]): Item[] {
+    this.#takeAll(lines);
+    return this.#taken();
+  }
+
+  end(): Item[] {
+    while (this.#open.length > 0) this.#takeAll(this.#giveUp());
+    return this.#taken();
+  }
+
+  #taken(): Item[] {
+    this.#flush();
+    const given = this.#items;
+    this.#items = [];
+    return given;
+  }
+
+  #takeAll(lines: readonly Line[]): void {
+    const waiting = lines.toReversed();
+    for (let line = waiting.pop(); line !== undefined; line = waiting.pop()) {
+      for (const again of this.#take(line).toReversed()) waiting.push(again);
+    }
+  }
+
+  /** Takes one line; gives lines that are to be read again. */
+  #take(line: Line): Line[] {
+    if (line.fault !== undefined) {
+      if (this.#open.length > 0) return [...this.#giveUp(), line];
+      this.#refuse(line, line.fault);
+      return [];
+    }
+    const isFirst = this.#open.length === 0;
+    if (isFirst && line.text.trim() === "") return [];
+    this.#inQuotes = hasOddQuotes(line.text) !== (!isFirst && this.#inQuotes);
+    if (isFirst && !this.#inQuotes && this.#columns !== undefined) {
+      this.#simple.push(line);
+      return [];
+    }
+    this.#open.push(line);
+    this.#openCharacters += line.text.length;
+    if (!this.#inQuotes) return this.#close();
+    return this.#openCharacters > MAX_LINE_BYTES ? this.#giveUp() : [];
+  }
+
+  /** Takes the open record as complete. */
+  #close(): Line[] {
+    const cells = parseOne(this.#open.map(({ text }) => text).join("\n"));
+    const isWhole = this.#open.length === 1 || cells?.length === this.#columns?.length;
+    const [first] = this.#open;
+    if (first === undefined || cells === undefined || !isWhole) return this.#giveUp();
+    this.#reset();
+    this.#emit(first, cells);
+    return [];
+  }
+
+  /** Refuses the open record's first line; the others are to be read again. */
+  #giveUp(): Line[] {
+    const [first, ...rest] = this.#open;
+    this.#reset();
+    if (first !== undefined) this.#refuse(first, QUOTES);
+    return rest;
+  }
+
+  #reset(): void {
+    this.#open = [];
+    this.#openCharacters = 0;
+    this.#inQuotes = false;
+  }
+
+  #flush(): void {
+    const lines = this.#simple;
+    this.#simple = [];
+    const records = parseAll(lines.map(({ text }) => text));
+    for (const [place, line] of lines.entries()) {
+      const cells = records?.[place] ?? parseOne(line.text);
+      if (cells === undefined) this.#items.push(unreadable(line, QUOTES));
+      else this.#named(line, cells);
+    }
+  }
+
+  #emit(line: Line, cells: readonly string[]): void {
+    this.#flush();
+    if (this.#columns === undefined) this.#columns = headerOf(cells);
+    else this.#named(line, cells);
+  }
+
+  #refuse(line: Line, reason: Reason): void {
+    if (this.#columns === undefined) throw unusableHeader(reason.message);
+    this.#flush();
+    this.#items.push(unreadable(line, reason));
+  }
+
+  #named(line: Line, cells: readonly string[]): void {
+    const columns = this.#columns ?? [];
+    if (cells.length !== columns.length) {
+      const message = `has ${cells.length} cells where the header has ${columns.length}`;
+      this.#items.push(unreadable(line, { code: "columns", message }));
+      return;
+    }
+    const named = Object.fromEntries(columns.map((name, place) => [name, cells[place]]));
+    this.#items.push({ line: line.number, cells: named });
+  }
+}
+
+export const csvReader = (): Reader => new CsvReader();

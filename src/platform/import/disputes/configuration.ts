@@ -1,0 +1,166 @@
+import type { Fault } from "../../../contract/errors.ts";
+import type { NewId } from "../../../kit/ids.ts";
+import { made } from "../../services/records.ts";
+import { insertCategory, listCategories, updateCategory } from "../../store/categories.ts";
+import { listAssignees } from "../../store/assignees.ts";
+import { fold } from "../../store/fold.ts";
+import type { Db } from "../../store/port.ts";
+import { insertReason, listReasons } from "../../store/reasons.ts";
+import { listResolutions } from "../../store/resolutions.ts";
+import type { AssigneeRow, CategoryRow, ReasonRow, ResolutionRow } from "../../store/tables.ts";
+import { IMPORTER } from "../importer.ts";
+import type { DisputeValues } from "./values.ts";
+
+/** A tenant's dispute configuration, by what rows name it by. */
+export type Configuration = {
+  categories: Map<string, CategoryRow>;
+  reasons: Map<string, ReasonRow[]>;
+  assignees: Map<string, AssigneeRow>;
+  resolutions: Map<string, ResolutionRow>;
+  /** Who gets a category's disputes when nobody is named, by the category's id. */
+  routes: Map<string, string>;
+};
+
+const addReason = ({ reasons }: Configuration, reason: ReasonRow): void => {
+  const same = reasons.get(reason.code_folded);
+  if (same === undefined) reasons.set(reason.code_folded, [reason]);
+  else same.push(reason);
+};
+
+const routesOf = (categories: readonly CategoryRow[], assignees: readonly AssigneeRow[]) => {
+  const active = new Set(assignees.flatMap((row) => (row.active === 1 ? [row.id] : [])));
+  return new Map(
+    categories.flatMap(({ id, default_assignee_id: assignee }): [string, string][] =>
+      assignee !== null && active.has(assignee) ? [[id, assignee]] : [],
+    ),
+  );
+};
+
+export const readConfiguration = async (tx: Db, tenantId: string): Promise<Configuration> => {
+  const categories = await listCategories(tx, tenantId);
+  const reasons = await listReasons(tx, tenantId, {});
+  const assignees = await listAssignees(tx, tenantId, undefined);
+  const resolutions = await listResolutions(tx, tenantId);
+  const known: Configuration = {
+    categories: new Map(categories.map((row) => [row.code_folded, row])),
+    reasons: new Map(),
+    assignees: new Map(assignees.map((row) => [row.email_folded, row])),
+    resolutions: new Map(resolutions.map((row) => [row.code_folded, row])),
+    routes: routesOf(categories, assignees),
+  };
+  for (const reason of reasons) addReason(known, reason);
+  return known;
+};
+
+/** A reason that a row names and the tenant does not have yet. */
+export type NewReason = { categoryCode: string; reasonCode: string };
+
+type Named = Pick<DisputeValues, "categoryCode" | "reasonCode">;
+type Chosen = { reason: ReasonRow | NewReason } | { fault: Fault };
+
+const fault = (field: string, code: string, message: string): Chosen => ({
+  fault: { field, code, message },
+});
+
+const usable = (reason: ReasonRow): Chosen =>
+  reason.visibility === "External"
+    ? fault("reasonCode", "visibility", "names a reason that is External only")
+    : { reason };
+
+const unknownReason = fault("reasonCode", "unknown_reference", "names no reason");
+
+const defaultReason = (
+  known: Configuration,
+  { default_internal_reason_id: id }: CategoryRow,
+): Chosen => {
+  const reason = [...known.reasons.values()].flat().find((one) => one.id === id);
+  return reason === undefined
+    ? fault("reasonCode", "required", "is required: the category has no default internal reason")
+    : { reason };
+};
+
+const inCategory = (
+  known: Configuration,
+  categoryCode: string,
+  named: Named,
+  create: boolean,
+): Chosen => {
+  const { reasonCode } = named;
+  const category = known.categories.get(fold(categoryCode));
+  if (category === undefined && !create) {
+    return fault("categoryCode", "unknown_reference", "names no category");
+  }
+  if (reasonCode === undefined) {
+    return category === undefined
+      ? fault("reasonCode", "required", "is required where the category is to be created")
+      : defaultReason(known, category);
+  }
+  const reason = known.reasons
+    .get(fold(reasonCode))
+    ?.find(({ category_id }) => category_id === category?.id);
+  if (reason !== undefined) return usable(reason);
+  return create ? { reason: { categoryCode, reasonCode } } : unknownReason;
+};
+
+/** The reason that a row names; where `create`, also one that is to be made. */
+export const chooseReason = (known: Configuration, named: Named, create: boolean): Chosen => {
+  const { categoryCode, reasonCode } = named;
+  if (categoryCode !== undefined) return inCategory(known, categoryCode, named, create);
+  if (reasonCode === undefined) {
+    return fault("reasonCode", "required", "is required, or categoryCode");
+  }
+  const [reason, ...others] = known.reasons.get(fold(reasonCode)) ?? [];
+  if (reason === undefined) {
+    return create
+      ? fault("categoryCode", "required", "is required where the reason is to be created")
+      : unknownReason;
+  }
+  if (others.length === 0) return usable(reason);
+  const message = `stands in ${others.length + 1} categories; give categoryCode too`;
+  return fault("reasonCode", "ambiguous_reason_code", message);
+};
+
+type Making = { tx: Db; tenantId: string; now: number; newId: NewId };
+
+const makeCategory = async ({ tx, tenantId, now, newId }: Making, code: string) => {
+  const row = await insertCategory(tx, {
+    tenant_id: tenantId,
+    id: newId(),
+    code,
+    description: code,
+    default_internal_reason_id: null,
+    default_external_reason_id: null,
+    default_assignee_id: null,
+    ...made({ caller: IMPORTER, now }),
+  });
+  if (row === undefined) throw new Error(`the category ${code} was created meanwhile`);
+  return row;
+};
+
+/** Makes a reason, and its category where there is none; the first reason of that is its default one. */
+export const makeReason = async (
+  making: Making,
+  known: Configuration,
+  { categoryCode, reasonCode }: NewReason,
+): Promise<ReasonRow> => {
+  const { tx, tenantId, now, newId } = making;
+  const found = known.categories.get(fold(categoryCode));
+  const category = found ?? (await makeCategory(making, categoryCode));
+  const reason = await insertReason(tx, {
+    tenant_id: tenantId,
+    id: newId(),
+    category_id: category.id,
+    code: reasonCode,
+    description: reasonCode,
+    active: 1,
+    visibility: "Internal",
+    ...made({ caller: IMPORTER, now }),
+  });
+  if (reason === undefined) throw new Error(`the reason ${reasonCode} was created meanwhile`);
+  if (found === undefined) {
+    const row = await updateCategory(tx, { ...category, default_internal_reason_id: reason.id });
+    known.categories.set(row.code_folded, row);
+  }
+  addReason(known, reason);
+  return reason;
+};

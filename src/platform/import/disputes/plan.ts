@@ -1,0 +1,168 @@
+import type { Fault } from "../../../contract/errors.ts";
+import { amountText, currencyDecimals, decimalsOf } from "../../money.ts";
+import { CLOSED, OPEN } from "../../services/disputes/change.ts";
+import { fold } from "../../store/fold.ts";
+import type { DisputeRow, ReasonRow } from "../../store/tables.ts";
+import { chooseReason, type Configuration, type NewReason } from "./configuration.ts";
+import type { DisputeField, DisputeValues } from "./values.ts";
+
+export type Situation = {
+  known: Configuration;
+  /** The tenant's, for rows that name none. */
+  currency: string;
+  createConfiguration: boolean;
+  now: number;
+};
+
+/** What a row changes, or what is wrong with it. */
+export type Plan = {
+  faults: Fault[];
+  columns: Partial<DisputeRow>;
+  reason: ReasonRow | NewReason | undefined;
+};
+
+/** What the source said of a dispute the last time. */
+export type Said = Partial<DisputeValues>;
+
+/** The fields in which a row differs from what the source said before; an absent one says nothing. */
+export const differing = (values: DisputeValues, said: Said): Set<DisputeField> =>
+  new Set(
+    (Object.keys(values) as DisputeField[]).filter(
+      (name) => values[name] !== undefined && values[name] !== said[name],
+    ),
+  );
+
+type Planning = {
+  values: DisputeValues;
+  differs: ReadonlySet<DisputeField>;
+  /** The source's own view of the status. */
+  status: 0 | 1 | 2;
+  before: DisputeRow | undefined;
+  situation: Situation;
+  plan: Plan;
+};
+
+const refuse = ({ plan }: Planning, field: DisputeField, code: string, message: string): void => {
+  plan.faults.push({ field, code, message });
+};
+
+const COPIED = {
+  accountNumber: "account_number",
+  accountName: "account_name",
+  documentNumber: "document_number",
+  poNumber: "po_number",
+  currencyCode: "currency_code",
+} as const;
+
+const planCopies = ({ values, differs, plan }: Planning): void => {
+  for (const [name, column] of Object.entries(COPIED)) {
+    const value = values[name as keyof typeof COPIED];
+    if (differs.has(name as DisputeField) && value !== undefined) plan.columns[column] = value;
+  }
+};
+
+const planAmount = (planning: Planning): void => {
+  const { values, differs, before, situation, plan } = planning;
+  if (!differs.has("amount") && !differs.has("currencyCode")) return;
+  const currency = values.currencyCode ?? before?.currency_code ?? situation.currency;
+  const decimals = currencyDecimals(currency);
+  if (decimalsOf(values.amount) > decimals) {
+    refuse(planning, "amount", "format", `may have ${decimals} decimals in ${currency}`);
+  }
+  plan.columns.amount = amountText(values.amount);
+  plan.columns.amount_order = values.amount;
+};
+
+const planReason = (planning: Planning): void => {
+  const { values, differs, before, situation, plan } = planning;
+  if (before !== undefined && !differs.has("categoryCode") && !differs.has("reasonCode")) return;
+  const chosen = chooseReason(situation.known, values, situation.createConfiguration);
+  if ("fault" in chosen) plan.faults.push(chosen.fault);
+  else plan.reason = chosen.reason;
+};
+
+const planAssignee = (planning: Planning): void => {
+  const { values, differs, situation, plan } = planning;
+  if (values.assigneeEmail === undefined || !differs.has("assigneeEmail")) return;
+  const found = situation.known.assignees.get(fold(values.assigneeEmail));
+  if (found === undefined) {
+    refuse(planning, "assigneeEmail", "unknown_reference", "names no assignee");
+  } else {
+    plan.columns.assignee_id = found.id;
+  }
+};
+
+const checkClosing = (planning: Planning): void => {
+  const { values, status } = planning;
+  if (values.closedDate !== undefined && status === OPEN) {
+    refuse(planning, "closedDate", "conflict", "goes with status 1 or 2 only");
+  }
+  if (values.resolutionCode !== undefined && status !== CLOSED) {
+    refuse(planning, "resolutionCode", "conflict", "goes with status 1 only");
+  }
+};
+
+const planResolution = (planning: Planning, moves: boolean): void => {
+  const { values, differs, situation, plan } = planning;
+  const { resolutionCode } = values;
+  if (resolutionCode === undefined) {
+    if (moves) plan.columns.resolution_id = null;
+    return;
+  }
+  if (!moves && !differs.has("resolutionCode")) return;
+  const found = situation.known.resolutions.get(fold(resolutionCode));
+  if (found === undefined) {
+    refuse(planning, "resolutionCode", "unknown_reference", "names no resolution");
+    return;
+  }
+  plan.columns.resolution_id = found.id;
+  plan.columns.is_valid = found.is_valid;
+};
+
+/** A move takes the row's own date; without one it is the moment of the import. */
+const planStatus = (planning: Planning): void => {
+  const { values, differs, before, situation, plan, status } = planning;
+  checkClosing(planning);
+  const present = before?.status ?? OPEN;
+  const moves = differs.has("status") && status !== present;
+  const to = moves ? status : present;
+  if (moves) plan.columns.status = to;
+  if (to === OPEN) {
+    if (moves) Object.assign(plan.columns, { closed_at: null, resolution_id: null, is_valid: 0 });
+    return;
+  }
+  if (values.closedDate !== undefined && (moves || differs.has("closedDate"))) {
+    plan.columns.closed_at = Date.parse(values.closedDate);
+  } else if (moves) {
+    plan.columns.closed_at = situation.now;
+  }
+  if (to === CLOSED) planResolution(planning, moves);
+  else if (moves) plan.columns.resolution_id = null;
+};
+
+/** What a row asks for, given the dispute that it was before, if any. */
+export const planDispute = (
+  values: DisputeValues,
+  said: Said,
+  before: DisputeRow | undefined,
+  situation: Situation,
+): Plan => {
+  const plan: Plan = { faults: [], columns: {}, reason: undefined };
+  const planning: Planning = {
+    values,
+    differs: differing(values, said),
+    status: values.status ?? said.status ?? OPEN,
+    before,
+    situation,
+    plan,
+  };
+  planCopies(planning);
+  planAmount(planning);
+  planReason(planning);
+  planAssignee(planning);
+  planStatus(planning);
+  if (values.createDate !== undefined && planning.differs.has("createDate")) {
+    plan.columns.created_at = Date.parse(values.createDate);
+  }
+  return plan;
+};

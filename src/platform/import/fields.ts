@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { parseJson } from "../../kit/json.ts";
+
+type Kind = "number" | "boolean" | "text" | "other";
+
+/** A target's fields by their names, nested ones with dots, and what kind of value each takes. */
+export type Fields = ReadonlyMap<string, Kind>;
+
+/** What a field holds beneath its wrappers. */
+const inner = (schema: z.ZodType): z.ZodType => {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return inner(schema.unwrap() as z.ZodType);
+  }
+  if (schema instanceof z.ZodPipe) {
+    const part = schema.in instanceof z.ZodTransform ? schema.out : schema.in;
+    return inner(part as z.ZodType);
+  }
+  return schema;
+};
+
+const kindOf = (schema: z.ZodType): Kind => {
+  if (schema instanceof z.ZodNumber) return "number";
+  if (schema instanceof z.ZodLiteral) {
+    return [...schema.values].every((value) => typeof value === "number") ? "number" : "text";
+  }
+  if (schema instanceof z.ZodBoolean) return "boolean";
+  return schema instanceof z.ZodString || schema instanceof z.ZodEnum ? "text" : "other";
+};
+
+const entriesOf = (schema: z.ZodObject, before: string): [string, Kind][] =>
+  Object.entries(schema.shape).flatMap(([key, field]): [string, Kind][] => {
+    const core = inner(field as z.ZodType);
+    const name = `${before}${key}`;
+    return core instanceof z.ZodObject ? entriesOf(core, `${name}.`) : [[name, kindOf(core)]];
+  });
+
+export const fieldsOf = (schema: z.ZodObject): Fields => new Map(entriesOf(schema, ""));
+
+// A decimal point, no grouping and no exponent: a spreadsheet writes one where it has lost digits.
+const NUMBER = /^(-?)0*(\d+(?:\.\d+)?)$/;
+
+/** Text to what the field takes; text that is no such thing stays text, for the schema to refuse. */
+export const fromText = (kind: Kind, text: string): unknown => {
+  const trimmed = text.trim();
+  if (kind === "number") {
+    const [, sign, digits] = NUMBER.exec(trimmed) ?? [];
+    return digits === undefined ? text : parseJson(`${sign}${digits}`);
+  }
+  if (kind === "boolean" && /^(true|false)$/i.test(trimmed)) {
+    return trimmed.toLowerCase() === "true";
+  }
+  return text;
+};

@@ -1,0 +1,76 @@
+import { isUtf8 } from "node:buffer";
+import type { Fault } from "../../contract/errors.ts";
+
+/** One line of a file, counted from 1. */
+export type Line = { number: number; text: string; fault?: Omit<Fault, "field"> };
+
+export const MAX_LINE_BYTES = 1024 * 1024;
+const SHOWN_BYTES = 1000;
+const NEWLINE = 10;
+
+const ENCODING = { code: "encoding", message: "is not UTF-8 text" };
+const TOO_LONG = { code: "too_long", message: `is longer than ${MAX_LINE_BYTES} bytes` };
+
+const lineOf = (number: number, bytes: Buffer): Line =>
+  isUtf8(bytes)
+    ? { number, text: bytes.toString() }
+    : { number, text: bytes.toString(), fault: ENCODING };
+
+// One broken character spoils its own line, not its neighbours.
+function* split(block: Buffer, first: number): Generator<Line> {
+  let number = first;
+  let from = 0;
+  while (from < block.length) {
+    const found = block.indexOf(NEWLINE, from);
+    const to = found === -1 ? block.length : found;
+    yield lineOf(number, block.subarray(from, to));
+    number += 1;
+    from = to + 1;
+  }
+}
+
+const withoutMark = (lines: Line[]): Line[] => {
+  const [first, ...rest] = lines;
+  if (first?.number !== 1 || !first.text.startsWith("\uFEFF")) return lines;
+  return [{ ...first, text: first.text.slice(1) }, ...rest];
+};
+
+const linesOf = (block: Buffer, first: number): Line[] => {
+  if (!isUtf8(block)) return withoutMark([...split(block, first)]);
+  const texts = block.toString().split("\n");
+  if (texts.at(-1) === "") texts.pop();
+  return withoutMark(texts.map((text, place) => ({ number: first + place, text })));
+};
+
+/** The lines of a file as they are read, some at a time, without their line feeds. No line is held beyond its limit. */
+export async function* readLines(
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Line[], void, undefined> {
+  let next = 1;
+  let held: Uint8Array[] = [];
+  let size = 0;
+  let dropping = false;
+  for await (const chunk of bytes) {
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    const start = dropping ? chunk.indexOf(NEWLINE) + 1 : 0;
+    if (end > 0) {
+      const lines = linesOf(Buffer.concat([...held, chunk.subarray(start, end)]), next);
+      next += lines.length;
+      held = [];
+      size = 0;
+      dropping = false;
+      if (lines.length > 0) yield lines;
+    }
+    if (dropping) continue;
+    held.push(chunk.subarray(end));
+    size += chunk.length - end;
+    if (size <= MAX_LINE_BYTES) continue;
+    const text = Buffer.concat(held).subarray(0, SHOWN_BYTES).toString();
+    held = [];
+    size = 0;
+    dropping = true;
+    yield [{ number: next, text, fault: TOO_LONG }];
+    next += 1;
+  }
+  if (size > 0) yield linesOf(Buffer.concat(held), next);
+}

@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { type Fault, Problem } from "../../contract/errors.ts";
+import { faults, sentence } from "../../contract/faults.ts";
+import { parseJson } from "../../kit/json.ts";
+import { dayPattern, isoDay } from "./dates.ts";
+import type { Fields } from "./fields.ts";
+
+const Day = z.string().refine((text) => isoDay(text) !== undefined, "must be a day as YYYY-MM-DD");
+
+const Pattern = z.string().transform((text, context) => {
+  const read = dayPattern(text);
+  if (read !== undefined) return read;
+  context.addIssue({ code: "custom", message: "must be made of YYYY, M or MM, and D or DD" });
+  return z.NEVER;
+});
+
+const Column = z.string().min(1);
+const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
+  error: "must be text, a number, true, false or null",
+});
+
+const FromColumn = z.strictObject({
+  column: Column,
+  date: Pattern.optional(),
+  asOf: Day.optional(),
+  values: z.record(z.string(), Scalar).optional(),
+});
+const Constant = z.strictObject({ value: Scalar });
+
+const Equals = z.strictObject({ column: Column, equals: z.string() });
+const NotEmpty = z.strictObject({ column: Column, notEmpty: z.literal(true) });
+const NotAfter = z.strictObject({ column: Column, date: Pattern.optional(), notAfter: Day });
+
+export type Entry = z.output<typeof FromColumn> | z.output<typeof Constant>;
+export type Condition =
+  | z.output<typeof Equals>
+  | z.output<typeof NotEmpty>
+  | z.output<typeof NotAfter>;
+
+/** Where a target's fields come from, which rows count, and which columns name a row. */
+export type ImportMap = {
+  entries: ReadonlyMap<string, Entry>;
+  where: readonly Condition[];
+  sourceKey: readonly string[] | undefined;
+};
+
+const refuse = (list: Fault[]): never => {
+  throw new Problem("invalid_request", `The map is not usable: ${sentence(list)}`, {
+    errors: list,
+  });
+};
+
+type Check = <S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  at: string,
+) => z.output<S> | undefined;
+
+/** Checks parts one by one, so that each fault says which part it is in. */
+const checker = (found: Fault[]): Check => {
+  return (schema, value, at) => {
+    const { data, error } = schema.safeParse(value, { reportInput: true });
+    if (error === undefined) return data;
+    for (const { field, ...fault } of faults(error)) {
+      found.push({ field: field === "" ? at : `${at}.${field}`, ...fault });
+    }
+    return undefined;
+  };
+};
+
+const has = (value: unknown, key: string): boolean =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, key);
+
+const entryOf = (check: Check, name: string, value: unknown): Entry | undefined => {
+  if (typeof value === "string") return check(FromColumn, { column: value }, name);
+  return has(value, "value") ? check(Constant, value, name) : check(FromColumn, value, name);
+};
+
+const CONDITIONS = { equals: Equals, notEmpty: NotEmpty, notAfter: NotAfter };
+
+const conditionOf = (
+  check: Check,
+  found: Fault[],
+  value: unknown,
+  at: string,
+): Condition | undefined => {
+  for (const [key, schema] of Object.entries(CONDITIONS)) {
+    if (has(value, key)) return check(schema, value, at);
+  }
+  const names = Object.keys(CONDITIONS).join(", ");
+  found.push({ field: at, code: "required", message: `needs one of ${names}` });
+  return undefined;
+};
+
+const whereOf = (check: Check, found: Fault[], value: unknown): Condition[] => {
+  if (value === undefined) return [];
+  const many = Array.isArray(value);
+  return (many ? value : [value]).flatMap(
+    (one, place) => conditionOf(check, found, one, many ? `where[${place}]` : "where") ?? [],
+  );
+};
+
+const parse = (text: string): Record<string, unknown> => {
+  let value: unknown;
+  try {
+    value = parseJson(text.replace(/^\uFEFF/, ""));
+  } catch {
+    throw new Problem("invalid_json", "The map is not valid JSON.");
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  return refuse([{ field: "", code: "type", message: "must be an object" }]);
+};
+
+/** Reads a MAP.json for a target that has these fields; refuses it with every fault at once. */
+export const readMap = (text: string, fields: Fields): ImportMap => {
+  const { where, sourceKey, ...named } = parse(text);
+  const found: Fault[] = [];
+  const check = checker(found);
+  const entries = new Map<string, Entry>();
+  for (const [name, value] of Object.entries(named)) {
+    const entry = fields.has(name) ? entryOf(check, name, value) : undefined;
+    if (entry !== undefined) entries.set(name, entry);
+    if (fields.has(name)) continue;
+    const message = `is none of ${[...fields.keys()].join(", ")}, where, sourceKey`;
+    found.push({ field: name, code: "unknown", message });
+  }
+  const conditions = whereOf(check, found, where);
+  const key = typeof sourceKey === "string" ? [sourceKey] : sourceKey;
+  const keyColumns =
+    key === undefined ? undefined : check(z.array(Column).min(1), key, "sourceKey");
+  if (found.length > 0) refuse(found);
+  return { entries, where: conditions, sourceKey: keyColumns };
+};
+
+/** Every column that the map reads. */
+export const columnsOf = ({ entries, where, sourceKey }: ImportMap): Set<string> =>
+  new Set([
+    ...[...entries.values()].flatMap((entry) => ("column" in entry ? [entry.column] : [])),
+    ...where.map(({ column }) => column),
+    ...(sourceKey ?? []),
+  ]);

@@ -1,0 +1,165 @@
+import { type Fault, Problem } from "../../contract/errors.ts";
+import { type DayPattern, readDay } from "./dates.ts";
+import { type Fields, fromText } from "./fields.ts";
+import { columnsOf, type Condition, type Entry, type ImportMap } from "./map.ts";
+
+type Cells = Record<string, unknown>;
+
+export type Mapped =
+  | { as: "record"; record: Record<string, unknown>; sourceKey: string | undefined }
+  | { as: "skipped" }
+  | { as: "refused"; faults: Fault[] };
+
+const isBlank = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === "string" && value.trim() === "");
+
+/** A row's value of that name, also below an object; undefined where it is blank. */
+const cellOf = (cells: Cells, column: string): unknown => {
+  let value: unknown = cells;
+  for (const name of Object.hasOwn(cells, column) ? [column] : column.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) {
+      return undefined;
+    }
+    value = (value as Cells)[name];
+  }
+  return isBlank(value) ? undefined : value;
+};
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" ? value.trim() : JSON.stringify(value);
+
+/** Notes what is wrong with one field of a row. */
+type Refuse = (field: string, code: string, message: string) => undefined;
+
+type Dated = { column: string; date?: DayPattern | undefined };
+
+/** The day that a cell names. */
+const dayIn = (
+  { column, date }: Dated,
+  value: unknown,
+  field: string,
+  refuse: Refuse,
+): string | undefined => {
+  const text = textOf(value);
+  const day = date === undefined ? readDay(text) : date.read(text);
+  const form = date?.pattern ?? "YYYY-MM-DD";
+  return day ?? refuse(field, "format", `must be a date as ${form} (column ${column})`);
+};
+
+const listed = (
+  column: string,
+  values: Record<string, unknown>,
+  value: unknown,
+  field: string,
+  refuse: Refuse,
+): unknown => {
+  const text = value === undefined ? "" : textOf(value);
+  if (Object.hasOwn(values, text)) return values[text];
+  if (text !== "" && Object.hasOwn(values, "*")) return values["*"];
+  const what = text === "" ? "is blank" : "has a value that the map does not list";
+  return refuse(field, text === "" ? "required" : "enum", `${what} (column ${column})`);
+};
+
+const valueOf = (cells: Cells, entry: Entry, field: string, refuse: Refuse): unknown => {
+  if ("value" in entry) return entry.value;
+  const { column, date, asOf, values } = entry;
+  let value = cellOf(cells, column);
+  let day: string | undefined;
+  if (value !== undefined && (date !== undefined || asOf !== undefined)) {
+    day = dayIn(entry, value, field, refuse);
+    if (day === undefined) return undefined;
+    if (asOf !== undefined && day > asOf) value = undefined;
+  }
+  if (values !== undefined) return listed(column, values, value, field, refuse);
+  return value === undefined || date === undefined ? value : day;
+};
+
+const holds = (cells: Cells, condition: Condition, refuse: Refuse): boolean => {
+  const { column } = condition;
+  const value = cellOf(cells, column);
+  if ("equals" in condition) {
+    return (value === undefined ? "" : textOf(value)) === condition.equals.trim();
+  }
+  if (value === undefined) return false;
+  if ("notEmpty" in condition) return true;
+  const day = dayIn(condition, value, column, refuse);
+  return day !== undefined && day <= condition.notAfter;
+};
+
+const LONGEST_NAMES = 400;
+
+const checkColumns = (map: ImportMap, columns: readonly string[]): void => {
+  const named = [...columnsOf(map)];
+  const missing = named.filter((name) => !columns.includes(name));
+  if (missing.length > 0) {
+    throw new Problem(
+      "invalid_request",
+      `The map names columns that the file does not have: ${missing.join(", ")}. ` +
+        `It has ${columns.join(", ").slice(0, LONGEST_NAMES)}.`,
+    );
+  }
+  const twice = named.filter((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
+  if (twice.length === 0) return;
+  throw new Problem("invalid_request", `The file has more than one column ${twice.join(", ")}.`);
+};
+
+/** Each column to the field of its name. */
+const ownNames = (fields: Fields, columns: readonly string[]): ImportMap => ({
+  entries: new Map(
+    columns.filter((name) => fields.has(name)).map((name) => [name, { column: name }]),
+  ),
+  where: [],
+  sourceKey: undefined,
+});
+
+const put = (record: Record<string, unknown>, name: string, value: unknown): void => {
+  const path = name.split(".");
+  const last = path.pop() ?? name;
+  let at = record;
+  for (const part of path) at = (at[part] ??= {}) as Record<string, unknown>;
+  at[last] = value;
+};
+
+const sourceKeyOf = (cells: Cells, columns: readonly string[], refuse: Refuse) => {
+  const values = columns.map((column) => cellOf(cells, column));
+  if (values.every((value) => value === undefined)) {
+    return refuse(columns.join(", "), "required", "names the row and is blank");
+  }
+  return JSON.stringify(values.map((value) => (value === undefined ? null : textOf(value))));
+};
+
+/** JSON's own types and names, as they are. */
+const asGiven = (cells: Cells): Mapped => {
+  const given = Object.entries(cells).filter(([, value]) => !isBlank(value));
+  return { as: "record", record: Object.fromEntries(given), sourceKey: undefined };
+};
+
+/**
+ * From a row's cells to a target's record. `columns` are the file's own, whose cells are text;
+ * null where each row names its values itself, with JSON's types.
+ */
+export const createMapping = (
+  fields: Fields,
+  chosen: ImportMap | undefined,
+  columns: readonly string[] | null,
+): ((cells: Cells) => Mapped) => {
+  const map = chosen ?? (columns === null ? undefined : ownNames(fields, columns));
+  if (map === undefined) return asGiven;
+  if (columns !== null) checkColumns(map, columns);
+  return (cells) => {
+    const faults: Fault[] = [];
+    const refuse: Refuse = (field, code, message) => void faults.push({ field, code, message });
+    const keep = map.where.every((condition) => holds(cells, condition, refuse));
+    if (!keep && faults.length === 0) return { as: "skipped" };
+    const record: Record<string, unknown> = {};
+    for (const [name, entry] of map.entries) {
+      const value = valueOf(cells, entry, name, refuse);
+      if (isBlank(value)) continue;
+      const isText = columns !== null && typeof value === "string";
+      put(record, name, isText ? fromText(fields.get(name) ?? "other", value) : value);
+    }
+    const { sourceKey } = map;
+    const key = sourceKey === undefined ? undefined : sourceKeyOf(cells, sourceKey, refuse);
+    return faults.length > 0 ? { as: "refused", faults } : { as: "record", record, sourceKey: key };
+  };
+};

@@ -1,0 +1,38 @@
+import { brokenLimit, parseJson } from "../../kit/json.ts";
+import { type Item, type Reader, unreadable } from "./rows.ts";
+import type { Line } from "./lines.ts";
+
+const LIMITS = { depth: 32, arrayLength: 10_000 };
+
+const INVALID = { code: "invalid_json", message: "is not valid JSON" };
+const NO_OBJECT = { code: "type", message: "must be a JSON object" };
+const BROKEN = {
+  depth: { code: "depth", message: `is nested deeper than ${LIMITS.depth} levels` },
+  arrayLength: {
+    code: "too_long",
+    message: `has an array of more than ${LIMITS.arrayLength} items`,
+  },
+};
+
+const itemOf = (line: Line): Item => {
+  if (line.fault !== undefined) return unreadable(line, line.fault);
+  let value: unknown;
+  try {
+    value = parseJson(line.text);
+  } catch {
+    return unreadable(line, INVALID);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return unreadable(line, NO_OBJECT);
+  }
+  const broken = brokenLimit(value, LIMITS);
+  if (broken !== undefined) return unreadable(line, BROKEN[broken]);
+  return { line: line.number, cells: value as Record<string, unknown> };
+};
+
+/** One JSON object per line; blank lines are no rows. */
+export const ndjsonReader = (): Reader => ({
+  columns: () => null,
+  push: (lines) => lines.filter(({ text }) => text.trim() !== "").map(itemOf),
+  end: () => [],
+});

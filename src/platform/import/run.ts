@@ -1,0 +1,154 @@
+import type { Fault } from "../../contract/errors.ts";
+import { faults } from "../../contract/faults.ts";
+import type { Store } from "../store/port.ts";
+import { csvReader } from "./csv.ts";
+import { fieldsOf } from "./fields.ts";
+import { readLines } from "./lines.ts";
+import type { ImportMap } from "./map.ts";
+import { createMapping, type Mapped } from "./mapping.ts";
+import { ndjsonReader } from "./ndjson.ts";
+import { isRow, type Item } from "./rows.ts";
+import type { Accepted, Target } from "./target.ts";
+
+export type Format = "csv" | "ndjson";
+
+export type Counts = {
+  read: number;
+  written: number;
+  unchanged: number;
+  /** Dropped by the map's `where`. */
+  skipped: number;
+  rejected: number;
+};
+
+/** A row that did not land, and why. */
+export type Reject = { line: number; field: string; code: string; message: string; row: unknown };
+
+export type ImportNeeds<Values> = {
+  store: Store;
+  tenantId: string;
+  target: Target<Values>;
+  format: Format;
+  map: ImportMap | undefined;
+  bytes: AsyncIterable<Uint8Array>;
+  /** Takes the rejects of a batch, once the batch is written. */
+  reject: (rejects: readonly Reject[]) => Promise<void>;
+  progress: (counts: Counts) => void;
+  /** Names columns that no field bears, where there is no map to say that this is meant. */
+  ignored: (columns: readonly string[]) => void;
+  ended: AbortSignal;
+};
+
+const BATCH_ROWS = 500;
+
+type Judged<Values> =
+  | { as: "accepted"; item: Item; row: Accepted<Values> }
+  | { as: "skipped" }
+  | { as: "refused"; item: Item; faults: readonly Fault[] };
+
+const judge = <Values>(
+  { schema }: Target<Values>,
+  map: (cells: Record<string, unknown>) => Mapped,
+  item: Item,
+): Judged<Values> => {
+  if (!isRow(item)) return { as: "refused", item, faults: [item.fault] };
+  const mapped = map(item.cells);
+  if (mapped.as === "skipped") return mapped;
+  if (mapped.as === "refused") return { as: "refused", item, faults: mapped.faults };
+  const { record, sourceKey } = mapped;
+  const { data, error } = schema.safeParse(record, { reportInput: true });
+  if (error !== undefined) return { as: "refused", item, faults: faults(error) };
+  return { as: "accepted", item, row: { values: data, sourceKey } };
+};
+
+const rejectOf = (item: Item, [first, ...others]: readonly Fault[]): Reject => {
+  const also = others.map(({ field, message }) => `${field} ${message}`).join("; ");
+  const { field = "", code = "", message = "" } = first ?? {};
+  return {
+    line: item.line,
+    field,
+    code,
+    message: also === "" ? message : `${message}; also ${also}`,
+    row: isRow(item) ? item.cells : item.text,
+  };
+};
+
+/** Writes a batch and gives its rejects in the order of their lines. */
+const writeBatch = async <Values>(
+  { store, tenantId, target }: ImportNeeds<Values>,
+  batch: readonly Judged<Values>[],
+  counts: Counts,
+): Promise<Reject[]> => {
+  const accepted = batch.filter((one) => one.as === "accepted");
+  const outcomes =
+    accepted.length === 0
+      ? []
+      : await store.transaction(
+          (tx) =>
+            target.write(
+              tx,
+              accepted.map(({ row }) => row),
+            ),
+          tenantId,
+        );
+  const outcomeOf = new Map(accepted.map(({ item }, place) => [item, outcomes[place]]));
+  const rejects: Reject[] = [];
+  for (const one of batch) {
+    counts.read += 1;
+    const outcome = one.as === "accepted" ? outcomeOf.get(one.item) : undefined;
+    if (one.as === "skipped") counts.skipped += 1;
+    else if (typeof outcome === "string") counts[outcome] += 1;
+    else {
+      counts.rejected += 1;
+      rejects.push(rejectOf(one.item, one.as === "refused" ? one.faults : (outcome ?? [])));
+    }
+  }
+  return rejects;
+};
+
+/** The items of a file, as many at once as make a batch. */
+async function* batches(
+  reader: ReturnType<typeof csvReader>,
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Item[], void, undefined> {
+  let waiting: Item[] = [];
+  for await (const lines of readLines(bytes)) {
+    for (const item of reader.push(lines)) waiting.push(item);
+    while (waiting.length >= BATCH_ROWS) {
+      yield waiting.slice(0, BATCH_ROWS);
+      waiting = waiting.slice(BATCH_ROWS);
+    }
+  }
+  for (const item of reader.end()) waiting.push(item);
+  for (let from = 0; from < waiting.length; from += BATCH_ROWS) {
+    yield waiting.slice(from, from + BATCH_ROWS);
+  }
+}
+
+/** Reads a file to its end, in bounded memory; each batch is written in one transaction. */
+export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Counts> => {
+  const { target, map, format, bytes, reject, progress, ended } = needs;
+  const reader = format === "csv" ? csvReader() : ndjsonReader();
+  const fields = fieldsOf(target.schema);
+  const counts: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
+  let mapping: ((cells: Record<string, unknown>) => Mapped) | undefined;
+  for await (const items of batches(reader, bytes)) {
+    if (mapping === undefined) {
+      const columns = reader.columns() ?? null;
+      const strange = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
+      if (strange !== undefined && strange.length > 0) needs.ignored(strange);
+      mapping = createMapping(fields, map, columns);
+    }
+    const made = mapping;
+    const judged = items.map((item) => judge(target, made, item));
+    const rejects = await writeBatch(needs, judged, counts);
+    if (rejects.length > 0) await reject(rejects);
+    progress(counts);
+    if (ended.aborted) {
+      throw new Error(
+        `The import was stopped after ${counts.read} rows, which stay. Run it again to go on.`,
+      );
+    }
+  }
+  return counts;
+};
