@@ -2,6 +2,7 @@ import { type Code, ERRORS, Problem } from "../../contract/errors.ts";
 import { EXPORT_CODES } from "../../contract/export-codes.ts";
 import type { Service } from "../../contract/operation.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
+import { StoreUnavailable } from "../store/port.ts";
 
 const gatewayBody = (problem: Problem, requestId: string, instance: string) => ({
   type: `urn:problem:${problem.code}`,
@@ -41,6 +42,11 @@ const headersOf = (problem: Problem): Record<string, string> => ({
 /** Anything thrown, as a refusal; what is no Problem is logged once and told as `internal` without a word of it. */
 export const toProblem = (error: unknown, log: Log, requestId: string): Problem => {
   if (error instanceof Problem) return error;
+  if (error instanceof StoreUnavailable) {
+    log.warn("store.unavailable", { requestId, error: error.message });
+    const details = { retryAfterSeconds: 1 };
+    return new Problem("unavailable", "The service cannot use its store now.", details, error);
+  }
   log.error("request.failed", { requestId, ...errorFields(error) });
   return new Problem("internal", "Something went wrong in the service. Try again later.");
 };

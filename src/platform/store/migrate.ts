@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { Migrator } from "kysely/migration";
+import { StoreUnavailable } from "./port.ts";
 import { spine, type Types } from "./migrations/0001-spine.ts";
 
 /** Brings a database to the newest version; several processes may try at once. */
@@ -9,6 +10,7 @@ export const migrate = async (db: Kysely<never>, types: Types): Promise<void> =>
     provider: { getMigrations: async () => ({ "0001-spine": spine(types) }) },
   });
   const { error } = await migrator.migrateToLatest();
+  if (error instanceof StoreUnavailable) throw error;
   if (error !== undefined)
     throw new Error("the store could not be brought up to date", { cause: error });
 };

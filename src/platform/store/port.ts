@@ -12,6 +12,20 @@ export type Snapshot = {
   close(): Promise<void>;
 };
 
+// Node tells of several failed addresses in one error without a message.
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.message === "" && "code" in cause ? String(cause.code) : cause.message;
+};
+
+/** The database cannot be used now: disk full, input or output failed, connection lost. */
+export class StoreUnavailable extends Error {
+  constructor(cause: unknown) {
+    super(`the store cannot be used: ${reasonOf(cause)}`, { cause });
+    this.name = "StoreUnavailable";
+  }
+}
+
 /** The platform's durable memory. It throws only what is nobody's fault but its own. */
 export type Store = {
   dialect: "sqlite" | "postgres";

@@ -2,12 +2,16 @@ import { createHash } from "node:crypto";
 import { type Compilable, Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import Cursor from "pg-cursor";
+import { guarded, guardedDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import type { Db, Snapshot, Store } from "../port.ts";
 import type { Tables } from "../tables.ts";
+import { isPostgresOutage } from "./outage.ts";
 
 const INT8 = 20;
 const BATCH_ROWS = 200;
+// For a connection, new or one that is in use.
+const CONNECT_MS = 10_000;
 
 // The store's whole numbers fit a double; pg would hand them over as text.
 const types: pg.CustomTypesConfig = {
@@ -16,7 +20,24 @@ const types: pg.CustomTypesConfig = {
 };
 
 const kyselyOver = (pool: Pick<pg.Pool, "connect" | "end">): Db =>
-  new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as pg.Pool, cursor: Cursor }) });
+  new Kysely<Tables>({
+    dialect: guardedDialect(
+      new PostgresDialect({ pool: pool as pg.Pool, cursor: Cursor }),
+      isPostgresOutage,
+    ),
+  });
+
+const createPool = (url: string): pg.Pool => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    types,
+    connectionTimeoutMillis: CONNECT_MS,
+  });
+  // Whoever uses a connection learns of its loss from the query; unheard, the event would end the process.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+};
 
 /** An advisory lock's number for a name; two names may share one, which only makes them wait. */
 const lockNumber = (name: string): bigint =>
@@ -29,8 +50,13 @@ async function* streamRows<Row>(db: Db, query: Compilable<Row>): AsyncIterable<R
 }
 
 const openSnapshot = async (pool: pg.Pool): Promise<Snapshot> => {
-  const client = await pool.connect();
-  await client.query("begin isolation level repeatable read read only");
+  const client = await guarded(isPostgresOutage, () => pool.connect());
+  const run = (statement: string): Promise<unknown> =>
+    guarded(isPostgresOutage, () => client.query(statement)).catch((error: unknown) => {
+      client.release(true);
+      throw error;
+    });
+  await run("begin isolation level repeatable read read only");
   const db = kyselyOver({
     connect: (async () => ({ query: client.query.bind(client), release() {} })) as never,
     end: async () => {},
@@ -39,7 +65,7 @@ const openSnapshot = async (pool: pg.Pool): Promise<Snapshot> => {
     db,
     stream: (query) => streamRows(db, query),
     async close() {
-      await client.query("commit");
+      await run("commit");
       client.release();
     },
   };
@@ -47,10 +73,9 @@ const openSnapshot = async (pool: pg.Pool): Promise<Snapshot> => {
 
 /** A store in a PostgreSQL database, which other processes use too. */
 export const openPostgres = async (url: string): Promise<Store> => {
-  const pool = new pg.Pool({ connectionString: url, types });
+  const pool = createPool(url);
   // Streams may take long; they must not use up the connections of short requests.
-  const snapshots = new pg.Pool({ connectionString: url, types });
-  for (const each of [pool, snapshots]) each.on("error", () => {});
+  const snapshots = createPool(url);
   const db = kyselyOver(pool);
   await migrate(db as unknown as Kysely<never>, {
     text: sql`text collate "C"`,

@@ -2,10 +2,12 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Compilable, Kysely, sql } from "kysely";
+import { guarded, guardedDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import type { Db, Snapshot, Store } from "../port.ts";
 import type { Tables } from "../tables.ts";
 import { sqliteDialect } from "./dialect.ts";
+import { isSqliteOutage } from "./outage.ts";
 
 // Waiting for another process's write; SQLite's own queue is unfair, so it is generous.
 const BUSY_MS = 15_000;
@@ -18,8 +20,13 @@ const openDatabase = (path: string): DatabaseSync => {
   return database;
 };
 
-const connect = (path: string, exclusive: boolean): Db =>
-  new Kysely<Tables>({ dialect: sqliteDialect(openDatabase(path), exclusive) });
+const kyselyOver = (database: DatabaseSync, exclusive: boolean): Db =>
+  new Kysely<Tables>({
+    dialect: guardedDialect(sqliteDialect(database, exclusive), isSqliteOutage),
+  });
+
+const connect = (path: string, exclusive: boolean): Promise<Db> =>
+  guarded(isSqliteOutage, () => kyselyOver(openDatabase(path), exclusive));
 
 const BATCH_ROWS = 200;
 
@@ -31,9 +38,8 @@ async function* streamRows<Row>(db: Db, query: Compilable<Row>): AsyncIterable<R
 
 // A file of its own, because it forgoes the flush to disk that the rest is owed.
 const openCounting = async (path: string): Promise<Db> => {
-  const database = openDatabase(path);
-  database.exec("pragma synchronous = off");
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(database, false) });
+  const db = await connect(path, false);
+  await sql`pragma synchronous = off`.execute(db);
   await db.schema
     .createTable("counters")
     .ifNotExists()
@@ -47,17 +53,17 @@ const openCounting = async (path: string): Promise<Db> => {
 /** A store in one file, which other processes may have open too. */
 export const openSqlite = async (path: string): Promise<Store> => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const writer = connect(path, true);
+  const writer = await connect(path, true);
   await migrate(writer as unknown as Kysely<never>, {
     text: "text",
     integer: "integer",
     double: "real",
   });
-  const reader = connect(path, false);
+  const reader = await connect(path, false);
   const counting = await openCounting(`${path}-counters`);
   const idle: Db[] = [];
   const snapshot = async (): Promise<Snapshot> => {
-    const db = idle.pop() ?? connect(path, false);
+    const db = idle.pop() ?? (await connect(path, false));
     await sql`begin`.execute(db);
     return {
       db,

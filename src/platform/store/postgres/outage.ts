@@ -1,0 +1,14 @@
+// SQLSTATE: connection, resources, operator intervention and system errors; and those of sockets and names.
+const CODES =
+  /^(?:08...|53...|57P..|58...|E(?:CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
+
+// Of the driver's own errors, which bear no code.
+const WORDS =
+  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|Postgres connection has been discarded)/;
+
+/** Whether PostgreSQL, or the way to it, cannot be used now. */
+export const isPostgresOutage = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false;
+  if ("code" in error && typeof error.code === "string") return CODES.test(error.code);
+  return WORDS.test(error.message);
+};
