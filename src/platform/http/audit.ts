@@ -14,17 +14,28 @@ export type Audit = {
 export const createAudit = (store: Store): Audit => {
   let waiting: NewEntry[] = [];
   let next: Promise<void> | undefined;
+  const take = (): NewEntry[] => {
+    const batch = waiting;
+    waiting = [];
+    next = undefined;
+    return batch;
+  };
   // The batch is taken when its transaction begins, so all that arrives while another one commits shares it.
   const commit = async (): Promise<void> => {
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
-    await store.transaction(async (tx) => {
-      const batch = waiting;
-      waiting = [];
-      next = undefined;
-      await appendEntries(tx, batch);
-    });
+    let batch: NewEntry[] | undefined;
+    try {
+      await store.transaction((tx) => {
+        batch = take();
+        return appendEntries(tx, batch);
+      });
+    } catch (error) {
+      // Where none began, all that waits for it fails with it, and whatever comes next tries anew.
+      if (batch === undefined) take();
+      throw error;
+    }
   };
   return {
     append: (tx, entry) => appendEntries(tx, [entry]),
