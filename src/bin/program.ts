@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { group, leaf, port, REMOTE, type Run, TOOLS } from "./program-parts.ts";
 import { admin } from "./program-admin.ts";
+import { importing } from "./program-import.ts";
 import type { Address } from "./serve.ts";
 
 const servers = (run: Run): Command[] => [
@@ -68,7 +69,13 @@ export const createProgram = (run: Run, version: string): Command => {
     .description("Accounts-receivable disputes: a REST platform and the MCP server over it.")
     .version(version)
     .addHelpText("after", AFTER);
-  for (const command of [...servers(run), secrets(run), admin(run), exportSpec(run)])
+  for (const command of [
+    ...servers(run),
+    secrets(run),
+    admin(run),
+    importing(run),
+    exportSpec(run),
+  ])
     program.addCommand(command);
   // A command that is added, not made by its parent, inherits nothing.
   for (const command of everyCommand(program)) command.exitOverride();

@@ -1,0 +1,129 @@
+import { type FileHandle, open, readFile } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { Problem } from "../../contract/errors.ts";
+import { createLog } from "../../kit/log.ts";
+import { checkTenantExists } from "../../platform/admin/tenants.ts";
+import { disputeTarget } from "../../platform/import/disputes.ts";
+import { fieldsOf } from "../../platform/import/fields.ts";
+import { type ImportMap, readMap } from "../../platform/import/map.ts";
+import { type Counts, type Reject, runImport } from "../../platform/import/run.ts";
+import type { Io } from "../io.ts";
+import { type Base, openBase } from "../platform.ts";
+import type { Format, Kind, Wish } from "../program-import.ts";
+import { createProgress } from "../progress.ts";
+
+const TARGETS = { disputes: disputeTarget } satisfies Record<Kind, unknown>;
+
+const cannotRead = (what: string, path: string, error: unknown): Problem =>
+  new Problem(
+    "not_found",
+    `The ${what} ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+  );
+
+type Input = {
+  bytes: AsyncIterable<Uint8Array>;
+  /** Bytes in all, where they are known. */
+  size: number | undefined;
+  close(): Promise<void>;
+};
+
+const openInput = async (file: string): Promise<Input> => {
+  if (file === "-") return { bytes: process.stdin, size: undefined, close: async () => {} };
+  const handle = await open(file).catch((error: unknown) => {
+    throw cannotRead("file", file, error);
+  });
+  const stat = await handle.stat();
+  if (stat.isDirectory()) {
+    await handle.close();
+    throw new Problem("invalid_request", `${file} is a folder.`);
+  }
+  const size = stat.isFile() ? stat.size : undefined;
+  const bytes = handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 });
+  return { bytes, size, close: () => handle.close() };
+};
+
+async function* counted(bytes: AsyncIterable<Uint8Array>, count: (more: number) => void) {
+  for await (const chunk of bytes) {
+    count(chunk.length);
+    yield chunk;
+  }
+}
+
+/** The file of the rows that are refused; there is none until the first one. */
+const rejectFile = (path: string) => {
+  let handle: FileHandle | undefined;
+  return {
+    path: () => (handle === undefined ? null : path),
+    async add(rejects: readonly Reject[]) {
+      handle ??= await open(path, "w", 0o600);
+      await handle.appendFile(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""));
+    },
+    close: async () => handle?.close(),
+  };
+};
+
+const formatOf = ({ format, file }: Wish): Format =>
+  format ?? (/\.(ndjson|jsonl)$/i.test(file) ? "ndjson" : "csv");
+
+const mapOf = async ({ map }: Wish, target: ReturnType<typeof disputeTarget>) => {
+  if (map === undefined) return undefined;
+  const text = await readFile(map, "utf8").catch((error: unknown) => {
+    throw cannotRead("map", map, error);
+  });
+  return readMap(text, fieldsOf(target.schema));
+};
+
+type Parts = {
+  target: ReturnType<typeof disputeTarget>;
+  map: ImportMap | undefined;
+  input: Input;
+};
+
+const perform = async (io: Io, wish: Wish, base: Base, parts: Parts): Promise<void> => {
+  const { input, target, map } = parts;
+  const { kind, tenantId } = wish;
+  const log = createLog(io.config.level);
+  const name = wish.file === "-" ? "stdin" : basename(wish.file);
+  const rejects = rejectFile(resolve(`${name}.rejects.ndjson`));
+  const { clock, store } = base;
+  const progress = createProgress({ stream: process.stderr, log, clock, size: input.size });
+  let bytes = 0;
+  let counts: Counts;
+  try {
+    counts = await runImport({
+      store,
+      tenantId,
+      target,
+      format: formatOf(wish),
+      map,
+      bytes: counted(input.bytes, (more) => (bytes += more)),
+      reject: rejects.add,
+      progress: (sofar) => progress.at(bytes, sofar),
+      ignored: (columns) => log.warn("import.columns_ignored", { columns }),
+      ended: io.ended,
+    });
+  } finally {
+    progress.end();
+    await rejects.close();
+  }
+  io.print({ kind, tenantId, ...counts, rejects: rejects.path() });
+};
+
+/** Imports a file into the store itself, also while servers run on it. */
+export const importFile = async (io: Io, wish: Wish): Promise<void> => {
+  const { tenantId, createConfiguration } = wish;
+  const base = await openBase(io.config);
+  try {
+    await checkTenantExists(base.store.read, tenantId);
+    const target = TARGETS[wish.kind]({ ...base, tenantId, createConfiguration });
+    const map = await mapOf(wish, target);
+    const input = await openInput(wish.file);
+    try {
+      await perform(io, wish, base, { target, map, input });
+    } finally {
+      await input.close();
+    }
+  } finally {
+    await base.store.close();
+  }
+};

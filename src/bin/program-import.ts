@@ -1,0 +1,45 @@
+import { Argument, type Command, Option } from "commander";
+import { leaf, type Run } from "./program-parts.ts";
+
+/** What files can be imported to. */
+export const KINDS = ["disputes"] as const;
+export type Kind = (typeof KINDS)[number];
+
+const FORMATS = ["csv", "ndjson"] as const;
+export type Format = (typeof FORMATS)[number];
+
+export type Wish = {
+  kind: Kind;
+  file: string;
+  tenantId: string;
+  format?: Format;
+  map?: string;
+  createConfiguration: boolean;
+};
+
+type Options = { tenant: string; format?: Format; map?: string; createConfiguration?: true };
+
+export const importing = (run: Run): Command =>
+  leaf("import", "Import a file; the rows it refuses are written to FILE.rejects.ndjson.")
+    .addArgument(new Argument("<kind>", "what its rows are").choices(KINDS))
+    .argument("<file>", "the file, or - for standard input")
+    .requiredOption("--tenant <id>")
+    .addOption(
+      new Option("--format <format>", "by the file's name where it tells, else csv").choices(
+        FORMATS,
+      ),
+    )
+    .option("--map <file>", "JSON that says which column goes where; else columns bear the names")
+    .option("--create-configuration", "create the categories and reasons that rows name")
+    .action((kind: Kind, file: string, options: Options, self: Command) => {
+      const { tenant: tenantId, createConfiguration = false, format, map } = options;
+      const wish: Wish = {
+        kind,
+        file,
+        tenantId,
+        createConfiguration,
+        ...(format === undefined ? {} : { format }),
+        ...(map === undefined ? {} : { map }),
+      };
+      return run(self, async (io) => (await import("./commands/import.ts")).importFile(io, wish));
+    });

@@ -1,0 +1,56 @@
+import type { WriteStream } from "node:tty";
+import { Presets, SingleBar } from "cli-progress";
+import { type Clock, SECOND } from "../kit/clock.ts";
+import type { Fields, Log } from "../kit/log.ts";
+
+/** How far something long has come. */
+export type Progress = {
+  at(bytes: number, counts: Fields & { read: number }): void;
+  end(): void;
+};
+
+const LINE_EVERY_MS = 2 * SECOND;
+
+const bar = (stream: NodeJS.WritableStream, size: number | undefined): Progress => {
+  const rows = "{read} rows, {duration_formatted}";
+  const format = size === undefined ? rows : `{bar} {percentage}% | ${rows}`;
+  const shown = new SingleBar(
+    { stream, format, clearOnComplete: true, hideCursor: true },
+    Presets.shades_classic,
+  );
+  shown.start(size ?? 0, 0, { read: 0 });
+  return {
+    at: (bytes, { read }) => {
+      shown.update(bytes, { read });
+    },
+    end: () => {
+      shown.stop();
+    },
+  };
+};
+
+const lines = (log: Log, clock: Clock, size: number | undefined): Progress => {
+  let last = clock();
+  return {
+    at(bytes, counts) {
+      if (clock() - last < LINE_EVERY_MS) return;
+      last = clock();
+      const percent =
+        size === undefined ? undefined : Math.floor((100 * bytes) / Math.max(1, size));
+      log.info("import.progress", { percent, ...counts });
+    },
+    end() {},
+  };
+};
+
+type Needs = {
+  stream: NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY">>;
+  log: Log;
+  clock: Clock;
+  /** Bytes in all, where they are known. */
+  size: number | undefined;
+};
+
+/** A bar where a person looks on, else a line of the log every few seconds. */
+export const createProgress = ({ stream, log, clock, size }: Needs): Progress =>
+  stream.isTTY === true ? bar(stream, size) : lines(log, clock, size);
