@@ -23,15 +23,17 @@ const isKnown = (request: Request, etag: string): boolean =>
     .some((known) => known.trim().replace(/^W\//, "") === etag || known.trim() === "*");
 
 /** A file that is made or read at its first use and stays the same. */
-const lasting = (make: () => Promise<File>) => {
-  let made: Promise<File & { etag: string }> | undefined;
+const lasting = (make: () => Promise<File | undefined>) => {
+  let made: Promise<(File & { etag: string }) | undefined> | undefined;
   const load = async () => {
     const file = await make();
-    return { ...file, etag: etagOf(file.body) };
+    return file && { ...file, etag: etagOf(file.body) };
   };
-  return async (request: Request): Promise<Response> => {
+  return async (request: Request): Promise<Response | undefined> => {
     made ??= load();
-    const { type, body, headers, etag } = await made;
+    const file = await made;
+    if (file === undefined) return undefined;
+    const { type, body, headers, etag } = file;
     const all = { ...CACHED, ...headers, ETag: etag };
     return isKnown(request, etag)
       ? new Response(null, { status: 304, headers: all })
@@ -50,7 +52,7 @@ const PAGE = `<!doctype html>
 <link rel="stylesheet" href="docs/swagger-ui.css">
 </head>
 <body>
-<div id="page"></div>
+<div id="page"><p>The viewer is not running. The document is <a href="openapi.json">openapi.json</a>.</p></div>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/start.js"></script>
 </body>
@@ -83,11 +85,20 @@ const POLICY = [
 
 const JAVASCRIPT = "text/javascript";
 
+// A program that was bundled and moved has left its packages behind; the page then says so.
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+
 const fromPackage = (specifier: string, type: string) =>
-  lasting(async () => ({
-    type,
-    body: await readFile(fileURLToPath(import.meta.resolve(specifier)), "utf8"),
-  }));
+  lasting(async () => {
+    try {
+      const path = fileURLToPath(import.meta.resolve(specifier));
+      return { type, body: await readFile(path, "utf8") };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  });
 
 /** The API document, and a page that shows it with nothing from elsewhere. */
 export const documents = (about: About): OwnDocument[] => {
