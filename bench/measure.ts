@@ -1,0 +1,79 @@
+/** What one repetition cost, in the benchmark's unit. */
+export type Side = () => number | Promise<number>;
+
+/** The figures of both sides, repetition by repetition. */
+export type Samples = { ours: number[]; base: number[] };
+
+export type Options = {
+  /** Repetitions of each side that count, where the benchmark has no reason for a number of its own. */
+  runs: number;
+};
+
+export type Benchmark = {
+  name: string;
+  /** What is compared with what, in a few words. */
+  about: string;
+  unit: string;
+  /** Ours may be at most this many times the base; null: reported, not judged. */
+  aim: number | null;
+  run(options: Options): Promise<Samples>;
+};
+
+export type Line = {
+  name: string;
+  ours: number;
+  base: number;
+  ratio: number;
+  aim: number | null;
+  verdict: "ok" | "missed" | "reported";
+  unit: string;
+  runs: number;
+  about: string;
+};
+
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  if (low === undefined || high === undefined) throw new RangeError("no values");
+  return (low + high) / 2;
+};
+
+/**
+ * Repeats both sides in turn, so that whatever else the machine does falls on both alike; which side begins alternates
+ * too. The first repetitions warm up and do not count.
+ */
+export const interleaved = async (
+  sides: { ours: Side; base: Side },
+  { runs, warmUp = 2 }: Options & { warmUp?: number },
+): Promise<Samples> => {
+  const samples: Samples = { ours: [], base: [] };
+  for (let index = -warmUp; index < runs; index += 1) {
+    const order = index % 2 === 0 ? (["base", "ours"] as const) : (["ours", "base"] as const);
+    for (const name of order) {
+      // oxlint-disable-next-line no-await-in-loop -- one at a time is the point
+      const cost = await sides[name]();
+      if (index >= 0) samples[name].push(cost);
+    }
+  }
+  return samples;
+};
+
+/** How long something takes, in milliseconds. */
+export const wallMs = async (act: () => unknown): Promise<number> => {
+  const began = performance.now();
+  await act();
+  return performance.now() - began;
+};
+
+const verdictOf = (ratio: number, aim: number | null): Line["verdict"] => {
+  if (aim === null) return "reported";
+  return ratio <= aim ? "ok" : "missed";
+};
+
+export const lineOf = ({ name, unit, aim, about }: Benchmark, samples: Samples): Line => {
+  const [ours, base] = [median(samples.ours), median(samples.base)];
+  const ratio = ours / base;
+  const runs = samples.ours.length;
+  return { name, ours, base, ratio, aim, verdict: verdictOf(ratio, aim), unit, runs, about };
+};

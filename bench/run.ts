@@ -1,0 +1,67 @@
+import { parseArgs } from "node:util";
+import Table from "cli-table3";
+import { benchmarks } from "./index.ts";
+import { type Benchmark, type Line, lineOf } from "./measure.ts";
+
+const USAGE = `npm run bench -- [NAME…] [--runs N] [--json]
+
+Runs the benchmarks whose names begin with one of the words given, or all of them.
+  --runs N   repetitions of each side that count (default 21)
+  --json     one JSON object on standard output instead of a table
+`;
+
+const figure = (value: number): string => value.toPrecision(3);
+
+const table = (lines: readonly Line[]): string => {
+  const made = new Table({
+    head: ["benchmark", "ours", "base", "unit", "ratio", "aim", "", "runs", "what"],
+    style: { head: [], border: [] },
+  });
+  for (const { name, ours, base, unit, ratio, aim, verdict, runs, about } of lines) {
+    const most = aim === null ? "" : `≤ ${aim}`;
+    made.push([
+      name,
+      figure(ours),
+      figure(base),
+      unit,
+      ratio.toFixed(2),
+      most,
+      verdict,
+      runs,
+      about,
+    ]);
+  }
+  return made.toString();
+};
+
+const chosen = (words: readonly string[]): Benchmark[] =>
+  benchmarks.filter(
+    ({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)),
+  );
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: "boolean", default: false },
+    runs: { type: "string", default: "21" },
+    help: { type: "boolean", short: "h", default: false },
+  },
+});
+
+const runs = Number(values.runs);
+const wanted = chosen(positionals);
+
+if (values.help || !(Number.isInteger(runs) && runs > 0) || wanted.length === 0) {
+  const names = benchmarks.map(({ name }) => name).join(", ");
+  process.stderr.write(`${USAGE}\nBenchmarks: ${names}\n`);
+  process.exitCode = values.help ? 0 : 2;
+} else {
+  const lines: Line[] = [];
+  for (const benchmark of wanted) {
+    process.stderr.write(`${benchmark.name} …\n`);
+    // oxlint-disable-next-line no-await-in-loop -- side by side they would measure each other
+    lines.push(lineOf(benchmark, await benchmark.run({ runs })));
+  }
+  const shown = values.json ? JSON.stringify({ runs, lines }) : table(lines);
+  process.stdout.write(`${shown}\n`);
+}

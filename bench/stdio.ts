@@ -1,0 +1,3 @@
+import type { Benchmark } from "./measure.ts";
+
+export const stdioBenchmarks: readonly Benchmark[] = [];
