@@ -49,24 +49,48 @@ async function* streamRows<Row>(db: Db, query: Compilable<Row>): AsyncIterable<R
   }
 }
 
+/** A client's queries; a cursor that closes waits for no answer of a lost connection. */
+const queryingUntil =
+  (lost: Promise<void>, client: pg.PoolClient) =>
+  (...asked: [never]): unknown => {
+    const result: unknown = client.query(...asked);
+    if (!(result instanceof Cursor)) return result;
+    const close = () => Cursor.prototype.close.call(result);
+    result.close = (() => Promise.race([close(), lost])) as typeof result.close;
+    return result;
+  };
+
 const openSnapshot = async (pool: pg.Pool): Promise<Snapshot> => {
   const client = await guarded(isPostgresOutage, () => pool.connect());
+  let lose = (): void => {};
+  const lost = new Promise<void>((resolve) => {
+    lose = resolve;
+  });
+  client.once("end", lose);
+  const release = (broken: boolean): void => {
+    client.off("end", lose);
+    client.release(broken);
+  };
   const run = (statement: string): Promise<unknown> =>
     guarded(isPostgresOutage, () => client.query(statement)).catch((error: unknown) => {
-      client.release(true);
+      release(true);
       throw error;
     });
   await run("begin isolation level repeatable read read only");
+  const query = queryingUntil(lost, client);
   const db = kyselyOver({
-    connect: (async () => ({ query: client.query.bind(client), release() {} })) as never,
+    connect: (async () => ({ query, release() {} })) as never,
     end: async () => {},
   });
   return {
     db,
-    stream: (query) => streamRows(db, query),
+    stream: (rows) => streamRows(db, rows),
     async close() {
-      await run("commit");
-      client.release();
+      // Nothing was written: where this fails there is nothing to lose but the connection.
+      await run("commit").then(
+        () => release(false),
+        () => {},
+      );
     },
   };
 };
