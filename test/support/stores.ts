@@ -27,7 +27,7 @@ const sqlite: Dialect = {
   async create() {
     const folder = mkdtempSync(join(tmpdir(), "receivables-store-"));
     return {
-      open: () => openSqlite(join(folder, "platform.db")),
+      open: () => openSqlite(join(folder, "receivables.db")),
       environment: { RECEIVABLES_DATA: folder },
       async remove() {
         rmSync(folder, { recursive: true, force: true });
