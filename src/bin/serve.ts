@@ -49,6 +49,4 @@ export const serve = async (
 
 /** The platform as Node's HTTP server takes it: with Node's own message, for a GET that has a body. */
 export const platformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
-  getRequestListener((request, env) => platform.fetch(request, env), {
-    overrideGlobalObjects: false,
-  });
+  getRequestListener((request, env) => platform.fetch(request, env), {});

@@ -5,6 +5,7 @@ import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { documents } from "./http/documents.ts";
 import { problemResponse, toProblem } from "./http/problem.ts";
+import { dressed, requestIdOf } from "./http/headers.ts";
 import { createRequests } from "./http/request.ts";
 import type { RequestNeeds } from "./http/story.ts";
 import type { Services } from "./handlers.ts";
@@ -30,31 +31,31 @@ const routesOf = (services: Services): Route[] =>
 const specificFirst = (a: string, b: string): number =>
   a.replaceAll("{", "\uffff") < b.replaceAll("{", "\uffff") ? -1 : 1;
 
-const SECURITY_HEADERS = {
-  "X-Content-Type-Options": "nosniff",
-  "Cache-Control": "no-store",
-  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-  "Referrer-Policy": "no-referrer",
-};
-
-const REQUEST_ID = /^[A-Za-z0-9_-]{1,128}$/;
-
 const serviceAt = (path: string) =>
   path.startsWith("/api/v1/remittance-export") ? "export" : "gateway";
 
 const patternOf = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
-const refusal = ({ req }: Context, problem: Problem): Response =>
-  problemResponse(problem, serviceAt(req.path), {
-    requestId: req.header("x-request-id") ?? "",
-    path: req.path,
-  });
+/** Refuses what no operation answers. */
+const refusals =
+  ({ newId }: Pick<AppNeeds, "newId">) =>
+  ({ req }: Context, problem: Problem): Response =>
+    problemResponse(problem, serviceAt(req.path), {
+      requestId: requestIdOf(req.raw, newId),
+      path: req.path,
+    });
+type Refuse = ReturnType<typeof refusals>;
 
 /** Whatever method a path does not take. Its routes must be there already. */
-const refuseOthers = (app: Hono<Env>, path: string, methods: readonly string[]): void => {
+const refuseOthers = (
+  app: Hono<Env>,
+  refuse: Refuse,
+  path: string,
+  methods: readonly string[],
+): void => {
   const allowed = methods.join(", ");
   app.all(patternOf(path), (context) =>
-    refusal(
+    refuse(
       context,
       new Problem("method_not_allowed", `This path takes ${allowed}.`, {
         headers: { Allow: allowed },
@@ -64,8 +65,14 @@ const refuseOthers = (app: Hono<Env>, path: string, methods: readonly string[]):
 };
 
 /** What the service says of itself, to anybody. */
-const mountOwn = (app: Hono<Env>, needs: AppNeeds): void => {
-  app.get("/health", async (context) => {
+const mountOwn = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
+  const own = (path: string, serve: (context: Context) => Promise<Response>): void => {
+    app.get(patternOf(path), async (context) =>
+      dressed(await serve(context), requestIdOf(context.req.raw, needs.newId)),
+    );
+    refuseOthers(app, refuse, path, ["GET"]);
+  };
+  own("/health", async (context) => {
     try {
       await needs.store.ping();
       return context.json({ status: "ok", idempotency: true });
@@ -73,14 +80,12 @@ const mountOwn = (app: Hono<Env>, needs: AppNeeds): void => {
       return context.json({ status: "unavailable" }, 503);
     }
   });
-  refuseOthers(app, "/health", ["GET"]);
   for (const { path, serve } of documents(needs)) {
-    app.get(
-      patternOf(path),
+    own(
+      path,
       async (context) =>
         (await serve(context.req.raw, context.req.param("file"))) ?? context.notFound(),
     );
-    refuseOthers(app, path, ["GET"]);
   }
 };
 
@@ -94,18 +99,8 @@ export const createApp = (services: Services, needs: AppNeeds) => {
   const app = new Hono<Env>();
   const requests = createRequests(needs);
 
-  app.use(async (context, next) => {
-    const sent = context.req.header("x-request-id");
-    const requestId = sent !== undefined && REQUEST_ID.test(sent) ? sent : needs.newId();
-    context.req.raw.headers.set("x-request-id", requestId);
-    await next();
-    context.res.headers.set("X-Request-Id", requestId);
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) {
-      if (!context.res.headers.has(name)) context.res.headers.set(name, value);
-    }
-  });
-
-  mountOwn(app, needs);
+  const refuse = refusals(needs);
+  mountOwn(app, refuse, needs);
 
   const byPath = Map.groupBy(routesOf(services), (route) => route.path);
   for (const path of [...byPath.keys()].toSorted(specificFirst)) {
@@ -118,14 +113,15 @@ export const createApp = (services: Services, needs: AppNeeds) => {
     }
     refuseOthers(
       app,
+      refuse,
       path,
       routes.map((route) => route.method),
     );
   }
 
-  app.notFound((context) => refusal(context, new Problem("not_found", "There is no such path.")));
+  app.notFound((context) => refuse(context, new Problem("not_found", "There is no such path.")));
   app.onError((error, context) =>
-    refusal(context, toProblem(error, needs.log, context.req.header("x-request-id") ?? "")),
+    refuse(context, toProblem(error, needs.log, context.req.header("x-request-id") ?? "")),
   );
   return app;
 };

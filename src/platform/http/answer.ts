@@ -80,7 +80,11 @@ export const answer = async (
   url: URL,
   headers: Record<string, string>,
 ): Promise<Response> => {
-  if (status === 204) return new Response(null, { status, headers });
+  if (status === 204) {
+    // What is gone has no version any more.
+    const { ETag: _version, ...rest } = headers;
+    return new Response(null, { status, headers: rest });
+  }
   const all = { ...headers, "Content-Type": "application/json" };
   if (isListing(output)) {
     if (method === "HEAD") await output.close?.();

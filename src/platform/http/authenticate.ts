@@ -3,7 +3,8 @@ import type { Operation } from "../../contract/operation.ts";
 import { isScope } from "../../contract/permissions.ts";
 import { type CredentialNeeds, hashSecret, hasKeyForm, sessionLives } from "../credentials.ts";
 import type { Principal } from "../handlers.ts";
-import { activeTenants, findPermissions, findUser } from "../store/users.ts";
+import { activeTenants, findPermissions, findUser, homeTenant } from "../store/users.ts";
+import { createRemember } from "./remember.ts";
 
 type Identity = Omit<Principal, "may"> & { homeTenantId: string };
 
@@ -22,12 +23,42 @@ export type Authenticate = {
 };
 
 export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds): Authenticate => {
+  const remember = createRemember(store);
+  const { read } = store;
+
+  const findSession = (hash: string) =>
+    remember(`session ${hash}`, () =>
+      read.selectFrom("sessions").selectAll().where("token_hash", "=", hash).executeTakeFirst(),
+    );
+  const findKey = (hash: string) =>
+    remember(`key ${hash}`, () =>
+      read.selectFrom("api_keys").selectAll().where("hash", "=", hash).executeTakeFirst(),
+    );
+  const findExportKey = (hash: string) =>
+    remember(`export key ${hash}`, () =>
+      read.selectFrom("export_keys").selectAll().where("hash", "=", hash).executeTakeFirst(),
+    );
+  const findHome = (userId: string) =>
+    remember(`home ${userId}`, async () => {
+      const user = await findUser(read, userId);
+      const tenantId = user && homeTenant(user, await activeTenants(read, userId));
+      // Whoever may enter no tenant at all is no longer a valid user.
+      return tenantId ? { user, tenantId } : undefined;
+    });
+
+  const identify = async (
+    userId: string,
+    via: Identity["via"],
+    credentialId: string,
+  ): Promise<Identity> => {
+    const home = await findHome(userId);
+    if (home === undefined) throw new Problem("unauthenticated", UNAUTHENTICATED);
+    const { user, tenantId } = home;
+    return { id: user.id, email: user.email, via, credentialId, homeTenantId: tenantId };
+  };
+
   const bySession = async (token: string, now: number): Promise<Identity> => {
-    const row = await store.read
-      .selectFrom("sessions")
-      .selectAll()
-      .where("token_hash", "=", hashSecret(token))
-      .executeTakeFirst();
+    const row = await findSession(hashSecret(token));
     if (row === undefined) throw new Problem("unauthenticated", UNAUTHENTICATED);
     const used_at = Math.max(row.used_at, uses.last(row.id));
     if (!sessionLives({ ...row, used_at }, now, lifetimes)) {
@@ -39,13 +70,7 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
   };
 
   const byKey = async (key: string, now: number): Promise<Identity> => {
-    const row = hasKeyForm(key, "rcvg_")
-      ? await store.read
-          .selectFrom("api_keys")
-          .selectAll()
-          .where("hash", "=", hashSecret(key))
-          .executeTakeFirst()
-      : undefined;
+    const row = hasKeyForm(key, "rcvg_") ? await findKey(hashSecret(key)) : undefined;
     if (row === undefined) throw new Problem("unauthenticated", UNAUTHENTICATED);
     if (now - Math.max(row.used_at, uses.last(row.id)) > lifetimes.keyInactivity) {
       throw new Problem("key_expired", "The API key was not used for too long. Create another.");
@@ -53,21 +78,6 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
     const identity = await identify(row.user_id, "key", row.id);
     uses.note("api_keys", row.id, now);
     return identity;
-  };
-
-  const identify = async (
-    userId: string,
-    via: Identity["via"],
-    credentialId: string,
-  ): Promise<Identity> => {
-    const user = await findUser(store.read, userId);
-    const tenants = user === undefined ? [] : await activeTenants(store.read, userId);
-    const home = tenants.find(({ id }) => id === user?.default_tenant_id) ?? tenants[0];
-    // Whoever may enter no tenant at all is no longer a valid user.
-    if (user === undefined || home === undefined) {
-      throw new Problem("unauthenticated", UNAUTHENTICATED);
-    }
-    return { id: user.id, email: user.email, via, credentialId, homeTenantId: home.id };
   };
 
   return {
@@ -84,11 +94,7 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
     async exportKey(key) {
       const row =
         key !== undefined && hasKeyForm(key, "rcvx_")
-          ? await store.read
-              .selectFrom("export_keys")
-              .selectAll()
-              .where("hash", "=", hashSecret(key))
-              .executeTakeFirst()
+          ? await findExportKey(hashSecret(key))
           : undefined;
       if (row === undefined) throw new Problem("unauthenticated", "Send a valid X-API-Key.");
       const scopes = row.scopes.split(",").filter(isScope);
@@ -102,7 +108,9 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
       };
     },
     async enter(identity, tenantId) {
-      const may = await findPermissions(store.read, tenantId, identity.id);
+      const may = await remember(`may ${tenantId} ${identity.id}`, () =>
+        findPermissions(read, tenantId, identity.id),
+      );
       if (may === undefined) {
         throw new Problem("forbidden_tenant", "The credential gives no access to this tenant.");
       }

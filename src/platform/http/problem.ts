@@ -1,3 +1,4 @@
+import { commonHeaders } from "./headers.ts";
 import { type Code, ERRORS, Problem } from "../../contract/errors.ts";
 import { EXPORT_CODES } from "../../contract/export-codes.ts";
 import type { Service } from "../../contract/operation.ts";
@@ -64,6 +65,7 @@ export const problemResponse = (
   return new Response(JSON.stringify(body), {
     status: problem.status,
     headers: {
+      ...commonHeaders(context.requestId),
       "Content-Type": gateway ? "application/problem+json" : "application/json",
       ...headersOf(problem),
     },

@@ -6,6 +6,7 @@ import { answer, isListing } from "./answer.ts";
 import { authorize } from "./authenticate.ts";
 import { callOf } from "./call.ts";
 import { AlreadyDone, type Keyed, keyOf, type Remembered } from "./idempotency.ts";
+import { commonHeaders } from "./headers.ts";
 import { ignoredFields } from "./ignored.ts";
 import { parseInputBody, parseTarget, readBody } from "./input.ts";
 import { problemResponse, toProblem } from "./problem.ts";
@@ -75,7 +76,11 @@ export const createRequests = (needs: RequestNeeds) => {
   const respond = async (story: Story, output: unknown): Promise<Response> => {
     const { status } = story.operation;
     await tell(story, status, rowsOf(output));
-    const headers = { ...story.headers, ...story.limitHeaders };
+    const headers = {
+      ...commonHeaders(story.requestId),
+      ...story.headers,
+      ...story.limitHeaders,
+    };
     return answer(story.request, status, output, story.url, headers);
   };
 

@@ -8,6 +8,7 @@ import type { NewEntry } from "../store/audit-logs.ts";
 import type { Store } from "../store/port.ts";
 import { type Audit, entryOf, toolOf } from "./audit.ts";
 import type { Authenticate } from "./authenticate.ts";
+import { requestIdOf } from "./headers.ts";
 import type { Idempotency, Keyed } from "./idempotency.ts";
 import type { Limiter } from "./limit.ts";
 
@@ -68,7 +69,7 @@ export const beginStory = (
 ): Story => ({
   operation,
   request,
-  requestId: request.headers.get("x-request-id") ?? needs.newId(),
+  requestId: requestIdOf(request, needs.newId),
   url: new URL(request.url),
   now: needs.clock(),
   ip: needs.addressOf(incoming),

@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "./port.ts";
+import { prepared } from "./prepared.ts";
+import type { CounterRow } from "./tables.ts";
 
 /** What a fixed window has counted, and when it ends; undefined when none is open. */
 export const findCounter = (db: Db, key: string, now: number) =>
@@ -10,19 +12,32 @@ export const findCounter = (db: Db, key: string, now: number) =>
     .where("window_ends_at", ">", now)
     .executeTakeFirst();
 
-/** Counts one more in the key's window; the first one opens it. */
-export const count = (tx: Db, key: string, now: number, windowMs: number) =>
-  tx
+const counting = prepared((db: Db, key: string, now: number, endsAt: number) =>
+  db
     .insertInto("counters")
-    .values({ key, count: 1, window_ends_at: now + windowMs })
+    .values({ key, count: 1, window_ends_at: endsAt })
     .onConflict((conflict) =>
       conflict.column("key").doUpdateSet({
         count: sql`case when counters.window_ends_at > ${now} then counters.count + 1 else 1 end`,
-        window_ends_at: sql`case when counters.window_ends_at > ${now} then counters.window_ends_at else ${now + windowMs} end`,
+        window_ends_at: sql`case when counters.window_ends_at > ${now} then counters.window_ends_at else ${endsAt} end`,
       }),
     )
-    .returning(["count", "window_ends_at"])
-    .executeTakeFirstOrThrow();
+    .returning(["count", "window_ends_at"]),
+);
+
+type Counted = Pick<CounterRow, "count" | "window_ends_at">;
+
+/** Counts one more in the key's window; the first one opens it. */
+export const count = async (
+  db: Db,
+  key: string,
+  now: number,
+  windowMs: number,
+): Promise<Counted> => {
+  const [row] = await counting(db, key, now, now + windowMs);
+  if (row === undefined) throw new Error("a counter was not counted");
+  return row;
+};
 
 /** Takes back one that was counted. */
 export const giveBack = async (tx: Db, key: string): Promise<void> => {

@@ -3,6 +3,7 @@ import type { DISPUTE_SORT } from "../../contract/operations/disputes.ts";
 import type { SortKey } from "../../contract/fields.ts";
 import { containing } from "./audit-logs.ts";
 import type { Db } from "./port.ts";
+import { prepared } from "./prepared.ts";
 import type { DisputeRow } from "./tables.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
@@ -57,8 +58,15 @@ const withNames = (query: Joined) =>
 type Rows<Q> = Q extends SelectQueryBuilder<infer _D, infer _T, infer Row> ? Row : never;
 export type NamedDispute = Rows<ReturnType<typeof withNames>>;
 
-export const findDispute = (db: Db, tenantId: string, id: string) =>
-  withNames(joined(db, tenantId)).where("d.id", "=", id).executeTakeFirst();
+const disputesById = prepared((db: Db, tenantId: string, id: string) =>
+  withNames(joined(db, tenantId)).where("d.id", "=", id),
+);
+
+export const findDispute = async (
+  db: Db,
+  tenantId: string,
+  id: string,
+): Promise<NamedDispute | undefined> => (await disputesById(db, tenantId, id))[0];
 
 export type DisputeFilter = {
   reasonName?: string | undefined;

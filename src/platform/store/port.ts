@@ -38,6 +38,8 @@ export type Store = {
   transaction<T>(act: (tx: Db) => Promise<T>, queue?: string): Promise<T>;
   /** Where counters are kept that may be lost with the power: counting must not cost a commit. */
   counting: Db;
+  /** Another number after every commit by anybody; undefined where telling would cost a read. */
+  stamp(): number | undefined;
   snapshot(): Promise<Snapshot>;
   /** Rejects when the store cannot answer. */
   ping(): Promise<void>;

@@ -119,6 +119,7 @@ export const openPostgres = async (url: string): Promise<Store> => {
         return act(tx);
       }),
     counting: db,
+    stamp: () => undefined,
     snapshot: () => openSnapshot(snapshots),
     async ping() {
       await sql`select 1`.execute(db);

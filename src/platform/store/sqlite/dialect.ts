@@ -19,10 +19,12 @@ const checkParameters = (parameters: readonly unknown[]): SQLInputValue[] =>
     throw new TypeError(`a ${typeof value} cannot be stored`);
   });
 
+type Prepared = { statement: StatementSync; givesRows: boolean };
+
 /** Kysely's view of one open database; statements are prepared once. */
 class Connection implements DatabaseConnection {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Prepared>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -36,19 +38,21 @@ class Connection implements DatabaseConnection {
     return this.#database.isTransaction;
   }
 
-  #prepare(text: string): StatementSync {
+  #prepare(text: string): Prepared {
     const known = this.#statements.get(text);
     if (known !== undefined) return known;
-    const made = this.#database.prepare(text);
+    const statement = this.#database.prepare(text);
+    // Asking for the columns costs as much as a point read, so it is asked once.
+    const made = { statement, givesRows: statement.columns().length > 0 };
     if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
     this.#statements.set(text, made);
     return made;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const statement = this.#prepare(query.sql);
+    const { statement, givesRows } = this.#prepare(query.sql);
     const parameters = checkParameters(query.parameters);
-    if (statement.columns().length > 0) return { rows: statement.all(...parameters) as Row[] };
+    if (givesRows) return { rows: statement.all(...parameters) as Row[] };
     const { changes } = statement.run(...parameters);
     return { rows: [], numAffectedRows: BigInt(changes) };
   }

@@ -59,7 +59,9 @@ export const openSqlite = async (path: string): Promise<Store> => {
     integer: "integer",
     double: "real",
   });
-  const reader = await connect(path, false);
+  const readDatabase = await guarded(isSqliteOutage, () => openDatabase(path));
+  const reader = kyselyOver(readDatabase, false);
+  const version = readDatabase.prepare("pragma data_version");
   const counting = await openCounting(`${path}-counters`);
   const idle: Db[] = [];
   const snapshot = async (): Promise<Snapshot> => {
@@ -80,6 +82,8 @@ export const openSqlite = async (path: string): Promise<Store> => {
     read: reader,
     transaction: (act) => writer.transaction().execute(act),
     counting,
+    // It counts the commits of every connection but the one that asks, which never writes.
+    stamp: () => Number(version.get()?.["data_version"]),
     snapshot,
     async ping() {
       await sql`select 1`.execute(reader);

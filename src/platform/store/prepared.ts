@@ -1,0 +1,38 @@
+import { CompiledQuery, type Compilable } from "kysely";
+import type { Db } from "./port.ts";
+
+/** Stands for a parameter while its query is compiled. */
+class Hole {
+  readonly index: number;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+}
+
+type Parameter = string | number;
+
+/**
+ * A query that is compiled once and run often: building one costs more than a point read.
+ * `build` gets stand-ins for its parameters, so it must only pass them on.
+ */
+export const prepared = <P extends Parameter[], Row>(
+  build: (db: Db, ...parameters: P) => Compilable<Row>,
+) => {
+  // Per adapter, because the databases write their SQL differently.
+  const compiled = new WeakMap<object, CompiledQuery<Row>>();
+  return async (db: Db, ...parameters: P): Promise<Row[]> => {
+    const { adapter } = db.getExecutor();
+    let query = compiled.get(adapter);
+    if (query === undefined) {
+      const holes = parameters.map((_, index) => new Hole(index)) as unknown as P;
+      query = build(db, ...holes).compile();
+      compiled.set(adapter, query);
+    }
+    const values = query.parameters.map((value) =>
+      value instanceof Hole ? parameters[value.index] : value,
+    );
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(query.sql, values));
+    return rows;
+  };
+};
