@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { platformListener, serve, type Served } from "../../src/bin/serve.ts";
+import { startPlatform, type TestPlatform } from "../support/platform.ts";
+import { published } from "../support/published.ts";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const browser = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+  .find(isProgram);
+
+let at: TestPlatform;
+let served: Served;
+let folder: string;
+
+beforeAll(async () => {
+  at = await startPlatform();
+  served = await serve(platformListener(at.platform), { host: "127.0.0.1", port: 0 });
+  folder = mkdtempSync(join(tmpdir(), "docs-page-"));
+});
+afterAll(async () => {
+  await served.close();
+  await at.close();
+  rmSync(folder, { recursive: true, maxRetries: 3 });
+});
+
+// Every name but loopback's is unknown to it, so whatever the page took from elsewhere would fail aloud.
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+  "--enable-logging=stderr",
+  "--virtual-time-budget=15000",
+  "--dump-dom",
+];
+
+const shown = async (url: string): Promise<{ page: string; said: string[] }> => {
+  const { stdout, stderr } = await promisify(execFile)(
+    String(browser),
+    [...FLAGS, `--user-data-dir=${folder}`, url],
+    { maxBuffer: 64 * 1024 * 1024, timeout: 50_000 },
+  );
+  return { page: stdout, said: stderr.split("\n").filter((line) => line.includes("CONSOLE")) };
+};
+
+/** Where each operation stands on the page: the viewer links to it under its noun. */
+const linksIn = (page: string): string[] =>
+  [...page.matchAll(/href="#\/([^"/]+\/[^"]+)"/g)].map(([, link = ""]) => decodeURIComponent(link));
+
+const wordsIn = (page: string): string => page.replaceAll(/<[^>]*>/g, "").replaceAll("&amp;", "&");
+
+type Described = { operationId: string; summary: string; tags: string[] };
+
+const described = Object.entries(published.paths).flatMap(([path, methods]) =>
+  (Object.values(methods) as Described[]).map((operation) => ({ path, ...operation })),
+);
+
+it.skipIf(browser === undefined)(
+  "shows every operation under its noun in a browser, without a complaint (skipped where there is no chromium)",
+  async () => {
+    const { page, said } = await shown(`${served.url}/docs`);
+    expect(said).toEqual([]);
+    expect(linksIn(page).toSorted()).toEqual(
+      described.map(({ operationId, tags }) => `${tags.join()}/${operationId}`).toSorted(),
+    );
+    const words = wordsIn(page);
+    const unseen = described.filter(
+      ({ path, summary }) => !words.includes(path) || !words.includes(summary),
+    );
+    expect(unseen).toEqual([]);
+  },
+);
+
+it.skipIf(browser === undefined)(
+  "hears a browser's complaint when there is one (skipped where there is no chromium)",
+  async () => {
+    const { said } = await shown("data:text/html,<script>console.error('a complaint')</script>");
+    expect(said).toEqual([expect.stringContaining("a complaint")]);
+  },
+);

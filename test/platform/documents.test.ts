@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startPlatform, type TestPlatform } from "../support/platform.ts";
+import { published } from "../support/published.ts";
+
+let at: TestPlatform;
+
+beforeAll(async () => {
+  at = await startPlatform();
+});
+afterAll(() => at.close());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  at.call("GET", path, { headers });
+
+it("C-46 serves the API document to anybody, for caches to keep", async () => {
+  const { status, headers, body } = await get("/openapi.json");
+  expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
+  expect(body).toEqual(JSON.parse(JSON.stringify(published)));
+  expect(headers.get("cache-control")).toBe("public, max-age=300");
+  const etag = headers.get("etag") ?? "";
+  expect(etag).toMatch(/^"[\w-]{32}"$/);
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+    const again = await get("/openapi.json", { "If-None-Match": known });
+    expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
+  }
+  expect((await get("/openapi.json", { "If-None-Match": '"other"' })).status).toBe(200);
+});
+
+const TYPES: Record<string, string> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+};
+
+it("serves the page and every file that it names, of the right type and from here alone", async () => {
+  const page = await get("/docs");
+  expect([page.status, page.headers.get("content-type")]).toEqual([
+    200,
+    "text/html; charset=utf-8",
+  ]);
+  const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link = ""]) => link);
+  const files = links.filter((link) => link !== "data:," && link !== "openapi.json");
+  expect(files.toSorted()).toEqual([
+    "docs/start.js",
+    "docs/swagger-ui-bundle.js",
+    "docs/swagger-ui.css",
+  ]);
+  for (const file of files) {
+    const { pathname } = new URL(file, "http://platform.test/docs");
+    const { status, headers, text } = await get(pathname);
+    const ending = file.split(".").at(-1) ?? "";
+    expect([file, status, headers.get("content-type")]).toEqual([file, 200, TYPES[ending]]);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(text.length).toBeGreaterThan(100);
+  }
+});
+
+it("lets the page run scripts from here alone, and nobody frame it", async () => {
+  const policy = (await get("/docs")).headers.get("content-security-policy") ?? "";
+  const rules = new Map(policy.split("; ").map((rule) => [rule.split(" ")[0], rule]));
+  expect(rules.get("default-src")).toBe("default-src 'none'");
+  expect(rules.get("script-src")).toBe("script-src 'self'");
+  expect(rules.get("connect-src")).toBe("connect-src 'self'");
+  expect(rules.get("frame-ancestors")).toBe("frame-ancestors 'none'");
+  expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe/);
+});
+
+it.each(["nothing.js", "package.json", "..%2Fpackage.json", "index.html", "constructor"])(
+  "has no other file beside it, such as %s",
+  async (file) => {
+    const { status, body } = await get(`/docs/${file}`);
+    expect([status, body.code]).toEqual([404, "not_found"]);
+  },
+);
