@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { Problem } from "../../contract/errors.ts";
+import type { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Call } from "../handlers.ts";
 import { answer, isListing } from "./answer.ts";

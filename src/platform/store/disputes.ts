@@ -187,7 +187,7 @@ export const countDisputes = async (
       : db.selectFrom("disputes as d").where("d.tenant_id", "=", tenantId);
   const { total } = await (base as Joined)
     .where(allOf([...names, ...own, ...statusConditions(filter)]))
-    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .select((eb) => eb.fn.countAll().as("total"))
     .executeTakeFirstOrThrow();
   return Number(total);
 };
