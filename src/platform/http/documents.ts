@@ -85,15 +85,17 @@ const POLICY = [
 
 const JAVASCRIPT = "text/javascript";
 
+const viewer = () => import.meta.resolve("swagger-ui-dist/swagger-ui-bundle.js");
+const viewerStyle = () => import.meta.resolve("swagger-ui-dist/swagger-ui.css");
+
 // A program that was bundled and moved has left its packages behind; the page then says so.
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 
-const fromPackage = (specifier: string, type: string) =>
+const fromPackage = (find: () => string, type: string) =>
   lasting(async () => {
     try {
-      const path = fileURLToPath(import.meta.resolve(specifier));
-      return { type, body: await readFile(path, "utf8") };
+      return { type, body: await readFile(fileURLToPath(find()), "utf8") };
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -113,8 +115,8 @@ export const documents = (about: About): OwnDocument[] => {
   }));
   const files = new Map([
     ["start.js", lasting(async () => ({ type: JAVASCRIPT, body: START }))],
-    ["swagger-ui.css", fromPackage("swagger-ui-dist/swagger-ui.css", "text/css")],
-    ["swagger-ui-bundle.js", fromPackage("swagger-ui-dist/swagger-ui-bundle.js", JAVASCRIPT)],
+    ["swagger-ui.css", fromPackage(viewerStyle, "text/css")],
+    ["swagger-ui-bundle.js", fromPackage(viewer, JAVASCRIPT)],
   ]);
   return [
     { path: "/openapi.json", serve: spec },
