@@ -1,5 +1,11 @@
 import type { Benchmark } from "./measure.ts";
-import { stdioBenchmarks } from "./stdio.ts";
+import { httpBenchmarks } from "./platform/http.ts";
+import { scaleBenchmarks } from "./platform/scale.ts";
+import { stdioBenchmarks } from "./stdio/index.ts";
 
 /** Every benchmark, in the order in which they run. */
-export const benchmarks: readonly Benchmark[] = [...stdioBenchmarks];
+export const benchmarks: readonly Benchmark[] = [
+  ...stdioBenchmarks,
+  ...httpBenchmarks,
+  ...scaleBenchmarks,
+];
