@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile } from "node:fs/promises";
+import { type FileHandle, open, readFile, rm } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { Problem } from "../../contract/errors.ts";
 import { createLog } from "../../kit/log.ts";
@@ -38,7 +38,7 @@ const openInput = async (file: string): Promise<Input> => {
     throw new Problem("invalid_request", `${file} is a folder.`);
   }
   const size = stat.isFile() ? stat.size : undefined;
-  const bytes = handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 });
+  const bytes = handle.createReadStream({ autoClose: false });
   return { bytes, size, close: () => handle.close() };
 };
 
@@ -59,6 +59,8 @@ const rejectFile = (path: string) => {
       await handle.appendFile(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""));
     },
     close: async () => handle?.close(),
+    /** Takes away what an earlier import of the file left, where this one refused nothing. */
+    tidy: async () => handle ?? rm(path, { force: true }),
   };
 };
 
@@ -106,6 +108,7 @@ const perform = async (io: Io, wish: Wish, base: Base, parts: Parts): Promise<vo
     progress.end();
     await rejects.close();
   }
+  await rejects.tidy();
   io.print({ kind, tenantId, ...counts, rejects: rejects.path() });
 };
 

@@ -12,7 +12,8 @@ const QUOTES: Reason = {
 
 const parseAll = (texts: readonly string[]): string[][] | undefined => {
   try {
-    const records = parse(texts.join("\n"), {
+    // The last record has no line feed behind it, so a carriage return there is not read as a line's end.
+    const records = parse(texts.join("\n").replace(/\r$/, ""), {
       relax_column_count: true,
       record_delimiter: ["\r\n", "\n"],
     });

@@ -13,10 +13,10 @@ const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/
 
 /** The day as `YYYY-MM-DD`, or undefined where the calendar has none such. */
 const dayOf = (year: string, month: string, day: string): string | undefined => {
-  const text = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
-  const at = Date.parse(`${text}T00:00:00Z`);
+  const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   // February 30 would become March 2.
-  return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : text;
+  const isDay = at.getUTCFullYear() === Number(year) && at.getUTCMonth() === Number(month) - 1;
+  return isDay ? `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}` : undefined;
 };
 
 /** Undefined where the pattern does not name year, month and day once each. */

@@ -42,6 +42,13 @@ type Batch = Needs & {
 const saidOf = (row: DisputeRow | undefined): Said =>
   row?.source_row == null ? {} : (JSON.parse(row.source_row) as Said);
 
+/** What the source has said in all; how a dispute ended is void once its status is another. */
+const saying = (values: DisputeValues, said: Said): Said => {
+  const { closedDate: _date, resolutionCode: _code, ...lasting } = said;
+  const moves = values.status !== undefined && values.status !== said.status;
+  return { ...(moves ? lasting : said), ...values };
+};
+
 const blank = ({ tenantId, newId, now, situation }: Batch, key: string): DisputeRow => ({
   tenant_id: tenantId,
   id: newId(),
@@ -94,7 +101,7 @@ const writeRow = async (batch: Batch, row: Row): Promise<Outcome> => {
   const reason =
     named === undefined || "id" in named ? named : await makeReason(batch, situation.known, named);
   if (reason !== undefined) columns.reason_id = reason.id;
-  const source_row = JSON.stringify({ ...said, ...row.values });
+  const source_row = JSON.stringify(saying(row.values, said));
   if (before === undefined) {
     const made = { ...blank(batch, key), ...columns, source_row };
     known.set(key, reason === undefined ? made : routed(batch, made, reason.category_id));
