@@ -4,11 +4,14 @@ import { isScope } from "../../contract/permissions.ts";
 import { type CredentialNeeds, hashSecret, hasKeyForm, sessionLives } from "../credentials.ts";
 import type { Principal } from "../handlers.ts";
 import { activeTenants, findPermissions, findUser, homeTenant } from "../store/users.ts";
-import { createRemember } from "./remember.ts";
+import { createRemember, type Recall } from "./remember.ts";
 
 type Identity = Omit<Principal, "may"> & { homeTenantId: string };
 
 const UNAUTHENTICATED = "Send a live session token or API key.";
+
+/** Somebody with a live credential, and what they may do in a tenant; it refuses the tenants closed to them. */
+export type Person = Identity & { enter(tenantId: string): Promise<Principal> };
 
 /** Turns the credential of a request into who is asking. */
 export type Authenticate = {
@@ -16,30 +19,32 @@ export type Authenticate = {
     token: string | undefined;
     key: string | undefined;
     now: number;
-  }): Promise<Identity>;
+  }): Promise<Person>;
   exportKey(key: string | undefined): Promise<Principal & { tenantId: string }>;
-  /** What the person may do in a tenant; refuses the tenants that are closed to them. */
-  enter(identity: Identity, tenantId: string): Promise<Principal>;
+};
+
+const refuse = (): never => {
+  throw new Problem("unauthenticated", UNAUTHENTICATED);
 };
 
 export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds): Authenticate => {
   const remember = createRemember(store);
   const { read } = store;
 
-  const findSession = (hash: string) =>
-    remember(`session ${hash}`, () =>
+  const findSession = (recall: Recall, hash: string) =>
+    recall(`session ${hash}`, () =>
       read.selectFrom("sessions").selectAll().where("token_hash", "=", hash).executeTakeFirst(),
     );
-  const findKey = (hash: string) =>
-    remember(`key ${hash}`, () =>
+  const findKey = (recall: Recall, hash: string) =>
+    recall(`key ${hash}`, () =>
       read.selectFrom("api_keys").selectAll().where("hash", "=", hash).executeTakeFirst(),
     );
-  const findExportKey = (hash: string) =>
-    remember(`export key ${hash}`, () =>
+  const findExportKey = (recall: Recall, hash: string) =>
+    recall(`export key ${hash}`, () =>
       read.selectFrom("export_keys").selectAll().where("hash", "=", hash).executeTakeFirst(),
     );
-  const findHome = (userId: string) =>
-    remember(`home ${userId}`, async () => {
+  const findHome = (recall: Recall, userId: string) =>
+    recall(`home ${userId}`, async () => {
       const user = await findUser(read, userId);
       const tenantId = user && homeTenant(user, await activeTenants(read, userId));
       // Whoever may enter no tenant at all is no longer a valid user.
@@ -47,74 +52,76 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
     });
 
   const identify = async (
+    recall: Recall,
     userId: string,
     via: Identity["via"],
     credentialId: string,
   ): Promise<Identity> => {
-    const home = await findHome(userId);
-    if (home === undefined) throw new Problem("unauthenticated", UNAUTHENTICATED);
-    const { user, tenantId } = home;
+    const { user, tenantId } = (await findHome(recall, userId)) ?? refuse();
     return { id: user.id, email: user.email, via, credentialId, homeTenantId: tenantId };
   };
 
-  const bySession = async (token: string, now: number): Promise<Identity> => {
-    const row = await findSession(hashSecret(token));
-    if (row === undefined) throw new Problem("unauthenticated", UNAUTHENTICATED);
+  const bySession = async (recall: Recall, token: string, now: number): Promise<Identity> => {
+    const row = (await findSession(recall, hashSecret(token))) ?? refuse();
     const used_at = Math.max(row.used_at, uses.last(row.id));
     if (!sessionLives({ ...row, used_at }, now, lifetimes)) {
       throw new Problem("token_expired", "The session has expired. Log in again.");
     }
-    const identity = await identify(row.user_id, "session", row.id);
+    const identity = await identify(recall, row.user_id, "session", row.id);
     uses.note("sessions", row.id, now);
     return identity;
   };
 
-  const byKey = async (key: string, now: number): Promise<Identity> => {
-    const row = hasKeyForm(key, "rcvg_") ? await findKey(hashSecret(key)) : undefined;
-    if (row === undefined) throw new Problem("unauthenticated", UNAUTHENTICATED);
+  const byKey = async (recall: Recall, key: string, now: number): Promise<Identity> => {
+    const known = hasKeyForm(key, "rcvg_") ? await findKey(recall, hashSecret(key)) : undefined;
+    const row = known ?? refuse();
     if (now - Math.max(row.used_at, uses.last(row.id)) > lifetimes.keyInactivity) {
       throw new Problem("key_expired", "The API key was not used for too long. Create another.");
     }
-    const identity = await identify(row.user_id, "key", row.id);
+    const identity = await identify(recall, row.user_id, "key", row.id);
     uses.note("api_keys", row.id, now);
     return identity;
   };
 
+  const enter = async (
+    recall: Recall,
+    identity: Identity,
+    tenantId: string,
+  ): Promise<Principal> => {
+    const may = await recall(`may ${tenantId} ${identity.id}`, () =>
+      findPermissions(read, tenantId, identity.id),
+    );
+    if (may === undefined) {
+      throw new Problem("forbidden_tenant", "The credential gives no access to this tenant.");
+    }
+    return { ...identity, may };
+  };
+
   return {
     async gateway({ token, key, now }) {
-      const session = token === undefined ? undefined : await bySession(token, now);
-      const holder = key === undefined ? undefined : await byKey(key, now);
-      const identity = session ?? holder;
-      if (identity === undefined) throw new Problem("unauthenticated", UNAUTHENTICATED);
+      const recall = remember();
+      const session = token === undefined ? undefined : await bySession(recall, token, now);
+      const holder = key === undefined ? undefined : await byKey(recall, key, now);
+      const identity = session ?? holder ?? refuse();
       if (holder !== undefined && holder.id !== identity.id) {
         throw new Problem("unauthenticated", "The token and the key belong to different users.");
       }
-      return identity;
+      return { ...identity, enter: (tenantId) => enter(recall, identity, tenantId) };
     },
     async exportKey(key) {
-      const row =
+      const known =
         key !== undefined && hasKeyForm(key, "rcvx_")
-          ? await findExportKey(hashSecret(key))
+          ? await findExportKey(remember(), hashSecret(key))
           : undefined;
-      if (row === undefined) throw new Problem("unauthenticated", "Send a valid X-API-Key.");
-      const scopes = row.scopes.split(",").filter(isScope);
+      if (known === undefined) throw new Problem("unauthenticated", "Send a valid X-API-Key.");
       return {
-        id: row.id,
+        id: known.id,
         email: "",
         via: "export-key",
-        credentialId: row.id,
-        may: new Set(scopes),
-        tenantId: row.tenant_id,
+        credentialId: known.id,
+        may: new Set(known.scopes.split(",").filter(isScope)),
+        tenantId: known.tenant_id,
       };
-    },
-    async enter(identity, tenantId) {
-      const may = await remember(`may ${tenantId} ${identity.id}`, () =>
-        findPermissions(read, tenantId, identity.id),
-      );
-      if (may === undefined) {
-        throw new Problem("forbidden_tenant", "The credential gives no access to this tenant.");
-      }
-      return { ...identity, may };
     },
   };
 };

@@ -2,23 +2,36 @@ import type { Store } from "../store/port.ts";
 
 const MOST_KEPT = 10_000;
 
-/** What was read from the store, for as long as nobody has committed anything since. */
-export type Remember = <T>(key: string, read: () => Promise<T>) => Promise<T>;
+/** Reads what a key names, or gives what was read under it before. */
+export type Recall = <T>(key: string, read: () => Promise<T>) => Promise<T>;
 
-/** A store that cannot tell cheaply whether it has changed is read each time. */
-export const createRemember = (store: Pick<Store, "stamp">): Remember => {
-  const kept = new Map<string, unknown>();
+/**
+ * What was read from the store, for as long as nobody has committed anything since; to be asked for anew by each
+ * request. A store that cannot tell cheaply whether it has changed is read each time.
+ */
+export const createRemember = (store: Pick<Store, "stamp">): (() => Recall) => {
+  let kept = new Map<string, Promise<unknown>>();
   let keptAt: number | undefined;
-  return async <T>(key: string, read: () => Promise<T>): Promise<T> => {
+
+  const recallFrom =
+    (seen: Map<string, Promise<unknown>>): Recall =>
+    <T>(key: string, read: () => Promise<T>): Promise<T> => {
+      const known = seen.get(key);
+      if (known !== undefined) return known as Promise<T>;
+      // The promise is kept, so that requests that arrive together share one read.
+      const reading = read();
+      seen.set(key, reading);
+      reading.catch(() => seen.delete(key));
+      return reading;
+    };
+
+  return () => {
     const stamp = store.stamp();
-    if (stamp === undefined) return read();
+    if (stamp === undefined) return (_key, read) => read();
     if (stamp !== keptAt || kept.size >= MOST_KEPT) {
-      kept.clear();
+      kept = new Map();
       keptAt = stamp;
     }
-    if (kept.has(key)) return kept.get(key) as T;
-    const value = await read();
-    if (store.stamp() === stamp && keptAt === stamp) kept.set(key, value);
-    return value;
+    return recallFrom(kept);
   };
 };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
-import type { Call } from "../handlers.ts";
+import type { Call, Principal } from "../handlers.ts";
 import { answer, isListing } from "./answer.ts";
 import { authorize } from "./authenticate.ts";
 import { callOf } from "./call.ts";
@@ -20,6 +20,8 @@ import {
 } from "./story.ts";
 
 type Handler = (input: unknown, call: Call) => Promise<unknown>;
+
+const NOTHING: Principal["may"] = new Set();
 
 const rowsOf = (output: unknown): number | undefined => {
   if (Array.isArray(output)) return output.length;
@@ -42,18 +44,18 @@ export const createRequests = (needs: RequestNeeds) => {
 
   const identifyGateway = async (story: Story): Promise<void> => {
     const { request, now } = story;
-    const identity = await authenticate.gateway({
+    const person = await authenticate.gateway({
       token: platformHeader(needs, request, "auth"),
       key: platformHeader(needs, request, "api-key"),
       now,
     });
     // Until it is let into the path's tenant, a request belongs to its sender's own log.
-    story.tenantId = identity.homeTenantId;
-    story.caller = { ...identity, may: new Set() };
-    story.limitHeaders = await limiter.gateway(identity.credentialId, now);
+    story.tenantId = person.homeTenantId;
+    story.caller = { ...person, may: NOTHING };
+    story.limitHeaders = await limiter.gateway(person.credentialId, now);
     const wanted = story.params["tenantId"];
     if (wanted === undefined) return;
-    story.caller = await authenticate.enter(identity, wanted);
+    story.caller = await person.enter(wanted);
     story.tenantId = wanted;
   };
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
+import { prepared } from "./prepared.ts";
 import type { AuditLogRow } from "./tables.ts";
 
 export type NewEntry = {
@@ -67,6 +68,50 @@ const toRow = (entry: NewEntry, seq: number, prevHash: string): AuditLogRow => {
   };
 };
 
+const COLUMNS = [
+  "tenant_id",
+  "seq",
+  "id",
+  "at",
+  "method",
+  "endpoint",
+  "action",
+  "status_code",
+  "metadata",
+  "schedule_id",
+  "search",
+  "prev_hash",
+  "hash",
+] as const satisfies (keyof AuditLogRow)[];
+
+const inserting = (size: number) =>
+  prepared((db: Db, ...values: (string | number | null)[]) =>
+    db
+      .insertInto("audit_logs")
+      .values(
+        Array.from({ length: size }, (_, row) =>
+          Object.fromEntries(
+            COLUMNS.map((column, index) => [column, values[row * COLUMNS.length + index]]),
+          ),
+        ) as AuditLogRow[],
+      ),
+  );
+
+// Few shapes, each compiled once; any number of rows is a few of them.
+const INSERTS = [32, 16, 8, 4, 2, 1].map((size) => ({ size, insert: inserting(size) }));
+
+const insertRows = async (tx: Db, rows: readonly AuditLogRow[]): Promise<void> => {
+  let done = 0;
+  for (const { size, insert } of INSERTS) {
+    for (; rows.length - done >= size; done += size) {
+      const values = rows
+        .slice(done, done + size)
+        .flatMap((row) => COLUMNS.map((column) => row[column]));
+      await insert(tx, ...values);
+    }
+  }
+};
+
 /** Appends one tenant's entries to its chain. Takes the tenant's head row, so it comes last in a transaction. */
 const appendChain = async (tx: Db, tenantId: string, entries: NewEntry[]): Promise<void> => {
   const head = await tx
@@ -84,7 +129,7 @@ const appendChain = async (tx: Db, tenantId: string, entries: NewEntry[]): Promi
     ({ hash } = made);
     return made;
   });
-  await tx.insertInto("audit_logs").values(rows).execute();
+  await insertRows(tx, rows);
   await tx.updateTable("audit_heads").set({ hash }).where("tenant_id", "=", tenantId).execute();
 };
 

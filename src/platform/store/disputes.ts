@@ -139,6 +139,9 @@ export const NEWEST_FIRST: readonly SortKey<SortField>[] = [
   { field: "CreateDate", descending: true },
 ];
 
+// Ordered by an expression, the rows are found by what is looked up and not by walking an index of the order.
+const asIs = (column: string) => sql`coalesce(${sql.ref(column)}, null)`;
+
 /** The disputes that a filter keeps, in order; the id settles what the keys leave open. */
 export const selectDisputes = (
   db: Db,
@@ -151,13 +154,14 @@ export const selectDisputes = (
     ...ownConditions(filter),
     ...statusConditions(filter),
   ];
+  const isLookup = (filter.ids ?? filter.documentNumbers ?? []).length > 1;
   let query = withNames(joined(db, tenantId)).where(allOf(conditions));
   for (const { field, descending } of sort) {
     const direction = descending ? "desc" : "asc";
     if (CAN_BE_NULL.has(field)) {
       query = query.orderBy(sql`${sql.ref(COLUMNS[field])} is null`, "asc");
     }
-    query = query.orderBy(COLUMNS[field], direction);
+    query = query.orderBy(isLookup ? asIs(COLUMNS[field]) : COLUMNS[field], direction);
   }
   const last = sort.at(-1)?.descending === true ? "desc" : "asc";
   return query.orderBy("d.id", last);

@@ -10,7 +10,7 @@ class Hole {
   }
 }
 
-type Parameter = string | number;
+type Parameter = string | number | null;
 
 /**
  * A query that is compiled once and run often: building one costs more than a point read.
