@@ -1,3 +1,5 @@
-import type { Benchmark } from "./measure.ts";
+import type { Benchmark } from "../measure.ts";
+import { startBenchmarks } from "./start.ts";
 
-export const stdioBenchmarks: readonly Benchmark[] = [];
+/** The built program as hosts start it, over its standard streams. */
+export const stdioBenchmarks: readonly Benchmark[] = [...startBenchmarks];

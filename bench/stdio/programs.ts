@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual, promisify } from "node:util";
+import { build } from "esbuild";
+import { type Command, greet, resultIn, startHost } from "./host.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+
+/** The built program and what it is compared with, in a folder that goes away with them. */
+export type Programs = {
+  folder: string;
+  /** The server; further settings by name. */
+  ours(settings?: Record<string, string>): Command;
+  /** A program of `peers`, with a file that holds what it answers. */
+  peer(name: "loop" | "tool", answer: unknown): Promise<Command>;
+};
+
+const bare = (folder: string): Record<string, string> => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: folder,
+});
+
+const buildPeers = (folder: string): Promise<unknown> =>
+  build({
+    absWorkingDir: ROOT,
+    entryPoints: ["bench/peers/loop.ts", "bench/peers/tool.ts"],
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    logLevel: "warning",
+  });
+
+const make = async (folder: string): Promise<Programs> => {
+  await run(process.execPath, [join(ROOT, "scripts/build.ts"), join(folder, "dist")]);
+  await buildPeers(folder);
+  return {
+    folder,
+    ours: (settings = {}) => ({
+      args: [join(folder, "dist", "cli.js")],
+      env: {
+        ...bare(folder),
+        RECEIVABLES_DATA: join(folder, "data"),
+        RECEIVABLES_LOG: "silent",
+        ...settings,
+      },
+    }),
+    async peer(name, answer) {
+      const file = join(folder, `${name}.json`);
+      await writeFile(file, JSON.stringify(answer));
+      return { args: [join(folder, `${name}.mjs`), file], env: bare(folder) };
+    },
+  };
+};
+
+/** Builds the programs, has them measured, and leaves nothing behind. */
+export const withPrograms = async <T>(measure: (programs: Programs) => Promise<T>): Promise<T> => {
+  const folder = await mkdtemp(join(tmpdir(), "receivables-bench-"));
+  try {
+    return await measure(await make(folder));
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+};
+
+/** The tools that a program lists. */
+export const listOf = async (command: Command): Promise<unknown> => {
+  const host = startHost(command);
+  await greet(host);
+  const { tools } = resultIn(await host.request("tools/list"));
+  await host.end();
+  return tools;
+};
+
+/** A comparison is none where the two do not say the same. */
+export const checkSameList = async (ours: Command, base: Command): Promise<void> => {
+  if (!isDeepStrictEqual(await listOf(ours), await listOf(base))) {
+    throw new Error("the two programs list different tools");
+  }
+};

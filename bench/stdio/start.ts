@@ -1,0 +1,73 @@
+import type { Benchmark, Options, Samples } from "../measure.ts";
+import { interleaved } from "../measure.ts";
+import { type Command, greet, startHost } from "./host.ts";
+import { checkSameList, listOf, type Programs, withPrograms } from "./programs.ts";
+
+type Cost = { wallMs: number; cpuMs: number };
+
+/** From nothing to the first answer of `tools/list`. */
+const start = async (command: Command): Promise<Cost> => {
+  const began = performance.now();
+  const host = startHost(command);
+  await greet(host);
+  await host.request("tools/list");
+  const wallMs = performance.now() - began;
+  const cpuMs = host.cpuMs();
+  await host.end();
+  return { wallMs, cpuMs };
+};
+
+const compare = (of: keyof Cost, choose: (programs: Programs) => Command) => (options: Options) =>
+  withPrograms(async (programs): Promise<Samples> => {
+    const ours = choose(programs);
+    const base = await programs.peer("loop", await listOf(programs.ours()));
+    await checkSameList(ours, base);
+    const cost = (command: Command) => async () => (await start(command))[of];
+    return interleaved({ ours: cost(ours), base: cost(base) }, options);
+  });
+
+// Nobody listens there: listing tools must not ask.
+const REMOTE = {
+  RECEIVABLES_BASE_URL: "http://127.0.0.1:9",
+  RECEIVABLES_API_KEY: "a-key-for-nobody",
+  RECEIVABLES_TENANT_ID: "tenant",
+};
+
+const AIM = 2.5;
+const LOOP = "a hand-written JSON-RPC loop";
+
+const embedded = (programs: Programs): Command => programs.ours();
+const remote = (programs: Programs): Command => programs.ours(REMOTE);
+// As on the very first start after an installation.
+const first = (programs: Programs): Command => programs.ours({ NODE_DISABLE_COMPILE_CACHE: "1" });
+
+export const startBenchmarks: readonly Benchmark[] = [
+  {
+    name: "start",
+    about: `spawn to first tools/list, against ${LOOP}`,
+    unit: "ms",
+    aim: AIM,
+    run: compare("wallMs", embedded),
+  },
+  {
+    name: "start-cpu",
+    about: "the same, CPU time of the process",
+    unit: "ms CPU",
+    aim: AIM,
+    run: compare("cpuMs", embedded),
+  },
+  {
+    name: "start-remote",
+    about: "the same with a remote platform configured",
+    unit: "ms CPU",
+    aim: AIM,
+    run: compare("cpuMs", remote),
+  },
+  {
+    name: "start-uncached",
+    about: "the same without the compile cache, as at the first start",
+    unit: "ms CPU",
+    aim: null,
+    run: compare("cpuMs", first),
+  },
+];
