@@ -70,7 +70,6 @@ export const ledgerMap = (asOf: string) => ({
   accountNumber: "customerID",
   documentNumber: "invoiceNumber",
   amount: "InvoiceAmount",
-  currencyCode: { value: "USD" },
   categoryCode: { value: "LEDGER" },
   reasonCode: { value: "DISPUTED" },
   createDate: { column: "InvoiceDate", date: "M/D/YYYY" },

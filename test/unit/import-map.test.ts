@@ -1,9 +1,13 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Problem } from "../../src/contract/errors.ts";
 import { fieldsOf } from "../../src/platform/import/fields.ts";
 import { readMap } from "../../src/platform/import/map.ts";
 import { createMapping } from "../../src/platform/import/mapping.ts";
+import { ledgerMap } from "../support/ledger.ts";
+import { ROOT } from "../support/sources.ts";
 
 const fields = fieldsOf(
   z.object({
@@ -38,6 +42,12 @@ const faultsOf = (map: string | object) => {
 };
 
 describe("a map", () => {
+  it("stands in the README as the ledger tests use it", () => {
+    const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+    const [, sample = ""] = /## Import a ledger[^]*?```json\n([^]*?)```/.exec(readme) ?? [];
+    expect(JSON.parse(sample)).toEqual(ledgerMap("2013-09-30"));
+  });
+
   it("names its fields, nested ones with dots", () => {
     expect([...fields.keys()]).toEqual([
       "name",
