@@ -21,9 +21,14 @@ const collect = (child: ChildProcess): { stdout: string; stderr: string } => {
   return texts;
 };
 
-/** Runs the command line as a process of its own, to its end. */
-export const runCli = async (args: string[], env: Env, input = ""): Promise<Ended> => {
-  const child = spawn(process.execPath, [CLI, ...args], { env: bare(env) });
+/** Runs the command line as a process of its own, to its end; `folder` is where it works. */
+export const runCli = async (
+  args: string[],
+  env: Env,
+  input = "",
+  folder?: string,
+): Promise<Ended> => {
+  const child = spawn(process.execPath, [CLI, ...args], { env: bare(env), cwd: folder });
   const texts = collect(child);
   child.stdin.end(input);
   const [status] = (await once(child, "close")) as [number | null];
@@ -36,7 +41,9 @@ export type Running = {
   texts: { stdout: string; stderr: string };
   stdin: NodeJS.WritableStream;
   /** Sends a signal, or closes its standard input, and waits for its end. */
-  end(how: "SIGTERM" | "SIGINT" | "stdin"): Promise<{ status: number | null; ms: number }>;
+  end(
+    how: "SIGTERM" | "SIGINT" | "SIGKILL" | "stdin",
+  ): Promise<{ status: number | null; ms: number }>;
 };
 
 /** Starts a command that stays up. Whoever starts it ends it. */

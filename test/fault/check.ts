@@ -1,0 +1,189 @@
+import { sql } from "kysely";
+import { expect } from "vitest";
+import { linkHash } from "../../src/platform/store/audit-logs.ts";
+import type { Db, Store } from "../../src/platform/store/port.ts";
+import type { AuditLogRow } from "../../src/platform/store/tables.ts";
+import { apply, type Deed, expectedStatus, type World } from "./world.ts";
+
+const rowsOf = async (db: Db, tenantId: string) => {
+  return {
+    disputes: await db
+      .selectFrom("disputes")
+      .selectAll()
+      .where("tenant_id", "=", tenantId)
+      .execute(),
+    notes: await db
+      .selectFrom("dispute_notes")
+      .selectAll()
+      .where("tenant_id", "=", tenantId)
+      .execute(),
+    sequences: await db
+      .selectFrom("dispute_sequences")
+      .selectAll()
+      .where("tenant_id", "=", tenantId)
+      .execute(),
+    keys: await db
+      .selectFrom("idempotency_keys")
+      .selectAll()
+      .where("tenant_id", "=", tenantId)
+      .execute(),
+    entries: await db
+      .selectFrom("audit_logs")
+      .selectAll()
+      .where("tenant_id", "=", tenantId)
+      .orderBy("seq")
+      .execute(),
+  };
+};
+type Rows = Awaited<ReturnType<typeof rowsOf>>;
+
+const toolOf = ({ metadata }: AuditLogRow): string => {
+  const { mcpTool } = JSON.parse(metadata) as { mcpTool?: string };
+  return mcpTool ?? "";
+};
+
+/** The chain from its first link to its head. */
+export const checkChain = async (
+  db: Db,
+  tenantId: string,
+  entries: readonly AuditLogRow[],
+): Promise<void> => {
+  let hash = "";
+  for (const [index, entry] of entries.entries()) {
+    expect(entry.seq).toBe(index + 1);
+    expect(entry.prev_hash).toBe(hash);
+    ({ hash } = entry);
+    expect(linkHash(entry)).toBe(hash);
+  }
+  const head = await db
+    .selectFrom("audit_heads")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .executeTakeFirst();
+  if (head !== undefined || entries.length > 0) {
+    expect(head).toEqual({ tenant_id: tenantId, seq: entries.length, hash });
+  }
+};
+
+/** What a request that was never answered has made, by the rows that bear its mark. */
+const madeBy = ({ change }: Deed, { disputes, notes }: Rows): Record<string, unknown> => {
+  if (change.kind === "create") {
+    const made = disputes.filter(({ po_number }) => po_number === change.mark);
+    expect(made).toHaveLength(1);
+    const [row] = made;
+    const { sent } = change;
+    expect(row).toMatchObject({ version: 1, status: 0, document_number: sent["documentNumber"] });
+    expect(Number(row?.amount)).toBe(sent["amount"]);
+    return { ...sent, status: 0, disputeId: row?.id, disputeCode: row?.code };
+  }
+  if (change.kind === "note") {
+    const made = notes.filter(({ content }) => content === change.mark);
+    expect(made).toHaveLength(1);
+    return { disputeNoteId: made[0]?.id };
+  }
+  return change.kind === "update" ? change.shown : {};
+};
+
+/** When a change was done that nobody was told of, and the id that it set, only a later answer can tell. */
+const forget = (world: World, { change }: Deed): void => {
+  if (change.kind !== "update") return;
+  const shown = world.disputes.get(change.id)?.shown ?? {};
+  delete shown["updateDate"];
+  if ("status" in change.shown) {
+    delete shown["closedDate"];
+    delete shown["resolutionId"];
+  }
+};
+
+/** What of the unanswered requests was done holds from now on; the rest must have left nothing. */
+const settle = (world: World, unanswered: readonly Deed[], rows: Rows): number => {
+  const done = new Map(rows.entries.map((entry) => [toolOf(entry), entry]));
+  let settled = 0;
+  for (const deed of unanswered) {
+    const entry = done.get(deed.tool);
+    if (entry === undefined) continue;
+    settled += 1;
+    expect(entry.status_code).toBe(expectedStatus(deed));
+    forget(world, deed);
+    apply(world, deed, madeBy(deed, rows));
+  }
+  return settled;
+};
+
+const checkEntries = (world: World, { entries }: Rows): void => {
+  const told = entries.map((entry) => [
+    toolOf(entry),
+    { method: entry.method, status: entry.status_code, action: entry.action },
+  ]);
+  // As lists, so that an entry written twice is one too many.
+  expect(told.toSorted()).toEqual([...world.entries].toSorted());
+};
+
+const checkRecords = (world: World, { disputes, notes, sequences, keys }: Rows): void => {
+  const versions = (list: readonly { id: string; version: number }[]) =>
+    list.map(({ id, version }) => `${id} ${version}`).toSorted();
+  const expected = [...world.disputes].map(([id, { version }]) => ({ id, version }));
+  expect(versions(disputes)).toEqual(versions(expected));
+  expect(
+    notes.map((row) => [row.dispute_id, row.id, row.version, row.content].join(" ")).toSorted(),
+  ).toEqual(
+    [...world.disputes]
+      .flatMap(([id, dispute]) =>
+        [...dispute.notes].map(([noteId, note]) =>
+          [id, noteId, note.version, note.content].join(" "),
+        ),
+      )
+      .toSorted(),
+  );
+  expect(
+    new Map(sequences.map((row) => [row.document_number, row.last] as [string, number])),
+  ).toEqual(world.sequences);
+  const made = [...world.sequences.values()].reduce((sum, last) => sum + last, 0);
+  // Each code once, and none left out.
+  expect(world.codes.size).toBe(made);
+  expect(new Map(keys.map((row) => [row.key, row.record_id] as [string, string]))).toEqual(
+    world.keys,
+  );
+};
+
+const checkNotes = (world: World, { notes }: Rows): void => {
+  for (const row of notes) {
+    const answer = world.disputes.get(row.dispute_id)?.notes.get(row.id)?.answer;
+    if (answer === undefined) continue;
+    expect({
+      disputeNoteId: row.id,
+      tenantId: row.tenant_id,
+      disputeId: row.dispute_id,
+      content: row.content,
+      visibility: row.visibility,
+      createUser: row.created_by,
+      createDate: new Date(row.created_at).toISOString(),
+      updateUser: row.updated_by,
+      updateDate: new Date(row.updated_at).toISOString(),
+    }).toEqual(answer);
+  }
+};
+
+/** Compares one tenant's rows with what must stand there; gives how many of the unanswered requests were done. */
+export const checkWorld = async (
+  store: Store,
+  world: World,
+  unanswered: readonly Deed[],
+): Promise<number> => {
+  const rows = await rowsOf(store.read, world.tenantId);
+  await checkChain(store.read, world.tenantId, rows.entries);
+  const settled = settle(world, unanswered, rows);
+  checkEntries(world, rows);
+  checkRecords(world, rows);
+  checkNotes(world, rows);
+  return settled;
+};
+
+/** What the database itself finds wrong with its files. */
+export const checkIntegrity = async ({ dialect, read }: Store): Promise<void> => {
+  if (dialect !== "sqlite") return;
+  const found = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(read);
+  expect(found.rows).toEqual([{ integrity_check: "ok" }]);
+  const foreign = await sql`pragma foreign_key_check`.execute(read);
+  expect(foreign.rows).toEqual([]);
+};

@@ -1,0 +1,86 @@
+import { Pool } from "undici";
+import { startCli, whenReady } from "../support/cli.ts";
+
+export type Asked = {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+};
+
+export type Answer = {
+  status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies freely
+  body: any;
+  headers: Record<string, string | string[] | undefined>;
+};
+
+/** The platform as a process of its own, and connections to it that are kept alive. */
+export type Server = {
+  pid: number;
+  /** Rejects when the connection ends before the whole answer is there. */
+  send(asked: Asked): Promise<Answer>;
+  /** Ends the process as the power would. */
+  kill(): Promise<void>;
+  /** Cuts all connections, so that what is under way is done or not, and never answered. */
+  cut(): Promise<void>;
+  stop(): Promise<void>;
+  stderr(): string;
+};
+
+const UNLIMITED = { RECEIVABLES_GATEWAY_RATE_MINUTE: "0", RECEIVABLES_LOGIN_RATE_MINUTE: "0" };
+
+const sender =
+  (pool: Pool): Server["send"] =>
+  async ({ method, path, headers = {}, body }) => {
+    const answer = await pool.request({
+      method,
+      path,
+      headers: {
+        ...headers,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: text === "" ? undefined : (JSON.parse(text) as unknown),
+    };
+  };
+
+export const startServer = async (
+  environment: Record<string, string>,
+  connections: number,
+): Promise<Server> => {
+  const running = startCli(["platform", "--port", "0"], {
+    ...UNLIMITED,
+    RECEIVABLES_LOG: "warn",
+    ...environment,
+  });
+  const ready = await whenReady(running).catch(async (error: unknown) => {
+    await running.end("SIGTERM");
+    throw error;
+  });
+  const pool = new Pool(ready.baseUrl, { connections, pipelining: 1 });
+  let isOver = false;
+  return {
+    pid: running.pid,
+    send: sender(pool),
+    stderr: () => running.texts.stderr,
+    async kill() {
+      if (isOver) return;
+      isOver = true;
+      const { status } = await running.end("SIGKILL");
+      if (!pool.destroyed) await pool.destroy();
+      if (status !== null) throw new Error(`it ended by itself: ${running.texts.stderr}`);
+    },
+    cut: () => pool.destroy(),
+    async stop() {
+      isOver = true;
+      await pool.destroy();
+      await running.end("SIGTERM");
+    },
+  };
+};
