@@ -103,22 +103,22 @@ const pause = (ms: number): Promise<void> =>
 
 /** All clients at work, and in the midst of it the end of the process. */
 const workUntilKilled = async (play: Play, server: Server, goal: number): Promise<void> => {
-  let killed = false;
+  const end = new AbortController();
   const working = Array.from({ length: CLIENTS }, (_, index) => {
     const world = play.worlds[index % play.worlds.length];
     if (world === undefined) throw new Error("there is no tenant");
     const share = Math.floor(index / play.worlds.length);
     const shares = CLIENTS / play.worlds.length;
     const own = [...world.disputes.keys()].filter((_id, place) => place % shares === share);
-    return work(play, server, world, own, () => killed);
+    return work(play, server, world, own, () => end.signal.aborted);
   });
   const all = Promise.all(working);
   const reached = (async () => {
-    while (!killed && play.written < goal) await pause(1);
+    while (!end.signal.aborted && play.written < goal) await pause(1);
     await pause(play.dice.whole(0, 20));
   })();
   await Promise.race([reached, all]);
-  killed = true;
+  end.abort();
   if (play.dice.chance(0.5)) {
     await server.cut();
     await pause(play.dice.whole(0, 60));
