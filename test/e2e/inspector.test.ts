@@ -60,14 +60,22 @@ describe.each(doors)("the inspector over %s", (_door, target) => {
     const { tools } = JSON.parse(listed.stdout).result ?? JSON.parse(listed.stdout);
     expect(tools.length).toBe(50);
     const called = await call(
-      ...["--method", "tools/call", "--tool-name", "disputes_list"],
-      ...["--tool-args-json", '{"PageSize":2,"Status":[0]}'],
+      "--method",
+      "tools/call",
+      "--tool-name",
+      "disputes_list",
+      "--tool-args-json",
+      '{"PageSize":2,"Status":[0]}',
     );
     expect(called.status).toBe(0);
     expect(called.stdout).toContain("disputeCode");
     const refused = await call(
-      ...["--method", "tools/call", "--tool-name", "disputes_get"],
-      ...["--tool-arg", "disputeId=none"],
+      "--method",
+      "tools/call",
+      "--tool-name",
+      "disputes_get",
+      "--tool-arg",
+      "disputeId=none",
     );
     expect(refused.status).toBe(5);
     expect(refused.stdout).toContain("not_found: ");

@@ -182,7 +182,7 @@ describe("two hosts on one platform", () => {
       documentNumber: "D 1",
       reasonCode: "wrong",
     });
-    const { disputeId } = dispute;
+    const disputeId = String(dispute["disputeId"]);
     await made(two, "disputes_update", { disputeId, assigneeEmail: "ana@acme.example" });
     await made(one, "dispute_notes_create", { disputeId, content: "Asked for the price list." });
     const close = { disputeId, status: 1, resolutionCode: "CREDIT" };
