@@ -163,7 +163,7 @@ describe("the settings", () => {
   it("each have a default and a meaning for the README", () => {
     expect(settings.length).toBeGreaterThan(15);
     for (const { name, default: shown, meaning } of settings) {
-      expect(name).toMatch(/^RECEIVABLES_[A-Z_]+(, …_FILE)?$/);
+      expect(name).toMatch(/^(RECEIVABLES_[A-Z_]+(, …_FILE)?|DATABASE_URL)$/);
       expect(shown).not.toBe("undefined");
       expect(meaning.length).toBeGreaterThan(10);
     }
