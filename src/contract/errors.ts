@@ -39,6 +39,7 @@ export const SHARED = {
   idempotency_secret_shown_once: row(409, "The answer held a secret", "user", "never"),
   precondition_failed: row(412, "The record has changed since it was read", "caller"),
   payload_too_large: row(413, "The body is too large", "caller"),
+  validation_failed: row(422, "The request is not valid", "caller"),
   unsupported_media_type: row(415, "The body must be JSON", "caller"),
   idempotency_key_reused: row(422, "The idempotency key was sent with another request", "caller"),
   rate_limited: row(429, "Too many requests", "caller", "later"),
@@ -54,6 +55,14 @@ export const OWN = {
   duplicate_code: row(409, "The code is taken", "caller"),
   in_use: row(409, "The record is in use", "caller", "never"),
   invalid_transition: row(409, "The status cannot change that way", "caller"),
+  account_already_exists: row(409, "The account exists", "caller"),
+  document_already_exists: row(409, "The document exists", "caller"),
+  note_reference_already_exists: row(409, "The note's reference is taken", "caller"),
+  document_already_closed: row(409, "The document is closed", "caller"),
+  account_not_found: row(404, "There is no such account", "caller"),
+  document_not_found: row(404, "There is no such document", "caller"),
+  note_not_found: row(404, "There is no such note", "caller"),
+  attachment_not_found: row(404, "There is no such attachment", "caller"),
 } as const satisfies Record<string, Row>;
 
 export const ERRORS = { ...SHARED, ...OWN };
@@ -77,6 +86,8 @@ export type ProblemDetails = {
   requestId?: string;
   /** The record that a repeated request made the first time. */
   recordId?: string;
+  /** What names the record, as the ingest API's body tells it. */
+  record?: Record<string, string>;
   headers?: Record<string, string>;
 };
 

@@ -1,4 +1,6 @@
 import type { Operation } from "./operation.ts";
+import { account_notes } from "./operations/account-notes.ts";
+import { accounts } from "./operations/accounts.ts";
 import { api_keys } from "./operations/api-keys.ts";
 import { assignees } from "./operations/assignees.ts";
 import { audit_logs } from "./operations/audit-logs.ts";
@@ -7,6 +9,8 @@ import { categories } from "./operations/categories.ts";
 import { departments } from "./operations/departments.ts";
 import { dispute_notes } from "./operations/dispute-notes.ts";
 import { disputes } from "./operations/disputes.ts";
+import { document_attachments } from "./operations/document-attachments.ts";
+import { documents } from "./operations/documents.ts";
 import { reasons } from "./operations/reasons.ts";
 import { resolutions } from "./operations/resolutions.ts";
 import { users } from "./operations/users.ts";
@@ -24,6 +28,10 @@ export const contract = {
   assignees,
   resolutions,
   audit_logs,
+  accounts,
+  account_notes,
+  documents,
+  document_attachments,
 };
 
 export type Contract = typeof contract;

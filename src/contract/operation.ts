@@ -3,7 +3,7 @@ import type { OwnCode } from "./errors.ts";
 import type { Permission, Scope } from "./permissions.ts";
 
 /** Which of the platform's services answers: each has its own base URL, credential header and error dialect. */
-export type Service = "gateway" | "export";
+export type Service = "gateway" | "export" | "ingest";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
@@ -38,8 +38,14 @@ type Spec = {
   params?: Shape;
   query?: Shape;
   body?: Shape;
+  /** The service checks the body itself, with all it knows, so that a refusal names every fault at once. */
+  late?: true;
+  /** A change that makes the record where there is none, and then answers 201. */
+  upsert?: true;
   /** `null`: an answer without a body. */
   output: z.ZodType | null;
+  /** The answer is a file's bytes; `output` is what its headers say of it. */
+  file?: true;
   fails?: readonly OwnCode[];
   /** The answer shows a secret that is never shown again. */
   secret?: true;
@@ -72,6 +78,9 @@ export const operation = <const S extends Spec>(spec: S) => {
     body: null,
     fails: [],
     secret: false,
+    late: false,
+    upsert: false,
+    file: false,
     ...spec,
     effect,
     status: statusOf(spec, effect),
@@ -80,9 +89,12 @@ export const operation = <const S extends Spec>(spec: S) => {
 
 type Declared<S extends Spec> = Omit<
   S,
-  "effect" | "params" | "query" | "body" | "fails" | "also" | "secret"
+  "effect" | "params" | "query" | "body" | "fails" | "also" | "secret" | "late" | "upsert" | "file"
 > & {
   secret: boolean;
+  late: S["late"] extends true ? true : false;
+  upsert: boolean;
+  file: S["file"] extends true ? true : false;
   also: readonly { method: Method; path: `/${string}` }[];
   effect: Effect;
   status: 200 | 201 | 204;
@@ -106,18 +118,27 @@ export type Operation = {
   params: Shape;
   query: Shape;
   body: Shape | null;
+  late: boolean;
+  upsert: boolean;
   output: z.ZodType | null;
+  file: boolean;
   fails: readonly OwnCode[];
   secret: boolean;
   audit: string | ((outcome: Outcome) => string);
   source: string;
 };
 
-/** What a handler is given: validated, each part where it was sent. */
+type Body<O extends Operation> = O["late"] extends true
+  ? unknown
+  : O["body"] extends Shape
+    ? z.output<O["body"]>
+    : null;
+
+/** What a handler is given: validated (unless it is late), each part where it was sent. */
 export type Input<O extends Operation> = {
   params: z.output<O["params"]>;
   query: z.output<O["query"]>;
-  body: O["body"] extends Shape ? z.output<O["body"]> : null;
+  body: Body<O>;
 };
 
 export type Output<O extends Operation> = O["output"] extends z.ZodType

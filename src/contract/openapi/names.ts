@@ -1,7 +1,10 @@
 import { z } from "zod";
 import * as fields from "../fields.ts";
+import * as ingest_fields from "../ingest-fields.ts";
 import { operations } from "../index.ts";
 import type { Operation } from "../operation.ts";
+import * as account_notes from "../operations/account-notes.ts";
+import * as accounts from "../operations/accounts.ts";
 import * as api_keys from "../operations/api-keys.ts";
 import * as assignees from "../operations/assignees.ts";
 import * as audit_logs from "../operations/audit-logs.ts";
@@ -10,12 +13,17 @@ import * as categories from "../operations/categories.ts";
 import * as departments from "../operations/departments.ts";
 import * as dispute_notes from "../operations/dispute-notes.ts";
 import * as disputes from "../operations/disputes.ts";
+import * as document_attachments from "../operations/document-attachments.ts";
+import * as documents from "../operations/documents.ts";
 import * as reasons from "../operations/reasons.ts";
 import * as resolutions from "../operations/resolutions.ts";
 import * as users from "../operations/users.ts";
 
 const modules: readonly Record<string, unknown>[] = [
   fields,
+  ingest_fields,
+  account_notes,
+  accounts,
   api_keys,
   assignees,
   audit_logs,
@@ -24,6 +32,8 @@ const modules: readonly Record<string, unknown>[] = [
   departments,
   dispute_notes,
   disputes,
+  document_attachments,
+  documents,
   reasons,
   resolutions,
   users,

@@ -1,13 +1,17 @@
 import type { Kysely } from "kysely";
 import { Migrator } from "kysely/migration";
 import { StoreUnavailable } from "./port.ts";
-import { spine, type Types } from "./migrations/0001-spine.ts";
+import { spine } from "./migrations/0001-spine.ts";
+import { ingest } from "./migrations/0002-ingest.ts";
+import type { Types } from "./migrations/addition.ts";
 
 /** Brings a database to the newest version; several processes may try at once. */
 export const migrate = async (db: Kysely<never>, types: Types): Promise<void> => {
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => ({ "0001-spine": spine(types) }) },
+    provider: {
+      getMigrations: async () => ({ "0001-spine": spine(types), "0002-ingest": ingest(types) }),
+    },
   });
   const { error } = await migrator.migrateToLatest();
   if (error instanceof StoreUnavailable) throw error;

@@ -1,25 +1,5 @@
-import { type ColumnDataType, type CreateTableBuilder, type Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
-import type { RawBuilder } from "kysely";
-
-/** What a column type is called where the two databases differ. */
-export type Types = {
-  /** Ordered by code point. */
-  text: ColumnDataType | RawBuilder<unknown>;
-  integer: ColumnDataType;
-  double: ColumnDataType | RawBuilder<unknown>;
-};
-
-type Column = keyof Types;
-type Columns = Record<string, Column | `${Column}?`>;
-
-const TRACKED = {
-  created_by: "text",
-  created_at: "integer",
-  updated_by: "text",
-  updated_at: "integer",
-  version: "integer",
-} as const satisfies Columns;
+import { addition, type Columns, type Index, TRACKED, type Types } from "./addition.ts";
 
 const CODED = {
   tenant_id: "text",
@@ -255,7 +235,7 @@ const TABLES: Record<string, { columns: Columns; key: string[] }> = {
   },
 };
 
-const UNIQUE: [table: string, columns: string[]][] = [
+const UNIQUE: Index[] = [
   ["users", ["email_folded"]],
   ["roles", ["tenant_id", "name"]],
   ["sessions", ["token_hash"]],
@@ -270,7 +250,7 @@ const UNIQUE: [table: string, columns: string[]][] = [
   ["disputes", ["tenant_id", "source_key"]],
 ];
 
-const INDEXES: [table: string, columns: string[]][] = [
+const INDEXES: Index[] = [
   ["idempotency_keys", ["expires_at"]],
   ["memberships", ["user_id"]],
   ["sessions", ["user_id"]],
@@ -292,35 +272,6 @@ const INDEXES: [table: string, columns: string[]][] = [
   ["audit_logs", ["tenant_id", "action", "seq"]],
 ];
 
-const createTable = async (db: Kysely<unknown>, types: Types, name: string): Promise<void> => {
-  const table = TABLES[name];
-  if (table === undefined) return;
-  let builder: CreateTableBuilder<string, string> = db.schema.createTable(name);
-  for (const [column, kind] of Object.entries(table.columns)) {
-    const nullable = kind.endsWith("?");
-    const type = types[kind.replace("?", "") as Column];
-    builder = builder.addColumn(column, type as ColumnDataType, (made) =>
-      nullable ? made : made.notNull(),
-    );
-  }
-  await builder.addPrimaryKeyConstraint(`${name}_key`, table.key).execute();
-};
-
 /** The first version of the store. */
-export const spine = (types: Types): Migration => ({
-  async up(db) {
-    for (const name of Object.keys(TABLES)) await createTable(db, types, name);
-    for (const [unique, list] of [
-      [true, UNIQUE],
-      [false, INDEXES],
-    ] as const) {
-      for (const [table, columns] of list) {
-        const index = db.schema
-          .createIndex(`${table}_${columns.filter((name) => name !== "tenant_id").join("_")}`)
-          .on(table)
-          .columns(columns);
-        await (unique ? index.unique() : index).execute();
-      }
-    }
-  },
-});
+export const spine = (types: Types): Migration =>
+  addition(types, { tables: TABLES, unique: UNIQUE, indexes: INDEXES });

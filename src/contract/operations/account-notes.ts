@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { text, Timestamp } from "../fields.ts";
+import { IngestDate, IngestNumber, NoteText } from "../ingest-fields.ts";
+import { operation } from "../operation.ts";
+
+const kept = {
+  subject: text(500).optional(),
+  note_type: text(200).optional(),
+};
+
+export const AccountNoteFields = z.object({
+  reference: IngestNumber.meta({ description: "unique in the tenant" }),
+  body: NoteText,
+  ...kept,
+  effective_date: IngestDate.optional().meta({ description: "ISO 8601; now unless sent" }),
+});
+
+/** A remark on an account; it never changes. */
+export const AccountNote = z.object({
+  reference: z.string(),
+  account_number: z.string(),
+  body: z.string(),
+  ...kept,
+  effective_date: z.string(),
+  created_at: Timestamp,
+});
+export type AccountNote = z.infer<typeof AccountNote>;
+
+const NOTES = "/api/v1/ingest/accounts/{account_number}/notes";
+
+export const account_notes = {
+  get: operation({
+    id: "account_notes.get",
+    service: "ingest",
+    method: "GET",
+    path: `${NOTES}/{reference}`,
+    access: "ingest:read",
+    summary: "Read one note of an account.",
+    params: z.object({ account_number: IngestNumber, reference: IngestNumber }),
+    output: AccountNote,
+    fails: ["account_not_found", "note_not_found"],
+    audit: "account_note.read",
+    source: "export-ingest 4",
+  }),
+  create: operation({
+    id: "account_notes.create",
+    service: "ingest",
+    method: "POST",
+    path: NOTES,
+    access: "ingest:write",
+    summary: "Add a note to an account; it cannot be changed later.",
+    params: z.object({ account_number: IngestNumber }),
+    body: AccountNoteFields,
+    late: true,
+    output: AccountNote,
+    fails: ["account_not_found", "note_reference_already_exists"],
+    audit: "account_note.created",
+    source: "export-ingest 4",
+  }),
+};

@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { Email, requiredText, text, Timestamp } from "../fields.ts";
+import {
+  Address,
+  AnyObject,
+  clearable,
+  CurrencyCode,
+  CustomFields,
+  IngestAmount,
+  IngestNumber,
+  LanguageCode,
+  optional,
+} from "../ingest-fields.ts";
+import { operation, type Outcome } from "../operation.ts";
+
+const required = { name: requiredText(200) };
+
+const others = {
+  display_reference: text(128),
+  currency: CurrencyCode.meta({ description: "ISO 4217; the first one stays" }),
+  language: LanguageCode,
+  billing_address: Address,
+  remit_to: Address,
+  phone: text(200),
+  mobile_phone: text(200),
+  fax: text(200),
+  email: Email,
+  payment_terms: text(200),
+  credit_limit: IngestAmount,
+  account_group: text(200),
+  parent_account_number: IngestNumber,
+  is_parent_account: z.boolean().meta({ description: "required with parent_account_number" }),
+  branch_name: text(200),
+  description: text(500),
+  vat: text(200),
+  company_registration_number: text(200),
+  data_providers: AnyObject.meta({ type: "object", description: "any keys" }),
+  custom_fields: CustomFields,
+};
+
+/** What is sent of an account, and kept. */
+export const AccountFields = z.object({ ...required, ...optional(others) });
+export type AccountFields = z.infer<typeof AccountFields>;
+
+/** A customer. */
+export const Account = z.object({
+  csrId: z.int(),
+  accountNumber: z.string(),
+  ...AccountFields.shape,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Account = z.infer<typeof Account>;
+
+export const EmbeddedNote = z.object({
+  reference: z.string(),
+  accountNumber: z.string(),
+  body: z.string(),
+  effective_date: z.string(),
+  createdAt: Timestamp,
+});
+
+/** A customer with the notes on it, newest first. */
+export const AccountWithNotes = z.object({ ...Account.shape, notes: z.array(EmbeddedNote) });
+export type AccountWithNotes = z.infer<typeof AccountWithNotes>;
+
+const one = z.object({ account_number: IngestNumber });
+const ACCOUNT = "/api/v1/ingest/accounts/{account_number}";
+
+export const accounts = {
+  get: operation({
+    id: "accounts.get",
+    service: "ingest",
+    method: "GET",
+    path: ACCOUNT,
+    access: "ingest:read",
+    summary: "Read one account with its notes.",
+    params: one,
+    output: AccountWithNotes,
+    fails: ["account_not_found"],
+    audit: "account.read",
+    source: "export-ingest 4",
+  }),
+  create: operation({
+    id: "accounts.create",
+    service: "ingest",
+    method: "POST",
+    path: ACCOUNT,
+    access: "ingest:write",
+    summary: "Create an account.",
+    params: one,
+    body: AccountFields,
+    late: true,
+    output: Account,
+    fails: ["account_already_exists"],
+    audit: "account.created",
+    source: "export-ingest 4",
+  }),
+  replace: operation({
+    id: "accounts.replace",
+    service: "ingest",
+    method: "PUT",
+    path: ACCOUNT,
+    access: "ingest:write",
+    summary: "Create an account or replace all its fields.",
+    params: one,
+    body: AccountFields,
+    late: true,
+    upsert: true,
+    output: Account,
+    audit: ({ status }: Outcome) => (status === 201 ? "account.created" : "account.replaced"),
+    source: "export-ingest 4",
+  }),
+  update: operation({
+    id: "accounts.update",
+    service: "ingest",
+    method: "PATCH",
+    path: ACCOUNT,
+    access: "ingest:write",
+    summary: "Change the fields of an account that are sent; null clears.",
+    params: one,
+    body: z.object({ ...optional(required), ...clearable(others) }),
+    late: true,
+    output: Account,
+    fails: ["account_not_found"],
+    audit: "account.updated",
+    source: "export-ingest 4",
+  }),
+};

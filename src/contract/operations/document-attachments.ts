@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { Timestamp } from "../fields.ts";
+import { IngestNumber } from "../ingest-fields.ts";
+import { operation } from "../operation.ts";
+
+/** What is known of a PDF beside its bytes. */
+export const DocumentAttachment = z.object({
+  id: z.string(),
+  csrId: z.int(),
+  documentNumber: z.string(),
+  fileSize: z.int(),
+  uploadedAt: Timestamp,
+});
+export type DocumentAttachment = z.infer<typeof DocumentAttachment>;
+
+export const DocumentAttachments = z.object({
+  document_number: z.string(),
+  attachments: z.array(DocumentAttachment),
+});
+
+/** What the headers of a file's answer say of it. */
+export const DocumentFile = z.object({
+  fileName: z.string(),
+  mimeType: z.string(),
+  fileSize: z.int(),
+});
+
+const one = z.object({ document_number: IngestNumber });
+const ATTACHMENTS = "/api/v1/ingest/documents/{document_number}/attachments";
+
+export const document_attachments = {
+  list: operation({
+    id: "document_attachments.list",
+    service: "ingest",
+    method: "GET",
+    path: ATTACHMENTS,
+    access: "ingest:read",
+    summary: "List the PDF files of a document.",
+    params: one,
+    output: DocumentAttachments,
+    fails: ["document_not_found"],
+    audit: "document_attachment.listed",
+    source: "export-ingest 4",
+  }),
+  get: operation({
+    id: "document_attachments.get",
+    service: "ingest",
+    method: "GET",
+    path: `${ATTACHMENTS}/{id}`,
+    access: "ingest:read",
+    summary: "Read a PDF file of a document.",
+    params: z.object({ document_number: IngestNumber, id: IngestNumber }),
+    file: true,
+    output: DocumentFile,
+    fails: ["document_not_found", "attachment_not_found"],
+    audit: "document_attachment.read",
+    source: "export-ingest 4",
+  }),
+};

@@ -1,0 +1,197 @@
+import { z } from "zod";
+import { Amount, text, Timestamp } from "../fields.ts";
+import {
+  AnyObject,
+  clearable,
+  Comment,
+  CountryCode,
+  CurrencyCode,
+  CustomFields,
+  IngestAmount,
+  IngestDate,
+  IngestNumber,
+  optional,
+} from "../ingest-fields.ts";
+import { operation, type Outcome } from "../operation.ts";
+
+export const DOCUMENT_TYPES = ["other", "invoice", "credit_note"] as const;
+export const CLOSURE_REASONS = ["paid", "write_off", "contra", "adjustment", "other"] as const;
+
+const required = {
+  account_number: IngestNumber,
+  invoice_date: IngestDate,
+  due_date: IngestDate,
+};
+
+const LineItem = z.object(
+  optional({
+    line_number: z.union([z.int(), text(64)]),
+    product_code: text(64),
+    description: text(500),
+    quantity: Amount,
+    unit_of_measure: text(64),
+    unit_price: Amount,
+    amount: IngestAmount,
+    tax_amount: IngestAmount,
+  }),
+);
+
+const others = {
+  applies_to_invoice: text(128).meta({ description: "required for a credit note" }),
+  invoice_num: text(128),
+  po_number: text(128),
+  pdf_name: text(255),
+  ship_to_account_num: text(128),
+  ship_to_address_street: text(200),
+  ship_to_address_suite: text(200),
+  ship_to_address_city: text(200),
+  ship_to_address_state: text(200),
+  ship_to_address_zip: text(200),
+  ship_to_address_country: CountryCode,
+  currency: CurrencyCode,
+  original_denomination: IngestAmount,
+  denomination: IngestAmount.meta({ description: "still open; 0 closes the document" }),
+  original_currency: CurrencyCode,
+  base_currency: CurrencyCode,
+  original_denomination_in_original_currency: IngestAmount,
+  original_denomination_in_base_currency: IngestAmount,
+  denomination_in_original_currency: IngestAmount,
+  denomination_in_base_currency: IngestAmount.meta({ description: "0 closes the document" }),
+  description: text(500),
+  comment: Comment,
+  line_items: z.array(LineItem).max(10_000),
+  discount_date: IngestDate,
+  discount_amount: IngestAmount,
+  freight_amount: IngestAmount,
+  tax_amount: IngestAmount,
+  payment_terms: text(200),
+  branch_name: text(200),
+  custom_fields: CustomFields,
+  invoicing_detail: AnyObject,
+};
+
+const sentType = {
+  document_type: z
+    .literal([...DOCUMENT_TYPES, 1, 2, 3])
+    .meta({ description: "1 other, 2 invoice, 3 credit_note; invoice unless sent" }),
+};
+
+/** What is sent of a document. */
+export const DocumentFields = z.object({ ...required, ...optional({ ...sentType, ...others }) });
+
+/** What is kept of it. */
+export const StoredDocument = z.object({
+  ...required,
+  document_type: z.enum(DOCUMENT_TYPES),
+  ...optional(others),
+});
+export type StoredDocument = z.infer<typeof StoredDocument>;
+
+/** An invoice, a credit note or another record of what an account owes. */
+export const Document = z.object({
+  csrId: z.int(),
+  documentNumber: z.string(),
+  ...StoredDocument.shape,
+  status: z.enum(["open", "closed"]),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Document = z.infer<typeof Document>;
+
+export const ClosureFields = z.object({
+  closure_reason: z.enum(CLOSURE_REASONS),
+  closure_date: IngestDate.optional().meta({ description: "ISO 8601; now unless sent" }),
+  notes: text(2000).optional(),
+});
+export type ClosureFields = z.infer<typeof ClosureFields>;
+
+/** That a document was closed. */
+export const Closure = z.object({
+  closure_reason: z.enum(CLOSURE_REASONS),
+  closedAt: Timestamp,
+  status: z.literal("closed"),
+  csrId: z.int(),
+  documentNumber: z.string(),
+  updatedAt: Timestamp,
+});
+export type Closure = z.infer<typeof Closure>;
+
+const one = z.object({ document_number: IngestNumber });
+const DOCUMENT = "/api/v1/ingest/documents/{document_number}";
+
+export const documents = {
+  get: operation({
+    id: "documents.get",
+    service: "ingest",
+    method: "GET",
+    path: DOCUMENT,
+    access: "ingest:read",
+    summary: "Read one document with its status.",
+    params: one,
+    output: Document,
+    fails: ["document_not_found"],
+    audit: "document.read",
+    source: "export-ingest 4",
+  }),
+  create: operation({
+    id: "documents.create",
+    service: "ingest",
+    method: "POST",
+    path: DOCUMENT,
+    access: "ingest:write",
+    summary: "Create a document.",
+    params: one,
+    body: DocumentFields,
+    late: true,
+    output: Document,
+    fails: ["document_already_exists"],
+    audit: "document.created",
+    source: "export-ingest 4",
+  }),
+  replace: operation({
+    id: "documents.replace",
+    service: "ingest",
+    method: "PUT",
+    path: DOCUMENT,
+    access: "ingest:write",
+    summary: "Create a document or replace all its fields.",
+    params: one,
+    body: DocumentFields,
+    late: true,
+    upsert: true,
+    output: Document,
+    audit: ({ status }: Outcome) => (status === 201 ? "document.created" : "document.replaced"),
+    source: "export-ingest 4",
+  }),
+  update: operation({
+    id: "documents.update",
+    service: "ingest",
+    method: "PATCH",
+    path: DOCUMENT,
+    access: "ingest:write",
+    summary: "Change the fields of a document that are sent; null clears, lists are replaced.",
+    params: one,
+    body: z.object({ ...optional(required), ...clearable({ ...sentType, ...others }) }),
+    late: true,
+    output: Document,
+    fails: ["document_not_found"],
+    audit: "document.updated",
+    source: "export-ingest 4",
+  }),
+  close: operation({
+    id: "documents.close",
+    service: "ingest",
+    method: "POST",
+    path: `${DOCUMENT}/closure`,
+    access: "ingest:write",
+    effect: "change",
+    summary: "Close an open document for a reason.",
+    params: one,
+    body: ClosureFields,
+    late: true,
+    output: Closure,
+    fails: ["document_not_found", "document_already_closed"],
+    audit: "document.closed",
+    source: "export-ingest 4",
+  }),
+};

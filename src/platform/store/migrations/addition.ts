@@ -1,0 +1,65 @@
+import type { ColumnDataType, CreateTableBuilder, Kysely, RawBuilder } from "kysely";
+import type { Migration } from "kysely/migration";
+
+/** What a column type is called where the two databases differ. */
+export type Types = {
+  /** Ordered by code point. */
+  text: ColumnDataType | RawBuilder<unknown>;
+  integer: ColumnDataType;
+  double: ColumnDataType | RawBuilder<unknown>;
+};
+
+type Column = keyof Types;
+export type Columns = Record<string, Column | `${Column}?`>;
+type Table = { columns: Columns; key: string[] };
+export type Index = [table: string, columns: string[]];
+
+/** The audit columns of a record that changes. */
+export const TRACKED = {
+  created_by: "text",
+  created_at: "integer",
+  updated_by: "text",
+  updated_at: "integer",
+  version: "integer",
+} as const satisfies Columns;
+
+const createTable = async (
+  db: Kysely<unknown>,
+  types: Types,
+  name: string,
+  { columns, key }: Table,
+): Promise<void> => {
+  let builder: CreateTableBuilder<string, string> = db.schema.createTable(name);
+  for (const [column, kind] of Object.entries(columns)) {
+    const nullable = kind.endsWith("?");
+    const type = types[kind.replace("?", "") as Column];
+    builder = builder.addColumn(column, type as ColumnDataType, (made) =>
+      nullable ? made : made.notNull(),
+    );
+  }
+  await builder.addPrimaryKeyConstraint(`${name}_key`, key).execute();
+};
+
+const createIndex = async (
+  db: Kysely<unknown>,
+  [table, columns]: Index,
+  unique: boolean,
+): Promise<void> => {
+  const name = `${table}_${columns.filter((column) => column !== "tenant_id").join("_")}`;
+  const index = db.schema.createIndex(name).on(table).columns(columns);
+  await (unique ? index.unique() : index).execute();
+};
+
+/** A step that adds tables with their indexes. */
+export const addition = (
+  types: Types,
+  added: { tables: Record<string, Table>; unique: Index[]; indexes: Index[] },
+): Migration => ({
+  async up(db) {
+    for (const [name, table] of Object.entries(added.tables)) {
+      await createTable(db, types, name, table);
+    }
+    for (const index of added.unique) await createIndex(db, index, true);
+    for (const index of added.indexes) await createIndex(db, index, false);
+  },
+});
