@@ -116,7 +116,7 @@ export const createBroker = ({
     }
     const args = argsFor(operation, given);
     const has = await credentials();
-    if (operation.service === "export") {
+    if (operation.service !== "gateway") {
       if (has.extApiKey === undefined) throw MISSING.export();
       const key = exportHeader(has.extApiKey);
       return withKey(operation, args, options, [key, "RECEIVABLES_EXT_API_KEY"]);

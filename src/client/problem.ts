@@ -32,6 +32,18 @@ const ExportProblem = z.object({
   }),
 });
 
+const IngestProblem = z.object({
+  error: z.string(),
+  message: z.string().optional().catch(undefined),
+  errors: z.array(GatewayFault).optional().catch(undefined),
+});
+
+/** The ingest API's words that are not the code itself. */
+const INGEST_CODES: Record<string, Code> = {
+  unauthorized: "unauthenticated",
+  forbidden: "forbidden_permission",
+};
+
 const EXPORT_CODES: Record<string, Code> = {
   BAD_REQUEST: "invalid_request",
   UNAUTHORIZED: "unauthenticated",
@@ -73,19 +85,36 @@ const PROXY_STATUSES = [401, 413, 429];
 
 type Told = { code: Code; message: string; requestId?: string; errors?: Fault[] };
 
+const faultsOf = (list: readonly Fault[] = []): { errors?: Fault[] } =>
+  list.length === 0
+    ? {}
+    : {
+        errors: list.slice(0, MAX_FAULTS).map((fault) => ({
+          field: line(fault.field, 200),
+          code: line(fault.code, 64),
+          message: line(fault.message),
+        })),
+      };
+
 const fromGateway = (status: number, body: unknown): Told | undefined => {
   const { success, data } = GatewayProblem.safeParse(body);
   if (!success) return undefined;
-  const errors = data.errors?.slice(0, MAX_FAULTS).map((fault) => ({
-    field: line(fault.field, 200),
-    code: line(fault.code, 64),
-    message: line(fault.message),
-  }));
   return {
     code: isCode(data.code) ? data.code : byStatus(status),
     message: line(data.detail ?? data.title ?? ""),
     ...(data.requestId === undefined ? {} : { requestId: data.requestId }),
-    ...(errors === undefined || errors.length === 0 ? {} : { errors }),
+    ...faultsOf(data.errors),
+  };
+};
+
+const fromIngest = (status: number, body: unknown): Told | undefined => {
+  const { success, data } = IngestProblem.safeParse(body);
+  if (!success) return undefined;
+  const code = INGEST_CODES[data.error] ?? data.error;
+  return {
+    code: isCode(code) ? code : byStatus(status),
+    message: line(data.message ?? ""),
+    ...faultsOf(data.errors),
   };
 };
 
@@ -115,7 +144,10 @@ export const isJson = (reply: WireReply): boolean =>
 
 const told = (reply: WireReply): Told => {
   const body = jsonOf(reply);
-  const known = fromGateway(reply.status, body) ?? fromExport(reply.status, body);
+  const known =
+    fromGateway(reply.status, body) ??
+    fromExport(reply.status, body) ??
+    fromIngest(reply.status, body);
   if (known !== undefined) return known;
   const trusted = body !== undefined || reply.body === "" || PROXY_STATUSES.includes(reply.status);
   return { code: trusted ? byStatus(reply.status) : "unavailable", message: "" };

@@ -5,8 +5,8 @@ import { type FaultKind, TransportFault } from "./fault.ts";
 import type { Transport, WireReply } from "./port.ts";
 
 export type RemoteNeeds = {
-  /** Where each service begins; a path in it is kept. */
-  baseUrls: Record<Service, string>;
+  /** Where the services begin, a path in them is kept; the ingest API stands with the export service. */
+  baseUrls: Record<"gateway" | "export", string>;
   requestMs: number;
   maxAnswerBytes?: number;
 };
@@ -92,7 +92,7 @@ export const remoteTransport = ({
     getWithBody: true,
     send: (request) =>
       withDeadline(requestMs, request.signal, (signal) =>
-        exchange(bases[request.service], request, signal),
+        exchange(bases[request.service === "gateway" ? "gateway" : "export"], request, signal),
       ),
     close: () => agent.destroy(),
   };

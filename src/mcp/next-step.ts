@@ -51,6 +51,7 @@ const STEPS: Record<RefusalCode, Step> = {
   idempotency_key_reused: "Send another idempotencyKey, or none.",
   idempotency_secret_shown_once:
     "The record exists; delete it by its id and create another if its secret is lost.",
+  validation_failed: "Correct what is named and call again.",
   precondition_failed: (tool) =>
     `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, and send its etag as ifMatch.`,
   payload_too_large: "Send less in one call.",
@@ -64,6 +65,14 @@ const STEPS: Record<RefusalCode, Step> = {
   duplicate_code: "Choose another code, or change the record that has it.",
   in_use: "Deactivate it instead (active false) where it has that, or leave it.",
   invalid_transition: "Reopen the dispute first (status 0), then set the status.",
+  account_already_exists: "Use accounts_update to change it or accounts_replace to replace it.",
+  document_already_exists: "Use documents_update to change it or documents_replace to replace it.",
+  note_reference_already_exists: "Choose another reference; account_notes_get shows a note.",
+  document_already_closed: REREAD,
+  account_not_found: "Check account_number.",
+  document_not_found: "Check document_number.",
+  note_not_found: "Check account_number and reference.",
+  attachment_not_found: "Check the id; document_attachments_list shows what exists.",
   declined: "Do not repeat it; ask the person what they want instead.",
   confirmation_required:
     "Ask the person; if they agree, make the same call with this confirmationToken.",

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
 import { contract } from "../contract/index.ts";
-import type { Operation } from "../contract/operation.ts";
+import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { documents } from "./http/documents.ts";
 import { problemResponse, toProblem } from "./http/problem.ts";
@@ -31,8 +31,14 @@ const routesOf = (services: Services): Route[] =>
 const specificFirst = (a: string, b: string): number =>
   a.replaceAll("{", "\uffff") < b.replaceAll("{", "\uffff") ? -1 : 1;
 
-const serviceAt = (path: string) =>
-  path.startsWith("/api/v1/remittance-export") ? "export" : "gateway";
+const BASES: [base: string, service: Service][] = [
+  ["/api/v1/remittance-export", "export"],
+  ["/api/v1/ingest", "ingest"],
+  ["/api/v1/pdf-ingestion", "ingest"],
+];
+
+const serviceAt = (path: string): Service =>
+  BASES.find(([base]) => path.startsWith(base))?.[1] ?? "gateway";
 
 const patternOf = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 

@@ -46,6 +46,12 @@ export type Call<O extends Operation = Operation> = {
   fail(code: FailCode<O> | SharedCode, message: string, details?: ProblemDetails): never;
   /** Refuses the body because of one field. */
   refuse(field: string, code: Fault["code"], message: string): never;
+  /** Refuses the body because of all that is wrong with it. */
+  invalid(faults: Fault[]): never;
+  /** Names in the answer what of a late body has no meaning, given what has. */
+  ignores(sent: unknown, known: unknown): void;
+  /** Inside an upsert's change: there was no record, so the answer is 201. Refuses an If-Match. */
+  made(): void;
   /** Tells the audit log what the record was before the change. */
   was(value: unknown): void;
   /** Names the tenant of an operation whose path has none, for the audit log. */
@@ -64,7 +70,17 @@ export type Listing<T> = {
   close?: () => Promise<void>;
 };
 
-export type Answer<O extends Operation> =
+/** A file as it is read; whoever answers with it reads or cancels it. */
+export type FileAnswer = {
+  fileName: string;
+  mimeType: string;
+  fileSize: number;
+  bytes: ReadableStream<Uint8Array>;
+};
+
+export type Answer<O extends Operation> = O["file"] extends true ? FileAnswer : JsonAnswer<O>;
+
+type JsonAnswer<O extends Operation> =
   Output<O> extends (infer Row)[] ? Row[] | Listing<Row> : Output<O>;
 
 export type Handler<O extends Operation> = (input: Input<O>, call: Call<O>) => Promise<Answer<O>>;

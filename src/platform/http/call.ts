@@ -5,8 +5,10 @@ import {
   type SharedCode,
 } from "../../contract/errors.ts";
 import { sentence } from "../../contract/faults.ts";
+import type { Operation } from "../../contract/operation.ts";
 import type { Call, Principal } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
+import { noteIgnored } from "./ignored.ts";
 import { entryFor, isLogged, type RequestNeeds, type Story } from "./story.ts";
 
 const checkVersion = (story: Story, record: { id: string; version: number }): void => {
@@ -24,6 +26,24 @@ const checkVersion = (story: Story, record: { id: string; version: number }): vo
   );
 };
 
+const checkUnmatched = (story: Story): void => {
+  if (story.request.headers.get("if-match") === null) return;
+  throw new Problem("precondition_failed", "There is no such record yet, in any version.");
+};
+
+// A body may have more faults than anybody reads.
+const MOST_IN_WORDS = 10;
+
+const invalid = ({ service }: Operation, errors: Fault[]): never => {
+  const more = errors.length - MOST_IN_WORDS;
+  const words = sentence(errors.slice(0, MOST_IN_WORDS));
+  throw new Problem(
+    service === "ingest" ? "validation_failed" : "invalid_request",
+    more > 0 ? `${words} And ${more} more.` : words,
+    { errors },
+  );
+};
+
 /** What a handler is given beside its input, for one request. */
 export const callOf = (needs: RequestNeeds, story: Story): Call => {
   const { store, audit, idempotency, newId } = needs;
@@ -33,7 +53,7 @@ export const callOf = (needs: RequestNeeds, story: Story): Call => {
     const result = await store.transaction(async (tx) => {
       const made = await act(tx);
       // Last, because it takes the tenant's head row.
-      if (isLogged(story)) await audit.append(tx, entryFor(story, operation.status, newId));
+      if (isLogged(story)) await audit.append(tx, entryFor(story, story.status, newId));
       return made;
     }, story.tenantId);
     story.logged = isLogged(story);
@@ -65,9 +85,13 @@ export const callOf = (needs: RequestNeeds, story: Story): Call => {
     fail(code: SharedCode, message: string, details: ProblemDetails = {}) {
       throw new Problem(code, message, details);
     },
-    refuse(field: string, code: Fault["code"], message: string) {
-      const errors = [{ field, code, message }];
-      throw new Problem("invalid_request", sentence(errors), { errors });
+    refuse: (field: string, code: Fault["code"], message: string) =>
+      invalid(operation, [{ field, code, message }]),
+    invalid: (errors) => invalid(operation, errors),
+    ignores: (sent, known) => noteIgnored(story, sent, known),
+    made() {
+      checkUnmatched(story);
+      story.status = 201;
     },
     was(value) {
       story.was = value;

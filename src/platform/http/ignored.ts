@@ -1,3 +1,5 @@
+import type { Story } from "./story.ts";
+
 const MOST_NAMED = 20;
 // A document's status is the server's own and often sent along; naming it each time would teach nothing.
 const SILENT = new Set(["status"]);
@@ -25,4 +27,10 @@ export const ignoredFields = (sent: unknown, known: unknown, parent = ""): strin
     }
   }
   return found.slice(0, MOST_NAMED);
+};
+
+/** Names in the answer what of the body has no meaning here. */
+export const noteIgnored = (story: Pick<Story, "headers">, sent: unknown, known: unknown): void => {
+  const ignored = ignoredFields(sent, known);
+  if (ignored.length > 0) story.headers["X-Ignored-Fields"] = ignored.join(",");
 };

@@ -2,21 +2,24 @@ import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import { Problem, type Fault } from "../../contract/errors.ts";
 import { faults, sentence } from "../../contract/faults.ts";
-import type { Operation } from "../../contract/operation.ts";
+import type { Operation, Service } from "../../contract/operation.ts";
 import { brokenLimit, parseJson } from "../../kit/json.ts";
 
-const MAX_BODY_BYTES = 1024 * 1024;
+const MIB = 1024 * 1024;
+const MAX_BODY_BYTES: Record<Service, number> = { gateway: MIB, export: MIB, ingest: 5 * MIB };
 const LIMITS = { depth: 32, arrayLength: 10_000 };
 
-const refuse = (code: "invalid_parameter" | "invalid_request", errors: Fault[]): never => {
+type Invalid = "invalid_parameter" | "invalid_request" | "validation_failed";
+
+/** The ingest API has one word for whatever is not valid. */
+const invalid = ({ service }: Operation, code: Invalid): Invalid =>
+  service === "ingest" ? "validation_failed" : code;
+
+const refuse = (code: Invalid, errors: Fault[]): never => {
   throw new Problem(code, sentence(errors), { errors });
 };
 
-const parse = <S extends z.ZodType>(
-  schema: S,
-  value: unknown,
-  code: "invalid_parameter" | "invalid_request",
-): z.output<S> => {
+const parse = <S extends z.ZodType>(schema: S, value: unknown, code: Invalid): z.output<S> => {
   const result = schema.safeParse(value, { reportInput: true });
   return result.success ? result.data : refuse(code, faults(result.error));
 };
@@ -39,7 +42,11 @@ const decodeOne = (schema: z.ZodType, text: string): unknown =>
   isNumeric(schema) && WHOLE.test(text) ? Number(text) : text;
 
 /** Query text to the types of the schema; a name sent twice where one value is meant is refused. */
-const decodeQuery = (schema: z.ZodObject, search: URLSearchParams): Record<string, unknown> => {
+const decodeQuery = (
+  schema: z.ZodObject,
+  search: URLSearchParams,
+  code: Invalid,
+): Record<string, unknown> => {
   const decoded: Record<string, unknown> = Object.create(null);
   for (const name of new Set(search.keys())) {
     const values = search.getAll(name);
@@ -48,13 +55,11 @@ const decodeQuery = (schema: z.ZodObject, search: URLSearchParams): Record<strin
       : undefined;
     const core = field && inner(field);
     if (values.includes(""))
-      refuse("invalid_parameter", [{ field: name, code: "empty", message: "must not be empty" }]);
+      refuse(code, [{ field: name, code: "empty", message: "must not be empty" }]);
     if (core instanceof z.ZodArray) {
       decoded[name] = values.map((value) => decodeOne(core.element as z.ZodType, value));
     } else if (values.length > 1 && field !== undefined) {
-      refuse("invalid_parameter", [
-        { field: name, code: "repeated", message: "must be sent once" },
-      ]);
+      refuse(code, [{ field: name, code: "repeated", message: "must be sent once" }]);
     } else {
       decoded[name] = field === undefined ? values[0] : decodeOne(field, values[0] ?? "");
     }
@@ -62,16 +67,16 @@ const decodeQuery = (schema: z.ZodObject, search: URLSearchParams): Record<strin
   return decoded;
 };
 
-const tooLarge = (): never => {
-  throw new Problem("payload_too_large", `A body may have ${MAX_BODY_BYTES} bytes at most.`);
+const tooLarge = (most: number): never => {
+  throw new Problem("payload_too_large", `A body may have ${most} bytes at most.`);
 };
 
-const collect = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {
+const collect = async (stream: AsyncIterable<Uint8Array>, most: number): Promise<string> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) tooLarge();
+    if (size > most) tooLarge(most);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -81,15 +86,16 @@ const collect = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {
 const readText = async (
   request: Request,
   incoming: IncomingMessage | undefined,
+  most: number,
 ): Promise<string> => {
-  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) tooLarge();
-  if (request.method === "GET") return incoming === undefined ? "" : collect(incoming);
-  return request.body === null ? "" : collect(request.body);
+  if (Number(request.headers.get("content-length") ?? 0) > most) tooLarge(most);
+  if (request.method === "GET") return incoming === undefined ? "" : collect(incoming, most);
+  return request.body === null ? "" : collect(request.body, most);
 };
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-const parseBody = (text: string, contentType: string | null): unknown => {
+const parseBody = (operation: Operation, text: string, contentType: string | null): unknown => {
   if (text.trim() === "") return undefined;
   if (contentType === null || !JSON_TYPE.test(contentType)) {
     throw new Problem("unsupported_media_type", "Send the body as application/json.");
@@ -103,7 +109,7 @@ const parseBody = (text: string, contentType: string | null): unknown => {
   const broken = brokenLimit(value, LIMITS);
   if (broken === undefined) return value;
   throw new Problem(
-    "invalid_request",
+    invalid(operation, "invalid_request"),
     broken === "depth"
       ? `The body is nested deeper than ${LIMITS.depth} levels.`
       : `An array has more than ${LIMITS.arrayLength} items.`,
@@ -117,7 +123,8 @@ export const readBody = async (
   incoming: IncomingMessage | undefined,
 ): Promise<unknown> => {
   if (operation.body === null) return undefined;
-  return parseBody(await readText(request, incoming), request.headers.get("content-type"));
+  const text = await readText(request, incoming, MAX_BODY_BYTES[operation.service]);
+  return parseBody(operation, text, request.headers.get("content-type"));
 };
 
 /** Path and query, checked against the operation. */
@@ -125,18 +132,22 @@ export const parseTarget = (
   operation: Operation,
   params: Record<string, string>,
   search: URLSearchParams,
-) => ({
-  params: parse(operation.params, params, "invalid_parameter"),
-  query: parse(operation.query, decodeQuery(operation.query, search), "invalid_parameter"),
-});
+) => {
+  const code = invalid(operation, "invalid_parameter");
+  return {
+    params: parse(operation.params, params, code),
+    query: parse(operation.query, decodeQuery(operation.query, search, code), code),
+  };
+};
 
-/** The body, checked against the operation. */
+/** The body, checked against the operation unless its service does that. */
 export const parseInputBody = (operation: Operation, sent: unknown): unknown => {
   if (operation.body === null) return null;
+  const code = invalid(operation, "invalid_request");
   if (sent === undefined) {
-    throw new Problem("invalid_request", "Send a JSON body.", {
+    throw new Problem(code, "Send a JSON body.", {
       errors: [{ field: "", code: "required", message: "is required" }],
     });
   }
-  return parse(operation.body, sent, "invalid_request");
+  return operation.late ? sent : parse(operation.body, sent, code);
 };

@@ -72,9 +72,10 @@ export const createLimiter = (store: Store, limits: Limits) => {
       takeOrRefuse(`gateway:${credentialId}`, [minute(limits.gatewayPerMinute)], now),
     login: (ip: string, now: number) =>
       takeOrRefuse(`login:${ip}`, [minute(limits.loginPerMinute)], now),
-    export: (tenantId: string, now: number) =>
+    /** The export service and the ingest API each count for themselves. */
+    keyed: (service: "export" | "ingest", tenantId: string, now: number) =>
       takeOrRefuse(
-        `export:${tenantId}`,
+        `${service}:${tenantId}`,
         [hour(limits.exportPerHour), minute(limits.exportPerMinute)],
         now,
       ),

@@ -25,6 +25,31 @@ const exportBody = (problem: Problem, requestId: string) => ({
   },
 });
 
+/** The ingest API's words, where they are not the code itself. */
+const INGEST_WORDS: Partial<Record<Code, string>> = {
+  unauthenticated: "unauthorized",
+  forbidden_permission: "forbidden",
+  forbidden_tenant: "forbidden",
+};
+
+const ingestBody = ({ code, message, details }: Problem) => ({
+  error: INGEST_WORDS[code] ?? code,
+  ...details.record,
+  message,
+  ...(code === "validation_failed" || details.errors !== undefined
+    ? { errors: details.errors ?? [] }
+    : {}),
+});
+
+const bodyOf = (
+  problem: Problem,
+  service: Service,
+  { requestId, path }: { requestId: string; path: string },
+): object => {
+  if (service === "gateway") return gatewayBody(problem, requestId, path);
+  return service === "export" ? exportBody(problem, requestId) : ingestBody(problem);
+};
+
 const CHALLENGED: ReadonlySet<Code> = new Set<Code>([
   "unauthenticated",
   "token_expired",
@@ -58,15 +83,11 @@ export const problemResponse = (
   service: Service,
   context: { requestId: string; path: string },
 ): Response => {
-  const gateway = service === "gateway";
-  const body = gateway
-    ? gatewayBody(problem, context.requestId, context.path)
-    : exportBody(problem, context.requestId);
-  return new Response(JSON.stringify(body), {
+  return new Response(JSON.stringify(bodyOf(problem, service, context)), {
     status: problem.status,
     headers: {
       ...commonHeaders(context.requestId),
-      "Content-Type": gateway ? "application/problem+json" : "application/json",
+      "Content-Type": service === "gateway" ? "application/problem+json" : "application/json",
       ...headersOf(problem),
     },
   });

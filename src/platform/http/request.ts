@@ -7,7 +7,7 @@ import { authorize } from "./authenticate.ts";
 import { callOf } from "./call.ts";
 import { AlreadyDone, type Keyed, keyOf, type Remembered } from "./idempotency.ts";
 import { commonHeaders } from "./headers.ts";
-import { ignoredFields } from "./ignored.ts";
+import { noteIgnored } from "./ignored.ts";
 import { parseInputBody, parseTarget, readBody } from "./input.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 import {
@@ -34,12 +34,12 @@ const rowsOf = (output: unknown): number | undefined => {
 export const createRequests = (needs: RequestNeeds) => {
   const { store, log, audit, authenticate, idempotency, limiter, newId } = needs;
 
-  const identifyExport = async (story: Story): Promise<void> => {
+  const identifyKeyed = async (story: Story, service: "export" | "ingest"): Promise<void> => {
     const key = story.request.headers.get("x-api-key") ?? undefined;
     const caller = await authenticate.exportKey(key);
     story.caller = caller;
     story.tenantId = caller.tenantId;
-    story.limitHeaders = await limiter.export(caller.tenantId, story.now);
+    story.limitHeaders = await limiter.keyed(service, caller.tenantId, story.now);
   };
 
   const identifyGateway = async (story: Story): Promise<void> => {
@@ -65,7 +65,8 @@ export const createRequests = (needs: RequestNeeds) => {
       story.limitHeaders = await limiter.login(story.ip, story.now);
     }
     if (operation.access === "public") return;
-    await (operation.service === "export" ? identifyExport(story) : identifyGateway(story));
+    const { service } = operation;
+    await (service === "gateway" ? identifyGateway(story) : identifyKeyed(story, service));
     if (story.caller !== null) authorize(operation, story.caller);
   };
 
@@ -76,7 +77,7 @@ export const createRequests = (needs: RequestNeeds) => {
   };
 
   const respond = async (story: Story, output: unknown): Promise<Response> => {
-    const { status } = story.operation;
+    const { status } = story;
     await tell(story, status, rowsOf(output));
     const headers = {
       ...commonHeaders(story.requestId),
@@ -118,8 +119,7 @@ export const createRequests = (needs: RequestNeeds) => {
     story.body = await readBody(operation, request, incoming);
     const target = parseTarget(operation, params, story.url.searchParams);
     const body = parseInputBody(operation, story.body);
-    const ignored = ignoredFields(story.body, body);
-    if (ignored.length > 0) story.headers["X-Ignored-Fields"] = ignored.join(",");
+    if (!operation.late) noteIgnored(story, story.body, body);
     story.body = body;
     story.keyed = keyOf(operation, request.headers.get("idempotency-key"), {
       tenantId: story.tenantId,

@@ -46,6 +46,8 @@ export type Story = {
   was: unknown;
   /** Set where the request names an Idempotency-Key that counts. */
   keyed: Keyed | undefined;
+  /** Of the answer, where it is no refusal. */
+  status: Operation["status"];
   /** Whether its audit entry is written. */
   logged: boolean;
   /** Of the answer, where it is no refusal. */
@@ -81,6 +83,7 @@ export const beginStory = (
   body: undefined,
   was: undefined,
   keyed: undefined,
+  status: operation.status,
   logged: false,
   headers: {},
   limitHeaders: {},

@@ -1,0 +1,158 @@
+import type { Contract } from "../../contract/index.ts";
+import type { Account, AccountFields } from "../../contract/operations/accounts.ts";
+import { iso } from "../../kit/clock.ts";
+import type { Handlers } from "../handlers.ts";
+import { listAccountNotes } from "../store/account-notes.ts";
+import { findAccount, findParentNumber, insertAccounts, updateAccount } from "../store/accounts.ts";
+import { takeCsrIds } from "../store/csr-sequences.ts";
+import type { Db } from "../store/port.ts";
+import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
+import { readTenant } from "../store/tenants.ts";
+import { checkAccount, isOwnAncestor } from "./accounts/rules.ts";
+import { fieldsOf, type IngestCall, noAccount, tellIgnored, versionOf } from "./ingest/call.ts";
+import type { Write } from "./ingest/body.ts";
+import { changed, made, shown } from "./records.ts";
+
+const account = (row: AccountRow): Account => ({
+  csrId: row.csr_id,
+  accountNumber: row.account_number,
+  ...fieldsOf<AccountFields>(row),
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+const embedded = (row: AccountNoteRow) => ({
+  reference: row.reference,
+  accountNumber: row.account_number,
+  body: row.body,
+  effective_date: row.effective_date,
+  createdAt: iso(row.created_at),
+});
+
+const CYCLE = {
+  field: "parent_account_number",
+  code: "cycle",
+  message: "must not lead back to the account",
+};
+
+/** The columns that a body leaves behind; refuses it with all that is wrong. */
+const written = async (
+  tx: Db,
+  call: IngestCall,
+  sent: unknown,
+  target: { accountNumber: string; write: Write; before: AccountRow | undefined },
+) => {
+  const { accountNumber, write, before } = target;
+  const { currency_model } = await readTenant(tx, call.tenantId);
+  const { value, faults = [] } = checkAccount(sent, {
+    accountNumber,
+    write,
+    currencyModel: currency_model,
+    before: before && fieldsOf<AccountFields>(before),
+  });
+  if (value === undefined) return call.invalid(faults);
+  const parent = value.parent_account_number;
+  const parentOf = (number: string) => findParentNumber(tx, call.tenantId, number);
+  if (await isOwnAncestor(accountNumber, parent, parentOf)) return call.invalid([CYCLE]);
+  tellIgnored(call, sent, value);
+  return {
+    name: value.name,
+    currency: value.currency ?? null,
+    parent_account_number: parent ?? null,
+    fields: JSON.stringify(value),
+  };
+};
+
+type Columns = Awaited<ReturnType<typeof written>>;
+
+const insert = async (
+  tx: Db,
+  call: IngestCall,
+  accountNumber: string,
+  columns: Columns,
+): Promise<AccountRow> => {
+  const row: AccountRow = {
+    tenant_id: call.tenantId,
+    account_number: accountNumber,
+    csr_id: await takeCsrIds(tx, call.tenantId, "account"),
+    ...columns,
+    ...made(call),
+  };
+  await insertAccounts(tx, [row]);
+  return row;
+};
+
+/** Writes what differs; a repeat leaves the record as it is. */
+const update = async (
+  tx: Db,
+  call: IngestCall,
+  before: AccountRow,
+  columns: Columns,
+): Promise<AccountRow> => {
+  if (columns.fields === before.fields) return before;
+  const row = { ...before, ...columns, ...changed(before, call) };
+  await updateAccount(tx, row);
+  return row;
+};
+
+/** The tenant's customers. */
+export const accounts = (): Handlers<Contract["accounts"]> => ({
+  async get({ params: { account_number } }, call) {
+    const row =
+      (await findAccount(call.db, call.tenantId, account_number)) ??
+      noAccount(call, account_number);
+    const notes = await listAccountNotes(call.db, call.tenantId, account_number);
+    call.version(versionOf(row));
+    return { ...account(row), notes: notes.map(embedded) };
+  },
+
+  create({ params: { account_number }, body }, call) {
+    return call.create(
+      async (tx) => {
+        const target = {
+          accountNumber: account_number,
+          write: "create" as const,
+          before: undefined,
+        };
+        const columns = await written(tx, call, body, target);
+        if ((await findAccount(tx, call.tenantId, account_number)) !== undefined) {
+          call.fail(
+            "account_already_exists",
+            `The account ${shown(account_number)} exists. Replace it with PUT or update it with PATCH.`,
+            { record: { account_number } },
+          );
+        }
+        const row = await insert(tx, call, account_number, columns);
+        return { row, ...versionOf(row) };
+      },
+      ({ row }) => account(row),
+    );
+  },
+
+  async replace({ params: { account_number }, body }, call) {
+    const row = await call.change(async (tx) => {
+      const before = await findAccount(tx, call.tenantId, account_number);
+      if (before === undefined) call.made();
+      else call.version(versionOf(before));
+      const target = { accountNumber: account_number, write: "replace" as const, before };
+      const columns = await written(tx, call, body, target);
+      return before === undefined
+        ? insert(tx, call, account_number, columns)
+        : update(tx, call, before, columns);
+    });
+    call.version(versionOf(row));
+    return account(row);
+  },
+
+  async update({ params: { account_number }, body }, call) {
+    const row = await call.change(async (tx) => {
+      const before =
+        (await findAccount(tx, call.tenantId, account_number)) ?? noAccount(call, account_number);
+      call.version(versionOf(before));
+      const target = { accountNumber: account_number, write: "update" as const, before };
+      return update(tx, call, before, await written(tx, call, body, target));
+    });
+    call.version(versionOf(row));
+    return account(row);
+  },
+});

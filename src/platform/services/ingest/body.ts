@@ -1,0 +1,84 @@
+import type { z } from "zod";
+import type { Fault } from "../../../contract/errors.ts";
+import { faults } from "../../../contract/faults.ts";
+import { iso } from "../../../kit/clock.ts";
+import { InexactNumber } from "../../../kit/json.ts";
+
+export type Fields = Record<string, unknown>;
+
+/** How a record is written: each treats what is not sent in its own way. */
+export type Write = "create" | "replace" | "update";
+
+/** What came of a body: its value, or all that is wrong with it. */
+export type Checked<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof InexactNumber);
+
+const withoutNulls = (value: unknown): unknown =>
+  isObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null))
+    : value;
+
+/** The objects whose fields are known, so that a null in them means absent. */
+const NESTED: Record<string, (value: unknown) => unknown> = {
+  billing_address: withoutNulls,
+  remit_to: withoutNulls,
+  line_items: (value) => (Array.isArray(value) ? value.map(withoutNulls) : value),
+};
+
+/** The objects that are kept with whatever keys they have. */
+const OPEN = new Set(["custom_fields", "data_providers", "invoicing_detail"]);
+
+/** Custom fields by name: null clears one, the rest stays. */
+const mergedCustom = (before: unknown, sent: unknown): unknown => {
+  if (!isObject(sent)) return sent;
+  const kept = isObject(before) ? before : {};
+  const merged = new Map(Object.entries(kept));
+  for (const [name, value] of Object.entries(sent)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, name === "collections" ? mergedCustom(merged.get(name), value) : value);
+  }
+  return Object.fromEntries(merged);
+};
+
+/** The record's fields once the body has been written, not yet checked. */
+export const resultOf = (write: Write, sent: Fields, before: Fields = {}): Fields => {
+  const result = new Map(write === "update" ? Object.entries(before) : []);
+  for (const [name, value] of Object.entries(sent)) {
+    if (value === null) result.delete(name);
+    else if (name === "custom_fields") result.set(name, mergedCustom(result.get(name), value));
+    else result.set(name, Object.hasOwn(NESTED, name) ? NESTED[name]?.(value) : value);
+  }
+  return Object.fromEntries(result);
+};
+
+/** Each field is blamed once, by what was found first. */
+const first = (all: readonly Fault[]): Fault[] =>
+  [...new Map(all.toReversed().map((fault) => [fault.field, fault])).values()].toReversed();
+
+/** A value against its schema and whatever rules there are beyond, all at once. */
+export const checked = <S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  rules: (value: Fields) => Fault[] = () => [],
+): Checked<z.output<S>> => {
+  const parsed = schema.safeParse(value, { reportInput: true });
+  const wrong = parsed.success ? [] : faults(parsed.error);
+  const beyond = isObject(value) ? rules(value) : [];
+  const all = first([...wrong, ...beyond]);
+  return parsed.success && all.length === 0 ? { value: parsed.data } : { faults: all };
+};
+
+/** What of a body its fields can be compared with, to tell which of them mean nothing. */
+export const comparable = (sent: Fields): Fields =>
+  Object.fromEntries(Object.entries(resultOf("create", sent)).filter(([name]) => !OPEN.has(name)));
+
+const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Dates stay as they were sent, moments become UTC. */
+export const dateText = (sent: string): string =>
+  PLAIN_DATE.test(sent) ? sent : iso(Date.parse(sent));

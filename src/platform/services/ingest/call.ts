@@ -1,0 +1,33 @@
+import type { ProblemDetails, SharedCode } from "../../../contract/errors.ts";
+import type { Call } from "../../handlers.ts";
+import { shown } from "../records.ts";
+import { comparable, isObject } from "./body.ts";
+
+/** What the ingest API's rules need of a call, whatever its operation. */
+export type IngestCall = Pick<Call, "tenantId" | "now" | "origin" | "invalid" | "ignores"> & {
+  caller: { id: string };
+};
+
+type Failing<C extends string> = {
+  fail(code: C | SharedCode, message: string, details?: ProblemDetails): never;
+};
+
+export const noAccount = (call: Failing<"account_not_found">, number: string): never =>
+  call.fail("account_not_found", `There is no account ${shown(number)}.`);
+
+export const noDocument = (call: Failing<"document_not_found">, number: string): never =>
+  call.fail("document_not_found", `There is no document ${shown(number)}.`);
+
+/** The stored fields of an account or a document. */
+export const fieldsOf = <T>({ fields }: { fields: string }): T => JSON.parse(fields) as T;
+
+// The number may be text that no header can bear; the csrId names the record as well.
+export const versionOf = ({ csr_id, version }: { csr_id: number; version: number }) => ({
+  id: String(csr_id),
+  version,
+});
+
+/** Names in the answer what of a body has no meaning here. */
+export const tellIgnored = (call: IngestCall, sent: unknown, known: object): void => {
+  if (isObject(sent)) call.ignores(comparable(sent), known);
+};
