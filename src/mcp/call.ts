@@ -1,5 +1,4 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
-import type { Broker } from "../broker/port.ts";
 import { randomId } from "../kit/ids.ts";
 import { errorFields } from "../kit/log.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -11,7 +10,7 @@ import { createConfirm, type Host } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
 import { failed, tell } from "./failure.ts";
 import { isCreating } from "./kinds.ts";
-import { brokerOf, type Needs } from "./needs.ts";
+import type { Needs } from "./needs.ts";
 import { isPaged, readList } from "./pages.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -27,17 +26,15 @@ export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequire
 const MAX_SUMMARY = 600;
 
 const createCall = (needs: Needs) => {
-  const { key, spent, now, settings, newId = randomId } = needs;
+  const { broker, key, spent, now, settings, newId = randomId } = needs;
   const cursors = createCursors(key, now);
   const confirm = createConfirm({ key, spent, now, setting: settings.confirm });
 
-  const purposeOf = (broker: Broker, { name }: Tool, args: unknown) => {
-    const { tenantId, principal } = broker;
-    return { tool: name, args, tenantId, principal };
-  };
+  const { tenantId, principal } = broker;
+  const purposeOf = ({ name }: Tool, args: unknown) => ({ tool: name, args, tenantId, principal });
 
-  const list = async (broker: Broker, { tool, signal }: ToolCall, { args, cursor }: Given) => {
-    const purpose = purposeOf(broker, tool, args);
+  const list = async ({ tool, signal }: ToolCall, { args, cursor }: Given) => {
+    const purpose = purposeOf(tool, args);
     const from = cursor === undefined ? null : cursors.open(cursor, purpose);
     const ask = (page: Record<string, unknown>) =>
       broker.call(tool.operation, page, { tool: tool.name, signal });
@@ -48,7 +45,7 @@ const createCall = (needs: Needs) => {
     return present(listAnswer(tool.operation, read, next));
   };
 
-  const one = async (broker: Broker, { tool, signal }: ToolCall, given: Given) => {
+  const one = async ({ tool, signal }: ToolCall, given: Given) => {
     const { operation, name } = tool;
     const { output, reply } = await act(broker, operation, given.args, {
       tool: name,
@@ -61,13 +58,13 @@ const createCall = (needs: Needs) => {
     return present({ ...answer, notes: [...answer.notes, ...ignoredNote(reply.ignoredFields)] });
   };
 
-  const question = (broker: Broker, { tool, host }: ToolCall, given: Given) => {
+  const question = ({ tool, host }: ToolCall, given: Given) => {
     const summary = tool.confirm?.(given.args) ?? null;
     if (summary === null) return undefined;
     const { args, ifMatch, confirmationToken } = given;
     return confirm({
       summary: cleanLine(summary, MAX_SUMMARY),
-      purpose: purposeOf(broker, tool, { args, ifMatch }),
+      purpose: purposeOf(tool, { args, ifMatch }),
       host,
       token: confirmationToken,
     });
@@ -75,10 +72,9 @@ const createCall = (needs: Needs) => {
 
   return async (call: ToolCall) => {
     const given = readArguments(call.tool, call.args);
-    const broker = await brokerOf(needs);
-    const asking = await question(broker, call, given);
+    const asking = await question(call, given);
     if (asking !== undefined) return asking;
-    return isPaged(call.tool.operation) ? list(broker, call, given) : one(broker, call, given);
+    return isPaged(call.tool.operation) ? list(call, given) : one(call, given);
   };
 };
 

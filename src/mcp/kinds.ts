@@ -2,6 +2,8 @@ import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Tool } from "../../tools/tool.ts";
 
+export const reads = (operation: Operation): boolean => operation.effect === "read";
+
 export const isCreating = (operation: Operation): boolean => operation.effect === "create";
 
 export const isUpdate = (operation: Operation): boolean =>

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
-import { type ListedTool, toolList } from "../../src/mcp/list.ts";
+import { activeTools } from "../../src/mcp/active-tools.ts";
+import type { ListedTool } from "../../src/mcp/every-tool.ts";
+import { toolList } from "../../src/mcp/list.ts";
 import { nextStep } from "../../src/mcp/next-step.ts";
 import { OWN_CODES, type RefusalCode } from "../../src/mcp/refusal.ts";
 import type { JsonSchema } from "../../src/mcp/schemas.ts";
-import { activeTools, isToolset, knownToolsets } from "../../src/mcp/settings.ts";
+import { isToolset, knownToolsets } from "../../src/mcp/settings.ts";
 import { cleanText } from "../../src/mcp/clean.ts";
 import { estimateTokens } from "../../src/mcp/tokens.ts";
 import { prompts } from "../../prompts/index.ts";
