@@ -10,7 +10,7 @@ import type { Operation } from "../contract/operation.ts";
 import { guide } from "../../tools/guide.ts";
 import { clean, cleanLine } from "./clean.ts";
 import { disputeIdOf } from "./dispute-lookup.ts";
-import { cost, type Fields, fitRecord } from "./fit.ts";
+import { cost, createBasket, fairShares, type Fields, fitRecord } from "./fit.ts";
 import type { Needs } from "./needs.ts";
 import { readList } from "./pages.ts";
 import {
@@ -54,11 +54,25 @@ const tail = (uri: string, start: string): string | undefined => {
   }
 };
 
+type Part = { items: Fields[]; total: number | null; truncated: boolean };
+
+const shortened = (part: Part, share: number): Part => {
+  if (cost(part) <= share) return part;
+  const basket = createBasket(share - MARGIN_TOKENS);
+  for (const item of part.items) if (!basket.add(item)) break;
+  return { items: basket.items, total: part.total, truncated: true };
+};
+
 /** Records by address, under the same cleaning and budget as the answers of tools. */
 export const createReadResource = ({ broker, settings }: Needs): ReadResource => {
   const { answerTokens } = settings;
 
-  const records = async (operation: Operation, args: Fields, budget: number, asked: Asked) => {
+  const records = async (
+    operation: Operation,
+    args: Fields,
+    budget: number,
+    asked: Asked,
+  ): Promise<Part> => {
     const ask = (page: Fields) => broker.call(operation, page, asked);
     const { items, total, truncated } = await readList(operation, args, ask, {
       from: null,
@@ -71,17 +85,15 @@ export const createReadResource = ({ broker, settings }: Needs): ReadResource =>
     nouns: readonly ConfigurationNoun[],
     asked: Asked,
   ): Promise<Fields> => {
-    const result: Fields = {};
-    let left = answerTokens - MARGIN_TOKENS;
-    for (const [index, noun] of nouns.entries()) {
-      const share = Math.floor(left / (nouns.length - index)) - MARGIN_TOKENS;
-      // One after the other: what one noun does not use, the next ones may.
-      // oxlint-disable-next-line no-await-in-loop
-      const part = await records(NOUNS[noun], {}, share, asked);
-      left -= cost(part);
-      result[noun] = part;
-    }
-    return result;
+    const budget = answerTokens - MARGIN_TOKENS * (nouns.length + 1);
+    const parts = await Promise.all(
+      nouns.map(async (noun) => ({ noun, part: await records(NOUNS[noun], {}, budget, asked) })),
+    );
+    const wants = parts.map(({ part }) => cost(part));
+    const shares = fairShares(wants, budget);
+    return Object.fromEntries(
+      parts.map(({ noun, part }, index) => [noun, shortened(part, shares[index] ?? 0)]),
+    );
   };
 
   const dispute = async (name: string, asked: Asked): Promise<Fields> => {
