@@ -1,4 +1,5 @@
 import { Problem } from "../../contract/errors.ts";
+import { RecordId } from "../../contract/fields.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { isScope } from "../../contract/permissions.ts";
 import { type CredentialNeeds, hashSecret, hasKeyForm, sessionLives } from "../credentials.ts";
@@ -88,9 +89,12 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
     identity: Identity,
     tenantId: string,
   ): Promise<Principal> => {
-    const may = await recall(`may ${tenantId} ${identity.id}`, () =>
-      findPermissions(read, tenantId, identity.id),
-    );
+    // The path is not checked yet, and what cannot be an id is not to be asked for.
+    const may = RecordId.safeParse(tenantId).success
+      ? await recall(`may ${tenantId} ${identity.id}`, () =>
+          findPermissions(read, tenantId, identity.id),
+        )
+      : undefined;
     if (may === undefined) {
       throw new Problem("forbidden_tenant", "The credential gives no access to this tenant.");
     }
