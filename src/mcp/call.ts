@@ -5,13 +5,13 @@ import type { Tool } from "../../tools/tool.ts";
 import { act } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "./answer.ts";
 import { type Given, readArguments } from "./arguments.ts";
-import { cleanLine } from "./clean.ts";
 import { createConfirm, type Host } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
 import { failed, tell } from "./failure.ts";
 import { isCreating } from "./kinds.ts";
 import type { Needs } from "./needs.ts";
 import { isPaged, readList } from "./pages.ts";
+import { asksAbout, questionOf } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 
 export type ToolCall = {
@@ -22,8 +22,6 @@ export type ToolCall = {
 };
 
 export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequiredResult>;
-
-const MAX_SUMMARY = 600;
 
 const createCall = (needs: Needs) => {
   const { broker, key, spent, now, settings, newId = randomId } = needs;
@@ -58,12 +56,11 @@ const createCall = (needs: Needs) => {
     return present({ ...answer, notes: [...answer.notes, ...ignoredNote(reply.ignoredFields)] });
   };
 
-  const question = ({ tool, host }: ToolCall, given: Given) => {
-    const summary = tool.confirm?.(given.args) ?? null;
-    if (summary === null) return undefined;
+  const consent = ({ tool, host, signal }: ToolCall, given: Given) => {
     const { args, ifMatch, confirmationToken } = given;
+    if (!asksAbout(tool, args)) return undefined;
     return confirm({
-      summary: cleanLine(summary, MAX_SUMMARY),
+      summary: () => questionOf(broker, tool, args, { tool: tool.name, signal }),
       purpose: purposeOf(tool, { args, ifMatch }),
       host,
       token: confirmationToken,
@@ -72,7 +69,7 @@ const createCall = (needs: Needs) => {
 
   return async (call: ToolCall) => {
     const given = readArguments(call.tool, call.args);
-    const asking = await question(call, given);
+    const asking = await consent(call, given);
     if (asking !== undefined) return asking;
     return isPaged(call.tool.operation) ? list(call, given) : one(call, given);
   };

@@ -11,6 +11,9 @@ export const isUpdate = (operation: Operation): boolean =>
 
 export const asks = (tool: Tool): boolean => tool.confirm !== undefined;
 
+/** Reads by id are this platform's own: another may lack the route, so what they do not find may exist. */
+export const isDocumented = ({ id }: Operation): boolean => !id.endsWith(".get_by_id");
+
 /** The one list that keeps the export API's own form and cursor. */
 export const isAuditLog = (operation: Operation): boolean =>
   operation.id === contract.audit_logs.list.id;
