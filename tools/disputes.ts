@@ -1,21 +1,37 @@
 import { contract } from "../src/contract/index.ts";
-import { type Arguments, quoted, tool } from "./tool.ts";
+import { changeNamed, disputeNamed, money, named, quoted } from "./shown.ts";
+import { type Consent, tool } from "./tool.ts";
 
 const { disputes: d, dispute_notes: notes } = contract;
 
-const EMPTY = [undefined, null, ""];
-
-const change = ([name, value]: [string, unknown]): string =>
-  EMPTY.includes(value as string) ? `${name} cleared` : `${name} ${quoted(value)}`;
-
 // Reopening asks nobody: it loses nothing that closing again does not bring back.
-const ending = ({ disputeId, status, ...others }: Arguments): string | null => {
-  if (status !== 1 && status !== 2) return null;
-  const changes = Object.entries(others)
-    .filter(([name]) => name !== "ifMatch")
-    .map(change);
-  const act = status === 1 ? "Close" : "Cancel";
-  return `${act} dispute ${quoted(disputeId)}${changes.length === 0 ? "" : ` with ${changes.join(", ")}`}?`;
+const ending: Consent = {
+  reads: { dispute: d.get },
+  question({ disputeId, status, resolutionCode, ...others }, { dispute }) {
+    if (status !== 1 && status !== 2) return null;
+    const which = `${status === 1 ? "Close" : "Cancel"} dispute ${disputeNamed(dispute, disputeId)}`;
+    const how = typeof resolutionCode === "string" ? `, as ${named(resolutionCode)}` : "";
+    const changes = Object.entries(others).map(([name, value]) =>
+      name === "amount"
+        ? `amount ${money(value, dispute?.["currencyCode"])}`
+        : changeNamed(name, value),
+    );
+    return `${which}${how}${changes.length === 0 ? "" : `, with ${changes.join(", ")}`}?`;
+  },
+};
+
+const deletion: Consent = {
+  reads: { dispute: d.get },
+  question: ({ disputeId }, { dispute }) =>
+    `Delete dispute ${disputeNamed(dispute, disputeId)}, and all its notes? This cannot be undone.`,
+};
+
+const noteDeletion: Consent = {
+  reads: { note: notes.get, dispute: d.get },
+  question({ noteId, disputeId }, { note, dispute }) {
+    const which = note === undefined ? quoted(noteId) : quoted(note["content"]);
+    return `Delete note ${which} of dispute ${disputeNamed(dispute, disputeId)}? This cannot be undone.`;
+  },
 };
 
 export const disputes = [
@@ -29,18 +45,12 @@ export const disputes = [
     "Change the fields sent. Closing takes a resolution; closing and canceling ask the person.",
     { confirm: ending },
   ),
-  tool(d.delete, undefined, {
-    confirm: ({ disputeId }) =>
-      `Delete dispute ${quoted(disputeId)} and all its notes? This cannot be undone.`,
-  }),
+  tool(d.delete, undefined, { confirm: deletion }),
   tool(d.list_by_document_numbers),
   tool(d.list_by_ids),
   tool(notes.get),
   tool(notes.list),
   tool(notes.create, "Add a note to a dispute; Internal by default."),
   tool(notes.update),
-  tool(notes.delete, undefined, {
-    confirm: ({ noteId, disputeId }) =>
-      `Delete note ${quoted(noteId)} of dispute ${quoted(disputeId)}? This cannot be undone.`,
-  }),
+  tool(notes.delete, undefined, { confirm: noteDeletion }),
 ];

@@ -1,4 +1,4 @@
-import type { Toolset } from "./index.ts";
+import type { Toolset } from "./toolsets.ts";
 
 const INTRO = `# Receivables: disputes of customers, and how to work them
 

@@ -1,5 +1,6 @@
 import { contract } from "../src/contract/index.ts";
-import { quoted, tool } from "./tool.ts";
+import { quoted } from "./shown.ts";
+import { tool } from "./tool.ts";
 
 const { auth, api_keys, users } = contract;
 
@@ -16,7 +17,11 @@ export const identity = [
   ),
   tool(api_keys.delete, undefined, {
     title: "Delete API key",
-    confirm: ({ keyId }) => `Delete API key ${quoted(keyId)}? What uses it stops working.`,
+    // The platform shows no key, so there is nothing to read.
+    confirm: {
+      reads: {},
+      question: ({ keyId }) => `Delete API key ${quoted(keyId)}? What uses it stops working.`,
+    },
   }),
   tool(users.list),
   tool(users.list_v1, undefined, { title: "List users, older form" }),

@@ -3,13 +3,12 @@ import { disputeConfiguration } from "./dispute-configuration.ts";
 import { disputes } from "./disputes.ts";
 import { identity } from "./identity.ts";
 import type { Tool } from "./tool.ts";
+import type { Toolset } from "./toolsets.ts";
 
-/** Every tool, by the toolset that a person may choose. */
-export const toolsets = {
+/** Every tool, by its toolset. */
+export const toolsets: Readonly<Record<Toolset, readonly Tool[]>> = {
   disputes,
   dispute_configuration: disputeConfiguration,
   audit,
   identity,
-} as const satisfies Record<string, readonly Tool[]>;
-
-export type Toolset = keyof typeof toolsets;
+};

@@ -2,17 +2,28 @@ import type { Operation } from "../src/contract/operation.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
+/** When and how a person is asked before a tool acts. */
+export type Consent = {
+  /** What reads the records in question, by the arguments that its path names. */
+  reads: Readonly<Record<string, Operation>>;
+  /** The question, about the records as far as they could be read; null where these arguments need none. */
+  question: (
+    args: Arguments,
+    records: Readonly<Record<string, Arguments | undefined>>,
+  ) => string | null;
+};
+
 /** What a model is told of one operation, and when a person is asked before it runs. */
 export type Tool = {
   name: string;
   operation: Operation;
   title: string;
   description: string;
-  /** The question for the person, or null where these arguments need none. Absent: never asks. */
-  confirm?: (args: Arguments) => string | null;
+  /** Absent: never asks. */
+  confirm?: Consent;
 };
 
-type Options = { title?: string; confirm?: Tool["confirm"] };
+type Options = { title?: string; confirm?: Consent };
 
 const VERBS: Record<string, string> = { list: "List", get: "Get", delete: "Delete" };
 
@@ -38,12 +49,3 @@ export const tool = (
   description: words,
   ...(confirm === undefined ? {} : { confirm }),
 });
-
-const SHOWN_CHARACTERS = 80;
-
-/** An argument as a person may read it in a question: quoted, on one line, of bounded length. */
-export const quoted = (value: unknown): string => {
-  const text = [...String(value)];
-  const shown = text.length > SHOWN_CHARACTERS ? [...text.slice(0, SHOWN_CHARACTERS), "…"] : text;
-  return JSON.stringify(shown.join(""));
-};

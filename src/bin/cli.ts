@@ -1,40 +1,18 @@
 #!/usr/bin/env node
-import { text } from "node:stream/consumers";
+import { enableCompileCache, flushCompileCache } from "node:module";
 import envPaths from "env-paths";
-import about from "../../package.json" with { type: "json" };
-import { main } from "./main.ts";
 
 // Whatever this process makes is its owner's alone.
 process.umask(0o077);
 
-const ended = new AbortController();
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  process.once(signal, () => {
-    ended.abort();
-  });
-}
+const folders = envPaths("receivables-mcp", { suffix: "" });
 
-// A host that reads no more has gone.
-process.stdout.on("error", () => {
-  ended.abort();
-});
+// Before everything else is loaded: from the second start on, nothing is compiled again. In the owner's own folder, since
+// whoever writes to it decides what runs here.
+enableCompileCache(folders.cache);
 
-process.exitCode = await main({
-  argv: process.argv.slice(2),
-  env: process.env,
-  dataFolder: envPaths("receivables-mcp", { suffix: "" }).data,
-  version: about.version,
-  program: { command: process.execPath, args: process.argv.slice(1, 2) },
-  print: (value) => {
-    process.stdout.write(`${JSON.stringify(value)}\n`);
-  },
-  tell: (line) => {
-    process.stderr.write(`${line}\n`);
-  },
-  isTerminal: process.stdout.isTTY,
-  readInput: () => text(process.stdin),
-  ended: ended.signal,
-});
+// Hosts may kill what they started, so the cache is not left to the end.
+setTimeout(flushCompileCache, 2000).unref();
 
-// Whatever is still open has had its chance.
-setTimeout(() => process.exit(), 300).unref();
+const { run } = await import("./run.ts");
+await run(folders.data);

@@ -6,10 +6,11 @@ import { fileVault } from "../broker/vault.ts";
 import { createClient } from "../client/client.ts";
 import type { Transport } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
+import { lazily } from "../kit/lazily.ts";
 import { errorFields, type Log } from "../kit/log.ts";
 import type { Config } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
-import { folderOf, lazily, masterKeyOf } from "./folder.ts";
+import { folderOf, masterKeyOf } from "./folder.ts";
 
 export type Composed = {
   broker: Broker;

@@ -158,11 +158,14 @@ const toolsetsOf = (chosen: string[] | undefined): Settings["toolsets"] =>
     ? knownToolsets
     : knownToolsets.filter((name) => chosen.includes(name));
 
+// Compiling the schema pays from the second parse on.
+const PARSED_ONCE = { jitless: true };
+
 /** The settings, or a {@link ConfigError} that names every fault at once. */
 export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
   const named = given(env);
   const [values, faults] = withFiles(named, readFile);
-  const { data, error } = Environment.safeParse(values);
+  const { data, error } = Environment.safeParse(values, PARSED_ONCE);
   faults.push(
     ...(error?.issues ?? []).map((issue) => `${issue.path.map(String).join(".")} ${issue.message}`),
   );

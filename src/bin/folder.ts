@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomToken } from "../kit/ids.ts";
+import { lazily } from "../kit/lazily.ts";
 import { createOnce } from "../kit/once.ts";
 import type { Config } from "./config.ts";
 
@@ -12,18 +13,6 @@ export const folderOf = (dataFolder: string) => ({
   secrets: join(dataFolder, "secrets"),
   spent: join(dataFolder, "confirmations"),
 });
-
-/** Runs once for all who ask; a failure is not kept. */
-export const lazily = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
-  };
-};
 
 const MIN_CHARACTERS = 32;
 

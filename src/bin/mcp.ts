@@ -4,12 +4,12 @@ import type { Log } from "../kit/log.ts";
 import type { Needs } from "../mcp/needs.ts";
 import { createSpentFolder } from "../mcp/spent.ts";
 import type { Composed } from "./compose.ts";
+import type { Config } from "./config.ts";
 import { folderOf } from "./folder.ts";
-import type { Io } from "./io.ts";
 
-/** What the MCP server is made of. */
+/** What the MCP server's calls are made with. */
 export const mcpNeeds = (
-  { config, version }: Pick<Io, "config" | "version">,
+  config: Pick<Config, "dataFolder" | "mcp">,
   { broker, key }: Composed,
   log: Log,
 ): Needs => ({
@@ -20,5 +20,4 @@ export const mcpNeeds = (
   now: systemClock,
   newId: randomId,
   settings: config.mcp,
-  version,
 });

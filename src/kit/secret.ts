@@ -1,4 +1,5 @@
-import { inspect } from "node:util";
+// As `inspect.custom` of node:util, which is not needed for anything else.
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** A string that no log line, template or JSON shows by accident; `reveal()` where it is used. */
 export class Secret {
@@ -20,7 +21,7 @@ export class Secret {
     return "[secret]";
   }
 
-  [inspect.custom](): string {
+  [INSPECT](): string {
     return "[secret]";
   }
 }

@@ -1,18 +1,17 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
-import type { Broker } from "../broker/port.ts";
 import { randomId } from "../kit/ids.ts";
 import { errorFields } from "../kit/log.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { act } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "./answer.ts";
 import { type Given, readArguments } from "./arguments.ts";
-import { cleanLine } from "./clean.ts";
 import { createConfirm, type Host } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
 import { failed, tell } from "./failure.ts";
 import { isCreating } from "./kinds.ts";
-import { brokerOf, type Needs } from "./needs.ts";
+import type { Needs } from "./needs.ts";
 import { isPaged, readList } from "./pages.ts";
+import { asksAbout, questionOf } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 
 export type ToolCall = {
@@ -24,20 +23,16 @@ export type ToolCall = {
 
 export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequiredResult>;
 
-const MAX_SUMMARY = 600;
-
 const createCall = (needs: Needs) => {
-  const { key, spent, now, settings, newId = randomId } = needs;
+  const { broker, key, spent, now, settings, newId = randomId } = needs;
   const cursors = createCursors(key, now);
   const confirm = createConfirm({ key, spent, now, setting: settings.confirm });
 
-  const purposeOf = (broker: Broker, { name }: Tool, args: unknown) => {
-    const { tenantId, principal } = broker;
-    return { tool: name, args, tenantId, principal };
-  };
+  const { tenantId, principal } = broker;
+  const purposeOf = ({ name }: Tool, args: unknown) => ({ tool: name, args, tenantId, principal });
 
-  const list = async (broker: Broker, { tool, signal }: ToolCall, { args, cursor }: Given) => {
-    const purpose = purposeOf(broker, tool, args);
+  const list = async ({ tool, signal }: ToolCall, { args, cursor }: Given) => {
+    const purpose = purposeOf(tool, args);
     const from = cursor === undefined ? null : cursors.open(cursor, purpose);
     const ask = (page: Record<string, unknown>) =>
       broker.call(tool.operation, page, { tool: tool.name, signal });
@@ -48,7 +43,7 @@ const createCall = (needs: Needs) => {
     return present(listAnswer(tool.operation, read, next));
   };
 
-  const one = async (broker: Broker, { tool, signal }: ToolCall, given: Given) => {
+  const one = async ({ tool, signal }: ToolCall, given: Given) => {
     const { operation, name } = tool;
     const { output, reply } = await act(broker, operation, given.args, {
       tool: name,
@@ -61,13 +56,12 @@ const createCall = (needs: Needs) => {
     return present({ ...answer, notes: [...answer.notes, ...ignoredNote(reply.ignoredFields)] });
   };
 
-  const question = (broker: Broker, { tool, host }: ToolCall, given: Given) => {
-    const summary = tool.confirm?.(given.args) ?? null;
-    if (summary === null) return undefined;
+  const consent = ({ tool, host, signal }: ToolCall, given: Given) => {
     const { args, ifMatch, confirmationToken } = given;
+    if (!asksAbout(tool, args)) return undefined;
     return confirm({
-      summary: cleanLine(summary, MAX_SUMMARY),
-      purpose: purposeOf(broker, tool, { args, ifMatch }),
+      summary: () => questionOf(broker, tool, args, { tool: tool.name, signal }),
+      purpose: purposeOf(tool, { args, ifMatch }),
       host,
       token: confirmationToken,
     });
@@ -75,10 +69,9 @@ const createCall = (needs: Needs) => {
 
   return async (call: ToolCall) => {
     const given = readArguments(call.tool, call.args);
-    const broker = await brokerOf(needs);
-    const asking = await question(broker, call, given);
+    const asking = await consent(call, given);
     if (asking !== undefined) return asking;
-    return isPaged(call.tool.operation) ? list(broker, call, given) : one(broker, call, given);
+    return isPaged(call.tool.operation) ? list(call, given) : one(call, given);
   };
 };
 

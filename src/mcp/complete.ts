@@ -1,40 +1,44 @@
-import type { CompleteRequestParams, CompleteResult } from "@modelcontextprotocol/server";
+import type {
+  CompleteRequestParams,
+  CompleteResult,
+  ResourceTemplateType,
+} from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
 import { completeDispute, MAX_COMPLETIONS } from "./dispute-lookup.ts";
-import { brokerOf, type Needs } from "./needs.ts";
-import type { Prompts } from "./prompt-list.ts";
-import { configurationNouns, type Resources } from "./resources.ts";
+import type { Needs } from "./needs.ts";
+import { createPrompts, type Prompts } from "./prompt-list.ts";
+import { configurationNouns, resourceTemplates } from "./resource-list.ts";
 
 const MAX_TYPED = 200;
+
+type Offered = { prompts: Prompts; templates: readonly ResourceTemplateType[] };
 
 type Kind = "dispute" | "noun" | undefined;
 
 const kindOf = (
   { ref, argument }: CompleteRequestParams,
-  { prompts, resources }: { prompts: Prompts; resources: Resources },
+  { prompts, templates }: Offered,
 ): Kind => {
   if (ref.type === "ref/prompt") {
     return prompts.find(ref.name)?.arguments.find(({ name }) => name === argument.name)?.of;
   }
-  const isKnown = resources.templates.some(({ uriTemplate }) => uriTemplate === ref.uri);
+  const isKnown = templates.some(({ uriTemplate }) => uriTemplate === ref.uri);
   if (!isKnown || !ref.uri.endsWith(`{${argument.name}}`)) return undefined;
   return argument.name === "noun" ? "noun" : "dispute";
 };
 
 /** Values for what is being typed. Completing helps or stays silent: what the platform refuses is no error here. */
-export const createComplete = (
-  needs: Needs,
-  offered: { prompts: Prompts; resources: Resources },
-) => {
+export const createComplete = ({ broker, log, settings }: Needs) => {
+  const offered = { prompts: createPrompts(settings), templates: resourceTemplates(settings) };
+
   const valuesOf = async (kind: Kind, typed: string, signal: AbortSignal): Promise<string[]> => {
     if (kind === "noun") return configurationNouns.filter((noun) => noun.startsWith(typed));
     if (kind === undefined) return [];
     try {
-      const broker = await brokerOf(needs);
       return await completeDispute(broker, typed, { tool: "completion.complete", signal });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      needs.log.debug("completion.refused", { code: error.code });
+      log.debug("completion.refused", { code: error.code });
       return [];
     }
   };

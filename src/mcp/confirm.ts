@@ -22,7 +22,8 @@ export type Host =
   | { asks: "by_round"; responses: Record<string, unknown> | undefined; state: unknown };
 
 export type Question = {
-  summary: string;
+  /** The question in words; made only when it is asked. */
+  summary: () => Promise<string>;
   purpose: Purpose;
   host: Host;
   token: string | undefined;
@@ -85,14 +86,15 @@ export const createConfirm = ({
     if (!(await spent.claim(id, expiresAt))) throw invalid("has been used");
   };
 
-  const demand = ({ summary, purpose }: Question): Refusal => {
+  const demand = async (question: Question): Promise<Refusal> => {
     if (setting === "refuse") {
       return new Refusal(
         "confirmation_unavailable",
         "This asks a person first, and the host cannot ask one; nothing was changed.",
       );
     }
-    const { sealed, expiresAt } = mint(tokens, purpose);
+    const summary = await question.summary();
+    const { sealed, expiresAt } = mint(tokens, question.purpose);
     return new Refusal("confirmation_required", `Needs a person's consent: ${summary}`, {
       confirmationToken: sealed,
       expiresAt: iso(expiresAt),
@@ -106,8 +108,9 @@ export const createConfirm = ({
   ): Promise<InputRequiredResult | undefined> => {
     const view = inputResponse(host.responses, KEY);
     if (view.kind === "missing") {
+      const message = await summary();
       return inputRequired({
-        inputRequests: { [KEY]: inputRequired.elicit({ message: summary, requestedSchema: FORM }) },
+        inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema: FORM }) },
         requestState: mint(states, purpose).sealed,
       });
     }
@@ -122,9 +125,9 @@ export const createConfirm = ({
       await redeem(tokens, token, purpose);
       return undefined;
     }
-    if (host.asks === "never") throw demand(question);
+    if (host.asks === "never") throw await demand(question);
     if (host.asks === "by_round") return inRounds(question, host);
-    const answer = await host.ask(summary);
+    const answer = await host.ask(await summary());
     if (!isYes(inputResponse({ [KEY]: answer }, KEY))) throw declined();
     return undefined;
   };

@@ -37,6 +37,19 @@ export const fitRecord = (record: Fields, budget: number): { record: Fields; cut
   return { record: shortened(Object.fromEntries(first), 60, 0) as Fields, cut: true };
 };
 
+/** Shares a budget out: nobody gets more than is wanted, and what some leave goes to those who want more. */
+export const fairShares = (wants: readonly number[], budget: number): number[] => {
+  const shares = wants.map(() => 0);
+  let left = budget;
+  const modestFirst = [...wants.entries()].toSorted(([, a], [, b]) => a - b);
+  for (const [served, [index, want]] of modestFirst.entries()) {
+    const share = Math.min(want, Math.floor(left / (wants.length - served)));
+    shares[index] = share;
+    left -= share;
+  }
+  return shares;
+};
+
 /** Takes records while they fit; the first one always does, shortened if need be. */
 export const createBasket = (budget: number) => {
   const items: Fields[] = [];

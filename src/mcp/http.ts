@@ -6,7 +6,7 @@ import {
   originValidationResponse,
 } from "@modelcontextprotocol/server";
 import { errorFields } from "../kit/log.ts";
-import type { Needs } from "./needs.ts";
+import type { Front } from "./needs.ts";
 import { createBuildServer } from "./server.ts";
 
 export type HttpServer = {
@@ -21,11 +21,11 @@ export type Accepted = { hosts?: readonly string[]; origins?: readonly string[] 
 const bare = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
 
 /** MCP over HTTP without sessions, in both eras: a server per request. A browser page elsewhere gets 403. */
-export const createHttp = (needs: Needs, { hosts, origins }: Accepted = {}): HttpServer => {
-  const build = createBuildServer(needs);
+export const createHttp = (front: Front, { hosts, origins }: Accepted = {}): HttpServer => {
+  const build = createBuildServer(front);
   const handler = createMcpHandler((context) => build(context), {
     onerror: (error) => {
-      needs.log.debug("mcp.http", errorFields(error));
+      front.log.debug("mcp.http", errorFields(error));
     },
   });
   const hostNames = (hosts ?? localhostAllowedHostnames()).map(bare);

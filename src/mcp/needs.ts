@@ -5,10 +5,10 @@ import type { Log } from "../kit/log.ts";
 import type { Settings } from "./settings.ts";
 import type { Spent } from "./spent.ts";
 
-/** What the MCP server is made of; a server per connection or request is built from one of these. */
+/** What calls of the platform are made with; all servers of a process share it. */
 export type Needs = {
-  /** Whose credential goes with a call. Asked at the first call, so that listing tools needs no platform. */
-  broker: Broker | (() => Promise<Broker>);
+  /** Whose credential goes with a call. */
+  broker: Broker;
   /** Seals cursors and confirmations; the same for all processes that must understand each other's. */
   key: Buffer;
   spent: Spent;
@@ -16,8 +16,13 @@ export type Needs = {
   now: Clock;
   newId?: NewId;
   settings: Settings;
-  version: string;
 };
 
-export const brokerOf = async ({ broker }: Needs): Promise<Broker> =>
-  typeof broker === "function" ? broker() : broker;
+/** What a server is built from: enough for what it says of itself, and the way to everything else. */
+export type Front = {
+  settings: Settings;
+  version: string;
+  log: Log;
+  /** Asked once, with the first request that needs more than a list. */
+  open: () => Promise<Needs>;
+};

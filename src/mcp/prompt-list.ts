@@ -1,6 +1,7 @@
 import {
   type GetPromptResult,
   type Prompt as ListedPrompt,
+  type ReadResourceResult,
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
@@ -8,15 +9,16 @@ import { prompts } from "../../prompts/index.ts";
 import type { Prompt } from "../../prompts/prompt.ts";
 import { cleanLine } from "./clean.ts";
 import { nearest } from "./nearest.ts";
-import type { Asked, Resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 
 const MAX_ARGUMENT = 200;
 
+type Read = (uri: string) => Promise<ReadResourceResult>;
+
 export type Prompts = {
   list: readonly ListedPrompt[];
   find(name: string): Prompt | undefined;
-  get(name: string, sent: Record<string, string>, asked: Asked): Promise<GetPromptResult>;
+  get(name: string, sent: Record<string, string>, read: Read): Promise<GetPromptResult>;
 };
 
 const refuse = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
@@ -36,9 +38,9 @@ const userMessage = (content: GetPromptResult["messages"][number]["content"]) =>
 });
 
 /** A resource to start with; if it cannot be read now, the words say so and the work goes on without. */
-const attached = async (uri: string, resources: Resources, asked: Asked) => {
+const attached = async (uri: string, read: Read) => {
   try {
-    const { contents } = await resources.read(uri, asked);
+    const { contents } = await read(uri);
     return contents.map((resource) => userMessage({ type: "resource", resource }));
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
@@ -48,7 +50,7 @@ const attached = async (uri: string, resources: Resources, asked: Asked) => {
 };
 
 /** The prompts whose toolsets are there. */
-export const createPrompts = (settings: Settings, resources: Resources): Prompts => {
+export const createPrompts = (settings: Settings): Prompts => {
   const active = prompts.filter(({ needs }) =>
     needs.every((toolset) => settings.toolsets.some((name) => name === toolset)),
   );
@@ -61,7 +63,7 @@ export const createPrompts = (settings: Settings, resources: Resources): Prompts
       arguments: args.map(({ of: _kind, ...argument }) => argument),
     })),
     find,
-    async get(name, sent, asked) {
+    async get(name, sent, read) {
       const prompt = find(name);
       if (prompt === undefined) {
         const near = nearest(
@@ -72,9 +74,7 @@ export const createPrompts = (settings: Settings, resources: Resources): Prompts
         throw refuse(`Unknown prompt ${JSON.stringify(cleanLine(name, 80))}${hint}`);
       }
       const args = argumentsOf(prompt, sent);
-      const parts = await Promise.all(
-        prompt.brings(args).map((uri) => attached(uri, resources, asked)),
-      );
+      const parts = await Promise.all(prompt.brings(args).map((uri) => attached(uri, read)));
       const text = userMessage({ type: "text", text: prompt.text(args) });
       return { description: prompt.description, messages: [text, ...parts.flat()] };
     },

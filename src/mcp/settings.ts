@@ -1,5 +1,4 @@
-import { type Toolset, toolsets } from "../../tools/index.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { type Toolset, toolsetNames } from "../../tools/toolsets.ts";
 
 export type Settings = {
   toolsets: readonly Toolset[];
@@ -10,18 +9,16 @@ export type Settings = {
   answerTokens: number;
 };
 
-export const knownToolsets = Object.keys(toolsets) as readonly Toolset[];
+export const knownToolsets: readonly Toolset[] = toolsetNames;
 
-export const isToolset = (name: string): name is Toolset => Object.hasOwn(toolsets, name);
+export const isToolset = (name: string): name is Toolset =>
+  (knownToolsets as readonly string[]).includes(name);
 
 /** What the tool list depends on, and nothing else. */
 export type ListSettings = Pick<Settings, "toolsets" | "readOnly">;
 
-export const reads = (tool: Tool): boolean => tool.operation.effect === "read";
-
-/** The tools a server with these settings has, in the order of the toolsets. */
-export const activeTools = (settings: ListSettings): Tool[] =>
-  knownToolsets
-    .filter((name) => settings.toolsets.includes(name))
-    .flatMap((name): readonly Tool[] => toolsets[name])
-    .filter((tool) => !settings.readOnly || reads(tool));
+/** Whether a server with these settings has a tool of a toolset that reads only, or not. */
+export const isActive = (
+  settings: ListSettings,
+  { toolset, reads }: { toolset: Toolset; reads: boolean },
+): boolean => settings.toolsets.includes(toolset) && (reads || !settings.readOnly);

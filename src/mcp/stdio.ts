@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { errorFields } from "../kit/log.ts";
-import type { Needs } from "./needs.ts";
+import type { Front } from "./needs.ts";
 import { createBuildServer } from "./server.ts";
 
 export type StdioServer = {
@@ -12,16 +12,16 @@ export type StdioServer = {
 
 /** Serves one host over two streams, stdin and stdout unless told otherwise. */
 export const startStdio = (
-  needs: Needs,
+  front: Front,
   streams: { input?: Readable; output?: Writable } = {},
 ): StdioServer => {
-  const build = createBuildServer(needs);
+  const build = createBuildServer(front);
   const wire = new StdioServerTransport(streams.input, streams.output);
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const handle = serveStdio((context) => build(context), {
     transport: wire,
     onerror: (error) => {
-      needs.log.debug("mcp.stdio", errorFields(error));
+      front.log.debug("mcp.stdio", errorFields(error));
     },
   });
   // The entry has put its own ear on the wire; this one only listens after it.

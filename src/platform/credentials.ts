@@ -58,10 +58,11 @@ export const createUses = (store: Store, log: Log): Uses => {
       }
     }
   };
+  // What is not written stays pending, and is lost at worst: a session is then idle a little sooner.
+  const tryFlush = (): Promise<void> =>
+    flush().catch((error: unknown) => log.warn("uses.flush_failed", errorFields(error)));
   const flushLater = (): void => {
-    timer ??= setTimeout(() => {
-      flush().catch((error: unknown) => log.error("uses.flush_failed", errorFields(error)));
-    }, FLUSH_MS);
+    timer ??= setTimeout(tryFlush, FLUSH_MS);
     timer.unref();
   };
   return {
@@ -73,7 +74,7 @@ export const createUses = (store: Store, log: Log): Uses => {
     flush,
     async close() {
       clearTimeout(timer);
-      await flush();
+      await tryFlush();
     },
   };
 };

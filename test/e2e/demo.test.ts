@@ -75,10 +75,11 @@ describe("npm run demo", () => {
   });
 
   it("closes only after the server has asked and the person agreed", () => {
-    const { quotes, calls } = step("close-duplicate");
+    const { quotes, calls, closed } = step("close-duplicate");
     const asked = quotes.find(({ who }: Line) => who === "The server asks:");
     const closing = calls.find(({ tool }: Line) => tool === "disputes_update");
-    expect(asked.words).toContain(closing.arguments.disputeId);
+    expect(asked.words).toMatch(/^Close dispute D-\S+ of .+, [\d,.]+ [A-Z]{3}, as /);
+    expect(asked.words).toContain(closed);
     expect(asked.words).toContain(closing.arguments.resolutionCode);
   });
 

@@ -90,38 +90,39 @@ const heard = (answer: unknown): Answer => {
 const HOST = { name: "host", version: "1.0.0" };
 const CANNOT_ASK = { capabilities: {} };
 
+type Connected = {
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  listTools(): Promise<{ tools: Tool[] }>;
+  close(): Promise<void>;
+};
+
+const hostOf = (client: Connected): Host => ({
+  call: async (name, args = {}) => heard(await client.callTool({ name, arguments: args })),
+  tools: async () => (await client.listTools()).tools,
+  close: () => client.close(),
+});
+
+const serverFor = (env: Record<string, string>) => ({
+  command: process.execPath,
+  args: [CLI],
+  env,
+  stderr: "pipe" as const,
+});
+
 const newHost = async (env: Record<string, string>): Promise<Host> => {
   const client = new Client(HOST, CANNOT_ASK);
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [CLI],
-    env,
-    stderr: "pipe",
-  });
+  const transport = new StdioClientTransport(serverFor(env));
   listen(transport.stderr);
   await client.connect(transport);
-  return {
-    call: async (name, args = {}) => heard(await client.callTool({ name, arguments: args })),
-    tools: async () => (await client.listTools()).tools,
-    close: () => client.close(),
-  };
+  return hostOf(client);
 };
 
 const oldHost = async (env: Record<string, string>): Promise<Host> => {
   const client = new OldClient(HOST, CANNOT_ASK);
-  const transport = new OldTransport({
-    command: process.execPath,
-    args: [CLI],
-    env,
-    stderr: "pipe",
-  });
+  const transport = new OldTransport(serverFor(env));
   listen(transport.stderr);
   await client.connect(transport);
-  return {
-    call: async (name, args = {}) => heard(await client.callTool({ name, arguments: args })),
-    tools: async () => (await client.listTools()).tools,
-    close: () => client.close(),
-  };
+  return hostOf(client);
 };
 
 beforeAll(async () => {

@@ -84,6 +84,10 @@ const madeBy = ({ change }: Deed, { disputes, notes }: Rows): Record<string, unk
   return change.kind === "update" ? change.shown : {};
 };
 
+/** Entries of what was answered; a request that the store failed may be told of as such, whatever became of it. */
+const heeded = ({ entries }: Rows): AuditLogRow[] =>
+  entries.filter(({ status_code }) => status_code !== 503);
+
 /** When a change was done that nobody was told of, and the id that it set, only a later answer can tell. */
 const forget = (world: World, { change }: Deed): void => {
   if (change.kind !== "update") return;
@@ -97,7 +101,7 @@ const forget = (world: World, { change }: Deed): void => {
 
 /** What of the unanswered requests was done holds from now on; the rest must have left nothing. */
 const settle = (world: World, unanswered: readonly Deed[], rows: Rows): number => {
-  const done = new Map(rows.entries.map((entry) => [toolOf(entry), entry]));
+  const done = new Map(heeded(rows).map((entry) => [toolOf(entry), entry]));
   let settled = 0;
   for (const deed of unanswered) {
     const entry = done.get(deed.tool);
@@ -110,8 +114,8 @@ const settle = (world: World, unanswered: readonly Deed[], rows: Rows): number =
   return settled;
 };
 
-const checkEntries = (world: World, { entries }: Rows): void => {
-  const told = entries.map((entry) => [
+const checkEntries = (world: World, rows: Rows): void => {
+  const told = heeded(rows).map((entry) => [
     toolOf(entry),
     { method: entry.method, status: entry.status_code, action: entry.action },
   ]);

@@ -8,7 +8,15 @@ import { randomId } from "../../src/kit/ids.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { checkIntegrity, checkWorld } from "./check.ts";
 import { type Server, startServer } from "./server.ts";
-import { acknowledge, type Deed, nextDeed, withHeaders, type World } from "./world.ts";
+import {
+  acknowledge,
+  type Deed,
+  emptyWorld,
+  keepOwn,
+  nextDeed,
+  withHeaders,
+  type World,
+} from "./world.ts";
 
 const SEED = Number(process.env["FAULT_SEED"] ?? 20_260_302);
 const KILLS = 20;
@@ -60,15 +68,7 @@ const openWorld = async (server: Server, tenantId: string): Promise<World> => {
   await make("categories", { code: "PRICE", description: "Pricing" });
   await make("reasons", { code: "WRONG", description: "Wrong", categoryCode: "PRICE" });
   await make("resolutions", { code: "CREDIT", description: "Credit", isValid: true });
-  return {
-    tenantId,
-    token,
-    disputes: new Map(),
-    sequences: new Map(),
-    codes: new Set(),
-    entries: new Map(),
-    keys: new Map(),
-  };
+  return emptyWorld(tenantId, token);
 };
 
 /** One client: one request after the other on disputes that no other client changes, until the server is gone. */
@@ -90,8 +90,7 @@ const work = async (
       return;
     }
     acknowledge(world, deed, answer);
-    if (deed.change.kind === "create") own.push(answer.body.disputeId);
-    if (deed.change.kind === "delete") own.splice(own.indexOf(deed.change.id), 1);
+    keepOwn(own, deed, answer);
     if (deed.change.kind !== "none") play.written += 1;
   }
 };

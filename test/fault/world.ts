@@ -38,7 +38,17 @@ export type World = {
   keys: Map<string, string>;
 };
 
-export const STATUS: Record<Exclude<Change["kind"], "none">, number> = {
+export const emptyWorld = (tenantId: string, token: string): World => ({
+  tenantId,
+  token,
+  disputes: new Map(),
+  sequences: new Map(),
+  codes: new Set(),
+  entries: new Map(),
+  keys: new Map(),
+});
+
+const STATUS: Record<Exclude<Change["kind"], "none">, number> = {
   create: 201,
   update: 200,
   delete: 204,
@@ -246,6 +256,12 @@ export const apply = (world: World, deed: Deed, made: Fields): void => {
     case "erase":
       disputeOf(world, change.id).notes.delete(change.noteId);
   }
+};
+
+/** Keeps a client's list of its disputes after a request that was done. */
+export const keepOwn = (own: string[], { change }: Deed, answer: Answer): void => {
+  if (change.kind === "create") own.push(answer.body.disputeId);
+  if (change.kind === "delete") own.splice(own.indexOf(change.id), 1);
 };
 
 /** The request came back with an answer: it must be the one that was due, and holds from now on. */

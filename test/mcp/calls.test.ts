@@ -215,7 +215,11 @@ describe("what goes upstream", () => {
 describe.each(HOSTS)("answers (%s)", (_name, open) => {
   it("C-80 a record is the platform's own; an empty one says what was done to what", async () => {
     const row = dispute(1, { closedDate: null });
-    const broker = scripted({ "disputes.get": () => row, "dispute_notes.delete": () => null });
+    const broker = scripted({
+      "disputes.get": () => row,
+      "dispute_notes.get": () => ({ disputeNoteId: "n", content: "Sent twice." }),
+      "dispute_notes.delete": () => null,
+    });
     const host = await open(await needsOf(broker), YES);
     const read = await host.call("disputes_get", { disputeId: row.disputeId });
     expect(read.structuredContent).toEqual(row);

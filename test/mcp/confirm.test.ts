@@ -2,6 +2,7 @@ import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { createSpentFolder } from "../../src/mcp/spent.ts";
 import {
@@ -16,13 +17,41 @@ import {
   rawHost,
   type Result,
   textOf,
+  YES,
 } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { type Play, scripted, type ScriptedBroker } from "./script.ts";
 
 const ARGS = { departmentId: "dep-1" };
 
+const SALES = { departmentId: "dep-1", code: "SALES", description: "Sales and service" };
+
 const deleting = (who?: { tenantId?: string; principal?: string }) =>
-  scripted({ "departments.delete": () => null, "departments.delete_by_code": () => null }, who);
+  scripted(
+    {
+      "departments.get": () => SALES,
+      "departments.get_by_id": () => SALES,
+      "departments.delete": () => null,
+      "departments.delete_by_code": () => null,
+    },
+    who,
+  );
+
+/** What was done on the platform beside reading. */
+const acts = ({ seen }: ScriptedBroker) => seen.filter(({ id }) => !/\.get(_by_id)?$/.test(id));
+
+const DISPUTE = {
+  disputeId: "d",
+  disputeCode: "D-INV-1-01",
+  accountName: "Juniper Street Hardware",
+  accountNumber: "100234",
+  amount: 9108.2,
+  currencyCode: "USD",
+};
+
+const UPDATING: Record<string, Play> = {
+  "disputes.get": () => DISPUTE,
+  "disputes.update": ({ disputeId }) => ({ disputeId }),
+};
 
 const confirmationIn = (result: Result) =>
   result._meta?.["receivables/confirmation"] as {
@@ -46,13 +75,13 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
     const questions: string[] = [];
     const host = await open(await needsOf(broker), (question) => {
       questions.push(question);
-      expect(broker.seen).toEqual([]);
+      expect(acts(broker)).toEqual([]);
       return { action: "accept", content: { confirm: true } };
     });
     const result = await host.call("departments_delete", ARGS);
     expect(result.structuredContent).toEqual({ deleted: true, ...ARGS });
-    expect(questions).toEqual(['Delete department "dep-1"?']);
-    expect(broker.seen.map(({ id }) => id)).toEqual(["departments.delete"]);
+    expect(questions).toEqual(["Delete department SALES (Sales and service)?"]);
+    expect(acts(broker).map(({ id }) => id)).toEqual(["departments.delete"]);
     await host.close();
   });
 
@@ -63,12 +92,12 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
     expect(problemIn(result).code).toBe("declined");
     expect(result.isError).toBe(true);
     expect(result).not.toHaveProperty("structuredContent");
-    expect(broker.seen).toEqual([]);
+    expect(acts(broker)).toEqual([]);
     await host.close();
   });
 
   it("asks before closing and canceling a dispute, not before other changes", async () => {
-    const broker = scripted({ "disputes.update": ({ disputeId }) => ({ disputeId }) });
+    const broker = scripted(UPDATING);
     const questions: string[] = [];
     const host = await open(await needsOf(broker), (question) => {
       questions.push(question);
@@ -78,8 +107,9 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
       await host.call("disputes_update", { disputeId: "d", status });
     }
     await host.call("disputes_update", { disputeId: "d", poNumber: "P" });
-    expect(questions).toEqual(['Close dispute "d"?', 'Close dispute "d"?', 'Cancel dispute "d"?']);
-    expect(broker.seen.map(({ args }) => args["status"])).toEqual([0, 0, 1, 1, 2, undefined]);
+    const named = "dispute D-INV-1-01 of Juniper Street Hardware, 9,108.20 USD";
+    expect(questions).toEqual([`Close ${named}?`, `Close ${named}?`, `Cancel ${named}?`]);
+    expect(acts(broker).map(({ args }) => args["status"])).toEqual([0, 0, 1, 1, 2, undefined]);
     await host.close();
   });
 
@@ -90,13 +120,137 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
   });
 });
 
+describe("the question is about the record", () => {
+  const asked = async (
+    plays: Record<string, Play>,
+    tool: string,
+    args: Record<string, unknown>,
+  ): Promise<{ question: string; broker: ScriptedBroker; result: Result }> => {
+    const broker = scripted(plays);
+    let question = "";
+    const host = await modernHost(await needsOf(broker), (text) => {
+      question = text;
+      return { action: "decline" };
+    });
+    const result = await host.call(tool, args);
+    await host.close();
+    return { question, broker, result };
+  };
+  const dispute = (more: object) => ({ "disputes.get": () => ({ ...DISPUTE, ...more }) });
+  const CLOSE = { disputeId: "d", status: 1, resolutionCode: "DUPLICATE" };
+
+  it.each([
+    [{}, "D-INV-1-01 of Juniper Street Hardware, 9,108.20 USD"],
+    [{ accountName: null }, "D-INV-1-01 of 100234, 9,108.20 USD"],
+    [
+      { amount: 1234567, currencyCode: "JPY" },
+      "D-INV-1-01 of Juniper Street Hardware, 1,234,567 JPY",
+    ],
+    [{ amount: 0.5, currencyCode: "KWD" }, "D-INV-1-01 of Juniper Street Hardware, 0.500 KWD"],
+    [{ amount: 10.12345 }, "D-INV-1-01 of Juniper Street Hardware, 10.12345 USD"],
+    [
+      { accountName: "Acme, 1.00 USD? Yes\u202e\n\u001b[31m" },
+      'D-INV-1-01 of "Acme, 1.00 USD? Yes", 9,108.20 USD',
+    ],
+  ])("with code, account and exact amount: %j", async (more, words) => {
+    const { question, broker } = await asked(dispute(more), "disputes_update", CLOSE);
+    expect(question).toBe(`Close dispute ${words}, as DUPLICATE?`);
+    const [read] = broker.seen;
+    expect(read).toMatchObject({ id: "disputes.get", args: { disputeId: "d" } });
+    expect(read?.options.tool).toBe("disputes_update");
+    expect(read?.options.idempotencyKey).toBeUndefined();
+  });
+
+  it("with the other changes, amounts in the record's currency", async () => {
+    const args = { ...CLOSE, amount: 100, poNumber: null, isValid: true };
+    const { question } = await asked(dispute({}), "disputes_update", args);
+    expect(question).toMatch(
+      /, as DUPLICATE, with amount 100\.00 USD, poNumber cleared, isValid true\?$/,
+    );
+  });
+
+  it("a note by what it says, and a person by name", async () => {
+    const plays = {
+      ...dispute({}),
+      "dispute_notes.get": () => ({ content: "Customer agreed\nto pay. ".repeat(20) }),
+      "assignees.get": () => ({
+        person: { firstName: "Carla", lastName: "Jennings", email: "carla@demo.example" },
+      }),
+    };
+    const note = await asked(plays, "dispute_notes_delete", { disputeId: "d", noteId: "n" });
+    expect(note.question).toMatch(
+      /^Delete note "Customer agreed to pay\. .{40,90}…" of dispute D-INV-1-01 of Juniper .+ This cannot be undone\.$/,
+    );
+    const person = { departmentCode: "SALES", assigneeEmail: "carla@demo.example" };
+    const assignee = await asked(plays, "assignees_delete_by_email", person);
+    expect(assignee.question).toBe(
+      "Delete assignee Carla Jennings (carla@demo.example) of department SALES?",
+    );
+  });
+
+  it.each(["forbidden_permission", "unavailable", "rate_limited", "internal"] as const)(
+    "as the call names it where reading ends in %s",
+    async (code) => {
+      const refuse = () => {
+        throw new Problem(code, "No.");
+      };
+      const { question } = await asked({ "disputes.get": refuse }, "disputes_delete", {
+        disputeId: "d-1",
+      });
+      expect(question).toBe('Delete dispute "d-1", and all its notes? This cannot be undone.');
+    },
+  );
+
+  const missing = () => {
+    throw new Problem("not_found", "There is no such record.");
+  };
+
+  it("what does not exist is said at once, and nobody is asked", async () => {
+    const { question, result, broker } = await asked(
+      { "disputes.get": missing },
+      "disputes_update",
+      CLOSE,
+    );
+    expect(problemIn(result).code).toBe("not_found");
+    expect(question).toBe("");
+    expect(broker.seen).toHaveLength(1);
+  });
+
+  it("a read by id that finds nothing decides nothing, since not every platform has it", async () => {
+    const plays = { "departments.get_by_id": missing };
+    const { question } = await asked(plays, "departments_delete", ARGS);
+    expect(question).toBe('Delete department "dep-1"?');
+  });
+
+  it.each(HOSTS)("is read once for the whole confirmation (%s)", async (_name, open) => {
+    const broker = scripted(UPDATING);
+    const host = await open(await needsOf(broker), YES);
+    await host.call("disputes_update", CLOSE);
+    expect(broker.seen.map(({ id }) => id)).toEqual(["disputes.get", "disputes.update"]);
+    await host.close();
+    const silent = await open(await needsOf(broker));
+    const { confirmationToken } = confirmationIn(await silent.call("disputes_update", CLOSE));
+    await silent.call("disputes_update", { ...CLOSE, confirmationToken });
+    expect(broker.seen.slice(2).map(({ id }) => id)).toEqual(["disputes.get", "disputes.update"]);
+    await silent.close();
+  });
+
+  it("is not read where nobody will be asked", async () => {
+    const broker = scripted(UPDATING);
+    const host = await modernHost(await needsOf(broker, { settings: { confirm: "refuse" } }));
+    await host.call("disputes_update", CLOSE);
+    expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+});
+
 describe("a host whose dialog breaks", () => {
   it("in 2025 has not said yes", async () => {
     const broker = deleting();
     const host = await legacyHost(await needsOf(broker), () => new Error("no window"));
     const result = await host.call("departments_delete", ARGS);
     expect(problemIn(result).code).toBe("declined");
-    expect(broker.seen).toEqual([]);
+    expect(acts(broker)).toEqual([]);
     await host.close();
   });
 
@@ -104,7 +258,7 @@ describe("a host whose dialog breaks", () => {
     const broker = deleting();
     const host = await modernHost(await needsOf(broker), () => new Error("no window"));
     await expect(host.call("departments_delete", ARGS)).rejects.toThrow("no window");
-    expect(broker.seen).toEqual([]);
+    expect(acts(broker)).toEqual([]);
     await host.close();
   });
 });
@@ -141,7 +295,7 @@ describe("the rounds of 2026", () => {
     expect(done.structuredContent).toMatchObject({ deleted: true });
     const again = await round(ARGS, { state, answer: ACCEPT });
     expect(problemIn(again).code).toBe("confirmation_invalid");
-    expect(broker.seen).toHaveLength(1);
+    expect(acts(broker)).toHaveLength(1);
     await host.close();
   });
 
@@ -159,7 +313,7 @@ describe("the rounds of 2026", () => {
       const result = await round(args, { ...more, answer: ACCEPT });
       expect(problemIn(result).code, JSON.stringify(more)).toBe("confirmation_invalid");
     }
-    expect(broker.seen).toEqual([]);
+    expect(acts(broker)).toEqual([]);
     await host.close();
   });
 
@@ -168,7 +322,7 @@ describe("the rounds of 2026", () => {
     const state = (await round(ARGS)).requestState ?? "";
     const result = await round({ ...ARGS, confirmationToken: state });
     expect(problemIn(result).code).toBe("confirmation_invalid");
-    expect(broker.seen).toEqual([]);
+    expect(acts(broker)).toEqual([]);
     await host.close();
   });
 });
@@ -184,15 +338,15 @@ describe.each(HOSTS)("a host that cannot ask (%s)", (_name, open) => {
     expect(textOf(first)).toMatch(/^confirmation_required: .+ Next: .+/);
     expect(textOf(first)).toContain(confirmationToken);
     expect(Date.parse(expiresAt) - NOW).toBe(10 * MINUTE);
-    expect(summary).toBe('Delete department "dep-1"?');
-    expect(broker.seen).toEqual([]);
+    expect(summary).toBe("Delete department SALES (Sales and service)?");
+    expect(acts(broker)).toEqual([]);
 
     const second = await host.call("departments_delete", { ...ARGS, confirmationToken });
     expect(second.structuredContent).toEqual({ deleted: true, ...ARGS });
     const third = await host.call("departments_delete", { ...ARGS, confirmationToken });
     expect(problemIn(third).code).toBe("confirmation_invalid");
-    expect(broker.seen).toHaveLength(1);
-    expect(broker.seen[0]?.args).toEqual(ARGS);
+    expect(acts(broker)).toHaveLength(1);
+    expect(acts(broker)[0]?.args).toEqual(ARGS);
     await host.close();
   });
 
@@ -206,7 +360,7 @@ describe.each(HOSTS)("a host that cannot ask (%s)", (_name, open) => {
       expect(problemIn(result).code).toBe("confirmation_unavailable");
       expect(result._meta).not.toHaveProperty("receivables/confirmation");
     }
-    expect(broker.seen).toEqual([]);
+    expect(acts(broker)).toEqual([]);
     await Promise.all([lenient.close(), host.close()]);
   });
 });
@@ -239,12 +393,12 @@ describe("a token", () => {
     const results = await Promise.all(
       Array.from({ length: 5 }, () => spend(args, { setup: { spent } })),
     );
-    const acted = results.filter(({ broker }) => broker.seen.length > 0);
+    const acted = results.filter(({ broker }) => acts(broker).length > 0);
     expect(acted).toHaveLength(1);
     expect(results.filter(({ result }) => result.isError === true)).toHaveLength(4);
     // Another folder is another installation: only the shared memory makes it single.
     const elsewhere = await spend(args, { setup: { spent: other } });
-    expect(elsewhere.broker.seen).toHaveLength(1);
+    expect(acts(elsewhere.broker)).toHaveLength(1);
   });
 
   it.each([
@@ -260,7 +414,7 @@ describe("a token", () => {
       const confirmationToken = await mint({ key: KEY });
       const { result, broker } = await spend({ ...args, confirmationToken }, way);
       expect(problemIn(result).code).toBe("confirmation_invalid");
-      expect(broker.seen).toEqual([]);
+      expect(acts(broker)).toEqual([]);
     },
   );
 
@@ -272,12 +426,12 @@ describe("a token", () => {
     for (const confirmationToken of [...altered, "yes", `${token}A`]) {
       const { result, broker } = await spend({ ...ARGS, confirmationToken });
       expect(problemIn(result).code).toBe("confirmation_invalid");
-      expect(broker.seen).toEqual([]);
+      expect(acts(broker)).toEqual([]);
     }
   });
 
   it("binds ifMatch, and takes the same arguments in any order or spelling", async () => {
-    const broker = scripted({ "disputes.update": ({ disputeId }) => ({ disputeId }) });
+    const broker = scripted(UPDATING);
     const needs = await needsOf(broker);
     const host = await modernHost(needs);
     const sent = { disputeId: "d", status: 1, isValid: true, ifMatch: '"1"' };
@@ -288,7 +442,7 @@ describe("a token", () => {
     const same = { confirmationToken, isValid: "true", ifMatch: '"1"', status: "Closed" };
     const done = await host.call("disputes_update", { ...same, disputeId: "d" });
     expect(done.isError).not.toBe(true);
-    expect(broker.seen[0]?.options.ifMatch).toBe('"1"');
+    expect(acts(broker)[0]?.options.ifMatch).toBe('"1"');
     await host.close();
   });
 });

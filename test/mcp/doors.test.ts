@@ -106,6 +106,7 @@ describe("HTTP", () => {
   const serve = async (accepted: Parameters<typeof createHttp>[1] = {}) => {
     const broker = scripted({
       "departments.get": () => ({ departmentId: "d" }),
+      "departments.get_by_id": () => ({ departmentId: "d" }),
       "departments.delete": () => null,
     });
     const http = createHttp(await needsOf(broker), accepted);

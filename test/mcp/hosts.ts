@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Broker } from "../../src/broker/port.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
-import type { Needs } from "../../src/mcp/needs.ts";
+import type { Front, Needs } from "../../src/mcp/needs.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { knownToolsets, type Settings } from "../../src/mcp/settings.ts";
 import { createSpentFolder } from "../../src/mcp/spent.ts";
@@ -31,9 +31,10 @@ export const ALL: Settings = {
 
 export type Setup = Partial<Omit<Needs, "settings">> & { settings?: Partial<Settings> };
 
-export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Needs> => {
+/** What a server is built from, and what its calls are made with, in one. */
+export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Front & Needs> => {
   const { settings, ...rest } = setup;
-  return {
+  const needs = {
     broker,
     key: KEY,
     spent: createSpentFolder(await mkdtemp(join(tmpdir(), "spent-")), () => NOW),
@@ -43,6 +44,7 @@ export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Needs>
     ...rest,
     settings: { ...ALL, ...settings },
   };
+  return { ...needs, open: async () => needs };
 };
 
 /** A log whose lines a test may read. */
@@ -81,7 +83,7 @@ const answer = async (person: Person, question: string): Promise<ElicitResult> =
   return reply;
 };
 
-const serve = (needs: Needs): InMemoryTransport => {
+const serve = (needs: Front): InMemoryTransport => {
   const build = createBuildServer(needs);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   serveStdio((context) => build(context), { transport: ours });
@@ -89,7 +91,7 @@ const serve = (needs: Needs): InMemoryTransport => {
 };
 
 const newHost = async (
-  needs: Needs,
+  needs: Front,
   person: Person | undefined,
   mode: "legacy" | "auto",
 ): Promise<Host> => {
@@ -112,13 +114,13 @@ const newHost = async (
 };
 
 /** A host on the 2.x SDK that speaks the protocol of 2026. */
-export const modernHost = (needs: Needs, person?: Person) => newHost(needs, person, "auto");
+export const modernHost = (needs: Front, person?: Person) => newHost(needs, person, "auto");
 
 /** A host on the 2.x SDK that speaks the protocol of 2025. */
-export const legacyHost = (needs: Needs, person?: Person) => newHost(needs, person, "legacy");
+export const legacyHost = (needs: Front, person?: Person) => newHost(needs, person, "legacy");
 
 /** A host on the 1.x SDK, which checks structured content against what it listed. */
-export const oldHost = async (needs: Needs, person?: Person): Promise<Host> => {
+export const oldHost = async (needs: Front, person?: Person): Promise<Host> => {
   const client = new OldClient(info, {
     capabilities: person === undefined ? {} : { elicitation: { form: {} } },
   });
@@ -159,7 +161,7 @@ export const problemIn = (result: Result): ToldProblem =>
   result._meta?.["receivables/problem"] as ToldProblem;
 
 /** Speaks the protocol of 2026 message by message, as a host with intentions of its own may. */
-export const rawHost = async (needs: Needs) => {
+export const rawHost = async (needs: Front) => {
   const wire = serve(needs);
   const waiting = new Map<number, (message: { result?: unknown; error?: unknown }) => void>();
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
+import { fairShares } from "../../src/mcp/fit.ts";
 import { estimateTokens } from "../../src/mcp/tokens.ts";
 import { HOSTS, keptLog, modernHost, needsOf } from "./hosts.ts";
 import { dispute, many, note, numberedPages } from "./records.ts";
@@ -116,6 +117,32 @@ describe("resources", () => {
       expect(JSON.stringify(JSON.parse(text))).toContain('"truncated":true');
     }
     await host.close();
+  });
+
+  it("one noun may use what the others leave of the budget, whichever it is", async () => {
+    const rows = many(40, (index) => ({ id: `id-${index}`, description: "words ".repeat(10) }));
+    for (const large of Object.keys(CONFIGURATION)) {
+      const { host } = await openHost(
+        { ...CONFIGURATION, [large]: () => rows },
+        { settings: { answerTokens: 3000 } },
+      );
+      const uri = "receivables://dispute-configuration";
+      const text = textIn(await host.client.readResource({ uri }));
+      expect(estimateTokens(text)).toBeGreaterThan(1500);
+      const parts = Object.entries<{ truncated: boolean }>(JSON.parse(text));
+      expect(
+        parts.filter(([, { truncated }]) => truncated),
+        large,
+      ).toEqual([]);
+      await host.close();
+    }
+  });
+
+  it("nouns that are all too large get equal shares", async () => {
+    expect(fairShares([10, 20, 30], 100)).toEqual([10, 20, 30]);
+    expect(fairShares([90, 5, 80, 70], 100)).toEqual([32, 5, 32, 31]);
+    expect(fairShares([100, 100], 50)).toEqual([25, 25]);
+    expect(fairShares([], 50)).toEqual([]);
   });
 
   it("a dispute is found by its code too", async () => {

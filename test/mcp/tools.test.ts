@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
-import { type ListedTool, toolList } from "../../src/mcp/list.ts";
+import { pathParameters } from "../../src/contract/operation.ts";
+import { activeTools } from "../../src/mcp/active-tools.ts";
+import type { ListedTool } from "../../src/mcp/every-tool.ts";
+import { toolList } from "../../src/mcp/list.ts";
 import { nextStep } from "../../src/mcp/next-step.ts";
 import { OWN_CODES, type RefusalCode } from "../../src/mcp/refusal.ts";
 import type { JsonSchema } from "../../src/mcp/schemas.ts";
-import { activeTools, isToolset, knownToolsets } from "../../src/mcp/settings.ts";
+import { isToolset, knownToolsets } from "../../src/mcp/settings.ts";
 import { cleanText } from "../../src/mcp/clean.ts";
 import { estimateTokens } from "../../src/mcp/tokens.ts";
 import { prompts } from "../../prompts/index.ts";
@@ -251,7 +254,8 @@ describe("asking", () => {
       [...deleting.map(({ name }) => name), "disputes_update"].toSorted(),
     );
     const update = tools.find(({ name }) => name === "disputes_update");
-    const question = (status: unknown) => update?.confirm?.({ disputeId: "d-1", status });
+    const question = (status: unknown) =>
+      update?.confirm?.question({ disputeId: "d-1", status }, {});
     expect(question(1)).toBe('Close dispute "d-1"?');
     expect(question(2)).toBe('Cancel dispute "d-1"?');
     expect(question(0)).toBeNull();
@@ -263,20 +267,32 @@ describe("asking", () => {
       if (operation.method !== "DELETE") continue;
       const keys = Object.keys(operation.params.shape).filter((key) => key !== "tenantId");
       const args = Object.fromEntries(keys.map((key) => [key, `value-of-${key}`]));
-      for (const key of keys) expect(confirm?.(args), name).toContain(`"value-of-${key}"`);
+      for (const key of keys)
+        expect(confirm?.question(args, {}), name).toContain(`value-of-${key}`);
     }
     const update = tools.find((tool) => tool.name === "disputes_update");
     const full = { disputeId: "d", status: 1, resolutionCode: "CREDIT", amount: 5, poNumber: "" };
-    expect(update?.confirm?.(full)).toBe(
-      'Close dispute "d" with resolutionCode "CREDIT", amount "5", poNumber cleared?',
+    expect(update?.confirm?.question(full, {})).toBe(
+      'Close dispute "d", as CREDIT, with amount 5, poNumber cleared?',
     );
+  });
+
+  it("names what is read by path arguments that the tool itself has", () => {
+    for (const { confirm, operation, name } of asking) {
+      for (const read of Object.values(confirm?.reads ?? {})) {
+        expect(read.effect, name).toBe("read");
+        const has = Object.keys(operation.params.shape);
+        expect(has, name).toEqual(expect.arrayContaining(pathParameters(read.path)));
+      }
+    }
   });
 
   it("no value breaks out of its question", () => {
     const [first] = asking;
     const args = { disputeId: `x"\n${"y".repeat(500)}` };
-    expect(first?.confirm?.({ ...args, status: 1 })?.length).toBeLessThan(200);
-    expect(first?.confirm?.({ ...args, status: 1 })).not.toContain("\n");
+    const question = first?.confirm?.question({ ...args, status: 1 }, {});
+    expect(question?.length).toBeLessThan(200);
+    expect(question).not.toContain("\n");
   });
 });
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { isIP } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Problem } from "../../contract/errors.ts";
+import { lazily } from "../../kit/lazily.ts";
 import { createLog } from "../../kit/log.ts";
 import { type Accepted, createHttp, type HttpServer } from "../../mcp/http.ts";
 import { compose } from "../compose.ts";
@@ -9,7 +10,6 @@ import type { Config } from "../config.ts";
 import { connectHints } from "../connect.ts";
 import { openEmbedded } from "../embedded.ts";
 import { untilEnded } from "../ended.ts";
-import { lazily } from "../folder.ts";
 import type { Io } from "../io.ts";
 import { mcpNeeds } from "../mcp.ts";
 import type { OpenPlatform } from "../platform.ts";
@@ -58,7 +58,13 @@ export const http = async (io: Io, address: Address): Promise<void> => {
   const embedded = lazily(() => openEmbedded(config, log));
   const { platform } = await embedded();
   const composed = await compose(config, log, embedded);
-  const mcp = createHttp(mcpNeeds(io, composed, log), acceptedBy(config));
+  const front = {
+    settings: config.mcp,
+    version: io.version,
+    log,
+    open: async () => mcpNeeds(config, composed, log),
+  };
+  const mcp = createHttp(front, acceptedBy(config));
   try {
     const served = await serve(listenerOf(mcp, platform), address);
     const mcpUrl = served.url + MCP_PATH;

@@ -1,18 +1,33 @@
-import { createLog } from "../../kit/log.ts";
+import { createLog, type Log } from "../../kit/log.ts";
+import type { Front } from "../../mcp/needs.ts";
 import { startStdio } from "../../mcp/stdio.ts";
-import { compose } from "../compose.ts";
+import type { Composed } from "../compose.ts";
 import { untilEnded, within } from "../ended.ts";
 import type { Io } from "../io.ts";
-import { mcpNeeds } from "../mcp.ts";
 
 // A host that has let go waits a second at most before it kills.
 const GOODBYE_MS = 500;
 
+/** A server's way to the platform. Its code is loaded when it is taken: many a host only lists what there is. */
+const wayIn = (io: Io, log: Log): { open: Front["open"]; close(): Promise<void> } => {
+  let composed: Composed | undefined;
+  return {
+    async open() {
+      const { compose } = await import("../compose.ts");
+      const { mcpNeeds } = await import("../mcp.ts");
+      composed = await compose(io.config, log);
+      return mcpNeeds(io.config, composed, log);
+    },
+    close: async () => composed?.close(),
+  };
+};
+
 /** The MCP server for one host, until it lets go or a signal comes. */
 export const stdio = async (io: Io): Promise<void> => {
-  const log = createLog(io.config.level);
-  const composed = await compose(io.config, log);
-  const server = startStdio(mcpNeeds(io, composed, log));
+  const { config, version } = io;
+  const log = createLog(config.level);
+  const { open, close } = wayIn(io, log);
+  const server = startStdio({ settings: config.mcp, version, log, open });
   await Promise.race([server.closed, untilEnded(io.ended)]);
-  await within(GOODBYE_MS, Promise.all([server.close(), composed.close()]));
+  await within(GOODBYE_MS, Promise.all([server.close(), close()]));
 };

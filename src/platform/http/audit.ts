@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { NewId } from "../../kit/ids.ts";
 import type { Operation, Outcome } from "../../contract/operation.ts";
 import { appendEntries, type NewEntry } from "../store/audit-logs.ts";
@@ -11,6 +12,8 @@ export type Audit = {
   record(entry: NewEntry): Promise<void>;
 };
 
+const MOST_TURNS = 50;
+
 export const createAudit = (store: Store): Audit => {
   let waiting: NewEntry[] = [];
   let next: Promise<void> | undefined;
@@ -20,11 +23,17 @@ export const createAudit = (store: Store): Audit => {
     next = undefined;
     return batch;
   };
+  // As long as more arrive at each turn of the loop, the next one is worth waiting for; who is alone waits for one.
+  const gathered = async (): Promise<void> => {
+    for (let turn = 0, seen = 0; turn < MOST_TURNS && waiting.length > seen; turn += 1) {
+      seen = waiting.length;
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      await setImmediate();
+    }
+  };
   // The batch is taken when its transaction begins, so all that arrives while another one commits shares it.
   const commit = async (): Promise<void> => {
-    await new Promise<void>((resolve) => {
-      setImmediate(resolve);
-    });
+    await gathered();
     let batch: NewEntry[] | undefined;
     try {
       await store.transaction((tx) => {

@@ -1,4 +1,5 @@
 import { Problem } from "../../contract/errors.ts";
+import { RecordId } from "../../contract/fields.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { isScope } from "../../contract/permissions.ts";
 import { type CredentialNeeds, hashSecret, hasKeyForm, sessionLives } from "../credentials.ts";
@@ -31,14 +32,13 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
   const remember = createRemember(store);
   const { read } = store;
 
+  const readSession = (hash: string) =>
+    read.selectFrom("sessions").selectAll().where("token_hash", "=", hash).executeTakeFirst();
+  const readKey = (hash: string) =>
+    read.selectFrom("api_keys").selectAll().where("hash", "=", hash).executeTakeFirst();
   const findSession = (recall: Recall, hash: string) =>
-    recall(`session ${hash}`, () =>
-      read.selectFrom("sessions").selectAll().where("token_hash", "=", hash).executeTakeFirst(),
-    );
-  const findKey = (recall: Recall, hash: string) =>
-    recall(`key ${hash}`, () =>
-      read.selectFrom("api_keys").selectAll().where("hash", "=", hash).executeTakeFirst(),
-    );
+    recall(`session ${hash}`, () => readSession(hash));
+  const findKey = (recall: Recall, hash: string) => recall(`key ${hash}`, () => readKey(hash));
   const findExportKey = (recall: Recall, hash: string) =>
     recall(`export key ${hash}`, () =>
       read.selectFrom("export_keys").selectAll().where("hash", "=", hash).executeTakeFirst(),
@@ -61,10 +61,16 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
     return { id: user.id, email: user.email, via, credentialId, homeTenantId: tenantId };
   };
 
+  // A use that was written down after the row was read is in the row alone, so whoever seems idle is read again.
+  const lastUse = (row: { id: string; used_at: number }): number =>
+    Math.max(row.used_at, uses.last(row.id));
+
   const bySession = async (recall: Recall, token: string, now: number): Promise<Identity> => {
-    const row = (await findSession(recall, hashSecret(token))) ?? refuse();
-    const used_at = Math.max(row.used_at, uses.last(row.id));
-    if (!sessionLives({ ...row, used_at }, now, lifetimes)) {
+    const hash = hashSecret(token);
+    const row = (await findSession(recall, hash)) ?? refuse();
+    const lives = (session: typeof row): boolean =>
+      sessionLives({ ...session, used_at: lastUse(session) }, now, lifetimes);
+    if (!lives(row) && !lives((await readSession(hash)) ?? refuse())) {
       throw new Problem("token_expired", "The session has expired. Log in again.");
     }
     const identity = await identify(recall, row.user_id, "session", row.id);
@@ -73,9 +79,11 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
   };
 
   const byKey = async (recall: Recall, key: string, now: number): Promise<Identity> => {
-    const known = hasKeyForm(key, "rcvg_") ? await findKey(recall, hashSecret(key)) : undefined;
+    const hash = hashSecret(key);
+    const known = hasKeyForm(key, "rcvg_") ? await findKey(recall, hash) : undefined;
     const row = known ?? refuse();
-    if (now - Math.max(row.used_at, uses.last(row.id)) > lifetimes.keyInactivity) {
+    const lives = (one: typeof row): boolean => now - lastUse(one) <= lifetimes.keyInactivity;
+    if (!lives(row) && !lives((await readKey(hash)) ?? refuse())) {
       throw new Problem("key_expired", "The API key was not used for too long. Create another.");
     }
     const identity = await identify(recall, row.user_id, "key", row.id);
@@ -88,9 +96,12 @@ export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds):
     identity: Identity,
     tenantId: string,
   ): Promise<Principal> => {
-    const may = await recall(`may ${tenantId} ${identity.id}`, () =>
-      findPermissions(read, tenantId, identity.id),
-    );
+    // The path is not checked yet, and what cannot be an id is not to be asked for.
+    const may = RecordId.safeParse(tenantId).success
+      ? await recall(`may ${tenantId} ${identity.id}`, () =>
+          findPermissions(read, tenantId, identity.id),
+        )
+      : undefined;
     if (may === undefined) {
       throw new Problem("forbidden_tenant", "The credential gives no access to this tenant.");
     }

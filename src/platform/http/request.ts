@@ -143,13 +143,20 @@ export const createRequests = (needs: RequestNeeds) => {
     }
   };
 
-  const refused = async (story: Story, error: unknown): Promise<Response> => {
-    const problem = await throttled(story, toProblem(error, log, story.requestId));
+  /** A refusal stands once its audit entry does; where that cannot be written, the reason is the answer. */
+  const told = async (story: Story, problem: Problem): Promise<Problem> => {
+    if (problem.status === 401) return problem;
     try {
-      if (problem.status !== 401) await tell(story, problem.status);
+      await tell(story, problem.status);
+      return problem;
     } catch (failure) {
-      toProblem(failure, log, story.requestId);
+      return problem.code === "unavailable" ? problem : toProblem(failure, log, story.requestId);
     }
+  };
+
+  const refused = async (story: Story, error: unknown): Promise<Response> => {
+    const found = await throttled(story, toProblem(error, log, story.requestId));
+    const problem = await told(story, found);
     const response = problemResponse(problem, story.operation.service, {
       requestId: story.requestId,
       path: story.url.pathname,

@@ -1,0 +1,37 @@
+import about from "../../package.json" with { type: "json" };
+import { main } from "./main.ts";
+
+/** Runs this process's command line, and ends the process. */
+export const run = async (dataFolder: string): Promise<void> => {
+  const ended = new AbortController();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => {
+      ended.abort();
+    });
+  }
+
+  // A host that reads no more has gone.
+  process.stdout.on("error", () => {
+    ended.abort();
+  });
+
+  process.exitCode = await main({
+    argv: process.argv.slice(2),
+    env: process.env,
+    dataFolder,
+    version: about.version,
+    program: { command: process.execPath, args: process.argv.slice(1, 2) },
+    print: (value) => {
+      process.stdout.write(`${JSON.stringify(value)}\n`);
+    },
+    tell: (line) => {
+      process.stderr.write(`${line}\n`);
+    },
+    isTerminal: process.stdout.isTTY,
+    readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
+    ended: ended.signal,
+  });
+
+  // Whatever is still open has had its chance.
+  setTimeout(() => process.exit(), 300).unref();
+};

@@ -1,0 +1,41 @@
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { Tool } from "../../tools/tool.ts";
+import { activeTools } from "./active-tools.ts";
+import { type CallTool, createCallTool } from "./call.ts";
+import { cleanLine } from "./clean.ts";
+import { createComplete } from "./complete.ts";
+import { hostOf } from "./host.ts";
+import { nearest } from "./nearest.ts";
+import type { Needs } from "./needs.ts";
+import { createReadResource, type ReadResource } from "./resources.ts";
+
+/** Everything that calls the platform. Loaded, with contract and schemas, when a host first asks for it. */
+export type Work = {
+  findTool(name: string): Tool;
+  callTool: CallTool;
+  hostOf: typeof hostOf;
+  readResource: ReadResource;
+  complete: ReturnType<typeof createComplete>;
+};
+
+const unknownTool = (name: string, tools: ReadonlyMap<string, Tool>): ProtocolError => {
+  const near = nearest(name, [...tools.keys()]);
+  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+  const shown = JSON.stringify(cleanLine(name, 80));
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);
+};
+
+export const createWork = (needs: Needs): Work => {
+  const tools = new Map(activeTools(needs.settings).map((tool) => [tool.name, tool]));
+  return {
+    findTool(name) {
+      const tool = tools.get(name);
+      if (tool === undefined) throw unknownTool(name, tools);
+      return tool;
+    },
+    callTool: createCallTool(needs),
+    hostOf,
+    readResource: createReadResource(needs),
+    complete: createComplete(needs),
+  };
+};

@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../..");
+
+type Manifest = { server: { entry_point: string; mcp_config: { env: Record<string, string> } } };
+
+let folder: string;
+let unpacked: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "bundle-"));
+  unpacked = join(folder, "unpacked");
+  const file = join(folder, "receivables-mcp.mcpb");
+  const { stdout } = await run(process.execPath, [join(ROOT, "scripts/bundle.ts"), file]);
+  expect(JSON.parse(stdout)).toEqual({ bundle: file });
+  await run(join(ROOT, "node_modules/.bin/mcpb"), ["unpack", file, unpacked]);
+});
+afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
+
+it("packs the program, what it is called and how it is started, and nothing else", async () => {
+  expect((await readdir(unpacked)).toSorted()).toEqual([
+    "LICENSE",
+    "README.md",
+    "dist",
+    "manifest.json",
+    "package.json",
+  ]);
+});
+
+it("starts as the manifest says, with every field of its form left empty", async () => {
+  const manifest = JSON.parse(await readFile(join(unpacked, "manifest.json"), "utf8")) as Manifest;
+  const { entry_point, mcp_config } = manifest.server;
+  const client = new Client({ name: "desktop", version: "1" });
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [join(unpacked, entry_point)],
+      // A desktop host hands over the template itself where a field was left empty.
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: folder,
+        XDG_DATA_HOME: join(folder, "data"),
+        ...mcp_config.env,
+      },
+      stderr: "ignore",
+    }),
+  );
+  expect((await client.listTools()).tools.length).toBeGreaterThan(40);
+  const answer = await client.callTool({ name: "disputes_list", arguments: { PageSize: 1 } });
+  expect(answer.structuredContent).toMatchObject({ total: 300 });
+  await client.close();
+});

@@ -1,0 +1,77 @@
+import { expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { createUses } from "../../src/platform/credentials.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { LIFETIMES, onEveryStore, type TestPlatform } from "../support/platform.ts";
+
+const usedAt = async (at: () => TestPlatform, userId: string): Promise<number[]> =>
+  (
+    await at()
+      .store.read.selectFrom("sessions")
+      .select("used_at")
+      .where("user_id", "=", userId)
+      .execute()
+  ).map((row) => row.used_at);
+
+onEveryStore("when a credential was last used", (at) => {
+  it("D-AUTH-2 is known at once and in the store within a second", async () => {
+    const admin = await at().tenant("uses-flushed");
+    at().clock.advance(10 * MINUTE);
+    await admin.call("GET", "/dispute/v1/tenants/{t}/disputes");
+    await expect
+      .poll(() => usedAt(at, admin.userId), { timeout: 1000, interval: 50 })
+      .toEqual([at().clock()]);
+  });
+
+  it("D-AUTH-2 is written at shutdown, in order, and never set back", async () => {
+    const admin = await at().tenant("uses-closed");
+    const { id } = await at()
+      .store.read.selectFrom("sessions")
+      .select("id")
+      .where("user_id", "=", admin.userId)
+      .executeTakeFirstOrThrow();
+    const now = at().clock();
+    const [one, other] = [createUses(at().store, silentLog), createUses(at().store, silentLog)];
+    one.note("sessions", id, now + 2);
+    other.note("sessions", id, now + 1);
+    expect([one.last(id), other.last(id)]).toEqual([now + 2, now + 1]);
+    await one.close();
+    await other.close();
+    expect(await usedAt(at, admin.userId)).toEqual([now + 2]);
+  });
+
+  it("D-AUTH-2 counts for every process on the store", async () => {
+    const admin = await at().tenant("uses-shared");
+    const second = createPlatform({
+      store: at().store,
+      clock: at().clock,
+      newId: randomId,
+      log: silentLog,
+      masterKey: Buffer.alloc(32, 7),
+      lifetimes: LIFETIMES,
+      limits: { gatewayPerMinute: 0, loginPerMinute: 0, exportPerMinute: 0, exportPerHour: 0 },
+      trustedProxies: [],
+      headerWord: "Platform",
+      version: "test",
+    });
+    const askSecond = async () =>
+      (
+        await second.fetch(
+          new Request("http://platform.test/user/v1/users/profile", {
+            headers: { "X-Platform-Auth": admin.token },
+          }),
+        )
+      ).status;
+    expect(await askSecond()).toBe(200);
+    for (let use = 0; use < 3; use += 1) {
+      at().clock.advance(14 * MINUTE);
+      expect((await admin.call("GET", "/dispute/v1/tenants/{t}/disputes")).status).toBe(200);
+      await expect.poll(() => usedAt(at, admin.userId)).toEqual([at().clock()]);
+    }
+    at().clock.advance(14 * MINUTE);
+    expect(await askSecond()).toBe(200);
+    await second.close();
+  });
+});
