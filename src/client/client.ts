@@ -41,11 +41,11 @@ const checkHeader = (name: string, value: string): string => {
 
 const headersOf = (
   word: string,
-  body: string | null,
+  { accept, body }: { accept: string; body: string | null },
   credential: CredentialHeaders,
   { tool, idempotencyKey, ifMatch }: CallOptions,
 ): Record<string, string> => ({
-  accept: "application/json",
+  accept,
   ...(body === null ? {} : { "content-type": "application/json" }),
   [`x-${word}-mcp-tool`]: tool,
   [`x-${word}-client`]: "mcp",
@@ -87,9 +87,15 @@ export const createClient = ({
         service: operation.service,
         method,
         target,
-        headers: headersOf(word, body, credential, options),
+        headers: headersOf(
+          word,
+          { accept: operation.file ? "*/*" : "application/json", body },
+          credential,
+          options,
+        ),
         body,
         signal: options.signal,
+        ...(operation.file ? { maxFileBytes: options.maxFileBytes ?? 0 } : {}),
       };
       try {
         return await withRetries(wait, repeatable(operation, options), options.signal, () =>

@@ -33,18 +33,3 @@ export const withDeadline = async <T>(
     clearTimeout(timer);
   }
 };
-
-/** Reads a body as text, never more of it than `maxBytes`. */
-export const boundedText = async (
-  chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<string> => {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new TransportFault("too_large");
-    parts.push(chunk);
-  }
-  return Buffer.concat(parts).toString("utf8");
-};

@@ -1,4 +1,5 @@
-import { boundedText, withDeadline } from "./deadline.ts";
+import { readBody } from "./body.ts";
+import { withDeadline } from "./deadline.ts";
 import type { Transport } from "./port.ts";
 
 export type InProcessNeeds = {
@@ -24,11 +25,8 @@ export const inProcessTransport = ({
       const answer = await fetch(
         new Request(ORIGIN + request.target, { method, headers, body, signal }),
       );
-      return {
-        status: answer.status,
-        headers: Object.fromEntries(answer.headers),
-        body: answer.body === null ? "" : await boundedText(answer.body, maxAnswerBytes),
-      };
+      const head = { status: answer.status, headers: Object.fromEntries(answer.headers) };
+      return { ...head, ...(await readBody(request, head, answer.body, maxAnswerBytes)) };
     }),
   close: async () => {},
 });

@@ -9,6 +9,8 @@ export type CallOptions = {
   idempotencyKey?: string | undefined;
   ifMatch?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** How large a file may be to be read, where the answer is one; a larger one is left where it is. */
+  maxFileBytes?: number | undefined;
 };
 
 export type Reply = {
@@ -21,6 +23,8 @@ export type Reply = {
   total: number | null;
   /** Body fields the platform did not know. */
   ignoredFields: string[];
+  /** A file's bytes, whose output tells what it is; absent where it is larger than was asked for. */
+  bytes?: Uint8Array | undefined;
 };
 
 /** An operation and its arguments (names of path, query and body in one object) to a reply, or a Problem thrown. */
@@ -50,11 +54,15 @@ export type WireRequest = {
   headers: Record<string, string>;
   body: string | null;
   signal: AbortSignal | undefined;
+  /** Set where the answer is a file: at most so many bytes of it are wanted. */
+  maxFileBytes?: number | undefined;
 };
 
 export type WireReply = {
   status: number;
   headers: Record<string, string>;
-  /** Text, already bounded in size. */
+  /** Text, already bounded in size; empty where a file was asked for and came. */
   body: string;
+  /** The file; absent where it is too large. */
+  bytes?: Uint8Array | undefined;
 };

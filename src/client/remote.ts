@@ -1,8 +1,8 @@
 import { Agent, errors } from "undici";
-import type { Service } from "../contract/operation.ts";
-import { boundedText, withDeadline } from "./deadline.ts";
+import { readBody } from "./body.ts";
+import { withDeadline } from "./deadline.ts";
 import { type FaultKind, TransportFault } from "./fault.ts";
-import type { Transport, WireReply } from "./port.ts";
+import type { Transport, WireReply, WireRequest } from "./port.ts";
 
 export type RemoteNeeds = {
   /** Where the services begin, a path in them is kept; the ingest API stands with the export service. */
@@ -66,9 +66,10 @@ export const remoteTransport = ({
 
   const exchange = async (
     base: { origin: string; prefix: string },
-    { method, target, headers, body }: Parameters<Transport["send"]>[0],
+    request: WireRequest,
     signal: AbortSignal,
   ): Promise<WireReply> => {
+    const { method, target, headers, body } = request;
     try {
       const answer = await agent.request({
         origin: base.origin,
@@ -78,11 +79,8 @@ export const remoteTransport = ({
         body,
         signal,
       });
-      return {
-        status: answer.statusCode,
-        headers: textHeaders(answer.headers),
-        body: await boundedText(answer.body, maxAnswerBytes),
-      };
+      const head = { status: answer.statusCode, headers: textHeaders(answer.headers) };
+      return { ...head, ...(await readBody(request, head, answer.body, maxAnswerBytes)) };
     } catch (error) {
       throw error instanceof TransportFault ? error : new TransportFault(kindOf(error), error);
     }

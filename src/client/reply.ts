@@ -1,7 +1,9 @@
+import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import { parseJson } from "../kit/json.ts";
 import type { Log } from "../kit/log.ts";
+import { describeFile } from "./file.ts";
 import type { Reply, WireReply } from "./port.ts";
 import { isJson, problemOf, requestIdOf } from "./problem.ts";
 
@@ -37,6 +39,14 @@ const outputOf = (log: Log, operation: Operation, reply: WireReply): unknown => 
   throw unexpected(log, operation, reply, `schema: ${at}`);
 };
 
+/** What the headers say of a file that came, or that is too large to have come. */
+const fileOf = (log: Log, operation: Operation, reply: WireReply): unknown => {
+  const file = describeFile(reply);
+  const { error } = z.safeParse(operation.output ?? z.never(), file);
+  if (error === undefined) return file;
+  throw unexpected(log, operation, reply, "headers of no file");
+};
+
 const totalOf = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
@@ -52,10 +62,11 @@ export const replyOf = (log: Log, operation: Operation, reply: WireReply): Reply
   if (reply.status < 200 || reply.status > 299) throw problemOf(operation, reply);
   return {
     status: reply.status,
-    output: outputOf(log, operation, reply),
+    output: operation.file ? fileOf(log, operation, reply) : outputOf(log, operation, reply),
     etag: reply.headers["etag"] ?? null,
     requestId: requestIdOf(reply.headers["x-request-id"]) ?? null,
     total: totalOf(reply.headers["x-total-count"]),
     ignoredFields: ignoredOf(reply.headers["x-ignored-fields"]),
+    ...(reply.bytes === undefined ? {} : { bytes: reply.bytes }),
   };
 };
