@@ -10,6 +10,8 @@ import { createAddressOf } from "./http/address.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createLimiter, type Limits } from "./http/limit.ts";
+import { account_notes } from "./services/account-notes.ts";
+import { accounts } from "./services/accounts.ts";
 import { api_keys } from "./services/api-keys.ts";
 import { assignees } from "./services/assignees.ts";
 import { audit_logs } from "./services/audit-logs.ts";
@@ -18,6 +20,7 @@ import { categories } from "./services/categories.ts";
 import { departments } from "./services/departments.ts";
 import { dispute_notes } from "./services/dispute-notes.ts";
 import { disputes } from "./services/disputes.ts";
+import { documents } from "./services/documents.ts";
 import { reasons } from "./services/reasons.ts";
 import { resolutions } from "./services/resolutions.ts";
 import { users } from "./services/users.ts";
@@ -63,6 +66,9 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     assignees: assignees({ newId }),
     resolutions: resolutions({ newId }),
     audit_logs: audit_logs({ seal: createSeal(masterKey, "audit-cursor") }),
+    accounts: accounts(),
+    account_notes: account_notes(),
+    documents: documents(),
   };
   const app = createApp(services, {
     store,

@@ -8,7 +8,7 @@ import { takeCsrIds } from "../store/csr-sequences.ts";
 import type { Db } from "../store/port.ts";
 import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
-import { checkAccount, isOwnAncestor } from "./accounts/rules.ts";
+import { checkAccount, cycleFaults } from "./accounts/rules.ts";
 import { fieldsOf, type IngestCall, noAccount, tellIgnored, versionOf } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
 import { changed, made, shown } from "./records.ts";
@@ -29,12 +29,6 @@ const embedded = (row: AccountNoteRow) => ({
   createdAt: iso(row.created_at),
 });
 
-const CYCLE = {
-  field: "parent_account_number",
-  code: "cycle",
-  message: "must not lead back to the account",
-};
-
 /** The columns that a body leaves behind; refuses it with all that is wrong. */
 const written = async (
   tx: Db,
@@ -44,21 +38,21 @@ const written = async (
 ) => {
   const { accountNumber, write, before } = target;
   const { currency_model } = await readTenant(tx, call.tenantId);
-  const { value, faults = [] } = checkAccount(sent, {
+  const known = {
     accountNumber,
     write,
     currencyModel: currency_model,
     before: before && fieldsOf<AccountFields>(before),
-  });
-  if (value === undefined) return call.invalid(faults);
-  const parent = value.parent_account_number;
+  };
   const parentOf = (number: string) => findParentNumber(tx, call.tenantId, number);
-  if (await isOwnAncestor(accountNumber, parent, parentOf)) return call.invalid([CYCLE]);
+  const cycle = await cycleFaults(sent, accountNumber, parentOf);
+  const { value, faults = [] } = checkAccount(sent, known, cycle);
+  if (value === undefined) return call.invalid(faults);
   tellIgnored(call, sent, value);
   return {
     name: value.name,
     currency: value.currency ?? null,
-    parent_account_number: parent ?? null,
+    parent_account_number: value.parent_account_number ?? null,
     fields: JSON.stringify(value),
   };
 };

@@ -19,6 +19,7 @@ import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/tenants.ts";
 import { chooseAssignee, routedAssignee } from "./disputes/assignee.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
+import { currencyOf } from "./disputes/document.ts";
 import { chooseReasons } from "./disputes/reason.ts";
 import { bodyPageOf, listing, pageOf } from "./listing.ts";
 
@@ -62,7 +63,7 @@ const withoutAccountName = (row: NamedDispute) => ({
 
 const toDispute = (row: NamedDispute): Dispute => ({
   ...withoutAccountName(row),
-  accountName: row.account_name,
+  accountName: row.known_account_name ?? row.account_name,
 });
 
 const findOr404 = async (db: Db, call: Call, id: string): Promise<NamedDispute> =>
@@ -114,7 +115,8 @@ export const disputes = ({ newId }: { newId: NewId }): Handlers<Contract["disput
       const id = newId();
       return call.create(async (tx) => {
         const tenant = await readTenant(tx, call.tenantId);
-        checkAmount(call, body.amount, tenant.currency);
+        const currency = await currencyOf(tx, call, body, tenant);
+        checkAmount(call, body.amount, currency);
         const reasons = await chooseReasons(tx, call, body);
         if (reasons === undefined) return call.refuse("reasonId", "required", "is required");
         const named = (await chooseAssignee(tx, call, body)) ?? null;
@@ -128,7 +130,7 @@ export const disputes = ({ newId }: { newId: NewId }): Handlers<Contract["disput
             account_name: null,
             amount: amountText(body.amount),
             amount_order: body.amount,
-            currency_code: tenant.currency,
+            currency_code: currency,
             reason_id: reasons.reasonId,
             external_reason_id: reasons.externalReasonId,
             assignee_id: named ?? (await routedAssignee(tx, call.tenantId, reasons.categoryId)),

@@ -39,8 +39,14 @@ type Joined = ReturnType<typeof joined>;
 
 const withNames = (query: Joined) =>
   query
+    .leftJoin("accounts as n", (on) =>
+      on
+        .onRef("n.tenant_id", "=", "d.tenant_id")
+        .onRef("n.account_number", "=", "d.account_number"),
+    )
     .selectAll("d")
     .select([
+      "n.name as known_account_name",
       "c.id as category_id",
       "c.description as category_name",
       "r.description as reason_name",
@@ -248,10 +254,16 @@ export const insertDisputes = async (tx: Db, rows: readonly DisputeRow[]): Promi
   }
 };
 
-const move = async (tx: Db, tenantId: string, from: Status, to: Status): Promise<void> => {
-  if (from === to) return;
-  await addToTotal(tx, tenantId, from, -1);
-  await addToTotal(tx, tenantId, to, 1);
+/** Counts disputes under another status. */
+export const moveTotal = async (
+  tx: Db,
+  tenantId: string,
+  [from, to]: readonly [Status, Status],
+  moved = 1,
+): Promise<void> => {
+  if (from === to || moved === 0) return;
+  await addToTotal(tx, tenantId, from, -moved);
+  await addToTotal(tx, tenantId, to, moved);
 };
 
 export const updateDispute = async (
@@ -267,7 +279,7 @@ export const updateDispute = async (
       .where("tenant_id", "=", tenantId)
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
-    await move(tx, tenantId, status, change.status);
+    await moveTotal(tx, tenantId, [status, change.status]);
   }
   await tx
     .updateTable("disputes")

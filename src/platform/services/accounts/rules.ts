@@ -1,4 +1,5 @@
 import { AccountFields } from "../../../contract/operations/accounts.ts";
+import { IngestNumber } from "../../../contract/ingest-fields.ts";
 import type { Fault } from "../../../contract/errors.ts";
 import type { TenantRow } from "../../store/tables.ts";
 import {
@@ -53,33 +54,57 @@ const parentFaults = (result: Fields, { accountNumber }: KnownAccount): Fault[] 
   ];
 };
 
-/** The account that a body leaves behind, or all that is wrong with it; a cycle of parents beyond itself is not seen here. */
-export const checkAccount = (sent: unknown, known: KnownAccount): Checked<AccountFields> => {
-  if (!isObject(sent)) return checked(AccountFields, sent);
-  const result = resultOf(known.write, sent, known.before);
+/** The account that a body leaves behind, or all that is wrong with it together with what was found before. */
+export const checkAccount = (
+  sent: unknown,
+  known: KnownAccount,
+  found: readonly Fault[] = [],
+): Checked<AccountFields> => {
+  const result = isObject(sent) ? resultOf(known.write, sent, known.before) : sent;
   const locked = known.before?.currency;
-  if (known.write === "replace" && locked !== undefined) result["currency"] ??= locked;
-  return checked(AccountFields, result, () => [
-    ...currencyFaults(result, known),
-    ...codeFaults("language", "language", result["language"]),
-    ...countryFaults(result, "billing_address"),
-    ...countryFaults(result, "remit_to"),
-    ...parentFaults(result, known),
+  if (known.write === "replace" && locked !== undefined && isObject(result)) {
+    result["currency"] ??= locked;
+  }
+  return checked(AccountFields, result, (fields) => [
+    ...currencyFaults(fields, known),
+    ...codeFaults("language", "language", fields["language"]),
+    ...countryFaults(fields, "billing_address"),
+    ...countryFaults(fields, "remit_to"),
+    ...parentFaults(fields, known),
+    ...found,
   ]);
 };
 
-const MOST_GENERATIONS = 10_000;
+export const ACCOUNT_CYCLE: Fault = {
+  field: "parent_account_number",
+  code: "cycle",
+  message: "must not lead back to the account",
+};
 
-/** Whether an account would be among its own ancestors. */
+type ParentOf = (accountNumber: string) => Promise<string | null | undefined>;
+
+/** Whether an account with this parent would be among its own ancestors. */
 export const isOwnAncestor = async (
   accountNumber: string,
   parent: string | undefined,
-  parentOf: (number: string) => Promise<string | null | undefined>,
+  parentOf: ParentOf,
 ): Promise<boolean> => {
+  const seen = new Set<string>();
   let ancestor: string | null | undefined = parent;
-  for (let generation = 0; ancestor != null && generation < MOST_GENERATIONS; generation += 1) {
+  while (ancestor != null && !seen.has(ancestor)) {
     if (ancestor === accountNumber) return true;
+    seen.add(ancestor);
     ancestor = await parentOf(ancestor);
   }
   return false;
+};
+
+/** Whether the parent that an unchecked body names leads back to the account. */
+export const cycleFaults = async (
+  sent: unknown,
+  accountNumber: string,
+  parentOf: ParentOf,
+): Promise<Fault[]> => {
+  const named = IngestNumber.safeParse(isObject(sent) ? sent["parent_account_number"] : undefined);
+  return (await isOwnAncestor(accountNumber, named.data, parentOf)) ? [ACCOUNT_CYCLE] : [];
 };

@@ -1,0 +1,119 @@
+import type { z } from "zod";
+import type { Fault } from "../../../contract/errors.ts";
+import { IngestNumber } from "../../../contract/ingest-fields.ts";
+import {
+  ClosureFields,
+  DOCUMENT_TYPES,
+  DocumentFields,
+  type StoredDocument,
+} from "../../../contract/operations/documents.ts";
+import { iso } from "../../../kit/clock.ts";
+import {
+  checked,
+  type Checked,
+  dateText,
+  type Fields,
+  isObject,
+  resultOf,
+  type Write,
+} from "../ingest/body.ts";
+import { codeFaults } from "../ingest/iso-codes.ts";
+import type { Amounts } from "./status.ts";
+
+/** What the rules need to know of a document beside the body. */
+export type KnownDocument = {
+  documentNumber: string;
+  write: Write;
+  before: StoredDocument | undefined;
+};
+
+type Parsed = z.output<typeof DocumentFields>;
+type Type = NonNullable<Parsed["document_type"]>;
+
+const typeName = (type: Type | undefined): StoredDocument["document_type"] =>
+  (typeof type === "number" ? DOCUMENT_TYPES[type - 1] : type) ?? "invoice";
+
+const ofType = (result: Fields, name: string): boolean =>
+  [name, DOCUMENT_TYPES.findIndex((type) => type === name) + 1].includes(
+    result["document_type"] as string | number,
+  );
+
+const creditNoteFaults = (result: Fields): Fault[] => {
+  const field = "applies_to_invoice";
+  if (!ofType(result, "credit_note") || (result[field] ?? "") !== "") return [];
+  return [{ field, code: "conditional_required", message: "is required for a credit note" }];
+};
+
+const CURRENCIES = ["currency", "original_currency", "base_currency"];
+const DATES = ["invoice_date", "due_date", "discount_date"] as const;
+
+const stored = (parsed: Parsed, { documentNumber }: KnownDocument): StoredDocument => {
+  const document: StoredDocument = { ...parsed, document_type: typeName(parsed.document_type) };
+  document.pdf_name ??= `${documentNumber}.pdf`;
+  for (const name of DATES) {
+    const date = document[name];
+    if (date !== undefined) document[name] = dateText(date);
+  }
+  return document;
+};
+
+/** The document that a body leaves behind, or all that is wrong with it together with what was found before. */
+export const checkDocument = (
+  sent: unknown,
+  known: KnownDocument,
+  found: readonly Fault[] = [],
+): Checked<StoredDocument> => {
+  const result = isObject(sent) ? resultOf(known.write, sent, known.before) : sent;
+  const { value, faults = [] } = checked(DocumentFields, result, (fields) => [
+    ...CURRENCIES.flatMap((name) => codeFaults("currency", name, fields[name])),
+    ...codeFaults("country", "ship_to_address_country", fields["ship_to_address_country"]),
+    ...creditNoteFaults(fields),
+    ...found,
+  ]);
+  return value === undefined ? { faults } : { value: stored(value, known) };
+};
+
+/** Whether the account that a body names is missing. */
+export const accountFaults = async (
+  sent: unknown,
+  find: (number: string) => Promise<unknown>,
+): Promise<Fault[]> => {
+  const field = "account_number";
+  const named = IngestNumber.safeParse(isObject(sent) ? sent[field] : undefined);
+  if (!named.success || (await find(named.data)) !== undefined) return [];
+  return [{ field, code: "unknown_reference", message: "names no account" }];
+};
+
+/** The amounts that a checked body itself bears. */
+export const sentAmounts = (sent: unknown): Amounts => {
+  const number = (name: keyof Amounts): Amounts => {
+    const value = isObject(sent) ? sent[name] : undefined;
+    return typeof value === "number" ? { [name]: value } : {};
+  };
+  return { ...number("denomination"), ...number("denomination_in_base_currency") };
+};
+
+export type AskedClosure = {
+  closure_reason: ClosureFields["closure_reason"];
+  closed_at: number;
+  notes: string | null;
+};
+
+const futureFaults = (result: Fields, now: number): Fault[] => {
+  const at = Date.parse(String(result["closure_date"]));
+  return at > now
+    ? [{ field: "closure_date", code: "range", message: `must not be after ${iso(now)}` }]
+    : [];
+};
+
+/** A closure as it is asked for, or all that is wrong with it. */
+export const checkClosure = (sent: unknown, now: number): Checked<AskedClosure> => {
+  const result = isObject(sent) ? resultOf("create", sent) : sent;
+  const { value, faults = [] } = checked(ClosureFields, result, (fields) =>
+    futureFaults(fields, now),
+  );
+  if (value === undefined) return { faults };
+  const { closure_reason, closure_date, notes = null } = value;
+  const closed_at = closure_date === undefined ? now : Date.parse(closure_date);
+  return { value: { closure_reason, closed_at, notes } };
+};

@@ -1,0 +1,137 @@
+import type { StoredDocument } from "../../../contract/operations/documents.ts";
+import { closeDisputesOn } from "../../store/disputes-of-documents.ts";
+import {
+  addClosures,
+  insertDocuments,
+  type NewClosure,
+  updateDocument,
+} from "../../store/documents.ts";
+import { takeCsrIds } from "../../store/csr-sequences.ts";
+import type { Db } from "../../store/port.ts";
+import type { DocumentClosureRow, DocumentRow } from "../../store/tables.ts";
+import { fieldsOf } from "../ingest/call.ts";
+import { changed, made } from "../records.ts";
+import { type Amounts, move } from "./status.ts";
+
+/** Who writes documents, when and by what way. */
+export type Writer = {
+  tenantId: string;
+  caller: { id: string };
+  now: number;
+  source: Exclude<DocumentClosureRow["source"], "auto">;
+};
+
+/** A checked document on its way into the store. */
+export type Writing = {
+  documentNumber: string;
+  before: DocumentRow | undefined;
+  fields: StoredDocument;
+  /** The amounts that the body itself bears. */
+  sent: Amounts;
+};
+
+type Planned = { row: DocumentRow; before: DocumentRow | undefined; closes: boolean };
+
+const NO_CSR_ID = 0;
+
+const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing): Planned => {
+  const moved = move(before?.status, { sent, result: fields });
+  const columns = {
+    account_number: fields.account_number,
+    currency: fields.currency ?? fields.original_currency ?? null,
+    status: moved.status,
+    fields: JSON.stringify(fields),
+  };
+  const base = before ?? {
+    tenant_id: writer.tenantId,
+    document_number: documentNumber,
+    csr_id: NO_CSR_ID,
+    ...made(writer),
+  };
+  const same = before?.fields === columns.fields && before.status === columns.status;
+  const audit = before === undefined || same ? {} : changed(before, writer);
+  return { row: { ...base, ...columns, ...audit }, before, closes: moved.closes };
+};
+
+/** Closures and all that follows from them: whoever closes a document passes here. */
+const recordClosures = async (
+  tx: Db,
+  writer: Writer,
+  closures: readonly NewClosure[],
+): Promise<void> => {
+  if (closures.length === 0) return;
+  await addClosures(tx, writer, closures);
+  await closeDisputesOn(
+    tx,
+    writer,
+    closures.map(({ document_number }) => document_number),
+  );
+};
+
+/** Writes checked documents of different numbers, and closes or reopens them as their amounts say. */
+export const saveDocuments = async (
+  tx: Db,
+  writer: Writer,
+  writings: readonly Writing[],
+): Promise<DocumentRow[]> => {
+  const planned = writings.map((writing) => plan(writer, writing));
+  const added = planned.filter(({ before }) => before === undefined);
+  if (added.length > 0) {
+    const first = await takeCsrIds(tx, writer.tenantId, "document", added.length);
+    for (const [index, { row }] of added.entries()) row.csr_id = first + index;
+    await insertDocuments(
+      tx,
+      added.map(({ row }) => row),
+    );
+  }
+  for (const { row, before } of planned) {
+    if (before !== undefined && row.version !== before.version) await updateDocument(tx, row);
+  }
+  const closing = planned.filter(({ closes }) => closes);
+  await recordClosures(
+    tx,
+    writer,
+    closing.map(({ row }) => ({
+      document_number: row.document_number,
+      closure_reason: null,
+      source: "auto",
+      closed_at: writer.now,
+      notes: null,
+    })),
+  );
+  return planned.map(({ row }) => row);
+};
+
+type Closing = {
+  row: DocumentRow;
+  closure: Pick<NewClosure, "closure_reason" | "closed_at" | "notes">;
+};
+
+const closed = (writer: Writer, row: DocumentRow): DocumentRow[] => {
+  const moved = move(row.status, "closure");
+  return moved === undefined ? [] : [{ ...row, status: moved.status, ...changed(row, writer) }];
+};
+
+/** Closes documents for a reason and gives those that were open until now. */
+export const closeDocuments = async (
+  tx: Db,
+  writer: Writer,
+  closings: readonly Closing[],
+): Promise<DocumentRow[]> => {
+  const done = closings.flatMap(({ row, closure }) =>
+    closed(writer, row).map((after) => ({ after, closure })),
+  );
+  for (const { after } of done) await updateDocument(tx, after);
+  await recordClosures(
+    tx,
+    writer,
+    done.map(({ after, closure }) => ({
+      ...closure,
+      document_number: after.document_number,
+      source: writer.source,
+    })),
+  );
+  return done.map(({ after }) => after);
+};
+
+export const storedDocument = (row: DocumentRow): StoredDocument => fieldsOf<StoredDocument>(row);
