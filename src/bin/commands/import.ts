@@ -3,16 +3,26 @@ import { basename, resolve } from "node:path";
 import { Problem } from "../../contract/errors.ts";
 import { createLog } from "../../kit/log.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
+import { accountTarget } from "../../platform/import/accounts.ts";
+import { closureTarget } from "../../platform/import/closures.ts";
 import { disputeTarget } from "../../platform/import/disputes.ts";
-import { fieldsOf } from "../../platform/import/fields.ts";
+import { documentTarget } from "../../platform/import/documents.ts";
 import { type ImportMap, readMap } from "../../platform/import/map.ts";
 import { type Counts, type Reject, runImport } from "../../platform/import/run.ts";
+import type { Target } from "../../platform/import/target.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
 import type { Format, Kind, Wish } from "../program-import.ts";
 import { createProgress } from "../progress.ts";
 
-const TARGETS = { disputes: disputeTarget } satisfies Record<Kind, unknown>;
+type Needs = Parameters<typeof disputeTarget>[0];
+
+const TARGETS: Record<Kind, (needs: Needs) => Target> = {
+  accounts: accountTarget,
+  documents: documentTarget,
+  closures: closureTarget,
+  disputes: disputeTarget,
+};
 
 const cannotRead = (what: string, path: string, error: unknown): Problem =>
   new Problem(
@@ -67,16 +77,16 @@ const rejectFile = (path: string) => {
 const formatOf = ({ format, file }: Wish): Format =>
   format ?? (/\.(ndjson|jsonl)$/i.test(file) ? "ndjson" : "csv");
 
-const mapOf = async ({ map }: Wish, target: ReturnType<typeof disputeTarget>) => {
+const mapOf = async ({ map }: Wish, target: Target) => {
   if (map === undefined) return undefined;
   const text = await readFile(map, "utf8").catch((error: unknown) => {
     throw cannotRead("map", map, error);
   });
-  return readMap(text, fieldsOf(target.schema));
+  return readMap(text, target.fields);
 };
 
 type Parts = {
-  target: ReturnType<typeof disputeTarget>;
+  target: Target;
   map: ImportMap | undefined;
   input: Input;
 };

@@ -1,5 +1,6 @@
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
+import { checked } from "../services/ingest/body.ts";
 import { changed, made } from "../services/records.ts";
 import { updateDispute } from "../store/disputes.ts";
 import { findImportedDisputes, insertNumbered } from "../store/imported-disputes.ts";
@@ -9,6 +10,7 @@ import { readTenant } from "../store/tenants.ts";
 import { makeReason, readConfiguration } from "./disputes/configuration.ts";
 import { differing, planDispute, type Said, type Situation } from "./disputes/plan.ts";
 import { DisputeValues } from "./disputes/values.ts";
+import { fieldsOf } from "./fields.ts";
 import { IMPORTER } from "./importer.ts";
 import { boundedKey } from "./key.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
@@ -132,7 +134,9 @@ const openBatch = async (needs: Needs, tx: Db, rows: readonly Row[]): Promise<Ba
 /** Disputes, each known by what names it in its file: a row that is known changes its dispute. */
 export const disputeTarget = (needs: Needs): Target<DisputeValues> => ({
   kind: "disputes",
-  schema: DisputeValues,
+  fields: fieldsOf(DisputeValues),
+  batchRows: 500,
+  parse: (record) => checked(DisputeValues, record),
   async write(tx, rows) {
     const batch = await openBatch(needs, tx, rows);
     const outcomes: Outcome[] = [];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../../kit/json.ts";
 
-type Kind = "number" | "boolean" | "text" | "other";
+type Kind = "number" | "boolean" | "text" | "either" | "other";
 
 /** A target's fields by their names, nested ones with dots, and what kind of value each takes. */
 export type Fields = ReadonlyMap<string, Kind>;
@@ -21,7 +21,9 @@ const inner = (schema: z.ZodType): z.ZodType => {
 const kindOf = (schema: z.ZodType): Kind => {
   if (schema instanceof z.ZodNumber) return "number";
   if (schema instanceof z.ZodLiteral) {
-    return [...schema.values].every((value) => typeof value === "number") ? "number" : "text";
+    const types = new Set([...schema.values].map((value) => typeof value));
+    if (types.size > 1) return "either";
+    return types.has("number") ? "number" : "text";
   }
   if (schema instanceof z.ZodBoolean) return "boolean";
   return schema instanceof z.ZodString || schema instanceof z.ZodEnum ? "text" : "other";
@@ -39,15 +41,25 @@ export const fieldsOf = (schema: z.ZodObject): Fields => new Map(entriesOf(schem
 // A decimal point, no grouping and no exponent: a spreadsheet writes one where it has lost digits.
 const NUMBER = /^(-?)0*(\d+(?:\.\d+)?)$/;
 
+/** What a cell that holds a list or an object of JSON says. */
+const jsonOf = (text: string): unknown => {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Text to what the field takes; text that is no such thing stays text, for the schema to refuse. */
 export const fromText = (kind: Kind, text: string): unknown => {
   const trimmed = text.trim();
-  if (kind === "number") {
+  if (kind === "number" || kind === "either") {
     const [, sign, digits] = NUMBER.exec(trimmed) ?? [];
     return digits === undefined ? text : parseJson(`${sign}${digits}`);
   }
   if (kind === "boolean" && /^(true|false)$/i.test(trimmed)) {
     return trimmed.toLowerCase() === "true";
   }
+  if (kind === "other" && /^[{[]/.test(trimmed)) return jsonOf(trimmed) ?? text;
   return text;
 };

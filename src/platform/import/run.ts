@@ -1,8 +1,6 @@
 import type { Fault } from "../../contract/errors.ts";
-import { faults } from "../../contract/faults.ts";
 import type { Store } from "../store/port.ts";
 import { csvReader } from "./csv.ts";
-import { fieldsOf } from "./fields.ts";
 import { readLines } from "./lines.ts";
 import type { ImportMap } from "./map.ts";
 import { createMapping, type Mapped } from "./mapping.ts";
@@ -39,15 +37,13 @@ export type ImportNeeds<Values> = {
   ended: AbortSignal;
 };
 
-const BATCH_ROWS = 500;
-
 type Judged<Values> =
   | { as: "accepted"; item: Item; row: Accepted<Values> }
   | { as: "skipped" }
   | { as: "refused"; item: Item; faults: readonly Fault[] };
 
 const judge = <Values>(
-  { schema }: Target<Values>,
+  target: Target<Values>,
   map: (cells: Record<string, unknown>) => Mapped,
   item: Item,
 ): Judged<Values> => {
@@ -56,9 +52,9 @@ const judge = <Values>(
   if (mapped.as === "skipped") return mapped;
   if (mapped.as === "refused") return { as: "refused", item, faults: mapped.faults };
   const { record, sourceKey } = mapped;
-  const { data, error } = schema.safeParse(record, { reportInput: true });
-  if (error !== undefined) return { as: "refused", item, faults: faults(error) };
-  return { as: "accepted", item, row: { values: data, sourceKey } };
+  const { value, faults } = target.parse(record);
+  if (faults !== undefined) return { as: "refused", item, faults };
+  return { as: "accepted", item, row: { values: value, sourceKey } };
 };
 
 const rejectOf = (item: Item, [first, ...others]: readonly Fault[]): Reject => {
@@ -110,18 +106,19 @@ const writeBatch = async <Values>(
 async function* batches(
   reader: ReturnType<typeof csvReader>,
   bytes: AsyncIterable<Uint8Array>,
+  batchRows: number,
 ): AsyncGenerator<Item[], void, undefined> {
   let waiting: Item[] = [];
   for await (const lines of readLines(bytes)) {
     for (const item of reader.push(lines)) waiting.push(item);
-    while (waiting.length >= BATCH_ROWS) {
-      yield waiting.slice(0, BATCH_ROWS);
-      waiting = waiting.slice(BATCH_ROWS);
+    while (waiting.length >= batchRows) {
+      yield waiting.slice(0, batchRows);
+      waiting = waiting.slice(batchRows);
     }
   }
   for (const item of reader.end()) waiting.push(item);
-  for (let from = 0; from < waiting.length; from += BATCH_ROWS) {
-    yield waiting.slice(from, from + BATCH_ROWS);
+  for (let from = 0; from < waiting.length; from += batchRows) {
+    yield waiting.slice(from, from + batchRows);
   }
 }
 
@@ -129,10 +126,10 @@ async function* batches(
 export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Counts> => {
   const { target, map, format, bytes, reject, progress, ended } = needs;
   const reader = format === "csv" ? csvReader() : ndjsonReader();
-  const fields = fieldsOf(target.schema);
+  const { fields, batchRows } = target;
   const counts: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
   let mapping: ((cells: Record<string, unknown>) => Mapped) | undefined;
-  for await (const items of batches(reader, bytes)) {
+  for await (const items of batches(reader, bytes, batchRows)) {
     if (mapping === undefined) {
       const columns = reader.columns() ?? null;
       const strange = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];

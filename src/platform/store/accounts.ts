@@ -1,6 +1,7 @@
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { AccountRow } from "./tables.ts";
+import { upserting } from "./upsert.ts";
 
 const accountByNumber = prepared((db: Db, tenantId: string, number: string) =>
   db
@@ -45,15 +46,18 @@ export const findParentNumber = async (
 ): Promise<string | null | undefined> =>
   (await parentByNumber(db, tenantId, number))[0]?.parent_account_number;
 
-export const insertAccounts = async (tx: Db, rows: readonly AccountRow[]): Promise<void> => {
-  if (rows.length > 0) await tx.insertInto("accounts").values(rows).execute();
-};
-
-export const updateAccount = async (tx: Db, row: AccountRow): Promise<void> => {
-  await tx
-    .updateTable("accounts")
-    .set(row)
-    .where("tenant_id", "=", row.tenant_id)
-    .where("account_number", "=", row.account_number)
-    .execute();
-};
+/** Writes whole accounts, new ones and known ones alike; no two of the same number. */
+export const putAccounts = upserting("accounts", {
+  tenant_id: "key",
+  account_number: "key",
+  csr_id: "value",
+  name: "value",
+  currency: "value",
+  parent_account_number: "value",
+  fields: "value",
+  created_by: "value",
+  created_at: "value",
+  updated_by: "value",
+  updated_at: "value",
+  version: "value",
+});

@@ -1,0 +1,99 @@
+import { AccountFields } from "../../contract/operations/accounts.ts";
+import { checkAccount, cycleFaults } from "../services/accounts/rules.ts";
+import { fieldsOf } from "../services/ingest/call.ts";
+import { changed, made } from "../services/records.ts";
+import { findAccounts, findParentNumber, putAccounts } from "../store/accounts.ts";
+import { takeCsrIds } from "../store/csr-sequences.ts";
+import type { Db } from "../store/port.ts";
+import type { AccountRow, TenantRow } from "../store/tables.ts";
+import { readTenant } from "../store/tenants.ts";
+import { IMPORTER } from "./importer.ts";
+import { type Needs, type Numbered, numbered } from "./numbered.ts";
+import type { Outcome, Target } from "./target.ts";
+
+/** One batch of rows on its way into the store. */
+type Batch = {
+  tx: Db;
+  tenantId: string;
+  currencyModel: TenantRow["currency_model"];
+  now: number;
+  known: Map<string, AccountRow>;
+  /** Numbers of accounts that the batch makes, and of those that it changes. */
+  fresh: Set<string>;
+  touched: Set<string>;
+};
+
+const openBatch = async (
+  { tenantId, clock }: Needs,
+  tx: Db,
+  numbers: readonly string[],
+): Promise<Batch> => {
+  const { currency_model: currencyModel } = await readTenant(tx, tenantId);
+  const found = await findAccounts(tx, tenantId, numbers);
+  const known = new Map(found.map((row) => [row.account_number, row]));
+  const sets = { fresh: new Set<string>(), touched: new Set<string>() };
+  return { tx, tenantId, currencyModel, now: clock(), known, ...sets };
+};
+
+const cycle = ({ tx, tenantId, known }: Batch, { number, sent }: Numbered) =>
+  cycleFaults(sent, number, async (ancestor) => {
+    const row = known.get(ancestor);
+    return row === undefined ? findParentNumber(tx, tenantId, ancestor) : row.parent_account_number;
+  });
+
+const writeRow = async (batch: Batch, row: Numbered): Promise<Outcome> => {
+  const { number, sent } = row;
+  const { known, fresh, touched, tenantId, currencyModel, now } = batch;
+  const before = known.get(number);
+  const asked = { accountNumber: number, write: "replace" as const, currencyModel };
+  const { value, faults } = checkAccount(
+    sent,
+    { ...asked, before: before && fieldsOf<AccountFields>(before) },
+    await cycle(batch, row),
+  );
+  if (value === undefined) return faults;
+  const fields = JSON.stringify(value);
+  if (before?.fields === fields) return "unchanged";
+  const columns = {
+    name: value.name,
+    currency: value.currency ?? null,
+    parent_account_number: value.parent_account_number ?? null,
+    fields,
+  };
+  const by = { caller: IMPORTER, now };
+  const blank = { tenant_id: tenantId, account_number: number, csr_id: 0, ...made(by) };
+  if (before === undefined) fresh.add(number);
+  else if (!fresh.has(number)) touched.add(number);
+  const tracked = before === undefined || fresh.has(number) ? {} : changed(before, by);
+  known.set(number, { ...(before ?? blank), ...columns, ...tracked });
+  return "written";
+};
+
+const save = async ({ tx, tenantId, known, fresh, touched }: Batch): Promise<void> => {
+  if (fresh.size > 0) {
+    let next = await takeCsrIds(tx, tenantId, "account", fresh.size);
+    for (const number of fresh) {
+      const row = known.get(number);
+      if (row !== undefined) row.csr_id = next++;
+    }
+  }
+  const numbers = [...fresh, ...touched];
+  await putAccounts(
+    tx,
+    numbers.flatMap((number) => known.get(number) ?? []),
+  );
+};
+
+/** Accounts by their numbers: a row makes its account or replaces what it has. */
+export const accountTarget = (needs: Needs): Target<Numbered> => ({
+  kind: "accounts",
+  ...numbered("account_number", AccountFields),
+  async write(tx, rows) {
+    const numbers = new Set(rows.map(({ values }) => values.number));
+    const batch = await openBatch(needs, tx, [...numbers]);
+    const outcomes: Outcome[] = [];
+    for (const { values } of rows) outcomes.push(await writeRow(batch, values));
+    await save(batch);
+    return outcomes;
+  },
+});

@@ -1,0 +1,79 @@
+import { ClosureFields } from "../../contract/operations/documents.ts";
+import { type AskedClosure, checkClosure } from "../services/documents/rules.ts";
+import { closeDocuments, type Writer } from "../services/documents/save.ts";
+import { findDocuments, findLastClosures } from "../store/documents.ts";
+import type { Db } from "../store/port.ts";
+import type { DocumentClosureRow, DocumentRow } from "../store/tables.ts";
+import { IMPORTER } from "./importer.ts";
+import { type Needs, type Numbered, numbered } from "./numbered.ts";
+import type { Outcome, Target } from "./target.ts";
+
+type Ended = Pick<DocumentClosureRow, "closure_reason" | "closed_at">;
+
+/** One batch of rows on its way into the store. */
+type Batch = {
+  writer: Writer;
+  known: Map<string, DocumentRow>;
+  /** How documents were closed last. */
+  ended: Map<string, Ended>;
+  /** What is to be closed. */
+  asked: Map<string, AskedClosure>;
+};
+
+const openBatch = async (
+  { tenantId, clock }: Needs,
+  tx: Db,
+  numbers: readonly string[],
+): Promise<Batch> => {
+  const documents = await findDocuments(tx, tenantId, numbers);
+  const closures = await findLastClosures(tx, tenantId, numbers);
+  return {
+    writer: { tenantId, caller: IMPORTER, now: clock(), source: "import" },
+    known: new Map(documents.map((row) => [row.document_number, row])),
+    ended: new Map(closures.map((row) => [row.document_number, row])),
+    asked: new Map(),
+  };
+};
+
+const refused = (code: string, message: string): Outcome => [
+  { field: "document_number", code, message },
+];
+
+const writeRow = (batch: Batch, { number, sent }: Numbered): Outcome => {
+  const { writer, known, ended, asked } = batch;
+  const { value, faults } = checkClosure(sent, writer.now);
+  if (value === undefined) return faults;
+  const document = known.get(number);
+  if (document === undefined) return refused("document_not_found", "names no document");
+  const last = ended.get(number);
+  if (document.status === "open" && !asked.has(number)) {
+    asked.set(number, value);
+    ended.set(number, value);
+    return "written";
+  }
+  const isSaid =
+    last?.closure_reason === value.closure_reason &&
+    (sent["closure_date"] === undefined || last.closed_at === value.closed_at);
+  if (isSaid) return "unchanged";
+  return refused(
+    "document_already_closed",
+    "names a document that is closed for another reason or on another day",
+  );
+};
+
+/** Closures of documents that are there: a row closes its document. */
+export const closureTarget = (needs: Needs): Target<Numbered> => ({
+  kind: "closures",
+  ...numbered("document_number", ClosureFields),
+  async write(tx, rows) {
+    const numbers = new Set(rows.map(({ values }) => values.number));
+    const batch = await openBatch(needs, tx, [...numbers]);
+    const outcomes = rows.map(({ values }) => writeRow(batch, values));
+    const closings = [...batch.asked].flatMap(([number, closure]) => {
+      const row = batch.known.get(number);
+      return row === undefined ? [] : [{ row, closure }];
+    });
+    await closeDocuments(tx, batch.writer, closings);
+    return outcomes;
+  },
+});

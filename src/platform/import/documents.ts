@@ -1,0 +1,93 @@
+import { DocumentFields, type StoredDocument } from "../../contract/operations/documents.ts";
+import type { Fault } from "../../contract/errors.ts";
+import { accountFaults, checkDocument, sentAmounts } from "../services/documents/rules.ts";
+import { saveDocuments, type Writer, type Writing } from "../services/documents/save.ts";
+import type { Fields } from "../services/ingest/body.ts";
+import { fieldsOf } from "../services/ingest/call.ts";
+import { findAccounts } from "../store/accounts.ts";
+import { findDocuments } from "../store/documents.ts";
+import type { Db } from "../store/port.ts";
+import type { AccountRow, DocumentRow } from "../store/tables.ts";
+import { readTenant } from "../store/tenants.ts";
+import { IMPORTER } from "./importer.ts";
+import { type Needs, type Numbered, numbered } from "./numbered.ts";
+import type { Accepted, Outcome, Target } from "./target.ts";
+
+type Row = Accepted<Numbered>;
+
+/** One batch of rows on its way into the store. */
+type Batch = {
+  tx: Db;
+  writer: Writer;
+  known: Map<string, DocumentRow>;
+  /** The accounts that rows may name; undefined where any will do. */
+  accounts: Map<string, AccountRow> | undefined;
+  /** What is to be saved, each document once. */
+  waiting: Map<string, Writing>;
+};
+
+const knownAccounts = async (tx: Db, tenantId: string, rows: readonly Row[]) => {
+  const { settings } = await readTenant(tx, tenantId);
+  if (!settings.requireKnownAccount) return undefined;
+  const named = rows.map(({ values }) => values.sent["account_number"]);
+  const numbers = new Set(named.filter((number) => typeof number === "string"));
+  const found = await findAccounts(tx, tenantId, [...numbers]);
+  return new Map(found.map((row) => [row.account_number, row]));
+};
+
+const openBatch = async (
+  { tenantId, clock }: Needs,
+  tx: Db,
+  rows: readonly Row[],
+): Promise<Batch> => {
+  const numbers = new Set(rows.map(({ values }) => values.number));
+  const found = await findDocuments(tx, tenantId, [...numbers]);
+  return {
+    tx,
+    writer: { tenantId, caller: IMPORTER, now: clock(), source: "import" },
+    known: new Map(found.map((row) => [row.document_number, row])),
+    accounts: await knownAccounts(tx, tenantId, rows),
+    waiting: new Map(),
+  };
+};
+
+const unknownAccount = async ({ accounts }: Batch, sent: Fields): Promise<Fault[]> =>
+  accounts === undefined ? [] : accountFaults(sent, async (number) => accounts.get(number));
+
+const save = async ({ tx, writer, known, waiting }: Batch): Promise<void> => {
+  const saved = await saveDocuments(tx, writer, [...waiting.values()]);
+  for (const row of saved) known.set(row.document_number, row);
+  waiting.clear();
+};
+
+const writeRow = async (batch: Batch, { number, sent }: Numbered): Promise<Outcome> => {
+  const { known, waiting } = batch;
+  // What a file says of a document twice follows one after the other, as two requests would.
+  if (waiting.has(number)) await save(batch);
+  const before = known.get(number);
+  const asked = { documentNumber: number, write: "replace" as const };
+  const { value, faults } = checkDocument(
+    sent,
+    { ...asked, before: before && fieldsOf<StoredDocument>(before) },
+    await unknownAccount(batch, sent),
+  );
+  if (value === undefined) return faults;
+  const fields = JSON.stringify(value);
+  // A row that was imported before says nothing new, so it does not reopen what was closed since.
+  if (before?.fields === fields) return "unchanged";
+  waiting.set(number, { documentNumber: number, before, fields: value, sent: sentAmounts(sent) });
+  return "written";
+};
+
+/** Documents by their numbers: a row makes its document or replaces what it has. */
+export const documentTarget = (needs: Needs): Target<Numbered> => ({
+  kind: "documents",
+  ...numbered("document_number", DocumentFields),
+  async write(tx, rows) {
+    const batch = await openBatch(needs, tx, rows);
+    const outcomes: Outcome[] = [];
+    for (const { values } of rows) outcomes.push(await writeRow(batch, values));
+    await save(batch);
+    return outcomes;
+  },
+});
