@@ -7,6 +7,7 @@ import { createLog } from "../../src/kit/log.ts";
 import { insertApiKey } from "../../src/platform/admin/keys.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { insertUser } from "../../src/platform/admin/users.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { insertDisputes } from "../../src/platform/store/disputes.ts";
 import type { Db, Store } from "../../src/platform/store/port.ts";
@@ -146,6 +147,7 @@ export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
   const platform = createPlatform({
     ...needs,
     store,
+    files: diskFiles(join(folder, "files")),
     log: createLog("error"),
     masterKey: Buffer.alloc(32, 1),
     lifetimes: {

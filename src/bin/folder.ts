@@ -12,6 +12,7 @@ export const folderOf = (dataFolder: string) => ({
   demo: join(dataFolder, "demo.sealed"),
   secrets: join(dataFolder, "secrets"),
   spent: join(dataFolder, "confirmations"),
+  files: join(dataFolder, "files"),
 });
 
 const MIN_CHARACTERS = 32;

@@ -1,8 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import about from "../../package.json" with { type: "json" };
-import { systemClock } from "../kit/clock.ts";
+import { HOUR, systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
-import type { Log } from "../kit/log.ts";
+import { errorFields, type Log } from "../kit/log.ts";
+import { diskFiles } from "../platform/files/disk.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 import { openSqlite } from "../platform/store/sqlite/open.ts";
 import type { Store } from "../platform/store/port.ts";
@@ -31,6 +32,30 @@ export type OpenPlatform = Base & {
   close(): Promise<void>;
 };
 
+/** Sweeps now and each hour; gives what ends that, once the sweep under way is through. */
+const sweepHourly = ({ sweep }: Platform, log: Log): (() => Promise<void>) => {
+  let underWay: Promise<void> | undefined;
+  const once = async (): Promise<void> => {
+    try {
+      const { unfinished, unknown } = await sweep();
+      if (unfinished + unknown > 0) log.info("files.swept", { unfinished, unknown });
+    } catch (error) {
+      log.warn("files.sweep_failed", errorFields(error));
+    }
+    underWay = undefined;
+  };
+  const run = (): void => {
+    underWay ??= once();
+  };
+  const timer = setInterval(run, HOUR);
+  timer.unref();
+  run();
+  return async () => {
+    clearInterval(timer);
+    await underWay;
+  };
+};
+
 /** The platform over the data folder's store. */
 export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatform> => {
   const masterKey = await masterKeyOf(config)();
@@ -38,6 +63,7 @@ export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatfo
   const { lifetimes, limits, trustedProxies, headerWord } = config;
   const platform = createPlatform({
     ...base,
+    files: diskFiles(folderOf(config.dataFolder).files),
     log,
     masterKey,
     lifetimes,
@@ -46,11 +72,13 @@ export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatfo
     headerWord,
     version: about.version,
   });
+  const endSweeps = sweepHourly(platform, log);
   return {
     ...base,
     masterKey,
     fetch: platform.fetch,
     async close() {
+      await endSweeps();
       await platform.close();
       await base.store.close();
     },

@@ -14,6 +14,7 @@ import { documents } from "./operations/documents.ts";
 import { reasons } from "./operations/reasons.ts";
 import { resolutions } from "./operations/resolutions.ts";
 import { users } from "./operations/users.ts";
+import { pdf_ingestion } from "./pdf-ingestion.ts";
 
 /** Everything the platform can do, by noun and verb. */
 export const contract = {
@@ -36,6 +37,13 @@ export const contract = {
 
 export type Contract = typeof contract;
 
-export const operations: readonly Operation[] = Object.values(contract).flatMap(
-  (noun): Operation[] => Object.values(noun),
-);
+/** What the platform answers: the contract, and what only other systems ask for. */
+export const served = { ...contract, pdf_ingestion };
+
+export type Served = typeof served;
+
+const listed = (groups: object): readonly Operation[] =>
+  Object.values(groups).flatMap((noun: object): Operation[] => Object.values(noun));
+
+export const operations = listed(contract);
+export const servedOperations = listed(served);

@@ -24,6 +24,9 @@ export type Outcome = {
 
 type Shape = z.ZodObject;
 
+/** A body of bytes, taken as they come. */
+export type Raw = { type: string; maxBytes: number };
+
 type Spec = {
   id: `${string}.${string}`;
   service: Service;
@@ -38,6 +41,8 @@ type Spec = {
   params?: Shape;
   query?: Shape;
   body?: Shape;
+  /** The body is a file. */
+  raw?: Raw;
   /** The service checks the body itself, with all it knows, so that a refusal names every fault at once. */
   late?: true;
   /** A change that makes the record where there is none, and then answers 201. */
@@ -76,6 +81,7 @@ export const operation = <const S extends Spec>(spec: S) => {
     params: none,
     query: none,
     body: null,
+    raw: null,
     fails: [],
     secret: false,
     late: false,
@@ -89,7 +95,17 @@ export const operation = <const S extends Spec>(spec: S) => {
 
 type Declared<S extends Spec> = Omit<
   S,
-  "effect" | "params" | "query" | "body" | "fails" | "also" | "secret" | "late" | "upsert" | "file"
+  | "effect"
+  | "params"
+  | "query"
+  | "body"
+  | "raw"
+  | "fails"
+  | "also"
+  | "secret"
+  | "late"
+  | "upsert"
+  | "file"
 > & {
   secret: boolean;
   late: S["late"] extends true ? true : false;
@@ -101,6 +117,7 @@ type Declared<S extends Spec> = Omit<
   params: S["params"] extends Shape ? S["params"] : typeof none;
   query: S["query"] extends Shape ? S["query"] : typeof none;
   body: S["body"] extends Shape ? S["body"] : null;
+  raw: S["raw"] extends Raw ? Raw : null;
   fails: S["fails"] extends readonly OwnCode[] ? S["fails"] : readonly [];
 };
 
@@ -118,6 +135,7 @@ export type Operation = {
   params: Shape;
   query: Shape;
   body: Shape | null;
+  raw: Raw | null;
   late: boolean;
   upsert: boolean;
   output: z.ZodType | null;
@@ -128,11 +146,13 @@ export type Operation = {
   source: string;
 };
 
-type Body<O extends Operation> = O["late"] extends true
+type JsonBody<O extends Operation> = O["late"] extends true
   ? unknown
   : O["body"] extends Shape
     ? z.output<O["body"]>
     : null;
+
+type Body<O extends Operation> = O["raw"] extends Raw ? ReadableStream<Uint8Array> : JsonBody<O>;
 
 /** What a handler is given: validated (unless it is late), each part where it was sent. */
 export type Input<O extends Operation> = {

@@ -1,4 +1,4 @@
-import type { Contract } from "../contract/index.ts";
+import type { Served } from "../contract/index.ts";
 import type { Fault, ProblemDetails, SharedCode } from "../contract/errors.ts";
 import type { FailCode, Input, Operation, Output } from "../contract/operation.ts";
 import type { Permission, Scope } from "../contract/permissions.ts";
@@ -90,4 +90,4 @@ export type Handlers<Group> = {
 };
 
 /** Every service of the platform: what the contract promises, fulfilled. */
-export type Services = { [Noun in keyof Contract]: Handlers<Contract[Noun]> };
+export type Services = { [Noun in keyof Served]: Handlers<Served[Noun]> };

@@ -4,6 +4,8 @@ import type { Log } from "../kit/log.ts";
 import { createSeal } from "../kit/seal.ts";
 import { createApp } from "./app.ts";
 import { createUses, type Lifetimes } from "./credentials.ts";
+import type { FileStore } from "./files/port.ts";
+import { sweep, type Swept } from "./files/sweep.ts";
 import type { Services } from "./handlers.ts";
 import { createAudit } from "./http/audit.ts";
 import { createAddressOf } from "./http/address.ts";
@@ -20,7 +22,9 @@ import { categories } from "./services/categories.ts";
 import { departments } from "./services/departments.ts";
 import { dispute_notes } from "./services/dispute-notes.ts";
 import { disputes } from "./services/disputes.ts";
+import { document_attachments } from "./services/document-attachments.ts";
 import { documents } from "./services/documents.ts";
+import { pdf_ingestion } from "./services/pdf-ingestion.ts";
 import { reasons } from "./services/reasons.ts";
 import { resolutions } from "./services/resolutions.ts";
 import { users } from "./services/users.ts";
@@ -28,6 +32,7 @@ import type { Store } from "./store/port.ts";
 
 export type PlatformNeeds = {
   store: Store;
+  files: FileStore;
   clock: Clock;
   newId: NewId;
   log: Log;
@@ -46,13 +51,15 @@ export type Platform = {
   fetch: ReturnType<typeof createApp>["fetch"];
   /** What it answers to; method `ALL` where it only refuses or prepares. */
   routes: readonly { method: string; path: string }[];
+  /** Removes the files that crashes have left behind: at start, and hourly. */
+  sweep(): Promise<Swept>;
   /** Writes what is still in memory. The store stays open. */
   close(): Promise<void>;
 };
 
 /** The REST service over a store. */
 export const createPlatform = (needs: PlatformNeeds): Platform => {
-  const { store, clock, newId, log, masterKey, lifetimes, limits, trustedProxies } = needs;
+  const { store, files, clock, newId, log, masterKey, lifetimes, limits, trustedProxies } = needs;
   const uses = createUses(store, log);
   const services: Services = {
     auth: auth({ store, newId, uses, lifetimes }),
@@ -66,6 +73,8 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     assignees: assignees({ newId }),
     resolutions: resolutions({ newId }),
     audit_logs: audit_logs({ seal: createSeal(masterKey, "audit-cursor") }),
+    document_attachments: document_attachments({ files }),
+    pdf_ingestion: pdf_ingestion({ files, newId, log }),
     accounts: accounts(),
     account_notes: account_notes(),
     documents: documents(),
@@ -83,5 +92,10 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     headerWord: needs.headerWord,
     version: needs.version,
   });
-  return { fetch: app.fetch, routes: app.routes, close: () => uses.close() };
+  return {
+    fetch: app.fetch,
+    routes: app.routes,
+    sweep: () => sweep({ files, store, clock }),
+    close: () => uses.close(),
+  };
 };

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createUses } from "../../src/platform/credentials.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { LIFETIMES, onEveryStore, type TestPlatform } from "../support/platform.ts";
@@ -46,6 +47,7 @@ onEveryStore("when a credential was last used", (at) => {
     const admin = await at().tenant("uses-shared");
     const second = createPlatform({
       store: at().store,
+      files: diskFiles(at().files),
       clock: at().clock,
       newId: randomId,
       log: silentLog,

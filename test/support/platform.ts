@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 import type { Permission } from "../../src/contract/permissions.ts";
 import { DAY, SECOND } from "../../src/kit/clock.ts";
@@ -7,6 +8,7 @@ import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createRole } from "../../src/platform/admin/roles.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { type FakeClock, fakeClock } from "./clock.ts";
@@ -33,7 +35,7 @@ export type Reply = {
 export type Sent = {
   body?: unknown;
   /** Body text as it is, instead of `body` as JSON. */
-  raw?: string;
+  raw?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
 };
 
@@ -53,6 +55,8 @@ export type TestPlatform = {
   clock: FakeClock;
   platform: Platform;
   dialect: Dialect["name"];
+  /** The folder of uploaded files. */
+  files: string;
   /** Calls without a credential. */
   call: Caller;
   /** A tenant and its administrator. */
@@ -116,9 +120,11 @@ export const startPlatform = async (
   const database = await dialect.create();
   const store = await database.open();
   const clock = fakeClock();
+  const files = join(database.environment["RECEIVABLES_DATA"] ?? "", "files");
   const needs = { store, clock, newId: countedIds() };
   const platform = createPlatform({
     ...needs,
+    files: diskFiles(files),
     log: silentLog,
     masterKey: Buffer.alloc(32, 7),
     lifetimes,
@@ -167,6 +173,7 @@ export const startPlatform = async (
     clock,
     platform,
     dialect: dialect.name,
+    files,
     call,
     async tenant(id) {
       await createTenant(needs, { tenantId: id, name: `Tenant ${id}` });

@@ -1,9 +1,19 @@
-import type { Listing } from "../handlers.ts";
+import { dispositionOf } from "../files/name.ts";
+import type { FileAnswer, Listing } from "../handlers.ts";
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
 export const isListing = (output: unknown): output is Listing<unknown> =>
   typeof output === "object" && output !== null && "rows" in output && "total" in output;
+
+const isFile = (output: unknown): output is FileAnswer =>
+  typeof output === "object" && output !== null && "bytes" in output;
+
+/** Gives back what an output that nobody will read holds open. */
+export const discard = async (output: unknown): Promise<void> => {
+  if (isListing(output)) await output.close?.();
+  if (isFile(output)) await output.bytes.cancel();
+};
 
 async function* arrayText(rows: Listing<unknown>["rows"]): AsyncIterable<string> {
   let text = "[";
@@ -72,6 +82,16 @@ const linkHeader = (listing: Listing<unknown>, url: URL): Record<string, string>
   return links.length === 0 ? {} : { Link: links.join(", ") };
 };
 
+// Whatever a file holds, a browser saves it and runs none of it.
+const FILE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+const fileHeaders = ({ fileName, mimeType, fileSize }: FileAnswer): Record<string, string> => ({
+  "Content-Type": mimeType,
+  "Content-Length": String(fileSize),
+  "Content-Disposition": dispositionOf(fileName),
+  "Content-Security-Policy": FILE_POLICY,
+});
+
 /** An operation's output as its HTTP answer. A HEAD request wants no rows, so none are read for it. */
 export const answer = async (
   { method }: Pick<Request, "method">,
@@ -85,9 +105,15 @@ export const answer = async (
     const { ETag: _version, ...rest } = headers;
     return new Response(null, { status, headers: rest });
   }
+  if (method === "HEAD") await discard(output);
+  if (isFile(output)) {
+    return new Response(method === "HEAD" ? null : output.bytes, {
+      status,
+      headers: { ...headers, ...fileHeaders(output) },
+    });
+  }
   const all = { ...headers, "Content-Type": "application/json" };
   if (isListing(output)) {
-    if (method === "HEAD") await output.close?.();
     return new Response(method === "HEAD" ? null : streamed(output), {
       status,
       headers: { ...all, "X-Total-Count": String(output.total), ...linkHeader(output, url) },

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import { Problem, type Fault } from "../../contract/errors.ts";
 import { faults, sentence } from "../../contract/faults.ts";
-import type { Operation, Service } from "../../contract/operation.ts";
+import type { Operation, Raw, Service } from "../../contract/operation.ts";
 import { brokenLimit, parseJson } from "../../kit/json.ts";
 
 const MIB = 1024 * 1024;
@@ -125,6 +125,20 @@ export const readBody = async (
   if (operation.body === null) return undefined;
   const text = await readText(request, incoming, MAX_BODY_BYTES[operation.service]);
   return parseBody(operation, text, request.headers.get("content-type"));
+};
+
+const EMPTY = new Blob([]);
+
+/** A body of bytes, to be read as it comes; refused unread where its headers are wrong. */
+export const openBody = ({ type, maxBytes }: Raw, { headers, body }: Request) => {
+  const [sent = ""] = (headers.get("content-type") ?? "").split(";");
+  if (sent.trim().toLowerCase() !== type) {
+    throw new Problem("invalid_request", `Send the body as ${type}.`, {
+      errors: [{ field: "Content-Type", code: "format", message: `must be ${type}` }],
+    });
+  }
+  if (Number(headers.get("content-length") ?? 0) > maxBytes) tooLarge(maxBytes);
+  return body ?? EMPTY.stream();
 };
 
 /** Path and query, checked against the operation. */

@@ -2,13 +2,13 @@ import type { IncomingMessage } from "node:http";
 import type { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Call, Principal } from "../handlers.ts";
-import { answer, isListing } from "./answer.ts";
+import { answer, discard, isListing } from "./answer.ts";
 import { authorize } from "./authenticate.ts";
 import { callOf } from "./call.ts";
 import { AlreadyDone, type Keyed, keyOf, type Remembered } from "./idempotency.ts";
 import { commonHeaders } from "./headers.ts";
 import { noteIgnored } from "./ignored.ts";
-import { parseInputBody, parseTarget, readBody } from "./input.ts";
+import { openBody, parseInputBody, parseTarget, readBody } from "./input.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 import {
   beginStory,
@@ -78,7 +78,10 @@ export const createRequests = (needs: RequestNeeds) => {
 
   const respond = async (story: Story, output: unknown): Promise<Response> => {
     const { status } = story;
-    await tell(story, status, rowsOf(output));
+    await tell(story, status, rowsOf(output)).catch(async (error: unknown) => {
+      await discard(output);
+      throw error;
+    });
     const headers = {
       ...commonHeaders(story.requestId),
       ...story.headers,
@@ -118,9 +121,12 @@ export const createRequests = (needs: RequestNeeds) => {
     await identify(story);
     story.body = await readBody(operation, request, incoming);
     const target = parseTarget(operation, params, story.url.searchParams);
-    const body = parseInputBody(operation, story.body);
-    if (!operation.late) noteIgnored(story, story.body, body);
-    story.body = body;
+    const body =
+      operation.raw === null
+        ? parseInputBody(operation, story.body)
+        : openBody(operation.raw, request);
+    if (!operation.late && operation.raw === null) noteIgnored(story, story.body, body);
+    if (operation.raw === null) story.body = body;
     story.keyed = keyOf(operation, request.headers.get("idempotency-key"), {
       tenantId: story.tenantId,
       principal: story.caller?.id ?? "",

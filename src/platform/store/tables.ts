@@ -262,8 +262,9 @@ export type DocumentAttachmentRow = {
   document_number: string;
   /** Where the file store has its bytes. */
   file_key: string;
-  file_name: string;
   file_size: number;
+  /** Of its bytes, in hexadecimal. */
+  sha256: string;
   uploaded_by: string;
   uploaded_at: number;
 };

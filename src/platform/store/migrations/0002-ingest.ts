@@ -66,8 +66,8 @@ export const ingest = (types: Types): Migration =>
           id: "text",
           document_number: "text",
           file_key: "text",
-          file_name: "text",
           file_size: "integer",
+          sha256: "text",
           uploaded_by: "text",
           uploaded_at: "integer",
         },
@@ -83,5 +83,6 @@ export const ingest = (types: Types): Migration =>
       ["account_notes", ["tenant_id", "account_number", "effective_at"]],
       ["documents", ["tenant_id", "account_number"]],
       ["document_attachments", ["tenant_id", "document_number", "uploaded_at"]],
+      ["document_attachments", ["tenant_id", "file_key"]],
     ],
   });

@@ -1,0 +1,143 @@
+import { createHash } from "node:crypto";
+import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { randomToken } from "../../kit/ids.ts";
+import { StoreUnavailable } from "../store/port.ts";
+import { type FileStore, FileTooLarge, type KeptFile, partsOf } from "./port.ts";
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
+
+const OUTAGES = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EMFILE", "ENFILE", "EACCES"]);
+
+/** Runs what uses the disk; a full or failing one is an outage. */
+const guarded = async <T>(act: () => Promise<T>): Promise<T> => {
+  try {
+    return await act();
+  } catch (error) {
+    throw OUTAGES.has(String(codeOf(error))) ? new StoreUnavailable(error) : error;
+  }
+};
+
+const unlessMissing = async <T>(act: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await act;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+};
+
+// Some systems cannot flush a folder; their names are as safe as they make them.
+const UNFLUSHABLE = new Set(["EISDIR", "EPERM", "EINVAL", "ENOTSUP"]);
+
+const flushFolder = async (path: string): Promise<void> => {
+  try {
+    const folder = await open(path, "r");
+    await folder.sync().finally(() => folder.close());
+  } catch (error) {
+    if (!UNFLUSHABLE.has(String(codeOf(error)))) throw error;
+  }
+};
+
+const write = async (
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<KeptFile> => {
+  const hash = createHash("sha256");
+  let size = 0;
+  const file = await guarded(() => open(path, "wx", 0o600));
+  try {
+    for await (const chunk of bytes) {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw new FileTooLarge(maxBytes);
+      hash.update(chunk);
+      await guarded(() => file.writeFile(chunk));
+    }
+    await guarded(() => file.sync());
+  } finally {
+    await file.close();
+  }
+  return { size, sha256: hash.digest("hex") };
+};
+
+async function* filesIn(
+  folder: string,
+  key: string,
+): AsyncGenerator<{ key: string; path: string; at: number }> {
+  const entries = await unlessMissing(opendir(folder));
+  if (entries === undefined) return;
+  for await (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesIn(path, `${key}/${entry.name}`);
+    const found = entry.isFile() ? await unlessMissing(stat(path)) : undefined;
+    if (found !== undefined) yield { key: `${key}/${entry.name}`, path, at: found.mtimeMs };
+  }
+}
+
+// No key begins with a dot, so no file can stand among the drafts.
+const DRAFTS = ".drafts";
+
+/** Files in a folder, each under its key. A draft is written, flushed and renamed, so no half file bears a key. */
+export const diskFiles = (path: string): FileStore => {
+  const folder = resolve(path);
+  const drafts = join(folder, DRAFTS);
+
+  const pathOf = (key: string): string => join(folder, ...partsOf(key));
+
+  /** Gives a draft its name, and flushes every folder that may be new to its parent. */
+  const keep = async (draft: string, place: string): Promise<void> => {
+    await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+    await rename(draft, place);
+    for (let at = dirname(place); at.length >= folder.length; at = dirname(at)) {
+      // oxlint-disable-next-line no-await-in-loop -- a name is safe before the folder that holds it
+      await flushFolder(at);
+    }
+  };
+
+  return {
+    async put(key, bytes, maxBytes) {
+      const place = pathOf(key);
+      const draft = join(drafts, randomToken());
+      await guarded(() => mkdir(drafts, { recursive: true, mode: 0o700 }));
+      try {
+        const kept = await write(draft, bytes, maxBytes);
+        await guarded(() => keep(draft, place));
+        return kept;
+      } catch (error) {
+        await rm(draft, { force: true });
+        throw error;
+      }
+    },
+
+    async open(key) {
+      const place = pathOf(key);
+      const file = await guarded(() => unlessMissing(open(place, "r")));
+      if (file === undefined) return undefined;
+      const { size } = await file.stat();
+      const stream = file.createReadStream();
+      return { size, bytes: Readable.toWeb(stream) as ReadableStream<Uint8Array> };
+    },
+
+    async remove(key) {
+      const place = pathOf(key);
+      await guarded(() => rm(place, { force: true }));
+    },
+
+    async *list(first) {
+      for await (const { key, at } of filesIn(pathOf(first), first)) yield { key, at };
+    },
+
+    async discardUnfinished(before) {
+      let count = 0;
+      for await (const draft of filesIn(drafts, DRAFTS)) {
+        if (draft.at > before) continue;
+        await rm(draft.path, { force: true });
+        count += 1;
+      }
+      return count;
+    },
+  };
+};

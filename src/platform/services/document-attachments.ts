@@ -1,0 +1,64 @@
+import type { Contract } from "../../contract/index.ts";
+import type { StoredDocument } from "../../contract/operations/documents.ts";
+import { PDF_TYPE } from "../../contract/pdf-ingestion.ts";
+import { iso } from "../../kit/clock.ts";
+import { safeName } from "../files/name.ts";
+import type { FileStore } from "../files/port.ts";
+import type { Handlers } from "../handlers.ts";
+import { findAttachment, listAttachments } from "../store/document-attachments.ts";
+import { findDocument } from "../store/documents.ts";
+import type { DocumentRow } from "../store/tables.ts";
+import { fieldsOf, noDocument } from "./ingest/call.ts";
+import { shown } from "./records.ts";
+
+const nameOf = (document: DocumentRow): string => {
+  const otherwise = safeName(
+    `${document.document_number.replaceAll("/", "-")}.pdf`,
+    "document.pdf",
+  );
+  return safeName(fieldsOf<StoredDocument>(document).pdf_name ?? otherwise, otherwise);
+};
+
+/** The PDF files of the tenant's documents. */
+export const document_attachments = ({
+  files,
+}: {
+  files: FileStore;
+}): Handlers<Contract["document_attachments"]> => ({
+  async list({ params: { document_number } }, { db, tenantId, ...call }) {
+    const document = await findDocument(db, tenantId, document_number);
+    if (document === undefined) return noDocument(call, document_number);
+    const rows = await listAttachments(db, tenantId, document_number);
+    return {
+      document_number,
+      attachments: rows.map((row) => ({
+        id: row.id,
+        csrId: document.csr_id,
+        documentNumber: row.document_number,
+        fileSize: row.file_size,
+        uploadedAt: iso(row.uploaded_at),
+      })),
+    };
+  },
+
+  async get({ params: { document_number, id } }, { db, tenantId, ...call }) {
+    const document = await findDocument(db, tenantId, document_number);
+    if (document === undefined) return noDocument(call, document_number);
+    const find = () => findAttachment(db, tenantId, { documentNumber: document_number, id });
+    const missing = () =>
+      call.fail("attachment_not_found", `There is no attachment ${shown(id)} of this document.`);
+    const row = (await find()) ?? missing();
+    const file = await files.open(row.file_key);
+    if (file === undefined) {
+      // An upload in its place removes the record before the file.
+      if ((await find()) === undefined) return missing();
+      throw new Error(`the file of attachment ${row.id} is lost`);
+    }
+    return {
+      fileName: nameOf(document),
+      mimeType: PDF_TYPE,
+      fileSize: file.size,
+      bytes: file.bytes,
+    };
+  },
+});

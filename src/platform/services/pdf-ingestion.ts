@@ -1,0 +1,85 @@
+import { Problem } from "../../contract/errors.ts";
+import type { Served } from "../../contract/index.ts";
+import { pdf_ingestion as declared } from "../../contract/pdf-ingestion.ts";
+import { iso } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import { errorFields, type Log } from "../../kit/log.ts";
+import { type FileStore, FileTooLarge } from "../files/port.ts";
+import type { Call, Handlers } from "../handlers.ts";
+import { deleteAttachments, insertAttachment } from "../store/document-attachments.ts";
+import { findDocument } from "../store/documents.ts";
+import type { DocumentAttachmentRow } from "../store/tables.ts";
+import { readTenant } from "../store/tenants.ts";
+import { noDocument } from "./ingest/call.ts";
+import { pdfBytes } from "./pdf-ingestion/bytes.ts";
+
+export type PdfIngestionNeeds = { files: FileStore; newId: NewId; log: Log };
+
+type UploadCall = Call<typeof declared.upload>;
+
+const { maxBytes } = declared.upload.raw;
+
+const tooLarge = (error: unknown): never => {
+  if (!(error instanceof FileTooLarge)) throw error;
+  throw new Problem("payload_too_large", `A body may have ${maxBytes} bytes at most.`, {}, error);
+};
+
+/** Tells of the file, in the place of the others or beside them; gives the keys of those it replaces. */
+const record = (call: UploadCall, row: DocumentAttachmentRow, append: boolean): Promise<string[]> =>
+  call.change(async (tx) => {
+    const { tenantId } = call;
+    const document = await findDocument(tx, tenantId, row.document_number);
+    if (document === undefined) return noDocument(call, row.document_number);
+    const replaced = append ? [] : await deleteAttachments(tx, tenantId, row.document_number);
+    await insertAttachment(tx, row);
+    return replaced;
+  });
+
+/** Where billing systems hand in the PDF files of documents. */
+export const pdf_ingestion = ({
+  files,
+  newId,
+  log,
+}: PdfIngestionNeeds): Handlers<Served["pdf_ingestion"]> => {
+  /** A file that stays where nothing tells of it is swept later. */
+  const drop = async (keys: readonly string[]): Promise<void> => {
+    try {
+      await Promise.all(keys.map((key) => files.remove(key)));
+    } catch (error) {
+      log.warn("files.not_removed", errorFields(error));
+    }
+  };
+
+  return {
+    async upload({ params: { connectionId, document_number }, query: { append }, body }, call) {
+      const { db, tenantId } = call;
+      const tenant = await readTenant(db, tenantId);
+      if (tenant.connection_id !== connectionId) {
+        call.fail("not_found", "There is no such connection.");
+      }
+      const document = await findDocument(db, tenantId, document_number);
+      if (document === undefined) return noDocument(call, document_number);
+      const id = newId();
+      const key = `${connectionId}/${id}`;
+      const { size, sha256 } = await files.put(key, pdfBytes(body), maxBytes).catch(tooLarge);
+      const row = {
+        tenant_id: tenantId,
+        id,
+        document_number,
+        file_key: key,
+        file_size: size,
+        sha256,
+        uploaded_by: call.caller.id,
+        uploaded_at: call.now,
+      };
+      try {
+        await drop(await record(call, row, append === "true"));
+      } catch (error) {
+        // Anything else may have come after the commit; then the record needs its file.
+        if (error instanceof Problem) await drop([key]);
+        throw error;
+      }
+      return { document_number, id, fileSize: size, uploadedAt: iso(call.now) };
+    },
+  };
+};

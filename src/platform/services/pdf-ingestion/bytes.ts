@@ -1,0 +1,53 @@
+import { Problem } from "../../../contract/errors.ts";
+
+const HEAD = Buffer.from("%PDF-");
+const END = Buffer.from("%%EOF");
+// Readers look for the end in the last KiB, so that is where it has to be.
+const TAIL_BYTES = 1024;
+
+const refuse = (code: string, message: string): never => {
+  throw new Problem("invalid_request", `The body ${message}.`, {
+    errors: [{ field: "", code, message }],
+  });
+};
+
+/** The last of what has been sent, as far as it is looked at. */
+const lastOf = (tail: Buffer, chunk: Uint8Array): Buffer =>
+  chunk.byteLength >= TAIL_BYTES
+    ? Buffer.from(chunk.subarray(-TAIL_BYTES))
+    : Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
+
+// What is lost on the way is the sender's, and no fault of the store's.
+async function* arriving(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const pieces = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { done, value } = await pieces
+        .next()
+        .catch(() => refuse("format", "ended before it was whole"));
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    await pieces.return?.().catch(() => {});
+  }
+}
+
+/** A body's bytes as they come, refused as soon as they are no PDF. */
+export async function* pdfBytes(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let head = Buffer.alloc(0);
+  let tail: Buffer = Buffer.alloc(0);
+  for await (const chunk of arriving(body)) {
+    if (head.byteLength < HEAD.byteLength) {
+      head = Buffer.concat([head, chunk.subarray(0, HEAD.byteLength - head.byteLength)]);
+      const isBegun = HEAD.subarray(0, head.byteLength).equals(head);
+      if (!isBegun) refuse("format", "must begin with %PDF-");
+    }
+    tail = lastOf(tail, chunk);
+    yield chunk;
+  }
+  if (head.byteLength === 0) refuse("empty", "must not be empty");
+  if (head.byteLength < HEAD.byteLength) refuse("format", "must begin with %PDF-");
+  if (!tail.includes(END)) refuse("format", "must end with %%EOF");
+}

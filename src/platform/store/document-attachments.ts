@@ -1,0 +1,58 @@
+import type { Db } from "./port.ts";
+import type { DocumentAttachmentRow } from "./tables.ts";
+
+const ofDocument = (db: Db, tenantId: string, documentNumber: string) =>
+  db
+    .selectFrom("document_attachments")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("document_number", "=", documentNumber);
+
+/** A document's attachments, oldest first. */
+export const listAttachments = (
+  db: Db,
+  tenantId: string,
+  documentNumber: string,
+): Promise<DocumentAttachmentRow[]> =>
+  ofDocument(db, tenantId, documentNumber).orderBy("uploaded_at").orderBy("id").execute();
+
+export const findAttachment = (
+  db: Db,
+  tenantId: string,
+  { documentNumber, id }: { documentNumber: string; id: string },
+): Promise<DocumentAttachmentRow | undefined> =>
+  ofDocument(db, tenantId, documentNumber).where("id", "=", id).executeTakeFirst();
+
+export const insertAttachment = async (tx: Db, row: DocumentAttachmentRow): Promise<void> => {
+  await tx.insertInto("document_attachments").values(row).execute();
+};
+
+/** Removes a document's attachments; gives the keys of their files. */
+export const deleteAttachments = async (
+  tx: Db,
+  tenantId: string,
+  documentNumber: string,
+): Promise<string[]> => {
+  const rows = await listAttachments(tx, tenantId, documentNumber);
+  await tx
+    .deleteFrom("document_attachments")
+    .where("tenant_id", "=", tenantId)
+    .where("document_number", "=", documentNumber)
+    .execute();
+  return rows.map(({ file_key }) => file_key);
+};
+
+/** Which of these files of a tenant's have a record. */
+export const knownFiles = async (
+  db: Db,
+  tenantId: string,
+  keys: readonly string[],
+): Promise<Set<string>> => {
+  const rows = await db
+    .selectFrom("document_attachments")
+    .select("file_key")
+    .where("tenant_id", "=", tenantId)
+    .where("file_key", "in", keys)
+    .execute();
+  return new Set(rows.map(({ file_key }) => file_key));
+};

@@ -1,0 +1,339 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { PdfReceipt } from "../../src/contract/pdf-ingestion.ts";
+import { type Caller, onEveryStore, type TestPlatform } from "../support/platform.ts";
+
+const MIB = 1024 * 1024;
+const DOCUMENTS = "/api/v1/ingest/documents";
+
+const pdf = (text = "one", size = 0): Uint8Array<ArrayBuffer> => {
+  const begin = `%PDF-1.7\n% ${text}\n`;
+  const end = "\nstartxref\n0\n%%EOF\n";
+  const filling = Math.max(0, size - begin.length - end.length);
+  return Uint8Array.from(Buffer.from(begin + "x".repeat(filling) + end));
+};
+
+const invoice = (number: string) => ({
+  account_number: "A-1",
+  invoice_date: "2026-01-05",
+  due_date: "2026-02-05",
+  invoice_num: number,
+});
+
+/** Every file beneath a folder, by its path. */
+const filesUnder = (folder: string): string[] => {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => statSync(join(folder, name)).isFile())
+      .map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+};
+
+const connectionOf = async (at: TestPlatform, tenantId: string): Promise<string> => {
+  const { read } = at.store;
+  const tenant = read.selectFrom("tenants").select("connection_id").where("id", "=", tenantId);
+  return (await tenant.executeTakeFirstOrThrow()).connection_id;
+};
+
+const pathOf = (connectionId: string, number: string): string =>
+  `/api/v1/pdf-ingestion/pdf/${connectionId}/ingest_documents/${encodeURIComponent(number)}`;
+
+onEveryStore("PDF files of documents", (at) => {
+  const TENANT = "pdf-own";
+  let call: Caller;
+  let other: Caller;
+  let connectionId: string;
+  let counter = 0;
+
+  beforeAll(async () => {
+    await at().tenant(TENANT);
+    await at().tenant("pdf-other");
+    call = await at().exportCaller(TENANT, ["ingest:read", "ingest:write"]);
+    other = await at().exportCaller("pdf-other", ["ingest:read", "ingest:write"]);
+    connectionId = await connectionOf(at(), TENANT);
+  });
+
+  const document = async (fields: object = {}, number = `D-${(counter += 1)}`) => {
+    const made = await call("POST", `${DOCUMENTS}/${encodeURIComponent(number)}`, {
+      body: { ...invoice(number), ...fields },
+    });
+    expect(made.status, made.text).toBe(201);
+    return number;
+  };
+
+  const upload = (
+    number: string,
+    body: Uint8Array<ArrayBuffer> | string | null = pdf(),
+    { query = "", headers = {}, by = call, connection = connectionId } = {},
+  ) =>
+    by("POST", pathOf(connection, number) + query, {
+      headers: { "Content-Type": "application/pdf", ...headers },
+      ...(body === null ? {} : { raw: body }),
+    });
+
+  const list = async (number: string) =>
+    (await call("GET", `${DOCUMENTS}/${encodeURIComponent(number)}/attachments`)).body;
+
+  const read = (number: string, id: string, method = "GET") =>
+    call(method, `${DOCUMENTS}/${encodeURIComponent(number)}/attachments/${id}`);
+
+  const kept = () => filesUnder(at().files);
+
+  it("D-PDF takes a PDF and tells what it has kept", async () => {
+    const number = await document();
+    const bytes = pdf("whole", 3000);
+    const reply = await upload(number, bytes);
+    expect(reply.status, reply.text).toBe(200);
+    expect(PdfReceipt.parse(reply.body)).toEqual(reply.body);
+    expect(reply.body).toEqual({
+      document_number: number,
+      id: expect.any(String),
+      fileSize: bytes.byteLength,
+      uploadedAt: new Date(at().clock()).toISOString(),
+    });
+    const rows = await at()
+      .store.read.selectFrom("document_attachments")
+      .selectAll()
+      .where("id", "=", reply.body.id)
+      .execute();
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    expect(rows).toMatchObject([{ sha256, file_size: 3000, document_number: number }]);
+    const path = join(at().files, rows[0]?.file_key ?? "");
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    expect(statSync(path).mode & 0o077).toBe(0);
+  });
+
+  it("ID-17 T-11 lists a document's files, and none where there are none", async () => {
+    const number = await document();
+    expect(await list(number)).toEqual({ document_number: number, attachments: [] });
+    const { csrId } = (await call("GET", `${DOCUMENTS}/${number}`)).body;
+    const { body } = await upload(number, pdf("listed", 2222));
+    expect(await list(number)).toEqual({
+      document_number: number,
+      attachments: [
+        {
+          id: body.id,
+          csrId,
+          documentNumber: number,
+          fileSize: 2222,
+          uploadedAt: body.uploadedAt,
+        },
+      ],
+    });
+    const unknown = await call("GET", `${DOCUMENTS}/no-such/attachments`);
+    expect([unknown.status, unknown.body.error]).toEqual([404, "document_not_found"]);
+  });
+
+  it("ID-18 answers a file's bytes, to be saved under the document's PDF name", async () => {
+    const number = await document({ pdf_name: "Rechnung März.pdf" });
+    const bytes = pdf("content", 70_000);
+    const { id } = (await upload(number, bytes)).body;
+    const reply = await read(number, id);
+    expect(reply.status).toBe(200);
+    expect(reply.text).toBe(Buffer.from(bytes).toString());
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      "content-type": "application/pdf",
+      "content-length": "70000",
+      "content-disposition": `attachment; filename="Rechnung M_rz.pdf"; filename*=UTF-8''Rechnung%20M%C3%A4rz.pdf`,
+      "x-content-type-options": "nosniff",
+      "content-security-policy": expect.stringContaining("sandbox"),
+    });
+    const head = await read(number, id, "HEAD");
+    expect([head.status, head.text, head.headers.get("content-length")]).toEqual([
+      200,
+      "",
+      "70000",
+    ]);
+    const plain = await document();
+    const made = (await upload(plain)).body;
+    const { headers } = await read(plain, made.id);
+    expect(headers.get("content-disposition")).toContain(`filename="${plain}.pdf"`);
+  });
+
+  it("ID-18 knows no other document's file, nor another tenant's", async () => {
+    const [number, next] = [await document(), await document()];
+    const { id } = (await upload(number)).body;
+    const replies = [
+      await read(number, "no-such"),
+      await read(next, id),
+      await other("GET", `${DOCUMENTS}/${number}/attachments/${id}`),
+      await other("GET", `${DOCUMENTS}/${number}/attachments`),
+    ];
+    expect(replies.map(({ status, body }) => [status, body.error])).toEqual([
+      [404, "attachment_not_found"],
+      [404, "attachment_not_found"],
+      [404, "document_not_found"],
+      [404, "document_not_found"],
+    ]);
+  });
+
+  it("D-PDF replaces what there is, file and all, and adds where it is told to", async () => {
+    const number = await document();
+    const first = (await upload(number, pdf("first"))).body.id;
+    const before = kept().length;
+    at().clock.advance(1000);
+    const second = (await upload(number, pdf("second"))).body.id;
+    expect(kept()).toHaveLength(before);
+    expect((await read(number, first)).status).toBe(404);
+    at().clock.advance(1000);
+    const third = (await upload(number, pdf("third"), { query: "?append=true" })).body.id;
+    const ids = async () => (await list(number)).attachments.map(({ id }: { id: string }) => id);
+    expect(await ids()).toEqual([second, third]);
+    expect((await read(number, second)).text).toContain("second");
+    const fourth = (await upload(number, pdf("fourth"), { query: "?append=false" })).body.id;
+    expect(await ids()).toEqual([fourth]);
+    expect(kept()).toHaveLength(before);
+  });
+
+  it("D-PDF leaves the document as it is", async () => {
+    const number = await document();
+    const before = await call("GET", `${DOCUMENTS}/${number}`);
+    at().clock.advance(1000);
+    await upload(number);
+    const after = await call("GET", `${DOCUMENTS}/${number}`);
+    expect(after.text).toBe(before.text);
+    expect(after.headers.get("etag")).toBe(before.headers.get("etag"));
+  });
+
+  it.each([
+    ["nothing", null],
+    ["no bytes", ""],
+    ["text", "hello"],
+    ["a beginning of the mark", "%PD"],
+    ["the mark alone", "%PDF-"],
+    ["the mark behind a blank", " %PDF-1.7\n%%EOF"],
+    ["no end", "%PDF-1.7\nxxx"],
+    ["an end too far from it", `%PDF-1.7\n%%EOF${"x".repeat(1024)}`],
+    ["a page", "<html>%PDF-1.7 %%EOF</html>"],
+  ])("D-PDF refuses %s, and keeps nothing of it", async (_what, body) => {
+    const number = await document();
+    const before = kept();
+    const reply = await upload(number, body);
+    expect([reply.status, reply.body.error]).toEqual([400, "invalid_request"]);
+    expect(reply.body.errors).toMatchObject([{ field: "", code: expect.any(String) }]);
+    expect(kept()).toEqual(before);
+    expect((await list(number)).attachments).toEqual([]);
+  });
+
+  it("D-PDF takes an end that is just within the last KiB", async () => {
+    const number = await document();
+    expect((await upload(number, `%PDF-1.7\n%%EOF${"x".repeat(1019)}`)).status).toBe(200);
+    expect((await upload(number, `%PDF-1.7\n%%EOF${"x".repeat(1020)}`)).status).toBe(400);
+  });
+
+  it("D-PDF refuses another type, and takes this one with parameters", async () => {
+    const number = await document();
+    for (const type of ["application/json", "text/plain", "application/pdfx"]) {
+      const reply = await upload(number, pdf(), { headers: { "Content-Type": type } });
+      expect([reply.status, reply.body.error]).toEqual([400, "invalid_request"]);
+      expect(reply.body.errors).toMatchObject([{ field: "Content-Type" }]);
+    }
+    const typed = { "Content-Type": "Application/PDF; version=1.7" };
+    expect((await upload(number, pdf(), { headers: typed })).status).toBe(200);
+  });
+
+  it("D-PDF takes 25 MiB and not a byte more", async () => {
+    const number = await document();
+    const before = kept();
+    const most = pdf("most", 25 * MIB);
+    const more = pdf("more", 25 * MIB + 1);
+    const refused = await upload(number, more);
+    expect([refused.status, refused.body.error]).toEqual([413, "payload_too_large"]);
+    expect(kept()).toEqual(before);
+    const taken = await upload(number, most);
+    expect([taken.status, taken.body.fileSize]).toEqual([200, 25 * MIB]);
+    expect(kept()).toHaveLength(before.length + 1);
+  });
+
+  it("D-PDF knows its own tenant's connection and documents alone", async () => {
+    const number = await document();
+    const theirs = await connectionOf(at(), "pdf-other");
+    const before = kept();
+    for (const connection of [theirs, "no-such", "%00", "..%2F..", "x".repeat(5000)]) {
+      const reply = await upload(number, pdf(), { connection });
+      expect([reply.status, reply.body.error]).toEqual([404, "not_found"]);
+    }
+    const stranger = await upload(number, pdf(), { by: other });
+    expect([stranger.status, stranger.body.error]).toEqual([404, "not_found"]);
+    const strange = await upload(number, pdf(), { by: other, connection: theirs });
+    expect([strange.status, strange.body.error]).toEqual([404, "document_not_found"]);
+    const missing = await upload("no-such");
+    expect([missing.status, missing.body.error]).toEqual([404, "document_not_found"]);
+    expect(kept()).toEqual(before);
+  });
+
+  it("D-PDF needs a key that may write", async () => {
+    const number = await document();
+    const reader = await at().exportCaller(TENANT, ["ingest:read", "export:read"]);
+    const refused = await upload(number, pdf(), { by: reader });
+    expect([refused.status, refused.body.error]).toEqual([403, "forbidden"]);
+    const nobody = await upload(number, pdf(), { by: at().call });
+    expect([nobody.status, nobody.body.error]).toEqual([401, "unauthorized"]);
+    const writer = await at().exportCaller(TENANT, ["ingest:write"]);
+    const path = `${DOCUMENTS}/${number}/attachments`;
+    expect((await writer("GET", path)).status).toBe(403);
+    expect((await writer("GET", `${path}/x`)).status).toBe(403);
+  });
+
+  it("D-PDF refuses a word that append does not know", async () => {
+    const number = await document();
+    const reply = await upload(number, pdf(), { query: "?append=yes" });
+    expect([reply.status, reply.body.error]).toEqual([422, "validation_failed"]);
+    expect(reply.body.errors).toMatchObject([{ field: "append" }]);
+  });
+
+  it("C-51 keeps no file by a number or a name that is a path", async () => {
+    const numbers = [
+      "../../escape",
+      "/etc/passwd",
+      "...",
+      "a\\..\\b",
+      "C:\\x",
+      "%2e%2e%2f",
+      "..\\",
+    ];
+    for (const number of numbers) {
+      await document({ pdf_name: `../../${number}` }, number);
+      const reply = await upload(number);
+      expect([number, reply.status]).toEqual([number, 200]);
+      const { headers } = await read(number, reply.body.id);
+      const name = /filename="([^"]*)"/.exec(headers.get("content-disposition") ?? "")?.[1] ?? "/";
+      expect(name).not.toMatch(/[/\\:]|^\.|^$/);
+    }
+    const form = /^[0-9a-f-]{36}\/[0-9a-f-]{36}$/;
+    const odd = kept().filter((path) => !form.test(path.slice(at().files.length + 1)));
+    expect(odd).toEqual([]);
+    const beside = readdirSync(join(at().files, ".."), { recursive: true, encoding: "utf8" });
+    expect(beside.filter((name) => name.includes("escape"))).toEqual([]);
+  });
+
+  it("D-PDF leaves one file after uploads that race", async () => {
+    const number = await document();
+    const before = kept().length;
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => upload(number, pdf(`race ${index}`, 5000))),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+    const { attachments } = await list(number);
+    expect(attachments).toHaveLength(1);
+    expect(kept()).toHaveLength(before + 1);
+    expect((await read(number, attachments[0].id)).text).toContain("race");
+  });
+
+  it("tells of a lost file as a fault of its own", async () => {
+    const number = await document();
+    const { id } = (await upload(number)).body;
+    await at().store.transaction((tx) =>
+      tx
+        .updateTable("document_attachments")
+        .set({ file_key: `${connectionId}/${"0".repeat(36)}` })
+        .where("id", "=", id)
+        .execute(),
+    );
+    expect((await read(number, id)).status).toBe(500);
+  });
+});
