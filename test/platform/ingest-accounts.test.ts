@@ -1,0 +1,394 @@
+import { beforeAll, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { faultsOf, statusesOf } from "../support/configuration.ts";
+import { ACCOUNT, accountAt, ingestTenant, recordAt } from "../support/ingest.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
+
+const WHOLE = {
+  name: "Übermöbel & Söhne 株式会社",
+  display_reference: "UMS",
+  currency: "EUR",
+  language: "de",
+  billing_address: {
+    address1: "Hauptstraße 1",
+    address2: "",
+    city: "Köln",
+    state: "NW",
+    zip: "50667",
+    country: "DE",
+  },
+  remit_to: { address1: "PO Box 7", country: "US" },
+  phone: "+49 221 1",
+  mobile_phone: "+49 170 1",
+  fax: "+49 221 2",
+  email: "ar@ubermobel.example",
+  payment_terms: "NET 30",
+  credit_limit: 123456789.1234,
+  account_group: "Retail",
+  parent_account_number: "HEAD",
+  is_parent_account: false,
+  branch_name: "West",
+  description: "Key account",
+  vat: "DE123456789",
+  company_registration_number: "HRB 1",
+  data_providers: { dnb: "12-345", "Any Key": { deep: [1, null, "x"] }, empty: null },
+  custom_fields: {
+    collections: {
+      Segment: { type: "text", value: "A" },
+      Score: { type: "number", value: 0.1 },
+      Since: { type: "date", value: "2020-02-29" },
+      Vip: { type: "boolean", value: true },
+    },
+    region: "west",
+    rank: 3,
+    flagged: false,
+  },
+};
+
+onEveryStore("ingested accounts", (at) => {
+  let call: Caller;
+  const account = (number: string) => recordAt(call, accountAt(number));
+
+  beforeAll(async () => {
+    call = await ingestTenant(at(), "basic");
+  });
+
+  it("IA-01 T-12 creates once; the second time is a conflict that points to PUT and PATCH", async () => {
+    const { post, get } = account("A-1");
+    const made = await post(ACCOUNT);
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        csrId: 1,
+        accountNumber: "A-1",
+        ...ACCOUNT,
+        createdAt: new Date(at().clock()).toISOString(),
+        updatedAt: new Date(at().clock()).toISOString(),
+      },
+    ]);
+    const again = await post({ ...ACCOUNT, name: "Other" });
+    expect(again.status).toBe(409);
+    expect(Object.keys(again.body).toSorted()).toEqual(["account_number", "error", "message"]);
+    expect(again.body).toMatchObject({ error: "account_already_exists", account_number: "A-1" });
+    expect(again.body.message).toMatch(/PUT.*PATCH/);
+    expect((await get()).body.name).toBe(ACCOUNT.name);
+  });
+
+  it("IA-02 IA-12 replaces what is there, makes what is not, and a repeat is harmless", async () => {
+    const { put, get } = account("PUT-1");
+    const made = await put(ACCOUNT);
+    expect(made.status).toBe(201);
+    expect(made.body.csrId).toBeTypeOf("number");
+    at().clock.advance(MINUTE);
+    const same = await put(ACCOUNT);
+    expect([same.status, same.body]).toEqual([200, made.body]);
+    const other = await put({ ...ACCOUNT, name: "Renamed" });
+    expect([other.status, other.body]).toEqual([
+      200,
+      { ...made.body, name: "Renamed", updatedAt: new Date(at().clock()).toISOString() },
+    ]);
+    expect((await get()).body).toEqual({ ...other.body, notes: [] });
+  });
+
+  it("IA-02 D-GEN-1 gives numbers of its own from 1, each once, to many who ask at once", async () => {
+    const other = await ingestTenant(at(), "numbers");
+    const all = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        recordAt(other, accountAt(`N-${n % 6}`)).put({ ...ACCOUNT, description: `${n}` }),
+      ),
+    );
+    expect(statusesOf(all)).toEqual([...Array(6).fill(200), ...Array(6).fill(201)]);
+    const ids = new Set(all.map(({ body }) => body.csrId));
+    expect([...ids].toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it("IA-03 D-ING-2 replacing drops what is not sent, but for the currency", async () => {
+    const { put, get } = account("PUT-2");
+    await put(WHOLE);
+    const { body } = await put({ name: "Bare" });
+    expect(body).toEqual({
+      csrId: body.csrId,
+      accountNumber: "PUT-2",
+      name: "Bare",
+      currency: "EUR",
+      createdAt: body.createdAt,
+      updatedAt: body.updatedAt,
+    });
+    expect((await get()).body).toEqual({ ...body, notes: [] });
+  });
+
+  it("IA-04 T-12 tells what is not there in the API's own words", async () => {
+    const missing = await account("nobody").get();
+    expect([missing.status, missing.body]).toEqual([
+      404,
+      { error: "account_not_found", message: "There is no account nobody." },
+    ]);
+  });
+
+  it("IA-05 changes any part and never creates", async () => {
+    const { put, patch, get } = account("PATCH-1");
+    const { body } = await put(WHOLE);
+    at().clock.advance(MINUTE);
+    const updatedAt = new Date(at().clock()).toISOString();
+    const changed = await patch({ phone: "1", remit_to: { city: "Bonn" }, fax: null });
+    const { fax: _fax, ...rest } = body;
+    expect([changed.status, changed.body]).toEqual([
+      200,
+      { ...rest, phone: "1", remit_to: { city: "Bonn" }, updatedAt },
+    ]);
+    at().clock.advance(MINUTE);
+    expect((await patch({})).body).toEqual(changed.body);
+    const missing = await account("PATCH-0").patch({ name: "x" });
+    expect([missing.status, missing.body.error]).toEqual([404, "account_not_found"]);
+    expect((await account("PATCH-0").get()).status).toBe(404);
+    expect((await get()).body).toMatchObject(changed.body);
+  });
+
+  it("D-ING-9 null clears an optional field, and is refused for a required one", async () => {
+    const { put, patch } = account("PATCH-2");
+    await put(WHOLE);
+    const refused = await patch({ name: null });
+    expect([refused.status, faultsOf(refused.body)]).toEqual([422, { name: "required" }]);
+    const optional = Object.keys(WHOLE).filter((name) => !["name", "currency"].includes(name));
+    const cleared = await patch(Object.fromEntries(optional.map((name) => [name, null])));
+    expect(Object.keys(cleared.body).toSorted()).toEqual(
+      ["accountNumber", "createdAt", "csrId", "currency", "name", "updatedAt"].toSorted(),
+    );
+  });
+
+  it("D-ING-2 null in POST and PUT means absent", async () => {
+    const { post, put } = account("NULLS");
+    const nulls = Object.fromEntries(Object.keys(WHOLE).map((name) => [name, null]));
+    const made = await post({ ...nulls, ...ACCOUNT, billing_address: { city: null, zip: "1" } });
+    expect(made.status, made.text).toBe(201);
+    expect(made.headers.get("x-ignored-fields")).toBeNull();
+    expect(made.body).toMatchObject({ billing_address: { zip: "1" } });
+    expect("phone" in made.body).toBe(false);
+    expect((await put({ ...nulls, name: "x" })).body.currency).toBe("USD");
+  });
+
+  it("IA-06 needs a name that is not empty", async () => {
+    for (const [sent, code] of [
+      [{}, "required"],
+      [{ name: "" }, "empty"],
+      [{ name: 7 }, "type"],
+      [{ name: "x".repeat(201) }, "too_long"],
+      [{ name: "a\0b" }, "format"],
+    ] as const) {
+      for (const method of ["post", "put"] as const) {
+        const refused = await account("NAMELESS")[method]({ currency: "USD", ...sent });
+        expect(refused.status).toBe(422);
+        expect(refused.body.error).toBe("validation_failed");
+        expect(faultsOf(refused.body)).toEqual({ name: code });
+      }
+    }
+    expect((await account("NAMELESS").get()).status).toBe(404);
+  });
+
+  it("IA-07 asks for a currency in the basic model alone", async () => {
+    const refused = await account("POOR").post({ name: "x" });
+    expect([refused.status, faultsOf(refused.body)]).toEqual([
+      422,
+      { currency: "conditional_required" },
+    ]);
+    const extended = await ingestTenant(at(), "extended", { currencyModel: "extended" });
+    const { post, patch } = recordAt(extended, accountAt("POOR"));
+    expect((await post({ name: "x" })).status).toBe(201);
+    expect((await patch({ phone: "1" })).status).toBe(200);
+    expect((await patch({ currency: "EUR" })).body.currency).toBe("EUR");
+    expect(faultsOf((await patch({ currency: "USD" })).body)).toEqual({ currency: "locked" });
+  });
+
+  it("IA-08 keeps the first currency", async () => {
+    const { post, put, patch, get } = account("LOCKED");
+    await post(ACCOUNT);
+    for (const refused of [
+      await put({ ...ACCOUNT, currency: "EUR" }),
+      await patch({ currency: "EUR" }),
+      await patch({ currency: null }),
+    ]) {
+      expect([refused.status, faultsOf(refused.body)]).toEqual([422, { currency: "locked" }]);
+    }
+    expect((await put({ ...ACCOUNT, currency: "USD" })).status).toBe(200);
+    expect((await patch({ currency: "USD" })).status).toBe(200);
+    expect((await get()).body.currency).toBe("USD");
+  });
+
+  it("IA-09 a parent's number needs is_parent_account, in what a PATCH leaves too", async () => {
+    const { post, put, patch } = account("CHILD");
+    const needed = { is_parent_account: "conditional_required" };
+    const parent = { parent_account_number: "unknown" };
+    expect(faultsOf((await post({ ...ACCOUNT, ...parent })).body)).toEqual(needed);
+    expect(faultsOf((await put({ ...ACCOUNT, ...parent })).body)).toEqual(needed);
+    expect((await post(ACCOUNT)).status).toBe(201);
+    expect(faultsOf((await patch(parent)).body)).toEqual(needed);
+    expect((await patch({ ...parent, is_parent_account: false })).status).toBe(200);
+    expect(faultsOf((await patch({ is_parent_account: null })).body)).toEqual(needed);
+    expect((await patch({ is_parent_account: null, parent_account_number: null })).status).toBe(
+      200,
+    );
+  });
+
+  it("D-ING-10 refuses an account as its own parent, at any remove", async () => {
+    const below = (parent_account_number: string) => ({
+      ...ACCOUNT,
+      parent_account_number,
+      is_parent_account: true,
+    });
+    const cycle = { parent_account_number: "cycle" };
+    expect(faultsOf((await account("P1").post(below("P1"))).body)).toEqual(cycle);
+    await account("P1").post(ACCOUNT);
+    await account("P2").post(below("P1"));
+    await account("P3").post(below("P2"));
+    expect(faultsOf((await account("P1").put(below("P3"))).body)).toEqual(cycle);
+    const patch = { parent_account_number: "P2", is_parent_account: true };
+    expect(faultsOf((await account("P1").patch(patch)).body)).toEqual(cycle);
+    expect((await account("P3").patch({ parent_account_number: "P1" })).status).toBe(200);
+  });
+
+  it("IA-10 knows the published codes, and no others", async () => {
+    const { put } = account("CODES");
+    for (const [field, value] of [
+      ["currency", "XYZ"],
+      ["currency", "usd"],
+      ["currency", "US Dollar"],
+      ["currency", 840],
+      ["language", "xx"],
+      ["language", "EN"],
+      ["language", "eng"],
+      ["billing_address.country", "ZZ"],
+      ["billing_address.country", "USA"],
+      ["remit_to.country", "UK"],
+    ] as const) {
+      const [outer = "", inner] = field.split(".");
+      const body = { ...ACCOUNT, [outer]: inner === undefined ? value : { [inner]: value } };
+      const refused = await put(body);
+      expect([refused.status, Object.keys(faultsOf(refused.body))]).toEqual([422, [field]]);
+    }
+    const known = { currency: "KWD", language: "pt", remit_to: { country: "XK" } };
+    expect(faultsOf((await put({ ...ACCOUNT, ...known })).body)).toEqual({
+      "remit_to.country": "enum",
+    });
+    expect((await put({ ...ACCOUNT, ...known, remit_to: { country: "AX" } })).status).toBe(201);
+  });
+
+  it("D-ERR-7 names every fault at once by its path", async () => {
+    const refused = await account("FAULTS").post({
+      name: "",
+      language: "xx",
+      credit_limit: "100",
+      email: "nobody",
+      billing_address: { country: "ZZ", city: 7 },
+      remit_to: "x",
+      parent_account_number: "FAULTS",
+      custom_fields: { collections: { Since: { type: "date", value: "2026-02-30" } }, list: [1] },
+      data_providers: [],
+    });
+    expect(refused.status).toBe(422);
+    expect(faultsOf(refused.body)).toEqual({
+      name: "empty",
+      currency: "conditional_required",
+      language: "enum",
+      credit_limit: "type",
+      email: "format",
+      "billing_address.country": "enum",
+      "billing_address.city": "type",
+      remit_to: "type",
+      parent_account_number: "cycle",
+      is_parent_account: "conditional_required",
+      "custom_fields.collections.Since.value": "type",
+      "custom_fields.list": "type",
+      data_providers: "type",
+    });
+    expect(Object.keys(refused.body).toSorted()).toEqual(["errors", "error", "message"].toSorted());
+    for (const fault of refused.body.errors) {
+      expect(Object.keys(fault).toSorted()).toEqual(["code", "field", "message"]);
+    }
+  });
+
+  it("IA-11 IA-21 every field comes back as it was sent", async () => {
+    const { post, get } = account("WHOLE");
+    const made = await post(WHOLE);
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject(WHOLE);
+    expect(made.body.data_providers).toEqual(WHOLE.data_providers);
+    expect((await get()).body).toEqual({ ...made.body, notes: [] });
+    expect(made.headers.get("x-ignored-fields")).toBeNull();
+  });
+
+  it("IA-11 keeps keys that other objects would lose, and refuses what it could not give back", async () => {
+    const { get } = account("PROTO");
+    const send = (data_providers: string) =>
+      call("PUT", accountAt("PROTO"), {
+        raw: `{"name": "x", "currency": "USD", "data_providers": ${data_providers}}`,
+      });
+    expect((await send('{"__proto__": {"a": 1}, "constructor": 2}')).status).toBe(201);
+    expect((await get()).text).toContain('{"__proto__":{"a":1},"constructor":2}');
+    const long = await send('{"deep": {"id": 12345678901234567890}}');
+    expect(faultsOf(long.body)).toEqual({ "data_providers.deep.id": "type" });
+    expect(faultsOf((await send('{"a": ["\\u0000"]}')).body)).toEqual({
+      "data_providers.a[0]": "format",
+    });
+    expect(faultsOf((await send('{"a\\u0000": 1}')).body)).toEqual({
+      "data_providers.a\0": "format",
+    });
+  });
+
+  it("D-ING-2 patches custom fields by their names", async () => {
+    const { put, patch } = account("CUSTOM");
+    await put(WHOLE);
+    const { body } = await patch({
+      custom_fields: {
+        collections: { Segment: null, Score: { type: "number", value: 9 } },
+        region: null,
+        rank: 4,
+        added: "x",
+      },
+    });
+    const { Since, Vip } = WHOLE.custom_fields.collections;
+    expect(body.custom_fields).toEqual({
+      collections: { Score: { type: "number", value: 9 }, Since, Vip },
+      rank: 4,
+      flagged: false,
+      added: "x",
+    });
+    const replaced = await put({
+      ...ACCOUNT,
+      currency: "EUR",
+      custom_fields: { only: 1, no: null },
+    });
+    expect(replaced.body.custom_fields).toEqual({ only: 1 });
+  });
+
+  it("D-GEN-6 names what it does not know, inside known objects too", async () => {
+    const { put } = account("IGNORED");
+    const { status, headers, body } = await put({
+      ...ACCOUNT,
+      csrId: 99,
+      accountNumber: "FORGED",
+      billing_address: { city: "Bonn", planet: "Earth" },
+    });
+    expect(status).toBe(201);
+    expect(headers.get("x-ignored-fields")?.split(",").toSorted()).toEqual(
+      ["csrId", "accountNumber", "billing_address.planet"].toSorted(),
+    );
+    expect(body).toMatchObject({ accountNumber: "IGNORED", billing_address: { city: "Bonn" } });
+    expect(body.csrId).not.toBe(99);
+  });
+
+  it("D-GEN-9 tells versions apart, and refuses a stale one or one of what is not there", async () => {
+    const { put, patch, get } = account("VERSION");
+    const early = await put(ACCOUNT, { "If-Match": "*" });
+    expect([early.status, early.body.error]).toEqual([412, "precondition_failed"]);
+    expect((await get()).status).toBe(404);
+    const first = (await put(ACCOUNT)).headers.get("etag") ?? "";
+    expect((await get()).headers.get("etag")).toBe(first);
+    const headers = { "If-Match": first };
+    const changed = await patch({ phone: "1" }, headers);
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get("etag")).toBe((await get()).headers.get("etag"));
+    expect((await patch({ phone: "2" }, headers)).status).toBe(412);
+    expect((await put(ACCOUNT, headers)).status).toBe(412);
+    expect((await get()).body.phone).toBe("1");
+  });
+});
