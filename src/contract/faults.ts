@@ -12,9 +12,11 @@ const fieldOf = (path: PropertyKey[]): string =>
     return text === "" ? name : `${text}.${name}`;
   }, "");
 
+const REQUIRED = { code: "required", message: "is required" };
+
 const typeFault = (issue: Issue & { code: "invalid_type" }): Omit<Fault, "field"> =>
   issue.input === undefined
-    ? { code: "required", message: "is required" }
+    ? REQUIRED
     : { code: "type", message: `must be ${article(issue.expected)}` };
 
 const article = (expected: string): string => {
@@ -45,6 +47,7 @@ const faultOf = (issue: Issue): Omit<Fault, "field"> => {
     case "too_big":
       return sizeFault(issue);
     case "invalid_value":
+      if (issue.input === undefined) return REQUIRED;
       return { code: "enum", message: `must be one of ${issue.values.map(String).join(", ")}` };
     case "custom": {
       const code: unknown = issue.params?.["code"];

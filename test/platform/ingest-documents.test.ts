@@ -1,0 +1,448 @@
+import { beforeAll, expect, it } from "vitest";
+import { DAY, MINUTE } from "../../src/kit/clock.ts";
+import { setTenant } from "../../src/platform/admin/tenants.ts";
+import { faultsOf, statusesOf } from "../support/configuration.ts";
+import {
+  ACCOUNT,
+  accountAt,
+  DOCUMENT,
+  documentAt,
+  ingestTenant,
+  recordAt,
+} from "../support/ingest.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
+
+const WHOLE = {
+  ...DOCUMENT,
+  document_type: "credit_note",
+  applies_to_invoice: "INV-0",
+  invoice_num: "2026/0001",
+  po_number: "PO 1",
+  pdf_name: "Rechnung Ü.pdf",
+  ship_to_account_num: "A-1-S",
+  ship_to_address_street: "Hauptstraße 1",
+  ship_to_address_suite: "",
+  ship_to_address_city: "Köln",
+  ship_to_address_state: "NW",
+  ship_to_address_zip: "50667",
+  ship_to_address_country: "DE",
+  currency: "EUR",
+  original_denomination: 12345678901.2345,
+  denomination: -0.1,
+  original_currency: "USD",
+  base_currency: "GBP",
+  original_denomination_in_original_currency: 0.3,
+  original_denomination_in_base_currency: 99999999999.9999,
+  denomination_in_original_currency: 1e-4,
+  denomination_in_base_currency: 7,
+  description: "Tools",
+  comment: "Second delivery",
+  line_items: [
+    {
+      line_number: 1,
+      product_code: "T-1",
+      description: "Hammer",
+      quantity: 2.5,
+      unit_of_measure: "EA",
+      unit_price: 0.123456,
+      amount: 0.31,
+      tax_amount: 0,
+    },
+    { line_number: "2a" },
+  ],
+  discount_date: "2026-02-10",
+  discount_amount: 1.5,
+  freight_amount: 0,
+  tax_amount: 3.25,
+  payment_terms: "2/10 NET 30",
+  branch_name: "West",
+  custom_fields: { collections: { Route: { type: "text", value: "N" } }, priority: 1 },
+  invoicing_detail: { __any: [1, { key: null }] },
+};
+
+onEveryStore("ingested documents", (at) => {
+  let call: Caller;
+  const document = (number: string) => recordAt(call, documentAt(number));
+
+  beforeAll(async () => {
+    call = await ingestTenant(at(), "docs");
+  });
+
+  it("ID-01 ID-05 ID-16 creates once; the second time is a conflict", async () => {
+    const { post, get } = document("D-1");
+    const made = await post(DOCUMENT);
+    const now = new Date(at().clock()).toISOString();
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        csrId: 1,
+        documentNumber: "D-1",
+        ...DOCUMENT,
+        document_type: "invoice",
+        pdf_name: "D-1.pdf",
+        status: "open",
+        createdAt: now,
+        updatedAt: now,
+      },
+    ]);
+    const again = await post(DOCUMENT);
+    expect(again.status).toBe(409);
+    expect(again.body).toEqual({
+      error: "document_already_exists",
+      document_number: "D-1",
+      message: expect.stringMatching(/PUT.*PATCH/),
+    });
+    expect((await get()).body).toEqual(made.body);
+  });
+
+  it("ID-01 replaces or makes with PUT, changes with PATCH, and says what is not there", async () => {
+    const { put, patch } = document("D-2");
+    const made = await put({ ...DOCUMENT, comment: "x" });
+    expect(made.status).toBe(201);
+    at().clock.advance(MINUTE);
+    expect((await put({ ...DOCUMENT, comment: "x" })).body).toEqual(made.body);
+    const replaced = await put(DOCUMENT);
+    expect(replaced.status).toBe(200);
+    expect(replaced.body.csrId).toBe(made.body.csrId);
+    expect("comment" in replaced.body).toBe(false);
+    expect(replaced.body.updatedAt).not.toBe(made.body.updatedAt);
+    const changed = await patch({ comment: "y" });
+    expect([changed.status, changed.body]).toEqual([
+      200,
+      { ...replaced.body, comment: "y", updatedAt: expect.any(String) },
+    ]);
+    for (const missing of [await document("D-0").get(), await document("D-0").patch({})]) {
+      expect([missing.status, missing.body]).toEqual([
+        404,
+        { error: "document_not_found", message: "There is no document D-0." },
+      ]);
+    }
+    expect((await document("D-0").get()).status).toBe(404);
+  });
+
+  it("ID-01 one of many who create at once makes it", async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => document("RACE").post(DOCUMENT)));
+    expect(statusesOf(all)).toEqual([201, ...Array(7).fill(409)]);
+    const puts = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => document("RACE-2").put({ ...DOCUMENT, comment: `${n}` })),
+    );
+    expect(statusesOf(puts)).toEqual([...Array(7).fill(200), 201]);
+  });
+
+  it("ID-02 ID-06 needs account and dates, and calls every fault by its path", async () => {
+    const refused = await document("BAD").post({
+      invoice_date: "2026-02-29",
+      due_date: null,
+      document_type: "memo",
+      ship_to_address_country: "Germany",
+      base_currency: "XYZ",
+      denomination: "100",
+      tax_amount: 1.23456,
+      line_items: [{ amount: 1 }, { amount: "1", line_number: 1.5 }, 7],
+      custom_fields: { collections: { Route: { type: "money", value: 1 } } },
+    });
+    expect([refused.status, refused.body.error]).toEqual([422, "validation_failed"]);
+    expect(faultsOf(refused.body)).toEqual({
+      account_number: "required",
+      invoice_date: "format",
+      due_date: "required",
+      document_type: "enum",
+      ship_to_address_country: "format",
+      base_currency: "enum",
+      denomination: "type",
+      tax_amount: "format",
+      "line_items[1].amount": "type",
+      "line_items[1].line_number": "format",
+      "line_items[2]": "type",
+      "custom_fields.collections.Route.type": "enum",
+    });
+    expect((await document("BAD").get()).status).toBe(404);
+    await document("BAD-2").post(DOCUMENT);
+    for (const [field, value, code] of [
+      ["account_number", null, "required"],
+      ["account_number", "", "empty"],
+      ["due_date", null, "required"],
+      ["due_date", "31.01.2026", "format"],
+      ["ship_to_address_country", "ZZ", "enum"],
+    ] as const) {
+      const patched = await document("BAD-2").patch({ [field]: value });
+      expect([patched.status, faultsOf(patched.body)]).toEqual([422, { [field]: code }]);
+    }
+  });
+
+  it("ID-03 takes a type by word or number, and gives the word", async () => {
+    const { put } = document("TYPE");
+    for (const [sent, given] of [
+      ["other", "other"],
+      [1, "other"],
+      ["invoice", "invoice"],
+      [2, "invoice"],
+      ["credit_note", "credit_note"],
+      [3, "credit_note"],
+      [null, "invoice"],
+    ]) {
+      const body = { ...DOCUMENT, document_type: sent, applies_to_invoice: "INV-1" };
+      expect((await put(body)).body.document_type).toBe(given);
+    }
+    for (const document_type of [0, 4, "2", "Invoice", true]) {
+      const refused = await put({ ...DOCUMENT, document_type });
+      expect([refused.status, faultsOf(refused.body)]).toEqual([422, { document_type: "enum" }]);
+    }
+  });
+
+  it("ID-04 a credit note names its invoice, also when a PATCH makes it one", async () => {
+    const { post, put, patch } = document("CREDIT");
+    const needed = { applies_to_invoice: "conditional_required" };
+    for (const document_type of ["credit_note", 3]) {
+      const body = { ...DOCUMENT, document_type };
+      expect(faultsOf((await post(body)).body)).toEqual(needed);
+      expect(faultsOf((await put({ ...body, applies_to_invoice: "" })).body)).toEqual(needed);
+    }
+    expect((await post(DOCUMENT)).status).toBe(201);
+    expect(faultsOf((await patch({ document_type: 3 })).body)).toEqual(needed);
+    expect((await patch({ document_type: 3, applies_to_invoice: "D-1" })).status).toBe(200);
+    expect(faultsOf((await patch({ applies_to_invoice: null })).body)).toEqual(needed);
+    expect((await patch({ applies_to_invoice: null, document_type: null })).body).toMatchObject({
+      document_type: "invoice",
+    });
+  });
+
+  it("ID-05 the PDF's name follows the number until it is set, and again when it is cleared", async () => {
+    const { put, patch } = document("PDF 1");
+    expect((await put({ ...DOCUMENT, pdf_name: "own.pdf" })).body.pdf_name).toBe("own.pdf");
+    expect((await patch({ comment: "x" })).body.pdf_name).toBe("own.pdf");
+    expect((await patch({ pdf_name: null })).body.pdf_name).toBe("PDF 1.pdf");
+  });
+
+  it("ID-07 D-GEN-6 a status in a body does nothing and is not named", async () => {
+    const { post, put, patch, get } = document("STATUS");
+    for (const [send, fields] of [
+      [post, DOCUMENT],
+      [put, DOCUMENT],
+      [patch, {}],
+    ] as const) {
+      const { status, headers, body } = await send({ ...fields, status: "closed" });
+      expect(status).toBeLessThan(300);
+      expect(headers.get("x-ignored-fields")).toBeNull();
+      expect(body.status).toBe("open");
+    }
+    const { headers } = await patch({ status: 7, mood: "good", line_items: [{ weight: 1 }] });
+    expect(headers.get("x-ignored-fields")).toBe("mood,line_items[0].weight");
+    expect((await get()).body.status).toBe("open");
+  });
+
+  it("ID-08 ID-09 ID-10 ID-11 T-13 closes at zero and reopens with an amount", async () => {
+    const statusOf = async (sent: Promise<{ body: { status: string } }>) =>
+      (await sent).body.status;
+    for (const name of ["denomination", "denomination_in_base_currency"]) {
+      const zero = { [name]: 0 };
+      const some = { [name]: 5 };
+      const { post, put, patch } = document(`ZERO-${name}`);
+      expect(await statusOf(post({ ...DOCUMENT, ...zero }))).toBe("closed");
+      expect(await statusOf(put({ ...DOCUMENT, ...zero }))).toBe("closed");
+      expect(await statusOf(patch(zero))).toBe("closed");
+      expect(await statusOf(put({ ...DOCUMENT, ...some }))).toBe("open");
+      expect(await statusOf(patch(zero))).toBe("closed");
+      expect(await statusOf(patch(some))).toBe("open");
+      expect(await statusOf(put({ ...DOCUMENT, ...zero }))).toBe("closed");
+      expect(await statusOf(put(DOCUMENT))).toBe("closed");
+      expect(await statusOf(patch({ comment: "still" }))).toBe("closed");
+      expect(await statusOf(document(`NEW-${name}`).put({ ...DOCUMENT, ...zero }))).toBe("closed");
+    }
+  });
+
+  it("T-14 an unrelated PATCH leaves a closed document with an amount closed", async () => {
+    const { post, patch, close } = document("PAID");
+    await post({ ...DOCUMENT, denomination: 50 });
+    await close({ closure_reason: "paid" });
+    expect((await patch({ comment: "late" })).body).toMatchObject({
+      status: "closed",
+      denomination: 50,
+    });
+    expect((await patch({ denomination: 50 })).body.status).toBe("open");
+  });
+
+  it("ID-12 ID-13 closes for one of five reasons, now or on a day before", async () => {
+    for (const closure_reason of ["paid", "write_off", "contra", "adjustment", "other"]) {
+      const { post, get, close } = document(`CLOSE-${closure_reason}`);
+      const { csrId, documentNumber } = (await post(DOCUMENT)).body;
+      at().clock.advance(MINUTE);
+      const now = new Date(at().clock()).toISOString();
+      const closed = await close({ closure_reason });
+      expect([closed.status, closed.body]).toEqual([
+        200,
+        { closure_reason, closedAt: now, status: "closed", csrId, documentNumber, updatedAt: now },
+      ]);
+      expect((await get()).body).toMatchObject({ status: "closed", updatedAt: now });
+    }
+    const early = document("CLOSE-EARLY");
+    await early.post(DOCUMENT);
+    const body = { closure_reason: "other", closure_date: "2026-02-01", notes: "by hand" };
+    expect((await early.close(body)).body.closedAt).toBe("2026-02-01T00:00:00.000Z");
+  });
+
+  it("ID-12 D-ING-8 D-ING-12 refuses other reasons, days to come and long notes, all at once", async () => {
+    const { post, get, close } = document("CLOSE-BAD");
+    await post(DOCUMENT);
+    const future = new Date(at().clock() + DAY).toISOString();
+    for (const [sent, expected] of [
+      [{}, { closure_reason: "required" }],
+      [{ closure_reason: "Paid" }, { closure_reason: "enum" }],
+      [
+        { closure_reason: null, closure_date: future, notes: "x".repeat(2001) },
+        { closure_reason: "required", closure_date: "range", notes: "too_long" },
+      ],
+      [{ closure_reason: "paid", closure_date: "2026-13-01" }, { closure_date: "format" }],
+    ]) {
+      const refused = await close(sent);
+      expect([refused.status, faultsOf(refused.body)]).toEqual([422, expected]);
+    }
+    expect((await get()).body.status).toBe("open");
+  });
+
+  it("ID-14 closing what is closed is a conflict, and what is not there is missing", async () => {
+    const conflict = (document_number: string) => ({
+      error: "document_already_closed",
+      document_number,
+      message: expect.any(String),
+    });
+    const one = document("TWICE");
+    await one.post(DOCUMENT);
+    const all = await Promise.all([1, 2, 3].map(() => one.close({ closure_reason: "paid" })));
+    expect(statusesOf(all)).toEqual([200, 409, 409]);
+    const again = await one.close({ closure_reason: "paid" });
+    expect([again.status, again.body]).toEqual([409, conflict("TWICE")]);
+    await document("AUTO").post({ ...DOCUMENT, denomination: 0 });
+    expect((await document("AUTO").close({ closure_reason: "paid" })).body).toEqual(
+      conflict("AUTO"),
+    );
+    const missing = await document("NONE").close({ closure_reason: "paid" });
+    expect([missing.status, missing.body.error]).toEqual([404, "document_not_found"]);
+  });
+
+  it("D-ING-7 keeps each closure in the document's history", async () => {
+    const { post, patch, close } = document("HISTORY");
+    await post({ ...DOCUMENT, denomination: 0 });
+    await patch({ denomination: 5 });
+    await close({ closure_reason: "write_off", closure_date: "2026-02-01", notes: "small" });
+    await patch({ denomination: 6 });
+    await patch({ denomination: 0 });
+    await patch({ denomination: 0 });
+    const history = await at()
+      .store.read.selectFrom("document_closures")
+      .select(["number", "closure_reason", "source", "notes"])
+      .where("tenant_id", "=", "docs")
+      .where("document_number", "=", "HISTORY")
+      .orderBy("number")
+      .execute();
+    const auto = { closure_reason: null, source: "auto", notes: null };
+    expect(history).toEqual([
+      { number: 1, ...auto },
+      { number: 2, closure_reason: "write_off", source: "api", notes: "small" },
+      { number: 3, ...auto },
+    ]);
+  });
+
+  it("ID-15 a PATCH replaces lists whole", async () => {
+    const { post, patch } = document("LINES");
+    await post({ ...DOCUMENT, line_items: WHOLE.line_items });
+    const line_items = [{ line_number: 9, amount: 1 }];
+    expect((await patch({ line_items })).body.line_items).toEqual(line_items);
+    expect((await patch({ line_items: [] })).body.line_items).toEqual([]);
+    expect("line_items" in (await patch({ line_items: null })).body).toBe(false);
+  });
+
+  it("ID-19 the key's tenant alone has the document", async () => {
+    const other = await ingestTenant(at(), "docs-2");
+    const theirs = recordAt(other, documentAt("SHARED"));
+    await document("SHARED").post({ ...DOCUMENT, comment: "ours" });
+    expect((await theirs.get()).status).toBe(404);
+    expect((await theirs.patch({ comment: "stolen" })).status).toBe(404);
+    expect((await theirs.post({ ...DOCUMENT, comment: "theirs" })).body).toMatchObject({
+      csrId: 1,
+    });
+    expect((await document("SHARED").get()).body.comment).toBe("ours");
+  });
+
+  it("ID-20 D-ING-11 takes odd numbers, encoded, and refuses what no number can be", async () => {
+    for (const number of ["A/1", "a b", "50%", "%2F", "株/é🙂", "#1?x=1&y", "..x", "closure"]) {
+      const made = await document(number).put(DOCUMENT);
+      expect([made.status, made.body.documentNumber]).toEqual([201, number]);
+      expect((await document(number).get()).body).toEqual(made.body);
+      expect((await document(number).close({ closure_reason: "paid" })).body.documentNumber).toBe(
+        number,
+      );
+    }
+    expect((await document("x".repeat(128)).put(DOCUMENT)).status).toBe(201);
+    for (const number of ["x".repeat(129), "a\tb", "a\u0000b", "a\u0085b"]) {
+      const refused = await document(number).put(DOCUMENT);
+      expect([refused.status, Object.keys(faultsOf(refused.body))]).toEqual([
+        422,
+        ["document_number"],
+      ]);
+    }
+    expect((await call("PUT", `${documentAt("x")}%ZZ`, { body: DOCUMENT })).status).toBeLessThan(
+      500,
+    );
+  });
+
+  it("ID-21 D-GEN-3 every field comes back as it was sent, to the last digit", async () => {
+    const { post, get } = document("WHOLE");
+    const made = await post(WHOLE);
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject(WHOLE);
+    expect(made.body.line_items).toEqual(WHOLE.line_items);
+    expect(made.headers.get("x-ignored-fields")).toBeNull();
+    expect((await get()).body).toEqual(made.body);
+    for (const text of ["12345678901.2345", "0.1000000000000000000", "-0.0001", "1e3"]) {
+      const raw = `{"denomination": ${text}}`;
+      const patched = await call("PATCH", documentAt("WHOLE"), { raw });
+      expect([patched.status, patched.body.denomination]).toEqual([200, Number(text)]);
+    }
+    for (const text of ["1234567890123456", "0.00001", "1e400", "1e-7"]) {
+      const raw = `{"denomination": ${text}}`;
+      const refused = await call("PATCH", documentAt("WHOLE"), { raw });
+      expect([refused.status, Object.keys(faultsOf(refused.body))]).toEqual([
+        422,
+        ["denomination"],
+      ]);
+    }
+  });
+
+  it("D-GEN-2 D-ING-8 keeps plain dates, gives moments in UTC, and takes a due date before the invoice's", async () => {
+    const { put } = document("DATES");
+    const { body } = await put({
+      ...DOCUMENT,
+      invoice_date: "2026-03-01T01:30:00+02:00",
+      due_date: "2024-02-29",
+      discount_date: "2026-03-01T00:00:00.5Z",
+    });
+    expect(body).toMatchObject({
+      invoice_date: "2026-02-28T23:30:00.000Z",
+      due_date: "2024-02-29",
+      discount_date: "2026-03-01T00:00:00.500Z",
+    });
+  });
+
+  it("D-ING-4 takes an unknown account unless the tenant wants known ones", async () => {
+    const strict = await ingestTenant(at(), "strict");
+    await setTenant({ store: at().store }, "strict", ["requireKnownAccount=true"]);
+    const { post, patch } = recordAt(strict, documentAt("D"));
+    const unknown = { account_number: "unknown_reference" };
+    const refused = await post({ ...DOCUMENT, due_date: "x" });
+    expect(faultsOf(refused.body)).toEqual({ ...unknown, due_date: "format" });
+    await recordAt(strict, accountAt("A-1")).post(ACCOUNT);
+    expect((await post(DOCUMENT)).status).toBe(201);
+    expect(faultsOf((await patch({ account_number: "A-2" })).body)).toEqual(unknown);
+    expect((await patch({ comment: "x" })).status).toBe(200);
+  });
+
+  it("D-GEN-9 binds a closure to the version that was read", async () => {
+    const { post, patch, close } = document("ETAG");
+    const etag = (await post(DOCUMENT)).headers.get("etag") ?? "";
+    await patch({ comment: "x" });
+    const stale = await close({ closure_reason: "paid" }, { "If-Match": etag });
+    expect([stale.status, stale.body.error]).toEqual([412, "precondition_failed"]);
+    expect((await close({ closure_reason: "paid" }, { "If-Match": "*" })).status).toBe(200);
+  });
+});
