@@ -1,5 +1,6 @@
 import type { Benchmark } from "./measure.ts";
 import { httpBenchmarks } from "./platform/http.ts";
+import { importBenchmarks } from "./platform/import.ts";
 import { scaleBenchmarks } from "./platform/scale.ts";
 import { stdioBenchmarks } from "./stdio/index.ts";
 
@@ -8,4 +9,5 @@ export const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,
   ...httpBenchmarks,
   ...scaleBenchmarks,
+  ...importBenchmarks,
 ];

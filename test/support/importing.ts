@@ -1,9 +1,11 @@
 import { randomId } from "../../src/kit/ids.ts";
+import { accountTarget } from "../../src/platform/import/accounts.ts";
+import { closureTarget } from "../../src/platform/import/closures.ts";
 import { disputeTarget } from "../../src/platform/import/disputes.ts";
-import { fieldsOf } from "../../src/platform/import/fields.ts";
+import { documentTarget } from "../../src/platform/import/documents.ts";
 import { readMap } from "../../src/platform/import/map.ts";
 import { type Counts, type Format, type Reject, runImport } from "../../src/platform/import/run.ts";
-import { DisputeValues } from "../../src/platform/import/disputes/values.ts";
+import type { Target } from "../../src/platform/import/target.ts";
 import type { TestPlatform } from "./platform.ts";
 
 type How = { map?: object; format?: Format; createConfiguration?: boolean; ended?: AbortSignal };
@@ -14,12 +16,13 @@ export async function* pieces(text: string | Buffer, size = 64): AsyncGenerator<
   for (let from = 0; from < all.length; from += size) yield all.subarray(from, from + size);
 }
 
-/** Imports disputes and gives the counts and what was refused. */
-export const importDisputes = async (
-  { store, clock }: TestPlatform,
+/** Imports rows to a target and gives the counts and what was refused. */
+const importTo = async <Values>(
+  { store }: TestPlatform,
   tenantId: string,
+  target: Target<Values>,
   text: string | Buffer,
-  { map, format = "csv", createConfiguration = false, ended }: How = {},
+  { map, format = "csv", ended }: How,
 ) => {
   const rejects: Reject[] = [];
   const ignored: string[] = [];
@@ -27,9 +30,9 @@ export const importDisputes = async (
   const counts = await runImport({
     store,
     tenantId,
-    target: disputeTarget({ tenantId, createConfiguration, clock, newId: randomId }),
+    target,
     format,
-    map: map === undefined ? undefined : readMap(JSON.stringify(map), fieldsOf(DisputeValues)),
+    map: map === undefined ? undefined : readMap(JSON.stringify(map), target.fields),
     bytes: pieces(text, 4096),
     reject: async (more) => {
       rejects.push(...more);
@@ -40,3 +43,26 @@ export const importDisputes = async (
   });
   return { counts, rejects, ignored, progress };
 };
+
+export const importDisputes = (
+  at: TestPlatform,
+  tenantId: string,
+  text: string | Buffer,
+  how: How = {},
+) => {
+  const { createConfiguration = false } = how;
+  const { clock } = at;
+  const target = disputeTarget({ tenantId, createConfiguration, clock, newId: randomId });
+  return importTo(at, tenantId, target, text, how);
+};
+
+const RECORDS = { accounts: accountTarget, documents: documentTarget, closures: closureTarget };
+
+/** Imports records of the ingest API. */
+export const importRecords = (
+  at: TestPlatform,
+  tenantId: string,
+  kind: keyof typeof RECORDS,
+  text: string | Buffer,
+  how: How = {},
+) => importTo(at, tenantId, RECORDS[kind]({ tenantId, clock: at.clock }), text, how);

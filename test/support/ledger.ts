@@ -83,3 +83,34 @@ export const disputesOf = (all: readonly Invoice[], asOf: string) => {
   const seen = all.filter(({ disputed, invoiced }) => disputed && invoiced <= end);
   return { seen, open: seen.filter(({ settled }) => settled > end) };
 };
+
+const day = (column: string) => ({ column, date: "M/D/YYYY" });
+
+/** The ledger's customers, its invoices, and those of them that were paid by a day. */
+export const recordMaps = (asOf: string) => ({
+  accounts: {
+    account_number: "customerID",
+    name: "customerID",
+    currency: { value: "USD" },
+    "billing_address.country": {
+      column: "countryCode",
+      values: { "100": "US", "204": "DE", "377": "MC" },
+    },
+  },
+  documents: {
+    document_number: "invoiceNumber",
+    invoice_num: "invoiceNumber",
+    account_number: "customerID",
+    invoice_date: day("InvoiceDate"),
+    due_date: day("DueDate"),
+    currency: { value: "USD" },
+    original_denomination: "InvoiceAmount",
+    denomination: "InvoiceAmount",
+  },
+  closures: {
+    where: { ...day("SettledDate"), notAfter: asOf },
+    document_number: "invoiceNumber",
+    closure_reason: { value: "paid" },
+    closure_date: day("SettledDate"),
+  },
+});

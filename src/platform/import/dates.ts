@@ -19,6 +19,21 @@ const dayOf = (year: string, month: string, day: string): string | undefined => 
   return isDay ? `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}` : undefined;
 };
 
+const REMEMBERED_DAYS = 10_000;
+
+// A ledger has many rows and few days.
+const remembering = (read: (text: string) => string | undefined) => {
+  const known = new Map<string, string>();
+  return (text: string): string | undefined => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const day = read(text);
+    if (known.size >= REMEMBERED_DAYS) known.clear();
+    if (day !== undefined) known.set(text, day);
+    return day;
+  };
+};
+
 /** Undefined where the pattern does not name year, month and day once each. */
 export const dayPattern = (pattern: string): DayPattern | undefined => {
   const parts = pattern.split(/(YYYY|MM|M|DD|D)/);
@@ -26,14 +41,12 @@ export const dayPattern = (pattern: string): DayPattern | undefined => {
   if (named.toSorted().join("") !== "DMY") return undefined;
   const source = parts.map((part) => PARTS[part] ?? escaped(part)).join("");
   const expression = new RegExp(`^${source}$`);
-  return {
-    pattern,
-    read(text) {
-      const { year, month, day } = expression.exec(text)?.groups ?? {};
-      if (year === undefined || month === undefined || day === undefined) return undefined;
-      return dayOf(year, month, day);
-    },
+  const read = (text: string): string | undefined => {
+    const { year, month, day } = expression.exec(text)?.groups ?? {};
+    if (year === undefined || month === undefined || day === undefined) return undefined;
+    return dayOf(year, month, day);
   };
+  return { pattern, read: remembering(read) };
 };
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})$/;

@@ -51,8 +51,8 @@ const openBatch = async (
   };
 };
 
-const unknownAccount = async ({ accounts }: Batch, sent: Fields): Promise<Fault[]> =>
-  accounts === undefined ? [] : accountFaults(sent, async (number) => accounts.get(number));
+const unknownAccount = (accounts: Map<string, AccountRow>, sent: Fields): Promise<Fault[]> =>
+  accountFaults(sent, async (number) => accounts.get(number));
 
 const save = async ({ tx, writer, known, waiting }: Batch): Promise<void> => {
   const saved = await saveDocuments(tx, writer, [...waiting.values()]);
@@ -69,12 +69,11 @@ const writeRow = async (batch: Batch, { number, sent }: Numbered): Promise<Outco
   const { value, faults } = checkDocument(
     sent,
     { ...asked, before: before && fieldsOf<StoredDocument>(before) },
-    await unknownAccount(batch, sent),
+    batch.accounts === undefined ? [] : await unknownAccount(batch.accounts, sent),
   );
   if (value === undefined) return faults;
-  const fields = JSON.stringify(value);
   // A row that was imported before says nothing new, so it does not reopen what was closed since.
-  if (before?.fields === fields) return "unchanged";
+  if (before !== undefined && before.fields === JSON.stringify(value)) return "unchanged";
   waiting.set(number, { documentNumber: number, before, fields: value, sent: sentAmounts(sent) });
   return "written";
 };

@@ -113,6 +113,10 @@ const ownNames = (fields: Fields, columns: readonly string[]): ImportMap => ({
 });
 
 const put = (record: Record<string, unknown>, name: string, value: unknown): void => {
+  if (!name.includes(".")) {
+    record[name] = value;
+    return;
+  }
   const path = name.split(".");
   const last = path.pop() ?? name;
   let at = record;
