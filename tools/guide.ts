@@ -16,7 +16,7 @@ const ANSWERS = `## Answers
 
 const CHANGES = `## Changes
 
-- Deleting, and closing or canceling a dispute, ask the person first. Where the host cannot ask, the tool answers
+- Deleting, closing, canceling, and replacing what exists ask the person first. Where the host cannot ask, the tool answers
   \`confirmation_required\` with a token: show the summary to the person, and only if they agree repeat the call with it.
 - \`ifMatch\` with the etag of a read refuses a change if someone else changed the record meanwhile.
 - \`idempotencyKey\` makes a repeated create harmless: use one when a call may have to be repeated.`;
@@ -42,6 +42,13 @@ const AUDIT = `## Audit log
 
 - \`audit_logs_list\` shows who did what, newest first; \`q\` searches, \`action\` and \`from\`/\`to\` narrow.`;
 
+const INGEST = `## Accounts and documents
+
+- \`accounts_get\` shows a customer with its notes, \`documents_get\` an invoice or credit note with its status; both by
+  number, as disputes name them. \`document_attachments_get\` gives a document's PDF.
+- \`…_update\` changes the fields sent (null clears); \`…_replace\` loses those that are not sent. A denomination of 0
+  closes a document, another one opens it again; \`documents_close\` closes it for a reason.`;
+
 const IDENTITY = `## Sessions and keys
 
 - Sessions open by themselves; \`auth_login\` opens one anew. \`api_keys_create\` keeps the new key in the person's secret
@@ -51,6 +58,7 @@ const PARTS: Record<Toolset, string> = {
   disputes: DISPUTES,
   dispute_configuration: CONFIGURATION,
   audit: AUDIT,
+  ingest: INGEST,
   identity: IDENTITY,
 };
 

@@ -2,6 +2,7 @@ import { audit } from "./audit.ts";
 import { disputeConfiguration } from "./dispute-configuration.ts";
 import { disputes } from "./disputes.ts";
 import { identity } from "./identity.ts";
+import { ingest } from "./ingest.ts";
 import type { Tool } from "./tool.ts";
 import type { Toolset } from "./toolsets.ts";
 
@@ -10,5 +11,6 @@ export const toolsets: Readonly<Record<Toolset, readonly Tool[]>> = {
   disputes,
   dispute_configuration: disputeConfiguration,
   audit,
+  ingest,
   identity,
 };

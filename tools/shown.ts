@@ -71,3 +71,25 @@ const said = (value: unknown): string =>
 /** `poNumber cleared`, `isValid true`. */
 export const changeNamed = (name: string, value: unknown): string =>
   first(value) === undefined ? `${name} cleared` : `${name} ${said(value)}`;
+
+/** `ACC-1 (Northwind Traders)`; by its number where there is no record of it. */
+export const accountNamed = (record: Arguments | undefined, accountNumber: unknown): string =>
+  record === undefined
+    ? quoted(accountNumber)
+    : `${named(accountNumber)} (${named(record["name"])})`;
+
+// The amounts that a document may have, each with its currency; the first one that is there is shown.
+const DOCUMENT_AMOUNTS = [
+  ["denomination", "currency"],
+  ["denomination_in_original_currency", "original_currency"],
+  ["denomination_in_base_currency", "base_currency"],
+  ["original_denomination", "currency"],
+] as const;
+
+/** `INV-1 of account ACC-1, 1,204.55 USD`; by its number where there is no record of it. */
+export const documentNamed = (record: Arguments | undefined, documentNumber: unknown): string => {
+  if (record === undefined) return quoted(documentNumber);
+  const which = `${named(documentNumber)} of account ${named(record["account_number"])}`;
+  const amount = DOCUMENT_AMOUNTS.find(([name]) => typeof record[name] === "number");
+  return amount === undefined ? which : `${which}, ${money(record[amount[0]], record[amount[1]])}`;
+};

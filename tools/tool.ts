@@ -11,6 +11,8 @@ export type Consent = {
     args: Arguments,
     records: Readonly<Record<string, Arguments | undefined>>,
   ) => string | null;
+  /** The one of `reads` that the change is for: once confirmed, it holds for that record as it was then, and no other. */
+  holds?: string;
 };
 
 /** What a model is told of one operation, and when a person is asked before it runs. */

@@ -3,6 +3,7 @@ import type { CallOptions, Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
+import { fileRecord } from "./file-answer.ts";
 import type { Fields } from "./fit.ts";
 import { deletedKeys } from "./schemas.ts";
 
@@ -68,6 +69,7 @@ export const act = async (
     const keys = deletedKeys(operation).map((name) => [name, args[name]]);
     return { output: { deleted: true, ...Object.fromEntries(keys) }, reply };
   }
+  if (operation.file) return { output: fileRecord(args, record(reply)), reply };
   const isKey = operation.id === contract.api_keys.create.id;
   return { output: isKey ? await createKey(broker, reply, options) : record(reply), reply };
 };

@@ -3,7 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { randomToken } from "../kit/ids.ts";
 import { clean, cleanLine } from "./clean.ts";
 import { type Fields, fitRecord } from "./fit.ts";
-import { isAuditLog } from "./kinds.ts";
+import { isAttachmentList, isAuditLog } from "./kinds.ts";
 import type { Read } from "./pages.ts";
 
 /** The one way from records to what a host receives: clean, within the budget, marked as somebody else's words. */
@@ -45,8 +45,9 @@ export const recordAnswer = (
   output: Fields,
   { answerTokens, etag }: { answerTokens: number; etag: string | null },
 ): Answer => {
-  const { record, cut } = fitRecord(clean(output) as Fields, dataBudget(answerTokens));
-  return { structured: record, notes: cut ? [SHORTENED] : [], etag };
+  const { record, cut, most } = fitRecord(clean(output) as Fields, dataBudget(answerTokens));
+  const fewer = most === undefined ? [] : [`Lists have their first ${most} items at most.`];
+  return { structured: record, notes: cut ? [SHORTENED, ...fewer] : [], etag };
 };
 
 const going = (read: Read, argument: string): string[] => {
@@ -57,23 +58,34 @@ const going = (read: Read, argument: string): string[] => {
   ];
 };
 
-/** A list with the server's own cursor, in the form the operation's answer has. */
-export const listAnswer = (operation: Operation, read: Read, cursor: string | null): Answer => {
-  const audit = isAuditLog(operation);
-  const notes = [
-    ...going(read, audit ? "pagination.cursor" : "nextCursor"),
-    ...(read.shortened ? [SHORTENED] : []),
-  ];
+/** A list in the form that the operation's answer has, with the server's own cursor. */
+const listOf = (operation: Operation, read: Read, cursor: string | null, args: Fields): Fields => {
   const { items, total, truncated } = read;
-  const structured = audit
-    ? {
-        data: items,
-        pagination: { cursor, hasMore: cursor !== null, rowCount: items.length },
-        truncated,
-      }
-    : { items, count: items.length, total, truncated, nextCursor: cursor };
-  return { structured, notes, etag: null };
+  if (isAuditLog(operation)) {
+    const pagination = { cursor, hasMore: cursor !== null, rowCount: items.length };
+    return { data: items, pagination, truncated };
+  }
+  if (isAttachmentList(operation)) {
+    const { document_number } = args;
+    const more = cursor === null ? {} : { truncated, nextCursor: cursor };
+    return { document_number, attachments: items, ...more };
+  }
+  return { items, count: items.length, total, truncated, nextCursor: cursor };
 };
+
+export const listAnswer = (
+  operation: Operation,
+  read: Read,
+  cursor: string | null,
+  args: Fields,
+): Answer => ({
+  structured: listOf(operation, read, cursor, args),
+  notes: [
+    ...going(read, isAuditLog(operation) ? "pagination.cursor" : "nextCursor"),
+    ...(read.shortened ? [SHORTENED] : []),
+  ],
+  etag: null,
+});
 
 /** Names of body fields that the platform did not take, for whoever sent them. */
 export const ignoredNote = (names: readonly string[]): string[] =>

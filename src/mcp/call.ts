@@ -5,13 +5,14 @@ import type { Tool } from "../../tools/tool.ts";
 import { act } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "./answer.ts";
 import { type Given, readArguments } from "./arguments.ts";
-import { createConfirm, type Host } from "./confirm.ts";
+import { type Consented, createConfirm, type Host } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
 import { failed, tell } from "./failure.ts";
+import { MAX_EMBEDDED_BYTES, withFile } from "./file-answer.ts";
 import { isCreating } from "./kinds.ts";
 import type { Needs } from "./needs.ts";
 import { isPaged, readList } from "./pages.ts";
-import { asksAbout, questionOf } from "./question.ts";
+import { askingOf, asksAbout } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 
 export type ToolCall = {
@@ -40,7 +41,7 @@ const createCall = (needs: Needs) => {
     const read = await readList(tool.operation, args, ask, { from, budget });
     const { position } = read;
     const next = position === null ? null : cursors.seal(position, purpose);
-    return present(listAnswer(tool.operation, read, next));
+    return present(listAnswer(tool.operation, read, next, args));
   };
 
   const one = async ({ tool, signal }: ToolCall, given: Given) => {
@@ -49,18 +50,22 @@ const createCall = (needs: Needs) => {
       tool: name,
       signal,
       ifMatch: given.ifMatch,
+      ...(operation.file ? { maxFileBytes: MAX_EMBEDDED_BYTES } : {}),
       idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
     });
     const { answerTokens } = settings;
     const answer = recordAnswer(output, { answerTokens, etag: reply.etag });
-    return present({ ...answer, notes: [...answer.notes, ...ignoredNote(reply.ignoredFields)] });
+    const notes = [...answer.notes, ...ignoredNote(reply.ignoredFields)];
+    const result = present({ ...answer, notes });
+    return operation.file ? withFile(result, answer.structured, reply) : result;
   };
 
-  const consent = ({ tool, host, signal }: ToolCall, given: Given) => {
+  const consent = async ({ tool, host, signal }: ToolCall, given: Given): Promise<Consented> => {
     const { args, ifMatch, confirmationToken } = given;
-    if (!asksAbout(tool, args)) return undefined;
+    if (!asksAbout(tool, args)) return { etag: null };
     return confirm({
-      summary: () => questionOf(broker, tool, args, { tool: tool.name, signal }),
+      asking: () => askingOf(broker, tool, args, { tool: tool.name, signal }),
+      open: tool.operation.upsert,
       purpose: purposeOf(tool, { args, ifMatch }),
       host,
       token: confirmationToken,
@@ -69,9 +74,10 @@ const createCall = (needs: Needs) => {
 
   return async (call: ToolCall) => {
     const given = readArguments(call.tool, call.args);
-    const asking = await consent(call, given);
-    if (asking !== undefined) return asking;
-    return isPaged(call.tool.operation) ? list(call, given) : one(call, given);
+    if (isPaged(call.tool.operation)) return list(call, given);
+    const consented = await consent(call, given);
+    if ("ask" in consented) return consented.ask;
+    return one(call, { ...given, ifMatch: given.ifMatch ?? consented.etag ?? undefined });
   };
 };
 

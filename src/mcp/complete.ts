@@ -4,38 +4,67 @@ import type {
   ResourceTemplateType,
 } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
-import { completeDispute, MAX_COMPLETIONS } from "./dispute-lookup.ts";
+import { contract } from "../contract/index.ts";
+import { DocumentAttachments } from "../contract/operations/document-attachments.ts";
+import { cleanText } from "./clean.ts";
+import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-lookup.ts";
 import type { Needs } from "./needs.ts";
 import { createPrompts, type Prompts } from "./prompt-list.ts";
 import { configurationNouns, resourceTemplates } from "./resource-list.ts";
 
 const MAX_TYPED = 200;
 
+type Params = CompleteRequestParams;
+type Asked = { tool: string; signal: AbortSignal };
 type Offered = { prompts: Prompts; templates: readonly ResourceTemplateType[] };
 
-type Kind = "dispute" | "noun" | undefined;
+type Kind = "dispute" | "noun" | "account" | "document" | "attachment" | undefined;
 
-const kindOf = (
-  { ref, argument }: CompleteRequestParams,
-  { prompts, templates }: Offered,
-): Kind => {
+/** What the places in the templates stand for. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  noun: "noun",
+  disputeId: "dispute",
+  accountNumber: "account",
+  documentNumber: "document",
+  id: "attachment",
+};
+
+const kindOf = ({ ref, argument }: Params, { prompts, templates }: Offered): Kind => {
   if (ref.type === "ref/prompt") {
     return prompts.find(ref.name)?.arguments.find(({ name }) => name === argument.name)?.of;
   }
   const isKnown = templates.some(({ uriTemplate }) => uriTemplate === ref.uri);
-  if (!isKnown || !ref.uri.endsWith(`{${argument.name}}`)) return undefined;
-  return argument.name === "noun" ? "noun" : "dispute";
+  return isKnown && ref.uri.includes(`{${argument.name}}`) ? KINDS[argument.name] : undefined;
 };
 
 /** Values for what is being typed. Completing helps or stays silent: what the platform refuses is no error here. */
 export const createComplete = ({ broker, log, settings }: Needs) => {
   const offered = { prompts: createPrompts(settings), templates: resourceTemplates(settings) };
 
-  const valuesOf = async (kind: Kind, typed: string, signal: AbortSignal): Promise<string[]> => {
+  /** Ids of the files of a document, once that is known. */
+  const attachmentIds = async (number: string, typed: string, asked: Asked): Promise<string[]> => {
+    const args = { document_number: number };
+    const { output } = await broker.call(contract.document_attachments.list, args, asked);
+    const { success, data } = DocumentAttachments.safeParse(output);
+    const ids = success ? data.attachments.map(({ id }) => cleanText(id)) : [];
+    return ids.filter((id) => id.startsWith(typed));
+  };
+
+  const lookUp = async (kind: Kind, typed: string, { context }: Params, asked: Asked) => {
+    if (kind === "dispute") return completeDispute(broker, typed, asked);
+    if (kind === "account" || kind === "document") {
+      return completeNumber(broker, kind, typed, asked);
+    }
+    const number = context?.arguments?.["documentNumber"];
+    return number === undefined ? [] : attachmentIds(number, typed, asked);
+  };
+
+  const valuesOf = async (params: Params, typed: string, signal: AbortSignal) => {
+    const kind = kindOf(params, offered);
     if (kind === "noun") return configurationNouns.filter((noun) => noun.startsWith(typed));
     if (kind === undefined) return [];
     try {
-      return await completeDispute(broker, typed, { tool: "completion.complete", signal });
+      return await lookUp(kind, typed, params, { tool: "completion.complete", signal });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       log.debug("completion.refused", { code: error.code });
@@ -43,9 +72,9 @@ export const createComplete = ({ broker, log, settings }: Needs) => {
     }
   };
 
-  return async (params: CompleteRequestParams, signal: AbortSignal): Promise<CompleteResult> => {
+  return async (params: Params, signal: AbortSignal): Promise<CompleteResult> => {
     const typed = params.argument.value.slice(0, MAX_TYPED);
-    const values = await valuesOf(kindOf(params, offered), typed, signal);
+    const values = await valuesOf(params, typed, signal);
     return { completion: { values: values.slice(0, MAX_COMPLETIONS), hasMore: false } };
   };
 };

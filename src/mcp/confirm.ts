@@ -9,6 +9,7 @@ import { type Clock, iso, MINUTE } from "../kit/clock.ts";
 import { randomToken } from "../kit/ids.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
 import { bindingOf, type Purpose } from "./binding.ts";
+import type { Asking } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import type { Settings } from "./settings.ts";
 import type { Spent } from "./spent.ts";
@@ -22,14 +23,19 @@ export type Host =
   | { asks: "by_round"; responses: Record<string, unknown> | undefined; state: unknown };
 
 export type Question = {
-  /** The question in words; made only when it is asked. */
-  summary: () => Promise<string>;
+  /** Made only when somebody may be asked. */
+  asking: () => Promise<Asking>;
+  /** Whether it may turn out that nobody needs to be asked. */
+  open: boolean;
   purpose: Purpose;
   host: Host;
   token: string | undefined;
 };
 
-export type Confirm = (question: Question) => Promise<InputRequiredResult | undefined>;
+/** The question that goes out, or leave to act; on the record with this ETag and no other, where there is one. */
+export type Consented = { ask: InputRequiredResult } | { etag: string | null };
+
+export type Confirm = (question: Question) => Promise<Consented>;
 
 const LIFE_MS = 10 * MINUTE;
 const KEY = "confirm";
@@ -42,12 +48,18 @@ export const CONFIRM_FORM = {
   required: ["confirm"],
 };
 
-const Sealed = z.tuple([z.string(), z.string(), z.number()]);
+const Sealed = z.tuple([z.string(), z.string(), z.number(), z.string().nullable()]);
 
 const declined = () => new Refusal("declined", "The person did not confirm; nothing was changed.");
 
 const invalid = (why: string) =>
   new Refusal("confirmation_invalid", `The confirmation ${why}; nothing was changed.`);
+
+const unavailable = () =>
+  new Refusal(
+    "confirmation_unavailable",
+    "This asks a person first, and the host cannot ask one; nothing was changed.",
+  );
 
 const isYes = (view: InputResponseView): boolean =>
   view.kind === "elicit" &&
@@ -70,31 +82,26 @@ export const createConfirm = ({
   const tokens = createSeal(key, "mcp/confirmation-token");
   const states = createSeal(key, "mcp/confirmation-state");
 
-  const mint = (seal: Seal, purpose: Purpose) => {
+  const mint = (seal: Seal, purpose: Purpose, etag: string | null) => {
     const expiresAt = now() + LIFE_MS;
-    return { sealed: seal.seal([randomToken(), bindingOf(purpose), expiresAt]), expiresAt };
+    return { sealed: seal.seal([randomToken(), bindingOf(purpose), expiresAt, etag]), expiresAt };
   };
 
-  const redeem = async (seal: Seal, sealed: unknown, purpose: Purpose): Promise<void> => {
+  const redeem = async (seal: Seal, sealed: unknown, purpose: Purpose): Promise<Consented> => {
     const { success, data } = Sealed.safeParse(
       typeof sealed === "string" ? seal.open(sealed) : undefined,
     );
     if (!success) throw invalid("is not one that this server gave");
-    const [id, binding, expiresAt] = data;
+    const [id, binding, expiresAt, etag] = data;
     if (binding !== bindingOf(purpose)) throw invalid("was given for another call");
     if (expiresAt < now()) throw invalid("has expired");
     if (!(await spent.claim(id, expiresAt))) throw invalid("has been used");
+    return { etag };
   };
 
-  const demand = async (question: Question): Promise<Refusal> => {
-    if (setting === "refuse") {
-      return new Refusal(
-        "confirmation_unavailable",
-        "This asks a person first, and the host cannot ask one; nothing was changed.",
-      );
-    }
-    const summary = await question.summary();
-    const { sealed, expiresAt } = mint(tokens, question.purpose);
+  const demand = (purpose: Purpose, summary: string, etag: string | null): Refusal => {
+    if (setting === "refuse") return unavailable();
+    const { sealed, expiresAt } = mint(tokens, purpose, etag);
     return new Refusal("confirmation_required", `Needs a person's consent: ${summary}`, {
       confirmationToken: sealed,
       expiresAt: iso(expiresAt),
@@ -102,33 +109,28 @@ export const createConfirm = ({
     });
   };
 
-  const inRounds = async (
-    { summary, purpose }: Question,
-    host: Host & { asks: "by_round" },
-  ): Promise<InputRequiredResult | undefined> => {
-    const view = inputResponse(host.responses, KEY);
-    if (view.kind === "missing") {
-      const message = await summary();
-      return inputRequired({
-        inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema: FORM }) },
-        requestState: mint(states, purpose).sealed,
-      });
-    }
-    if (!isYes(view)) throw declined();
-    await redeem(states, host.state, purpose);
-    return undefined;
-  };
+  const ask = (purpose: Purpose, message: string, etag: string | null): InputRequiredResult =>
+    inputRequired({
+      inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema: FORM }) },
+      requestState: mint(states, purpose, etag).sealed,
+    });
 
-  return async (question) => {
-    const { host, token, purpose, summary } = question;
-    if (token !== undefined && setting === "token") {
-      await redeem(tokens, token, purpose);
-      return undefined;
+  return async ({ host, token, purpose, asking, open }) => {
+    if (token !== undefined && setting === "token") return redeem(tokens, token, purpose);
+    if (host.asks === "by_round") {
+      const view = inputResponse(host.responses, KEY);
+      if (view.kind !== "missing") {
+        if (!isYes(view)) throw declined();
+        return redeem(states, host.state, purpose);
+      }
     }
-    if (host.asks === "never") throw await demand(question);
-    if (host.asks === "by_round") return inRounds(question, host);
-    const answer = await host.ask(await summary());
+    if (host.asks === "never" && setting === "refuse" && !open) throw unavailable();
+    const { summary, etag } = await asking();
+    if (summary === null) return { etag };
+    if (host.asks === "never") throw demand(purpose, summary, etag);
+    if (host.asks === "by_round") return { ask: ask(purpose, summary, etag) };
+    const answer = await host.ask(summary);
     if (!isYes(inputResponse({ [KEY]: answer }, KEY))) throw declined();
-    return undefined;
+    return { etag };
   };
 };

@@ -3,7 +3,6 @@ import type { Dispute } from "../contract/operations/disputes.ts";
 import { contract } from "../contract/index.ts";
 import { cleanText } from "./clean.ts";
 
-type Known = Pick<Dispute, "disputeId" | "disputeCode">;
 type Options = { tool: string; signal: AbortSignal };
 
 const LOOKED_AT = 100;
@@ -11,13 +10,14 @@ export const MAX_COMPLETIONS = 100;
 // D-<document number>-NN
 const CODE = /^D-(?<documentNumber>.+)-\d{2,}$/i;
 
+const KNOWN = ["disputeId", "disputeCode", "accountNumber", "documentNumber"] as const;
+
+type Known = Pick<Dispute, (typeof KNOWN)[number]>;
+
 const isKnown = (value: unknown): value is Known =>
   typeof value === "object" &&
   value !== null &&
-  "disputeId" in value &&
-  typeof value.disputeId === "string" &&
-  "disputeCode" in value &&
-  typeof value.disputeCode === "string";
+  KNOWN.every((name) => typeof (value as Record<string, unknown>)[name] === "string");
 
 const look = async (
   broker: Broker,
@@ -43,6 +43,21 @@ export const disputeIdOf = async (
   const found = await look(broker, { DocumentNumber: documentNumber }, options);
   const code = name.toLowerCase();
   return found.find(({ disputeCode }) => disputeCode.toLowerCase() === code)?.disputeId ?? name;
+};
+
+const NUMBERS = { account: "accountNumber", document: "documentNumber" } as const;
+
+/** Accounts or documents by the disputes on them, last touched first, whose number begins with what was typed. */
+export const completeNumber = async (
+  broker: Broker,
+  of: keyof typeof NUMBERS,
+  typed: string,
+  options: Options,
+): Promise<string[]> => {
+  const found = await look(broker, { Sort: "-UpdateDate" }, options);
+  const start = typed.toLowerCase();
+  const numbers = found.map((dispute) => cleanText(dispute[NUMBERS[of]]));
+  return [...new Set(numbers)].filter((number) => number.toLowerCase().startsWith(start));
 };
 
 /** Open disputes, last touched first, whose id or code begins with what was typed; in the form it was typed in. */

@@ -21,17 +21,26 @@ const shortened = (value: unknown, text: number, items: number): unknown => {
 // From gentle to harsh; the last ones give up the record's lists too.
 const STEPS: readonly (readonly [text: number, items: number])[] = [
   ...[16_000, 8000, 4000, 2000, 1000, 500, 250, 120].map((text) => [text, Infinity] as const),
-  ...[50, 10, 3, 0].map((items) => [60, items] as const),
+  ...[1000, 250, 50, 10, 3, 0].map((items) => [60, items] as const),
 ];
 
 export type Fields = Record<string, unknown>;
 
+export type Fitted = {
+  record: Fields;
+  cut: boolean;
+  /** How many items lists have at most, where some may have lost more. */
+  most?: number;
+};
+
 /** A record within its budget: as it is, or with long texts cut where they say so themselves. */
-export const fitRecord = (record: Fields, budget: number): { record: Fields; cut: boolean } => {
+export const fitRecord = (record: Fields, budget: number): Fitted => {
   if (cost(record) <= budget) return { record, cut: false };
   for (const [text, items] of STEPS) {
     const shorter = shortened(record, text, items) as Fields;
-    if (cost(shorter) <= budget) return { record: shorter, cut: true };
+    if (cost(shorter) <= budget) {
+      return { record: shorter, cut: true, ...(items === Infinity ? {} : { most: items }) };
+    }
   }
   const first = Object.entries(record).slice(0, 1);
   return { record: shortened(Object.fromEntries(first), 60, 0) as Fields, cut: true };

@@ -14,6 +14,10 @@ export const asks = (tool: Tool): boolean => tool.confirm !== undefined;
 /** Reads by id are this platform's own: another may lack the route, so what they do not find may exist. */
 export const isDocumented = ({ id }: Operation): boolean => !id.endsWith(".get_by_id");
 
+/** The one list whose answer is an object that names what it belongs to. */
+export const isAttachmentList = (operation: Operation): boolean =>
+  operation.id === contract.document_attachments.list.id;
+
 /** The one list that keeps the export API's own form and cursor. */
 export const isAuditLog = (operation: Operation): boolean =>
   operation.id === contract.audit_logs.list.id;

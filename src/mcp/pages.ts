@@ -4,7 +4,7 @@ import type { Reply } from "../client/port.ts";
 import { clean } from "./clean.ts";
 import type { Position } from "./cursor.ts";
 import { createBasket, type Fields } from "./fit.ts";
-import { isAuditLog } from "./kinds.ts";
+import { isAttachmentList, isAuditLog } from "./kinds.ts";
 
 type Args = Record<string, unknown>;
 type Ask = (args: Args) => Promise<Reply>;
@@ -104,16 +104,24 @@ const followed = (args: Args, ask: Ask): Reader => {
   };
 };
 
+const attachmentsOf =
+  (ask: Ask): Ask =>
+  async (args) => {
+    const reply = await ask(args);
+    return { ...reply, output: isFields(reply.output) ? reply.output["attachments"] : undefined };
+  };
+
 const PAGE_NAMES = [
   ["Page", "PageSize"],
   ["page", "pageSize"],
 ] as const;
 
 export const isPaged = (operation: Operation): boolean =>
-  isList(operation) || isAuditLog(operation);
+  isList(operation) || isAuditLog(operation) || isAttachmentList(operation);
 
 const readerOf = (operation: Operation, args: Args, ask: Ask): Reader => {
   if (isAuditLog(operation)) return followed(args, ask);
+  if (isAttachmentList(operation)) return whole(args, attachmentsOf(ask));
   const known = { ...operation.query.shape, ...operation.body?.shape };
   const names = PAGE_NAMES.find(([page]) => page in known);
   return names === undefined ? whole(args, ask) : numbered(args, ask, names);

@@ -1,5 +1,5 @@
 import type { Broker } from "../broker/port.ts";
-import type { CallOptions } from "../client/port.ts";
+import type { CallOptions, Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { type Operation, pathParameters } from "../contract/operation.ts";
 import type { Arguments, Tool } from "../../tools/tool.ts";
@@ -20,29 +20,47 @@ const argumentsFor = ({ path }: Operation, args: Arguments): Record<string, unkn
 export const asksAbout = ({ confirm }: Tool, args: Arguments): boolean =>
   confirm !== undefined && confirm.question(args, {}) !== null;
 
+/** What a person is asked, or null where it turns out that nobody is; and the ETag of the record that it is about. */
+export type Asking = { summary: string | null; etag: string | null };
+
+const NOBODY: Asking = { summary: null, etag: null };
+
+const recordIn = (reply: Reply | undefined): Arguments | undefined =>
+  isRecord(reply?.output) ? (clean(reply.output) as Arguments) : undefined;
+
 /**
  * What the person is asked, in words about the records themselves. A record that may not or cannot be read is named as
- * the call names it; one that does not exist ends the call, since there is nothing to ask about.
+ * the call names it. One that does not exist ends the call, since there is nothing to ask about; where the call makes
+ * it, nobody is asked.
  */
-export const questionOf = async (
+export const askingOf = async (
   broker: Broker,
-  { confirm }: Tool,
+  { operation: { upsert }, confirm }: Tool,
   args: Arguments,
   options: CallOptions,
-): Promise<string> => {
-  const read = async (operation: Operation): Promise<Arguments | undefined> => {
+): Promise<Asking> => {
+  let absent = false;
+  const read = async (operation: Operation): Promise<Reply | undefined> => {
     try {
-      const { output } = await broker.call(operation, argumentsFor(operation, args), options);
-      return isRecord(output) ? (clean(output) as Arguments) : undefined;
+      return await broker.call(operation, argumentsFor(operation, args), options);
     } catch (error) {
       if (!(error instanceof Problem) || options.signal?.aborted === true) throw error;
-      if (error.code === "not_found" && isDocumented(operation)) throw error;
+      const isMissing = error.status === 404 && isDocumented(operation);
+      if (isMissing && !upsert) throw error;
+      absent ||= isMissing;
       return undefined;
     }
   };
-  const reads = Object.entries(confirm?.reads ?? {});
+  if (confirm === undefined) return NOBODY;
+  const { reads, holds = "", question } = confirm;
   const found = await Promise.all(
-    reads.map(async ([name, operation]) => [name, await read(operation)] as const),
+    Object.entries(reads).map(async ([name, operation]) => [name, await read(operation)] as const),
   );
-  return cleanLine(confirm?.question(args, Object.fromEntries(found)) ?? "", MAX_QUESTION);
+  if (absent) return NOBODY;
+  const records = found.map(([name, reply]) => [name, recordIn(reply)] as const);
+  const summary = question(args, Object.fromEntries(records));
+  return {
+    summary: summary === null ? null : cleanLine(summary, MAX_QUESTION),
+    etag: found.find(([name]) => name === holds)?.[1]?.etag ?? null,
+  };
 };

@@ -5,6 +5,13 @@ export const GUIDE = "receivables://guide";
 export const CONFIGURATION = "receivables://dispute-configuration";
 export const DISPUTE = "receivables://disputes/";
 
+export const ACCOUNT = "receivables://accounts/";
+export const DOCUMENT = "receivables://documents/";
+const ATTACHMENTS = "/attachments/";
+
+export const attachmentUri = (documentNumber: string, id: string): string =>
+  `${DOCUMENT}${encodeURIComponent(documentNumber)}${ATTACHMENTS}${encodeURIComponent(id)}`;
+
 export const configurationNouns = [
   "reasons",
   "categories",
@@ -21,6 +28,7 @@ type Offer = Pick<Settings, "toolsets">;
 export const offers = ({ toolsets }: Offer) => ({
   disputes: toolsets.includes("disputes"),
   configuration: toolsets.includes("dispute_configuration"),
+  ingest: toolsets.includes("ingest"),
 });
 
 /** The resources that have an address of their own. */
@@ -52,6 +60,30 @@ export const resourceList = (settings: Offer): Resource[] => [
     : []),
 ];
 
+const INGEST_TEMPLATES: readonly ResourceTemplateType[] = [
+  {
+    uriTemplate: `${ACCOUNT}{accountNumber}`,
+    name: "account",
+    title: "Account",
+    description: "One customer with its notes.",
+    mimeType: JSON_TYPE,
+  },
+  {
+    uriTemplate: `${DOCUMENT}{documentNumber}`,
+    name: "document",
+    title: "Document",
+    description: "One invoice or credit note, and which PDF files it has.",
+    mimeType: JSON_TYPE,
+  },
+  {
+    uriTemplate: `${DOCUMENT}{documentNumber}${ATTACHMENTS}{id}`,
+    name: "document-attachment",
+    title: "PDF of a document",
+    description: "A document's PDF file.",
+    mimeType: "application/pdf",
+  },
+];
+
 /** The resources whose addresses have a place to fill in. */
 export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
   ...(offers(settings).configuration
@@ -76,4 +108,5 @@ export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
         },
       ]
     : []),
+  ...(offers(settings).ingest ? INGEST_TEMPLATES : []),
 ];

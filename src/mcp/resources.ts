@@ -10,14 +10,18 @@ import type { Operation } from "../contract/operation.ts";
 import { guide } from "../../tools/guide.ts";
 import { clean, cleanLine } from "./clean.ts";
 import { disputeIdOf } from "./dispute-lookup.ts";
-import { cost, createBasket, fairShares, type Fields, fitRecord } from "./fit.ts";
+import { cost, fairShares, type Fields, fitRecord } from "./fit.ts";
+import { createReadIngest } from "./ingest-resources.ts";
 import type { Needs } from "./needs.ts";
 import { readList } from "./pages.ts";
+import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
 import {
+  ACCOUNT,
   CONFIGURATION,
   type ConfigurationNoun,
   configurationNouns,
   DISPUTE,
+  DOCUMENT,
   GUIDE,
   JSON_TYPE,
   offers,
@@ -32,39 +36,44 @@ const NOUNS: Record<ConfigurationNoun, Operation> = {
   resolutions: contract.resolutions.list,
 };
 
-const MARGIN_TOKENS = 60;
-
 export type Asked = { tool: string; signal: AbortSignal };
 export type ReadResource = (uri: string, asked: Asked) => Promise<ReadResourceResult>;
 
 const protocolError = (uri: string, error: unknown): unknown => {
   if (!(error instanceof Problem)) return error;
-  if (error.code === "not_found") return new ResourceNotFoundError(uri);
+  if (error.status === 404) return new ResourceNotFoundError(uri);
   const message = `${error.code}: ${cleanLine(error.message, 500)}`;
   return new ProtocolError(ProtocolErrorCode.InternalError, message, { code: error.code });
 };
 
-const tail = (uri: string, start: string): string | undefined => {
-  if (!uri.startsWith(start)) return undefined;
+const decoded = (text: string): string | undefined => {
   try {
-    const name = decodeURIComponent(uri.slice(start.length));
+    const name = decodeURIComponent(text);
     return name === "" || name.length > 256 ? undefined : name;
   } catch {
     return undefined;
   }
 };
 
-type Part = { items: Fields[]; total: number | null; truncated: boolean };
+const tail = (uri: string, start: string): string | undefined =>
+  uri.startsWith(start) ? decoded(uri.slice(start.length)) : undefined;
 
-const shortened = (part: Part, share: number): Part => {
-  if (cost(part) <= share) return part;
-  const basket = createBasket(share - MARGIN_TOKENS);
-  for (const item of part.items) if (!basket.add(item)) break;
-  return { items: basket.items, total: part.total, truncated: true };
+/** The document and the id in the address of a file of it. */
+const attachmentIn = (uri: string): { number: string; id: string } | undefined => {
+  const [number, path, id, ...more] = uri.slice(DOCUMENT.length).split("/").map(decoded);
+  const is = uri.startsWith(DOCUMENT) && path === "attachments" && more.length === 0;
+  return is && number !== undefined && id !== undefined ? { number, id } : undefined;
 };
 
+/** A name in an address that has no further part. */
+const whole = (uri: string, start: string): string | undefined =>
+  uri.slice(start.length).includes("/") ? undefined : tail(uri, start);
+
+type Content = { mimeType: string } & ({ text: string } | { blob: string });
+
 /** Records by address, under the same cleaning and budget as the answers of tools. */
-export const createReadResource = ({ broker, settings }: Needs): ReadResource => {
+export const createReadResource = (needs: Needs): ReadResource => {
+  const { broker, settings } = needs;
   const { answerTokens } = settings;
 
   const records = async (
@@ -106,6 +115,8 @@ export const createReadResource = ({ broker, settings }: Needs): ReadResource =>
     return { dispute: record, notes };
   };
 
+  const ingest = createReadIngest(needs);
+
   const find = (uri: string, asked: Asked): Promise<Fields> | undefined => {
     const has = offers(settings);
     if (has.configuration && uri === CONFIGURATION) return configuration(configurationNouns, asked);
@@ -113,7 +124,21 @@ export const createReadResource = ({ broker, settings }: Needs): ReadResource =>
     const known = configurationNouns.find((one) => one === noun);
     if (has.configuration && known !== undefined) return configuration([known], asked);
     const name = tail(uri, DISPUTE);
-    return has.disputes && name !== undefined ? dispute(name, asked) : undefined;
+    if (has.disputes && name !== undefined) return dispute(name, asked);
+    const account = whole(uri, ACCOUNT);
+    if (has.ingest && account !== undefined) return ingest.account(account, asked);
+    const document = whole(uri, DOCUMENT);
+    return has.ingest && document !== undefined ? ingest.document(document, asked) : undefined;
+  };
+
+  const contentOf = async (uri: string, asked: Asked): Promise<Content> => {
+    const found = find(uri, asked);
+    if (found !== undefined) return { mimeType: JSON_TYPE, text: JSON.stringify(await found) };
+    const file = attachmentIn(uri);
+    if (offers(settings).ingest && file !== undefined) {
+      return ingest.file(file.number, file.id, asked);
+    }
+    throw new ResourceNotFoundError(uri);
   };
 
   return async (uri, asked) => {
@@ -122,12 +147,9 @@ export const createReadResource = ({ broker, settings }: Needs): ReadResource =>
       const text = guide(toolsets, settings.readOnly);
       return { contents: [{ uri, mimeType: "text/markdown", text }] };
     }
-    const found = find(uri, asked);
-    if (found === undefined) throw new ResourceNotFoundError(uri);
     try {
-      const text = JSON.stringify(await found);
       const _meta = { "receivables/untrusted": true };
-      return { contents: [{ uri, mimeType: JSON_TYPE, text, _meta }] };
+      return { contents: [{ uri, ...(await contentOf(uri, asked)), _meta }] };
     } catch (error) {
       throw protocolError(uri, error);
     }

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { AuditEntry } from "../contract/operations/audit-logs.ts";
+import { ClosureFields } from "../contract/operations/documents.ts";
 import { DisputeStatus, NoteVisibility } from "../contract/fields.ts";
 import { argumentShape, isList, type Operation, pathParameters } from "../contract/operation.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { added, words } from "../../tools/words.ts";
-import { asks, isAuditLog, isCreating, isUpdate } from "./kinds.ts";
+import { asks, isAttachmentList, isAuditLog, isCreating, isUpdate } from "./kinds.ts";
 
 /** The plain part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
 export type JsonSchema = {
@@ -28,7 +29,11 @@ export type ObjectSchema = JsonSchema & {
 export const WITHHELD = ["tenantId", "password", "accessToken"] as const;
 
 // The documents enumerate these alone; another platform may know further values of the rest.
-const CLOSED = new Set<unknown>([NoteVisibility, DisputeStatus]);
+const CLOSED = new Set<unknown>([
+  NoteVisibility,
+  DisputeStatus,
+  ClosureFields.shape.closure_reason,
+]);
 
 const listed = (values: readonly unknown[]): string =>
   values.length < 2
@@ -46,22 +51,39 @@ type Raw = JsonSchema & { anyOf?: Raw[] };
 const raw = (schema: z.ZodType): Raw =>
   z.toJSONSchema(schema, {
     io: "input",
-    override: ({ zodSchema, jsonSchema }) => openEnum(zodSchema, jsonSchema as JsonSchema),
+    override({ zodSchema, jsonSchema }) {
+      openEnum(zodSchema, jsonSchema as JsonSchema);
+      oneKind(jsonSchema as JsonSchema);
+    },
   }) as Raw;
 
-/** `anyOf [X, null]` as X with the further type null. */
-const withoutUnion = ({ anyOf, ...schema }: Raw): JsonSchema => {
+const typesOf = ({ type, anyOf = [] }: Raw): string[] => [
+  ...new Set([type ?? [], anyOf.flatMap(typesOf)].flat()),
+];
+
+/** `anyOf [X, null]` as X with the further type null; of `anyOf [X, Y]` what the types have in common with X. */
+const withoutUnion = (schema: Raw): JsonSchema => {
+  const { anyOf, ...rest } = schema;
   const other = anyOf?.find((one) => one.type !== "null");
-  if (other?.type === undefined) return schema;
-  return { ...other, ...schema, type: [other.type, "null"].flat() };
+  return other === undefined ? rest : { ...other, ...rest, type: typesOf(schema) };
+};
+
+/** Of an enumeration of words and numbers the words: every host takes those, and the platform takes both. */
+const oneKind = (schema: Raw): void => {
+  const words = schema.enum?.filter((value) => typeof value === "string") ?? [];
+  if (schema.type !== undefined || words.length === 0) return;
+  schema.type = "string";
+  schema.enum = words;
 };
 
 // The platform understands it; requests spell it timeZone, and one spelling is enough.
 const UNLISTED = new Set(["timezone"]);
 
+type Change = (schema: JsonSchema, name: string) => JsonSchema;
+
 const mapped = (
   properties: Record<string, JsonSchema>,
-  change: (schema: JsonSchema, name: string) => JsonSchema,
+  change: Change,
 ): Record<string, JsonSchema> =>
   Object.fromEntries(
     Object.entries(properties)
@@ -73,11 +95,11 @@ const isBound = (limit: number | undefined): limit is number =>
   limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
 
 /** An argument as tools publish it; lengths and patterns are checked but cost too much to list. */
-const argument = (source: Raw, name: string): JsonSchema => {
+const published = (source: Raw, name: string, clears: boolean): JsonSchema => {
   const schema = withoutUnion(source);
   const description = schema.description ?? schema.items?.description ?? words[name];
-  const nullMatters = description?.includes("null") === true;
-  const types = [schema.type ?? "string"].flat().filter((type) => nullMatters || type !== "null");
+  const hasNull = schema.enum === undefined && (clears || description?.includes("null") === true);
+  const types = [schema.type ?? "string"].flat().filter((type) => hasNull || type !== "null");
   return {
     type: types.length === 1 ? (types[0] ?? "string") : types,
     ...(schema.enum === undefined ? {} : { enum: schema.enum }),
@@ -90,6 +112,10 @@ const argument = (source: Raw, name: string): JsonSchema => {
   };
 };
 
+// Null says something of its own where it clears, and where the words say so; elsewhere it is as good as absent.
+const argument: Change = (schema, name) => published(schema, name, false);
+const clearing: Change = (schema, name) => published(schema, name, true);
+
 const item = (schema: JsonSchema): JsonSchema => {
   const { description: _said, ...rest } = argument(schema, "");
   return rest;
@@ -99,7 +125,9 @@ const text = (description: string): JsonSchema => ({ type: "string", description
 
 const extras = (tool: Tool): Record<string, JsonSchema> => ({
   ...(isAuditLog(tool.operation) ? { cursor: text(added.auditCursor) } : {}),
-  ...(isList(tool.operation) ? { cursor: text(added.cursor) } : {}),
+  ...(isList(tool.operation) || isAttachmentList(tool.operation)
+    ? { cursor: text(added.cursor) }
+    : {}),
   ...(isCreating(tool.operation) ? { idempotencyKey: text(added.idempotencyKey) } : {}),
   ...(isUpdate(tool.operation) ? { ifMatch: text(added.ifMatch) } : {}),
   ...(asks(tool) ? { confirmationToken: text(added.confirmationToken) } : {}),
@@ -116,9 +144,10 @@ export const ownShape = (operation: Operation): Record<string, z.ZodType> => {
 
 export const inputSchema = (tool: Tool): ObjectSchema => {
   const { properties = {}, required = [] } = raw(z.object(ownShape(tool.operation)));
+  const change = tool.operation.method === "PATCH" ? clearing : argument;
   return {
     type: "object",
-    properties: { ...mapped(properties, argument), ...extras(tool) },
+    properties: { ...mapped(properties, change), ...extras(tool) },
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,
   };
@@ -178,6 +207,9 @@ export const outputSchema = ({ operation }: Tool): ObjectSchema => {
   if (output instanceof z.ZodArray) return listSchema(record(output.element as z.ZodType));
   if (isAuditLog(operation)) return auditLogSchema(AuditEntry);
   const schema = record(output);
+  if (operation.file) {
+    return { ...schema, properties: { ...schema.properties, resourceUri: { type: "string" } } };
+  }
   if (operation.id !== contract.api_keys.create.id) return schema;
   return { ...schema, properties: { ...schema.properties, storedAs: { type: "string" } } };
 };

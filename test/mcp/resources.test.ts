@@ -52,6 +52,9 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       "receivables://dispute-configuration/{noun}",
       "receivables://disputes/{disputeId}",
+      "receivables://accounts/{accountNumber}",
+      "receivables://documents/{documentNumber}",
+      "receivables://documents/{documentNumber}/attachments/{id}",
     ]);
     const { contents } = await client.readResource({ uri: "receivables://disputes/dispute-7" });
     expect(JSON.parse(textIn({ contents }))).toEqual({

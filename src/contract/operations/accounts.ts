@@ -31,7 +31,7 @@ const others = {
   parent_account_number: IngestNumber,
   is_parent_account: z.boolean().meta({ description: "required with parent_account_number" }),
   branch_name: text(200),
-  description: text(500),
+  description: text(500).meta({ description: "free text" }),
   vat: text(200),
   company_registration_number: text(200),
   data_providers: AnyObject.meta({ type: "object", description: "any keys" }),

@@ -27,11 +27,11 @@ const LineItem = z.object(
   optional({
     line_number: z.union([z.int(), text(64)]),
     product_code: text(64),
-    description: text(500),
+    description: text(500).meta({ description: "free text" }),
     quantity: Amount,
     unit_of_measure: text(64),
     unit_price: Amount,
-    amount: IngestAmount,
+    amount: IngestAmount.meta({ description: "of the line" }),
     tax_amount: IngestAmount,
   }),
 );
@@ -57,7 +57,7 @@ const others = {
   original_denomination_in_base_currency: IngestAmount,
   denomination_in_original_currency: IngestAmount,
   denomination_in_base_currency: IngestAmount.meta({ description: "0 closes the document" }),
-  description: text(500),
+  description: text(500).meta({ description: "free text" }),
   comment: Comment,
   line_items: z.array(LineItem).max(10_000),
   discount_date: IngestDate,
@@ -73,7 +73,7 @@ const others = {
 const sentType = {
   document_type: z
     .literal([...DOCUMENT_TYPES, 1, 2, 3])
-    .meta({ description: "1 other, 2 invoice, 3 credit_note; invoice unless sent" }),
+    .meta({ description: "invoice unless sent; also 1, 2, 3 in this order" }),
 };
 
 /** What is sent of a document. */
