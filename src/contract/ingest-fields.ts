@@ -44,8 +44,18 @@ const decimals = (value: number): number => {
   return Math.max(0, fraction.length - Number(exponent));
 };
 
+const SCALE = 10 ** MAX_DECIMALS;
+const MOST_SCALED = 1e15;
+
+// The text settles what arithmetic cannot, at many times its cost.
+const hasFewDecimals = (value: number): boolean => {
+  const scaled = Math.round(value * SCALE);
+  const isExact = Math.abs(scaled) < MOST_SCALED && scaled / SCALE === value;
+  return isExact || decimals(value) <= MAX_DECIMALS;
+};
+
 /** Money of a document or account: exact, at most 4 decimals. */
-export const IngestAmount = Amount.refine((value) => decimals(value) <= MAX_DECIMALS, {
+export const IngestAmount = Amount.refine(hasFewDecimals, {
   error: `may have ${MAX_DECIMALS} decimals`,
   params: { code: "format" },
 });

@@ -3,7 +3,7 @@ import type { Account, AccountFields } from "../../contract/operations/accounts.
 import { iso } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import { listAccountNotes } from "../store/account-notes.ts";
-import { findAccount, findParentNumber, insertAccounts, updateAccount } from "../store/accounts.ts";
+import { findAccount, findParentNumber, putAccounts } from "../store/accounts.ts";
 import { takeCsrIds } from "../store/csr-sequences.ts";
 import type { Db } from "../store/port.ts";
 import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
@@ -72,7 +72,7 @@ const insert = async (
     ...columns,
     ...made(call),
   };
-  await insertAccounts(tx, [row]);
+  await putAccounts(tx, [row]);
   return row;
 };
 
@@ -85,7 +85,7 @@ const update = async (
 ): Promise<AccountRow> => {
   if (columns.fields === before.fields) return before;
   const row = { ...before, ...columns, ...changed(before, call) };
-  await updateAccount(tx, row);
+  await putAccounts(tx, [row]);
   return row;
 };
 

@@ -1,6 +1,7 @@
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { DocumentClosureRow, DocumentRow } from "./tables.ts";
+import { upserting } from "./upsert.ts";
 
 const documentByNumber = prepared((db: Db, tenantId: string, number: string) =>
   db
@@ -29,23 +30,38 @@ export const findDocuments = (
     .where("document_number", "in", numbers)
     .execute();
 
-export const insertDocuments = async (tx: Db, rows: readonly DocumentRow[]): Promise<void> => {
-  if (rows.length > 0) await tx.insertInto("documents").values(rows).execute();
-};
-
-export const updateDocument = async (tx: Db, row: DocumentRow): Promise<void> => {
-  await tx
-    .updateTable("documents")
-    .set(row)
-    .where("tenant_id", "=", row.tenant_id)
-    .where("document_number", "=", row.document_number)
-    .execute();
-};
+/** Writes whole documents, new ones and known ones alike; no two of the same number. */
+export const putDocuments = upserting("documents", {
+  tenant_id: "key",
+  document_number: "key",
+  csr_id: "value",
+  account_number: "value",
+  currency: "value",
+  status: "value",
+  fields: "value",
+  created_by: "value",
+  created_at: "value",
+  updated_by: "value",
+  updated_at: "value",
+  version: "value",
+});
 
 export type NewClosure = Pick<
   DocumentClosureRow,
   "document_number" | "closure_reason" | "source" | "closed_at" | "notes"
 >;
+
+const putClosures = upserting("document_closures", {
+  tenant_id: "key",
+  document_number: "key",
+  number: "key",
+  closure_reason: "value",
+  source: "value",
+  closed_at: "value",
+  notes: "value",
+  created_by: "value",
+  created_at: "value",
+});
 
 /** Adds a closure to the history of each document; no document may be named twice. */
 export const addClosures = async (
@@ -63,18 +79,32 @@ export const addClosures = async (
     .groupBy("document_number")
     .execute();
   const last = new Map(known.map((row) => [row.document_number, Number(row.last)]));
-  await tx
-    .insertInto("document_closures")
-    .values(
-      closures.map((closure) => ({
-        tenant_id: tenantId,
-        number: (last.get(closure.document_number) ?? 0) + 1,
-        ...closure,
-        created_by: caller.id,
-        created_at: now,
-      })),
-    )
+  await putClosures(
+    tx,
+    closures.map((closure) => ({
+      tenant_id: tenantId,
+      number: (last.get(closure.document_number) ?? 0) + 1,
+      ...closure,
+      created_by: caller.id,
+      created_at: now,
+    })),
+  );
+};
+
+/** How each of these documents was closed last. */
+export const findLastClosures = async (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+): Promise<DocumentClosureRow[]> => {
+  const closures = await db
+    .selectFrom("document_closures")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("document_number", "in", numbers)
+    .orderBy("number")
     .execute();
+  return [...new Map(closures.map((closure) => [closure.document_number, closure])).values()];
 };
 
 /** How often and why a document was closed, oldest first. */

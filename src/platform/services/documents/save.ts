@@ -1,11 +1,6 @@
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import { closeDisputesOn } from "../../store/disputes-of-documents.ts";
-import {
-  addClosures,
-  insertDocuments,
-  type NewClosure,
-  updateDocument,
-} from "../../store/documents.ts";
+import { addClosures, type NewClosure, putDocuments } from "../../store/documents.ts";
 import { takeCsrIds } from "../../store/csr-sequences.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../../store/tables.ts";
@@ -79,14 +74,12 @@ export const saveDocuments = async (
   if (added.length > 0) {
     const first = await takeCsrIds(tx, writer.tenantId, "document", added.length);
     for (const [index, { row }] of added.entries()) row.csr_id = first + index;
-    await insertDocuments(
-      tx,
-      added.map(({ row }) => row),
-    );
   }
-  for (const { row, before } of planned) {
-    if (before !== undefined && row.version !== before.version) await updateDocument(tx, row);
-  }
+  const differing = planned.filter(({ row, before }) => row.version !== before?.version);
+  await putDocuments(
+    tx,
+    differing.map(({ row }) => row),
+  );
   const closing = planned.filter(({ closes }) => closes);
   await recordClosures(
     tx,
@@ -121,7 +114,10 @@ export const closeDocuments = async (
   const done = closings.flatMap(({ row, closure }) =>
     closed(writer, row).map((after) => ({ after, closure })),
   );
-  for (const { after } of done) await updateDocument(tx, after);
+  await putDocuments(
+    tx,
+    done.map(({ after }) => after),
+  );
   await recordClosures(
     tx,
     writer,

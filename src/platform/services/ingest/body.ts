@@ -45,8 +45,17 @@ const mergedCustom = (before: unknown, sent: unknown): unknown => {
   return Object.fromEntries(merged);
 };
 
+const isPlainField = (name: string, value: unknown): boolean =>
+  value !== null && name !== "custom_fields" && !Object.hasOwn(NESTED, name);
+
 /** The record's fields once the body has been written, not yet checked. */
 export const resultOf = (write: Write, sent: Fields, before: Fields = {}): Fields => {
+  if (
+    write !== "update" &&
+    Object.entries(sent).every(([name, value]) => isPlainField(name, value))
+  ) {
+    return { ...sent };
+  }
   const result = new Map(write === "update" ? Object.entries(before) : []);
   for (const [name, value] of Object.entries(sent)) {
     if (value === null) result.delete(name);

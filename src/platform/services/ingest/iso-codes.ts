@@ -1,13 +1,15 @@
-import { code as currencyByCode } from "currency-codes";
+import { codes as currencyCodes } from "currency-codes";
 import { iso31661Alpha2ToAlpha3 } from "iso-3166/1-a2-to-1-a3.js";
 import languages from "iso-639-1";
 import type { Fault } from "../../../contract/errors.ts";
 
 const COUNTRIES: ReadonlySet<string> = new Set(Object.keys(iso31661Alpha2ToAlpha3));
 
+const CURRENCIES: ReadonlySet<string> = new Set(currencyCodes());
+
 const KINDS = {
   currency: {
-    knows: (code: string) => currencyByCode(code)?.code === code,
+    knows: (code: string) => CURRENCIES.has(code),
     message: "must be a currency of ISO 4217",
   },
   language: {
