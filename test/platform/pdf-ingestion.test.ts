@@ -3,45 +3,10 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { PdfReceipt } from "../../src/contract/pdf-ingestion.ts";
-import { type Caller, onEveryStore, type TestPlatform } from "../support/platform.ts";
+import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
 
 const MIB = 1024 * 1024;
-const DOCUMENTS = "/api/v1/ingest/documents";
-
-const pdf = (text = "one", size = 0): Uint8Array<ArrayBuffer> => {
-  const begin = `%PDF-1.7\n% ${text}\n`;
-  const end = "\nstartxref\n0\n%%EOF\n";
-  const filling = Math.max(0, size - begin.length - end.length);
-  return Uint8Array.from(Buffer.from(begin + "x".repeat(filling) + end));
-};
-
-const invoice = (number: string) => ({
-  account_number: "A-1",
-  invoice_date: "2026-01-05",
-  due_date: "2026-02-05",
-  invoice_num: number,
-});
-
-/** Every file beneath a folder, by its path. */
-const filesUnder = (folder: string): string[] => {
-  try {
-    return readdirSync(folder, { recursive: true, encoding: "utf8" })
-      .filter((name) => statSync(join(folder, name)).isFile())
-      .map((name) => join(folder, name));
-  } catch {
-    return [];
-  }
-};
-
-const connectionOf = async (at: TestPlatform, tenantId: string): Promise<string> => {
-  const { read } = at.store;
-  const tenant = read.selectFrom("tenants").select("connection_id").where("id", "=", tenantId);
-  return (await tenant.executeTakeFirstOrThrow()).connection_id;
-};
-
-const pathOf = (connectionId: string, number: string): string =>
-  `/api/v1/pdf-ingestion/pdf/${connectionId}/ingest_documents/${encodeURIComponent(number)}`;
-
 onEveryStore("PDF files of documents", (at) => {
   const TENANT = "pdf-own";
   let call: Caller;
@@ -54,7 +19,7 @@ onEveryStore("PDF files of documents", (at) => {
     await at().tenant("pdf-other");
     call = await at().exportCaller(TENANT, ["ingest:read", "ingest:write"]);
     other = await at().exportCaller("pdf-other", ["ingest:read", "ingest:write"]);
-    connectionId = await connectionOf(at(), TENANT);
+    connectionId = await connectionOf(at().store, TENANT);
   });
 
   const document = async (fields: object = {}, number = `D-${(counter += 1)}`) => {
@@ -70,7 +35,7 @@ onEveryStore("PDF files of documents", (at) => {
     body: Uint8Array<ArrayBuffer> | string | null = pdf(),
     { query = "", headers = {}, by = call, connection = connectionId } = {},
   ) =>
-    by("POST", pathOf(connection, number) + query, {
+    by("POST", uploadPath(connection, number) + query, {
       headers: { "Content-Type": "application/pdf", ...headers },
       ...(body === null ? {} : { raw: body }),
     });
@@ -251,7 +216,7 @@ onEveryStore("PDF files of documents", (at) => {
 
   it("D-PDF knows its own tenant's connection and documents alone", async () => {
     const number = await document();
-    const theirs = await connectionOf(at(), "pdf-other");
+    const theirs = await connectionOf(at().store, "pdf-other");
     const before = kept();
     for (const connection of [theirs, "no-such", "%00", "..%2F..", "x".repeat(5000)]) {
       const reply = await upload(number, pdf(), { connection });

@@ -167,6 +167,8 @@ export const createRequests = (needs: RequestNeeds) => {
       requestId: story.requestId,
       path: story.url.pathname,
     });
+    // What is left of the file is not read, so nothing else can come over that connection.
+    if (story.operation.raw !== null) response.headers.set("Connection", "close");
     for (const [name, value] of Object.entries(story.limitHeaders)) {
       response.headers.set(name, value);
     }
