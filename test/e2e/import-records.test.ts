@@ -1,0 +1,98 @@
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.ts";
+import { invoices, ledgerCsv } from "../support/ledger.ts";
+
+const README = join(import.meta.dirname, "../../README.md");
+
+const ledger = invoices(5, 700);
+const SEEN = "2013-09-30";
+// The README's maps say when; the ledger is moved there.
+const text = ledgerCsv(ledger).replaceAll("/2025,", "/2013,").replaceAll("/2026,", "/2014,");
+const dayOf = (at: number): string =>
+  new Date(at).toISOString().slice(0, 10).replace("2025", "2013").replace("2026", "2014");
+const paid = ledger.filter(({ settled }) => dayOf(settled) <= SEEN);
+
+const KINDS = ["accounts", "documents", "closures"];
+
+/** The maps that the README shows, by what they import. */
+const mapsOf = (readme: string): Map<string, string> =>
+  new Map(
+    [...readme.matchAll(/^`(\w+)\.json`[^\n]*\n+```json\n(.*?)```/gms)].map(
+      ([, name = "", map = ""]) => [name, map],
+    ),
+  );
+
+let folder: string;
+let env: Record<string, string>;
+
+const result = async (line: string[]): Promise<Record<string, unknown>> => {
+  const { status, stdout, stderr } = await runCli(line, env, "", folder);
+  expect([status, stderr]).toEqual([0, ""]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+
+const importing = (kind: string, file = "ledger.csv", ...more: string[]) =>
+  result(["import", kind, file, "--tenant", "acme", ...more]);
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "import-records-")));
+  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
+  await writeFile(join(folder, "ledger.csv"), text);
+  const maps = mapsOf(await readFile(README, "utf8"));
+  expect([...maps.keys()]).toEqual(KINDS);
+  for (const [kind, map] of maps) await writeFile(join(folder, `${kind}.json`), map);
+  await result(["admin", "tenant", "create", "acme", "--name", "Acme Inc."]);
+});
+afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
+
+describe("the README's maps of a whole ledger", () => {
+  const rows = ledger.length;
+  const customers = new Set(ledger.map(({ customer }) => customer)).size;
+  const DONE: Record<string, object> = {
+    accounts: { written: customers, unchanged: rows - customers, skipped: 0 },
+    documents: { written: rows, unchanged: 0, skipped: 0 },
+    closures: { written: paid.length, unchanged: 0, skipped: rows - paid.length },
+  };
+
+  it("import accounts, documents and closures, and write nothing the second time", async () => {
+    expect(paid.length).toBeGreaterThan(50);
+    expect(paid.length).toBeLessThan(rows - 50);
+    for (const kind of KINDS) {
+      expect(await importing(kind, "ledger.csv", "--map", `${kind}.json`)).toEqual({
+        kind,
+        tenantId: "acme",
+        read: rows,
+        rejected: 0,
+        rejects: null,
+        ...DONE[kind],
+      });
+    }
+    for (const kind of KINDS) {
+      const again = await importing(kind, "ledger.csv", "--map", `${kind}.json`);
+      const { skipped } = DONE[kind] as { skipped: number };
+      expect(again).toMatchObject({ written: 0, unchanged: rows - skipped, rejected: 0 });
+    }
+  });
+
+  it("put what is refused into a file whose rows can be imported once they are right", async () => {
+    const closure = { document_number: "nowhere", closure_reason: "paid" };
+    const lines = [
+      closure,
+      { ...closure, document_number: ledger[0]?.number, closure_reason: "?" },
+    ];
+    await writeFile(
+      join(folder, "more.ndjson"),
+      lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+    );
+    const { rejected, rejects } = await importing("closures", "more.ndjson");
+    expect(rejected).toBe(2);
+    const kept = (await readFile(String(rejects), "utf8")).trim().split("\n");
+    expect(kept.map((line) => JSON.parse(line))).toMatchObject([
+      { line: 1, field: "document_number", code: "document_not_found", row: lines[0] },
+      { line: 2, field: "closure_reason", code: "enum", row: lines[1] },
+    ]);
+  });
+});
