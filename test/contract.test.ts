@@ -19,6 +19,8 @@ const AUDIT: Record<string, string | readonly string[]> = {
   "disputes.list_by_ids": "dispute.looked_up",
   "disputes.update": ["dispute.updated", "dispute.closed", "dispute.reopened", "dispute.canceled"],
   "audit_logs.list": "audit.queried",
+  "accounts.replace": ["account.created", "account.replaced"],
+  "documents.replace": ["document.created", "document.replaced"],
 };
 
 const NOUN_WORDS: Record<string, string> = {
@@ -29,6 +31,10 @@ const NOUN_WORDS: Record<string, string> = {
   departments: "department",
   assignees: "assignee",
   resolutions: "resolution",
+  accounts: "account",
+  account_notes: "account_note",
+  documents: "document",
+  document_attachments: "document_attachment",
 };
 const VERB_WORDS: Record<string, string> = {
   get: "read",
@@ -37,6 +43,7 @@ const VERB_WORDS: Record<string, string> = {
   list_by_category: "listed",
   create: "created",
   update: "updated",
+  close: "closed",
   delete: "deleted",
   delete_by_code: "deleted",
   delete_by_email: "deleted",
@@ -112,7 +119,7 @@ describe.each(cases)("%s", (_id, operation) => {
 
   it("is guarded as its service guards", () => {
     const known = ["public", "caller", "member"].includes(operation.access);
-    const guarded = operation.service === "export" ? isScope : isPermission;
+    const guarded = operation.service === "gateway" ? isPermission : isScope;
     expect(known || guarded(operation.access), operation.access).toBe(true);
     const hasTenant = pathParameters(operation.path).includes("tenantId");
     const needsTenant =
@@ -146,7 +153,10 @@ describe.each(cases)("%s", (_id, operation) => {
     const names = auditNames(operation);
     if (typeof operation.audit === "string") return expect([operation.audit]).toEqual(names);
     const outcomes = [undefined, 0, 1, 2].flatMap((status) =>
-      [0, 1, 2].map((was) => ({ status: 200, body: { status }, was })),
+      [0, 1, 2].flatMap((was) => [
+        { status: 200, body: { status }, was },
+        { status: 201, body: { status }, was },
+      ]),
     );
     expect(new Set(outcomes.map(operation.audit))).toEqual(new Set(names));
   });

@@ -356,7 +356,7 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Ingest: accounts and notes",
-    now: "none",
+    now: "all",
     lines: {
       "IA-01": "creating twice is a conflict that points on",
       "IA-02": "replacing creates or replaces, safely again",
@@ -383,7 +383,7 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Ingest: documents",
-    now: "none",
+    now: "all",
     lines: {
       "ID-01": "the status codes of the five verbs",
       "ID-02": "three required fields",
@@ -410,7 +410,7 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Where the documents contradict themselves",
-    now: [1, 3, 4, 6, 9, 15, 16, 17, 18, 19, 22, 24, 25].map(
+    now: [1, 3, 4, 6, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 22, 24, 25].map(
       (number) => `T-${String(number).padStart(2, "0")}`,
     ),
     lines: {

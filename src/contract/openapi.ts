@@ -1,7 +1,7 @@
-import { operations } from "./index.ts";
+import { servedOperations } from "./index.ts";
 import type { Operation } from "./operation.ts";
 import { isScope, isPermission } from "./permissions.ts";
-import { answerOf } from "./openapi/answers.ts";
+import { answersOf } from "./openapi/answers.ts";
 import { accessWords, isGateway, needsCredential, tagOf, tags } from "./openapi/facts.ts";
 import { HEADERS } from "./openapi/headers.ts";
 import { OWN_TAG, ownRoutes } from "./openapi/own-routes.ts";
@@ -43,7 +43,10 @@ const header = (name: string, description: string): object => ({
 const securitySchemes = (headerWord: string): Record<string, object> => ({
   session: header(`X-${headerWord}-Auth`, "The access token of a login."),
   apiKey: header(`X-${headerWord}-Api-Key`, "A person's API key, with that person's access."),
-  exportKey: header("X-API-Key", "A key of the export service; it belongs to one tenant."),
+  exportKey: header(
+    "X-API-Key",
+    "A key of the export and ingest services; it belongs to one tenant.",
+  ),
 });
 
 const securityOf = (operation: Operation): object[] => {
@@ -79,13 +82,13 @@ const describe = (
     ...rightOf(operation),
     parameters: parametersOf(operation, schemas),
     ...bodyOf(operation, schemas),
-    responses: { ...answerOf(operation, schemas), ...refusals.of(operation) },
+    responses: { ...answersOf(operation, schemas), ...refusals.of(operation) },
   };
 };
 
 const pathsOf = (schemas: Schemas, refusals: Refusals): OpenApi["paths"] => {
   const paths: OpenApi["paths"] = {};
-  for (const operation of operations) {
+  for (const operation of servedOperations) {
     for (const route of [operation, ...operation.also]) {
       const path = (paths[route.path] ??= {});
       path[route.method.toLowerCase()] = describe(operation, route, schemas, refusals);
@@ -97,7 +100,7 @@ const pathsOf = (schemas: Schemas, refusals: Refusals): OpenApi["paths"] => {
 /** The contract as an OpenAPI 3.1 document. */
 export const openapi = (about: { headerWord: string; version: string }): OpenApi => {
   const schemas = schemasOf();
-  const refusals = refusalsOf(operations);
+  const refusals = refusalsOf(servedOperations);
   return {
     openapi: "3.1.1",
     info: {

@@ -37,9 +37,9 @@ export type Call<O extends Operation = Operation> = {
   change<T>(act: (tx: Db) => Promise<T>): Promise<T>;
   /**
    * A change that makes a record: what `shape` gives is the answer, and a repeat of the request
-   * under the same Idempotency-Key gets it again.
+   * under the same Idempotency-Key gets it again. What never changes has no version.
    */
-  create<Row extends { id: string; version: number }, T>(
+  create<Row extends { id: string; version?: number }, T>(
     act: (tx: Db) => Promise<Row>,
     shape: (row: Row) => T,
   ): Promise<T>;

@@ -1,3 +1,4 @@
+import { type IngestRecords, type Ingesting, seedIngest } from "./ingest-records.ts";
 import { CONFIGURATION, DISPUTES, type Caller, type Person } from "./platform.ts";
 
 /** A record of every kind, made through the interface. What nothing uses may be deleted. */
@@ -22,7 +23,7 @@ export type Records = {
   department: { departmentId: string; departmentCode: string };
   resolution: { resolutionId: string; resolutionCode: string };
   auditCursor: string;
-};
+} & IngestRecords;
 
 /** A word that stands in every description of a tenant's records and nowhere else. */
 const canary = (tenantId: string): string => `canary-of-${tenantId}`;
@@ -36,7 +37,7 @@ type Seeding = {
   auditor: Caller;
   /** Makes codes and numbers differ from those of other seedings. */
   mark: string;
-};
+} & Ingesting;
 
 const maker =
   (who: Person) =>
@@ -81,8 +82,10 @@ const configuration = async ({ admin, tenantId, mark }: Seeding) => {
 export const seed = async (seeding: Seeding): Promise<Records> => {
   const { admin, tenantId, keyId, auditor, mark } = seeding;
   const made = await configuration(seeding);
-  const text = (record: Record<string, string>, key: string): string => record[key] ?? "";
+  const valueOf = (record: Record<string, string>, key: string): string => record[key] ?? "";
   const numbers = { accountNumber: `ACC-${mark}`, documentNumber: `INV-${mark}` };
+  const text = canary(tenantId);
+  const ingested = await seedIngest({ ...seeding, ...numbers, text });
   const dispute = await maker(admin)(DISPUTES, {
     ...numbers,
     amount: 12.5,
@@ -90,7 +93,7 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
     reasonId: made.inUse["reasonId"],
     assigneeId: made.busy["assigneeId"],
   });
-  const disputeId = text(dispute, "disputeId");
+  const disputeId = valueOf(dispute, "disputeId");
   const note = await maker(admin)(`${DISPUTES}/${disputeId}/disputenotes`, {
     content: canary(tenantId),
   });
@@ -105,39 +108,43 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
     userId: admin.userId,
     keyId,
     dispute: { disputeId, ...numbers },
-    noteId: text(note, "disputeNoteId"),
+    noteId: valueOf(note, "disputeNoteId"),
     used: {
-      reasonId: text(made.inUse, "reasonId"),
-      assigneeId: text(made.busy, "assigneeId"),
-      departmentId: text(made.desk, "departmentId"),
+      reasonId: valueOf(made.inUse, "reasonId"),
+      assigneeId: valueOf(made.busy, "assigneeId"),
+      departmentId: valueOf(made.desk, "departmentId"),
       reasonName: canary(tenantId),
     },
     reason: {
-      reasonId: text(made.free, "reasonId"),
-      reasonCode: text(made.free, "code"),
-      externalReasonCode: text(made.external, "code"),
+      reasonId: valueOf(made.free, "reasonId"),
+      reasonCode: valueOf(made.free, "code"),
+      externalReasonCode: valueOf(made.external, "code"),
     },
-    shelf: { categoryId: text(made.shelf, "categoryId"), categoryCode: text(made.shelf, "code") },
+    shelf: {
+      categoryId: valueOf(made.shelf, "categoryId"),
+      categoryCode: valueOf(made.shelf, "code"),
+    },
     category: {
-      categoryId: text(made.empty, "categoryId"),
-      categoryCode: text(made.empty, "code"),
+      categoryId: valueOf(made.empty, "categoryId"),
+      categoryCode: valueOf(made.empty, "code"),
     },
     assignee: {
-      assigneeId: text(made.idle, "assigneeId"),
+      assigneeId: valueOf(made.idle, "assigneeId"),
       assigneeEmail: `idle-${mark}@work.example`,
     },
     desk: {
-      departmentId: text(made.desk, "departmentId"),
-      departmentCode: text(made.desk, "code"),
+      departmentId: valueOf(made.desk, "departmentId"),
+      departmentCode: valueOf(made.desk, "code"),
     },
     department: {
-      departmentId: text(made.vacant, "departmentId"),
-      departmentCode: text(made.vacant, "code"),
+      departmentId: valueOf(made.vacant, "departmentId"),
+      departmentCode: valueOf(made.vacant, "code"),
     },
     resolution: {
-      resolutionId: text(made.resolution, "resolutionId"),
-      resolutionCode: text(made.resolution, "code"),
+      resolutionId: valueOf(made.resolution, "resolutionId"),
+      resolutionCode: valueOf(made.resolution, "code"),
     },
     auditCursor: page.body.pagination.cursor,
+    ...ingested,
   };
 };

@@ -1,4 +1,5 @@
 import type { Operation } from "../../src/contract/operation.ts";
+import { ACCOUNT, DOCUMENT } from "./ingest.ts";
 import type { Records } from "./records.ts";
 
 export type Arguments = Record<string, unknown>;
@@ -160,6 +161,27 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
     ({ resolution }) => ({ resolutionCode: resolution.resolutionCode }),
   ],
   "audit_logs.list": [() => ({}), ({ auditCursor }) => ({ limit: 1, cursor: auditCursor })],
+  "accounts.get": [({ account: { account_number } }) => ({ account_number })],
+  "accounts.create": [(_records, fresh) => ({ account_number: fresh, ...ACCOUNT })],
+  "accounts.replace": [(_records, fresh) => ({ account_number: fresh, ...ACCOUNT })],
+  "accounts.update": [
+    ({ account: { account_number } }, fresh) => ({ account_number, description: fresh }),
+  ],
+  "account_notes.get": [({ account }) => account],
+  "account_notes.create": [
+    ({ account: { account_number } }, fresh) => ({
+      account_number,
+      reference: fresh,
+      body: fresh,
+    }),
+  ],
+  "documents.get": [({ document }) => document],
+  "documents.create": [(_records, fresh) => ({ document_number: fresh, ...DOCUMENT })],
+  "documents.replace": [(_records, fresh) => ({ document_number: fresh, ...DOCUMENT })],
+  "documents.update": [({ document }, fresh) => ({ ...document, comment: fresh })],
+  "documents.close": [({ document }) => ({ ...document, closure_reason: "paid" })],
+  "document_attachments.list": [({ document }) => document],
+  "document_attachments.get": [({ document, attachment }) => ({ ...document, ...attachment })],
 };
 
 const named = (fresh: string): Arguments => ({ code: fresh, description: fresh });

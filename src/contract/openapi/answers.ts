@@ -1,5 +1,5 @@
 import { isList, type Operation } from "../operation.ts";
-import { answersVersion, isCreating, isGateway, isLimited, isPaged } from "./facts.ts";
+import { answersVersion, isCreating, isExport, isLimited, isPaged } from "./facts.ts";
 import { headerRefs, type HeaderName } from "./headers.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -10,18 +10,30 @@ const headersOf = (operation: Operation): HeaderName[] => [
   ...(answersVersion(operation) ? (["ETag"] as const) : []),
   ...(isList(operation) ? (["X-Total-Count"] as const) : []),
   ...(isPaged(operation) ? (["Link"] as const) : []),
-  ...(operation.body !== null && isGateway(operation) ? (["X-Ignored-Fields"] as const) : []),
+  ...(operation.body !== null && !isExport(operation) ? (["X-Ignored-Fields"] as const) : []),
+  ...(operation.file ? (["Content-Disposition", "Content-Length"] as const) : []),
   ...(isCreating(operation) && !operation.secret ? (["Idempotency-Replayed"] as const) : []),
   ...(isLimited(operation) ? (["RateLimit-Policy", "RateLimit"] as const) : []),
 ];
 
-/** The answer of an operation that does what was asked. */
-export const answerOf = (operation: Operation, schemas: Schemas): Record<string, object> => ({
-  [operation.status]: {
-    description: WORDS[operation.status],
-    headers: headerRefs(headersOf(operation)),
-    ...(operation.output === null
-      ? {}
-      : { content: { "application/json": { schema: schemas.of(operation, "output") } } }),
-  },
-});
+const contentOf = (operation: Operation, schemas: Schemas): { content?: object } => {
+  if (operation.output === null) return {};
+  if (operation.file) return { content: { "application/pdf": { schema: {} } } };
+  return { content: { "application/json": { schema: schemas.of(operation, "output") } } };
+};
+
+const statusesOf = ({ status, upsert }: Operation): (keyof typeof WORDS)[] =>
+  upsert ? [status, 201] : [status];
+
+/** The answers of an operation that does what was asked. */
+export const answersOf = (operation: Operation, schemas: Schemas): Record<string, object> =>
+  Object.fromEntries(
+    statusesOf(operation).map((status) => [
+      status,
+      {
+        description: WORDS[status],
+        headers: headerRefs(headersOf(operation)),
+        ...contentOf(operation, schemas),
+      },
+    ]),
+  );

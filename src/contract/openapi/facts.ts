@@ -15,6 +15,10 @@ export const needsCredential = ({ access }: Operation): boolean => access !== "p
 
 export const isGateway = ({ service }: Operation): boolean => service === "gateway";
 
+export const isExport = ({ service }: Operation): boolean => service === "export";
+
+export const isIngest = ({ service }: Operation): boolean => service === "ingest";
+
 export const isCreating = ({ effect }: Operation): boolean => effect === "create";
 
 const isTenant = (name: string): boolean => name === "tenantId";

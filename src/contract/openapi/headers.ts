@@ -16,6 +16,8 @@ export const HEADERS = {
   "X-Total-Count": count("How many records there are, on all pages together."),
   Link: text("Where the next and the previous page are, after RFC 8288; absent without pages."),
   "X-Ignored-Fields": text("Fields of the body that mean nothing here, separated by commas."),
+  "Content-Disposition": text("The file's name."),
+  "Content-Length": count("The file's size in bytes."),
   "Idempotency-Replayed": text("Present on the answer to a repeat: nothing was made.", {
     const: "true",
   }),

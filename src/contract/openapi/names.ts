@@ -1,7 +1,7 @@
 import { z } from "zod";
 import * as fields from "../fields.ts";
 import * as ingest_fields from "../ingest-fields.ts";
-import { operations } from "../index.ts";
+import { servedOperations } from "../index.ts";
 import type { Operation } from "../operation.ts";
 import * as account_notes from "../operations/account-notes.ts";
 import * as accounts from "../operations/accounts.ts";
@@ -18,6 +18,7 @@ import * as documents from "../operations/documents.ts";
 import * as reasons from "../operations/reasons.ts";
 import * as resolutions from "../operations/resolutions.ts";
 import * as users from "../operations/users.ts";
+import * as pdf_ingestion from "../pdf-ingestion.ts";
 
 const modules: readonly Record<string, unknown>[] = [
   fields,
@@ -37,6 +38,7 @@ const modules: readonly Record<string, unknown>[] = [
   reasons,
   resolutions,
   users,
+  pdf_ingestion,
 ];
 
 /** `dispute_notes.create` as DisputeNotesCreate. */
@@ -56,7 +58,7 @@ export const schemaNames = (): ReadonlyMap<unknown, string> => {
   for (const module of modules) {
     for (const [name, exported] of Object.entries(module)) give(exported, name);
   }
-  for (const operation of operations) {
+  for (const operation of servedOperations) {
     give(operation.body, `${pascal(operation.id)}Body`);
     give(recordOf(operation), `${pascal(operation.id)}Answer`);
   }

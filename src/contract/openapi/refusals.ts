@@ -1,10 +1,12 @@
 import { type Code, ERRORS, SHARED, type SharedCode } from "../errors.ts";
 import { EXPORT_CODES } from "../export-codes.ts";
+import { ingestWord } from "../ingest-words.ts";
 import type { Operation, Service } from "../operation.ts";
 import {
   hasTenant,
   isCreating,
   isGateway,
+  isIngest,
   isLimited,
   namesRecord,
   needsCredential,
@@ -13,14 +15,18 @@ import {
 import { headerRefs } from "./headers.ts";
 import type { JsonSchema } from "./schemas.ts";
 
-const hasBody = ({ body }: Operation): boolean => body !== null;
+const hasBody = ({ body, raw }: Operation): boolean => body !== null || raw !== null;
 const onGateway = (operation: Operation): boolean =>
   isGateway(operation) && needsCredential(operation);
 
 /** To which operations a shared code is of interest; the rest may befall any. */
 const BEFALLS: Partial<Record<SharedCode, (operation: Operation) => boolean>> = {
-  invalid_request: hasBody,
-  invalid_json: hasBody,
+  invalid_request: (operation) =>
+    operation.raw !== null || (hasBody(operation) && !isIngest(operation)),
+  // The ingest API has one word for a path, a query and a body.
+  invalid_parameter: (operation) => !isIngest(operation) || isCreating(operation),
+  validation_failed: isIngest,
+  invalid_json: ({ body }) => body !== null,
   payload_too_large: hasBody,
   unsupported_media_type: hasBody,
   unauthenticated: needsCredential,
@@ -28,7 +34,9 @@ const BEFALLS: Partial<Record<SharedCode, (operation: Operation) => boolean>> = 
   key_expired: onGateway,
   forbidden_tenant: (operation) => isGateway(operation) && hasTenant(operation),
   forbidden_permission: (operation) => needsCredential(operation) && operation.access !== "caller",
-  not_found: (operation) => namesRecord(operation) || operation.access === "caller",
+  not_found: (operation) =>
+    operation.raw !== null ||
+    (!isIngest(operation) && (namesRecord(operation) || operation.access === "caller")),
   // An operation is a method on a path, so the method is right.
   method_not_allowed: () => false,
   precondition_failed: takesVersion,
@@ -88,6 +96,19 @@ export const refusalSchemas: Record<string, JsonSchema> = {
     },
     required: ["error"],
   },
+  IngestProblem: {
+    type: "object",
+    description: "A refusal of the ingest API; a conflict names the record.",
+    properties: {
+      error: TEXT,
+      message: TEXT,
+      account_number: TEXT,
+      document_number: TEXT,
+      reference: TEXT,
+      errors: { type: "array", items: { $ref: "#/components/schemas/Fault" } },
+    },
+    required: ["error", "message"],
+  },
 };
 
 /** One of the schemas above with what is certain at a status. */
@@ -112,15 +133,28 @@ const exportContent = (status: number): object => ({
   },
 });
 
+const ingestContent = (codes: readonly Code[]): object => ({
+  "application/json": {
+    schema: narrowed("IngestProblem", { error: { enum: codes.map(ingestWord) } }),
+  },
+});
+
+const contentOf = (service: Service, status: number, codes: readonly Code[]): object => {
+  if (service === "gateway") return gatewayContent(status, codes);
+  return service === "export" ? exportContent(status) : ingestContent(codes);
+};
+
 const refusal = (service: Service, status: number, codes: readonly Code[]): object => ({
   description: codes.map((code) => `${ERRORS[code].title} (\`${code}\`).`).join("\n"),
   headers: headerRefs([
     "X-Request-Id",
     ...(status === 401 ? ["WWW-Authenticate" as const] : []),
-    ...(status === 429 ? (["Retry-After", "RateLimit-Policy", "RateLimit"] as const) : []),
+    ...(status === 429 ? ["Retry-After" as const] : []),
+    "RateLimit-Policy",
+    "RateLimit",
     ...(codes.includes("idempotency_in_progress") ? ["Retry-After" as const] : []),
   ]),
-  content: service === "gateway" ? gatewayContent(status, codes) : exportContent(status),
+  content: contentOf(service, status, codes),
 });
 
 export type Refusals = {

@@ -43,12 +43,13 @@ export const parametersOf = (operation: Operation, schemas: Schemas): Parameter[
   ...(takesVersion(operation) ? [headerRef("If-Match")] : []),
 ];
 
-export const bodyOf = (operation: Operation, schemas: Schemas): { requestBody?: object } =>
-  operation.body === null
-    ? {}
-    : {
-        requestBody: {
-          required: true,
-          content: { "application/json": { schema: schemas.of(operation, "body") } },
-        },
-      };
+const contentOf = (operation: Operation, schemas: Schemas): object | undefined => {
+  if (operation.raw !== null) return { [operation.raw.type]: { schema: {} } };
+  if (operation.body === null) return undefined;
+  return { "application/json": { schema: schemas.of(operation, "body") } };
+};
+
+export const bodyOf = (operation: Operation, schemas: Schemas): { requestBody?: object } => {
+  const content = contentOf(operation, schemas);
+  return content === undefined ? {} : { requestBody: { required: true, content } };
+};

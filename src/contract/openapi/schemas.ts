@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { operations } from "../index.ts";
+import { servedOperations } from "../index.ts";
 import type { Operation } from "../operation.ts";
 import { schemaNames } from "./names.ts";
 
@@ -66,10 +66,12 @@ const convert = (
 
 const partsOf = (which: readonly Part[]): Record<string, z.ZodType> =>
   Object.fromEntries(
-    operations.flatMap((operation) =>
+    servedOperations.flatMap((operation) =>
       which.flatMap((part) => {
         const schema = operation[part];
-        return schema === null ? [] : [[keyOf(operation, part), schema]];
+        // Of a file, the headers tell.
+        const none = schema === null || (part === "output" && operation.file);
+        return none ? [] : [[keyOf(operation, part), schema]];
       }),
     ),
   );

@@ -75,7 +75,8 @@ export const callOf = (needs: RequestNeeds, story: Story): Call => {
       change(async (tx) => {
         const row = await act(tx);
         const output = shape(row);
-        if (!operation.secret) checkVersion(story, row);
+        const { id, version } = row;
+        if (!operation.secret && version !== undefined) checkVersion(story, { id, version });
         if (story.keyed !== undefined) {
           const answer = { output, headers: story.headers };
           await idempotency.remember(tx, story.keyed, row.id, answer);

@@ -1,6 +1,7 @@
 import { commonHeaders } from "./headers.ts";
 import { type Code, ERRORS, Problem } from "../../contract/errors.ts";
 import { EXPORT_CODES } from "../../contract/export-codes.ts";
+import { ingestWord } from "../../contract/ingest-words.ts";
 import type { Service } from "../../contract/operation.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
 import { StoreUnavailable } from "../store/port.ts";
@@ -25,15 +26,8 @@ const exportBody = (problem: Problem, requestId: string) => ({
   },
 });
 
-/** The ingest API's words, where they are not the code itself. */
-const INGEST_WORDS: Partial<Record<Code, string>> = {
-  unauthenticated: "unauthorized",
-  forbidden_permission: "forbidden",
-  forbidden_tenant: "forbidden",
-};
-
 const ingestBody = ({ code, message, details }: Problem) => ({
-  error: INGEST_WORDS[code] ?? code,
+  error: ingestWord(code),
   ...details.record,
   message,
   ...(code === "validation_failed" || details.errors !== undefined

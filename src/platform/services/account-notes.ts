@@ -63,7 +63,7 @@ export const account_notes = (): Handlers<Contract["account_notes"]> => ({
           const record = { reference: row.reference };
           call.fail("note_reference_already_exists", message, { record });
         }
-        return { ...row, id: encodeURIComponent(row.reference), version: 1 };
+        return { ...row, id: row.reference };
       },
       (row) => note(row),
     );
