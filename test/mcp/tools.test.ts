@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
+import { CLOSURE_REASONS, DOCUMENT_TYPES } from "../../src/contract/operations/documents.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
 import { pathParameters } from "../../src/contract/operation.ts";
 import { activeTools } from "../../src/mcp/active-tools.ts";
@@ -15,6 +16,13 @@ import { prompts } from "../../prompts/index.ts";
 import { guide, instructions } from "../../tools/guide.ts";
 import { toolsets } from "../../tools/index.ts";
 
+const ENUMERATED = [0, 1, 2, "Internal", "All"];
+const ASKING_CHANGES = [
+  "disputes_update",
+  "documents_close",
+  "accounts_replace",
+  "documents_replace",
+];
 const EVERYTHING = { toolsets: knownToolsets, readOnly: false };
 const all = toolList(EVERYTHING);
 const tools = activeTools(EVERYTHING);
@@ -176,10 +184,7 @@ describe("schemas that every host takes", () => {
   it("enumerate only what the documents do", () => {
     const closed = all.flatMap(inputs).flatMap(({ schema }) => schema.enum ?? []);
     expect(new Set(closed)).toEqual(
-      new Set([
-        ...[0, 1, 2, "Internal", "All", "other", "invoice", "credit_note"],
-        ...["paid", "write_off", "contra", "adjustment"],
-      ]),
+      new Set([...ENUMERATED, ...DOCUMENT_TYPES, ...CLOSURE_REASONS]),
     );
     expect(listed("disputes_update").inputSchema.properties["status"]).toMatchObject({
       type: "integer",
@@ -264,10 +269,7 @@ describe("asking", () => {
   it("C-84 every delete, replacement and closure asks, and disputes_update when it closes or cancels", () => {
     const deleting = tools.filter(({ operation }) => operation.method === "DELETE");
     expect(asking.map(({ name }) => name).toSorted()).toEqual(
-      [
-        ...deleting.map(({ name }) => name),
-        ...["disputes_update", "documents_close", "accounts_replace", "documents_replace"],
-      ].toSorted(),
+      [...deleting.map(({ name }) => name), ...ASKING_CHANGES].toSorted(),
     );
     const update = tools.find(({ name }) => name === "disputes_update");
     const question = (status: unknown) =>
