@@ -44,7 +44,8 @@ const faultsOf = (map: string | object) => {
 describe("a map", () => {
   it("stands in the README as the ledger tests use it", () => {
     const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-    const [, sample = ""] = /## Import a ledger[^]*?```json\n([^]*?)```/.exec(readme) ?? [];
+    const [, sample = ""] =
+      /## Import a ledger[^]*?### Disputes[^]*?```json\n([^]*?)```/.exec(readme) ?? [];
     expect(JSON.parse(sample)).toEqual(ledgerMap("2013-09-30"));
   });
 

@@ -31,6 +31,15 @@ const hasOddQuotes = (text: string): boolean => {
   return odd;
 };
 
+const named = (columns: readonly string[], cells: readonly string[]): Record<string, unknown> => {
+  const row: Record<string, unknown> = {};
+  for (const [place, name] of columns.entries()) {
+    if (name !== "__proto__") row[name] = cells[place];
+    else Object.defineProperty(row, name, { value: cells[place], enumerable: true });
+  }
+  return row;
+};
+
 const unusableHeader = (why: string): Problem =>
   new Problem("invalid_request", `The file's header line ${why}.`);
 
@@ -157,8 +166,7 @@ class CsvReader implements Reader {
       this.#items.push(unreadable(line, { code: "columns", message }));
       return;
     }
-    const named = Object.fromEntries(columns.map((name, place) => [name, cells[place]]));
-    this.#items.push({ line: line.number, cells: named });
+    this.#items.push({ line: line.number, cells: named(columns, cells) });
   }
 }
 

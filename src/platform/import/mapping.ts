@@ -16,7 +16,11 @@ const isBlank = (value: unknown): boolean =>
 /** A row's value of that name, also below an object; undefined where it is blank. */
 const cellOf = (cells: Cells, column: string): unknown => {
   let value: unknown = cells;
-  for (const name of Object.hasOwn(cells, column) ? [column] : column.split(".")) {
+  if (Object.hasOwn(cells, column)) {
+    value = cells[column];
+    return isBlank(value) ? undefined : value;
+  }
+  for (const name of column.split(".")) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) {
       return undefined;
     }

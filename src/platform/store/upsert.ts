@@ -40,8 +40,11 @@ export const upserting = <T extends keyof Tables>(
     let from = 0;
     for (const { length, run } of statements) {
       for (; rows.length - from >= length; from += length) {
-        const values = rows.slice(from, from + length).flatMap((row) => names.map((n) => row[n]));
-        await run(tx, ...(values as Value[]));
+        const values: Value[] = [];
+        for (const row of rows.slice(from, from + length)) {
+          for (const name of names) values.push(row[name]);
+        }
+        await run(tx, ...values);
       }
     }
   };

@@ -78,8 +78,8 @@ export const checked = <S extends z.ZodType>(
   const parsed = schema.safeParse(value, { reportInput: true });
   const wrong = parsed.success ? [] : faults(parsed.error);
   const beyond = isObject(value) ? rules(value) : [];
-  const all = first([...wrong, ...beyond]);
-  return parsed.success && all.length === 0 ? { value: parsed.data } : { faults: all };
+  if (parsed.success && beyond.length === 0) return { value: parsed.data };
+  return { faults: first([...wrong, ...beyond]) };
 };
 
 /** What of a body its fields can be compared with, to tell which of them mean nothing. */
