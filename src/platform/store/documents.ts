@@ -78,7 +78,7 @@ export const addClosures = async (
     .where("document_number", "in", numbers)
     .groupBy("document_number")
     .execute();
-  const last = new Map(known.map((row) => [row.document_number, Number(row.last)]));
+  const last = new Map(known.map((row) => [row.document_number, row.last]));
   await putClosures(
     tx,
     closures.map((closure) => ({
