@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Amounts, move, type Status } from "../../src/platform/services/documents/status.ts";
+import { AMOUNTS, newModel, play, type Step, steps } from "../support/document-model.ts";
 
 const write = (before: Status | undefined, sent: Amounts, result: Amounts = sent) =>
   move(before, { sent, result });
@@ -8,7 +10,38 @@ const OPEN = { status: "open", closes: false };
 const CLOSED = { status: "closed", closes: false };
 const CLOSES = { status: "closed", closes: true };
 
+const numbersOf = (step: Step): Amounts =>
+  Object.fromEntries(
+    AMOUNTS.flatMap((name) => (typeof step[name] === "number" ? [[name, step[name]]] : [])),
+  );
+
 describe("a document's status", () => {
+  it("ID-08 ID-09 ID-10 ID-11 ID-14 follows the table through any sequence", () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const model = newModel();
+        let status: Status | undefined;
+        let closings = 0;
+        for (const step of list) {
+          if (status === undefined && step.act === "close") continue;
+          const answered = play(model, step);
+          if (answered === 404 || (answered === 409 && step.act !== "close")) continue;
+          const moved =
+            step.act === "close" && status !== undefined
+              ? move(status, "closure")
+              : write(status, numbersOf(step), Object.fromEntries(model.kept));
+          expect(moved === undefined).toBe(answered === 409);
+          if (moved === undefined) continue;
+          status = moved.status;
+          if (moved.closes) closings += 1;
+          expect(status).toBe(model.isOpen ? "open" : "closed");
+        }
+        expect(closings).toBe(model.closures.length);
+      }),
+      { numRuns: 2000, seed: 20_260_302 },
+    );
+  });
+
   it("ID-08 T-13 zero under either name closes, at creation too; less than zero does not", () => {
     for (const before of [undefined, "open"] as const) {
       expect(write(before, { denomination: 0 })).toEqual(CLOSES);
