@@ -1,7 +1,7 @@
 import type { Db, Store } from "../../src/platform/store/port.ts";
 
 // Who asked when, and how often: what a refused request may leave.
-const BESIDE = new Set(["sessions", "counters", "audit_logs", "audit_heads"]);
+const BESIDE = new Set(["sessions", "counters", "audit_logs", "audit_heads", "touches"]);
 // When a credential was last used is written a moment after its use.
 const LATE = new Set(["used_at"]);
 
