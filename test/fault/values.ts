@@ -85,6 +85,7 @@ const SHAPES = [
   nested(20_000, "[", "]"),
   nested(40, '{"a":', "}").replace("}", "1}"),
   `[${'"x",'.repeat(1000)}"x"]`,
+  `[${"0,".repeat(999)}0]`,
   `[${"0,".repeat(9999)}0]`,
   `[${"0,".repeat(10_000)}0]`,
   `[${quoted("y".repeat(128))},1,null,{}]`,
