@@ -3,15 +3,16 @@ import type {
   CompleteResult,
   ResourceTemplateType,
 } from "@modelcontextprotocol/server";
+import type { Prompt } from "../../prompts/prompt.ts";
 import { Problem } from "../contract/errors.ts";
 import { completeDispute, MAX_COMPLETIONS } from "./dispute-lookup.ts";
 import type { Needs } from "./needs.ts";
-import { createPrompts, type Prompts } from "./prompt-list.ts";
+import { activePrompts } from "./prompt-list.ts";
 import { configurationNouns, resourceTemplates } from "./resource-list.ts";
 
 const MAX_TYPED = 200;
 
-type Offered = { prompts: Prompts; templates: readonly ResourceTemplateType[] };
+type Offered = { prompts: readonly Prompt[]; templates: readonly ResourceTemplateType[] };
 
 type Kind = "dispute" | "noun" | undefined;
 
@@ -20,7 +21,9 @@ const kindOf = (
   { prompts, templates }: Offered,
 ): Kind => {
   if (ref.type === "ref/prompt") {
-    return prompts.find(ref.name)?.arguments.find(({ name }) => name === argument.name)?.of;
+    return prompts
+      .find(({ name }) => name === ref.name)
+      ?.arguments.find(({ name }) => name === argument.name)?.of;
   }
   const isKnown = templates.some(({ uriTemplate }) => uriTemplate === ref.uri);
   if (!isKnown || !ref.uri.endsWith(`{${argument.name}}`)) return undefined;
@@ -29,7 +32,7 @@ const kindOf = (
 
 /** Values for what is being typed. Completing helps or stays silent: what the platform refuses is no error here. */
 export const createComplete = ({ broker, log, settings }: Needs) => {
-  const offered = { prompts: createPrompts(settings), templates: resourceTemplates(settings) };
+  const offered = { prompts: activePrompts(settings), templates: resourceTemplates(settings) };
 
   const valuesOf = async (kind: Kind, typed: string, signal: AbortSignal): Promise<string[]> => {
     if (kind === "noun") return configurationNouns.filter((noun) => noun.startsWith(typed));
