@@ -11,10 +11,13 @@ export const recordTables = async (db: Db): Promise<string[]> => {
   return tables.map(({ name }) => name).filter((name) => !BESIDE.has(name));
 };
 
-/** Every row of every record. */
-export const dump = async ({ read }: Pick<Store, "read">): Promise<Map<string, string[]>> => {
+/** The rows of every record, or of these tables. */
+export const dump = async (
+  { read }: Pick<Store, "read">,
+  tables?: readonly string[],
+): Promise<Map<string, string[]>> => {
   const found = new Map<string, string[]>();
-  for (const name of await recordTables(read)) {
+  for (const name of tables ?? (await recordTables(read))) {
     const rows = await read
       .selectFrom(name as "disputes")
       .selectAll()

@@ -14,7 +14,7 @@ import { watchRecords } from "./watch.ts";
 
 const SEED = Number(process.env["FAULT_SEED"] ?? 20_260_302);
 const TENANT = "wired";
-const QUIET_MS = 300;
+const QUIET_MS = 1500;
 /** Where no answer at all may come back. */
 const SILENCE = 0;
 
