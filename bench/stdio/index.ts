@@ -1,5 +1,6 @@
 import type { Benchmark } from "../measure.ts";
 import { startBenchmarks } from "./start.ts";
+import { warmBenchmarks } from "./warm.ts";
 
 /** The built program as hosts start it, over its standard streams. */
-export const stdioBenchmarks: readonly Benchmark[] = [...startBenchmarks];
+export const stdioBenchmarks: readonly Benchmark[] = [...startBenchmarks, ...warmBenchmarks];

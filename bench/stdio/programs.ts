@@ -1,13 +1,12 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isDeepStrictEqual, promisify } from "node:util";
+import { isDeepStrictEqual } from "node:util";
 import { build } from "esbuild";
+import { bundle } from "../../scripts/build/bundle.ts";
 import { type Command, greet, resultIn, startHost } from "./host.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const run = promisify(execFile);
 
 /** The built program and what it is compared with, in a folder that goes away with them. */
 export type Programs = {
@@ -37,7 +36,9 @@ const buildPeers = (folder: string): Promise<unknown> =>
   });
 
 const make = async (folder: string): Promise<Programs> => {
-  await run(process.execPath, [join(ROOT, "scripts/build.ts"), join(folder, "dist")]);
+  await bundle(join(folder, "dist"));
+  // As in the package: without it Node reads each file to find out what it is.
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   await buildPeers(folder);
   return {
     folder,

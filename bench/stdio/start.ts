@@ -1,15 +1,15 @@
 import type { Benchmark, Options, Samples } from "../measure.ts";
 import { interleaved } from "../measure.ts";
-import { type Command, greet, startHost } from "./host.ts";
+import { type Command, type Era, greet, startHost } from "./host.ts";
 import { checkSameList, listOf, type Programs, withPrograms } from "./programs.ts";
 
 type Cost = { wallMs: number; cpuMs: number };
 
 /** From nothing to the first answer of `tools/list`. */
-const start = async (command: Command): Promise<Cost> => {
+const start = async (command: Command, era: Era): Promise<Cost> => {
   const began = performance.now();
-  const host = startHost(command);
-  await greet(host);
+  const host = startHost(command, era);
+  await greet(host, era);
   await host.request("tools/list");
   const wallMs = performance.now() - began;
   const cpuMs = host.cpuMs();
@@ -17,14 +17,16 @@ const start = async (command: Command): Promise<Cost> => {
   return { wallMs, cpuMs };
 };
 
-const compare = (of: keyof Cost, choose: (programs: Programs) => Command) => (options: Options) =>
-  withPrograms(async (programs): Promise<Samples> => {
-    const ours = choose(programs);
-    const base = await programs.peer("loop", await listOf(programs.ours()));
-    await checkSameList(ours, base);
-    const cost = (command: Command) => async () => (await start(command))[of];
-    return interleaved({ ours: cost(ours), base: cost(base) }, options);
-  });
+const compare =
+  (of: keyof Cost, choose: (programs: Programs) => Command, era: Era = "2025") =>
+  (options: Options) =>
+    withPrograms(async (programs): Promise<Samples> => {
+      const ours = choose(programs);
+      const base = await programs.peer("loop", await listOf(programs.ours()));
+      await checkSameList(ours, base);
+      const cost = (command: Command) => async () => (await start(command, era))[of];
+      return interleaved({ ours: cost(ours), base: cost(base) }, options);
+    });
 
 // Nobody listens there: listing tools must not ask.
 const REMOTE = {
@@ -62,6 +64,13 @@ export const startBenchmarks: readonly Benchmark[] = [
     unit: "ms CPU",
     aim: AIM,
     run: compare("cpuMs", remote),
+  },
+  {
+    name: "start-2026",
+    about: "the same in the era of 2026",
+    unit: "ms CPU",
+    aim: AIM,
+    run: compare("cpuMs", embedded, "2026"),
   },
   {
     name: "start-uncached",

@@ -48,10 +48,6 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
     entryPoints: { cli: "src/bin/cli.ts" },
     outdir,
     plugins: [precomputed, zodInParts],
-    alias: {
-      "@modelcontextprotocol/server/_shims": "./scripts/build/sdk-shims.ts",
-      "node:process": "./scripts/build/process.ts",
-    },
     bundle: true,
     splitting: true,
     format: "esm",

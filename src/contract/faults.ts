@@ -4,6 +4,7 @@ import type { Fault } from "./errors.ts";
 type Issue = z.core.$ZodIssue;
 
 const SHOWN_CHARACTERS = 100;
+const MOST_SHOWN = 100;
 
 const fieldOf = (path: PropertyKey[]): string =>
   path.reduce<string>((text, key) => {
@@ -58,11 +59,11 @@ const faultOf = (issue: Issue): Omit<Fault, "field"> => {
   }
 };
 
-/** Every fault of a refused value, by path, in words for whoever sent it. */
+/** The faults of a refused value, the first hundred, by path, in words for whoever sent it. */
 export const faults = (error: z.ZodError): Fault[] =>
-  error.issues.flatMap((issue): Fault[] => {
+  error.issues.slice(0, MOST_SHOWN).flatMap((issue): Fault[] => {
     if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({
+      return issue.keys.slice(0, MOST_SHOWN).map((key) => ({
         field: fieldOf([...issue.path, key]),
         code: "unknown",
         message: "is not known here",

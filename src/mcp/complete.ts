@@ -3,20 +3,21 @@ import type {
   CompleteResult,
   ResourceTemplateType,
 } from "@modelcontextprotocol/server";
+import type { Prompt } from "../../prompts/prompt.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import { DocumentAttachments } from "../contract/operations/document-attachments.ts";
 import { cleanText } from "./clean.ts";
 import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-lookup.ts";
 import type { Needs } from "./needs.ts";
-import { createPrompts, type Prompts } from "./prompt-list.ts";
+import { activePrompts } from "./prompt-list.ts";
 import { configurationNouns, resourceTemplates } from "./resource-list.ts";
 
 const MAX_TYPED = 200;
 
 type Params = CompleteRequestParams;
 type Asked = { tool: string; signal: AbortSignal };
-type Offered = { prompts: Prompts; templates: readonly ResourceTemplateType[] };
+type Offered = { prompts: readonly Prompt[]; templates: readonly ResourceTemplateType[] };
 
 type Kind = "dispute" | "noun" | "account" | "document" | "attachment" | undefined;
 
@@ -31,7 +32,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 const kindOf = ({ ref, argument }: Params, { prompts, templates }: Offered): Kind => {
   if (ref.type === "ref/prompt") {
-    return prompts.find(ref.name)?.arguments.find(({ name }) => name === argument.name)?.of;
+    return prompts
+      .find(({ name }) => name === ref.name)
+      ?.arguments.find(({ name }) => name === argument.name)?.of;
   }
   const isKnown = templates.some(({ uriTemplate }) => uriTemplate === ref.uri);
   return isKnown && ref.uri.includes(`{${argument.name}}`) ? KINDS[argument.name] : undefined;
@@ -39,7 +42,7 @@ const kindOf = ({ ref, argument }: Params, { prompts, templates }: Offered): Kin
 
 /** Values for what is being typed. Completing helps or stays silent: what the platform refuses is no error here. */
 export const createComplete = ({ broker, log, settings }: Needs) => {
-  const offered = { prompts: createPrompts(settings), templates: resourceTemplates(settings) };
+  const offered = { prompts: activePrompts(settings), templates: resourceTemplates(settings) };
 
   /** Ids of the files of a document, once that is known. */
   const attachmentIds = async (number: string, typed: string, asked: Asked): Promise<string[]> => {

@@ -6,43 +6,26 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { MINUTE } from "../kit/clock.ts";
 import { lazily } from "../kit/lazily.ts";
 import { errorFields, type Log } from "../kit/log.ts";
-import { instructions } from "../../tools/guide.ts";
-import { toolList } from "./list.ts";
+import { type Face, faceOf } from "./face.ts";
 import type { Front } from "./needs.ts";
-import { createPrompts, type Prompts } from "./prompt-list.ts";
-import { resourceList, resourceTemplates } from "./resource-list.ts";
 import type { Work } from "./work.ts";
 
-const NAME = "receivables-mcp";
-const LIST_HINT = { ttlMs: 5 * MINUTE, cacheScope: "public" as const };
-
-// Lists follow from settings alone, so what one caller was given holds for every other.
-const CACHE_HINTS = {
-  "tools/list": LIST_HINT,
-  "prompts/list": LIST_HINT,
-  "resources/list": LIST_HINT,
-  "resources/templates/list": LIST_HINT,
-  "server/discover": LIST_HINT,
-};
-
-const CAPABILITIES = { tools: {}, resources: {}, prompts: {}, completions: {} };
-
-// People's answers are checked where they are asked for, and nothing else would use the SDK's validator.
-const NO_VALIDATOR = {
-  getValidator(): never {
-    throw new TypeError("nothing here is validated against a JSON Schema");
-  },
-};
+const cacheHints = ({ hint }: Face) => ({
+  "tools/list": hint,
+  "prompts/list": hint,
+  "resources/list": hint,
+  "resources/templates/list": hint,
+  "server/discover": hint,
+});
 
 /** Everything that servers of one configuration share; a server itself is cheap and has no state. */
-type Parts = Front & { prompts: Prompts; work: () => Promise<Work> };
+type Parts = { log: Log; face: Face; work: () => Promise<Work> };
 
 const partsOf = (front: Front): Parts => ({
-  ...front,
-  prompts: createPrompts(front.settings),
+  log: front.log,
+  face: faceOf(front),
   work: lazily(async () => {
     const [{ createWork }, needs] = await Promise.all([import("./work.ts"), front.open()]);
     return createWork(needs);
@@ -66,19 +49,19 @@ const guarded =
   };
 
 /** What settings alone decide: a host that has just started this process has it at once. */
-const serveLists = (server: Server, { settings, prompts }: Parts): void => {
+const serveLists = (server: Server, { face }: Parts): void => {
   server.setRequestHandler("tools/list", () => ({
-    tools: [...toolList(settings)] as ListToolsResult["tools"],
+    tools: [...face.tools] as ListToolsResult["tools"],
   }));
-  server.setRequestHandler("resources/list", () => ({ resources: resourceList(settings) }));
+  server.setRequestHandler("resources/list", () => ({ resources: [...face.resources] }));
   server.setRequestHandler("resources/templates/list", () => ({
-    resourceTemplates: resourceTemplates(settings),
+    resourceTemplates: [...face.resourceTemplates],
   }));
-  server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts.list] }));
+  server.setRequestHandler("prompts/list", () => ({ prompts: [...face.prompts] }));
 };
 
 /** What needs the platform; the first such request loads the code for it. */
-const serveWork = (server: Server, { log, prompts, work }: Parts): void => {
+const serveWork = (server: Server, { log, work }: Parts): void => {
   server.setRequestHandler(
     "tools/call",
     guarded(log, "tools/call", async ({ params }, context: ServerContext) => {
@@ -99,11 +82,10 @@ const serveWork = (server: Server, { log, prompts, work }: Parts): void => {
   );
   server.setRequestHandler(
     "prompts/get",
-    guarded(log, "prompts/get", ({ params }, { mcpReq }: ServerContext) => {
+    guarded(log, "prompts/get", async ({ params }, { mcpReq }: ServerContext) => {
       const asked = { tool: "prompts.get", signal: mcpReq.signal };
-      return prompts.get(params.name, params.arguments ?? {}, async (uri) =>
-        (await work()).readResource(uri, asked),
-      );
+      const { getPrompt, readResource } = await work();
+      return getPrompt(params.name, params.arguments ?? {}, (uri) => readResource(uri, asked));
     }),
   );
   server.setRequestHandler(
@@ -119,14 +101,13 @@ export type BuildServer = (context?: McpRequestContext) => Server;
 
 export const createBuildServer = (front: Front): BuildServer => {
   const parts = partsOf(front);
-  const info = { name: NAME, title: "Receivables", version: front.version };
+  const { info, capabilities, instructions } = parts.face;
   return () => {
     // The low-level server, since the list is made once and not again from schemas at every request.
     const server = new Server(info, {
-      capabilities: CAPABILITIES,
-      instructions: instructions(front.settings.readOnly),
-      cacheHints: CACHE_HINTS,
-      jsonSchemaValidator: NO_VALIDATOR,
+      capabilities,
+      instructions,
+      cacheHints: cacheHints(parts.face),
     });
     serveLists(server, parts);
     serveWork(server, parts);

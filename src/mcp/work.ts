@@ -7,6 +7,7 @@ import { createComplete } from "./complete.ts";
 import { hostOf } from "./host.ts";
 import { nearest } from "./nearest.ts";
 import type { Needs } from "./needs.ts";
+import { createGetPrompt, type GetPrompt } from "./prompts.ts";
 import { createReadResource, type ReadResource } from "./resources.ts";
 
 /** Everything that calls the platform. Loaded, with contract and schemas, when a host first asks for it. */
@@ -15,6 +16,7 @@ export type Work = {
   callTool: CallTool;
   hostOf: typeof hostOf;
   readResource: ReadResource;
+  getPrompt: GetPrompt;
   complete: ReturnType<typeof createComplete>;
 };
 
@@ -36,6 +38,7 @@ export const createWork = (needs: Needs): Work => {
     callTool: createCallTool(needs),
     hostOf,
     readResource: createReadResource(needs),
+    getPrompt: createGetPrompt(needs.settings),
     complete: createComplete(needs),
   };
 };

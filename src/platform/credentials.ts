@@ -38,8 +38,9 @@ export const createUses = (store: Store, log: Log): Uses => {
   let timer: NodeJS.Timeout | undefined;
   const flush = async (): Promise<void> => {
     timer = undefined;
-    const batch = pending;
-    if (batch.sessions.size + batch.api_keys.size === 0) return;
+    // A copy: what is noted while it is written stays for the next time.
+    const batch = { sessions: [...pending.sessions], api_keys: [...pending.api_keys] };
+    if (batch.sessions.length + batch.api_keys.length === 0) return;
     await store.transaction(async (tx) => {
       for (const table of ["sessions", "api_keys"] as const) {
         for (const [id, at] of batch[table]) {

@@ -19,8 +19,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "bundle-"));
   unpacked = join(folder, "unpacked");
   const file = join(folder, "receivables-mcp.mcpb");
-  const { stdout } = await run(process.execPath, [join(ROOT, "scripts/bundle.ts"), file]);
-  expect(JSON.parse(stdout)).toEqual({ bundle: file });
+  await run(process.execPath, [join(ROOT, "scripts/bundle.ts"), file]);
   await run(join(ROOT, "node_modules/.bin/mcpb"), ["unpack", file, unpacked]);
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));

@@ -1,43 +1,166 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Metafile } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundle } from "../../scripts/build/bundle.ts";
+import { toolList } from "../../src/mcp/list.ts";
+import { knownToolsets } from "../../src/mcp/settings.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 
 let folder: string;
 let cli: string;
+let metafile: Metafile;
+
+const env = (more: Record<string, string> = {}): Record<string, string> => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: folder,
+  RECEIVABLES_DATA: join(folder, "data"),
+  RECEIVABLES_LOG: "silent",
+  ...more,
+});
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "build-"));
   cli = join(folder, "dist", "cli.js");
-  await run(process.execPath, [join(ROOT, "scripts/build.ts"), join(folder, "dist")]);
+  metafile = await bundle(join(folder, "dist"));
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
+
+const open = async (settings: Record<string, string>): Promise<Client> => {
+  const client = new Client({ name: "test", version: "1" });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [cli],
+    env: env(settings),
+    stderr: "ignore",
+  });
+  await client.connect(transport);
+  return client;
+};
 
 it("builds a program that runs by itself, without node_modules", async () => {
   expect(await readFile(cli, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
   expect((await stat(cli)).mode & 0o111).not.toBe(0);
-  const { stdout } = await run(process.execPath, [cli, "--help"]);
+  const { stdout } = await run(process.execPath, [cli, "--help"], { env: env() });
   expect(stdout).toContain("Usage: receivables-mcp");
 });
 
 it("serves the demo tenant from the bundle", async () => {
-  const client = new Client({ name: "test", version: "1" });
-  const env = { PATH: process.env["PATH"] ?? "", RECEIVABLES_DATA: join(folder, "data") };
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [cli],
-    env,
-    stderr: "ignore",
-  });
-  await client.connect(transport);
+  const client = await open({});
   const answer = await client.callTool({ name: "disputes_list", arguments: { PageSize: 1 } });
   expect(answer.structuredContent).toMatchObject({ total: 300 });
   await client.close();
+});
+
+it.each([
+  [{}, { toolsets: knownToolsets, readOnly: false }],
+  [{ RECEIVABLES_READ_ONLY: "true" }, { toolsets: knownToolsets, readOnly: true }],
+  [
+    { RECEIVABLES_TOOLSETS: "audit,disputes" },
+    { toolsets: ["disputes", "audit"], readOnly: false },
+  ],
+] as const)("lists the tools that the source lists, with %j", async (given, settings) => {
+  const client = await open(given);
+  const { tools } = await client.listTools();
+  expect(tools).toEqual(toolList(settings));
+  await client.close();
+});
+
+// Says on stderr which files are loaded.
+const SPY = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from "node:module";
+  registerHooks({ load: (url, context, next) => {
+    process.stderr.write("loaded " + url + "\\n");
+    return next(url, context);
+  } });`)}`;
+
+const hello = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "test", version: "1" },
+};
+
+/** The source files whose code a process has loaded by the time it has answered some requests. */
+const loadedFor = async (
+  settings: Record<string, string>,
+  requests: [string, object][],
+): Promise<string[]> => {
+  const child = spawn(process.execPath, ["--import", SPY, cli], {
+    env: env(settings),
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const texts = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (chunk: string) => {
+      texts[name] += chunk;
+    });
+  }
+  for (const [id, [method, params]] of [["initialize", hello] as const, ...requests].entries()) {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    await expect.poll(() => texts.stdout, { timeout: 20_000 }).toContain(`"id":${id}`);
+  }
+  expect(texts.stdout).not.toContain('"error":');
+  const closed = once(child, "close");
+  child.stdin.end();
+  await closed;
+  const files = [...texts.stderr.matchAll(/^loaded (file:.*)$/gm)].map(([, url = ""]) =>
+    relative(ROOT, fileURLToPath(url)),
+  );
+  expect(files.length).toBeGreaterThan(3);
+  return files.flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {}));
+};
+
+describe("what is loaded", () => {
+  const REMOTE = {
+    RECEIVABLES_BASE_URL: "http://127.0.0.1:9",
+    RECEIVABLES_API_KEY: "a-key-for-nobody",
+    RECEIVABLES_TENANT_ID: "tenant",
+  };
+  const LISTS = ["tools/list", "prompts/list", "resources/list"].map((method): [string, object] => [
+    method,
+    {},
+  ]);
+  const CALL: [string, object] = [
+    "tools/call",
+    { name: "disputes_get", arguments: { disputeId: "d" } },
+  ];
+  const count = (files: string[], part: string) =>
+    files.filter((file) => file.includes(part)).length;
+
+  it("to greet and to list: neither SDK nor contract, client or platform", async () => {
+    const files = await loadedFor({}, LISTS);
+    expect(files).toContain("src/mcp/opening.ts");
+    const heavy =
+      /@modelcontextprotocol|contract\/operations|src\/(client|broker|platform)|kysely|hono/;
+    expect(files.filter((file) => heavy.test(file))).toEqual([]);
+  });
+
+  it("to call a remote platform: nothing of the platform here", async () => {
+    const files = await loadedFor(REMOTE, [...LISTS, CALL]);
+    expect(count(files, "src/client/remote.ts")).toBe(1);
+    expect(count(files, "src/platform/")).toBe(0);
+    expect(count(files, "node_modules/kysely/")).toBe(0);
+  });
+
+  it("to call the embedded platform: the platform", async () => {
+    const files = await loadedFor({}, [CALL]);
+    expect(count(files, "src/platform/")).toBeGreaterThan(50);
+    expect(count(files, "src/client/remote.ts")).toBe(0);
+  });
+
+  it("keeps what it compiled in a folder of the owner's alone", async () => {
+    const cache = await stat(join(folder, ".cache", "receivables-mcp"));
+    expect(cache.isDirectory()).toBe(true);
+    expect(cache.mode & 0o077).toBe(0);
+  });
 });

@@ -232,7 +232,7 @@ const playAll = async (database: Database): Promise<Play> => {
 describe.each(dialects)("a platform killed in the midst of its work ($name)", (dialect) => {
   it(
     `C-05 C-07 C-58 loses nothing that it acknowledged and keeps nothing half done (FAULT_SEED=${SEED})`,
-    { timeout: 5 * MINUTE },
+    { timeout: 10 * MINUTE },
     async () => {
       const database = await dialect.create();
       try {

@@ -1,7 +1,7 @@
 import type { Db, Store } from "../../src/platform/store/port.ts";
 
 // Who asked when, and how often: what a refused request may leave.
-const BESIDE = new Set(["sessions", "counters", "audit_logs", "audit_heads"]);
+const BESIDE = new Set(["sessions", "counters", "audit_logs", "audit_heads", "touches"]);
 // When a credential was last used is written a moment after its use.
 const LATE = new Set(["used_at"]);
 
@@ -11,10 +11,13 @@ export const recordTables = async (db: Db): Promise<string[]> => {
   return tables.map(({ name }) => name).filter((name) => !BESIDE.has(name));
 };
 
-/** Every row of every record. */
-export const dump = async ({ read }: Pick<Store, "read">): Promise<Map<string, string[]>> => {
+/** The rows of every record, or of these tables. */
+export const dump = async (
+  { read }: Pick<Store, "read">,
+  tables?: readonly string[],
+): Promise<Map<string, string[]>> => {
   const found = new Map<string, string[]>();
-  for (const name of await recordTables(read)) {
+  for (const name of tables ?? (await recordTables(read))) {
     const rows = await read
       .selectFrom(name as "disputes")
       .selectAll()

