@@ -163,8 +163,8 @@ type Clearable<S extends Record<string, z.ZodType>> = {
   [K in keyof S]: z.ZodOptional<z.ZodNullable<S[K]>>;
 };
 
-const each = <S extends Record<string, z.ZodType>>(
-  shape: S,
+const each = (
+  shape: Record<string, z.ZodType>,
   make: (schema: z.ZodType) => z.ZodType,
 ): Record<string, z.ZodType> =>
   Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, make(schema)]));

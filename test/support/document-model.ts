@@ -54,7 +54,7 @@ const keep = (model: Model, step: Step): boolean => {
     if (sent === null) model.kept.delete(name);
     if (typeof sent !== "number") continue;
     model.kept.set(name, sent);
-    if (sent > 0 || sent < 0) namesAnAmount = true;
+    if (Math.abs(sent) > 0) namesAnAmount = true;
   }
   return namesAnAmount;
 };

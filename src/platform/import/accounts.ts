@@ -1,6 +1,6 @@
 import { AccountFields } from "../../contract/operations/accounts.ts";
 import { checkAccount, cycleFaults } from "../services/accounts/rules.ts";
-import { fieldsOf } from "../services/ingest/call.ts";
+import { storedAccount } from "../services/ingest/stored.ts";
 import { changed, made } from "../services/records.ts";
 import { findAccounts, findParentNumber, putAccounts } from "../store/accounts.ts";
 import { takeCsrIds } from "../store/csr-sequences.ts";
@@ -48,7 +48,7 @@ const writeRow = async (batch: Batch, row: Numbered): Promise<Outcome> => {
   const asked = { accountNumber: number, write: "replace" as const, currencyModel };
   const { value, faults } = checkAccount(
     sent,
-    { ...asked, before: before && fieldsOf<AccountFields>(before) },
+    { ...asked, before: before && storedAccount(before) },
     await cycle(batch, row),
   );
   if (value === undefined) return faults;

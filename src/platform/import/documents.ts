@@ -1,9 +1,9 @@
-import { DocumentFields, type StoredDocument } from "../../contract/operations/documents.ts";
+import { DocumentFields } from "../../contract/operations/documents.ts";
 import type { Fault } from "../../contract/errors.ts";
 import { accountFaults, checkDocument, sentAmounts } from "../services/documents/rules.ts";
 import { saveDocuments, type Writer, type Writing } from "../services/documents/save.ts";
 import type { Fields } from "../services/ingest/body.ts";
-import { fieldsOf } from "../services/ingest/call.ts";
+import { storedDocument } from "../services/ingest/stored.ts";
 import { findAccounts } from "../store/accounts.ts";
 import { findDocuments } from "../store/documents.ts";
 import type { Db } from "../store/port.ts";
@@ -68,7 +68,7 @@ const writeRow = async (batch: Batch, { number, sent }: Numbered): Promise<Outco
   const asked = { documentNumber: number, write: "replace" as const };
   const { value, faults } = checkDocument(
     sent,
-    { ...asked, before: before && fieldsOf<StoredDocument>(before) },
+    { ...asked, before: before && storedDocument(before) },
     batch.accounts === undefined ? [] : await unknownAccount(batch.accounts, sent),
   );
   if (value === undefined) return faults;

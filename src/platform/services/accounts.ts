@@ -1,5 +1,5 @@
 import type { Contract } from "../../contract/index.ts";
-import type { Account, AccountFields } from "../../contract/operations/accounts.ts";
+import type { Account } from "../../contract/operations/accounts.ts";
 import { iso } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import { listAccountNotes } from "../store/account-notes.ts";
@@ -9,14 +9,15 @@ import type { Db } from "../store/port.ts";
 import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { checkAccount, cycleFaults } from "./accounts/rules.ts";
-import { fieldsOf, type IngestCall, noAccount, tellIgnored, versionOf } from "./ingest/call.ts";
+import { type IngestCall, noAccount, tellIgnored, versionOf } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
+import { storedAccount } from "./ingest/stored.ts";
 import { changed, made, shown } from "./records.ts";
 
 const account = (row: AccountRow): Account => ({
   csrId: row.csr_id,
   accountNumber: row.account_number,
-  ...fieldsOf<AccountFields>(row),
+  ...storedAccount(row),
   createdAt: iso(row.created_at),
   updatedAt: iso(row.updated_at),
 });
@@ -42,7 +43,7 @@ const written = async (
     accountNumber,
     write,
     currencyModel: currency_model,
-    before: before && fieldsOf<AccountFields>(before),
+    before: before && storedAccount(before),
   };
   const parentOf = (number: string) => findParentNumber(tx, call.tenantId, number);
   const cycle = await cycleFaults(sent, accountNumber, parentOf);

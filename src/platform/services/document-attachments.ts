@@ -1,5 +1,4 @@
 import type { Contract } from "../../contract/index.ts";
-import type { StoredDocument } from "../../contract/operations/documents.ts";
 import { PDF_TYPE } from "../../contract/pdf-ingestion.ts";
 import { iso } from "../../kit/clock.ts";
 import { safeName } from "../files/name.ts";
@@ -8,7 +7,8 @@ import type { Handlers } from "../handlers.ts";
 import { findAttachment, listAttachments } from "../store/document-attachments.ts";
 import { findDocument } from "../store/documents.ts";
 import type { DocumentRow } from "../store/tables.ts";
-import { fieldsOf, noDocument } from "./ingest/call.ts";
+import { noDocument } from "./ingest/call.ts";
+import { storedDocument } from "./ingest/stored.ts";
 import { shown } from "./records.ts";
 
 const nameOf = (document: DocumentRow): string => {
@@ -16,7 +16,7 @@ const nameOf = (document: DocumentRow): string => {
     `${document.document_number.replaceAll("/", "-")}.pdf`,
     "document.pdf",
   );
-  return safeName(fieldsOf<StoredDocument>(document).pdf_name ?? otherwise, otherwise);
+  return safeName(storedDocument(document).pdf_name ?? otherwise, otherwise);
 };
 
 /** The PDF files of the tenant's documents. */

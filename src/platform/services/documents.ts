@@ -12,8 +12,9 @@ import type { Db } from "../store/port.ts";
 import type { DocumentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { accountFaults, checkClosure, checkDocument, sentAmounts } from "./documents/rules.ts";
-import { closeDocuments, saveDocuments, storedDocument, type Writer } from "./documents/save.ts";
+import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts";
 import type { Write } from "./ingest/body.ts";
+import { storedDocument } from "./ingest/stored.ts";
 import { type IngestCall, noDocument, tellIgnored, versionOf } from "./ingest/call.ts";
 import { shown } from "./records.ts";
 

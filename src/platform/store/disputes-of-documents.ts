@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { moveTotal } from "./disputes.ts";
+import { moveTotal } from "./dispute-totals.ts";
 import type { Db } from "./port.ts";
 import { findResolutionForClosedInvoices } from "./resolutions.ts";
 

@@ -2,6 +2,7 @@ import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { DISPUTE_SORT } from "../../contract/operations/disputes.ts";
 import type { SortKey } from "../../contract/fields.ts";
 import { containing } from "./audit-logs.ts";
+import { addToTotal, moveTotal } from "./dispute-totals.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { DisputeRow } from "./tables.ts";
@@ -225,25 +226,6 @@ export const nextDisputeCode = async (
   return disputeCode(documentNumber, last);
 };
 
-type Status = DisputeRow["status"];
-
-const addToTotal = async (
-  tx: Db,
-  tenantId: string,
-  status: Status,
-  more: number,
-): Promise<void> => {
-  await tx
-    .insertInto("dispute_totals")
-    .values({ tenant_id: tenantId, status, total: more })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["tenant_id", "status"])
-        .doUpdateSet({ total: sql`dispute_totals.total + ${more}` }),
-    )
-    .execute();
-};
-
 /** Inserts disputes of one tenant and counts them. */
 export const insertDisputes = async (tx: Db, rows: readonly DisputeRow[]): Promise<void> => {
   const [first] = rows;
@@ -252,18 +234,6 @@ export const insertDisputes = async (tx: Db, rows: readonly DisputeRow[]): Promi
   for (const [status, same] of Map.groupBy(rows, (row) => row.status)) {
     await addToTotal(tx, first.tenant_id, status, same.length);
   }
-};
-
-/** Counts disputes under another status. */
-export const moveTotal = async (
-  tx: Db,
-  tenantId: string,
-  [from, to]: readonly [Status, Status],
-  moved = 1,
-): Promise<void> => {
-  if (from === to || moved === 0) return;
-  await addToTotal(tx, tenantId, from, -moved);
-  await addToTotal(tx, tenantId, to, moved);
 };
 
 export const updateDispute = async (

@@ -4,7 +4,6 @@ import { addClosures, type NewClosure, putDocuments } from "../../store/document
 import { takeCsrIds } from "../../store/csr-sequences.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../../store/tables.ts";
-import { fieldsOf } from "../ingest/call.ts";
 import { changed, made } from "../records.ts";
 import { type Amounts, move } from "./status.ts";
 
@@ -129,5 +128,3 @@ export const closeDocuments = async (
   );
   return done.map(({ after }) => after);
 };
-
-export const storedDocument = (row: DocumentRow): StoredDocument => fieldsOf<StoredDocument>(row);

@@ -18,9 +18,6 @@ export const noAccount = (call: Failing<"account_not_found">, number: string): n
 export const noDocument = (call: Failing<"document_not_found">, number: string): never =>
   call.fail("document_not_found", `There is no document ${shown(number)}.`);
 
-/** The stored fields of an account or a document. */
-export const fieldsOf = <T>({ fields }: { fields: string }): T => JSON.parse(fields) as T;
-
 // The number may be text that no header can bear; the csrId names the record as well.
 export const versionOf = ({ csr_id, version }: { csr_id: number; version: number }) => ({
   id: String(csr_id),
