@@ -1,3 +1,4 @@
+import { connectionOf } from "../support/pdf.ts";
 import { once } from "node:events";
 import { request as ask } from "node:http";
 import { connect } from "node:net";
@@ -131,7 +132,16 @@ onEveryStore("bytes from the network", (at) => {
   beforeAll(async () => {
     admin = await at().tenant(TENANT);
     const auditor = await at().exportCaller(TENANT);
-    records = await seed({ admin, tenantId: TENANT, keyId: "none", auditor, mark: "w" });
+    const connectionId = await connectionOf(at().store, TENANT);
+    const callers = { auditor, ingester: auditor };
+    records = await seed({
+      admin,
+      tenantId: TENANT,
+      keyId: "none",
+      ...callers,
+      connectionId,
+      mark: "w",
+    });
     touches = await watchRecords(at().store);
     served = await serve(platformListener(at().platform), { host: "127.0.0.1", port: 0 });
   });
