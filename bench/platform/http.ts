@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
 import { type Benchmark, interleaved, median, wallMs } from "../measure.ts";
 import type { Ledger } from "./ledger.ts";
+import { documentOf } from "./puts.ts";
 
 type Served = { url: string; bareUrl: string; ledger: Ledger };
 
@@ -60,7 +61,69 @@ const crowd = (pool: Pool, ledger: Ledger, headers: Record<string, string>): Pro
     ),
   );
 
+const PUTS = 320;
+
+/** CPU time of the server so far, after it has put so many documents by itself, in milliseconds. */
+const cpuAfter = async (bare: Pool, puts: number): Promise<number> => {
+  const { body } = await bare.request({ path: `/cpu/${puts}`, method: "GET" });
+  return Number(await body.text());
+};
+
+let putOverHttp = 0;
+
+const putOne = async (pool: Pool, { ingestKey }: Ledger): Promise<void> => {
+  putOverHttp += 1;
+  const { statusCode, body } = await pool.request({
+    path: `/api/v1/ingest/documents/http-${putOverHttp}`,
+    method: "PUT",
+    headers: { "X-API-Key": ingestKey, "Content-Type": "application/json" },
+    body: JSON.stringify(documentOf(putOverHttp)),
+  });
+  const text = await body.text();
+  if (statusCode !== 201) throw new Error(text);
+};
+
+/** Single PUTs by so many connections at once. */
+const putAll = (pool: Pool, ledger: Ledger, connections: number): Promise<unknown> =>
+  Promise.all(
+    Array.from({ length: connections }, async () => {
+      for (let done = 0; done < PUTS / connections; done += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- each connection waits for its answer
+        await putOne(pool, ledger);
+      }
+    }),
+  );
+
+/** CPU time of the server for one put, in milliseconds. */
+const cpuOf = async (bare: Pool, act: () => Promise<unknown>, puts = 0): Promise<number> => {
+  const before = await cpuAfter(bare, 0);
+  await act();
+  return ((await cpuAfter(bare, puts)) - before) / PUTS;
+};
+
+const putBenchmark = (connections: number): Benchmark => ({
+  name: `put-${connections}`,
+  about: `a document put over HTTP, ${connections} connections / the service's function alone`,
+  unit: "ms CPU",
+  aim: 4,
+  run: (options) =>
+    withServer(async ({ url, bareUrl, ledger }) => {
+      const pool = new Pool(url, { connections });
+      const bare = new Pool(bareUrl, { connections: 1 });
+      const samples = await interleaved(
+        {
+          ours: () => cpuOf(bare, () => putAll(pool, ledger, connections)),
+          base: () => cpuOf(bare, async () => {}, PUTS),
+        },
+        { ...options, warmUp: 4 },
+      );
+      await Promise.all([pool.close(), bare.close()]);
+      return samples;
+    }),
+});
+
 export const httpBenchmarks: readonly Benchmark[] = [
+  ...[1, 8, 64].map(putBenchmark),
   {
     name: "read",
     about: "a dispute over HTTP / a bare handler with the same SQLite read",

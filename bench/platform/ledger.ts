@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { insertApiKey } from "../../src/platform/admin/keys.ts";
+import { insertApiKey, insertExportKey } from "../../src/platform/admin/keys.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { insertUser } from "../../src/platform/admin/users.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
@@ -20,7 +20,13 @@ const PER_ACCOUNT = 10;
 const PER_ASSIGNEE = 100;
 const MINUTE_MS = 60_000;
 
-export type Ledger = { tenantId: string; apiKey: string; disputes: number };
+export type Ledger = {
+  tenantId: string;
+  apiKey: string;
+  /** For the ingest API. */
+  ingestKey: string;
+  disputes: number;
+};
 
 const tracked = (at: number) => ({
   created_by: "bench",
@@ -113,6 +119,7 @@ const fill = (store: Store, tenantId: string, disputes: number): Promise<Ledger>
     const made = { ...person, tenantId, roles: ["Administrator"] };
     const userId = await insertUser(tx, needs, made, null);
     const { apiKey } = await insertApiKey(tx, needs, { tenantId, userId });
+    const key = await insertExportKey(tx, needs, { tenantId, name: "bench" });
     const assignees = Math.max(1, disputes / PER_ASSIGNEE);
     await insertConfiguration(tx, tenantId, assignees);
     for (let from = 0; from < disputes; from += BATCH_ROWS) {
@@ -123,7 +130,7 @@ const fill = (store: Store, tenantId: string, disputes: number): Promise<Ledger>
       // oxlint-disable-next-line no-await-in-loop -- one writer
       await insertDisputes(tx, rows);
     }
-    return { tenantId, apiKey, disputes };
+    return { tenantId, apiKey, ingestKey: key.apiKey, disputes };
   });
 
 export type Bench = {

@@ -1,0 +1,43 @@
+import type { Contract } from "../../src/contract/index.ts";
+import type { Call } from "../../src/platform/handlers.ts";
+import { documents } from "../../src/platform/services/documents.ts";
+import type { Bench } from "./ledger.ts";
+
+const { replace } = documents();
+
+/** A document that differs from what was put before. */
+export const documentOf = (number: number) => ({
+  account_number: `account-${number % 100}`,
+  invoice_date: "2026-03-01",
+  due_date: "2026-03-31",
+  currency: "USD",
+  original_denomination: 125.5,
+  denomination: (100 + (number % 10_000)) / 100,
+  po_number: `PO ${number}`,
+});
+
+const refuse = (): never => {
+  throw new Error("a document of the benchmark was refused");
+};
+
+/** Puts one document through the service's own function, with the transaction that a request has and nothing around it. */
+export const bareReplace = ({ store, ledgers }: Bench, number: number): Promise<unknown> => {
+  const call = {
+    tenantId: ledgers[0]?.tenantId ?? "",
+    now: Date.now(),
+    origin: "api",
+    caller: { id: "bench", email: "", via: "export-key", credentialId: "bench", may: new Set() },
+    change: (act) => store.transaction(act),
+    made() {},
+    version() {},
+    ignores() {},
+    invalid: refuse,
+    fail: refuse,
+  } as Partial<Call<Contract["documents"]["replace"]>>;
+  const input = {
+    params: { document_number: `bare-${number}` },
+    query: {},
+    body: documentOf(number),
+  };
+  return replace(input, call as Call<Contract["documents"]["replace"]>);
+};
