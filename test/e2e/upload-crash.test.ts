@@ -86,7 +86,9 @@ describe.each(dialects)("a platform killed amid uploads ($name)", ({ create }) =
     for (const file of [draft, orphan, kept]) utimesSync(file, old, old);
     await start();
     await expect.poll(() => filesUnder(folder).toSorted()).toEqual([kept, young].toSorted());
-    expect(running.texts.stderr).toContain('"files.swept","unfinished":1,"unknown":1');
+    await expect
+      .poll(() => running.texts.stderr)
+      .toContain('"files.swept","unfinished":1,"unknown":1');
     const read = await ask("GET", `${DOCUMENTS}/D/attachments/${id}`, "application/json");
     expect(Buffer.from(await read.arrayBuffer()).equals(pdf("acknowledged", MIB))).toBe(true);
     const again = await ask("POST", path, "application/pdf", pdf("after", MIB));
