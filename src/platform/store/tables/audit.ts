@@ -1,0 +1,24 @@
+export type AuditLogRow = {
+  tenant_id: string;
+  seq: number;
+  id: string;
+  at: number;
+  method: string;
+  endpoint: string;
+  action: string | null;
+  status_code: number;
+  metadata: string;
+  schedule_id: string | null;
+  /** What `q` looks through, folded. */
+  search: string;
+  prev_hash: string;
+  hash: string;
+};
+
+/** The last link of a tenant's chain of audit entries. */
+export type AuditHeadRow = { tenant_id: string; seq: number; hash: string };
+
+export type AuditTables = {
+  audit_logs: AuditLogRow;
+  audit_heads: AuditHeadRow;
+};

@@ -1,0 +1,49 @@
+import type { Flag, Tracked } from "./column.ts";
+
+export type DisputeRow = Tracked & {
+  tenant_id: string;
+  id: string;
+  code: string;
+  document_number: string;
+  account_number: string;
+  account_name: string | null;
+  /** Decimal text, exact. */
+  amount: string;
+  /** The same as a double: at most 15 digits, so it orders and compares as the text does. */
+  amount_order: number;
+  currency_code: string;
+  reason_id: string;
+  external_reason_id: string | null;
+  assignee_id: string | null;
+  po_number: string | null;
+  status: 0 | 1 | 2;
+  is_valid: Flag;
+  resolution_id: string | null;
+  closed_at: number | null;
+  origin: string;
+  /** What names it in the file it was imported from. */
+  source_key: string | null;
+  /** What that file last said of it: a later import writes only what differs from this. */
+  source_row: string | null;
+};
+
+/** The last number given to a dispute of a document; outlives the disputes. */
+export type DisputeSequenceRow = { tenant_id: string; document_number: string; last: number };
+
+/** How many disputes of a status a tenant has; kept by the store's own functions. */
+export type DisputeTotalRow = { tenant_id: string; status: 0 | 1 | 2; total: number };
+
+export type DisputeNoteRow = Tracked & {
+  tenant_id: string;
+  id: string;
+  dispute_id: string;
+  content: string;
+  visibility: "Internal" | "All";
+};
+
+export type DisputesTables = {
+  disputes: DisputeRow;
+  dispute_sequences: DisputeSequenceRow;
+  dispute_totals: DisputeTotalRow;
+  dispute_notes: DisputeNoteRow;
+};

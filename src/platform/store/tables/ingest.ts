@@ -1,0 +1,79 @@
+import type { Tracked } from "./column.ts";
+
+export type AccountRow = Tracked & {
+  tenant_id: string;
+  account_number: string;
+  csr_id: number;
+  name: string;
+  /** The first one the account had; it stays. */
+  currency: string | null;
+  parent_account_number: string | null;
+  /** All that was sent and is kept, as JSON, the columns above included. */
+  fields: string;
+};
+
+export type AccountNoteRow = {
+  tenant_id: string;
+  reference: string;
+  account_number: string;
+  body: string;
+  subject: string | null;
+  note_type: string | null;
+  effective_date: string;
+  /** The same as a moment: the order of an account's notes. */
+  effective_at: number;
+  created_by: string;
+  created_at: number;
+};
+
+export type DocumentRow = Tracked & {
+  tenant_id: string;
+  document_number: string;
+  csr_id: number;
+  account_number: string;
+  /** Of its disputes: its own, else its original one. */
+  currency: string | null;
+  status: "open" | "closed";
+  /** All that was sent and is kept, as JSON. */
+  fields: string;
+};
+
+/** A time that a document was closed, by whom and why; it stays when the document reopens. */
+export type DocumentClosureRow = {
+  tenant_id: string;
+  document_number: string;
+  /** From 1 for each document. */
+  number: number;
+  /** Null where nothing is left to pay, so that it closed by itself. */
+  closure_reason: string | null;
+  source: "api" | "mcp" | "import" | "auto";
+  closed_at: number;
+  notes: string | null;
+  created_by: string;
+  created_at: number;
+};
+
+export type DocumentAttachmentRow = {
+  tenant_id: string;
+  id: string;
+  document_number: string;
+  /** Where the file store has its bytes. */
+  file_key: string;
+  file_size: number;
+  /** Of its bytes, in hexadecimal. */
+  sha256: string;
+  uploaded_by: string;
+  uploaded_at: number;
+};
+
+/** The last csrId given to a tenant's accounts or documents; they are never removed. */
+export type CsrSequenceRow = { tenant_id: string; noun: "account" | "document"; last: number };
+
+export type IngestTables = {
+  accounts: AccountRow;
+  account_notes: AccountNoteRow;
+  documents: DocumentRow;
+  document_closures: DocumentClosureRow;
+  document_attachments: DocumentAttachmentRow;
+  csr_sequences: CsrSequenceRow;
+};

@@ -1,0 +1,50 @@
+import type { Flag } from "./column.ts";
+
+export type TenantRow = {
+  id: string;
+  name: string;
+  currency_model: "basic" | "extended";
+  currency: string;
+  connection_id: string;
+  settings: string;
+  is_partner: Flag;
+  test_tenant_id: string | null;
+  created_at: number;
+};
+
+export type RoleRow = { tenant_id: string; id: string; name: string; grants: string };
+
+export type UserRow = {
+  id: string;
+  email: string;
+  email_folded: string;
+  password_hash: string | null;
+  first_name: string;
+  last_name: string;
+  default_language: string;
+  time_zone: string;
+  default_tenant_id: string | null;
+  last_login_at: number | null;
+  last_login_method: string | null;
+  created_at: number;
+};
+
+export type UserStatus = "Active" | "Inactive" | "Locked" | "Pending";
+
+export type MembershipRow = {
+  tenant_id: string;
+  user_id: string;
+  status: UserStatus;
+  profile: string;
+  added_at: number;
+};
+
+export type MembershipRoleRow = { tenant_id: string; user_id: string; role_id: string };
+
+export type PeopleTables = {
+  tenants: TenantRow;
+  roles: RoleRow;
+  users: UserRow;
+  memberships: MembershipRow;
+  membership_roles: MembershipRoleRow;
+};
