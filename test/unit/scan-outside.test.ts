@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { extensionOf, FILE_TYPES, MAX_FILE_BYTES } from "../../src/contract/file-types.ts";
+import { checkOutside } from "../../src/platform/scan/outside.ts";
+import { type ScannedFile, type Scanner, verdictOf } from "../../src/platform/scan/port.ts";
+
+const file = (fileName: string, size = 10): ScannedFile => ({
+  fileName,
+  size,
+  open: () => Promise.reject(new Error("was opened")),
+});
+
+const outside: Scanner = {
+  scan: (scanned) =>
+    verdictOf(async () => {
+      checkOutside(scanned);
+    }),
+};
+
+describe("what a scan tells without the bytes", () => {
+  it("AT-03 takes twelve endings in any case", () => {
+    const endings = ".pdf .zip .eml .jpeg .gif .png .mov .mp4 .docx .xlsx .txt .rtf".split(" ");
+    expect(Object.keys(FILE_TYPES)).toEqual(endings);
+    for (const ending of endings) {
+      expect(extensionOf(`a.b${ending}`)).toBe(ending);
+      expect(extensionOf(`a${ending.toUpperCase()}`)).toBe(ending);
+    }
+  });
+
+  it("AT-03 refuses every other ending", async () => {
+    const names = ["a.exe", "a.jpg", "a.html", "a.svg", "pdf", "", ".pdf", "a.pdf.exe", "a.pdf "];
+    names.push("a.pdf.", "a.constructor", "a.__proto__");
+    for (const name of names) {
+      expect(extensionOf(name), name).toBeUndefined();
+      // oxlint-disable-next-line no-await-in-loop -- few
+      expect(await outside.scan(file(name)), name).toMatchObject({
+        status: "Rejected",
+        failureReasons: [{ code: "TYPE_MISMATCH" }],
+      });
+    }
+  });
+
+  it("C-55 refuses names with line ends and marks of direction", async () => {
+    for (const name of [
+      "a\r\nb.pdf",
+      "a\0.pdf",
+      "fdp.\u202Etxt.pdf",
+      "a\u2066.pdf",
+      "\u200f.pdf",
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      expect(await outside.scan(file(name)), name).toMatchObject({ status: "Rejected" });
+    }
+  });
+
+  it("refuses an empty file and one byte too many", async () => {
+    const codeOf = async (size: number) => {
+      const verdict = await outside.scan(file("a.pdf", size));
+      return verdict.status === "Available" ? undefined : verdict.failureReasons[0]?.code;
+    };
+    expect(await codeOf(0)).toBe("EMPTY_FILE");
+    expect(await codeOf(1)).toBeUndefined();
+    expect(await codeOf(MAX_FILE_BYTES)).toBeUndefined();
+    expect(await codeOf(MAX_FILE_BYTES + 1)).toBe("TOO_LARGE");
+  });
+
+  it("does not take a scanner's failure for a verdict", async () => {
+    const failure = verdictOf(() => Promise.reject(new Error("no connection")));
+    await expect(failure).rejects.toThrow("no connection");
+  });
+});
