@@ -73,6 +73,7 @@ export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatfo
     version: about.version,
   });
   const endSweeps = sweepHourly(platform, log);
+  platform.worker.start();
   return {
     ...base,
     masterKey,

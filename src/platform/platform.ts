@@ -29,6 +29,8 @@ import { reasons } from "./services/reasons.ts";
 import { resolutions } from "./services/resolutions.ts";
 import { users } from "./services/users.ts";
 import type { Store } from "./store/port.ts";
+import type { JobKind } from "./work/job.ts";
+import { createWorker, type Worker } from "./work/worker.ts";
 
 export type PlatformNeeds = {
   store: Store;
@@ -53,7 +55,9 @@ export type Platform = {
   routes: readonly { method: string; path: string }[];
   /** Removes the files that crashes have left behind: at start, and hourly. */
   sweep(): Promise<Swept>;
-  /** Writes what is still in memory. The store stays open. */
+  /** What is done without being asked for; nothing of it happens before it is started. */
+  worker: Worker;
+  /** Ends the work and writes what is still in memory. The store stays open. */
   close(): Promise<void>;
 };
 
@@ -61,6 +65,8 @@ export type Platform = {
 export const createPlatform = (needs: PlatformNeeds): Platform => {
   const { store, files, clock, newId, log, masterKey, lifetimes, limits, trustedProxies } = needs;
   const uses = createUses(store, log);
+  const kinds: JobKind[] = [];
+  const worker = createWorker({ store, clock, log }, kinds);
   const services: Services = {
     auth: auth({ store, newId, uses, lifetimes }),
     api_keys: api_keys({ newId, lifetimes }),
@@ -96,6 +102,10 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     fetch: app.fetch,
     routes: app.routes,
     sweep: () => sweep({ files, store, clock }),
-    close: () => uses.close(),
+    worker,
+    async close() {
+      await worker.close();
+      await uses.close();
+    },
   };
 };

@@ -3,6 +3,7 @@ import { Migrator } from "kysely/migration";
 import { StoreUnavailable } from "./port.ts";
 import { spine } from "./migrations/0001-spine.ts";
 import { ingest } from "./migrations/0002-ingest.ts";
+import { jobs } from "./migrations/0003-jobs.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** Brings a database to the newest version; several processes may try at once. */
@@ -10,7 +11,11 @@ export const migrate = async (db: Kysely<never>, types: Types): Promise<void> =>
   const migrator = new Migrator({
     db,
     provider: {
-      getMigrations: async () => ({ "0001-spine": spine(types), "0002-ingest": ingest(types) }),
+      getMigrations: async () => ({
+        "0001-spine": spine(types),
+        "0002-ingest": ingest(types),
+        "0003-jobs": jobs(types),
+      }),
     },
   });
   const { error } = await migrator.migrateToLatest();

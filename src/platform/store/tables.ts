@@ -8,6 +8,7 @@ import type { CredentialsTables } from "./tables/credentials.ts";
 import type { DisputesTables } from "./tables/disputes.ts";
 import type { IngestTables } from "./tables/ingest.ts";
 import type { PeopleTables } from "./tables/people.ts";
+import type { WorkTables } from "./tables/work.ts";
 
 export type { Flag } from "./tables/column.ts";
 export type * from "./tables/people.ts";
@@ -16,10 +17,12 @@ export type * from "./tables/configuration.ts";
 export type * from "./tables/disputes.ts";
 export type * from "./tables/ingest.ts";
 export type * from "./tables/audit.ts";
+export type * from "./tables/work.ts";
 
 export type Tables = PeopleTables &
   CredentialsTables &
   ConfigurationTables &
   DisputesTables &
   IngestTables &
-  AuditTables;
+  AuditTables &
+  WorkTables;

@@ -1,0 +1,262 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SECOND } from "../../src/kit/clock.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { addJob, removeJob } from "../../src/platform/store/jobs.ts";
+import type { Store } from "../../src/platform/store/port.ts";
+import { type Job, type JobKind, LeaseLost } from "../../src/platform/work/job.ts";
+import { createWorker, type Worker } from "../../src/platform/work/worker.ts";
+import { type FakeClock, fakeClock } from "../support/clock.ts";
+import { type Database, dialects } from "../support/stores.ts";
+
+const LEASE_MS = 60 * SECOND;
+
+/** A promise that a test resolves when it likes. */
+const gate = () => {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+};
+
+describe.each(dialects)("due work ($name)", (dialect) => {
+  let database: Database;
+  let store: Store;
+  let stores: Set<Store>;
+  let clock: FakeClock;
+  let workers: Worker[];
+  let ran: string[];
+
+  beforeEach(async () => {
+    database = await dialect.create();
+    store = await database.open();
+    stores = new Set([store]);
+    clock = fakeClock();
+    workers = [];
+    ran = [];
+  });
+  afterEach(async () => {
+    await Promise.all(workers.map((made) => made.close()));
+    await Promise.all([...stores].map((opened) => opened.close()));
+    await database.remove();
+  });
+
+  const finish = (job: Job): Promise<void> => store.transaction((tx) => job.finish(tx));
+
+  const worker = (kind: Partial<JobKind>, on: Store = store): Worker => {
+    const made = createWorker({ store: on, clock, log: silentLog }, [
+      {
+        kind: "count",
+        leaseMs: LEASE_MS,
+        atOnce: 10,
+        perLane: 10,
+        maxTries: 3,
+        retryMs: (tries) => tries * SECOND,
+        async run(job) {
+          ran.push(`${job.id}#${job.tries}`);
+          await finish(job);
+        },
+        async giveUp(job) {
+          ran.push(`${job.id} given up`);
+          await finish(job);
+        },
+        ...kind,
+      },
+    ]);
+    workers.push(made);
+    return made;
+  };
+
+  const add = (id: string, { inMs = 0, lane = "lane" } = {}): Promise<void> =>
+    store.transaction((tx) =>
+      addJob(tx, { kind: "count", id, tenantId: "t", lane, dueAt: clock() + inMs }),
+    );
+
+  // Two SQLite connections of one thread would wait for each other for ever.
+  const second = async (): Promise<Store> => {
+    const other = dialect.name === "sqlite" ? store : await database.open();
+    stores.add(other);
+    return other;
+  };
+
+  const left = async (): Promise<string[]> =>
+    (await store.read.selectFrom("jobs").select("id").orderBy("id").execute()).map(({ id }) => id);
+
+  it("is done when it is due, not before, and once", async () => {
+    await add("now");
+    await add("later", { inMs: SECOND });
+    const one = worker({});
+    await one.runDue();
+    expect([ran, await left()]).toEqual([["now#1"], ["later"]]);
+    clock.advance(SECOND);
+    await one.runDue();
+    await one.runDue();
+    expect([ran, await left()]).toEqual([["now#1", "later#1"], []]);
+  });
+
+  it("is done once by several processes", async () => {
+    const other = await second();
+    const ids = Array.from({ length: 60 }, (_, index) => `job-${String(index).padStart(2, "0")}`);
+    for (const id of ids) await add(id);
+    await Promise.all([worker({}).runDue(), worker({}, other).runDue()]);
+    await Promise.all(workers.map((made) => made.runDue()));
+    expect(ran.toSorted()).toEqual(ids.map((id) => `${id}#1`));
+  });
+
+  it("starts by itself when woken, and when another process has added it", async () => {
+    const one = worker({});
+    one.start();
+    await add("woken");
+    one.wake();
+    await expect.poll(() => ran).toEqual(["woken#1"]);
+    await add("found");
+    await expect.poll(() => ran, { timeout: 10_000 }).toEqual(["woken#1", "found#1"]);
+  });
+
+  it("is tried again when it throws, later each time, and given up after the last try", async () => {
+    await add("bad");
+    const one = worker({
+      async run(job) {
+        ran.push(`${job.id}#${job.tries}`);
+        throw new Error("no");
+      },
+    });
+    const each: string[][] = [];
+    for (const wait of [0, SECOND, 2 * SECOND, 3 * SECOND]) {
+      clock.advance(wait - 1);
+      await one.runDue();
+      clock.advance(1);
+      await one.runDue();
+      each.push(ran.splice(0));
+    }
+    expect(each).toEqual([["bad#1"], ["bad#2"], ["bad#3"], ["bad given up"]]);
+    expect(await left()).toEqual([]);
+  });
+
+  it("is not done when it ends without saying how", async () => {
+    await add("silent");
+    await worker({ run: async () => {}, retryMs: () => SECOND }).runDue();
+    expect(await left()).toEqual(["silent"]);
+  });
+
+  it("may be wanted again at another time, as if never tried", async () => {
+    await add("daily");
+    const one = worker({
+      async run(job) {
+        ran.push(`${job.id}#${job.tries}`);
+        await store.transaction((tx) => job.again(tx, job.dueAt + 10 * SECOND));
+      },
+    });
+    await one.runDue();
+    clock.advance(10 * SECOND);
+    await one.runDue();
+    expect(ran).toEqual(["daily#1", "daily#1"]);
+  });
+
+  it("is taken over when its worker has died, which can then no longer finish it", async () => {
+    await add("orphan");
+    const { open, opened } = gate();
+    let tooLate: Promise<void> | undefined;
+    const dead = worker({
+      async run(job) {
+        await opened;
+        tooLate = finish(job);
+        await tooLate;
+      },
+    });
+    const dying = dead.runDue();
+    await expect
+      .poll(() => store.read.selectFrom("jobs").select("tries").execute())
+      .toEqual([{ tries: 1 }]);
+    const heir = worker({});
+    await heir.runDue();
+    expect(ran).toEqual([]);
+    clock.advance(LEASE_MS);
+    await heir.runDue();
+    expect(ran).toEqual(["orphan#2"]);
+    open();
+    await dying;
+    await expect(tooLate).rejects.toThrow(LeaseLost);
+  });
+
+  it("counts a try for who died, none for who was shut down", async () => {
+    await add("moved");
+    const asked = gate();
+    const closed = worker({
+      run: (job) =>
+        new Promise((_resolve, reject) => {
+          job.signal.addEventListener("abort", () => reject(new Error("aborted")));
+          asked.open();
+        }),
+    });
+    closed.start();
+    await asked.opened;
+    await closed.close();
+    await worker({}).runDue();
+    expect(ran).toEqual(["moved#1"]);
+  });
+
+  it("keeps its lease as long as it runs, and is aborted when it is taken back", async () => {
+    await add("long");
+    const started = gate();
+    const aborted = gate();
+    const one = worker({
+      leaseMs: 30,
+      async run(job) {
+        job.signal.addEventListener("abort", aborted.open);
+        started.open();
+        await aborted.opened;
+        await finish(job);
+      },
+    });
+    one.start();
+    await started.opened;
+    const leasedUntil = async () =>
+      (await store.read.selectFrom("jobs").select("leased_until").executeTakeFirstOrThrow())
+        .leased_until;
+    const before = await leasedUntil();
+    clock.advance(20);
+    await expect.poll(leasedUntil).toBe(before + 20);
+    await store.transaction((tx) => removeJob(tx, { kind: "count", id: "long" }));
+    await aborted.opened;
+  });
+
+  it("lets no lane have more than its share, however many processes look", async () => {
+    const other = await second();
+    for (const lane of ["slow", "quick"]) {
+      for (const number of [1, 2, 3]) await add(`${lane}-${number}`, { lane });
+    }
+    const { open, opened } = gate();
+    const kind: Partial<JobKind> = {
+      perLane: 1,
+      async run(job) {
+        ran.push(job.id);
+        if (job.lane === "slow") await opened;
+        await finish(job);
+      },
+    };
+    const both = [worker(kind), worker(kind, other)];
+    const running = both.map((made) => made.runDue());
+    await expect.poll(() => ran.toSorted()).toEqual(["quick-1", "quick-2", "quick-3", "slow-1"]);
+    open();
+    await Promise.all(running);
+    await Promise.all(both.map((made) => made.runDue()));
+    expect(ran.slice(4)).toEqual(["slow-2", "slow-3"]);
+  });
+
+  it("takes no more at once than it was told", async () => {
+    for (const number of [1, 2, 3, 4, 5]) await add(`job-${number}`);
+    let most = 0;
+    let now = 0;
+    await worker({
+      atOnce: 2,
+      async run(job) {
+        now += 1;
+        most = Math.max(most, now);
+        await finish(job);
+        now -= 1;
+      },
+    }).runDue();
+    expect([most, await left()]).toEqual([2, []]);
+  });
+});
