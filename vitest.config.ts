@@ -7,6 +7,8 @@ export default defineConfig({
     pool: "threads",
     globalSetup: "test/support/postgres.ts",
     restoreMocks: true,
+    // What other processes do takes as long as the machine is busy; one second is no verdict.
+    expect: { poll: { timeout: 15 * SECOND } },
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts", "tools/**/*.ts", "prompts/**/*.ts"],

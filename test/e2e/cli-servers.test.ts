@@ -7,7 +7,14 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json, wildServer } from "../support/wild-server.ts";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import {
+  BEFORE_THE_CUT_MS,
+  type Ready,
+  runCli,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const SECOND = 1000;
@@ -106,7 +113,7 @@ describe("stdio", () => {
   });
 
   it.each(["stdin", "SIGTERM", "SIGINT"] as const)(
-    "is gone within a second after %s, with the platform open and a session",
+    "is gone by itself after %s, with the platform open and a session",
     async (how) => {
       const server = startCli([], env);
       say(server, hello(1));
@@ -117,7 +124,7 @@ describe("stdio", () => {
       await answerTo(server, 3);
       const { status, ms } = await server.end(how);
       expect(status).toBe(0);
-      expect(ms).toBeLessThan(SECOND);
+      expect(ms).toBeLessThan(BEFORE_THE_CUT_MS);
     },
   );
 
@@ -167,7 +174,7 @@ describe("stdio with a remote platform", () => {
       PASSWORD,
     );
     const { stdout } = await admin("key issue --tenant acme --name mcp");
-    const short = { RECEIVABLES_TOKEN_IDLE_SECONDS: "3" };
+    const short = { RECEIVABLES_TOKEN_IDLE_SECONDS: "8" };
     platform = startCli(["platform", "--port", "0"], { ...env, ...short });
     ready = await whenReady(platform);
     own = {
@@ -194,15 +201,13 @@ describe("stdio with a remote platform", () => {
   it("C-82 leaves every call in the tenant's audit log, and keeps one session alive", async () => {
     const client = await connected(own);
     await tool(client, "departments_create", { code: "AR", description: "Receivables" });
-    await new Promise((resolve) => {
-      setTimeout(resolve, 4 * SECOND);
-    });
+    const kept = { timeout: 40 * SECOND, interval: SECOND };
+    await expect.poll(() => actions(client), kept).toContain("auth.verified");
     const listed = await tool(client, "departments_list");
     expect(listed.structuredContent).toMatchObject({ count: 1 });
     const seen = await actions(client);
     expect(seen).toEqual(expect.arrayContaining(["department.created", "department.listed"]));
     expect(seen.filter((action) => action === "auth.logged_in")).toHaveLength(1);
-    expect(seen).toContain("auth.verified");
     await client.close();
   });
 
@@ -328,6 +333,6 @@ describe("http", () => {
     await whenReady(other);
     const { status, ms } = await other.end(signal);
     expect(status).toBe(0);
-    expect(ms).toBeLessThan(2 * SECOND);
+    expect(ms).toBeLessThan(BEFORE_THE_CUT_MS);
   });
 });

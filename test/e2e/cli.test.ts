@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fileVault } from "../../src/broker/vault.ts";
 import { masterKeyOf } from "../../src/bin/folder.ts";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import {
+  BEFORE_THE_CUT_MS,
+  type Ready,
+  runCli,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
 
 const PASSWORD = "canary p%ssword ü ";
 
@@ -199,7 +206,7 @@ describe("platform", () => {
     await whenReady(other);
     const { status, ms } = await other.end(signal);
     expect(status).toBe(0);
-    expect(ms).toBeLessThan(2000);
+    expect(ms).toBeLessThan(BEFORE_THE_CUT_MS);
     expect(other.texts.stdout.trimEnd().split("\n")).toHaveLength(1);
   });
 

@@ -72,6 +72,9 @@ export const startCli = (args: string[], env: Env): Running => {
   };
 };
 
+/** A server that ends sooner has waited for nothing: what is under way is cut off after ten seconds. */
+export const BEFORE_THE_CUT_MS = 9000;
+
 export type Ready = { event: "ready"; baseUrl: string; extBaseUrl: string; mcpUrl?: string };
 
 /** Waits for a server's one line. */

@@ -334,9 +334,9 @@ describe("the session", () => {
     const broker = brokerWith(login);
     await list(broker);
     server.behave(() => {});
-    const began = performance.now();
+    // A request may take 30 s, which is longer than this test.
     await broker.close();
-    expect(performance.now() - began).toBeLessThan(900);
+    expect(timers).toEqual([]);
   });
 
   it("takes no session operation for an ordinary call", async () => {
