@@ -1,6 +1,6 @@
-import { isIP } from "node:net";
 import { z } from "zod";
 import { LEVELS } from "../kit/log.ts";
+import { isNetwork } from "../kit/network.ts";
 import { knownToolsets } from "../mcp/settings.ts";
 
 /** What a setting is, for people: `shown` is its default where the schema's own says less. */
@@ -60,15 +60,6 @@ const Toolsets = list.superRefine((names, context) => {
 const Key = Text.regex(/^[\x21-\x7e]{1,512}$/, "must be a key of printable ASCII without spaces");
 const DAY_SECONDS = 86_400;
 const MOST_REQUESTS = 1_000_000_000;
-
-const isNetwork = (text: string): boolean => {
-  const [address = "", bits, ...rest] = text.split("/");
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-  );
-};
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 
