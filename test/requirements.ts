@@ -344,7 +344,7 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Export errors and limits",
-    now: "none",
+    now: "all",
     lines: {
       "EX-01": "401 without a key everywhere but the catalogue",
       "EX-02": "429 tells when to come back",

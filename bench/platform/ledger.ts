@@ -164,6 +164,7 @@ export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
       keyInactivity: 3e10,
     },
     limits: { gatewayPerMinute: 1e9, loginPerMinute: 0, exportPerMinute: 0, exportPerHour: 0 },
+    retention: { auditLogs: 3.456e10 },
     trustedProxies: [],
     headerWord: "Platform",
     version: "bench",

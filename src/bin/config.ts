@@ -34,6 +34,8 @@ export type Config = {
     exportPerMinute: number;
     exportPerHour: number;
   };
+  /** How long things are kept, in milliseconds. */
+  retention: { auditLogs: number };
   trustedProxies: string[];
   http: { hosts: string[] | undefined; origins: string[] | undefined };
   level: Level;
@@ -147,6 +149,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     exportPerMinute: env.RECEIVABLES_RATE_MINUTE,
     exportPerHour: env.RECEIVABLES_RATE_HOUR,
   },
+  retention: { auditLogs: env.RECEIVABLES_AUDIT_RETENTION_DAYS * DAY },
   trustedProxies: env.RECEIVABLES_TRUSTED_PROXIES,
   http: { hosts: env.RECEIVABLES_HTTP_HOSTS, origins: env.RECEIVABLES_HTTP_ORIGINS },
   level: env.RECEIVABLES_LOG,

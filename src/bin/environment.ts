@@ -159,6 +159,12 @@ export const Environment = z.object({
     MOST_REQUESTS,
     "export requests an hour per tenant; 0 = off",
   ),
+  RECEIVABLES_AUDIT_RETENTION_DAYS: whole(
+    400,
+    1,
+    36_500,
+    "how long entries of the audit log are kept",
+  ),
   RECEIVABLES_TRUSTED_PROXIES: list
     .refine((networks) => networks.every(isNetwork), "must be a comma list of networks as CIDR")
     .default([])

@@ -32,16 +32,30 @@ export type OpenPlatform = Base & {
   close(): Promise<void>;
 };
 
-/** Sweeps now and each hour; gives what ends that, once the sweep under way is through. */
-const sweepHourly = ({ sweep }: Platform, log: Log): (() => Promise<void>) => {
+const sweep = async (platform: Platform, log: Log): Promise<void> => {
+  try {
+    const swept = await platform.sweep();
+    if (swept.unfinished + swept.unknown > 0) log.info("files.swept", swept);
+  } catch (error) {
+    log.warn("files.sweep_failed", errorFields(error));
+  }
+};
+
+const purge = async (platform: Platform, log: Log): Promise<void> => {
+  try {
+    const purged = await platform.purge();
+    if (purged.auditEntries > 0) log.info("store.purged", purged);
+  } catch (error) {
+    log.warn("store.purge_failed", errorFields(error));
+  }
+};
+
+/** Cleans up now and each hour; gives what ends that, once what is under way is through. */
+const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   let underWay: Promise<void> | undefined;
   const once = async (): Promise<void> => {
-    try {
-      const { unfinished, unknown } = await sweep();
-      if (unfinished + unknown > 0) log.info("files.swept", { unfinished, unknown });
-    } catch (error) {
-      log.warn("files.sweep_failed", errorFields(error));
-    }
+    await sweep(platform, log);
+    await purge(platform, log);
     underWay = undefined;
   };
   const run = (): void => {
@@ -60,7 +74,7 @@ const sweepHourly = ({ sweep }: Platform, log: Log): (() => Promise<void>) => {
 export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatform> => {
   const masterKey = await masterKeyOf(config)();
   const base = await openBase(config);
-  const { lifetimes, limits, trustedProxies, headerWord } = config;
+  const { lifetimes, limits, retention, trustedProxies, headerWord } = config;
   const platform = createPlatform({
     ...base,
     files: diskFiles(folderOf(config.dataFolder).files),
@@ -68,18 +82,19 @@ export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatfo
     masterKey,
     lifetimes,
     limits,
+    retention,
     trustedProxies,
     headerWord,
     version: about.version,
   });
-  const endSweeps = sweepHourly(platform, log);
+  const endCleaning = cleanHourly(platform, log);
   platform.worker.start();
   return {
     ...base,
     masterKey,
     fetch: platform.fetch,
     async close() {
-      await endSweeps();
+      await endCleaning();
       await platform.close();
       await base.store.close();
     },

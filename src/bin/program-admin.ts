@@ -153,11 +153,18 @@ const keys = (run: Run): Command =>
       ),
   ]);
 
-export const admin = (run: Run): Command =>
-  group("admin", "Set up tenants, roles, users, routes and keys, also while servers run.", [
-    tenants(run),
-    roles(run),
-    users(run),
-    ...configuration(run),
-    keys(run),
+const audit = (run: Run): Command =>
+  group("audit", "The audit log of a tenant.", [
+    leaf("verify", "Check that no entry was altered, removed, added or moved; exit status 1 if so.")
+      .argument("<id>")
+      .action((tenantId: string, _options: unknown, self: Command) =>
+        run(self, async (io) => (await load()).auditVerify(io, tenantId)),
+      ),
   ]);
+
+export const admin = (run: Run): Command =>
+  group(
+    "admin",
+    "Set up tenants, roles, users, routes and keys and check audit logs, also while servers run.",
+    [tenants(run), roles(run), users(run), ...configuration(run), keys(run), audit(run)],
+  );

@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from "commander";
 import { leaf, type Run } from "./program-parts.ts";
 
 /** What files can be imported to. */
-export const KINDS = ["accounts", "documents", "closures", "disputes"] as const;
+export const KINDS = ["accounts", "documents", "closures", "disputes", "audit-logs"] as const;
 export type Kind = (typeof KINDS)[number];
 
 const FORMATS = ["csv", "ndjson"] as const;

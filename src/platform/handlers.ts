@@ -70,6 +70,20 @@ export type Listing<T> = {
   close?: () => Promise<void>;
 };
 
+/** A page that is too long to hold: its rows as they are read, and what is known of it before and after. */
+export type Page<T> = {
+  /** What stands before the rows. */
+  head: Omit<T, "data" | "pagination">;
+  /** How many rows it will have. */
+  rowCount: number;
+  /** The JSON of its rows with commas between, in pieces. */
+  data: AsyncIterable<Uint8Array>;
+  /** What stands after the rows, asked for once they are read. */
+  pagination: () => T extends { pagination: infer P } ? P : never;
+  /** Gives back what the rows are read from, read or not. */
+  close: () => Promise<void>;
+};
+
 /** A file as it is read; whoever answers with it reads or cancels it. */
 export type FileAnswer = {
   fileName: string;
@@ -81,7 +95,11 @@ export type FileAnswer = {
 export type Answer<O extends Operation> = O["file"] extends true ? FileAnswer : JsonAnswer<O>;
 
 type JsonAnswer<O extends Operation> =
-  Output<O> extends (infer Row)[] ? Row[] | Listing<Row> : Output<O>;
+  Output<O> extends (infer Row)[]
+    ? Row[] | Listing<Row>
+    : Output<O> extends { data: unknown[]; pagination: unknown }
+      ? Output<O> | Page<Output<O>>
+      : Output<O>;
 
 export type Handler<O extends Operation> = (input: Input<O>, call: Call<O>) => Promise<Answer<O>>;
 

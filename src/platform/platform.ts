@@ -12,6 +12,7 @@ import { createAddressOf } from "./http/address.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createLimiter, type Limits } from "./http/limit.ts";
+import { type Purged, purge, type Retention } from "./retention.ts";
 import { account_notes } from "./services/account-notes.ts";
 import { accounts } from "./services/accounts.ts";
 import { api_keys } from "./services/api-keys.ts";
@@ -41,6 +42,7 @@ export type PlatformNeeds = {
   masterKey: Buffer;
   lifetimes: Lifetimes;
   limits: Limits;
+  retention: Retention;
   /** Networks whose X-Forwarded-For is believed, as CIDR. */
   trustedProxies: string[];
   headerWord: string;
@@ -55,6 +57,8 @@ export type Platform = {
   routes: readonly { method: string; path: string }[];
   /** Removes the files that crashes have left behind: at start, and hourly. */
   sweep(): Promise<Swept>;
+  /** Removes what has been kept for its time: at start, and hourly. */
+  purge(): Promise<Purged>;
   /** What is done without being asked for; nothing of it happens before it is started. */
   worker: Worker;
   /** Ends the work and writes what is still in memory. The store stays open. */
@@ -102,6 +106,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     fetch: app.fetch,
     routes: app.routes,
     sweep: () => sweep({ files, store, clock }),
+    purge: () => purge({ store, clock, retention: needs.retention }),
     worker,
     async close() {
       await worker.close();

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { linkHash } from "../../src/platform/store/audit-logs.ts";
+import { linkHash } from "../../src/platform/store/audit-chain.ts";
 import {
   type Caller,
   configure,
@@ -159,7 +159,10 @@ onEveryStore("audit log", (at) => {
         .insertInto("audit_logs")
         .values({ ...link, hash, schedule_id: null, search: "/payments/query" })
         .execute();
-      await tx.insertInto("audit_heads").values({ tenant_id: "audit-old", seq: 1, hash }).execute();
+      await tx
+        .insertInto("audit_heads")
+        .values({ tenant_id: "audit-old", seq: 1, hash, purged_seq: 0, purged_hash: "" })
+        .execute();
     });
     const { data } = (await old("GET", LOGS)).body;
     expect(data).toHaveLength(1);
@@ -223,7 +226,7 @@ onEveryStore("audit log", (at) => {
     expect((await entries("?q=dispute.LIST")).length).toBeGreaterThan(0);
     expect((await entries("?q=/disputes/{")).length).toBeGreaterThan(0);
     const [entry] = await entries("?limit=1");
-    for (const hidden of [admin.userId, entry?.id ?? "", "%", "dispute_listed"]) {
+    for (const hidden of [admin.userId, entry?.id ?? "", "%", "dispute_listed", "\u001f"]) {
       expect([hidden, await entries(`?q=${encodeURIComponent(hidden)}`)]).toEqual([hidden, []]);
     }
   });

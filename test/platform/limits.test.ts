@@ -1,10 +1,63 @@
 import { expect, it } from "vitest";
+import { readConfig } from "../../src/bin/config.ts";
+import { served } from "../../src/contract/index.ts";
+import type { Operation } from "../../src/contract/operation.ts";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { createLimiter } from "../../src/platform/http/limit.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";
 const LIMITS = { gatewayPerMinute: 5, loginPerMinute: 6, exportPerMinute: 3, exportPerHour: 5 };
+
+const exported: Operation[] = Object.values(served)
+  .flatMap((verbs): Operation[] => Object.values(verbs))
+  .filter(({ service, access }) => service === "export" && access !== "public");
+
+const pathOf = ({ path }: Operation): string => path.replace(/\{\w+\}/g, "some");
+
+onEveryStore("the export API's first refusals", (at) => {
+  it("EX-01 EX-05 no operation but the public ones answers without a good key", async () => {
+    expect(exported.length).toBeGreaterThan(0);
+    for (const operation of exported) {
+      for (const headers of [undefined, { "X-API-Key": "rcvx_wrong" }]) {
+        const reply = await at().call(
+          operation.method,
+          pathOf(operation),
+          headers === undefined ? {} : { headers },
+        );
+        expect([operation.id, reply.status, reply.body]).toEqual([
+          operation.id,
+          401,
+          {
+            error: {
+              code: "UNAUTHORIZED",
+              message: expect.any(String),
+              requestId: expect.any(String),
+            },
+          },
+        ]);
+      }
+    }
+  });
+
+  it("EX-03 a tenant has 1,000 requests a minute and 50,000 an hour", async () => {
+    const config = readConfig({ env: {}, readFile: () => "", dataFolder: "." });
+    const limiter = createLimiter(at().store, config.limits);
+    const now = at().clock();
+    for (let number = 0; number < 1000; number += 1) await limiter.keyed("export", "busy", now);
+    await expect(limiter.keyed("export", "busy", now)).rejects.toMatchObject({
+      code: "rate_limited",
+      details: { retryAfterSeconds: 60 },
+    });
+    const { counting } = at().store;
+    const hour = counting.updateTable("counters").where("key", "=", "export:busy:hour");
+    expect((await hour.set({ count: 49_999 }).executeTakeFirst()).numUpdatedRows).toBe(1n);
+    await limiter.keyed("export", "busy", now + 30 * MINUTE);
+    await expect(limiter.keyed("export", "busy", now + 30 * MINUTE)).rejects.toMatchObject({
+      details: { retryAfterSeconds: 30 * 60 },
+    });
+  });
+});
 
 onEveryStore(
   "rate limits",
@@ -55,6 +108,21 @@ onEveryStore(
         .where("tenant_id", "=", "rate-a")
         .execute();
       expect(logged.filter((row) => row.status_code === 429)).toHaveLength(5);
+    });
+
+    it("EX-02 every operation of the export API tells a tenant over its limit when to come back", async () => {
+      at().clock.advance(MINUTE);
+      await at().tenant("rate-every");
+      const caller = await at().exportCaller("rate-every");
+      for (let number = 0; number < 3; number += 1) await caller("GET", LOGS);
+      for (const operation of exported) {
+        const { status, headers } = await caller(operation.method, pathOf(operation));
+        expect([operation.id, status, headers.get("retry-after")]).toEqual([
+          operation.id,
+          429,
+          "60",
+        ]);
+      }
     });
 
     it("C-37 D-RATE limits logins by address, believing only trusted proxies", async () => {

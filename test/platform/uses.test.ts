@@ -5,7 +5,7 @@ import { createUses } from "../../src/platform/credentials.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
-import { LIFETIMES, onEveryStore, type TestPlatform } from "../support/platform.ts";
+import { LIFETIMES, onEveryStore, RETENTION, type TestPlatform } from "../support/platform.ts";
 
 const usedAt = async (at: () => TestPlatform, userId: string): Promise<number[]> =>
   (
@@ -52,6 +52,7 @@ onEveryStore("when a credential was last used", (at) => {
       masterKey: Buffer.alloc(32, 7),
       lifetimes: LIFETIMES,
       limits: { gatewayPerMinute: 0, loginPerMinute: 0, exportPerMinute: 0, exportPerHour: 0 },
+      retention: RETENTION,
       trustedProxies: [],
       headerWord: "Platform",
       version: "test",

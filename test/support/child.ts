@@ -3,8 +3,15 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 /** Starts a script of the tests as a process of its own. Whoever starts it ends it. */
-export const startChild = (script: URL, args: readonly string[]): ChildProcess =>
-  spawn(process.execPath, [fileURLToPath(script), ...args], { stdio: ["pipe", "pipe", "inherit"] });
+export const startChild = (
+  script: URL,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): ChildProcess =>
+  spawn(process.execPath, [fileURLToPath(script), ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, ...env },
+  });
 
 /** Waits for a process to end well and gives what it printed. */
 export const finished = async (child: ChildProcess): Promise<string> => {

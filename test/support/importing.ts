@@ -1,5 +1,7 @@
+import type { Clock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { accountTarget } from "../../src/platform/import/accounts.ts";
+import { auditLogTarget } from "../../src/platform/import/audit-logs.ts";
 import { closureTarget } from "../../src/platform/import/closures.ts";
 import { disputeTarget } from "../../src/platform/import/disputes.ts";
 import { documentTarget } from "../../src/platform/import/documents.ts";
@@ -56,13 +58,20 @@ export const importDisputes = (
   return importTo(at, tenantId, target, text, how);
 };
 
-const RECORDS = { accounts: accountTarget, documents: documentTarget, closures: closureTarget };
+type Kind = "accounts" | "documents" | "closures" | "audit-logs";
 
-/** Imports records of the ingest API. */
+const RECORDS: Record<Kind, (needs: { tenantId: string; clock: Clock }) => Target> = {
+  accounts: accountTarget,
+  documents: documentTarget,
+  closures: closureTarget,
+  "audit-logs": auditLogTarget,
+};
+
+/** Imports records that need no more than their tenant. */
 export const importRecords = (
   at: TestPlatform,
   tenantId: string,
-  kind: keyof typeof RECORDS,
+  kind: Kind,
   text: string | Buffer,
   how: How = {},
 ) => importTo(at, tenantId, RECORDS[kind]({ tenantId, clock: at.clock }), text, how);

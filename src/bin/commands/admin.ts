@@ -1,3 +1,4 @@
+import { verifyAudit } from "../../platform/admin/audit.ts";
 import { issueKey, revokeKey } from "../../platform/admin/keys.ts";
 import { setApplyWhenInvoiceClosed } from "../../platform/admin/resolutions.ts";
 import { createRole } from "../../platform/admin/roles.ts";
@@ -13,13 +14,17 @@ import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
 
 // Commands work on the store itself, also while servers run on it.
-const onStore = async (io: Io, act: (base: Base) => Promise<object>): Promise<void> => {
+const withStore = async <T>(io: Io, act: (base: Base) => Promise<T>): Promise<T> => {
   const base = await openBase(io.config);
   try {
-    io.print(await act(base));
+    return await act(base);
   } finally {
     await base.store.close();
   }
+};
+
+const onStore = async (io: Io, act: (base: Base) => Promise<object>): Promise<void> => {
+  io.print(await withStore(io, act));
 };
 
 /** All of standard input, less the newline that a shell adds. */
@@ -52,5 +57,17 @@ export const routeSet = (io: Io, wish: Parameters<typeof setRoute>[1]) =>
 
 export const keyIssue = (io: Io, made: Parameters<typeof issueKey>[1]) =>
   onStore(io, (base) => issueKey(base, made));
+
+/** Prints the verdict, and fails where it is a bad one. */
+export const auditVerify = async (io: Io, tenantId: string): Promise<void> => {
+  const verdict = await withStore(io, (base) => verifyAudit(base, tenantId));
+  io.print(verdict);
+  const { ok, sealedTo, firstBadId } = verdict;
+  if (ok) return;
+  const from = firstBadId === null ? "after it entries are missing" : `not so entry ${firstBadId}`;
+  throw new Error(
+    `The audit log was changed: up to entry number ${sealedTo} it is whole, ${from}.`,
+  );
+};
 
 export const keyRevoke = (io: Io, keyId: string) => onStore(io, (base) => revokeKey(base, keyId));

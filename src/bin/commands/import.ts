@@ -4,6 +4,7 @@ import { Problem } from "../../contract/errors.ts";
 import { createLog } from "../../kit/log.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
 import { accountTarget } from "../../platform/import/accounts.ts";
+import { auditLogTarget } from "../../platform/import/audit-logs.ts";
 import { closureTarget } from "../../platform/import/closures.ts";
 import { disputeTarget } from "../../platform/import/disputes.ts";
 import { documentTarget } from "../../platform/import/documents.ts";
@@ -22,6 +23,7 @@ const TARGETS: Record<Kind, (needs: Needs) => Target> = {
   documents: documentTarget,
   closures: closureTarget,
   disputes: disputeTarget,
+  "audit-logs": auditLogTarget,
 };
 
 const cannotRead = (what: string, path: string, error: unknown): Problem =>

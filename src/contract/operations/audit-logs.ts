@@ -15,6 +15,16 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
+const AuditPage = z.object({
+  data: z.array(AuditEntry),
+  pagination: z.object({
+    cursor: z.string().nullable(),
+    hasMore: z.boolean(),
+    rowCount: z.int(),
+  }),
+});
+export type AuditPage = z.infer<typeof AuditPage>;
+
 const Moment = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], {
     error: "must be a date-time with offset or a date",
@@ -40,14 +50,7 @@ export const audit_logs = {
       cursor: requiredText(4096).optional(),
       limit: z.int().min(1).max(100_000).optional().meta({ description: "default 500" }),
     }),
-    output: z.object({
-      data: z.array(AuditEntry),
-      pagination: z.object({
-        cursor: z.string().nullable(),
-        hasMore: z.boolean(),
-        rowCount: z.int(),
-      }),
-    }),
+    output: AuditPage,
     audit: "audit.queried",
     source: "export-ingest 4",
   }),

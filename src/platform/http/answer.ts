@@ -1,69 +1,23 @@
 import { dispositionOf } from "../files/name.ts";
-import type { FileAnswer, Listing } from "../handlers.ts";
-
-const CHUNK_CHARACTERS = 64 * 1024;
+import type { FileAnswer, Listing, Page } from "../handlers.ts";
+import { arrayBytes, pageBytes, streamed } from "./stream.ts";
 
 export const isListing = (output: unknown): output is Listing<unknown> =>
   typeof output === "object" && output !== null && "rows" in output && "total" in output;
+
+export const isPage = (output: unknown): output is Page<object> =>
+  typeof output === "object" &&
+  output !== null &&
+  "pagination" in output &&
+  typeof output.pagination === "function";
 
 const isFile = (output: unknown): output is FileAnswer =>
   typeof output === "object" && output !== null && "bytes" in output;
 
 /** Gives back what an output that nobody will read holds open. */
 export const discard = async (output: unknown): Promise<void> => {
-  if (isListing(output)) await output.close?.();
+  if (isListing(output) || isPage(output)) await output.close?.();
   if (isFile(output)) await output.bytes.cancel();
-};
-
-async function* arrayText(rows: Listing<unknown>["rows"]): AsyncIterable<string> {
-  let text = "[";
-  let separator = "";
-  for await (const row of rows) {
-    text += separator + JSON.stringify(row);
-    separator = ",";
-    if (text.length < CHUNK_CHARACTERS) continue;
-    yield text;
-    text = "";
-  }
-  yield `${text}]`;
-}
-
-// A receiver that stops reading must not hold a view of the store for ever.
-const STALLED_MS = 60_000;
-
-/** The rows as one JSON array, written as fast as the receiver reads. */
-const streamed = ({ rows, close }: Listing<unknown>): ReadableStream<Uint8Array> => {
-  const encoder = new TextEncoder();
-  const pieces = arrayText(rows)[Symbol.asyncIterator]();
-  let stalled: NodeJS.Timeout | undefined;
-  const end = async (): Promise<void> => {
-    clearTimeout(stalled);
-    await pieces.return?.();
-    await close?.();
-  };
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      clearTimeout(stalled);
-      try {
-        const { done, value } = await pieces.next();
-        if (done === true) {
-          await end();
-          controller.close();
-          return;
-        }
-        controller.enqueue(encoder.encode(value));
-      } catch (error) {
-        await end();
-        throw error;
-      }
-      stalled = setTimeout(() => {
-        controller.error(new Error("the receiver stopped reading"));
-        void end();
-      }, STALLED_MS);
-      stalled.unref();
-    },
-    cancel: end,
-  });
 };
 
 const linkHeader = (listing: Listing<unknown>, url: URL): Record<string, string> => {
@@ -113,8 +67,13 @@ export const answer = async (
     });
   }
   const all = { ...headers, "Content-Type": "application/json" };
+  if (isPage(output)) {
+    const body = method === "HEAD" ? null : streamed(pageBytes(output), output.close);
+    return new Response(body, { status, headers: all });
+  }
   if (isListing(output)) {
-    return new Response(method === "HEAD" ? null : streamed(output), {
+    const body = method === "HEAD" ? null : streamed(arrayBytes(output.rows), output.close);
+    return new Response(body, {
       status,
       headers: { ...all, "X-Total-Count": String(output.total), ...linkHeader(output, url) },
     });

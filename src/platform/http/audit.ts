@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { NewId } from "../../kit/ids.ts";
 import type { Operation, Outcome } from "../../contract/operation.ts";
-import { appendEntries, type NewEntry } from "../store/audit-logs.ts";
+import { appendEntries, type NewEntry } from "../store/audit-chain.ts";
 import type { Db, Store } from "../store/port.ts";
 
 /** Writes the tenants' audit logs. */

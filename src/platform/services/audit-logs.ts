@@ -1,12 +1,16 @@
 import { z } from "zod";
 import type { Contract } from "../../contract/index.ts";
-import type { AuditEntry } from "../../contract/operations/audit-logs.ts";
+import type { AuditEntry, AuditPage } from "../../contract/operations/audit-logs.ts";
 import { iso } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
-import type { Handlers } from "../handlers.ts";
-import { selectEntries } from "../store/audit-logs.ts";
+import type { Call, Handlers, Page } from "../handlers.ts";
+import { jsonBytes } from "../json-rows.ts";
+import { findHead } from "../store/audit-chain.ts";
+import { type AuditFilter, countEntries, selectEntries, type Walk } from "../store/audit-logs.ts";
 
 const DEFAULT_LIMIT = 500;
+/** A page of more rows is sent as it is read. */
+const HELD_ROWS = 1000;
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectEntries>["execute"]>>[number];
 
@@ -21,42 +25,88 @@ const toEntry = (row: Row): AuditEntry => ({
   timestamp: iso(row.at),
 });
 
-/** Where a walk stands: whose it is, what it looks for, and the last entry given. */
-const Cursor = z.object({ tenant: z.string(), filter: z.string(), before: z.int() });
+/** Where a walk stands: whose it is, what it looks for, and what it has seen. */
+const Cursor = z.object({
+  tenant: z.string(),
+  filter: z.string(),
+  top: z.int(),
+  after: z.object({ at: z.int(), seq: z.int() }),
+});
 
 const moment = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Date.parse(text);
 
+type Wanted = { filter: AuditFilter; walk: Walk; limit: number };
+type CursorAfter = (row: Row | undefined) => string | null;
+
+const heldPage = async (
+  { db, tenantId }: Call,
+  { filter, walk, limit }: Wanted,
+  cursorAfter: CursorAfter,
+): Promise<AuditPage> => {
+  const found = await selectEntries(db, tenantId, filter, walk)
+    .limit(limit + 1)
+    .execute();
+  const rows = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const cursor = hasMore ? cursorAfter(rows.at(-1)) : null;
+  return { data: rows.map(toEntry), pagination: { cursor, hasMore, rowCount: rows.length } };
+};
+
+const streamedPage = async (
+  call: Call,
+  { filter, walk, limit }: Wanted,
+  cursorAfter: CursorAfter,
+): Promise<Page<AuditPage>> => {
+  const { tenantId } = call;
+  const snapshot = await call.snapshot();
+  const { db } = snapshot;
+  let last: Row | undefined;
+  async function* entries(): AsyncGenerator<AuditEntry> {
+    for await (const row of snapshot.stream(
+      selectEntries(db, tenantId, filter, walk).limit(limit),
+    )) {
+      last = row;
+      yield toEntry(row);
+    }
+  }
+  try {
+    const count = await countEntries(db, tenantId, filter, walk, limit + 1);
+    const [rowCount, hasMore] = [Math.min(count, limit), count > limit];
+    return {
+      head: {},
+      rowCount,
+      data: jsonBytes(entries()),
+      pagination: () => ({ cursor: hasMore ? cursorAfter(last) : null, hasMore, rowCount }),
+      close: () => snapshot.close(),
+    };
+  } catch (error) {
+    await snapshot.close();
+    throw error;
+  }
+};
+
 export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_logs"]> => ({
   async list({ query }, call) {
     const { cursor, limit = DEFAULT_LIMIT, from, to, ...exact } = query;
-    const filter = JSON.stringify({ from, to, ...exact });
-    let before: number | undefined;
-    if (cursor !== undefined) {
-      const at = Cursor.safeParse(seal.open(cursor));
-      if (!at.success || at.data.tenant !== call.tenantId || at.data.filter !== filter) {
+    const { tenantId } = call;
+    const sought = JSON.stringify({ from, to, ...exact });
+    let walk: Walk;
+    if (cursor === undefined) {
+      walk = { top: (await findHead(call.db, tenantId)).seq };
+    } else {
+      const { data: at } = Cursor.safeParse(seal.open(cursor));
+      if (at === undefined || at.tenant !== tenantId || at.filter !== sought) {
         return call.refuse("cursor", "format", "is not from this query; omit it to start anew");
       }
-      ({ before } = at.data);
+      walk = at;
     }
-    const rows = await selectEntries(call.db, call.tenantId, {
-      ...exact,
-      from: moment(from),
-      to: moment(to),
-      before,
-    })
-      .limit(limit + 1)
-      .execute();
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const hasMore = rows.length > limit && last !== undefined;
-    return {
-      data: page.map(toEntry),
-      pagination: {
-        cursor: hasMore ? seal.seal({ tenant: call.tenantId, filter, before: last.seq }) : null,
-        hasMore,
-        rowCount: page.length,
-      },
-    };
+    const { top } = walk;
+    const cursorAfter: CursorAfter = (row) =>
+      row === undefined
+        ? null
+        : seal.seal({ tenant: tenantId, filter: sought, top, after: { at: row.at, seq: row.seq } });
+    const wanted = { filter: { ...exact, from: moment(from), to: moment(to) }, walk, limit };
+    return (limit > HELD_ROWS ? streamedPage : heldPage)(call, wanted, cursorAfter);
   },
 });

@@ -230,7 +230,13 @@ const TABLES: Record<string, { columns: Columns; key: string[] }> = {
     key: ["tenant_id", "seq"],
   },
   audit_heads: {
-    columns: { tenant_id: "text", seq: "integer", hash: "text" },
+    columns: {
+      tenant_id: "text",
+      seq: "integer",
+      hash: "text",
+      purged_seq: "integer",
+      purged_hash: "text",
+    },
     key: ["tenant_id"],
   },
 };
@@ -268,8 +274,9 @@ const INDEXES: Index[] = [
   ["disputes", ["tenant_id", "external_reason_id"]],
   ["disputes", ["tenant_id", "resolution_id"]],
   ["dispute_notes", ["tenant_id", "dispute_id", "created_at", "id"]],
-  ["audit_logs", ["tenant_id", "at"]],
-  ["audit_logs", ["tenant_id", "action", "seq"]],
+  ["audit_logs", ["tenant_id", "at", "seq"]],
+  ["audit_logs", ["tenant_id", "action", "at", "seq"]],
+  ["audit_logs", ["tenant_id", "schedule_id", "at", "seq"], "schedule_id"],
 ];
 
 /** The first version of the store. */

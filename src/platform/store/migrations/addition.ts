@@ -12,7 +12,8 @@ export type Types = {
 type Column = keyof Types;
 export type Columns = Record<string, Column | `${Column}?`>;
 type Table = { columns: Columns; key: string[] };
-export type Index = [table: string, columns: string[]];
+/** `present`: only of the rows in which this column holds something. */
+export type Index = [table: string, columns: string[], present?: string];
 
 /** The audit columns of a record that changes. */
 export const TRACKED = {
@@ -42,11 +43,12 @@ const createTable = async (
 
 const createIndex = async (
   db: Kysely<unknown>,
-  [table, columns]: Index,
+  [table, columns, present]: Index,
   unique: boolean,
 ): Promise<void> => {
   const name = `${table}_${columns.filter((column) => column !== "tenant_id").join("_")}`;
-  const index = db.schema.createIndex(name).on(table).columns(columns);
+  let index = db.schema.createIndex(name).on(table).columns(columns);
+  if (present !== undefined) index = index.where(present, "is not", null);
   await (unique ? index.unique() : index).execute();
 };
 

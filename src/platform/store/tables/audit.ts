@@ -15,8 +15,14 @@ export type AuditLogRow = {
   hash: string;
 };
 
-/** The last link of a tenant's chain of audit entries. */
-export type AuditHeadRow = { tenant_id: string; seq: number; hash: string };
+/** The last link of a tenant's chain of audit entries, and the last one that was purged. */
+export type AuditHeadRow = {
+  tenant_id: string;
+  seq: number;
+  hash: string;
+  purged_seq: number;
+  purged_hash: string;
+};
 
 export type AuditTables = {
   audit_logs: AuditLogRow;

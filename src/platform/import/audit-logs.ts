@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { requiredText, text } from "../../contract/fields.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { checked } from "../services/ingest/body.ts";
+import { appendEntries, type NewEntry } from "../store/audit-chain.ts";
+import { findEntries } from "../store/audit-logs.ts";
+import { fieldsOf } from "./fields.ts";
+import type { Outcome, Target } from "./target.ts";
+
+const BATCH_ROWS = 500;
+const METADATA_CHARACTERS = 10_000;
+
+const Metadata = z
+  .record(text(128), z.union([text(2048), z.number(), z.boolean(), z.null()]))
+  .refine((metadata) => JSON.stringify(metadata).length <= METADATA_CHARACTERS, {
+    error: `must have at most ${METADATA_CHARACTERS} characters`,
+    params: { code: "too_long" },
+  });
+
+const Entry = z.object({
+  id: requiredText(128),
+  method: z.string().regex(/^[A-Z]{1,16}$/, "must be an HTTP method"),
+  endpoint: requiredText(2048),
+  action: requiredText(128).optional(),
+  statusCode: z.int().min(100).max(599),
+  metadata: Metadata.optional(),
+  tenantId: text(64).optional(),
+  timestamp: z.iso.datetime({ offset: true }),
+});
+type Entry = z.output<typeof Entry>;
+
+type Needs = { tenantId: string; clock: Clock };
+
+const rules = ({ tenantId, clock }: Needs, { tenantId: named, timestamp }: Entry) => [
+  ...(named === undefined || named === tenantId
+    ? []
+    : [{ field: "tenantId", code: "format", message: "is not the tenant of this import" }]),
+  ...(Date.parse(timestamp) <= clock()
+    ? []
+    : [{ field: "timestamp", code: "range", message: "must not be in the future" }]),
+];
+
+const entryOf = (tenantId: string, { timestamp, ...entry }: Entry): NewEntry => ({
+  tenantId,
+  id: entry.id,
+  at: Date.parse(timestamp),
+  method: entry.method,
+  endpoint: entry.endpoint,
+  action: entry.action ?? null,
+  statusCode: entry.statusCode,
+  metadata: entry.metadata ?? {},
+});
+
+const keyOf = ({ id, at }: { id: string; at: number }): string => JSON.stringify([id, at]);
+
+const contentOf = ({ method, endpoint, action, statusCode, metadata }: NewEntry): string =>
+  JSON.stringify([method, endpoint, action, statusCode, JSON.stringify(metadata)]);
+
+const OTHERWISE: Outcome = [
+  { field: "id", code: "conflict", message: "is in the log with other content, which stays" },
+];
+
+/** Entries of the audit log, known by id and moment; what is in the log stays as it is. */
+export const auditLogTarget = (needs: Needs): Target<Entry> => ({
+  kind: "audit-logs",
+  fields: fieldsOf(Entry),
+  batchRows: BATCH_ROWS,
+  parse(record) {
+    const result = checked(Entry, record);
+    const faults = result.value === undefined ? [] : rules(needs, result.value);
+    return faults.length === 0 ? result : { faults };
+  },
+  async write(tx, rows) {
+    const { tenantId } = needs;
+    const entries = rows.map(({ values }) => entryOf(tenantId, values));
+    const found = await findEntries(tx, tenantId, entries);
+    const known = new Map(found.map((entry) => [keyOf(entry), contentOf(entry)]));
+    const fresh: NewEntry[] = [];
+    const outcomes = entries.map((entry): Outcome => {
+      const content = contentOf(entry);
+      const before = known.get(keyOf(entry));
+      if (before !== undefined) return before === content ? "unchanged" : OTHERWISE;
+      known.set(keyOf(entry), content);
+      fresh.push(entry);
+      return "written";
+    });
+    await appendEntries(tx, fresh);
+    return outcomes;
+  },
+});

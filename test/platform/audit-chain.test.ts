@@ -1,0 +1,181 @@
+import { expect, it } from "vitest";
+import { DAY, HOUR } from "../../src/kit/clock.ts";
+import { verifyAudit } from "../../src/platform/admin/audit.ts";
+import { appendEntries, linkHash, purgeEntries } from "../../src/platform/store/audit-chain.ts";
+import type { Db } from "../../src/platform/store/port.ts";
+import { entry, logged, rowsOf } from "../support/audit.ts";
+import { onEveryStore, RETENTION } from "../support/platform.ts";
+
+onEveryStore("the chain of the audit log", (at) => {
+  const only = (tx: Db, tenantId: string, seq: number) =>
+    tx.updateTable("audit_logs").where("tenant_id", "=", tenantId).where("seq", "=", seq);
+  const without = (tx: Db, tenantId: string, seq: number) =>
+    tx.deleteFrom("audit_logs").where("tenant_id", "=", tenantId).where("seq", "=", seq);
+
+  const TAMPERED: [what: string, tamper: (tx: Db, id: string) => Promise<unknown>, bad: object][] =
+    [
+      ["nothing done to it", async () => {}, { entries: 9, sealedTo: 9, ok: true }],
+      [
+        "an entry altered",
+        (tx, id) => only(tx, id, 4).set({ status_code: 403 }).execute(),
+        { entries: 9, sealedTo: 3, firstBadId: "entry-4" },
+      ],
+      [
+        "an entry's metadata altered and its hash made anew",
+        async (tx, id) => {
+          const row = (await rowsOf(tx, id))[3];
+          if (row === undefined) throw new Error("no such entry");
+          const altered = { ...row, metadata: "{}" };
+          await only(tx, id, 4)
+            .set({ metadata: "{}", hash: linkHash(altered) })
+            .execute();
+        },
+        { entries: 9, sealedTo: 3, firstBadId: "entry-4" },
+      ],
+      [
+        "an action given to an entry that had none",
+        (tx, id) => only(tx, id, 3).set({ action: "payments.queried" }).execute(),
+        { entries: 9, sealedTo: 2, firstBadId: "entry-3" },
+      ],
+      [
+        "an entry hidden from the search",
+        (tx, id) => only(tx, id, 5).set({ search: "" }).execute(),
+        { entries: 9, sealedTo: 4, firstBadId: "entry-5" },
+      ],
+      [
+        "an entry removed",
+        (tx, id) => without(tx, id, 5).execute(),
+        { entries: 8, sealedTo: 4, firstBadId: "entry-6" },
+      ],
+      [
+        "the first entries removed as if purged",
+        (tx, id) => without(tx, id, 1).execute(),
+        { entries: 8, sealedTo: 0, firstBadId: "entry-2" },
+      ],
+      [
+        "the last entry removed",
+        (tx, id) => without(tx, id, 9).execute(),
+        { entries: 8, sealedTo: 8, firstBadId: null },
+      ],
+      [
+        "an entry added at the end",
+        async (tx, id) => {
+          const last = (await rowsOf(tx, id)).at(-1);
+          if (last === undefined) throw new Error("no such entry");
+          const added = { ...last, seq: 10, id: "added", prev_hash: last.hash };
+          await tx
+            .insertInto("audit_logs")
+            .values({ ...added, hash: linkHash(added) })
+            .execute();
+        },
+        { entries: 10, sealedTo: 9, firstBadId: "added" },
+      ],
+      [
+        "an entry added between",
+        async (tx, id) => {
+          const rows = await rowsOf(tx, id);
+          await tx.deleteFrom("audit_logs").where("tenant_id", "=", id).execute();
+          const moved = rows.map((row) => (row.seq > 6 ? { ...row, seq: row.seq + 1 } : row));
+          const [, , , , , sixth] = rows;
+          if (sixth === undefined) throw new Error("no such entry");
+          const added = { ...sixth, seq: 7, id: "added", prev_hash: sixth.hash };
+          const all = [...moved, { ...added, hash: linkHash(added) }];
+          await tx.insertInto("audit_logs").values(all).execute();
+        },
+        { entries: 10, sealedTo: 7, firstBadId: "entry-7" },
+      ],
+      [
+        "two entries exchanged",
+        async (tx, id) => {
+          await only(tx, id, 4).set({ seq: 99 }).execute();
+          await only(tx, id, 5).set({ seq: 4 }).execute();
+          await only(tx, id, 99).set({ seq: 5 }).execute();
+        },
+        { entries: 9, sealedTo: 3, firstBadId: "entry-5" },
+      ],
+      [
+        "its head taken away",
+        (tx, id) => tx.deleteFrom("audit_heads").where("tenant_id", "=", id).execute(),
+        { entries: 9, sealedTo: 0, firstBadId: "entry-1" },
+      ],
+      [
+        "its head altered",
+        (tx, id) =>
+          tx.updateTable("audit_heads").set({ hash: "0" }).where("tenant_id", "=", id).execute(),
+        { entries: 9, sealedTo: 9, firstBadId: null },
+      ],
+    ];
+
+  it.each(TAMPERED.map(([what, tamper, verdict], index) => ({ what, tamper, verdict, index })))(
+    "C-58 D-AUD-4 tells of a log with $what",
+    async ({ tamper, verdict, index }) => {
+      const tenantId = `tampered-${index}`;
+      await logged(at(), tenantId, 9);
+      await at().store.transaction(async (tx) => {
+        await tamper(tx, tenantId);
+      });
+      expect(await verifyAudit(at(), tenantId)).toEqual({
+        tenantId,
+        ok: false,
+        firstBadId: null,
+        ...verdict,
+      });
+    },
+  );
+
+  it("D-AUD-4 verifies an empty log, and none of a tenant that does not exist", async () => {
+    await logged(at(), "silent", 0);
+    expect(await verifyAudit(at(), "silent")).toEqual({
+      tenantId: "silent",
+      entries: 0,
+      sealedTo: 0,
+      ok: true,
+      firstBadId: null,
+    });
+    await expect(verifyAudit(at(), "nobody")).rejects.toThrow("no tenant");
+  });
+
+  it("D-AUD-4 keeps entries for their time; the chain holds without those that are gone", async () => {
+    await logged(at(), "kept", 30);
+    const before = at().clock();
+    at().clock.advance(RETENTION.auditLogs - 10 * DAY);
+    expect((await at().platform.purge()).auditEntries).toBeGreaterThanOrEqual(19);
+    expect((await rowsOf(at().store.read, "kept")).map(({ id }) => id)).toEqual(
+      Array.from({ length: 11 }, (_, index) => `entry-${index + 20}`),
+    );
+    expect(await verifyAudit(at(), "kept")).toMatchObject({ ok: true, entries: 11, sealedTo: 30 });
+    const more = [entry("kept", 31, at().clock())];
+    await at().store.transaction((tx) => appendEntries(tx, more));
+    at().clock.advance(10 * DAY + HOUR);
+    await at().platform.purge();
+    expect(await verifyAudit(at(), "kept")).toMatchObject({ ok: true, entries: 1, sealedTo: 31 });
+    await at().store.transaction((tx) => without(tx, "kept", 31).execute());
+    expect(await verifyAudit(at(), "kept")).toMatchObject({ ok: false, entries: 0, sealedTo: 30 });
+    expect(at().clock()).toBeGreaterThan(before);
+  });
+
+  it("D-AUD-4 an entry that is older than those before it waits for them", async () => {
+    await logged(at(), "late", 0);
+    const moments = [5, 1, 9].map((days) => at().clock() - days * DAY);
+    const entries = moments.map((moment, index) => entry("late", index + 1, moment));
+    await at().store.transaction((tx) => appendEntries(tx, entries));
+    const purged = (days: number) =>
+      at().store.transaction((tx) => purgeEntries(tx, "late", at().clock() - days * DAY));
+    expect([await purged(6), await purged(4), await purged(4), await purged(0)]).toEqual([
+      0, 1, 0, 2,
+    ]);
+    expect(await verifyAudit(at(), "late")).toMatchObject({ ok: true, entries: 0, sealedTo: 3 });
+  });
+
+  it("D-AUD-4 two processes that purge at once leave a whole chain", async () => {
+    await logged(at(), "twice", 2500);
+    const purging = async () => {
+      let removed = 1;
+      while (removed > 0) {
+        removed = await at().store.transaction((tx) => purgeEntries(tx, "twice", at().clock()));
+      }
+    };
+    await Promise.all([purging(), purging(), purging()]);
+    expect(await verifyAudit(at(), "twice")).toMatchObject({ ok: true, entries: 1 });
+  });
+});

@@ -1,0 +1,98 @@
+import { beforeAll, expect, it } from "vitest";
+import { DAY } from "../../src/kit/clock.ts";
+import { verifyAudit } from "../../src/platform/admin/audit.ts";
+import { AUDIT_LOGS, rowsOf } from "../support/audit.ts";
+import { importRecords } from "../support/importing.ts";
+import { onEveryStore } from "../support/platform.ts";
+
+const many = Array.from({ length: 10 }, (_, index) => [`key-${index}`, "x".repeat(1100)]);
+
+onEveryStore("imported audit entries", (at) => {
+  const old = (number: number, more: object = {}) => ({
+    id: `old-${number}`,
+    method: "POST",
+    endpoint: "/payments/query",
+    statusCode: 200,
+    metadata: { source: "iandp", rowCount: number },
+    timestamp: new Date(at().clock() - (40 - number) * DAY).toISOString(),
+    ...more,
+  });
+  const importing = (rows: readonly object[]) =>
+    importRecords(
+      at(),
+      "imported",
+      "audit-logs",
+      rows.map((row) => JSON.stringify(row)).join("\n"),
+      {
+        format: "ndjson",
+      },
+    );
+  const listed = async (query = "") => {
+    const read = await at().exportCaller("imported", ["audit:read"]);
+    return (await read("GET", `${AUDIT_LOGS}${query}`)).body.data;
+  };
+
+  beforeAll(async () => {
+    await at().tenant("imported");
+  });
+
+  it("AU-05 AU-06 entries from before the action field list without it, in their order of time", async () => {
+    await listed();
+    const { counts } = await importing([old(2), old(3, { action: "schedule.created" }), old(1)]);
+    expect(counts).toMatchObject({ read: 3, written: 3, rejected: 0 });
+    const entries = await listed();
+    expect(entries.map(({ id }: { id: string }) => id).slice(1)).toEqual([
+      "old-3",
+      "old-2",
+      "old-1",
+    ]);
+    expect(entries[0].action).toBe("audit.queried");
+    const { metadata, ...first } = old(1);
+    expect(entries[3]).toStrictEqual({ ...first, metadata, tenantId: "imported" });
+    expect(entries[1].action).toBe("schedule.created");
+    expect(await listed("?q=IANDP")).toHaveLength(3);
+    expect(await verifyAudit(at(), "imported")).toMatchObject({ ok: true });
+  });
+
+  it("AU-05 a second run of the file writes nothing, and what is in the log stays", async () => {
+    await importing([old(4)]);
+    const before = await rowsOf(at().store.read, "imported");
+    const { counts, rejects } = await importing([old(4), old(4), old(4, { statusCode: 500 })]);
+    expect(counts).toMatchObject({ unchanged: 2, rejected: 1, written: 0 });
+    expect(rejects[0]).toMatchObject({ line: 3, field: "id", code: "conflict" });
+    expect(await rowsOf(at().store.read, "imported")).toEqual(before);
+  });
+
+  it.each([
+    ["without an id", { id: undefined }, "id"],
+    ["of a method in lower case", { method: "get" }, "method"],
+    ["of no status", { statusCode: 99 }, "statusCode"],
+    ["of another tenant", { tenantId: "else" }, "tenantId"],
+    ["of tomorrow", { timestamp: "2999-01-01T00:00:00Z" }, "timestamp"],
+    ["of a day without time", { timestamp: "2026-01-01" }, "timestamp"],
+    ["with nested metadata", { metadata: { a: { b: 1 } } }, "metadata.a"],
+    ["with metadata that no database can keep", { metadata: { runId: "\0" } }, "metadata.runId"],
+    ["with too much metadata", { metadata: Object.fromEntries(many) }, "metadata"],
+  ])("refuses an entry %s", async (_what, wrong, field) => {
+    const { counts, rejects } = await importing([old(5, wrong)]);
+    expect(counts).toMatchObject({ rejected: 1, written: 0 });
+    expect(rejects[0]?.field).toBe(field);
+  });
+
+  it("reads CSV, with metadata as JSON in a cell and a blank action", async () => {
+    const csv = `id,method,endpoint,action,statusCode,metadata,timestamp\ncsv-1,GET,/schedules,,200,"{""scheduleId"":""s-1""}",2026-01-02T03:04:05+01:00\n`;
+    const { counts } = await importRecords(at(), "imported", "audit-logs", csv);
+    expect(counts).toMatchObject({ written: 1 });
+    expect(await listed("?scheduleId=s-1")).toEqual([
+      {
+        id: "csv-1",
+        method: "GET",
+        endpoint: "/schedules",
+        statusCode: 200,
+        metadata: { scheduleId: "s-1" },
+        tenantId: "imported",
+        timestamp: "2026-01-02T02:04:05.000Z",
+      },
+    ]);
+  });
+});
