@@ -1,13 +1,17 @@
 import {
   createMcpHandler,
   hostHeaderValidationResponse,
+  isInitializeRequest,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
   originValidationResponse,
+  readRequestBody,
 } from "@modelcontextprotocol/server";
+import { systemClock } from "../kit/clock.ts";
 import { errorFields } from "../kit/log.ts";
 import type { Front } from "./needs.ts";
 import { createBuildServer } from "./server.ts";
+import { createSessions, type SessionLimits } from "./sessions.ts";
 
 export type HttpServer = {
   /** Answers one request to the MCP address. */
@@ -15,28 +19,60 @@ export type HttpServer = {
   close(): Promise<void>;
 };
 
-/** Names without port, as Host and Origin may bear them; loopback unless told otherwise. */
-export type Accepted = { hosts?: readonly string[]; origins?: readonly string[] };
+export type HttpOptions = {
+  /** Names without port, as Host and Origin may bear them; loopback unless told otherwise. */
+  hosts?: readonly string[];
+  origins?: readonly string[];
+  sessions?: SessionLimits;
+};
 
 const bare = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
 
-/** MCP over HTTP without sessions, in both eras: a server per request. A browser page elsewhere gets 403. */
-export const createHttp = (front: Front, { hosts, origins }: Accepted = {}): HttpServer => {
+/** What a request says, when it is JSON that is not too long; the request itself can still be read. */
+const saidIn = async (request: Request): Promise<unknown> => {
+  const body = await readRequestBody(request.clone());
+  if (body.tooLarge) return undefined;
+  try {
+    return JSON.parse(body.text);
+  } catch {
+    return undefined;
+  }
+};
+
+// Requests of 2026 name their method in a header; only others may open a session.
+const mayBegin = ({ method, headers }: Request): boolean =>
+  method === "POST" && !headers.has("mcp-method");
+
+/** MCP over HTTP: a server per request for hosts of 2026, a session for those of 2025. Pages elsewhere get 403. */
+export const createHttp = (front: Front, options: HttpOptions = {}): HttpServer => {
+  const { log } = front;
   const build = createBuildServer(front);
   const handler = createMcpHandler((context) => build(context), {
     onerror: (error) => {
-      front.log.debug("mcp.http", errorFields(error));
+      log.debug("mcp.http", errorFields(error));
     },
   });
-  const hostNames = (hosts ?? localhostAllowedHostnames()).map(bare);
-  const originNames = (origins ?? localhostAllowedOrigins()).map(bare);
+  const sessions = createSessions({ build, now: systemClock, log }, options.sessions);
+  const hostNames = (options.hosts ?? localhostAllowedHostnames()).map(bare);
+  const originNames = (options.origins ?? localhostAllowedOrigins()).map(bare);
+
+  const answer = async (request: Request): Promise<Response> => {
+    const id = request.headers.get("mcp-session-id");
+    if (id !== null) return sessions.within(id, request);
+    if (!mayBegin(request)) return handler.fetch(request);
+    const said = await saidIn(request);
+    if (isInitializeRequest(said)) return sessions.begin(request, said);
+    return handler.fetch(request, said === undefined ? {} : { parsedBody: said });
+  };
+
   return {
-    fetch: async (request) => {
-      const refused =
-        hostHeaderValidationResponse(request, hostNames) ??
-        originValidationResponse(request, originNames);
-      return refused ?? handler.fetch(request);
+    fetch: async (request) =>
+      hostHeaderValidationResponse(request, hostNames) ??
+      originValidationResponse(request, originNames) ??
+      answer(request),
+    async close() {
+      await sessions.close();
+      await handler.close();
     },
-    close: () => handler.close(),
   };
 };

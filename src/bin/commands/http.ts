@@ -4,7 +4,7 @@ import { getRequestListener } from "@hono/node-server";
 import { Problem } from "../../contract/errors.ts";
 import { lazily } from "../../kit/lazily.ts";
 import { createLog } from "../../kit/log.ts";
-import { type Accepted, createHttp, type HttpServer } from "../../mcp/http.ts";
+import { createHttp, type HttpOptions, type HttpServer } from "../../mcp/http.ts";
 import { compose } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { connectHints } from "../connect.ts";
@@ -36,7 +36,7 @@ const checkOpenDoor = ({ remote, tenantId, credentials }: Config, { host }: Addr
 
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
 
-const acceptedBy = ({ http: { hosts, origins } }: Config): Accepted => ({
+const acceptedBy = ({ http: { hosts, origins } }: Config): HttpOptions => ({
   ...(hosts === undefined ? {} : { hosts }),
   ...(origins === undefined ? {} : { origins }),
 });

@@ -1,0 +1,199 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
+import { createBuildServer } from "../../src/mcp/server.ts";
+import { createSessions, type Sessions } from "../../src/mcp/sessions.ts";
+import { type FakeClock, fakeClock } from "../support/clock.ts";
+import { needsOf } from "./hosts.ts";
+import { scripted } from "./script.ts";
+
+const ADDRESS = "http://127.0.0.1:8765/mcp";
+
+const HELLO = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  },
+};
+
+const request = (body: unknown, headers: Record<string, string> = {}, method = "POST"): Request =>
+  new Request(ADDRESS, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: {
+      host: "127.0.0.1:8765",
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
+  });
+
+const front = () =>
+  needsOf(
+    scripted({
+      "departments.get_by_id": () => ({ departmentId: "d" }),
+      "departments.delete": () => null,
+    }),
+  );
+
+describe("hosts of 2025 over HTTP", () => {
+  let http: HttpServer;
+  beforeEach(async () => {
+    http = createHttp(await front());
+  });
+  afterEach(() => http.close());
+
+  const fetch = (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const asked = new Request(url, init);
+    asked.headers.set("host", "127.0.0.1:8765");
+    return http.fetch(asked);
+  };
+
+  const capabilities = { elicitation: {} };
+  const yes = { action: "accept" as const, content: { confirm: true } };
+  const gone = { name: "departments_delete", arguments: { departmentId: "d" } };
+
+  it("C-65 can be asked before something is deleted, with the SDK's newer client", async () => {
+    const client = new Client({ name: "test", version: "1" }, { capabilities });
+    const questions: string[] = [];
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      questions.push(params.message);
+      return yes;
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(ADDRESS), { fetch }));
+    const result = await client.callTool(gone);
+    expect(result.structuredContent).toMatchObject({ deleted: true });
+    expect(questions).toHaveLength(1);
+    await client.close();
+  });
+
+  it("C-65 can be asked before something is deleted, with the SDK's older client", async () => {
+    const client = new OldClient({ name: "test", version: "1" }, { capabilities });
+    const questions: string[] = [];
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      questions.push(params.message);
+      return { action: "decline" as const };
+    });
+    await client.connect(new OldTransport(new URL(ADDRESS), { fetch }));
+    const result = await client.callTool(gone);
+    expect(result.isError).toBe(true);
+    expect(questions).toHaveLength(1);
+    await client.close();
+  });
+
+  const begin = async (): Promise<string> => {
+    const response = await http.fetch(request(HELLO));
+    await response.text();
+    return response.headers.get("mcp-session-id") ?? "";
+  };
+
+  it("get a session that no other can guess, and that ends when they say so", async () => {
+    const [one, other] = [await begin(), await begin()];
+    expect(one).toMatch(/^[\w-]{43}$/);
+    expect(other).not.toBe(one);
+    const list = { jsonrpc: "2.0", id: 2, method: "prompts/list" };
+    const status = async (id: string) => {
+      const response = await http.fetch(request(list, { "mcp-session-id": id }));
+      await response.text();
+      return response.status;
+    };
+    expect(await status(one)).toBe(200);
+    const ended = await http.fetch(request(undefined, { "mcp-session-id": one }, "DELETE"));
+    expect(ended.status).toBe(200);
+    expect([await status(one), await status(other), await status("made-up")]).toEqual([
+      404, 200, 404,
+    ]);
+  });
+
+  it("are answered without a session when they never asked for one", async () => {
+    const response = await http.fetch(request({ jsonrpc: "2.0", id: 3, method: "prompts/list" }));
+    expect(response.status).toBe(200);
+    expect(response.headers.has("mcp-session-id")).toBe(false);
+    expect(await response.text()).toContain("triage-disputes");
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["a greeting without a version", JSON.stringify({ ...HELLO, params: {} })],
+  ])("get no session for %s", async (_what, body) => {
+    const asked = new Request(request(undefined), { body, method: "POST" });
+    const response = await http.fetch(asked);
+    await response.text();
+    expect(response.headers.has("mcp-session-id")).toBe(false);
+  });
+});
+
+describe("the sessions of a server", () => {
+  const LIMITS = { most: 2, idleMs: 30 * MINUTE };
+  let sessions: Sessions;
+  let clock: FakeClock;
+  beforeEach(async () => {
+    clock = fakeClock();
+    const needs = await front();
+    sessions = createSessions(
+      { build: createBuildServer(needs), now: clock, log: needs.log },
+      LIMITS,
+    );
+  });
+  afterEach(() => sessions.close());
+
+  const begin = async () => {
+    const response = await sessions.begin(request(HELLO), HELLO);
+    await response.text();
+    return { status: response.status, id: response.headers.get("mcp-session-id") ?? "", response };
+  };
+
+  const listen = (id: string): Promise<Response> => {
+    const headers = { accept: "text/event-stream", "mcp-session-id": id };
+    return sessions.within(id, request(undefined, headers, "GET"));
+  };
+
+  it("are at most so many: the one that is idle the longest makes room", async () => {
+    const first = await begin();
+    clock.advance(1);
+    const second = await begin();
+    clock.advance(1);
+    const third = await begin();
+    expect(sessions.count()).toBe(2);
+    const known = await Promise.all(
+      [first, second, third].map(async ({ id }) => (await listen(id)).status),
+    );
+    expect(known).toEqual([404, 200, 200]);
+  });
+
+  it("are refused when all are in use, with the time to come back", async () => {
+    const open = await Promise.all([begin(), begin()]);
+    const streams = await Promise.all(open.map(({ id }) => listen(id)));
+    const refused = await begin();
+    expect([refused.status, refused.response.headers.get("retry-after")]).toEqual([503, "30"]);
+    await streams[0]?.body?.cancel();
+    expect((await begin()).status).toBe(200);
+  });
+
+  it("end after a time without a word, unless somebody is still listening", async () => {
+    const [listening, silent] = [await begin(), await begin()];
+    const stream = await listen(listening.id);
+    clock.advance(LIMITS.idleMs + 1);
+    await sessions.sweep();
+    expect(sessions.count()).toBe(1);
+    expect((await listen(silent.id)).status).toBe(404);
+    await stream.body?.cancel();
+    clock.advance(LIMITS.idleMs + 1);
+    await sessions.sweep();
+    expect(sessions.count()).toBe(0);
+  });
+
+  it("leave nothing behind when a greeting is refused", async () => {
+    const response = await sessions.begin(request(HELLO, { accept: "text/plain" }), HELLO);
+    expect(response.status).toBe(406);
+    expect(sessions.count()).toBe(0);
+  });
+});
