@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Credentials } from "../broker/credentials.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
 import type { Level } from "../kit/log.ts";
@@ -19,6 +19,8 @@ export type Config = {
   tenantId: string | undefined;
   credentials: Credentials;
   mcp: Settings;
+  /** The file of the log of tool calls. */
+  localAudit: string;
   requestMs: number;
   headerWord: string;
   lifetimes: {
@@ -112,7 +114,7 @@ const secret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
 
 const toConfig = (env: Environment, dataFolder: string, unused: string[]): Config => ({
-  dataFolder: resolve(env.RECEIVABLES_DATA ?? dataFolder),
+  dataFolder,
   secretKey: secret(env.RECEIVABLES_SECRET_KEY),
   databaseUrl: secret(env.DATABASE_URL),
   remote:
@@ -135,6 +137,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     confirm: env.RECEIVABLES_CONFIRM,
     answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
   },
+  localAudit: resolve(env.RECEIVABLES_LOCAL_AUDIT ?? join(dataFolder, "audit.ndjson")),
   requestMs: env.RECEIVABLES_REQUEST_SECONDS * SECOND,
   headerWord: env.RECEIVABLES_HEADER_WORD,
   lifetimes: {
@@ -178,7 +181,7 @@ export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);
   return toConfig(
     data,
-    dataFolder,
+    resolve(data.RECEIVABLES_DATA ?? dataFolder),
     Object.keys(named).filter((name) => !isNamed(name)),
   );
 };

@@ -119,6 +119,11 @@ export const Environment = z.object({
       ),
     ),
   RECEIVABLES_ANSWER_TOKENS: whole(20_000, 1_000, 1_000_000, "budget of one answer of a tool"),
+  RECEIVABLES_LOCAL_AUDIT: optional(
+    Text,
+    "the MCP server's own log of tool calls; `receivables-mcp audit` reads it",
+    "`audit.ndjson` in the data folder",
+  ),
   RECEIVABLES_REQUEST_SECONDS: whole(30, 1, 3600, "bound of one exchange with the platform"),
   RECEIVABLES_HEADER_WORD: Text.regex(
     /^[A-Za-z][A-Za-z0-9]{0,31}$/,

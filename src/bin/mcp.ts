@@ -1,6 +1,7 @@
 import { systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import { createCallLog } from "../mcp/call-log.ts";
 import type { Needs } from "../mcp/needs.ts";
 import { createSpentFolder } from "../mcp/spent.ts";
 import type { Composed } from "./compose.ts";
@@ -9,13 +10,14 @@ import { folderOf } from "./folder.ts";
 
 /** What the MCP server's calls are made with. */
 export const mcpNeeds = (
-  config: Pick<Config, "dataFolder" | "mcp">,
+  config: Pick<Config, "dataFolder" | "localAudit" | "mcp">,
   { broker, key }: Composed,
-  log: Log,
+  { log, door }: { log: Log; door: "stdio" | "http" },
 ): Needs => ({
   broker,
   key,
   spent: createSpentFolder(folderOf(config.dataFolder).spent, systemClock),
+  callLog: createCallLog({ path: config.localAudit, door, key, now: systemClock, log }),
   log,
   now: systemClock,
   newId: randomId,

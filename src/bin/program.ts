@@ -53,6 +53,13 @@ const exportSpec = (run: Run): Command =>
       run(self, async (io) => (await import("./commands/export-spec.ts")).exportSpec(io)),
   );
 
+const audit = (run: Run): Command =>
+  leaf("audit", "The MCP server's own log of tool calls, one per line, oldest first.")
+    .option("--tool <name>", "only calls of this tool")
+    .action(({ tool }: { tool?: string }, self: Command) =>
+      run(self, async (io) => (await import("./commands/audit.ts")).audit(io, { tool })),
+    );
+
 const AFTER = `
 Results are JSON on standard output, everything else goes to standard error.
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings.
@@ -72,6 +79,7 @@ export const createProgram = (run: Run, version: string): Command => {
   for (const command of [
     ...servers(run),
     secrets(run),
+    audit(run),
     admin(run),
     importing(run),
     exportSpec(run),

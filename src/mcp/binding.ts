@@ -10,6 +10,9 @@ const ordered = (value: unknown): unknown => {
   );
 };
 
+/** A value as text that does not depend on the order of its keys. */
+export const canonical = (value: unknown): string => JSON.stringify(ordered(value));
+
 /** What a cursor or a confirmation is good for: one tool, one set of arguments, one tenant, one person. */
 export type Purpose = { tool: string; args: unknown; tenantId: string; principal: string };
 

@@ -1,4 +1,6 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { Broker } from "../broker/port.ts";
+import type { Reply } from "../client/port.ts";
 import { randomId } from "../kit/ids.ts";
 import { errorFields } from "../kit/log.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -24,15 +26,18 @@ export type ToolCall = {
 
 export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequiredResult>;
 
+/** A call with the broker that works for it. */
+type Working = ToolCall & { broker: Broker };
+
 const createCall = (needs: Needs) => {
-  const { broker, key, spent, now, settings, newId = randomId } = needs;
+  const { key, spent, now, settings, newId = randomId } = needs;
   const cursors = createCursors(key, now);
   const confirm = createConfirm({ key, spent, now, setting: settings.confirm });
 
-  const { tenantId, principal } = broker;
+  const { tenantId, principal } = needs.broker;
   const purposeOf = ({ name }: Tool, args: unknown) => ({ tool: name, args, tenantId, principal });
 
-  const list = async ({ tool, signal }: ToolCall, { args, cursor }: Given) => {
+  const list = async ({ tool, signal, broker }: Working, { args, cursor }: Given) => {
     const purpose = purposeOf(tool, args);
     const from = cursor === undefined ? null : cursors.open(cursor, purpose);
     const ask = (page: Record<string, unknown>) =>
@@ -44,7 +49,7 @@ const createCall = (needs: Needs) => {
     return present(listAnswer(tool.operation, read, next, args));
   };
 
-  const one = async ({ tool, signal }: ToolCall, given: Given) => {
+  const one = async ({ tool, signal, broker }: Working, given: Given) => {
     const { operation, name } = tool;
     const { output, reply } = await act(broker, operation, given.args, {
       tool: name,
@@ -60,7 +65,10 @@ const createCall = (needs: Needs) => {
     return operation.file ? withFile(result, answer.structured, reply) : result;
   };
 
-  const consent = async ({ tool, host, signal }: ToolCall, given: Given): Promise<Consented> => {
+  const consent = async (
+    { tool, host, signal, broker }: Working,
+    given: Given,
+  ): Promise<Consented> => {
     const { args, ifMatch, confirmationToken } = given;
     if (!asksAbout(tool, args)) return { etag: null };
     return confirm({
@@ -72,7 +80,7 @@ const createCall = (needs: Needs) => {
     });
   };
 
-  return async (call: ToolCall) => {
+  return async (call: Working) => {
     const given = readArguments(call.tool, call.args);
     if (isPaged(call.tool.operation)) return list(call, given);
     const consented = await consent(call, given);
@@ -81,16 +89,44 @@ const createCall = (needs: Needs) => {
   };
 };
 
+/** The same broker, and the request id of the last exchange through it. */
+const watched = (broker: Broker) => {
+  let requestId: string | null = null;
+  const noted = async (exchange: Promise<Reply>): Promise<Reply> => {
+    const reply = await exchange;
+    ({ requestId } = reply);
+    return reply;
+  };
+  const working: Broker = {
+    ...broker,
+    call: (...exchange) => noted(broker.call(...exchange)),
+    login: (options) => noted(broker.login(options)),
+    verify: (options) => noted(broker.verify(options)),
+    logout: (options) => noted(broker.logout(options)),
+  };
+  return { working, lastRequestId: () => requestId };
+};
+
+const outcomeOf = (result: CallToolResult | InputRequiredResult): string =>
+  "content" in result ? "done" : "asked";
+
 /** Calls tools; whatever goes wrong becomes a result that says what happened and what to do. */
 export const createCallTool = (needs: Needs): CallTool => {
   const call = createCall(needs);
-  const { log, now, newId = randomId } = needs;
+  const { broker, callLog, log, now, newId = randomId } = needs;
+  const { tenantId, principal } = broker;
   return async (request) => {
-    const { tool, signal } = request;
+    const { tool, args, signal } = request;
     const started = now();
+    const { working, lastRequestId } = watched(broker);
+    const record = (outcome: string, requestId: string | null) => {
+      const called = { tenantId, principal, tool: tool.name, args };
+      return callLog.record({ ...called, outcome, ms: now() - started, requestId });
+    };
     try {
-      const result = await call(request);
+      const result = await call({ ...request, broker: working });
       log.info("tool.called", { tool: tool.name, ms: now() - started });
+      await record(outcomeOf(result), lastRequestId());
       return result;
     } catch (error) {
       const problem = tell(error, tool, newId());
@@ -99,6 +135,7 @@ export const createCallTool = (needs: Needs): CallTool => {
       if (code === "internal" && !signal.aborted) {
         log.error("tool.failed", { tool: tool.name, requestId, ...errorFields(error) });
       }
+      await record(code, requestId ?? lastRequestId());
       return failed(problem, error instanceof Refusal ? error.confirmation : undefined);
     }
   };

@@ -1,4 +1,5 @@
 import type { Broker } from "../broker/port.ts";
+import type { CallLog } from "./call-log.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -12,6 +13,7 @@ export type Needs = {
   /** Seals cursors and confirmations; the same for all processes that must understand each other's. */
   key: Buffer;
   spent: Spent;
+  callLog: CallLog;
   log: Log;
   now: Clock;
   newId?: NewId;

@@ -144,6 +144,15 @@ describe("stdio", () => {
       expect(JSON.parse(line)).toHaveProperty("event");
     }
     expect(server.texts.stdout + server.texts.stderr).not.toMatch(/rcv[gx]_|accessToken/);
+    const called = await runCli(["audit"], env);
+    const calls = called.stdout.trimEnd().split("\n");
+    expect(
+      calls
+        .slice(-3)
+        .map((line) => JSON.parse(line).tool)
+        .toSorted(),
+    ).toEqual(["api_keys_create", "auth_login", "disputes_get"]);
+    expect(called.stdout).not.toContain("nothing");
     const stored = await runCli(["secrets", "list"], env);
     expect(JSON.parse(stored.stdout)).toMatchObject({ kind: "api-key" });
   });

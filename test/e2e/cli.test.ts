@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -33,6 +33,18 @@ const result = async (line: string[], input?: string): Promise<Record<string, un
   expect(stdout.trimEnd().split("\n")).toHaveLength(1);
   return JSON.parse(stdout) as Record<string, unknown>;
 };
+
+describe("audit", () => {
+  it("prints the log of tool calls past what a dying process left, and by tool", async () => {
+    const entries = ["disputes_get", "disputes_list"].map((tool) => JSON.stringify({ tool }));
+    await writeFile(join(folder, "audit.ndjson"), [...entries, '{"tool":"dis'].join("\n"));
+    expect(await run(["audit"])).toMatchObject({ status: 0, stdout: `${entries.join("\n")}\n` });
+    const one = await run(["audit", "--tool", "disputes_list"]);
+    expect(one).toMatchObject({ status: 0, stdout: `${entries[1]}\n` });
+    await rm(join(folder, "audit.ndjson"));
+    expect(await run(["audit"])).toMatchObject({ status: 0, stdout: "" });
+  });
+});
 
 describe("usage", () => {
   const EVERY = [

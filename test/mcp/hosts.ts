@@ -38,6 +38,7 @@ export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Front 
     broker,
     key: KEY,
     spent: createSpentFolder(await mkdtemp(join(tmpdir(), "spent-")), () => NOW),
+    callLog: { record: async () => {} },
     log: silentLog,
     now: () => NOW,
     version: "1.2.3",

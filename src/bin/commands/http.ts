@@ -62,7 +62,7 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     settings: config.mcp,
     version: io.version,
     log,
-    open: async () => mcpNeeds(config, composed, log),
+    open: async () => mcpNeeds(config, composed, { log, door: "http" }),
   };
   const mcp = createHttp(front, acceptedBy(config));
   try {

@@ -16,7 +16,7 @@ const wayIn = (io: Io, log: Log): { open: Front["open"]; close(): Promise<void> 
       const { compose } = await import("../compose.ts");
       const { mcpNeeds } = await import("../mcp.ts");
       composed = await compose(io.config, log);
-      return mcpNeeds(io.config, composed, log);
+      return mcpNeeds(io.config, composed, { log, door: "stdio" });
     },
     close: async () => composed?.close(),
   };

@@ -1,0 +1,30 @@
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { callLogFiles } from "../../mcp/call-log.ts";
+import type { Io } from "../io.ts";
+
+const isEntry = (value: unknown): value is { tool: string; outcome: string } =>
+  typeof value === "object" && value !== null && "tool" in value;
+
+// A process that died amid a line leaves half of one.
+const entryOf = (line: string): unknown => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The MCP server's own log of tool calls, oldest first. */
+export const audit = async (
+  { config, print }: Io,
+  { tool }: { tool?: string | undefined },
+): Promise<void> => {
+  for (const file of await callLogFiles(config.localAudit)) {
+    // oxlint-disable-next-line no-await-in-loop -- one file after the other
+    for await (const line of createInterface({ input: createReadStream(file) })) {
+      const entry = entryOf(line);
+      if (isEntry(entry) && (tool === undefined || entry.tool === tool)) print(entry);
+    }
+  }
+};
