@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "../../src/contract/index.ts";
+import { contract, operations } from "../../src/contract/index.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { insertApiKey } from "../../src/platform/admin/keys.ts";
 import {
@@ -15,7 +15,8 @@ import {
 } from "../../src/platform/demo/load.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Tables } from "../../src/platform/store/tables.ts";
-import { type Caller, startPlatform, type TestPlatform } from "../support/platform.ts";
+import { ACCOUNT, accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
+import { type Caller, type Reply, startPlatform, type TestPlatform } from "../support/platform.ts";
 import { fakeClock } from "../support/clock.ts";
 import { dialects } from "../support/stores.ts";
 
@@ -29,6 +30,11 @@ const TABLES = [
   "departments",
   "assignees",
   "resolutions",
+  "accounts",
+  "account_notes",
+  "documents",
+  "document_closures",
+  "csr_sequences",
   "disputes",
   "dispute_sequences",
   "dispute_notes",
@@ -48,6 +54,7 @@ for (const dialect of dialects) {
   describe(`the demo tenant (${dialect.name})`, () => {
     let running: TestPlatform;
     let apiKey = "";
+    let ingest: Caller;
     let owner: DemoOwner | undefined;
     let loaded: DemoLoaded;
     let call: Caller;
@@ -62,6 +69,7 @@ for (const dialect of dialects) {
           ({ apiKey } = await insertApiKey(tx, needs, made));
         },
       });
+      ingest = await running.exportCaller("demo", ["ingest:read", "ingest:write"]);
       call = (method, path, sent = {}) =>
         running.call(method, path, {
           ...sent,
@@ -81,6 +89,9 @@ for (const dialect of dialects) {
           departments: made.departments.length,
           assignees: made.assignees.length,
           resolutions: made.resolutions.length,
+          accounts: 100,
+          accountNotes: made.account_notes.length,
+          documents: 2000,
           disputes: 300,
           notes: made.dispute_notes.length,
         },
@@ -131,6 +142,38 @@ for (const dialect of dialects) {
       });
       expect(status).toBe(201);
       expect(body.disputeCode).toBe(`D-${again.documentNumber}-03`);
+    });
+
+    it("knows the account and the document of every dispute, and what both say of it", async () => {
+      const { body: all } = await call("GET", "/dispute/v1/tenants/demo/disputes");
+      const documents = new Map<string, Promise<Reply>>();
+      const accounts = new Map<string, Promise<Reply>>();
+      for (const { documentNumber, accountNumber } of all) {
+        documents.set(documentNumber, ingest("GET", documentAt(documentNumber)));
+        accounts.set(accountNumber, ingest("GET", accountAt(accountNumber)));
+      }
+      for (const dispute of all) {
+        const document = await documents.get(dispute.documentNumber);
+        const account = await accounts.get(dispute.accountNumber);
+        expect([document?.status, account?.status]).toEqual([200, 200]);
+        expect(contract.documents.get.output.parse(document?.body)).toMatchObject({
+          account_number: dispute.accountNumber,
+          currency: dispute.currencyCode,
+          document_type: "invoice",
+        });
+        expect(contract.accounts.get.output.parse(account?.body).name).toBe(dispute.accountName);
+        const { denomination, original_denomination, status } = document?.body ?? {};
+        const most = dispute.status === 0 ? denomination : original_denomination;
+        expect(dispute.amount).toBeLessThanOrEqual(most);
+        if (dispute.status === 0) expect(status).toBe("open");
+      }
+    });
+
+    it("numbers the next document and account after its last", async () => {
+      const account = await ingest("POST", accountAt("C-1"), { body: ACCOUNT });
+      expect([account.status, account.body.csrId]).toEqual([201, 101]);
+      const document = await ingest("POST", documentAt("N-1"), { body: DOCUMENT });
+      expect([document.status, document.body.csrId]).toEqual([201, 2001]);
     });
 
     it("makes its owner an administrator, and colleagues in other roles without a password", async () => {

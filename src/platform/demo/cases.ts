@@ -1,22 +1,28 @@
 import { CATEGORIES } from "./catalogue.ts";
 import type { Dice } from "./dice.ts";
-import { type Account, type Invoice, invoices } from "./ledger.ts";
+import type { Invoice } from "./ledger/invoices.ts";
 import { type Claim, type ReasonPlan, REASONS } from "./reasons.ts";
 
-/** A claim before it is a record: what it is about, how old it is, how far it got. */
-export type Case = {
-  invoice: Invoice;
-  reason: ReasonPlan;
-  /** What the customer chose in its portal. */
-  external: ReasonPlan | null;
-  cents: number;
+/** How old a claim is and how far it got. */
+export type Course = {
   ageDays: number;
   status: 0 | 1 | 2;
   /** Days until it ended; 0 while open. */
   cycleDays: number;
 };
 
-type Course = Pick<Case, "ageDays" | "status" | "cycleDays">;
+/** A claim before it is a record. */
+export type Case = Course & {
+  invoice: Invoice;
+  reason: ReasonPlan;
+  /** What the customer chose in its portal. */
+  external: ReasonPlan | null;
+  cents: number;
+  /** The code of how it was resolved; null where it was not, or not yet. */
+  resolution: string | null;
+  /** The same claim as an earlier one, entered by somebody who did not look. */
+  again: boolean;
+};
 
 /** 300 disputes: 165 open, 105 closed, 30 cancelled. */
 const FIRST = { open: 147, closed: 93, cancelled: 30 };
@@ -52,22 +58,32 @@ const cancelled = (dice: Dice): Course => {
 
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 
-const centsOf = (dice: Dice, claim: Claim, invoiceCents: number): number => {
-  if (claim.kind === "whole") return invoiceCents;
-  if (claim.kind === "charge") {
-    return Math.min(invoiceCents, dice.whole(claim.from, claim.to));
-  }
+/** The first claim on each of as many documents. */
+export const courses = (dice: Dice): Course[] =>
+  dice.shuffle([
+    ...times(FIRST.open, () => open(dice)),
+    ...times(FIRST.closed, () => closed(dice)),
+    ...times(FIRST.cancelled, () => cancelled(dice)),
+  ]);
+
+const centsOf = (dice: Dice, claim: Claim, invoice: Invoice): number => {
+  if (claim.kind === "whole") return invoice.cents;
+  if (claim.kind === "freight") return invoice.freightCents;
+  if (claim.kind === "tax") return invoice.taxCents;
   const share =
     claim.kind === "rate"
       ? dice.pick(claim.rates)
       : claim.from + dice.share() * (claim.to - claim.from);
-  return Math.max(1, Math.round(invoiceCents * share));
+  return Math.max(1, Math.round(invoice.cents * share));
 };
 
-const internal = REASONS.filter((reason) => reason.weight > 0).map(
-  (reason) => [reason, reason.weight] as const,
-);
-const partial = internal.filter(([reason]) => reason.claim.kind !== "whole");
+const internal = REASONS.filter(({ weight }) => weight > 0);
+
+/** Nobody argues about a charge that the invoice does not bear. */
+const fits =
+  ({ freightCents, taxCents }: Invoice) =>
+  ({ claim: { kind } }: ReasonPlan): boolean =>
+    (kind !== "freight" || freightCents > 0) && (kind !== "tax" || taxCents > 0);
 
 const PORTAL_SHARE = 0.12;
 
@@ -85,26 +101,50 @@ const throughPortal = (dice: Dice, reason: ReasonPlan) => {
     : { reason: mapped, external: dice.pick(choices) };
 };
 
+/** Cents up to which nobody argues. */
+const TOLERANCE = 25_000;
+
+/** Claims end as their kind ends; what the customer chose tells more than what it was mapped to. */
+const resolutionOf = (
+  dice: Dice,
+  { external, reason, cents, status }: Omit<Case, "resolution">,
+): string | null => {
+  if (status !== 1) return null;
+  const { ends } = external !== null && external.ends.length > 0 ? external : reason;
+  return dice.weigh(ends.filter(([code]) => code !== "WRITE-OFF" || cents <= TOLERANCE));
+};
+
+type Among = { reasons?: readonly ReasonPlan[]; mostCents?: number };
+
 const caseOn = (
   dice: Dice,
   invoice: Invoice,
   course: Course,
-  reasons: typeof internal = internal,
+  { reasons = internal, mostCents = invoice.cents }: Among = {},
 ): Case => {
-  const drawn = dice.weigh(reasons);
+  const fitting = reasons.filter(fits(invoice));
+  const drawn = dice.weigh(fitting.map((reason) => [reason, reason.weight] as const));
   const chosen = dice.chance(PORTAL_SHARE)
     ? throughPortal(dice, drawn)
     : { reason: drawn, external: null };
   const { claim } = chosen.external ?? chosen.reason;
-  return { invoice, ...chosen, ...course, cents: centsOf(dice, claim, invoice.cents) };
+  const cents = Math.min(mostCents, centsOf(dice, claim, invoice));
+  const made = { invoice, ...chosen, ...course, cents, again: false };
+  return { ...made, resolution: resolutionOf(dice, made) };
 };
 
-/** The same claim, entered again some days later by somebody who did not look. */
 const twins = (dice: Dice, firsts: readonly Case[]): Case[] =>
   dice
     .shuffle(firsts.filter((one) => one.status === 0 && one.ageDays >= 9 && one.ageDays <= 75))
     .slice(0, TWINS)
-    .map((one) => ({ ...one, external: null, ageDays: one.ageDays - dice.whole(2, 7) }));
+    .map((one) => ({
+      ...one,
+      external: null,
+      ageDays: one.ageDays - dice.whole(2, 7),
+      again: true,
+    }));
+
+const partial = internal.filter((reason) => reason.claim.kind !== "whole");
 
 /** Another claim on an invoice of which a part is disputed already. */
 const seconds = (dice: Dice, firsts: readonly Case[], twinned: ReadonlySet<Invoice>): Case[] => {
@@ -121,8 +161,9 @@ const seconds = (dice: Dice, firsts: readonly Case[], twinned: ReadonlySet<Invoi
       )
       .values();
   const later = (first: Case, course: Course): Case => {
-    const others = partial.filter(([reason]) => reason.category !== first.reason.category);
-    return caseOn(dice, first.invoice, course, others);
+    const reasons = partial.filter((reason) => reason.category !== first.reason.category);
+    const mostCents = Math.floor((first.invoice.cents - first.cents) / 2);
+    return caseOn(dice, first.invoice, course, { reasons, mostCents });
   };
   const young = fitting(2).take(SECOND.open).toArray();
   const old = fitting(50)
@@ -139,20 +180,14 @@ const seconds = (dice: Dice, firsts: readonly Case[], twinned: ReadonlySet<Invoi
   ];
 };
 
-/** Every dispute of the demo tenant in the order of their making. */
-export const cases = (dice: Dice, customers: readonly Account[]): Case[] => {
-  const courses = dice.shuffle([
-    ...times(FIRST.open, () => open(dice)),
-    ...times(FIRST.closed, () => closed(dice)),
-    ...times(FIRST.cancelled, () => cancelled(dice)),
-  ]);
-  const billed = invoices(
-    dice,
-    customers,
-    courses.map(({ ageDays }) => ageDays + dice.whole(9, 58)),
-  );
-  const firsts = courses.flatMap((course, place) => {
-    const invoice = billed[place];
+/** Every dispute of the demo tenant in the order of their making: a course on each of these invoices, and more on some. */
+export const cases = (
+  dice: Dice,
+  first: readonly Course[],
+  disputed: readonly Invoice[],
+): Case[] => {
+  const firsts = first.flatMap((course, place) => {
+    const invoice = disputed[place];
     return invoice === undefined ? [] : [caseOn(dice, invoice, course)];
   });
   const again = twins(dice, firsts);

@@ -9,6 +9,7 @@ import type {
 } from "../store/tables.ts";
 import { CATEGORIES, DEPARTMENTS, RESOLUTIONS } from "./catalogue.ts";
 import type { Dice } from "./dice.ts";
+import type { Fake } from "./fake.ts";
 import { dateOnly } from "./moments.ts";
 import { CLERK, emailOf, MANAGER, OFFICES, WORKERS } from "./people.ts";
 import { type ReasonPlan, REASONS } from "./reasons.ts";
@@ -24,6 +25,7 @@ export type Configuration = {
 /** What every row of the demo tenant is made with; `userOf` gives a login's user id. */
 export type Making = {
   dice: Dice;
+  fake: Fake;
   tenantId: string;
   now: number;
   userOf(email: string): string | undefined;

@@ -46,7 +46,9 @@ export const createDice = (seed: number): Dice => {
   };
 
   const weigh = <T>(items: readonly (readonly [T, number])[]): T => {
-    let left = share() * items.reduce((sum, [, weight]) => sum + weight, 0);
+    let sum = 0;
+    for (const [, weight] of items) sum += weight;
+    let left = share() * sum;
     for (const [item, weight] of items) {
       left -= weight;
       if (left < 0) return item;

@@ -3,7 +3,6 @@ import type { AssigneeRow, DisputeRow, DisputeSequenceRow } from "../store/table
 import type { Case } from "./cases.ts";
 import { CATEGORIES, DEPARTMENTS } from "./catalogue.ts";
 import { authorOf, type Configuration, idOf, LEFT, type Making } from "./configuration.ts";
-import type { Dice } from "./dice.ts";
 import { officeTime } from "./moments.ts";
 import { CLERK, MANAGER, PORTAL } from "./people.ts";
 
@@ -12,7 +11,6 @@ export type Dispute = {
   row: DisputeRow;
   case: Case;
   assignee: AssigneeRow | null;
-  resolution: string | null;
 };
 
 type Moments = { createdAt: number; endedAt: number | null };
@@ -73,24 +71,13 @@ const assigneeOf = (
   );
 };
 
-/** Cents up to which nobody argues. */
-const TOLERANCE = 25_000;
-
-/** Claims end as their kind ends; what the customer chose tells more than what it was mapped to. */
-const resolutionCode = (dice: Dice, { external, reason, cents }: Case): string => {
-  const { ends } = external !== null && external.ends.length > 0 ? external : reason;
-  return dice.weigh(ends.filter(([code]) => code !== "WRITE-OFF" || cents <= TOLERANCE));
-};
-
 const ending = (
-  making: Making,
   one: Case,
   { endedAt }: Moments,
   { resolutions }: Configuration,
 ): Pick<DisputeRow, "is_valid" | "resolution_id" | "closed_at"> => {
-  if (one.status !== 1) return { is_valid: 0, resolution_id: null, closed_at: endedAt };
-  const code = resolutionCode(making.dice, one);
-  const id = idOf(resolutions, code);
+  if (one.resolution === null) return { is_valid: 0, resolution_id: null, closed_at: endedAt };
+  const id = idOf(resolutions, one.resolution);
   const valid = resolutions.find((resolution) => resolution.id === id)?.is_valid ?? 0;
   return { is_valid: valid, resolution_id: id, closed_at: endedAt };
 };
@@ -140,7 +127,7 @@ const disputeOf = (making: Making, one: Case, known: Configuration): Omit<Disput
     assignee_id: assignee?.id ?? null,
     po_number: poNumber,
     status: one.status,
-    ...ending(making, one, moments, known),
+    ...ending(one, moments, known),
     origin: one.external === null ? "api" : "portal",
     source_key: null,
     source_row: null,
@@ -163,8 +150,7 @@ export const disputes = (
       last.set(row.document_number, place);
       const code = `D-${row.document_number}-${String(place).padStart(2, "0")}`;
       const assignee = known.assignees.find(({ id }) => id === row.assignee_id) ?? null;
-      const resolution = known.resolutions.find(({ id }) => id === row.resolution_id)?.code ?? null;
-      return { case: one, row: { ...row, code }, assignee, resolution };
+      return { case: one, row: { ...row, code }, assignee };
     });
   const sequences = [...last].map(([document_number, count]) => ({
     tenant_id: making.tenantId,

@@ -1,29 +1,64 @@
-import type { DisputeNoteRow, DisputeRow, DisputeSequenceRow } from "../store/tables.ts";
-import { cases } from "./cases.ts";
+import type {
+  AccountNoteRow,
+  AccountRow,
+  CsrSequenceRow,
+  DisputeNoteRow,
+  DisputeRow,
+  DisputeSequenceRow,
+  DocumentClosureRow,
+  DocumentRow,
+} from "../store/tables.ts";
 import { type Configuration, configuration, type Making } from "./configuration.ts";
 import { createDice } from "./dice.ts";
 import { disputes } from "./disputes.ts";
-import { accounts } from "./ledger.ts";
+import { createFake } from "./fake.ts";
+import { accountNotes } from "./ledger/account-notes.ts";
+import { accountRows } from "./ledger/account-rows.ts";
+import { documentRows } from "./ledger/document-rows.ts";
+import { createLedger } from "./ledger/ledger.ts";
 import { notes } from "./notes.ts";
 
-/** The rows of the demo tenant's disputes and of what they refer to. */
+/** The rows of all that the demo tenant's people work with. */
 export type DemoRows = Configuration & {
+  accounts: AccountRow[];
+  accountNotes: AccountNoteRow[];
+  documents: DocumentRow[];
+  closures: DocumentClosureRow[];
+  csrSequences: CsrSequenceRow[];
   disputes: DisputeRow[];
   sequences: DisputeSequenceRow[];
   notes: DisputeNoteRow[];
 };
 
-export type DemoOptions = Omit<Making, "dice"> & { seed: number };
+export type DemoOptions = Omit<Making, "dice" | "fake"> & { seed: number };
+
+const lastCsrIds = (tenant_id: string, counts: Record<CsrSequenceRow["noun"], number>) =>
+  Object.entries(counts).map(([noun, last]) => ({
+    tenant_id,
+    noun: noun as CsrSequenceRow["noun"],
+    last,
+  }));
 
 /** The same seed, moment and users give the same rows; another moment gives the same story on its own dates. */
 export const generateDemo = ({ seed, ...options }: DemoOptions): DemoRows => {
-  const making: Making = { ...options, dice: createDice(seed) };
+  const making: Making = { ...options, dice: createDice(seed), fake: createFake(seed) };
   const known = configuration(making);
-  const made = disputes(making, cases(making.dice, accounts(making.dice)), known);
+  const ledger = createLedger(making.dice, making.fake);
+  const made = disputes(making, ledger.cases, known);
+  const accounts = accountRows(making, ledger.accounts);
+  const { documents, closures } = documentRows(making, ledger);
   return {
     ...known,
+    accounts,
+    accountNotes: accountNotes(making, ledger.accounts),
+    documents,
+    closures,
+    csrSequences: lastCsrIds(options.tenantId, {
+      account: accounts.length,
+      document: documents.length,
+    }),
     disputes: made.disputes.map(({ row }) => row),
     sequences: made.sequences,
-    notes: notes(making, made.disputes),
+    notes: notes(making, made.disputes, ledger.creditNotes),
   };
 };

@@ -2,12 +2,14 @@ import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { insertTenant } from "../admin/tenants.ts";
 import { insertUser } from "../admin/users.ts";
+import { putAccounts } from "../store/accounts.ts";
 import { insertDisputes } from "../store/disputes.ts";
+import { putDocuments } from "../store/documents.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { Tables } from "../store/tables.ts";
 import { findTenant } from "../store/tenants.ts";
 import { createDice } from "./dice.ts";
-import { type DemoRows, generateDemo } from "./generate.ts";
+import type { DemoRows } from "./generate.ts";
 import { LOGINS } from "./people.ts";
 
 export const DEMO_TENANT = {
@@ -44,6 +46,9 @@ type Counts = Record<
   | "departments"
   | "assignees"
   | "resolutions"
+  | "accounts"
+  | "accountNotes"
+  | "documents"
   | "disputes"
   | "notes",
   number
@@ -103,6 +108,11 @@ const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
   await insertAll(tx, "categories", rows.categories);
   await insertAll(tx, "reasons", rows.reasons);
   await insertAll(tx, "resolutions", rows.resolutions);
+  await putAccounts(tx, rows.accounts);
+  await insertAll(tx, "account_notes", rows.accountNotes);
+  await putDocuments(tx, rows.documents);
+  await insertAll(tx, "document_closures", rows.closures);
+  await insertAll(tx, "csr_sequences", rows.csrSequences);
   for (let from = 0; from < rows.disputes.length; from += BATCH_ROWS) {
     await insertDisputes(tx, rows.disputes.slice(from, from + BATCH_ROWS));
   }
@@ -117,6 +127,9 @@ const countsOf = (rows: DemoRows): Counts => ({
   departments: rows.departments.length,
   assignees: rows.assignees.length,
   resolutions: rows.resolutions.length,
+  accounts: rows.accounts.length,
+  accountNotes: rows.accountNotes.length,
+  documents: rows.documents.length,
   disputes: rows.disputes.length,
   notes: rows.notes.length,
 });
@@ -126,6 +139,8 @@ export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
   const { store, clock, newId } = needs;
   const { tenantId } = DEMO_TENANT;
   if ((await findTenant(store.read, tenantId)) !== undefined) return { loaded: false };
+  // Names, addresses and what makes files are only loaded where they are needed.
+  const { generateDemo } = await import("./generate.ts");
   const ids = loginIds();
   const userOf = (email: string) => ids.get(email);
   const rows = generateDemo({ seed: DEMO_SEED, tenantId, now: clock(), userOf });

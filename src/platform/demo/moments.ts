@@ -21,8 +21,18 @@ export const officeTime = (dice: Dice, at: number, before: number): number => {
   return day + time;
 };
 
+/** The start of the working day so many days ago, or of the last one before it. */
+export const workday = (now: number, ageDays: number): number =>
+  backToWeekday(startOfDay(now - ageDays * DAY));
+
 export const dateOnly = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** As people write it in a note: 24 Nov. */
-export const spokenDate = (at: number): string =>
-  new Date(at).toLocaleDateString("en-US", { month: "short", day: "numeric", timeZone: "UTC" });
+// Made once: making a formatter costs more than a thousand uses.
+const SPOKEN = new Intl.DateTimeFormat("en-US", {
+  month: "short",
+  day: "numeric",
+  timeZone: "UTC",
+});
+
+/** As people write it in a note: Nov 24. */
+export const spokenDate = (at: number): string => SPOKEN.format(at);

@@ -2,6 +2,8 @@ import { DAY, HOUR, MINUTE } from "../../kit/clock.ts";
 import type { DisputeNoteRow } from "../store/tables.ts";
 import { authorOf, AWAY, LEFT, type Making, tracked } from "./configuration.ts";
 import type { Dispute } from "./disputes.ts";
+import { languageOf } from "./fake.ts";
+import type { CreditNote } from "./ledger/credit-notes.ts";
 import { dateOnly, officeTime, spokenDate } from "./moments.ts";
 import { CLERK } from "./people.ts";
 import {
@@ -14,6 +16,7 @@ import {
   ORPHANED,
   PROMISES,
 } from "./phrases.ts";
+import { HOSTILE, mailsFrom, TERSE } from "./voices.ts";
 
 const COUNTS = [
   [0, 16],
@@ -26,8 +29,10 @@ const COUNTS = [
 
 const OLD = 45 * DAY;
 
+const DECIMAL = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2 });
+
 const money = (cents: number, currency: string): string =>
-  `${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2 })} ${currency}`;
+  `${DECIMAL.format(cents / 100)} ${currency}`;
 
 const fill = (phrase: string, slots: Readonly<Record<string, string>>): string =>
   phrase.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
@@ -37,12 +42,17 @@ const fill = (phrase: string, slots: Readonly<Record<string, string>>): string =
   });
 
 /** What stays the same in all notes of a dispute: who speaks, what was agreed, the numbers of its papers. */
-const subjectOf = ({ dice }: Making, { row, case: one, assignee }: Dispute) => {
+const subjectOf = (
+  { dice }: Making,
+  { row, case: one, assignee }: Dispute,
+  credit?: CreditNote,
+) => {
   const { account, number, poNumber } = one.invoice;
   // What people agree on are round sums.
-  const part = Math.max(100, Math.round((one.cents * (0.3 + dice.share() * 0.5)) / 100) * 100);
+  const guess = Math.max(100, Math.round((one.cents * (0.3 + dice.share() * 0.5)) / 100) * 100);
+  const part = one.resolution === "CREDIT-PART" && credit !== undefined ? credit.cents : guess;
   return {
-    contact: dice.pick(account.contacts),
+    contact: dice.pick(account.contacts).firstName,
     customer: account.name,
     ...(poNumber === null ? {} : { po: poNumber }),
     invoice: number,
@@ -50,7 +60,7 @@ const subjectOf = ({ dice }: Making, { row, case: one, assignee }: Dispute) => {
     part: money(part, row.currency_code),
     owner: assignee?.first_name ?? "the department",
     number: String(dice.whole(20_000, 98_999)),
-    memo: String(dice.whole(7_000, 9_999)),
+    memo: credit?.number.replace("CM-", "") ?? "",
   };
 };
 
@@ -77,8 +87,27 @@ const middle = (making: Making, dispute: Dispute, at: number): readonly string[]
   return aged ? ESCALATIONS : CHASES;
 };
 
-const endingOf = ({ resolution }: Dispute): readonly string[] =>
+const endingOf = ({ case: { resolution } }: Dispute): readonly string[] =>
   ENDINGS[resolution ?? ""] ?? CANCELLATIONS;
+
+const PASTES = 0.12;
+// What is written in another language is rather pasted than retold.
+const PASTES_FOREIGN = 0.6;
+const IS_TERSE = 0.14;
+
+/** How somebody else would have put it: at length, or hardly at all. */
+const inVoice = (
+  { dice }: Making,
+  one: Dispute["case"],
+  place: number,
+  phrases: readonly string[],
+) => {
+  const { place: from } = one.invoice.account;
+  const pastes = dice.chance(languageOf(from) === "en" ? PASTES : PASTES_FOREIGN);
+  const terse = dice.chance(IS_TERSE);
+  if (place === 0) return pastes ? mailsFrom(from) : phrases;
+  return terse ? TERSE : phrases;
+};
 
 /** The course of a dispute in phrases: the claim, what was found, waiting, and how it ended. */
 const kinds = (
@@ -89,12 +118,14 @@ const kinds = (
   const { claim, evidence } = phrasesOf(dispute.case);
   const { status } = dispute.row;
   const partly = dispute.case.reason.claim.kind === "whole" && status === 0;
-  const course = times.map((at, place) => {
-    if (place === 0) return claim;
-    if (place === 1) return evidence;
-    if (place === 2 && partly) return PROMISES;
-    return middle(making, dispute, at);
-  });
+  const course = times
+    .map((at, place) => {
+      if (place === 0) return claim;
+      if (place === 1) return evidence;
+      if (place === 2 && partly) return PROMISES;
+      return middle(making, dispute, at);
+    })
+    .map((phrases, place) => inVoice(making, dispute.case, place, phrases));
   if (status === 0 || course.length === 0) return course;
   return [...course.slice(0, -1), endingOf(dispute)];
 };
@@ -141,15 +172,27 @@ const SAID_TO_CUSTOMER =
   /^(Sent|Asked \{contact\}|Resubmitted|Credit memo|Agreed with|Corrected invoice|POD|Payment)/;
 const SHARED = 0.7;
 
-const notesOf = (making: Making, dispute: Dispute): DisputeNoteRow[] => {
+type About = {
+  credit: CreditNote | undefined;
+  /** What the customer's portal let through. */
+  hostile: string | undefined;
+};
+
+const notesOf = (
+  making: Making,
+  dispute: Dispute,
+  { credit, hostile }: About,
+): DisputeNoteRow[] => {
   const { dice, tenantId } = making;
-  const times = timesOf(making, dispute, countOf(making, dispute));
+  const count = countOf(making, dispute);
+  const times = timesOf(making, dispute, hostile === undefined ? count : Math.max(1, count));
   const said = new Set<string>();
-  const subject = subjectOf(making, dispute);
+  const subject = subjectOf(making, dispute, credit);
   const course = kinds(making, dispute, times);
   return times.flatMap((at, place) => {
     const slots = { ...subject, ...datesOf(making, at) };
-    const phrase = dice.pick(fitting(course[place] ?? CHASES, subject));
+    const drawn = dice.pick(fitting(course[place] ?? CHASES, subject));
+    const phrase = place === 0 ? (hostile ?? drawn) : drawn;
     const shared = dice.chance(SHARED) && SAID_TO_CUSTOMER.test(phrase);
     const id = dice.id();
     if (said.has(phrase)) return [];
@@ -167,5 +210,23 @@ const notesOf = (making: Making, dispute: Dispute): DisputeNoteRow[] => {
   });
 };
 
-export const notes = (making: Making, disputes: readonly Dispute[]): DisputeNoteRow[] =>
-  disputes.flatMap((dispute) => notesOf(making, dispute));
+// One in so many open disputes came with something hostile.
+const HOSTILE_EVERY = 25;
+
+export const notes = (
+  making: Making,
+  disputes: readonly Dispute[],
+  credits: readonly CreditNote[],
+): DisputeNoteRow[] => {
+  const granting = new Map(credits.map((credit) => [credit.claim, credit]));
+  const open = disputes.filter(({ row }) => row.status === 0);
+  const planted = new Map(
+    HOSTILE.map((text, place) => [open[(place + 1) * HOSTILE_EVERY - 1], text]),
+  );
+  return disputes.flatMap((dispute) =>
+    notesOf(making, dispute, {
+      credit: granting.get(dispute.case),
+      hostile: planted.get(dispute),
+    }),
+  );
+};

@@ -1,11 +1,12 @@
 import type { ReasonRow } from "../store/tables.ts";
 
-/** How a claim's amount comes about: the whole document, a part of it, an exact rate, or a charge of its own. */
+/** How a claim's amount comes about: the whole document, a part of it, an exact rate, or what it was charged for. */
 export type Claim =
   | { kind: "whole" }
   | { kind: "part"; from: number; to: number }
   | { kind: "rate"; rates: readonly number[] }
-  | { kind: "charge"; from: number; to: number };
+  | { kind: "freight" }
+  | { kind: "tax" };
 
 export type ReasonPlan = {
   code: string;
@@ -214,7 +215,7 @@ export const REASONS: readonly ReasonPlan[] = [
     description: "Freight charged against terms",
     category: "TAX-FREIGHT",
     visibility: "Internal",
-    claim: { kind: "charge", from: 4_500, to: 148_000 },
+    claim: { kind: "freight" },
     weight: 8,
     ends: [
       ["CREDIT-FULL", 4],
@@ -227,7 +228,7 @@ export const REASONS: readonly ReasonPlan[] = [
     description: "Sales tax charged to an exempt customer",
     category: "TAX-FREIGHT",
     visibility: "Internal",
-    claim: { kind: "rate", rates: [0.055, 0.0575, 0.0725, 0.0825] },
+    claim: { kind: "tax" },
     weight: 6,
     ends: [
       ["CREDIT-FULL", 5],
@@ -239,7 +240,7 @@ export const REASONS: readonly ReasonPlan[] = [
     description: "Core deposit (no longer used)",
     category: "DEDUCTION",
     visibility: "Internal",
-    claim: { kind: "charge", from: 5_000, to: 20_000 },
+    claim: { kind: "part", from: 0.01, to: 0.05 },
     weight: 0,
     ends: [],
     retired: true,
