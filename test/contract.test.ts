@@ -33,6 +33,9 @@ const NOUN_WORDS: Record<string, string> = {
   resolutions: "resolution",
   accounts: "account",
   account_notes: "account_note",
+  business_units: "business_unit",
+  company_scores: "company_score",
+  credit_applications: "credit_application",
   documents: "document",
   document_attachments: "document_attachment",
 };

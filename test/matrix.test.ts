@@ -68,7 +68,8 @@ onEveryStore("permission and tenant matrix", (at) => {
     const ingester = await at().exportCaller(tenantId, ["ingest:write"]);
     const connectionId = await connectionOf(at().store, tenantId);
     const keyId = await keyOf(owner);
-    return seed({ admin, tenantId, keyId, auditor, ingester, connectionId, mark: fresh() });
+    const { store } = at();
+    return seed({ admin, tenantId, keyId, auditor, ingester, connectionId, store, mark: fresh() });
   };
 
   const keys = new Map<string, string>();

@@ -175,6 +175,7 @@ describe("what is served and what is documented", () => {
       auditor: keyed,
       ingester: keyed,
       connectionId,
+      store: at.store,
       mark: `doc-${(counter += 1)}`,
     });
 

@@ -38,6 +38,15 @@ const CONFIGURATION = `## Dispute configuration
   ended and whether the claim was right (\`isValid\`). \`receivables://dispute-configuration\` has them all.
 - What disputes use cannot be deleted; set \`active\` to false instead.`;
 
+const CREDIT = `## Credit
+
+- \`credit_applications_list\` needs dates: by APPLICATIONSTATUSDATE (moved into its status) or LASTMODIFIED (touched). Its
+  summary counts every status in those days, whatever statuses were asked for.
+- \`credit_applications_get\` has forms and answers. Parts with status Disabled do not count; \`position\` is the order.
+- \`company_scores_get\` takes the application's \`company.companyId\`: fibs is the payment outlook, dibs the business
+  viability, 0 to 100. It is today's; the application's \`companyScore\` is what it was when decided.
+- \`businessUnitIdList\` names values of \`business_units_list\`.`;
+
 const AUDIT = `## Audit log
 
 - \`audit_logs_list\` shows who did what, newest first; \`q\` searches, \`action\` and \`from\`/\`to\` narrow.`;
@@ -57,6 +66,7 @@ const IDENTITY = `## Sessions and keys
 const PARTS: Record<Toolset, string> = {
   disputes: DISPUTES,
   dispute_configuration: CONFIGURATION,
+  credit: CREDIT,
   audit: AUDIT,
   ingest: INGEST,
   identity: IDENTITY,

@@ -1,4 +1,5 @@
 import { audit } from "./audit.ts";
+import { credit } from "./credit.ts";
 import { disputeConfiguration } from "./dispute-configuration.ts";
 import { disputes } from "./disputes.ts";
 import { identity } from "./identity.ts";
@@ -10,6 +11,7 @@ import type { Toolset } from "./toolsets.ts";
 export const toolsets: Readonly<Record<Toolset, readonly Tool[]>> = {
   disputes,
   dispute_configuration: disputeConfiguration,
+  credit,
   audit,
   ingest,
   identity,

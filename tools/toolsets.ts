@@ -2,6 +2,7 @@
 export const toolsetNames = [
   "disputes",
   "dispute_configuration",
+  "credit",
   "audit",
   "ingest",
   "identity",

@@ -101,6 +101,9 @@ export const words: Readonly<Record<string, string>> = {
   notes: "free text",
   id: "attachment",
   keyId: "key",
+  applicationId: "application",
+  companyId: "company.companyId",
+  applicationStatusType: "any of; all unless sent",
   statusCode: "HTTP",
   scheduleId: "exact",
 };

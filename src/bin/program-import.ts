@@ -2,7 +2,16 @@ import { Argument, type Command, Option } from "commander";
 import { leaf, type Run } from "./program-parts.ts";
 
 /** What files can be imported to. */
-export const KINDS = ["accounts", "documents", "closures", "disputes", "audit-logs"] as const;
+export const KINDS = [
+  "accounts",
+  "documents",
+  "closures",
+  "disputes",
+  "business-units",
+  "scores",
+  "credit-applications",
+  "audit-logs",
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 const FORMATS = ["csv", "ndjson"] as const;
@@ -25,9 +34,10 @@ export const importing = (run: Run): Command =>
     .argument("<file>", "the file, or - for standard input")
     .requiredOption("--tenant <id>")
     .addOption(
-      new Option("--format <format>", "by the file's name where it tells, else csv").choices(
-        FORMATS,
-      ),
+      new Option(
+        "--format <format>",
+        "by the file's name where it tells, else what the kind mostly has",
+      ).choices(FORMATS),
     )
     .option("--map <file>", "JSON that says which column goes where; else columns bear the names")
     .option("--create-configuration", "create the categories and reasons that rows name")

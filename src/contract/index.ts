@@ -5,7 +5,10 @@ import { api_keys } from "./operations/api-keys.ts";
 import { assignees } from "./operations/assignees.ts";
 import { audit_logs } from "./operations/audit-logs.ts";
 import { auth } from "./operations/auth.ts";
+import { business_units } from "./operations/business-units.ts";
 import { categories } from "./operations/categories.ts";
+import { company_scores } from "./operations/company-scores.ts";
+import { credit_applications } from "./operations/credit-applications.ts";
 import { departments } from "./operations/departments.ts";
 import { dispute_notes } from "./operations/dispute-notes.ts";
 import { disputes } from "./operations/disputes.ts";
@@ -28,6 +31,9 @@ export const contract = {
   departments,
   assignees,
   resolutions,
+  business_units,
+  company_scores,
+  credit_applications,
   audit_logs,
   accounts,
   account_notes,

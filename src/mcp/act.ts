@@ -3,6 +3,8 @@ import type { CallOptions, Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
+import type { CreditApplicationDetail } from "../contract/operations/credit-applications.ts";
+import { withoutSensitiveAnswers } from "../contract/sensitive-answers.ts";
 import { fileRecord } from "./file-answer.ts";
 import type { Fields } from "./fit.ts";
 import { deletedKeys } from "./schemas.ts";
@@ -70,6 +72,9 @@ export const act = async (
     return { output: { deleted: true, ...Object.fromEntries(keys) }, reply };
   }
   if (operation.file) return { output: fileRecord(args, record(reply)), reply };
+  if (operation.id === contract.credit_applications.get.id) {
+    return { output: withoutSensitiveAnswers(reply.output as CreditApplicationDetail), reply };
+  }
   const isKey = operation.id === contract.api_keys.create.id;
   return { output: isKey ? await createKey(broker, reply, options) : record(reply), reply };
 };

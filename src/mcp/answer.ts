@@ -3,7 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { randomToken } from "../kit/ids.ts";
 import { clean, cleanLine } from "./clean.ts";
 import { type Fields, fitRecord } from "./fit.ts";
-import { isAttachmentList, isAuditLog } from "./kinds.ts";
+import { isApplicationList, isAttachmentList, isAuditLog } from "./kinds.ts";
 import type { Read } from "./pages.ts";
 
 /** The one way from records to what a host receives: clean, within the budget, marked as somebody else's words. */
@@ -69,6 +69,9 @@ const listOf = (operation: Operation, read: Read, cursor: string | null, args: F
     const { document_number } = args;
     const more = cursor === null ? {} : { truncated, nextCursor: cursor };
     return { document_number, attachments: items, ...more };
+  }
+  if (isApplicationList(operation)) {
+    return { applications: items, ...read.beside, truncated, nextCursor: cursor };
   }
   return { items, count: items.length, total, truncated, nextCursor: cursor };
 };

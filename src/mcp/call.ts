@@ -11,9 +11,9 @@ import { type Consented, createConfirm, type Host } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
 import { failed, tell } from "./failure.ts";
 import { MAX_EMBEDDED_BYTES, withFile } from "./file-answer.ts";
-import { isCreating } from "./kinds.ts";
+import { isCreating, isPaged } from "./kinds.ts";
 import type { Needs } from "./needs.ts";
-import { isPaged, readList } from "./pages.ts";
+import { readList } from "./pages.ts";
 import { askingOf, asksAbout } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 

@@ -1,5 +1,5 @@
 import { contract } from "../contract/index.ts";
-import type { Operation } from "../contract/operation.ts";
+import { isList, type Operation } from "../contract/operation.ts";
 import type { Tool } from "../../tools/tool.ts";
 
 export const reads = (operation: Operation): boolean => operation.effect === "read";
@@ -18,6 +18,17 @@ export const isDocumented = ({ id }: Operation): boolean => !id.endsWith(".get_b
 export const isAttachmentList = (operation: Operation): boolean =>
   operation.id === contract.document_attachments.list.id;
 
+/** The one list whose answer has a summary beside it. */
+export const isApplicationList = (operation: Operation): boolean =>
+  operation.id === contract.credit_applications.list.id;
+
 /** The one list that keeps the export API's own form and cursor. */
 export const isAuditLog = (operation: Operation): boolean =>
   operation.id === contract.audit_logs.list.id;
+
+/** Lists that are read on from where an answer ended. */
+export const isPaged = (operation: Operation): boolean =>
+  isList(operation) ||
+  isAuditLog(operation) ||
+  isAttachmentList(operation) ||
+  isApplicationList(operation);

@@ -1,10 +1,10 @@
 import { Problem } from "../contract/errors.ts";
-import { isList, type Operation } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
 import type { Reply } from "../client/port.ts";
 import { clean } from "./clean.ts";
 import type { Position } from "./cursor.ts";
-import { createBasket, type Fields } from "./fit.ts";
-import { isAttachmentList, isAuditLog } from "./kinds.ts";
+import { createBasket, type Fields, fitRecord } from "./fit.ts";
+import { isApplicationList, isAttachmentList, isAuditLog } from "./kinds.ts";
 
 type Args = Record<string, unknown>;
 type Ask = (args: Args) => Promise<Reply>;
@@ -33,10 +33,14 @@ export type Read = {
   position: Position | null;
   /** The budget ended the reading, not the list or the caller's own limit. */
   truncated: boolean;
+  /** What the answer has beside the list. */
+  beside: Fields;
   /** A text of a record too large for any answer was shortened. */
   shortened: boolean;
 };
 
+// What a count of each status costs at most.
+const SUMMARY_TOKENS = 400;
 const CHUNK = 100;
 const DEFAULT_PAGE_SIZE = 20;
 
@@ -111,13 +115,21 @@ const attachmentsOf =
     return { ...reply, output: isFields(reply.output) ? reply.output["attachments"] : undefined };
   };
 
+/** Keeps what stands beside the applications. */
+const applicationsOf =
+  (ask: Ask, keep: (beside: Fields) => void): Ask =>
+  async (args) => {
+    const reply = await ask(args);
+    if (!isFields(reply.output)) throw malformed();
+    const { applications, applicationStatusSummary } = reply.output;
+    keep({ applicationStatusSummary });
+    return { ...reply, output: applications };
+  };
+
 const PAGE_NAMES = [
   ["Page", "PageSize"],
   ["page", "pageSize"],
 ] as const;
-
-export const isPaged = (operation: Operation): boolean =>
-  isList(operation) || isAuditLog(operation) || isAttachmentList(operation);
 
 const readerOf = (operation: Operation, args: Args, ask: Ask): Reader => {
   if (isAuditLog(operation)) return followed(args, ask);
@@ -146,14 +158,21 @@ export const readList = async (
   ask: Ask,
   { from, budget }: { from: Position | null; budget: number },
 ): Promise<Read> => {
-  const reader = readerOf(operation, args, ask);
-  const basket = createBasket(budget);
+  let beside: Fields = {};
+  const inner = isApplicationList(operation)
+    ? applicationsOf(ask, (fields) => {
+        beside = fitRecord(clean(fields) as Fields, SUMMARY_TOKENS).record;
+      })
+    : ask;
+  const reader = readerOf(operation, args, inner);
+  const basket = createBasket(isApplicationList(operation) ? budget - SUMMARY_TOKENS : budget);
   let at: Position = from ?? { page: reader.start, offset: 0, after: null };
   const result = (position: Position | null, total: number | null, truncated: boolean): Read => ({
     items: basket.items,
     total,
     position,
     truncated,
+    beside,
     shortened: basket.cut,
   });
   for (;;) {

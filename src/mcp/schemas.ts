@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { AuditEntry } from "../contract/operations/audit-logs.ts";
+import { CreditApplication } from "../contract/operations/credit-applications.ts";
 import { ClosureFields } from "../contract/operations/documents.ts";
 import { DisputeStatus, NoteVisibility } from "../contract/fields.ts";
-import { argumentShape, isList, type Operation, pathParameters } from "../contract/operation.ts";
+import { argumentShape, type Operation, pathParameters } from "../contract/operation.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { added, words } from "../../tools/words.ts";
-import { asks, isAttachmentList, isAuditLog, isCreating, isUpdate } from "./kinds.ts";
+import { asks, isApplicationList, isAuditLog, isCreating, isPaged, isUpdate } from "./kinds.ts";
 
 /** The plain part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
 export type JsonSchema = {
@@ -125,9 +126,7 @@ const text = (description: string): JsonSchema => ({ type: "string", description
 
 const extras = (tool: Tool): Record<string, JsonSchema> => ({
   ...(isAuditLog(tool.operation) ? { cursor: text(added.auditCursor) } : {}),
-  ...(isList(tool.operation) || isAttachmentList(tool.operation)
-    ? { cursor: text(added.cursor) }
-    : {}),
+  ...(isPaged(tool.operation) && !isAuditLog(tool.operation) ? { cursor: text(added.cursor) } : {}),
   ...(isCreating(tool.operation) ? { idempotencyKey: text(added.idempotencyKey) } : {}),
   ...(isUpdate(tool.operation) ? { ifMatch: text(added.ifMatch) } : {}),
   ...(asks(tool) ? { confirmationToken: text(added.confirmationToken) } : {}),
@@ -201,11 +200,22 @@ const auditLogSchema = (entry: z.ZodType): ObjectSchema => ({
   },
 });
 
+const APPLICATIONS: ObjectSchema = {
+  type: "object",
+  properties: {
+    applications: { type: "array", items: record(CreditApplication) },
+    applicationStatusSummary: { type: "array", items: { type: "object" } },
+    truncated: { type: "boolean" },
+    nextCursor: NULLABLE_TEXT,
+  },
+};
+
 export const outputSchema = ({ operation }: Tool): ObjectSchema => {
   const { output } = operation;
   if (output === null) return DELETED;
   if (output instanceof z.ZodArray) return listSchema(record(output.element as z.ZodType));
   if (isAuditLog(operation)) return auditLogSchema(AuditEntry);
+  if (isApplicationList(operation)) return APPLICATIONS;
   const schema = record(output);
   if (operation.file) {
     return { ...schema, properties: { ...schema.properties, resourceUri: { type: "string" } } };

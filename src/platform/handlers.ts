@@ -84,6 +84,13 @@ export type Page<T> = {
   close: () => Promise<void>;
 };
 
+/** A record one of whose lists is too long to hold: its other fields, and the list as it is read. */
+export type Streamed<Record> = {
+  [Name in keyof Record & string]: Record[Name] extends (infer Row)[]
+    ? { fields: Omit<Record, Name>; list: Name; listing: Listing<Row> }
+    : never;
+}[keyof Record & string];
+
 /** A file as it is read; whoever answers with it reads or cancels it. */
 export type FileAnswer = {
   fileName: string;
@@ -99,7 +106,7 @@ type JsonAnswer<O extends Operation> =
     ? Row[] | Listing<Row>
     : Output<O> extends { data: unknown[]; pagination: unknown }
       ? Output<O> | Page<Output<O>>
-      : Output<O>;
+      : Output<O> | Streamed<NonNullable<Output<O>>>;
 
 export type Handler<O extends Operation> = (input: Input<O>, call: Call<O>) => Promise<Answer<O>>;
 

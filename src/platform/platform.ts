@@ -19,7 +19,10 @@ import { api_keys } from "./services/api-keys.ts";
 import { assignees } from "./services/assignees.ts";
 import { audit_logs } from "./services/audit-logs.ts";
 import { auth } from "./services/auth.ts";
+import { business_units } from "./services/business-units.ts";
 import { categories } from "./services/categories.ts";
+import { company_scores } from "./services/company-scores.ts";
+import { credit_applications } from "./services/credit-applications.ts";
 import { departments } from "./services/departments.ts";
 import { dispute_notes } from "./services/dispute-notes.ts";
 import { disputes } from "./services/disputes.ts";
@@ -82,6 +85,9 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     departments: departments({ newId }),
     assignees: assignees({ newId }),
     resolutions: resolutions({ newId }),
+    business_units: business_units(),
+    company_scores: company_scores(),
+    credit_applications: credit_applications(),
     audit_logs: audit_logs({ seal: createSeal(masterKey, "audit-cursor") }),
     document_attachments: document_attachments({ files }),
     pdf_ingestion: pdf_ingestion({ files, newId, log }),

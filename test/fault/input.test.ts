@@ -66,7 +66,15 @@ const reseed = async (
   const { keyId } = (await admin.call("POST", API_KEY)).body;
   const connectionId = await connectionOf(at.store, TENANT);
   const callers = { auditor, ingester: auditor };
-  return seed({ admin, tenantId: TENANT, keyId, ...callers, connectionId, mark: fresh() });
+  return seed({
+    admin,
+    tenantId: TENANT,
+    keyId,
+    ...callers,
+    connectionId,
+    store: at.store,
+    mark: fresh(),
+  });
 };
 
 const begin = async (dialect: Dialect): Promise<Trial> => {

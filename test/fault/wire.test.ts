@@ -140,6 +140,7 @@ onEveryStore("bytes from the network", (at) => {
       keyId: "none",
       ...callers,
       connectionId,
+      store: at().store,
       mark: "w",
     });
     touches = await watchRecords(at().store);

@@ -2,11 +2,14 @@ import type { Clock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { accountTarget } from "../../src/platform/import/accounts.ts";
 import { auditLogTarget } from "../../src/platform/import/audit-logs.ts";
+import { businessUnitTarget } from "../../src/platform/import/business-units.ts";
 import { closureTarget } from "../../src/platform/import/closures.ts";
+import { applicationTarget } from "../../src/platform/import/credit-applications.ts";
 import { disputeTarget } from "../../src/platform/import/disputes.ts";
 import { documentTarget } from "../../src/platform/import/documents.ts";
 import { readMap } from "../../src/platform/import/map.ts";
 import { type Counts, type Format, type Reject, runImport } from "../../src/platform/import/run.ts";
+import { scoreTarget } from "../../src/platform/import/scores.ts";
 import type { Target } from "../../src/platform/import/target.ts";
 import type { TestPlatform } from "./platform.ts";
 
@@ -20,7 +23,7 @@ export async function* pieces(text: string | Buffer, size = 64): AsyncGenerator<
 
 /** Imports rows to a target and gives the counts and what was refused. */
 const importTo = async <Values>(
-  { store }: TestPlatform,
+  { store }: Pick<TestPlatform, "store">,
   tenantId: string,
   target: Target<Values>,
   text: string | Buffer,
@@ -75,3 +78,23 @@ export const importRecords = (
   text: string | Buffer,
   how: How = {},
 ) => importTo(at, tenantId, RECORDS[kind]({ tenantId, clock: at.clock }), text, how);
+
+const CREDIT = {
+  "business-units": businessUnitTarget,
+  scores: scoreTarget,
+  "credit-applications": applicationTarget,
+};
+
+/** Imports business units, scores or applications, one object a line, or text as it is. */
+export const importCredit = (
+  at: Pick<TestPlatform, "store">,
+  tenantId: string,
+  kind: keyof typeof CREDIT,
+  records: readonly unknown[] | string,
+  how: How = {},
+) => {
+  const target: Target = CREDIT[kind]({ tenantId });
+  const text =
+    typeof records === "string" ? records : records.map((one) => JSON.stringify(one)).join("\n");
+  return importTo(at, tenantId, target, text, { format: "ndjson", ...how });
+};

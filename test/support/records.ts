@@ -1,3 +1,5 @@
+import type { Store } from "../../src/platform/store/port.ts";
+import { type CreditRecords, seedCredit } from "./credit.ts";
 import { type IngestRecords, type Ingesting, seedIngest } from "./ingest-records.ts";
 import { CONFIGURATION, DISPUTES, type Caller, type Person } from "./platform.ts";
 
@@ -23,7 +25,8 @@ export type Records = {
   department: { departmentId: string; departmentCode: string };
   resolution: { resolutionId: string; resolutionCode: string };
   auditCursor: string;
-} & IngestRecords;
+} & IngestRecords &
+  CreditRecords;
 
 /** A word that stands in every description of a tenant's records and nowhere else. */
 const canary = (tenantId: string): string => `canary-of-${tenantId}`;
@@ -35,6 +38,8 @@ type Seeding = {
   keyId: string;
   /** Reads the tenant's audit log. */
   auditor: Caller;
+  /** For what comes by import alone. */
+  store: Store;
   /** Makes codes and numbers differ from those of other seedings. */
   mark: string;
 } & Ingesting;
@@ -86,6 +91,7 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
   const numbers = { accountNumber: `ACC-${mark}`, documentNumber: `INV-${mark}` };
   const text = canary(tenantId);
   const ingested = await seedIngest({ ...seeding, ...numbers, text });
+  const credit = await seedCredit(seeding.store, tenantId, { mark, text });
   const dispute = await maker(admin)(DISPUTES, {
     ...numbers,
     amount: 12.5,
@@ -146,5 +152,6 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
     },
     auditCursor: page.body.pagination.cursor,
     ...ingested,
+    ...credit,
   };
 };

@@ -160,6 +160,17 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
   "resolutions.delete_by_code": [
     ({ resolution }) => ({ resolutionCode: resolution.resolutionCode }),
   ],
+  "business_units.list": [() => ({})],
+  "company_scores.get": [({ company }) => company],
+  "credit_applications.list": [
+    () => ({
+      activityType: "LASTMODIFIED",
+      startDate: "2026-01-01",
+      endDate: "2026-12-31",
+      applicationStatusType: ["Under Review"],
+    }),
+  ],
+  "credit_applications.get": [({ application }) => application],
   "audit_logs.list": [() => ({}), ({ auditCursor }) => ({ limit: 1, cursor: auditCursor })],
   "accounts.get": [({ account: { account_number } }) => ({ account_number })],
   "accounts.create": [(_records, fresh) => ({ account_number: fresh, ...ACCOUNT })],

@@ -5,11 +5,14 @@ import { createLog } from "../../kit/log.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
 import { accountTarget } from "../../platform/import/accounts.ts";
 import { auditLogTarget } from "../../platform/import/audit-logs.ts";
+import { businessUnitTarget } from "../../platform/import/business-units.ts";
 import { closureTarget } from "../../platform/import/closures.ts";
+import { applicationTarget } from "../../platform/import/credit-applications.ts";
 import { disputeTarget } from "../../platform/import/disputes.ts";
 import { documentTarget } from "../../platform/import/documents.ts";
 import { type ImportMap, readMap } from "../../platform/import/map.ts";
 import { type Counts, type Reject, runImport } from "../../platform/import/run.ts";
+import { scoreTarget } from "../../platform/import/scores.ts";
 import type { Target } from "../../platform/import/target.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
@@ -24,6 +27,9 @@ const TARGETS: Record<Kind, (needs: Needs) => Target> = {
   closures: closureTarget,
   disputes: disputeTarget,
   "audit-logs": auditLogTarget,
+  "business-units": businessUnitTarget,
+  scores: scoreTarget,
+  "credit-applications": applicationTarget,
 };
 
 const cannotRead = (what: string, path: string, error: unknown): Problem =>
@@ -76,8 +82,14 @@ const rejectFile = (path: string) => {
   };
 };
 
-const formatOf = ({ format, file }: Wish): Format =>
-  format ?? (/\.(ndjson|jsonl)$/i.test(file) ? "ndjson" : "csv");
+// Records with lists in lists.
+const NESTED: ReadonlySet<Kind> = new Set(["business-units", "credit-applications"]);
+
+const formatOf = ({ format, file, kind }: Wish): Format => {
+  if (format !== undefined) return format;
+  if (/\.csv$/i.test(file)) return "csv";
+  return /\.(ndjson|jsonl)$/i.test(file) || NESTED.has(kind) ? "ndjson" : "csv";
+};
 
 const mapOf = async ({ map }: Wish, target: Target) => {
   if (map === undefined) return undefined;

@@ -1,5 +1,5 @@
-import { isList, type Operation } from "../operation.ts";
-import { answersVersion, isCreating, isExport, isLimited, isPaged } from "./facts.ts";
+import type { Operation } from "../operation.ts";
+import { answersVersion, isCounted, isCreating, isExport, isLimited, isPaged } from "./facts.ts";
 import { headerRefs, type HeaderName } from "./headers.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -8,7 +8,7 @@ const WORDS = { 200: "Done.", 201: "Made.", 204: "Done; there is no body." };
 const headersOf = (operation: Operation): HeaderName[] => [
   "X-Request-Id",
   ...(answersVersion(operation) ? (["ETag"] as const) : []),
-  ...(isList(operation) ? (["X-Total-Count"] as const) : []),
+  ...(isCounted(operation) ? (["X-Total-Count"] as const) : []),
   ...(isPaged(operation) ? (["Link"] as const) : []),
   ...(operation.body !== null && !isExport(operation) ? (["X-Ignored-Fields"] as const) : []),
   ...(operation.file ? (["Content-Disposition", "Content-Length"] as const) : []),

@@ -32,6 +32,10 @@ export const namesRecord = ({ params }: Operation): boolean =>
 
 export const isPaged = ({ query }: Operation): boolean => "Page" in query.shape;
 
+/** Whether the answer says how many records there are on all pages together. */
+export const isCounted = (operation: Operation): boolean =>
+  isList(operation) || "pageSize" in (operation.body?.shape ?? {});
+
 export const isLimited = (operation: Operation): boolean =>
   needsCredential(operation) || operation.fails.includes("invalid_credentials");
 

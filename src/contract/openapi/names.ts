@@ -1,4 +1,5 @@
 import { z } from "zod";
+import * as credit_form from "../credit-form.ts";
 import * as fields from "../fields.ts";
 import * as ingest_fields from "../ingest-fields.ts";
 import { servedOperations } from "../index.ts";
@@ -9,7 +10,10 @@ import * as api_keys from "../operations/api-keys.ts";
 import * as assignees from "../operations/assignees.ts";
 import * as audit_logs from "../operations/audit-logs.ts";
 import * as auth from "../operations/auth.ts";
+import * as business_units from "../operations/business-units.ts";
 import * as categories from "../operations/categories.ts";
+import * as company_scores from "../operations/company-scores.ts";
+import * as credit_applications from "../operations/credit-applications.ts";
 import * as departments from "../operations/departments.ts";
 import * as dispute_notes from "../operations/dispute-notes.ts";
 import * as disputes from "../operations/disputes.ts";
@@ -23,13 +27,17 @@ import * as pdf_ingestion from "../pdf-ingestion.ts";
 const modules: readonly Record<string, unknown>[] = [
   fields,
   ingest_fields,
+  credit_form,
   account_notes,
   accounts,
   api_keys,
   assignees,
   audit_logs,
   auth,
+  business_units,
   categories,
+  company_scores,
+  credit_applications,
   departments,
   dispute_notes,
   disputes,

@@ -1,8 +1,8 @@
 import { dispositionOf } from "../files/name.ts";
 import type { FileAnswer, Listing, Page } from "../handlers.ts";
-import { arrayBytes, pageBytes, streamed } from "./stream.ts";
+import { arrayBytes, type Frame, pageBytes, streamed } from "./stream.ts";
 
-export const isListing = (output: unknown): output is Listing<unknown> =>
+const isListing = (output: unknown): output is Listing<unknown> =>
   typeof output === "object" && output !== null && "rows" in output && "total" in output;
 
 export const isPage = (output: unknown): output is Page<object> =>
@@ -11,13 +11,32 @@ export const isPage = (output: unknown): output is Page<object> =>
   "pagination" in output &&
   typeof output.pagination === "function";
 
+type Inside = { fields: object; list: string; listing: Listing<unknown> };
+
+const isInside = (output: unknown): output is Inside =>
+  typeof output === "object" && output !== null && "listing" in output && isListing(output.listing);
+
+/** The long list of an output, whether it is all of it or one of its fields. */
+export const listingOf = (output: unknown): Listing<unknown> | undefined => {
+  if (isListing(output)) return output;
+  return isInside(output) ? output.listing : undefined;
+};
+
 const isFile = (output: unknown): output is FileAnswer =>
   typeof output === "object" && output !== null && "bytes" in output;
 
 /** Gives back what an output that nobody will read holds open. */
 export const discard = async (output: unknown): Promise<void> => {
-  if (isListing(output) || isPage(output)) await output.close?.();
+  if (isPage(output)) await output.close();
+  await listingOf(output)?.close?.();
   if (isFile(output)) await output.bytes.cancel();
+};
+
+/** What stands before a long list, and after it. */
+const frameOf = (output: unknown): Frame => {
+  if (!isInside(output)) return ["[", "]"];
+  const fields = JSON.stringify({ ...output.fields, [output.list]: [] });
+  return [fields.slice(0, -2), "]}"];
 };
 
 const linkHeader = (listing: Listing<unknown>, url: URL): Record<string, string> => {
@@ -71,11 +90,14 @@ export const answer = async (
     const body = method === "HEAD" ? null : streamed(pageBytes(output), output.close);
     return new Response(body, { status, headers: all });
   }
-  if (isListing(output)) {
-    const body = method === "HEAD" ? null : streamed(arrayBytes(output.rows), output.close);
+  const listing = listingOf(output);
+  if (listing !== undefined) {
+    const pieces = () => arrayBytes(listing.rows, frameOf(output));
+    const body = method === "HEAD" ? null : streamed(pieces(), listing.close);
+    const links = isListing(output) ? linkHeader(listing, url) : {};
     return new Response(body, {
       status,
-      headers: { ...all, "X-Total-Count": String(output.total), ...linkHeader(output, url) },
+      headers: { ...all, "X-Total-Count": String(listing.total), ...links },
     });
   }
   const total: Record<string, string> = Array.isArray(output)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Call, Principal } from "../handlers.ts";
-import { answer, discard, isListing, isPage } from "./answer.ts";
+import { answer, discard, isPage, listingOf } from "./answer.ts";
 import { authorize } from "./authenticate.ts";
 import { callOf } from "./call.ts";
 import { AlreadyDone, type Keyed, keyOf, type Remembered } from "./idempotency.ts";
@@ -26,7 +26,8 @@ const NOTHING: Principal["may"] = new Set();
 const rowsOf = (output: unknown): number | undefined => {
   if (Array.isArray(output)) return output.length;
   if (isPage(output)) return output.rowCount;
-  if (isListing(output)) return output.page === undefined ? output.total : undefined;
+  const listing = listingOf(output);
+  if (listing !== undefined) return listing.page === undefined ? listing.total : undefined;
   if (typeof output !== "object" || output === null || !("data" in output)) return undefined;
   return Array.isArray(output.data) ? output.data.length : undefined;
 };

@@ -3,16 +3,22 @@ import type { Listing, Page } from "../handlers.ts";
 
 const encoder = new TextEncoder();
 
-/** Rows as one JSON array; a short one is a single piece. */
-export async function* arrayBytes(rows: Listing<unknown>["rows"]): AsyncGenerator<Uint8Array> {
+/** What stands before the rows of a list, and after them. */
+export type Frame = [before: string, after: string];
+
+/** Rows as one JSON array, in what it stands in; a short one is a single piece. */
+export async function* arrayBytes(
+  rows: Listing<unknown>["rows"],
+  [before, after]: Frame,
+): AsyncGenerator<Uint8Array> {
   let text = "";
-  let opening = "[";
+  let opening = before;
   for await (const piece of jsonRows(rows)) {
     if (text !== "") yield encoder.encode(text);
     text = opening + piece;
     opening = "";
   }
-  yield encoder.encode(`${opening}${text}]`);
+  yield encoder.encode(`${opening}${text}${after}`);
 }
 
 /** A page as one JSON object. */

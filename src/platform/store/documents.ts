@@ -120,3 +120,38 @@ export const listClosures = (
     .where("document_number", "=", documentNumber)
     .orderBy("number")
     .execute();
+
+/** An account's documents, and how each was closed last; null where it never was. */
+export const selectPaidDocuments = (db: Db, tenantId: string, accountNumber: string) =>
+  db
+    .selectFrom("documents as d")
+    .leftJoin("document_closures as c", (on) =>
+      on
+        .onRef("c.tenant_id", "=", "d.tenant_id")
+        .onRef("c.document_number", "=", "d.document_number")
+        .on((eb) =>
+          eb(
+            "c.number",
+            "=",
+            eb
+              .selectFrom("document_closures as l")
+              .select((last) => last.fn.max("l.number").as("number"))
+              .whereRef("l.tenant_id", "=", "d.tenant_id")
+              .whereRef("l.document_number", "=", "d.document_number"),
+          ),
+        ),
+    )
+    .where("d.tenant_id", "=", tenantId)
+    .where("d.account_number", "=", accountNumber)
+    .select([
+      "d.status",
+      "d.currency",
+      "d.fields",
+      "d.updated_at",
+      "c.closed_at",
+      "c.closure_reason",
+    ]);
+
+export type PaidDocument = Awaited<
+  ReturnType<ReturnType<typeof selectPaidDocuments>["execute"]>
+>[number];

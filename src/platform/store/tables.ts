@@ -5,6 +5,7 @@
 import type { AuditTables } from "./tables/audit.ts";
 import type { ConfigurationTables } from "./tables/configuration.ts";
 import type { CredentialsTables } from "./tables/credentials.ts";
+import type { CreditTables } from "./tables/credit.ts";
 import type { DisputesTables } from "./tables/disputes.ts";
 import type { IngestTables } from "./tables/ingest.ts";
 import type { PeopleTables } from "./tables/people.ts";
@@ -16,6 +17,7 @@ export type * from "./tables/credentials.ts";
 export type * from "./tables/configuration.ts";
 export type * from "./tables/disputes.ts";
 export type * from "./tables/ingest.ts";
+export type * from "./tables/credit.ts";
 export type * from "./tables/audit.ts";
 export type * from "./tables/work.ts";
 
@@ -24,5 +26,6 @@ export type Tables = PeopleTables &
   ConfigurationTables &
   DisputesTables &
   IngestTables &
+  CreditTables &
   AuditTables &
   WorkTables;

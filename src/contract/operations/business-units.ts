@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { tenantPath } from "../fields.ts";
+import { operation } from "../operation.ts";
+
+export const BusinessUnitValue = z.object({
+  businessUnitsValuesId: z.string(),
+  displayName: z.string(),
+});
+
+/** A grouping of business units; credit applications name its values. */
+export const BusinessUnitGrouping = z.object({
+  businessUnitsId: z.string(),
+  displayName: z.string(),
+  businessUnitsValuesList: z.array(BusinessUnitValue),
+});
+export type BusinessUnitGrouping = z.infer<typeof BusinessUnitGrouping>;
+
+const VALUES = "/api/v1/tenants/{tenantId}/businessunits/values";
+
+export const business_units = {
+  list: operation({
+    id: "business_units.list",
+    service: "gateway",
+    method: "GET",
+    path: `/creditappcore${VALUES}`,
+    // The documents show the path in both forms.
+    also: [{ method: "GET", path: `/creditapp${VALUES}` }],
+    access: "Credit Applications : READ",
+    summary: "List the groupings of business units with their values.",
+    params: z.object(tenantPath),
+    output: z.array(BusinessUnitGrouping),
+    audit: "business_unit.listed",
+    source: "gateway 4",
+  }),
+};

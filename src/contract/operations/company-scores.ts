@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { RecordId, tenantPath } from "../fields.ts";
+import { operation } from "../operation.ts";
+
+const Index = z.number().meta({ description: "0 to 100" });
+
+/** What is known of a buyer company's creditworthiness. */
+export const CompanyScore = z.object({
+  fibs: z
+    .object({ fibs_score: Index, fibs_confidence: Index })
+    .meta({ description: "payment outlook" }),
+  dibs: z
+    .object({ dibs_score: Index, dibs_confidence: Index })
+    .meta({ description: "business viability" }),
+  creditLimit: z.number().meta({ description: "calculated" }),
+  bankruptcyFlag: z.int().meta({ description: "1: has filed for bankruptcy" }),
+  outOfBusinessFlag: z.int().meta({ description: "1: is out of business" }),
+});
+export type CompanyScore = z.infer<typeof CompanyScore>;
+
+const asText = (value: unknown): unknown =>
+  typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+
+/** Applications bear it as an integer, paths as text. */
+export const CompanyId = z.preprocess(asText, RecordId);
+
+export const company_scores = {
+  get: operation({
+    id: "company_scores.get",
+    service: "gateway",
+    method: "GET",
+    path: "/creditprofile/api/v1/tenants/{tenantId}/company/{companyId}/score",
+    access: "Credit Applications : READ",
+    summary: "Read a buyer company's latest scores and calculated credit limit.",
+    params: z.object({ ...tenantPath, companyId: CompanyId }),
+    output: CompanyScore,
+    audit: "company_score.read",
+    source: "gateway 4",
+  }),
+};

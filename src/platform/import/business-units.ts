@@ -1,0 +1,104 @@
+import type { z } from "zod";
+import type { Fault } from "../../contract/errors.ts";
+import {
+  BusinessUnitGrouping,
+  BusinessUnitValue,
+} from "../../contract/operations/business-units.ts";
+import { groupingRow, storedGrouping } from "../services/business-units.ts";
+import { checked } from "../services/ingest/body.ts";
+import { listBusinessUnits, putBusinessUnits } from "../store/business-units.ts";
+import { namesUnits } from "../store/credit-applications.ts";
+import type { Db } from "../store/port.ts";
+import { fieldsOf } from "./fields.ts";
+import type { Accepted, Outcome, Target } from "./target.ts";
+import { Key, whole } from "./whole.ts";
+
+const Grouping = whole(BusinessUnitGrouping, {
+  instead: new Map<z.ZodType, z.ZodType>([
+    [BusinessUnitGrouping.shape.businessUnitsId, Key],
+    [BusinessUnitValue.shape.businessUnitsValuesId, Key],
+  ]),
+});
+
+const BATCH_ROWS = 1000;
+
+const valueIds = ({ businessUnitsValuesList }: BusinessUnitGrouping): string[] =>
+  businessUnitsValuesList.map(({ businessUnitsValuesId }) => businessUnitsValuesId);
+
+const fault = (code: string, message: string): Fault[] => [
+  { field: "businessUnitsValuesList", code, message },
+];
+
+/** One batch of rows on its way into the store. */
+type Batch = {
+  tx: Db;
+  tenantId: string;
+  known: Map<string, BusinessUnitGrouping>;
+  /** Which grouping each value belongs to. */
+  owners: Map<string, string>;
+  changed: Set<string>;
+};
+
+const clash = ({ owners }: Batch, grouping: BusinessUnitGrouping): Fault[] => {
+  const ids = valueIds(grouping);
+  if (new Set(ids).size < ids.length) return fault("duplicate", "names a value twice");
+  const taken = ids.some(
+    (id) => (owners.get(id) ?? grouping.businessUnitsId) !== grouping.businessUnitsId,
+  );
+  return taken ? fault("duplicate", "names a value of another grouping") : [];
+};
+
+/** Applications name values, and what they name stays. */
+const removal = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<Fault[]> => {
+  const before = batch.known.get(grouping.businessUnitsId);
+  const kept = new Set(valueIds(grouping));
+  const gone = before === undefined ? [] : valueIds(before).filter((id) => !kept.has(id));
+  if (gone.length === 0 || !(await namesUnits(batch.tx, batch.tenantId, gone))) return [];
+  return fault("in_use", "lacks a value that credit applications name");
+};
+
+const writeRow = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<Outcome> => {
+  const { known, owners, changed } = batch;
+  const { businessUnitsId: id } = grouping;
+  const before = known.get(id);
+  if (JSON.stringify(before) === JSON.stringify(grouping)) return "unchanged";
+  const faults = [...clash(batch, grouping), ...(await removal(batch, grouping))];
+  if (faults.length > 0) return faults;
+  for (const value of before === undefined ? [] : valueIds(before)) owners.delete(value);
+  for (const value of valueIds(grouping)) owners.set(value, id);
+  known.set(id, grouping);
+  changed.add(id);
+  return "written";
+};
+
+const openBatch = async (tx: Db, tenantId: string): Promise<Batch> => {
+  const groupings = (await listBusinessUnits(tx, tenantId)).map(storedGrouping);
+  const known = new Map(groupings.map((grouping) => [grouping.businessUnitsId, grouping]));
+  const owners = new Map(
+    groupings.flatMap((grouping) => valueIds(grouping).map((id) => [id, grouping.businessUnitsId])),
+  );
+  return { tx, tenantId, known, owners, changed: new Set() };
+};
+
+/** Groupings of business units by their ids: a row makes its grouping or replaces all of it. */
+export const businessUnitTarget = ({
+  tenantId,
+}: {
+  tenantId: string;
+}): Target<BusinessUnitGrouping> => ({
+  kind: "business-units",
+  fields: fieldsOf(BusinessUnitGrouping),
+  batchRows: BATCH_ROWS,
+  parse: (record) => checked(Grouping, record),
+  async write(tx, rows: readonly Accepted<BusinessUnitGrouping>[]) {
+    const batch = await openBatch(tx, tenantId);
+    const outcomes: Outcome[] = [];
+    for (const { values } of rows) outcomes.push(await writeRow(batch, values));
+    const changed = [...batch.changed].flatMap((id) => batch.known.get(id) ?? []);
+    await putBusinessUnits(
+      tx,
+      changed.map((grouping) => groupingRow(tenantId, grouping)),
+    );
+    return outcomes;
+  },
+});

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import {
+  FormField,
+  FormSection,
+  FormType,
+  BankReference,
+  SecondaryField,
+  SetField,
+  TradeReference,
+} from "../../contract/credit-form.ts";
+import type { Fault } from "../../contract/errors.ts";
+import { text } from "../../contract/fields.ts";
+import {
+  ApplicationStatus,
+  ApplicationUser,
+  CreditApplicationDetail,
+  ReferenceCounts,
+  STATUS_TITLES,
+  STATUS_TYPES,
+} from "../../contract/operations/credit-applications.ts";
+import { storedGrouping } from "../services/business-units.ts";
+import {
+  applicationRow,
+  unitIdsOf,
+  WholeApplication,
+} from "../services/credit-applications/record.ts";
+import * as rules from "../services/credit-applications/rules.ts";
+import { checked } from "../services/ingest/body.ts";
+import { shown } from "../services/records.ts";
+import { listBusinessUnits } from "../store/business-units.ts";
+import { findApplications, putApplications } from "../store/credit-applications.ts";
+import type { Db } from "../store/port.ts";
+import { fieldsOf } from "./fields.ts";
+import type { Target } from "./target.ts";
+import { saveChanged } from "./upserts.ts";
+import { Key, Moment, type Rule, whole } from "./whole.ts";
+
+const Status = z
+  .strictObject({
+    type: z.enum(STATUS_TYPES),
+    statusDate: Moment,
+    title: text(200).min(1).optional(),
+  })
+  .transform(({ title, ...status }) => ({ ...status, title: title ?? STATUS_TITLES[status.type] }));
+
+const both =
+  (...all: Rule[]): Rule =>
+  (value, context) => {
+    for (const rule of all) rule(value, context);
+  };
+
+const Application = whole(WholeApplication, {
+  rules: new Map<z.ZodType, Rule>([
+    [FormField, both(rules.checkField, rules.checkPart)],
+    [SecondaryField, both(rules.checkLeaf, rules.checkPart)],
+    [SetField, both(rules.checkLeaf, rules.checkPart)],
+    [FormSection, rules.checkPart],
+    [FormType, both(rules.checkPart, rules.checkFormType)],
+    [TradeReference, rules.checkReference],
+    [BankReference, rules.checkReference],
+    [ApplicationUser, rules.checkUser],
+    [ReferenceCounts, rules.checkCounts],
+  ]),
+  instead: new Map<z.ZodType, z.ZodType>([
+    [ApplicationStatus, Status],
+    [CreditApplicationDetail.shape.applicationId, Key],
+  ]),
+});
+
+// A form may be large; a thousand of them in memory need not be.
+const BATCH_ROWS = 100;
+
+const unknownUnits = (application: WholeApplication, known: ReadonlySet<string>): Fault[] =>
+  unitIdsOf(application)
+    .filter((id) => !known.has(id))
+    .slice(0, 1)
+    .map((id) => ({
+      field: "businessUnitsIds",
+      code: "unknown_reference",
+      message: `names ${shown(id)}, which is no value of a business unit; import those first`,
+    }));
+
+const knownUnits = async (tx: Db, tenantId: string): Promise<Set<string>> => {
+  const groupings = (await listBusinessUnits(tx, tenantId)).map(storedGrouping);
+  const values = groupings.flatMap(({ businessUnitsValuesList }) => businessUnitsValuesList);
+  return new Set(values.map(({ businessUnitsValuesId }) => businessUnitsValuesId));
+};
+
+/** Credit applications by their ids: a row makes its application or replaces all of it. */
+export const applicationTarget = ({
+  tenantId,
+}: {
+  tenantId: string;
+}): Target<WholeApplication> => ({
+  kind: "credit-applications",
+  fields: fieldsOf(WholeApplication),
+  batchRows: BATCH_ROWS,
+  parse: (record) => checked(Application, record),
+  async write(tx, rows) {
+    const units = await knownUnits(tx, tenantId);
+    const ids = rows.map(({ values }) => values.applicationId);
+    return saveChanged({
+      rows,
+      known: await findApplications(tx, tenantId, [...new Set(ids)]),
+      keyOf: ({ id }) => id,
+      rowOf: (application): ReturnType<typeof applicationRow> | Fault[] => {
+        const faults = unknownUnits(application, units);
+        return faults.length > 0 ? faults : applicationRow(tenantId, application);
+      },
+      put: (changed) => putApplications(tx, changed),
+    });
+  },
+});

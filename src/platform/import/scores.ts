@@ -1,0 +1,60 @@
+import { z } from "zod";
+import type { Fault } from "../../contract/errors.ts";
+import { CompanyId, CompanyScore } from "../../contract/operations/company-scores.ts";
+import { checked } from "../services/ingest/body.ts";
+import { findScores, putScores } from "../store/company-scores.ts";
+import type { CompanyScoreRow } from "../store/tables.ts";
+import { fieldsOf } from "./fields.ts";
+import type { Target } from "./target.ts";
+import { saveChanged } from "./upserts.ts";
+import { Moment, whole } from "./whole.ts";
+
+const Index = z.number().min(0).max(100);
+const Flag = z.int().min(0).max(1).default(0);
+const { fibs, dibs, creditLimit, bankruptcyFlag, outOfBusinessFlag } = CompanyScore.shape;
+
+/** A company's scores as of some moment. */
+const ScoreRecord = z.object({ companyId: CompanyId, asOf: Moment, ...CompanyScore.shape });
+type ScoreRecord = z.output<typeof ScoreRecord>;
+
+const Score = whole(ScoreRecord, {
+  instead: new Map<z.ZodType, z.ZodType>([
+    ...Object.values({ ...fibs.shape, ...dibs.shape }).map((index): [z.ZodType, z.ZodType] => [
+      index,
+      Index,
+    ]),
+    [creditLimit, z.number().min(0)],
+    [bankruptcyFlag, Flag],
+    [outOfBusinessFlag, Flag],
+  ]),
+});
+
+const BATCH_ROWS = 1000;
+
+const scoreRow = (
+  tenantId: string,
+  { companyId, asOf, ...score }: ScoreRecord,
+): CompanyScoreRow => ({
+  tenant_id: tenantId,
+  company_id: companyId,
+  as_of: Date.parse(asOf),
+  fields: JSON.stringify(score),
+});
+
+/** Scores by company and moment; of a company's scores the newest counts. */
+export const scoreTarget = ({ tenantId }: { tenantId: string }): Target<ScoreRecord> => ({
+  kind: "scores",
+  fields: fieldsOf(ScoreRecord),
+  batchRows: BATCH_ROWS,
+  parse: (record) => checked(Score, record),
+  async write(tx, rows) {
+    const companies = new Set(rows.map(({ values }) => values.companyId));
+    return saveChanged({
+      rows,
+      known: await findScores(tx, tenantId, [...companies]),
+      keyOf: ({ company_id, as_of }) => JSON.stringify([company_id, as_of]),
+      rowOf: (score): CompanyScoreRow | Fault[] => scoreRow(tenantId, score),
+      put: (changed) => putScores(tx, changed),
+    });
+  },
+});

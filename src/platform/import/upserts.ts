@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Fault } from "../../contract/errors.ts";
+import type { Accepted, Outcome } from "./target.ts";
+
+type Upserts<Values, Row> = {
+  rows: readonly Accepted<Values>[];
+  /** What the store has of them. */
+  known: readonly Row[];
+  keyOf(row: Row): string;
+  /** What is to be kept, or what refuses it. */
+  rowOf(values: Values): Row | Fault[];
+  put(changed: Row[]): Promise<void>;
+};
+
+/** Writes each record that is not yet there as it is; of several with the same key the last one stays. */
+export const saveChanged = async <Values, Row extends object>(
+  upserts: Upserts<Values, Row>,
+): Promise<Outcome[]> => {
+  const { rows, keyOf, rowOf, put } = upserts;
+  const known = new Map(upserts.known.map((row) => [keyOf(row), row]));
+  const changed = new Map<string, Row>();
+  const outcomes = rows.map(({ values }): Outcome => {
+    const row = rowOf(values);
+    if (Array.isArray(row)) return row;
+    const key = keyOf(row);
+    if (isDeepStrictEqual({ ...known.get(key) }, row)) return "unchanged";
+    known.set(key, row);
+    changed.set(key, row);
+    return "written";
+  });
+  await put([...changed.values()]);
+  return outcomes;
+};

@@ -1,0 +1,27 @@
+import type { Contract } from "../../contract/index.ts";
+import type { BusinessUnitGrouping } from "../../contract/operations/business-units.ts";
+import type { Handlers } from "../handlers.ts";
+import { listBusinessUnits } from "../store/business-units.ts";
+import type { BusinessUnitRow } from "../store/tables.ts";
+
+type Values = BusinessUnitGrouping["businessUnitsValuesList"];
+
+/** The grouping that a row keeps. */
+export const storedGrouping = (row: BusinessUnitRow): BusinessUnitGrouping => ({
+  businessUnitsId: row.id,
+  displayName: row.display_name,
+  businessUnitsValuesList: JSON.parse(row.value_list) as Values,
+});
+
+/** The row that keeps a grouping. */
+export const groupingRow = (tenantId: string, grouping: BusinessUnitGrouping): BusinessUnitRow => ({
+  tenant_id: tenantId,
+  id: grouping.businessUnitsId,
+  display_name: grouping.displayName,
+  value_list: JSON.stringify(grouping.businessUnitsValuesList),
+});
+
+export const business_units = (): Handlers<Contract["business_units"]> => ({
+  list: async (_input, call) =>
+    (await listBusinessUnits(call.db, call.tenantId)).map(storedGrouping),
+});

@@ -1,0 +1,29 @@
+import type { Contract } from "../../contract/index.ts";
+import type { CompanyScore } from "../../contract/operations/company-scores.ts";
+import type { Call, Handlers } from "../handlers.ts";
+import { findLatestScore } from "../store/company-scores.ts";
+import { calculatedScore } from "./company-scores/calculated.ts";
+import { shown } from "./records.ts";
+
+type Asking = Pick<Call, "db" | "snapshot" | "tenantId" | "now">;
+
+/** Knows the scores of some companies. */
+type ScoreProvider = (asking: Asking, companyId: string) => Promise<CompanyScore | undefined>;
+
+const importedScore: ScoreProvider = async ({ db, tenantId }, companyId) => {
+  const row = await findLatestScore(db, tenantId, companyId);
+  return row && (JSON.parse(row.fields) as CompanyScore);
+};
+
+// The first that knows a company has the word.
+const PROVIDERS: readonly ScoreProvider[] = [importedScore, calculatedScore];
+
+export const company_scores = (): Handlers<Contract["company_scores"]> => ({
+  async get({ params }, call) {
+    for (const provider of PROVIDERS) {
+      const score = await provider(call, params.companyId);
+      if (score !== undefined) return score;
+    }
+    return call.fail("not_found", `There is no score of the company ${shown(params.companyId)}.`);
+  },
+});

@@ -1,0 +1,62 @@
+import type { StoredDocument } from "../../../contract/operations/documents.ts";
+import type { CompanyScore } from "../../../contract/operations/company-scores.ts";
+import type { Call } from "../../handlers.ts";
+import { findAccount } from "../../store/accounts.ts";
+import { type PaidDocument, selectPaidDocuments } from "../../store/documents.ts";
+import { readTenant } from "../../store/tenants.ts";
+import { storedDocument } from "../ingest/stored.ts";
+import { createTally, type Invoice } from "./tally.ts";
+
+// What a document was for when it was made; what is still open stands in only where that is all it says.
+const TOTALS = [
+  ["original_denomination", "currency"],
+  ["original_denomination_in_original_currency", "original_currency"],
+  ["original_denomination_in_base_currency", "base_currency"],
+  ["denomination", "currency"],
+  ["denomination_in_original_currency", "original_currency"],
+  ["denomination_in_base_currency", "base_currency"],
+] as const;
+
+const totalOf = (document: StoredDocument): [amount: number, currency: string | undefined] => {
+  for (const [amount, currency] of TOTALS) {
+    const value = document[amount];
+    if (value !== undefined) return [value, document[currency]];
+  }
+  return [0, undefined];
+};
+
+const invoiceOf = (row: PaidDocument, currency: string): Invoice | undefined => {
+  const document = storedDocument(row);
+  if (document.document_type !== "invoice") return undefined;
+  const [amount, own] = totalOf(document);
+  const closed = row.status === "closed";
+  return {
+    amount,
+    currency: own ?? row.currency ?? currency,
+    invoicedAt: Date.parse(document.invoice_date),
+    dueAt: Date.parse(document.due_date),
+    closedAt: closed ? (row.closed_at ?? row.updated_at) : null,
+    writtenOff: closed && row.closure_reason === "write_off",
+  };
+};
+
+/** The score of the company whose id is an account's number, from that account's invoices. */
+export const calculatedScore = async (
+  { db, snapshot, tenantId, now }: Pick<Call, "db" | "snapshot" | "tenantId" | "now">,
+  companyId: string,
+): Promise<CompanyScore | undefined> => {
+  const account = await findAccount(db, tenantId, companyId);
+  const { currency } = await readTenant(db, tenantId);
+  const preferred = account?.currency ?? null;
+  const tally = createTally(now);
+  const view = await snapshot();
+  try {
+    for await (const row of view.stream(selectPaidDocuments(view.db, tenantId, companyId))) {
+      const invoice = invoiceOf(row, preferred ?? currency);
+      if (invoice !== undefined) tally.add(invoice);
+    }
+  } finally {
+    await view.close();
+  }
+  return tally.score(preferred);
+};

@@ -1,0 +1,111 @@
+import Big from "big.js";
+import type { CompanyScore } from "../../../contract/operations/company-scores.ts";
+import { DAY } from "../../../kit/clock.ts";
+import { currencyDecimals } from "../../money.ts";
+
+/** An invoice as far as it tells of its payer; moments are epoch milliseconds. */
+export type Invoice = {
+  currency: string;
+  amount: number;
+  invoicedAt: number;
+  dueAt: number;
+  /** Null while it is open. */
+  closedAt: number | null;
+  writtenOff: boolean;
+};
+
+/** From how many days late on, on average over all money, a payer has no outlook at all. */
+const HOPELESS_DAYS = 90;
+const POINTS_PER_INVOICE = 5;
+const BEST = 100;
+const LIMIT_SHARE = "0.1";
+const YEAR = 365 * DAY;
+
+type Sums = {
+  invoices: number;
+  /** Of all invoices, and of those that were due. */
+  billed: Big;
+  due: Big;
+  /** Amounts due, each times the days that it was late. */
+  lateness: Big;
+  /** Amounts due that were written off or came too late by far. */
+  lost: Big;
+};
+
+const NOTHING = new Big(0);
+const nothing = (): Sums => ({
+  invoices: 0,
+  billed: NOTHING,
+  due: NOTHING,
+  lateness: NOTHING,
+  lost: NOTHING,
+});
+
+const dayOf = (moment: number): number => Math.floor(moment / DAY);
+
+const plus = (sums: Sums, invoice: Invoice, now: number): Sums => {
+  const amount = new Big(invoice.amount);
+  const billed = sums.billed.plus(amount);
+  const { dueAt, closedAt, writtenOff } = invoice;
+  const days = Math.max(0, dayOf(closedAt ?? now) - dayOf(dueAt));
+  // Open and not yet due tells nothing of how it will be paid.
+  if (closedAt === null && days === 0) return { ...sums, billed };
+  return {
+    invoices: sums.invoices + 1,
+    billed,
+    due: sums.due.plus(amount),
+    lateness: sums.lateness.plus(amount.times(days)),
+    lost: writtenOff || days > HOPELESS_DAYS ? sums.lost.plus(amount) : sums.lost,
+  };
+};
+
+/** A whole number of points, the half rounded up. */
+const points = (value: Big): number => {
+  const whole = value.round(0, Big.roundHalfUp).toNumber();
+  return Math.min(BEST, Math.max(0, whole));
+};
+
+const scoreOf = (sums: Sums, currency: string): CompanyScore => {
+  const best = new Big(BEST);
+  const confidence = Math.min(BEST, POINTS_PER_INVOICE * sums.invoices);
+  const hopeless = sums.due.times(HOPELESS_DAYS);
+  const outlook = points(best.minus(sums.lateness.times(BEST).div(hopeless)));
+  const viability = points(best.minus(sums.lost.times(BEST).div(sums.due)));
+  const limit = sums.billed.times(LIMIT_SHARE).times(outlook).div(BEST);
+  return {
+    fibs: { fibs_score: outlook, fibs_confidence: confidence },
+    dibs: { dibs_score: viability, dibs_confidence: confidence },
+    creditLimit: limit.round(currencyDecimals(currency), Big.roundDown).toNumber(),
+    bankruptcyFlag: 0,
+    outOfBusinessFlag: 0,
+  };
+};
+
+/**
+ * Scores from how a company has paid the invoices of the last 365 days, exactly and the same for the same invoices:
+ * - payment outlook: 100, less the days late on average, weighted by amount, where 90 days cost everything;
+ * - business viability: the share of what was due that was neither written off nor more than 90 days late;
+ * - confidence of both: 5 for each invoice that was due, at most 100;
+ * - credit limit: a tenth of all that was billed, times the outlook's hundredth, rounded down to the currency's decimals.
+ *
+ * Amounts of different currencies are never added: the score is of one of them.
+ */
+export const createTally = (now: number) => {
+  const byCurrency = new Map<string, Sums>();
+  return {
+    add(invoice: Invoice): void {
+      const { currency, amount, invoicedAt } = invoice;
+      if (amount <= 0 || invoicedAt > now || invoicedAt <= now - YEAR) return;
+      byCurrency.set(currency, plus(byCurrency.get(currency) ?? nothing(), invoice, now));
+    },
+    /** Of the preferred currency if anything was due in it, else of the one with the most invoices; undefined where nothing was due. */
+    score(preferred: string | null): CompanyScore | undefined {
+      const known = [...byCurrency].filter(([, { invoices }]) => invoices > 0);
+      const [most] = known.toSorted(
+        ([a, one], [b, other]) => other.invoices - one.invoices || (a < b ? -1 : 1),
+      );
+      const [currency, sums] = known.find(([name]) => name === preferred) ?? most ?? [];
+      return currency === undefined || sums === undefined ? undefined : scoreOf(sums, currency);
+    },
+  };
+};

@@ -1,0 +1,76 @@
+import type { Contract } from "../../contract/index.ts";
+import {
+  type CreditApplication,
+  type CreditApplicationDetail,
+  type CreditApplications,
+  STATUS_TITLES,
+  STATUS_TYPES,
+} from "../../contract/operations/credit-applications.ts";
+import { withoutSensitiveAnswers } from "../../contract/sensitive-answers.ts";
+import { DAY } from "../../kit/clock.ts";
+import type { Handlers } from "../handlers.ts";
+import {
+  type ApplicationSpan,
+  countApplications,
+  findApplication,
+  selectApplications,
+} from "../store/credit-applications.ts";
+import { listing, pageOf } from "./listing.ts";
+import { absent } from "./records.ts";
+
+const DATES = { APPLICATIONSTATUSDATE: "status_at", LASTMODIFIED: "activity_at" } as const;
+
+/** Whole days in UTC, the last one included. */
+const spanOf = (body: {
+  activityType: keyof typeof DATES;
+  startDate: string;
+  endDate: string;
+}): ApplicationSpan => ({
+  by: DATES[body.activityType],
+  from: Date.parse(body.startDate),
+  before: Date.parse(body.endDate) + DAY,
+});
+
+const summaryOf = (counts: Map<string, number>): CreditApplications["applicationStatusSummary"] =>
+  STATUS_TYPES.flatMap((type) => {
+    const noOfApplications = counts.get(type) ?? 0;
+    return noOfApplications === 0 ? [] : [{ type, title: STATUS_TITLES[type], noOfApplications }];
+  });
+
+const totalOf = (counts: Map<string, number>, types: readonly string[]): number => {
+  const wanted = types.length === 0 ? [...counts.keys()] : new Set(types);
+  return [...wanted].reduce((total, type) => total + (counts.get(type) ?? 0), 0);
+};
+
+export const credit_applications = (): Handlers<Contract["credit_applications"]> => ({
+  async list({ body }, call) {
+    const { applicationStatusType: types = [], page, pageSize } = body;
+    const span = spanOf(body);
+    // Of the same view of the store as the applications themselves.
+    let counts = new Map<string, number>();
+    const applications = await listing(call, {
+      async count(db) {
+        counts = await countApplications(db, call.tenantId, span);
+        return totalOf(counts, types);
+      },
+      select: (db) => selectApplications(db, call.tenantId, span, types),
+      shape: ({ summary }) => JSON.parse(summary) as CreditApplication,
+      page: pageOf({ Page: page, PageSize: pageSize }),
+    });
+    return {
+      fields: { applicationStatusSummary: summaryOf(counts) },
+      list: "applications",
+      listing: applications,
+    };
+  },
+
+  async get({ params: { applicationId } }, call) {
+    const row = await findApplication(call.db, call.tenantId, applicationId);
+    if (row === undefined) {
+      return call.fail("not_found", absent("credit application", "id", applicationId));
+    }
+    const application = JSON.parse(row.detail) as CreditApplicationDetail;
+    const mayChange = call.caller.may.has("Credit Applications : UPDATE");
+    return mayChange ? application : withoutSensitiveAnswers(application);
+  },
+});

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import type { FormField, FormSection } from "../../../contract/credit-form.ts";
+import {
+  CreditApplication,
+  CreditApplicationDetail,
+  ReferenceCounts,
+} from "../../../contract/operations/credit-applications.ts";
+import type { CreditApplicationRow } from "../../store/tables.ts";
+
+const { company } = CreditApplicationDetail.shape;
+
+/** All there is of a credit application: its detail, and what its summary has beyond that. */
+export const WholeApplication = z.object({
+  ...CreditApplicationDetail.shape,
+  company: company.extend({ dba: CreditApplication.shape.company.shape.dba }),
+  autoDecisioned: z.boolean(),
+  /** Counted where it is null. */
+  references: ReferenceCounts.nullable(),
+});
+export type WholeApplication = z.infer<typeof WholeApplication>;
+
+type Reference = { submitted: boolean };
+
+const submitted = (references: readonly Reference[]): string =>
+  String(references.filter((reference) => reference.submitted).length);
+
+const counted = ({
+  bankReferences,
+  tradeReferences,
+}: WholeApplication): CreditApplication["references"] => ({
+  bankReferenceSubmitCount: submitted(bankReferences),
+  bankReferenceRequestedCount: String(bankReferences.length),
+  tradeReferenceSubmitCount: submitted(tradeReferences),
+  tradeRefReferenceRequestedCount: String(tradeReferences.length),
+});
+
+const summaryOf = (whole: WholeApplication): CreditApplication => {
+  const { companyId, name, dba, address } = whole.company;
+  return {
+    applicationId: whole.applicationId,
+    applicationDate: whole.applicationDate,
+    applicationStatus: whole.applicationStatus,
+    businessUnitIdList: whole.businessUnitsIds,
+    company: { companyId, name, dba, address },
+    contact: whole.contact,
+    autoDecisioned: whole.autoDecisioned,
+    applicantSubmitDate: whole.applicantSubmitDate,
+    references: whole.references ?? counted(whole),
+    lastActivityDate: whole.lastActivityDate,
+  };
+};
+
+const detailOf = (whole: WholeApplication): CreditApplicationDetail => {
+  const { autoDecisioned: _decided, references: _counts, company: all, ...detail } = whole;
+  const { dba: _name, ...buyer } = all;
+  return { ...detail, company: buyer };
+};
+
+type Unit = { businessUnitIdList: string[] };
+
+const partsOfField = (field: FormField): Unit[] => {
+  const { secondaryFields, fieldsSet } = field;
+  return [
+    field,
+    ...fieldsSet,
+    ...secondaryFields.flatMap((secondary) => [secondary, ...secondary.fieldsSet]),
+  ];
+};
+
+const partsOfSection = (section: FormSection): Unit[] => [
+  section,
+  ...section.fieldsList.flatMap(partsOfField),
+];
+
+/** Every value of a business unit that the application names anywhere, each once. */
+export const unitIdsOf = (whole: WholeApplication): string[] => {
+  const { applicationForm: form, tradeReferences, bankReferences } = whole;
+  const lists = [...(form?.formType ?? []), ...tradeReferences, ...bankReferences];
+  const parts: Unit[] = [
+    { businessUnitIdList: whole.businessUnitsIds },
+    ...(form === null ? [] : [form]),
+    ...lists.flatMap(({ sectionList }) => sectionList.flatMap(partsOfSection)),
+  ];
+  return [...new Set(parts.flatMap((part) => part.businessUnitIdList))].toSorted();
+};
+
+/** The row that keeps an application. */
+export const applicationRow = (
+  tenantId: string,
+  whole: WholeApplication,
+): CreditApplicationRow => ({
+  tenant_id: tenantId,
+  id: whole.applicationId,
+  status_type: whole.applicationStatus.type,
+  status_at: Date.parse(whole.applicationStatus.statusDate),
+  activity_at: Date.parse(whole.lastActivityDate),
+  unit_ids: JSON.stringify(unitIdsOf(whole)),
+  summary: JSON.stringify(summaryOf(whole)),
+  detail: JSON.stringify(detailOf(whole)),
+});

@@ -1,0 +1,42 @@
+import type { Db } from "./port.ts";
+import { prepared } from "./prepared.ts";
+import type { CompanyScoreRow } from "./tables.ts";
+import { upserting } from "./upsert.ts";
+
+const scoresOfCompany = prepared((db: Db, tenantId: string, companyId: string) =>
+  db
+    .selectFrom("company_scores")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("company_id", "=", companyId)
+    .orderBy("as_of", "desc")
+    .limit(1),
+);
+
+/** What was said of a company last. */
+export const findLatestScore = async (
+  db: Db,
+  tenantId: string,
+  companyId: string,
+): Promise<CompanyScoreRow | undefined> => (await scoresOfCompany(db, tenantId, companyId))[0];
+
+/** All that was ever said of several companies. */
+export const findScores = (
+  db: Db,
+  tenantId: string,
+  companyIds: readonly string[],
+): Promise<CompanyScoreRow[]> =>
+  db
+    .selectFrom("company_scores")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("company_id", "in", companyIds)
+    .execute();
+
+/** Writes scores, new ones and known ones alike; no two of the same company and moment. */
+export const putScores = upserting("company_scores", {
+  tenant_id: "key",
+  company_id: "key",
+  as_of: "key",
+  fields: "value",
+});

@@ -1,0 +1,106 @@
+import { sql } from "kysely";
+import type { Db } from "./port.ts";
+import { prepared } from "./prepared.ts";
+import type { CreditApplicationRow } from "./tables.ts";
+import { upserting } from "./upsert.ts";
+
+/** Which date a list goes by, and from when until before when, in epoch milliseconds. */
+export type ApplicationSpan = { by: "status_at" | "activity_at"; from: number; before: number };
+
+const detailById = prepared((db: Db, tenantId: string, id: string) =>
+  db
+    .selectFrom("credit_applications")
+    .select("detail")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id),
+);
+
+export const findApplication = async (
+  db: Db,
+  tenantId: string,
+  id: string,
+): Promise<Pick<CreditApplicationRow, "detail"> | undefined> =>
+  (await detailById(db, tenantId, id))[0];
+
+/** Several applications at once, for imports. */
+export const findApplications = (
+  db: Db,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<CreditApplicationRow[]> =>
+  db
+    .selectFrom("credit_applications")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("id", "in", ids)
+    .execute();
+
+const within = (db: Db, tenantId: string, { by, from, before }: ApplicationSpan) =>
+  db
+    .selectFrom("credit_applications")
+    .where("tenant_id", "=", tenantId)
+    .where(by, ">=", from)
+    .where(by, "<", before);
+
+/** How many applications of each status there are in a span. */
+export const countApplications = async (
+  db: Db,
+  tenantId: string,
+  span: ApplicationSpan,
+): Promise<Map<string, number>> => {
+  const counts = await within(db, tenantId, span)
+    .select("status_type")
+    .select((eb) => eb.fn.countAll().as("total"))
+    .groupBy("status_type")
+    .execute();
+  return new Map(counts.map(({ status_type, total }) => [status_type, Number(total)]));
+};
+
+/** The applications of a span as lists show them, the newest first. */
+export const selectApplications = (
+  db: Db,
+  tenantId: string,
+  span: ApplicationSpan,
+  statusTypes: readonly string[],
+) => {
+  const query = within(db, tenantId, span)
+    .select("summary")
+    .orderBy(span.by, "desc")
+    .orderBy("id", "desc");
+  return statusTypes.length === 0 ? query : query.where("status_type", "in", statusTypes);
+};
+
+/** Writes whole applications, new ones and known ones alike; no two of the same id. */
+export const putApplications = upserting("credit_applications", {
+  tenant_id: "key",
+  id: "key",
+  status_type: "value",
+  status_at: "value",
+  activity_at: "value",
+  unit_ids: "value",
+  summary: "value",
+  detail: "value",
+});
+
+/** Whether any application names one of these values of business units. */
+export const namesUnits = async (
+  db: Db,
+  tenantId: string,
+  valueIds: readonly string[],
+): Promise<boolean> => {
+  const found = await db
+    .selectFrom("credit_applications")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where((eb) =>
+      eb.or(
+        // Unlike `like`, this minds case on both databases.
+        valueIds.map(
+          (id) => sql<boolean>`replace(unit_ids, ${JSON.stringify(id)}, '') <> unit_ids`,
+        ),
+      ),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+};

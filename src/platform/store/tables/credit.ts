@@ -1,0 +1,37 @@
+export type BusinessUnitRow = {
+  tenant_id: string;
+  id: string;
+  display_name: string;
+  /** Its values with their names, as JSON. */
+  value_list: string;
+};
+
+/** What was said of a company at some moment; the newest counts. */
+export type CompanyScoreRow = {
+  tenant_id: string;
+  company_id: string;
+  as_of: number;
+  /** As JSON. */
+  fields: string;
+};
+
+export type CreditApplicationRow = {
+  tenant_id: string;
+  id: string;
+  status_type: string;
+  /** When it came into its status, and when it was last read or changed. */
+  status_at: number;
+  activity_at: number;
+  /** Every value of a business unit that it names anywhere, as a JSON list. */
+  unit_ids: string;
+  /** As lists show it, as JSON. */
+  summary: string;
+  /** With its forms and answers, as JSON. */
+  detail: string;
+};
+
+export type CreditTables = {
+  business_units: BusinessUnitRow;
+  company_scores: CompanyScoreRow;
+  credit_applications: CreditApplicationRow;
+};
