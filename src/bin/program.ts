@@ -53,6 +53,14 @@ const exportSpec = (run: Run): Command =>
       run(self, async (io) => (await import("./commands/export-spec.ts")).exportSpec(io)),
   );
 
+const doctor = (run: Run): Command =>
+  leaf("doctor", "Check settings, addresses, credentials and rights, with a hint per fault.", [
+    ...TOOLS,
+    ...REMOTE,
+  ]).action((_options: unknown, self: Command) =>
+    run(self, async (io) => (await import("./commands/doctor.ts")).doctor(io)),
+  );
+
 const audit = (run: Run): Command =>
   leaf("audit", "The MCP server's own log of tool calls, one per line, oldest first.")
     .option("--tool <name>", "only calls of this tool")
@@ -78,6 +86,7 @@ export const createProgram = (run: Run, version: string): Command => {
     .addHelpText("after", AFTER);
   for (const command of [
     ...servers(run),
+    doctor(run),
     secrets(run),
     audit(run),
     admin(run),

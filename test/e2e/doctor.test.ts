@@ -1,0 +1,155 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+
+const PASSWORD = "canary-password";
+
+let folder: string;
+let platform: Running;
+let ready: Ready;
+let keys: Record<string, string>;
+
+const admin = async (line: string, input = ""): Promise<Record<string, unknown>> => {
+  const args = line.split(" ").map((part) => part.replaceAll("_", " "));
+  const { status, stdout, stderr } = await runCli(
+    ["admin", ...args],
+    { RECEIVABLES_DATA: folder },
+    input,
+  );
+  expect([stderr, status]).toEqual(["", 0]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "doctor-"));
+  await admin("tenant create --name Acme acme");
+  for (const role of ["Administrator", "Viewer"]) {
+    const person = `--email ${role}@acme.example --first-name A --last-name B --role ${role}`;
+    await admin(`user create --tenant acme ${person}`, PASSWORD);
+  }
+  const all = await admin("key issue --tenant acme --name all");
+  const narrow = await admin("key issue --tenant acme --name narrow --scopes audit:read");
+  keys = { all: String(all["apiKey"]), narrow: String(narrow["apiKey"]) };
+  platform = startCli(["platform", "--port", "0"], { RECEIVABLES_DATA: folder });
+  ready = await whenReady(platform);
+});
+afterAll(async () => {
+  await platform.end("SIGTERM");
+  await rm(folder, { recursive: true });
+});
+
+type Found = { check: string; ok: boolean; found: string; hint?: string };
+type Diagnosis = {
+  ok: boolean;
+  checks: Found[];
+  refusedTools: { tool: string; permission: string }[];
+};
+
+const doctor = async (settings: Record<string, string>) => {
+  const { status, stdout, stderr } = await runCli(["doctor"], {
+    RECEIVABLES_DATA: join(folder, "client"),
+    RECEIVABLES_BASE_URL: ready.baseUrl,
+    RECEIVABLES_TENANT_ID: "acme",
+    RECEIVABLES_EMAIL: "Administrator@acme.example",
+    RECEIVABLES_PASSWORD: PASSWORD,
+    RECEIVABLES_EXT_API_KEY: keys["all"] ?? "",
+    ...settings,
+  });
+  expect(stdout + stderr).not.toMatch(/canary|rcv[gx]_/);
+  const diagnosis = JSON.parse(stdout) as Diagnosis;
+  const faults = diagnosis.checks.filter(({ ok }) => !ok);
+  expect(faults.length > 0).toBe(status === 1);
+  for (const { hint } of faults) expect(hint).toMatch(/\w{3}/);
+  return { ...diagnosis, status, stderr, faults: faults.map(({ check }) => check), all: faults };
+};
+
+describe("doctor", () => {
+  it("finds every link in order, and says whose credential it is", async () => {
+    const { status, checks, refusedTools, stderr } = await doctor({});
+    expect([status, refusedTools]).toEqual([0, []]);
+    expect(checks.map(({ check }) => check)).toEqual([
+      "settings",
+      "data_folder",
+      "gateway",
+      "credential",
+      "permissions",
+      "export_key",
+    ]);
+    expect(stderr).toContain("Administrator@acme.example");
+  });
+
+  it("changes nothing in finding out what may be changed", async () => {
+    const ask = async (path: string) => {
+      const login = await fetch(`${ready.baseUrl}/authentication/v1/login`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email: "Administrator@acme.example", password: PASSWORD }),
+      });
+      const { accessToken } = (await login.json()) as { accessToken: string };
+      const read = await fetch(`${ready.baseUrl}/dispute/v1/tenants/acme${path}`, {
+        headers: { "x-platform-auth": accessToken },
+      });
+      return read.json();
+    };
+    await doctor({});
+    for (const noun of ["/disputes", "/reasons", "/categories", "/departments", "/assignees"]) {
+      expect(await ask(noun)).toEqual([]);
+    }
+  });
+
+  it("C-83 names the tools that the credential may not use, with the right they need", async () => {
+    const { faults, refusedTools, all } = await doctor({
+      RECEIVABLES_EMAIL: "Viewer@acme.example",
+      RECEIVABLES_EXT_API_KEY: keys["narrow"] ?? "",
+    });
+    expect(faults).toEqual(["permissions", "export_key"]);
+    expect(all[0]?.found).toContain("lacks Dispute Management : CREATE");
+    const refused = new Map(refusedTools.map(({ tool, permission }) => [tool, permission]));
+    expect(refused.get("disputes_delete")).toBe("Dispute Management : DELETE");
+    expect(refused.get("documents_close")).toBe("ingest:write");
+    expect(refused.has("disputes_list")).toBe(false);
+    expect(refused.has("audit_logs_list")).toBe(false);
+  });
+
+  it.each([
+    ["a password that is wrong", { RECEIVABLES_PASSWORD: "canary-other" }, ["credential"]],
+    ["a tenant that is not theirs", { RECEIVABLES_TENANT_ID: "other" }, ["tenant"]],
+    ["an export key that is none", { RECEIVABLES_EXT_API_KEY: "rcvx_nothing" }, ["export_key"]],
+    ["no export key", { RECEIVABLES_EXT_API_KEY: "" }, ["export_key"]],
+    ["a setting that is none", { RECEIVABLES_TOOLSET: "all" }, ["settings"]],
+    ["an address where nobody is", { RECEIVABLES_BASE_URL: "http://127.0.0.1:9" }, ["gateway"]],
+    [
+      "another export service that is away",
+      { RECEIVABLES_EXT_BASE_URL: "http://127.0.0.1:9" },
+      ["export_service"],
+    ],
+  ])("finds %s", async (_what, settings, expected) => {
+    expect((await doctor(settings as unknown as Record<string, string>)).faults).toEqual(expected);
+  });
+
+  it("finds a folder that cannot be written", async () => {
+    const file = join(folder, "file");
+    await writeFile(file, "");
+    const { faults } = await doctor({ RECEIVABLES_DATA: join(file, "data") });
+    expect(faults).toEqual(["data_folder"]);
+  });
+
+  it("finds a clock that is wrong", async () => {
+    const late = createServer((_request, response) => {
+      response.setHeader("date", new Date(Date.now() - 3_600_000).toUTCString());
+      response.statusCode = 404;
+      response.end();
+    });
+    late.listen(0, "127.0.0.1");
+    await once(late, "listening");
+    const { port } = late.address() as AddressInfo;
+    const { all } = await doctor({ RECEIVABLES_BASE_URL: `http://127.0.0.1:${port}` });
+    late.close();
+    expect(all[0]).toMatchObject({ check: "clock", found: expect.stringContaining("behind") });
+  });
+});
