@@ -66,6 +66,14 @@ export const wallMs = async (act: () => unknown): Promise<number> => {
   return performance.now() - began;
 };
 
+/** How much time this process computes for something, in milliseconds; what others do meanwhile is no part of it. */
+export const cpuMs = async (act: () => unknown): Promise<number> => {
+  const began = process.cpuUsage();
+  await act();
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000;
+};
+
 const verdictOf = (ratio: number, aim: number | null): Line["verdict"] => {
   if (aim === null) return "reported";
   return ratio <= aim ? "ok" : "missed";

@@ -1,167 +1,188 @@
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { finished } from "node:stream/promises";
 import { DatabaseSync } from "node:sqlite";
-import { systemClock } from "../../src/kit/clock.ts";
-import { randomId } from "../../src/kit/ids.ts";
-import { insertTenant } from "../../src/platform/admin/tenants.ts";
-import { documentTarget } from "../../src/platform/import/documents.ts";
-import { readMap } from "../../src/platform/import/map.ts";
-import { runImport } from "../../src/platform/import/run.ts";
+import { promisify } from "node:util";
+import pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
-import { type Benchmark, interleaved, wallMs } from "../measure.ts";
+import { startPostgres } from "../../test/support/postgres.ts";
+import { type Benchmark, cpuMs, interleaved, type Options, type Side, wallMs } from "../measure.ts";
+import { batchRows, importLedger, makeTenant } from "./importing.ts";
+import { COLUMNS, type Values, valuesOf, writeLedger } from "./ledger-file.ts";
 
 const ROWS = Number(process.env["BENCH_IMPORT_ROWS"] ?? 100_000);
-const PER_ACCOUNT = 25;
-const TENANT = "bench";
 const MOST_RUNS = 5;
 
-const HEADER = "customer,invoice,invoiced,due,amount,po";
-
-const two = (number: number): string => String(number).padStart(2, "0");
-
-const invoiceOf = (place: number) => ({
-  customer: `${Math.floor(place / PER_ACCOUNT)}-CUST`,
-  invoice: String(place).padStart(10, "0"),
-  month: 1 + (place % 9),
-  day: 1 + (place % 28),
-  amount: `${1 + ((place * 7919) % 5000)}.${two(place % 97)}`,
-  po: `PO-${(place * 31) % 100_003}`,
-});
-
-const lineOf = (place: number): string => {
-  const { customer, invoice, month, day, amount, po } = invoiceOf(place);
-  return `${customer},${invoice},${month}/${day}/2025,${month + 2}/${day}/2025,${amount},${po}\n`;
-};
-
-const MAP = {
-  document_number: "invoice",
-  account_number: "customer",
-  invoice_date: { column: "invoiced", date: "M/D/YYYY" },
-  due_date: { column: "due", date: "M/D/YYYY" },
-  currency: { value: "USD" },
-  original_denomination: "amount",
-  denomination: "amount",
-  po_number: "po",
-};
-
-const writeLedger = async (path: string): Promise<void> => {
-  const file = createWriteStream(path);
-  file.write(`${HEADER}\n`);
-  for (let place = 0; place < ROWS; place += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- the file is to be written in bounded memory
-    if (!file.write(lineOf(place))) await once(file, "drain");
-  }
-  file.end();
-  await once(file, "finish");
-};
-
-const openStore = async (path: string) => {
-  const store = await openSqlite(path);
-  const needs = { clock: systemClock, newId: randomId };
-  await store.transaction((tx) => insertTenant(tx, needs, { tenantId: TENANT, name: TENANT }));
-  return store;
-};
+const rowsFrom = (first: number): Values[] =>
+  Array.from({ length: Math.min(batchRows, ROWS - first) }, (_, index) => valuesOf(first + index));
 
 const importInto = async (path: string, ledger: string): Promise<number> => {
-  const store = await openStore(path);
-  const target = documentTarget({ tenantId: TENANT, clock: systemClock });
-  const ms = await wallMs(async () => {
-    const { written } = await runImport({
-      store,
-      tenantId: TENANT,
-      target,
-      format: "csv",
-      map: readMap(JSON.stringify(MAP), target.fields),
-      bytes: createReadStream(ledger),
-      reject: async ([first]) => {
-        throw new Error(`refused: ${first?.field} ${first?.message}`);
-      },
-      progress: () => {},
-      ignored: () => {},
-      ended: new AbortController().signal,
-    });
-    if (written !== ROWS) throw new Error(`${written} rows were written`);
-  });
+  const store = await openSqlite(path);
+  await makeTenant(store);
+  const ms = await cpuMs(() => importLedger(store, ledger, ROWS));
   await store.close();
   return ms;
 };
 
-type Values = (string | number)[];
-
-/** The columns that the import leaves of a row. */
-const valuesOf = (place: number): Values => {
-  const { customer, invoice, month, day, amount, po } = invoiceOf(place);
-  const fields = {
-    account_number: customer,
-    invoice_date: `2025-${two(month)}-${two(day)}`,
-    due_date: `2025-${two(month + 2)}-${two(day)}`,
-    po_number: po,
-    currency: "USD",
-    original_denomination: Number(amount),
-    denomination: Number(amount),
-    document_type: "invoice",
-    pdf_name: `${invoice}.pdf`,
-  };
-  const tracked = ["import", 0, "import", 0, 1];
-  return [TENANT, invoice, place + 1, customer, "USD", "open", JSON.stringify(fields), ...tracked];
-};
-
-const INSERT = `insert into documents (tenant_id, document_number, csr_id, account_number, currency,
-  status, fields, created_by, created_at, updated_by, updated_at, version)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
 /** As many rows in a transaction as the import writes; making them is not counted. */
 const insertInto = async (path: string): Promise<number> => {
-  await (await openStore(path)).close();
+  const store = await openSqlite(path);
+  await makeTenant(store);
+  await store.close();
   const database = new DatabaseSync(path);
   database.exec("pragma synchronous = full");
-  const statement = database.prepare(INSERT);
-  const { batchRows } = documentTarget({ tenantId: TENANT, clock: systemClock });
+  const marks = COLUMNS.replaceAll(/\w+/g, "?");
+  const statement = database.prepare(`insert into documents (${COLUMNS}) values (${marks})`);
   let ms = 0;
   for (let from = 0; from < ROWS; from += batchRows) {
-    const size = Math.min(batchRows, ROWS - from);
-    const rows = Array.from({ length: size }, (_, index) => valuesOf(from + index));
-    const began = performance.now();
-    database.exec("begin immediate");
-    for (const values of rows) statement.run(...values);
-    database.exec("commit");
-    ms += performance.now() - began;
+    const rows = rowsFrom(from);
+    // oxlint-disable-next-line no-await-in-loop -- one writer
+    ms += await cpuMs(() => {
+      database.exec("begin immediate");
+      for (const values of rows) statement.run(...values);
+      database.exec("commit");
+    });
   }
   database.close();
   return ms;
 };
 
-export const importBenchmarks: readonly Benchmark[] = [
-  {
-    name: "import-documents",
-    about: `import of a CSV file of ${ROWS} documents with a map / prepared inserts of the same rows`,
-    unit: "ms",
-    aim: 3,
-    async run({ runs }) {
-      const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
-      const ledger = join(folder, "ledger.csv");
-      await writeLedger(ledger);
-      let made = 0;
-      const inFresh = async (act: (path: string) => Promise<number>): Promise<number> => {
+const importThrough = async (url: string, ledger: string): Promise<number> => {
+  const store = await openPostgres(url);
+  await makeTenant(store);
+  const ms = await wallMs(() => importLedger(store, ledger, ROWS));
+  await store.close();
+  return ms;
+};
+
+/** All rows in one COPY; making their text is not counted. */
+const copyThrough = async (url: string): Promise<number> => {
+  const store = await openPostgres(url);
+  await makeTenant(store);
+  await store.close();
+  const texts: string[] = [];
+  for (let from = 0; from < ROWS; from += batchRows) {
+    texts.push(
+      rowsFrom(from)
+        .map((values) => `${values.join("\t")}\n`)
+        .join(""),
+    );
+  }
+  const client = new pg.Client(url);
+  await client.connect();
+  const ms = await wallMs(async () => {
+    const stream = client.query(copyFrom(`copy documents (${COLUMNS}) from stdin`));
+    for (const text of texts) stream.write(text);
+    stream.end();
+    await finished(stream);
+  });
+  await client.end();
+  return ms;
+};
+
+const run = promisify(execFile);
+
+/** The most memory that a process has at once while it imports so many rows, in MiB. */
+const peakOf = async (folder: string, rows: number): Promise<number> => {
+  const ledger = join(folder, `${rows}.csv`);
+  await writeLedger(ledger, rows);
+  const program = join(import.meta.dirname, "import-peak.ts");
+  const database = join(folder, String(rows), "platform.db");
+  const { stdout } = await run(process.execPath, [program, database, ledger, String(rows)]);
+  rmSync(join(folder, String(rows)), { recursive: true });
+  return Number(stdout) / 1024;
+};
+
+const inFolder = async <T>(act: (folder: string) => Promise<T>): Promise<T> => {
+  const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
+  try {
+    return await act(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const few = ({ runs }: Options) => ({ runs: Math.min(runs, MOST_RUNS), warmUp: 1 });
+
+const onSqlite = (options: Options) =>
+  inFolder(async (folder) => {
+    const ledger = join(folder, "ledger.csv");
+    await writeLedger(ledger, ROWS);
+    let made = 0;
+    const inFresh = (act: (path: string) => Promise<number>): Side => {
+      return async () => {
         made += 1;
         const own = join(folder, String(made));
         const ms = await act(join(own, "platform.db"));
         rmSync(own, { recursive: true });
         return ms;
       };
-      try {
-        return await interleaved(
-          {
-            ours: () => inFresh((path) => importInto(path, ledger)),
-            base: () => inFresh(insertInto),
-          },
-          { runs: Math.min(runs, MOST_RUNS), warmUp: 1 },
-        );
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
+    };
+    const ours = inFresh((path) => importInto(path, ledger));
+    return interleaved({ ours, base: inFresh(insertInto) }, few(options));
+  });
+
+const administer = async (url: string, statement: string): Promise<void> => {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+};
+
+const onPostgres = (options: Options) =>
+  inFolder(async (folder) => {
+    const ledger = join(folder, "ledger.csv");
+    await writeLedger(ledger, ROWS);
+    const server = await startPostgres();
+    const url = server.url.replace(/\w+$/, "bench");
+    const inFresh = (act: (url: string) => Promise<number>): Side => {
+      return async () => {
+        await administer(server.url, "create database bench");
+        const ms = await act(url);
+        await administer(server.url, "drop database bench");
+        // What one side leaves to be written is not for the other to wait for.
+        await administer(server.url, "checkpoint");
+        return ms;
+      };
+    };
+    try {
+      const ours = inFresh((own) => importThrough(own, ledger));
+      return await interleaved({ ours, base: inFresh(copyThrough) }, few(options));
+    } finally {
+      await server.stop();
+    }
+  });
+
+export const importBenchmarks: readonly Benchmark[] = [
+  {
+    name: "import-documents",
+    about: `import of a CSV file of ${ROWS} documents with a map / prepared inserts of the same rows`,
+    unit: "ms CPU",
+    aim: 3,
+    run: onSqlite,
+  },
+  {
+    name: "import-postgres",
+    about: "the same on PostgreSQL / one COPY of the same rows",
+    unit: "ms",
+    aim: 3,
+    run: onPostgres,
+  },
+  {
+    name: "import-memory",
+    about: `most memory of a process that imports ${ROWS} documents / a tenth of them`,
+    unit: "MiB",
+    aim: 1.25,
+    run: (options) =>
+      inFolder((folder) =>
+        interleaved(
+          { ours: () => peakOf(folder, ROWS), base: () => peakOf(folder, ROWS / 10) },
+          { ...few(options), warmUp: 0 },
+        ),
+      ),
   },
 ];

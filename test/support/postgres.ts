@@ -38,8 +38,13 @@ const loadPackage = async () => {
   return EmbeddedPostgres;
 };
 
-/** A real PostgreSQL server for the run of the tests; each store gets a database of its own in it. */
-export default async (project: TestProject): Promise<() => Promise<void>> => {
+/** Without a flush to disk: the tests end our processes, never the server or the machine. */
+const FAST = ["max_connections=200", "fsync=off"];
+
+export type Server = { url: string; stop(): Promise<void> };
+
+/** A real PostgreSQL server in a folder that goes away with it. */
+export const startPostgres = async (settings: readonly string[] = []): Promise<Server> => {
   const folder = mkdtempSync(join(tmpdir(), "receivables-postgres-"));
   // The server runs as its own user when the tests run as root.
   chmodSync(folder, 0o755);
@@ -54,10 +59,10 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--locale=C"],
-    // Without fsync: the tests end our processes, never the server or the machine.
-    postgresFlags: ["max_connections=200", "listen_addresses=127.0.0.1", "fsync=off"].flatMap(
-      (setting) => ["-c", setting],
-    ),
+    postgresFlags: ["listen_addresses=127.0.0.1", ...settings].flatMap((setting) => [
+      "-c",
+      setting,
+    ]),
     onLog: (line) => said.push(line),
     onError: (line) => said.push(String(line)),
   });
@@ -67,9 +72,18 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   } catch (error) {
     throw new Error(`PostgreSQL did not start:\n${said.join("\n")}`, { cause: error });
   }
-  project.provide("postgresUrl", `postgres://postgres:postgres@127.0.0.1:${port}/postgres`);
-  return async () => {
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
+};
+
+/** One server for the run of the tests; each store gets a database of its own in it. */
+export default async (project: TestProject): Promise<() => Promise<void>> => {
+  const { url, stop } = await startPostgres(FAST);
+  project.provide("postgresUrl", url);
+  return stop;
 };

@@ -2,7 +2,7 @@ import { AccountFields } from "../../contract/operations/accounts.ts";
 import { checkAccount, cycleFaults } from "../services/accounts/rules.ts";
 import { storedAccount } from "../services/ingest/stored.ts";
 import { changed, made } from "../services/records.ts";
-import { findAccounts, findParentNumber, putAccounts } from "../store/accounts.ts";
+import { addAccounts, findAccounts, findParentNumber, putAccounts } from "../store/accounts.ts";
 import { takeCsrIds } from "../store/csr-sequences.ts";
 import type { Db } from "../store/port.ts";
 import type { AccountRow, TenantRow } from "../store/tables.ts";
@@ -77,11 +77,10 @@ const save = async ({ tx, tenantId, known, fresh, touched }: Batch): Promise<voi
       if (row !== undefined) row.csr_id = next++;
     }
   }
-  const numbers = [...fresh, ...touched];
-  await putAccounts(
-    tx,
-    numbers.flatMap((number) => known.get(number) ?? []),
-  );
+  const rowsOf = (numbers: Set<string>) =>
+    [...numbers].flatMap((number) => known.get(number) ?? []);
+  await addAccounts(tx, rowsOf(fresh));
+  await putAccounts(tx, rowsOf(touched));
 };
 
 /** Accounts by their numbers: a row makes its account or replaces what it has. */

@@ -38,6 +38,9 @@ const entriesOf = (schema: z.ZodObject, before: string): [string, Kind][] =>
 
 export const fieldsOf = (schema: z.ZodObject): Fields => new Map(entriesOf(schema, ""));
 
+// No more than a double keeps, whatever they are.
+const EXACT_DIGITS = 15;
+
 // A decimal point, no grouping and no exponent: a spreadsheet writes one where it has lost digits.
 const NUMBER = /^(-?)0*(\d+(?:\.\d+)?)$/;
 
@@ -55,7 +58,9 @@ export const fromText = (kind: Kind, text: string): unknown => {
   const trimmed = text.trim();
   if (kind === "number" || kind === "either") {
     const [, sign, digits] = NUMBER.exec(trimmed) ?? [];
-    return digits === undefined ? text : parseJson(`${sign}${digits}`);
+    if (digits === undefined) return text;
+    const source = `${sign}${digits}`;
+    return digits.length <= EXACT_DIGITS ? Number(source) : parseJson(source);
   }
   if (kind === "boolean" && /^(true|false)$/i.test(trimmed)) {
     return trimmed.toLowerCase() === "true";

@@ -30,9 +30,9 @@ function* split(block: Buffer, first: number): Generator<Line> {
 }
 
 const withoutMark = (lines: Line[]): Line[] => {
-  const [first, ...rest] = lines;
+  const [first] = lines;
   if (first?.number !== 1 || !first.text.startsWith("\uFEFF")) return lines;
-  return [{ ...first, text: first.text.slice(1) }, ...rest];
+  return [{ ...first, text: first.text.slice(1) }, ...lines.slice(1)];
 };
 
 const linesOf = (block: Buffer, first: number): Line[] => {

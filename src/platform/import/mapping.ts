@@ -154,17 +154,22 @@ export const createMapping = (
   const map = chosen ?? (columns === null ? undefined : ownNames(fields, columns));
   if (map === undefined) return asGiven;
   if (columns !== null) checkColumns(map, columns);
+  const entries = [...map.entries].map(([name, entry]) => ({
+    name,
+    entry,
+    kind: fields.get(name) ?? "other",
+  }));
   return (cells) => {
     const faults: Fault[] = [];
     const refuse: Refuse = (field, code, message) => void faults.push({ field, code, message });
     const keep = map.where.every((condition) => holds(cells, condition, refuse));
     if (!keep && faults.length === 0) return { as: "skipped" };
     const record: Record<string, unknown> = {};
-    for (const [name, entry] of map.entries) {
+    for (const { name, entry, kind } of entries) {
       const value = valueOf(cells, entry, name, refuse);
       if (isBlank(value)) continue;
       const isText = columns !== null && typeof value === "string";
-      put(record, name, isText ? fromText(fields.get(name) ?? "other", value) : value);
+      put(record, name, isText ? fromText(kind, value) : value);
     }
     const { sourceKey } = map;
     const key = sourceKey === undefined ? undefined : sourceKeyOf(cells, sourceKey, refuse);

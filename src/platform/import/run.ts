@@ -87,11 +87,11 @@ const writeBatch = async <Values>(
             ),
           tenantId,
         );
-  const outcomeOf = new Map(accepted.map(({ item }, place) => [item, outcomes[place]]));
   const rejects: Reject[] = [];
+  let next = 0;
   for (const one of batch) {
     counts.read += 1;
-    const outcome = one.as === "accepted" ? outcomeOf.get(one.item) : undefined;
+    const outcome = one.as === "accepted" ? outcomes[next++] : undefined;
     if (one.as === "skipped") counts.skipped += 1;
     else if (typeof outcome === "string") counts[outcome] += 1;
     else {
@@ -129,23 +129,36 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Cou
   const { fields, batchRows } = target;
   const counts: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
   let mapping: ((cells: Record<string, unknown>) => Mapped) | undefined;
-  for await (const items of batches(reader, bytes, batchRows)) {
-    if (mapping === undefined) {
-      const columns = reader.columns() ?? null;
-      const strange = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
-      if (strange !== undefined && strange.length > 0) needs.ignored(strange);
-      mapping = createMapping(fields, map, columns);
-    }
-    const made = mapping;
-    const judged = items.map((item) => judge(target, made, item));
-    const rejects = await writeBatch(needs, judged, counts);
+  // The next batch is read and judged while the store is busy with the one before.
+  let writing: Promise<void> | undefined;
+  const settle = async (batch: readonly Judged<Values>[]): Promise<void> => {
+    const rejects = await writeBatch(needs, batch, counts);
     if (rejects.length > 0) await reject(rejects);
     progress(counts);
-    if (ended.aborted) {
-      throw new Error(
-        `The import was stopped after ${counts.read} rows, which stay. Run it again to go on.`,
-      );
+  };
+  try {
+    for await (const items of batches(reader, bytes, batchRows)) {
+      if (mapping === undefined) {
+        const columns = reader.columns() ?? null;
+        const strange = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
+        if (strange !== undefined && strange.length > 0) needs.ignored(strange);
+        mapping = createMapping(fields, map, columns);
+      }
+      const made = mapping;
+      const judged = items.map((item) => judge(target, made, item));
+      await writing;
+      if (ended.aborted) break;
+      writing = settle(judged);
+      // Whether it fails is asked with the next batch.
+      writing.catch(() => {});
     }
+  } finally {
+    await writing;
+  }
+  if (ended.aborted) {
+    throw new Error(
+      `The import was stopped after ${counts.read} rows, which stay. Run it again to go on.`,
+    );
   }
   return counts;
 };

@@ -1,7 +1,8 @@
+import { among } from "./among.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { AccountRow } from "./tables.ts";
-import { upserting } from "./upsert.ts";
+import { inserting, upserting } from "./upsert.ts";
 
 const accountByNumber = prepared((db: Db, tenantId: string, number: string) =>
   db
@@ -27,7 +28,7 @@ export const findAccounts = (
     .selectFrom("accounts")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where("account_number", "in", numbers)
+    .where(among(db, "account_number", numbers))
     .execute();
 
 const parentByNumber = prepared((db: Db, tenantId: string, number: string) =>
@@ -46,8 +47,7 @@ export const findParentNumber = async (
 ): Promise<string | null | undefined> =>
   (await parentByNumber(db, tenantId, number))[0]?.parent_account_number;
 
-/** Writes whole accounts, new ones and known ones alike; no two of the same number. */
-export const putAccounts = upserting("accounts", {
+const COLUMNS = {
   tenant_id: "key",
   account_number: "key",
   csr_id: "value",
@@ -60,4 +60,10 @@ export const putAccounts = upserting("accounts", {
   updated_by: "value",
   updated_at: "value",
   version: "value",
-});
+} as const;
+
+/** Adds accounts that are not there yet. */
+export const addAccounts = inserting("accounts", COLUMNS);
+
+/** Writes whole accounts, new ones and known ones alike; no two of the same number. */
+export const putAccounts = upserting("accounts", COLUMNS);

@@ -1,7 +1,8 @@
+import { among } from "./among.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { DocumentClosureRow, DocumentRow } from "./tables.ts";
-import { upserting } from "./upsert.ts";
+import { inserting, upserting } from "./upsert.ts";
 
 const documentByNumber = prepared((db: Db, tenantId: string, number: string) =>
   db
@@ -27,11 +28,10 @@ export const findDocuments = (
     .selectFrom("documents")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where("document_number", "in", numbers)
+    .where(among(db, "document_number", numbers))
     .execute();
 
-/** Writes whole documents, new ones and known ones alike; no two of the same number. */
-export const putDocuments = upserting("documents", {
+const COLUMNS = {
   tenant_id: "key",
   document_number: "key",
   csr_id: "value",
@@ -44,14 +44,20 @@ export const putDocuments = upserting("documents", {
   updated_by: "value",
   updated_at: "value",
   version: "value",
-});
+} as const;
+
+/** Adds documents that are not there yet. */
+export const addDocuments = inserting("documents", COLUMNS);
+
+/** Writes whole documents, new ones and known ones alike; no two of the same number. */
+export const putDocuments = upserting("documents", COLUMNS);
 
 export type NewClosure = Pick<
   DocumentClosureRow,
   "document_number" | "closure_reason" | "source" | "closed_at" | "notes"
 >;
 
-const putClosures = upserting("document_closures", {
+const insertClosures = inserting("document_closures", {
   tenant_id: "key",
   document_number: "key",
   number: "key",
@@ -75,11 +81,11 @@ export const addClosures = async (
     .select("document_number")
     .select((eb) => eb.fn.max("number").as("last"))
     .where("tenant_id", "=", tenantId)
-    .where("document_number", "in", numbers)
+    .where(among(tx, "document_number", numbers))
     .groupBy("document_number")
     .execute();
   const last = new Map(known.map((row) => [row.document_number, row.last]));
-  await putClosures(
+  await insertClosures(
     tx,
     closures.map((closure) => ({
       tenant_id: tenantId,
@@ -101,7 +107,7 @@ export const findLastClosures = async (
     .selectFrom("document_closures")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where("document_number", "in", numbers)
+    .where(among(db, "document_number", numbers))
     .orderBy("number")
     .execute();
   return [...new Map(closures.map((closure) => [closure.document_number, closure])).values()];

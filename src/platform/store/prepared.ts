@@ -10,6 +10,11 @@ class Hole {
   }
 }
 
+/** Whether a query takes just the parameters, each once, as they come. */
+const isInOrder = (values: readonly unknown[], count: number): boolean =>
+  values.length === count &&
+  values.every((value, index) => value instanceof Hole && value.index === index);
+
 type Parameter = string | number | null;
 
 /**
@@ -20,18 +25,20 @@ export const prepared = <P extends Parameter[], Row>(
   build: (db: Db, ...parameters: P) => Compilable<Row>,
 ) => {
   // Per adapter, because the databases write their SQL differently.
-  const compiled = new WeakMap<object, CompiledQuery<Row>>();
+  const compiled = new WeakMap<object, { query: CompiledQuery<Row>; inOrder: boolean }>();
   return async (db: Db, ...parameters: P): Promise<Row[]> => {
     const { adapter } = db.getExecutor();
-    let query = compiled.get(adapter);
-    if (query === undefined) {
+    let known = compiled.get(adapter);
+    if (known === undefined) {
       const holes = parameters.map((_, index) => new Hole(index)) as unknown as P;
-      query = build(db, ...holes).compile();
-      compiled.set(adapter, query);
+      const query = build(db, ...holes).compile();
+      known = { query, inOrder: isInOrder(query.parameters, parameters.length) };
+      compiled.set(adapter, known);
     }
-    const values = query.parameters.map((value) =>
-      value instanceof Hole ? parameters[value.index] : value,
-    );
+    const { query, inOrder } = known;
+    const values = inOrder
+      ? parameters
+      : query.parameters.map((value) => (value instanceof Hole ? parameters[value.index] : value));
     const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(query.sql, values));
     return rows;
   };

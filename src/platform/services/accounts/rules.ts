@@ -11,6 +11,7 @@ import {
   type Write,
 } from "../ingest/body.ts";
 import { codeFaults } from "../ingest/iso-codes.ts";
+import { narrowing } from "../ingest/narrow.ts";
 
 /** What the rules need to know of an account beside the body. */
 export type KnownAccount = {
@@ -54,6 +55,8 @@ const parentFaults = (result: Fields, { accountNumber }: KnownAccount): Fault[] 
   ];
 };
 
+const accountFields = narrowing(AccountFields);
+
 /** The account that a body leaves behind, or all that is wrong with it together with what was found before. */
 export const checkAccount = (
   sent: unknown,
@@ -65,7 +68,7 @@ export const checkAccount = (
   if (known.write === "replace" && locked !== undefined && isObject(result)) {
     result["currency"] ??= locked;
   }
-  return checked(AccountFields, result, (fields) => [
+  return checked(accountFields(result), result, (fields) => [
     ...currencyFaults(fields, known),
     ...codeFaults("language", "language", fields["language"]),
     ...countryFaults(fields, "billing_address"),

@@ -18,6 +18,7 @@ import {
   type Write,
 } from "../ingest/body.ts";
 import { codeFaults } from "../ingest/iso-codes.ts";
+import { narrowing } from "../ingest/narrow.ts";
 import type { Amounts } from "./status.ts";
 
 /** What the rules need to know of a document beside the body. */
@@ -33,10 +34,8 @@ type Type = NonNullable<Parsed["document_type"]>;
 const typeName = (type: Type | undefined): StoredDocument["document_type"] =>
   (typeof type === "number" ? DOCUMENT_TYPES[type - 1] : type) ?? "invoice";
 
-const ofType = (result: Fields, name: string): boolean =>
-  [name, DOCUMENT_TYPES.findIndex((type) => type === name) + 1].includes(
-    result["document_type"] as string | number,
-  );
+const ofType = ({ document_type: sent }: Fields, name: Type): boolean =>
+  sent === name || (typeof sent === "number" && DOCUMENT_TYPES[sent - 1] === name);
 
 const creditNoteFaults = (result: Fields): Fault[] => {
   const field = "applies_to_invoice";
@@ -44,8 +43,9 @@ const creditNoteFaults = (result: Fields): Fault[] => {
   return [{ field, code: "conditional_required", message: "is required for a credit note" }];
 };
 
-const CURRENCIES = ["currency", "original_currency", "base_currency"];
 const DATES = ["invoice_date", "due_date", "discount_date"] as const;
+
+const documentFields = narrowing(DocumentFields);
 
 const stored = (parsed: Parsed, { documentNumber }: KnownDocument): StoredDocument => {
   const document: StoredDocument = { ...parsed, document_type: typeName(parsed.document_type) };
@@ -64,8 +64,10 @@ export const checkDocument = (
   found: readonly Fault[] = [],
 ): Checked<StoredDocument> => {
   const result = isObject(sent) ? resultOf(known.write, sent, known.before) : sent;
-  const { value, faults = [] } = checked(DocumentFields, result, (fields) => [
-    ...CURRENCIES.flatMap((name) => codeFaults("currency", name, fields[name])),
+  const { value, faults = [] } = checked(documentFields(result), result, (fields) => [
+    ...codeFaults("currency", "currency", fields["currency"]),
+    ...codeFaults("currency", "original_currency", fields["original_currency"]),
+    ...codeFaults("currency", "base_currency", fields["base_currency"]),
     ...codeFaults("country", "ship_to_address_country", fields["ship_to_address_country"]),
     ...creditNoteFaults(fields),
     ...found,

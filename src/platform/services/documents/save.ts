@@ -1,6 +1,6 @@
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import { closeDisputesOn } from "../../store/disputes-of-documents.ts";
-import { addClosures, type NewClosure, putDocuments } from "../../store/documents.ts";
+import { addClosures, addDocuments, type NewClosure, putDocuments } from "../../store/documents.ts";
 import { takeCsrIds } from "../../store/csr-sequences.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../../store/tables.ts";
@@ -74,7 +74,13 @@ export const saveDocuments = async (
     const first = await takeCsrIds(tx, writer.tenantId, "document", added.length);
     for (const [index, { row }] of added.entries()) row.csr_id = first + index;
   }
-  const differing = planned.filter(({ row, before }) => row.version !== before?.version);
+  await addDocuments(
+    tx,
+    added.map(({ row }) => row),
+  );
+  const differing = planned.filter(
+    ({ row, before }) => before !== undefined && row.version !== before.version,
+  );
   await putDocuments(
     tx,
     differing.map(({ row }) => row),

@@ -48,14 +48,16 @@ const mergedCustom = (before: unknown, sent: unknown): unknown => {
 const isPlainField = (name: string, value: unknown): boolean =>
   value !== null && name !== "custom_fields" && !Object.hasOwn(NESTED, name);
 
+const isPlain = (sent: Fields): boolean => {
+  for (const name of Object.keys(sent)) {
+    if (!isPlainField(name, sent[name])) return false;
+  }
+  return true;
+};
+
 /** The record's fields once the body has been written, not yet checked. */
 export const resultOf = (write: Write, sent: Fields, before: Fields = {}): Fields => {
-  if (
-    write !== "update" &&
-    Object.entries(sent).every(([name, value]) => isPlainField(name, value))
-  ) {
-    return { ...sent };
-  }
+  if (write !== "update" && isPlain(sent)) return { ...sent };
   const result = new Map(write === "update" ? Object.entries(before) : []);
   for (const [name, value] of Object.entries(sent)) {
     if (value === null) result.delete(name);

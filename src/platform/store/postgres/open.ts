@@ -6,6 +6,7 @@ import { guarded, guardedDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import type { Db, Snapshot, Store } from "../port.ts";
 import type { Tables } from "../tables.ts";
+import { takeCopies } from "./copying.ts";
 import { isPostgresOutage } from "./outage.ts";
 
 const INT8 = 20;
@@ -35,7 +36,10 @@ const createPool = (url: string): pg.Pool => {
   });
   // Whoever uses a connection learns of its loss from the query; unheard, the event would end the process.
   pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+    takeCopies(client);
+  });
   return pool;
 };
 

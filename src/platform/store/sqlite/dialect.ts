@@ -13,11 +13,13 @@ import {
 const CACHED_STATEMENTS = 500;
 
 // node:sqlite takes an object in first place for named parameters and would store NULL without a word.
-const checkParameters = (parameters: readonly unknown[]): SQLInputValue[] =>
-  parameters.map((value) => {
-    if (value === null || typeof value === "string" || typeof value === "number") return value;
+const checkParameters = (parameters: readonly unknown[]): readonly SQLInputValue[] => {
+  for (const value of parameters) {
+    if (value === null || typeof value === "string" || typeof value === "number") continue;
     throw new TypeError(`a ${typeof value} cannot be stored`);
-  });
+  }
+  return parameters as readonly SQLInputValue[];
+};
 
 type Prepared = { statement: StatementSync; givesRows: boolean };
 

@@ -1,0 +1,38 @@
+import { createReadStream } from "node:fs";
+import { systemClock } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { insertTenant } from "../../src/platform/admin/tenants.ts";
+import { documentTarget } from "../../src/platform/import/documents.ts";
+import { readMap } from "../../src/platform/import/map.ts";
+import { runImport } from "../../src/platform/import/run.ts";
+import type { Store } from "../../src/platform/store/port.ts";
+import { MAP, TENANT } from "./ledger-file.ts";
+
+const target = documentTarget({ tenantId: TENANT, clock: systemClock });
+
+/** As many rows as the import writes in a transaction. */
+export const { batchRows } = target;
+
+export const makeTenant = (store: Store): Promise<unknown> =>
+  store.transaction((tx) =>
+    insertTenant(tx, { clock: systemClock, newId: randomId }, { tenantId: TENANT, name: TENANT }),
+  );
+
+/** Imports a file of so many new documents. */
+export const importLedger = async (store: Store, path: string, rows: number): Promise<void> => {
+  const { written } = await runImport({
+    store,
+    tenantId: TENANT,
+    target,
+    format: "csv",
+    map: readMap(JSON.stringify(MAP), target.fields),
+    bytes: createReadStream(path),
+    reject: async ([first]) => {
+      throw new Error(`refused: ${first?.field} ${first?.message}`);
+    },
+    progress: () => {},
+    ignored: () => {},
+    ended: new AbortController().signal,
+  });
+  if (written !== rows) throw new Error(`${written} rows were written`);
+};
