@@ -1,0 +1,72 @@
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { randomToken } from "../../kit/ids.ts";
+
+/** Bytes that can be read from any place. */
+export type Bytes = {
+  size: number;
+  /** As many as there are from a place on, and no more than asked for. */
+  read(at: number, length: number): Promise<Buffer>;
+  /** From a place to the end or another, in pieces of at most 64 KiB. */
+  pieces(from?: number, to?: number): AsyncGenerator<Buffer>;
+};
+
+const FIRST_PIECE_BYTES = 4 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
+const bytesOf = (file: FileHandle, size: number): Bytes => {
+  const read = async (at: number, length: number): Promise<Buffer> => {
+    const wanted = Math.max(0, Math.min(length, size - at));
+    const buffer = Buffer.allocUnsafe(wanted);
+    const { bytesRead } = await file.read(buffer, 0, wanted, at);
+    return buffer.subarray(0, bytesRead);
+  };
+
+  return {
+    size,
+    read,
+    async *pieces(from = 0, to = size) {
+      let length = FIRST_PIECE_BYTES;
+      for (let at = from; at < to;) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const piece = await read(at, Math.min(length, to - at));
+        if (piece.byteLength === 0) return;
+        yield piece;
+        at += piece.byteLength;
+        length = Math.min(length * 2, PIECE_BYTES);
+      }
+    },
+  };
+};
+
+/** A new file whose name is gone, so that nothing of it outlives the process. */
+const nameless = async (): Promise<FileHandle> => {
+  const path = join(tmpdir(), `scan-${randomToken()}`);
+  const file = await open(path, "wx+", 0o600);
+  try {
+    await rm(path);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+};
+
+/** Keeps what comes on the disk for as long as it is used. */
+export const spooled = async (
+  source: AsyncIterable<Uint8Array>,
+  use: (bytes: Bytes) => Promise<void>,
+): Promise<void> => {
+  const file = await nameless();
+  try {
+    let size = 0;
+    for await (const chunk of source) {
+      await file.writeFile(chunk);
+      size += chunk.byteLength;
+    }
+    await use(bytesOf(file, size));
+  } finally {
+    await file.close();
+  }
+};

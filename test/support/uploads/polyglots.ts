@@ -1,0 +1,70 @@
+import { gif, jpeg, mp4, pdfStream, png, program, text, wholePdf } from "./samples.ts";
+import type { HostileUpload } from "./upload.ts";
+import { zip } from "./zip.ts";
+
+const archive = zip([{ name: "a.txt", data: text() }]);
+const after = (first: Buffer, second: Buffer | string): Buffer =>
+  Buffer.concat([first, Buffer.from(second)]);
+const pdf = wholePdf();
+
+// What follows the first six bytes of a GIF is a comment of the script.
+const scriptGif = Buffer.from('GIF89a/*\x01\0\x01\0\0*/=1;alert("x")', "latin1");
+
+const KINDS: readonly [string, string, Buffer][] = [
+  [
+    "a PDF that is a ZIP",
+    "a.pdf",
+    zip([{ name: "a.txt", data: text() }], { before: pdf, comment: "%%EOF" }),
+  ],
+  [
+    "a PDF that is a web page",
+    "a.pdf",
+    wholePdf(pdfStream("<html><script>alert(1)</script></html>", false)),
+  ],
+  ["a PDF that is a shell script", "a.pdf", wholePdf("(\n#!/bin/sh\nid\n)")],
+  [
+    "a PDF with a program behind it",
+    "a.pdf",
+    Buffer.concat([pdf, program(), Buffer.from("%%EOF")]),
+  ],
+  ["a PDF behind a program", "a.pdf", after(program(), pdf)],
+  ["a PDF behind a GIF", "a.pdf", after(gif(), pdf)],
+  ["a GIF that is a script", "a.gif", scriptGif],
+  ["a GIF that is a ZIP", "a.gif", after(gif(), archive)],
+  ["a GIF with a script behind it", "a.gif", after(gif(), ";alert(1)")],
+  ["a GIF with a page in its comment", "a.gif", gif("<script>alert(1)</script>")],
+  ["a PNG with a program behind it", "a.png", after(png(), program())],
+  ["a PNG with a page in its comment", "a.png", png("<SCRIPT src=//example.com>")],
+  ["a PNG that is a ZIP", "a.png", after(png(), archive)],
+  ["a JPEG with PHP in its comment", "a.jpeg", jpeg("<?php system($_GET['c']); ?>")],
+  ["a JPEG that is a ZIP", "a.jpeg", after(jpeg(), archive)],
+  ["a JPEG with a program behind it", "a.jpeg", after(jpeg(), program())],
+  [
+    "a JPEG with another archive behind it",
+    "a.jpeg",
+    after(jpeg(), Buffer.from("526172211a0701007273", "hex")),
+  ],
+  ["an MP4 that is a ZIP", "a.mp4", after(mp4(), archive)],
+  ["an MP4 with a program in it", "a.mp4", mp4(program().toString("latin1"))],
+  [
+    "a ZIP behind a program",
+    "a.zip",
+    zip([{ name: "a.txt", data: text() }], { before: program() }),
+  ],
+  [
+    "a ZIP behind other bytes",
+    "a.zip",
+    zip([{ name: "a.txt", data: text() }], { before: "PK\x03\x04 or not" }),
+  ],
+  ["a web page as a text", "a.txt", Buffer.from("\n <!DOCTYPE html><title>x</title>")],
+  ["a script as a text", "a.txt", Buffer.from("#!/bin/sh\nid\n")],
+  ["an RTF with a program behind it", "a.rtf", after(Buffer.from("{\\rtf1 x}"), program())],
+];
+
+export const polyglotUploads: readonly HostileUpload[] = KINDS.map(([title, fileName, bytes]) => ({
+  title,
+  fileName,
+  bytes,
+  status: "Rejected",
+  code: "TYPE_MISMATCH",
+}));
