@@ -1,7 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { describe, expect, it, vi } from "vitest";
+import { ZipFile } from "yazl";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";
+import { newBudget } from "../../src/platform/scan/nest.ts";
 import type { ScannedFile } from "../../src/platform/scan/port.ts";
-import { goodUploads, hostileUploads, tooLarge } from "../support/uploads.ts";
+import { GOOD, goodUploads, hostileUploads, tooLarge } from "../support/uploads.ts";
+import { zip } from "../support/uploads/zip.ts";
 import type { Upload } from "../support/uploads/upload.ts";
 
 const scanned = ({ fileName, bytes }: Pick<Upload, "fileName" | "bytes">): ScannedFile => ({
@@ -20,6 +28,68 @@ describe("the built-in scanner", () => {
       status: upload.status,
       failureReasons: [{ code: upload.code, message: expect.any(String) }],
     });
+  });
+
+  it("lets an archive pass whose writer did not know the sizes beforehand", async () => {
+    const archive = new ZipFile();
+    archive.addEmptyDirectory("papers");
+    archive.addReadStream(Readable.from([GOOD[".pdf"]]), "papers/Rechnung Nr. 5 – Müller.pdf");
+    archive.addReadStream(Readable.from([GOOD[".docx"]]), "b.docx", { compress: false });
+    archive.addBuffer(Buffer.alloc(0), "empty.txt");
+    archive.end({ forceZip64Format: true, comment: "as it is" });
+    const bytes = await buffer(archive.outputStream);
+    expect(await builtInScanner.scan(scanned({ fileName: "A.ZIP", bytes }))).toEqual({
+      status: "Available",
+    });
+  });
+
+  it("tells that a file in an archive is meant", async () => {
+    const bytes = zip([{ name: "a.zip", data: zip([{ name: "b.svg", data: "<svg/>" }]) }]);
+    expect(await builtInScanner.scan(scanned({ fileName: "a.zip", bytes }))).toMatchObject({
+      failureReasons: [{ message: expect.stringMatching(/^A file in the archive was refused: /) }],
+    });
+  });
+
+  it("fails where the bytes are not those that were recorded", async () => {
+    const bytes = GOOD[".txt"];
+    const short = { ...scanned({ fileName: "a.txt", bytes }), size: bytes.byteLength - 1 };
+    const long = { ...short, size: bytes.byteLength + 1 };
+    await expect(builtInScanner.scan(short)).rejects.toThrow("another size");
+    await expect(builtInScanner.scan(long)).rejects.toThrow("another size");
+  });
+
+  it("fails where the bytes cannot be read", async () => {
+    const open = () =>
+      Promise.resolve(
+        new ReadableStream<Uint8Array>({ pull: (to) => to.error(new Error("disk failure")) }),
+      );
+    await expect(builtInScanner.scan({ fileName: "a.pdf", size: 9, open })).rejects.toThrow(
+      "disk failure",
+    );
+  });
+
+  it("takes no more than its budget, however it is packed", () => {
+    const budget = newBudget();
+    budget.bytes(512 * 1024 * 1024);
+    expect(() => budget.bytes(1)).toThrow("unpacks");
+    const files = newBudget();
+    for (let count = 0; count < 10_000; count += 1) files.file();
+    expect(() => files.file()).toThrow("files");
+  });
+
+  it("leaves nothing behind in the folder for temporary files", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "scanned-"));
+    vi.stubEnv("TMPDIR", folder);
+    try {
+      for (const upload of [...hostileUploads.slice(0, 10), ...goodUploads]) {
+        // oxlint-disable-next-line no-await-in-loop -- few
+        await builtInScanner.scan(scanned(upload));
+      }
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("C-52 stops one byte too many without reading it", async () => {

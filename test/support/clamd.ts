@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The malware scanner's program, where the machine has it. */
+export const clamdProgram = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
+  .map((folder) => join(folder, "clamd"))
+  .find(isProgram);
+
+/** What the signature that was written for the tests finds. */
+export const MARKER = "RECEIVABLES-TEST-MARKER";
+
+export type RunningClamd = { port: number; socketPath: string; stop(): Promise<void> };
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+};
+
+const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ path }, () => socket.write("zPING\0"));
+    socket.on("data", (data) => {
+      socket.destroy();
+      resolve(data.toString().startsWith("PONG"));
+    });
+    socket.on("error", () => resolve(false));
+    socket.on("close", () => resolve(false));
+  });
+
+const isReady = async (child: ChildProcess, path: string): Promise<boolean> => {
+  while (child.exitCode === null && child.signalCode === null) {
+    // oxlint-disable-next-line no-await-in-loop
+    if (await answers(path)) return true;
+    // oxlint-disable-next-line no-await-in-loop
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return false;
+};
+
+/** The real program with one signature, on a socket and on a port of this machine. */
+export const startClamd = async (program: string): Promise<RunningClamd> => {
+  const folder = mkdtempSync(join(tmpdir(), "clamd-"));
+  const socketPath = join(folder, "socket");
+  mkdirSync(join(folder, "signatures"));
+  const signature = `Test.Marker:0:*:${Buffer.from(MARKER).toString("hex")}\n`;
+  writeFileSync(join(folder, "signatures", "test.ndb"), signature);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- another program may take the port first
+    const port = await freePort();
+    const settings = [
+      "Foreground yes",
+      `DatabaseDirectory ${join(folder, "signatures")}`,
+      `TemporaryDirectory ${folder}`,
+      `LocalSocket ${socketPath}`,
+      `TCPSocket ${port}`,
+      "TCPAddr 127.0.0.1",
+      "StreamMaxLength 50M",
+    ];
+    writeFileSync(join(folder, "clamd.conf"), `${settings.join("\n")}\n`);
+    const child = spawn(program, ["-c", join(folder, "clamd.conf")], { stdio: "ignore" });
+    const ended = once(child, "exit");
+    const stop = async (): Promise<void> => {
+      child.kill();
+      await ended;
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    };
+    // oxlint-disable-next-line no-await-in-loop
+    if (await isReady(child, socketPath)) return { port, socketPath, stop };
+  }
+  throw new Error("clamd does not start");
+};

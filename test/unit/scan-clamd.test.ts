@@ -1,0 +1,294 @@
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { builtInScanner } from "../../src/platform/scan/built-in.ts";
+import { type ClamdTimes, clamdScanner } from "../../src/platform/scan/clamd.ts";
+import type { ScannedFile } from "../../src/platform/scan/port.ts";
+import { createScanner } from "../../src/platform/scan/scanner.ts";
+import { clamdProgram, MARKER, type RunningClamd, startClamd } from "../support/clamd.ts";
+import { GOOD, goodUploads } from "../support/uploads.ts";
+import { EICAR } from "../support/uploads/eicar.ts";
+import { docx, text } from "../support/uploads/samples.ts";
+import { zip } from "../support/uploads/zip.ts";
+
+const MIB = 1024 * 1024;
+
+const file = (fileName: string, bytes: Buffer): ScannedFile => ({
+  fileName,
+  size: bytes.byteLength,
+  open: () => Promise.resolve(new Blob([Uint8Array.from(bytes)]).stream()),
+});
+
+const note = file("note.txt", text());
+
+type Fake = { port: number; received: Buffer[] };
+
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** Takes connections and does as it is told with each. */
+const fake = async (serve: (socket: Socket, received: Buffer[]) => void): Promise<Fake> => {
+  const received: Buffer[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on("error", () => {});
+    serve(socket, received);
+  });
+  servers.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, received };
+};
+
+const END = Buffer.alloc(4);
+
+/** Answers when all has come. */
+const answering = (answer: string) =>
+  fake((socket, received) => {
+    socket.on("data", (chunk) => {
+      received.push(chunk);
+      if (Buffer.concat(received).subarray(-4).equals(END)) socket.end(answer, "latin1");
+    });
+  });
+
+const asking = ({ port }: { port: number }, times: Partial<ClamdTimes> = {}) =>
+  clamdScanner({ address: { host: "127.0.0.1", port }, before: builtInScanner, times });
+
+/** What was sent, out of its frames. */
+const unframed = (sent: Buffer): Buffer => {
+  const command = "zINSTREAM\0";
+  expect(sent.subarray(0, command.length).toString()).toBe(command);
+  const pieces: Buffer[] = [];
+  for (let at = command.length; ;) {
+    const length = sent.readUInt32BE(at);
+    if (length === 0) {
+      expect(sent.byteLength).toBe(at + 4);
+      return Buffer.concat(pieces);
+    }
+    pieces.push(sent.subarray(at + 4, at + 4 + length));
+    at += 4 + length;
+  }
+};
+
+const infectedBy = (name: string) => ({
+  status: "Infected",
+  failureReasons: [{ code: "MALWARE_DETECTED", message: `The file holds malware: ${name}.` }],
+});
+
+describe("a clamd that is told what to answer", () => {
+  it("is sent the whole file in frames", async () => {
+    const long = text("x".repeat(3 * MIB));
+    const clamd = await answering("stream: OK\0");
+    expect(await asking(clamd).scan(file("long.txt", long))).toEqual({ status: "Available" });
+    expect(unframed(Buffer.concat(clamd.received)).equals(long)).toBe(true);
+  });
+
+  it("C-47 names a signature in plain letters", async () => {
+    const names: [string, string][] = [
+      ["Win.Test.EICAR_HDB-1", "Win.Test.EICAR_HDB-1"],
+      ["Eicar-Signature(44d88612fea8a8f36de82e1278abb02f:68)", "Eicar-Signature"],
+      ["<script>\x1b[31m\xe2", "_script___31m_"],
+      ["n".repeat(500), "n".repeat(100)],
+    ];
+    for (const [name, shown] of names) {
+      // oxlint-disable no-await-in-loop -- few
+      const clamd = await answering(`stream: ${name} FOUND\0`);
+      expect(await asking(clamd).scan(note)).toEqual(infectedBy(shown));
+      // oxlint-enable no-await-in-loop
+    }
+  });
+
+  it("may answer a byte at a time", async () => {
+    const clamd = await fake((socket) => {
+      socket.on("data", (chunk) => {
+        if (!chunk.subarray(-4).equals(END)) return;
+        const rest = "stream: Slow.Test FOUND\0".split("");
+        const next = () => {
+          const mark = rest.shift();
+          if (mark !== undefined) socket.write(mark, () => setImmediate(next));
+        };
+        next();
+      });
+    });
+    expect(await asking(clamd).scan(note)).toEqual(infectedBy("Slow.Test"));
+  });
+
+  it("may say before the end that the file is too large", async () => {
+    const clamd = await fake((socket) => {
+      let count = 0;
+      socket.on("data", (chunk) => {
+        count += chunk.byteLength;
+        if (count > MIB) socket.write("INSTREAM size limit exceeded. ERROR\0");
+      });
+    });
+    expect(await asking(clamd).scan(file("long.txt", text("x".repeat(8 * MIB))))).toMatchObject({
+      status: "Rejected",
+      failureReasons: [{ code: "TOO_LARGE" }],
+    });
+  });
+
+  it.each([
+    [
+      "stream: Can't allocate memory ERROR\0",
+      "clamd answered: stream: Can't allocate memory ERROR",
+    ],
+    ["UNKNOWN COMMAND\0", "clamd answered: UNKNOWN COMMAND"],
+    ["\x1b[2J\0", "clamd answered: ?[2J"],
+    ["stream: OK", "ended the connection without an answer"],
+    ["", "ended the connection without an answer"],
+    ["x".repeat(9000), "answered too much"],
+  ])("C-47 fails where it answers %j", async (answer, message) => {
+    const clamd = await answering(answer);
+    await expect(asking(clamd).scan(note)).rejects.toThrow(message);
+  });
+
+  it("fails where the connection is cut in the middle", async () => {
+    const clamd = await fake((socket) => socket.once("data", () => socket.resetAndDestroy()));
+    await expect(asking(clamd).scan(file("a.txt", text("x".repeat(8 * MIB))))).rejects.toThrow();
+  });
+
+  it("fails where no answer comes in time", async () => {
+    const clamd = await fake((socket) => socket.resume());
+    const scan = asking(clamd, { answerMs: 50 }).scan(note);
+    await expect(scan).rejects.toThrow("clamd took too long to answer");
+  });
+
+  it("fails where the file is not taken in time", async () => {
+    const clamd = await fake((socket) => socket.pause());
+    const scan = asking(clamd, { stallMs: 50 }).scan(file("a.txt", text("x".repeat(30 * MIB))));
+    await expect(scan).rejects.toThrow("clamd took too long to take the file");
+  });
+
+  it("fails where nobody listens", async () => {
+    const { port } = await fake(() => {});
+    const [server] = servers.splice(0);
+    server?.close();
+    await expect(asking({ port }).scan(note)).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("fails where the file cannot be read to its end", async () => {
+    const clamd = await answering("stream: OK\0");
+    let times = 0;
+    const open = async () => {
+      times += 1;
+      if (times === 1) return note.open();
+      return new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(Buffer.from("Deliv")),
+        pull: (controller) => controller.error(new Error("disk failure")),
+      });
+    };
+    await expect(asking(clamd).scan({ ...note, open })).rejects.toThrow("disk failure");
+  });
+
+  it("is not asked about what was refused before", async () => {
+    const clamd = await answering("stream: OK\0");
+    expect(await asking(clamd).scan(file("a.txt", Buffer.from(EICAR)))).toMatchObject({
+      status: "Infected",
+    });
+    expect(await asking(clamd).scan(file("a.exe", text()))).toMatchObject({ status: "Rejected" });
+    expect(clamd.received).toEqual([]);
+  });
+});
+
+describe("the setting of the scanner", () => {
+  it.each([
+    "",
+    "clamd",
+    "clamd:",
+    "clamd:relative",
+    "clamd://",
+    "clamd://host:0",
+    "clamd://host:65536",
+    "clamd://host:1/x",
+    "clamd://user@host",
+    "http://host",
+  ])("refuses %j", (setting) => {
+    expect(() => createScanner(setting)).toThrow("clamd://host:port");
+  });
+
+  it("takes a port, the usual port, a numeric address and a socket", () => {
+    for (const setting of [
+      "clamd://h:1",
+      "clamd://clamd.internal",
+      "clamd://[::1]:3310",
+      "clamd:/run/x",
+    ]) {
+      expect(() => createScanner(setting)).not.toThrow();
+    }
+  });
+
+  it("is the built-in one where there is none", async () => {
+    expect(await createScanner().scan(note)).toEqual({ status: "Available" });
+    expect(await createScanner().scan(file("a.txt", Buffer.from(EICAR)))).toMatchObject({
+      status: "Infected",
+    });
+  });
+});
+
+describe.skipIf(clamdProgram === undefined)(
+  "a real clamd (skipped where there is no clamd)",
+  () => {
+    let clamd: RunningClamd;
+    beforeAll(async () => {
+      clamd = await startClamd(String(clamdProgram));
+    });
+    afterAll(() => clamd.stop());
+
+    const marked: [string, Buffer][] = [
+      ["a.txt", text(MARKER)],
+      ["a.zip", zip([{ name: "a.txt", data: text(MARKER) }])],
+      ["a.docx", docx([{ name: "word/a.xml", data: `<a>${MARKER}</a>` }])],
+    ];
+
+    it.each(marked)("finds by port what only its signatures know in %s", async (name, bytes) => {
+      expect(await builtInScanner.scan(file(name, bytes))).toEqual({ status: "Available" });
+      const scanner = createScanner(`clamd://127.0.0.1:${clamd.port}`);
+      expect(await scanner.scan(file(name, bytes))).toEqual(infectedBy("Test.Marker.UNOFFICIAL"));
+    });
+
+    it("finds it by socket too", async () => {
+      const scanner = createScanner(`clamd:${clamd.socketPath}`);
+      expect(await scanner.scan(file("a.txt", text(MARKER)))).toEqual(
+        infectedBy("Test.Marker.UNOFFICIAL"),
+      );
+    });
+
+    it("lets every sound file pass, and a large one", async () => {
+      const scanner = createScanner(`clamd://localhost:${clamd.port}`);
+      const large = { title: "", fileName: "large.txt", bytes: text("x ".repeat(20 * MIB)) };
+      for (const { fileName, bytes } of [...goodUploads, large]) {
+        // oxlint-disable-next-line no-await-in-loop -- one at a time is enough
+        expect(await scanner.scan(file(fileName, bytes)), fileName).toEqual({
+          status: "Available",
+        });
+      }
+    });
+
+    it("answers many at once", async () => {
+      const scanner = createScanner(`clamd:${clamd.socketPath}`);
+      const scans = Array.from({ length: 20 }, (_, at) =>
+        scanner.scan(at % 2 === 0 ? note : file("a.txt", text(MARKER))),
+      );
+      const statuses = (await Promise.all(scans)).map(({ status }) => status);
+      expect(statuses).toEqual(scans.map((_, at) => (at % 2 === 0 ? "Available" : "Infected")));
+    });
+  },
+);
+
+describe("a clamd whose socket is gone", () => {
+  it("fails", async () => {
+    const path = join(tmpdir(), "no-such-clamd-socket");
+    rmSync(path, { force: true });
+    await expect(createScanner(`clamd:${path}`).scan(file("a.pdf", GOOD[".pdf"]))).rejects.toThrow(
+      "ENOENT",
+    );
+  });
+});
