@@ -62,6 +62,9 @@ const mismatched = (title: string, fileName: string, bytes: Buffer): HostileUplo
 const isAlsoSound = (claimed: Extension, real: Extension): boolean =>
   claimed === real || (claimed === ".txt" && real === ".eml");
 
+// Half a character of two bytes at the end.
+const oddText = Buffer.concat([Buffer.from("\uFEFFTwo pallets", "utf16le"), Buffer.from("x")]);
+
 const wrongMagic = EXTENSIONS.flatMap((claimed) => [
   mismatched(`a program as ${claimed}`, `a${claimed}`, program()),
   ...EXTENSIONS.filter((real) => !isAlsoSound(claimed, real)).map((real) =>
@@ -111,6 +114,7 @@ export const hostileUploads: readonly HostileUpload[] = [
   ...activeUploads,
   ...wrongMagic,
   ...cutOff,
+  mismatched("a text that ends in half a character", "a.txt", oddText),
   ...misleading,
   ...forbidden,
   ...empty,

@@ -1,5 +1,5 @@
 import type { FailureCode } from "../../../src/platform/scan/port.ts";
-import { docx, mail, program, text, xlsx } from "./samples.ts";
+import { docx, mail, program, text, wholePdf, xlsx } from "./samples.ts";
 import type { HostileUpload } from "./upload.ts";
 import { zip } from "./zip.ts";
 
@@ -23,6 +23,18 @@ const compound = Buffer.concat([
   Buffer.alloc(512),
 ]);
 
+// Each of a thousand parts holds the beginnings of all that follow, and a tail that unpacks to nothing.
+const begun = Buffer.from("stream\n\x78\x9c", "latin1");
+const block = Buffer.from([0, begun.byteLength, 0, 255 - begun.byteLength, 255]);
+const nothing = Buffer.from([0, 0, 0, 255, 255]);
+const overlappingPdf = Buffer.concat([
+  wholePdf(),
+  ...Array.from({ length: 1000 }, () => Buffer.concat([begun, block])),
+  begun,
+  ...Array.from({ length: MIB / 5 }, () => nothing),
+  Buffer.from("%%EOF"),
+]);
+
 // The second entry's data is the first one's, so that a small file unpacks to much.
 const overlapping = zip([note, { ...note, name: "b.txt", claimedAt: 0 }]);
 
@@ -43,6 +55,7 @@ const KINDS: readonly [string, string, Buffer, FailureCode][] = [
     zip(many(200).map((entry) => ({ ...entry, data: Buffer.alloc(MIB, 0x61) }))),
     "ARCHIVE_LIMIT",
   ],
+  ["a PDF whose parts overlap", "a.pdf", overlappingPdf, "ARCHIVE_LIMIT"],
   ["a ZIP three deep", "a.zip", nested(3), "ARCHIVE_LIMIT"],
   ["a ZIP of 1,001 files", "a.zip", zip(many(1001)), "ARCHIVE_LIMIT"],
   ["a ZIP whose name climbs", "a.zip", named("../../etc/cron.d/a.txt"), "ARCHIVE_LIMIT"],

@@ -8,7 +8,7 @@ import { lookForMalware, lookThrough } from "../signatures.ts";
 const MAX_MAILS = 5;
 const MAX_PARTS = 1000;
 const MAX_HEAD_BYTES = 256 * 1024;
-const HEAD_BYTES = 4096;
+const HEAD_BYTES = 16 * 1024;
 
 const FIELD = /^(?:From [^\r\n]+\r?\n)?(?:[!-9;-~]+:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*\r?\n)+/;
 const KNOWN_FIELD =

@@ -13,8 +13,8 @@ const MAX_XML_BYTES = 4 * 1024 * 1024;
 const RUNS = /macro|vbaproject|activex|ms-office\.vba/i;
 const MACRO_PART = /vbaProject|vbaData|macrosheets\//i;
 const REMOTE = /^\s*(?:https?|ftp|mhtml|ms-[a-z]+|search-ms):|^\s*[\\/]{2}/i;
-// A relationship of these kinds is followed without a question.
-const LOADED = /\/(?:attachedTemplate|oleObject|frame|subDocument|externalLinkPath)$/i;
+// What these relationships name is loaded without a question; before it follows a workbook's links, Excel asks.
+const LOADED = /\/(?:attachedTemplate|oleObject|frame|subDocument)$/i;
 const EMBEDDED_OFFICE = /\.(?:docx|xlsx)$/i;
 
 // Two archives around it, and one more file of its kind embedded in it.

@@ -45,7 +45,13 @@ const LOOKS = [lookForMalware, lookForPrograms, lookForActions];
 const isInflateError = (error: unknown): boolean =>
   error instanceof Error && "code" in error && String(error.code).startsWith("Z_");
 
-async function* inflated(bytes: Bytes, at: number, nest: Nest): AsyncGenerator<Buffer> {
+/** Unpacks what begins at a place, and tells at its end how many bytes that took. */
+async function* inflated(
+  bytes: Bytes,
+  at: number,
+  nest: Nest,
+  took: (count: number) => void,
+): AsyncGenerator<Buffer> {
   const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
   const source = Readable.from(bytes.pieces(at));
   pipeline(source, inflate, () => {});
@@ -61,6 +67,7 @@ async function* inflated(bytes: Bytes, at: number, nest: Nest): AsyncGenerator<B
     source.destroy();
     inflate.destroy();
   }
+  took(inflate.bytesWritten);
 }
 
 /** Where streams begin that are compressed in the usual way, whatever their dictionaries say. */
@@ -81,18 +88,27 @@ async function* compressedStreams(bytes: Bytes): AsyncGenerator<number> {
   }
 }
 
+/** Parts lie beside each other; those that overlap would be unpacked over and over. */
+const readsOnce = (size: number): ((count: number) => void) => {
+  let streams = 0;
+  let read = 0;
+  return (count) => {
+    streams += 1;
+    read += count;
+    if (streams > MAX_STREAMS || read > size * 2) {
+      throw new Refusal("ARCHIVE_LIMIT", "The PDF has too many compressed parts.");
+    }
+  };
+};
+
 export const checkPdf: Format = async (bytes, nest) => {
   const head = await bytes.read(0, HEAD.length);
   if (head.toString("latin1") !== HEAD) throw mismatch("The file does not begin like a PDF.");
   const tail = await bytes.read(Math.max(0, bytes.size - TAIL_BYTES), TAIL_BYTES);
   if (!tail.includes(END)) throw mismatch("The PDF is cut off: it has no end.");
   await lookThrough(bytes.pieces(), [lookForActions]);
-  let count = 0;
+  const took = readsOnce(bytes.size);
   for await (const place of compressedStreams(bytes)) {
-    count += 1;
-    if (count > MAX_STREAMS) {
-      throw new Refusal("ARCHIVE_LIMIT", `The PDF has over ${MAX_STREAMS} compressed parts.`);
-    }
-    await lookThrough(inflated(bytes, place, nest), LOOKS);
+    await lookThrough(inflated(bytes, place, nest, took), LOOKS);
   }
 };

@@ -22,16 +22,19 @@ const wideEncoding = (head: Buffer): "utf-16le" | "utf-16be" | undefined => {
 const checkPlain = async (bytes: Bytes, head: Buffer): Promise<void> => {
   const wide = wideEncoding(head);
   const decoder = new TextDecoder(wide ?? "latin1", { fatal: true });
-  for await (const piece of bytes.pieces()) {
-    let text: string;
+  const decoded = (piece?: Buffer): string => {
     try {
-      text = decoder.decode(piece, { stream: true });
+      return decoder.decode(piece, { stream: piece !== undefined });
     } catch {
       throw mismatch("The text is not in the encoding that it names.");
     }
+  };
+  for await (const piece of bytes.pieces()) {
+    const text = decoded(piece);
     if (UNPRINTABLE.test(text)) throw mismatch("The file is no plain text.");
     if (wide !== undefined) lookForMalware(text);
   }
+  decoded();
 };
 
 export const checkText: Format = async (bytes) => {
