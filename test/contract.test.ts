@@ -18,6 +18,8 @@ const AUDIT: Record<string, string | readonly string[]> = {
   "disputes.list_by_document_numbers": "dispute.looked_up",
   "disputes.list_by_ids": "dispute.looked_up",
   "disputes.update": ["dispute.updated", "dispute.closed", "dispute.reopened", "dispute.canceled"],
+  "payments.schema": "schema.read",
+  "payments.query": "payments.queried",
   "audit_logs.list": "audit.queried",
   "accounts.replace": ["account.created", "account.replaced"],
   "documents.replace": ["document.created", "document.replaced"],

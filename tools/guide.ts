@@ -46,6 +46,13 @@ const CREDIT = `## Credit
 - \`company_scores_get\` takes the application's \`company.companyId\`: fibs is the payment outlook, dibs the business
   viability, 0 to 100. It is today's; the application's \`companyScore\` is what it was when decided.
 - \`businessUnitIdList\` names values of \`business_units_list\`.`;
+const PAYMENTS = `## Payments
+
+- Three sources: \`cashapp\` (payments and what they are applied to), \`iandp\` (invoices paid through the portal) and
+  \`bpn\` (the payment network). \`receivables://export/schema/{source}\` names the fields and what each takes.
+- \`payments_query\` filters as \`{"FIELD": {"OPERATOR": VALUE}}\`, all of them at once; \`and\`, \`or\` (lists) and \`not\` (an
+  object) group. Days are "2026-01-31", amounts numbers. \`fields\` keeps rows small: name what is needed.
+- Rows come in the order they were loaded; \`pagination.cursor\` goes on. Sum only over a list that is not truncated.`;
 
 const AUDIT = `## Audit log
 
@@ -67,6 +74,7 @@ const PARTS: Record<Toolset, string> = {
   disputes: DISPUTES,
   dispute_configuration: CONFIGURATION,
   credit: CREDIT,
+  payments: PAYMENTS,
   audit: AUDIT,
   ingest: INGEST,
   identity: IDENTITY,

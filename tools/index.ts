@@ -4,6 +4,7 @@ import { disputeConfiguration } from "./dispute-configuration.ts";
 import { disputes } from "./disputes.ts";
 import { identity } from "./identity.ts";
 import { ingest } from "./ingest.ts";
+import { paymentTools } from "./payments.ts";
 import type { Tool } from "./tool.ts";
 import type { Toolset } from "./toolsets.ts";
 
@@ -12,6 +13,7 @@ export const toolsets: Readonly<Record<Toolset, readonly Tool[]>> = {
   disputes,
   dispute_configuration: disputeConfiguration,
   credit,
+  payments: paymentTools,
   audit,
   ingest,
   identity,

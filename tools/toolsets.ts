@@ -3,6 +3,7 @@ export const toolsetNames = [
   "disputes",
   "dispute_configuration",
   "credit",
+  "payments",
   "audit",
   "ingest",
   "identity",

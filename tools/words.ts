@@ -106,6 +106,10 @@ export const words: Readonly<Record<string, string>> = {
   applicationStatusType: "any of; all unless sent",
   statusCode: "HTTP",
   scheduleId: "exact",
+  source: "where from",
+  fields: "of the rows",
+  filters: "by field",
+  limit: "rows",
 };
 
 /** Parameters that tools have beside those of their operations. */

@@ -8,6 +8,9 @@ import { Environment, FROM_FILE } from "./environment.ts";
 
 export type Remote = { gateway: string; export: string };
 
+/** What one address may ask in a minute without a credential, where none is needed. */
+const VISITS_PER_MINUTE = 60;
+
 /** Every choice that a person can make, read once. */
 export type Config = {
   dataFolder: string;
@@ -33,6 +36,7 @@ export type Config = {
   limits: {
     gatewayPerMinute: number;
     loginPerMinute: number;
+    visitorPerMinute: number;
     exportPerMinute: number;
     exportPerHour: number;
   };
@@ -149,6 +153,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
   limits: {
     gatewayPerMinute: env.RECEIVABLES_GATEWAY_RATE_MINUTE,
     loginPerMinute: env.RECEIVABLES_LOGIN_RATE_MINUTE,
+    visitorPerMinute: VISITS_PER_MINUTE,
     exportPerMinute: env.RECEIVABLES_RATE_MINUTE,
     exportPerHour: env.RECEIVABLES_RATE_HOUR,
   },

@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from "commander";
+import { type Source, SOURCES } from "../contract/payments/catalogue.ts";
 import { leaf, type Run } from "./program-parts.ts";
 
 /** What files can be imported to. */
@@ -7,6 +8,7 @@ export const KINDS = [
   "documents",
   "closures",
   "disputes",
+  "payments",
   "business-units",
   "scores",
   "credit-applications",
@@ -24,9 +26,16 @@ export type Wish = {
   format?: Format;
   map?: string;
   createConfiguration: boolean;
+  source?: Source;
 };
 
-type Options = { tenant: string; format?: Format; map?: string; createConfiguration?: true };
+type Options = {
+  tenant: string;
+  format?: Format;
+  map?: string;
+  createConfiguration?: true;
+  source?: Source;
+};
 
 export const importing = (run: Run): Command =>
   leaf("import", "Import a file; the rows it refuses are written to FILE.rejects.ndjson.")
@@ -41,8 +50,14 @@ export const importing = (run: Run): Command =>
     )
     .option("--map <file>", "JSON that says which column goes where; else columns bear the names")
     .option("--create-configuration", "create the categories and reasons that rows name")
+    .addOption(new Option("--source <source>", "of payments").choices(SOURCES))
     .action((kind: Kind, file: string, options: Options, self: Command) => {
-      const { tenant: tenantId, createConfiguration = false, format, map } = options;
+      const { tenant: tenantId, createConfiguration = false, format, map, source } = options;
+      if ((kind === "payments") !== (source !== undefined)) {
+        self.error("error: payments, and nothing else, are imported with --source", {
+          exitCode: 2,
+        });
+      }
       const wish: Wish = {
         kind,
         file,
@@ -50,6 +65,7 @@ export const importing = (run: Run): Command =>
         createConfiguration,
         ...(format === undefined ? {} : { format }),
         ...(map === undefined ? {} : { map }),
+        ...(source === undefined ? {} : { source }),
       };
       return run(self, async (io) => (await import("./commands/import.ts")).importFile(io, wish));
     });

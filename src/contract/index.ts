@@ -14,6 +14,7 @@ import { dispute_notes } from "./operations/dispute-notes.ts";
 import { disputes } from "./operations/disputes.ts";
 import { document_attachments } from "./operations/document-attachments.ts";
 import { documents } from "./operations/documents.ts";
+import { payments } from "./operations/payments.ts";
 import { reasons } from "./operations/reasons.ts";
 import { resolutions } from "./operations/resolutions.ts";
 import { users } from "./operations/users.ts";
@@ -39,6 +40,7 @@ export const contract = {
   account_notes,
   documents,
   document_attachments,
+  payments,
 };
 
 export type Contract = typeof contract;

@@ -51,6 +51,8 @@ type Spec = {
   output: z.ZodType | null;
   /** The answer is a file's bytes; `output` is what its headers say of it. */
   file?: true;
+  /** How long anybody may keep the answer, which is the same for all. */
+  cacheSeconds?: number;
   fails?: readonly OwnCode[];
   /** The answer shows a secret that is never shown again. */
   secret?: true;
@@ -87,6 +89,7 @@ export const operation = <const S extends Spec>(spec: S) => {
     late: false,
     upsert: false,
     file: false,
+    cacheSeconds: 0,
     ...spec,
     effect,
     status: statusOf(spec, effect),
@@ -106,11 +109,13 @@ type Declared<S extends Spec> = Omit<
   | "late"
   | "upsert"
   | "file"
+  | "cacheSeconds"
 > & {
   secret: boolean;
   late: S["late"] extends true ? true : false;
   upsert: boolean;
   file: S["file"] extends true ? true : false;
+  cacheSeconds: number;
   also: readonly { method: Method; path: `/${string}` }[];
   effect: Effect;
   status: 200 | 201 | 204;
@@ -140,6 +145,7 @@ export type Operation = {
   upsert: boolean;
   output: z.ZodType | null;
   file: boolean;
+  cacheSeconds: number;
   fails: readonly OwnCode[];
   secret: boolean;
   audit: string | ((outcome: Outcome) => string);

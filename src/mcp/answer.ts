@@ -3,7 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { randomToken } from "../kit/ids.ts";
 import { clean, cleanLine } from "./clean.ts";
 import { type Fields, fitRecord } from "./fit.ts";
-import { isApplicationList, isAttachmentList, isAuditLog } from "./kinds.ts";
+import { isApplicationList, isAttachmentList, isExportList } from "./kinds.ts";
 import type { Read } from "./pages.ts";
 
 /** The one way from records to what a host receives: clean, within the budget, marked as somebody else's words. */
@@ -61,7 +61,7 @@ const going = (read: Read, argument: string): string[] => {
 /** A list in the form that the operation's answer has, with the server's own cursor. */
 const listOf = (operation: Operation, read: Read, cursor: string | null, args: Fields): Fields => {
   const { items, total, truncated } = read;
-  if (isAuditLog(operation)) {
+  if (isExportList(operation)) {
     const pagination = { cursor, hasMore: cursor !== null, rowCount: items.length };
     return { data: items, pagination, truncated };
   }
@@ -84,7 +84,7 @@ export const listAnswer = (
 ): Answer => ({
   structured: listOf(operation, read, cursor, args),
   notes: [
-    ...going(read, isAuditLog(operation) ? "pagination.cursor" : "nextCursor"),
+    ...going(read, isExportList(operation) ? "pagination.cursor" : "nextCursor"),
     ...(read.shortened ? [SHORTENED] : []),
   ],
   etag: null,

@@ -3,7 +3,7 @@ import type { Fault, Problem } from "../contract/errors.ts";
 import { faults, sentence } from "../contract/faults.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { asks, isCreating, isUpdate } from "./kinds.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../kit/nearest.ts";
 import { badArguments } from "./refusal.ts";
 import { inputSchema, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
 

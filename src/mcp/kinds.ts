@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { isList, type Operation } from "../contract/operation.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -22,13 +23,17 @@ export const isAttachmentList = (operation: Operation): boolean =>
 export const isApplicationList = (operation: Operation): boolean =>
   operation.id === contract.credit_applications.list.id;
 
-/** The one list that keeps the export API's own form and cursor. */
-export const isAuditLog = (operation: Operation): boolean =>
-  operation.id === contract.audit_logs.list.id;
+/** A list that keeps the export API's own form and cursor. */
+export const isExportList = ({ output }: Operation): boolean =>
+  output instanceof z.ZodObject && "data" in output.shape && "pagination" in output.shape;
+
+/** Rows whose order never changes: what comes while they are read comes last. */
+export const isSteady = (operation: Operation): boolean =>
+  operation.id === contract.payments.query.id;
 
 /** Lists that are read on from where an answer ended. */
 export const isPaged = (operation: Operation): boolean =>
   isList(operation) ||
-  isAuditLog(operation) ||
+  isExportList(operation) ||
   isAttachmentList(operation) ||
   isApplicationList(operation);

@@ -4,7 +4,7 @@ import type { Reply } from "../client/port.ts";
 import { clean } from "./clean.ts";
 import type { Position } from "./cursor.ts";
 import { createBasket, type Fields, fitRecord } from "./fit.ts";
-import { isApplicationList, isAttachmentList, isAuditLog } from "./kinds.ts";
+import { isApplicationList, isAttachmentList, isExportList, isSteady } from "./kinds.ts";
 
 type Args = Record<string, unknown>;
 type Ask = (args: Args) => Promise<Reply>;
@@ -90,8 +90,8 @@ const whole = (args: Args, ask: Ask): Reader => ({
   },
 });
 
-const followed = (args: Args, ask: Ask): Reader => {
-  const most = number(args["limit"], Infinity);
+const followed = ({ pageSize, ...args }: Args, ask: Ask): Reader => {
+  const most = number(args["limit"] ?? pageSize, Infinity);
   return {
     start: null,
     most,
@@ -132,7 +132,7 @@ const PAGE_NAMES = [
 ] as const;
 
 const readerOf = (operation: Operation, args: Args, ask: Ask): Reader => {
-  if (isAuditLog(operation)) return followed(args, ask);
+  if (isExportList(operation)) return followed(args, ask);
   if (isAttachmentList(operation)) return whole(args, attachmentsOf(ask));
   const known = { ...operation.query.shape, ...operation.body?.shape };
   const names = PAGE_NAMES.find(([page]) => page in known);
@@ -165,6 +165,7 @@ export const readList = async (
       })
     : ask;
   const reader = readerOf(operation, args, inner);
+  const nameOf = isSteady(operation) ? () => null : idOf;
   const basket = createBasket(isApplicationList(operation) ? budget - SUMMARY_TOKENS : budget);
   let at: Position = from ?? { page: reader.start, offset: 0, after: null };
   const result = (position: Position | null, total: number | null, truncated: boolean): Read => ({
@@ -180,12 +181,12 @@ export const readList = async (
     const first = startOf(items, at);
     for (const [index, item] of items.entries()) {
       if (index < first) continue;
-      const here = { page: at.page, offset: index, after: idOf(items[index - 1]) ?? at.after };
+      const here = { page: at.page, offset: index, after: nameOf(items[index - 1]) ?? at.after };
       if (basket.items.length >= reader.most) return result(here, total, false);
       if (!basket.add(clean(item) as Fields)) return result(here, total, true);
     }
     if (next === undefined) return result(null, total, false);
-    at = { page: next, offset: 0, after: idOf(items.at(-1)) };
+    at = { page: next, offset: 0, after: nameOf(items.at(-1)) };
     if (reader.single || basket.items.length >= reader.most) return result(at, total, false);
   }
 };

@@ -6,7 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Prompt } from "../../prompts/prompt.ts";
 import { cleanLine } from "./clean.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../kit/nearest.ts";
 import { activePrompts } from "./prompt-list.ts";
 import type { Settings } from "./settings.ts";
 

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
-import { AuditEntry } from "../contract/operations/audit-logs.ts";
 import { CreditApplication } from "../contract/operations/credit-applications.ts";
 import { ClosureFields } from "../contract/operations/documents.ts";
 import { DisputeStatus, NoteVisibility } from "../contract/fields.ts";
 import { argumentShape, type Operation, pathParameters } from "../contract/operation.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { added, words } from "../../tools/words.ts";
-import { asks, isApplicationList, isAuditLog, isCreating, isPaged, isUpdate } from "./kinds.ts";
+import { asks, isApplicationList, isExportList, isCreating, isPaged, isUpdate } from "./kinds.ts";
 
 /** The plain part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
 export type JsonSchema = {
@@ -125,8 +124,10 @@ const item = (schema: JsonSchema): JsonSchema => {
 const text = (description: string): JsonSchema => ({ type: "string", description });
 
 const extras = (tool: Tool): Record<string, JsonSchema> => ({
-  ...(isAuditLog(tool.operation) ? { cursor: text(added.auditCursor) } : {}),
-  ...(isPaged(tool.operation) && !isAuditLog(tool.operation) ? { cursor: text(added.cursor) } : {}),
+  ...(isExportList(tool.operation) ? { cursor: text(added.auditCursor) } : {}),
+  ...(isPaged(tool.operation) && !isExportList(tool.operation)
+    ? { cursor: text(added.cursor) }
+    : {}),
   ...(isCreating(tool.operation) ? { idempotencyKey: text(added.idempotencyKey) } : {}),
   ...(isUpdate(tool.operation) ? { ifMatch: text(added.ifMatch) } : {}),
   ...(asks(tool) ? { confirmationToken: text(added.confirmationToken) } : {}),
@@ -184,10 +185,10 @@ const DELETED: ObjectSchema = { type: "object", properties: { deleted: { type: "
 export const deletedKeys = (operation: Operation): string[] =>
   pathParameters(operation.path).filter((name) => name !== "tenantId");
 
-const auditLogSchema = (entry: z.ZodType): ObjectSchema => ({
+const exportListSchema = (rows: ObjectSchema): ObjectSchema => ({
   type: "object",
   properties: {
-    data: { type: "array", items: record(entry) },
+    data: { type: "array", items: rows },
     pagination: {
       type: "object",
       properties: {
@@ -210,11 +211,17 @@ const APPLICATIONS: ObjectSchema = {
   },
 };
 
+/** A row of an export list. */
+const rowOf = (output: z.ZodType): ObjectSchema => {
+  const { data } = (output as z.ZodObject<{ data: z.ZodArray }>).shape;
+  return record(data.element as z.ZodType);
+};
+
 export const outputSchema = ({ operation }: Tool): ObjectSchema => {
   const { output } = operation;
   if (output === null) return DELETED;
   if (output instanceof z.ZodArray) return listSchema(record(output.element as z.ZodType));
-  if (isAuditLog(operation)) return auditLogSchema(AuditEntry);
+  if (isExportList(operation)) return exportListSchema(rowOf(output));
   if (isApplicationList(operation)) return APPLICATIONS;
   const schema = record(output);
   if (operation.file) {

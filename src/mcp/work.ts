@@ -5,7 +5,7 @@ import { type CallTool, createCallTool } from "./call.ts";
 import { cleanLine } from "./clean.ts";
 import { createComplete } from "./complete.ts";
 import { hostOf } from "./host.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../kit/nearest.ts";
 import type { Needs } from "./needs.ts";
 import { createGetPrompt, type GetPrompt } from "./prompts.ts";
 import { createReadResource, type ReadResource } from "./resources.ts";

@@ -54,6 +54,8 @@ export type Call<O extends Operation = Operation> = {
   made(): void;
   /** Tells the audit log what the record was before the change. */
   was(value: unknown): void;
+  /** Adds to what the audit log keeps of the request; ids and words of ours, never what people wrote. */
+  mentions(facts: Record<string, string>): void;
   /** Names the tenant of an operation whose path has none, for the audit log. */
   attribute(tenantId: string): void;
   /** Gives the answer its ETag, and inside a change refuses a stale If-Match. */

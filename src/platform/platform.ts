@@ -28,6 +28,7 @@ import { dispute_notes } from "./services/dispute-notes.ts";
 import { disputes } from "./services/disputes.ts";
 import { document_attachments } from "./services/document-attachments.ts";
 import { documents } from "./services/documents.ts";
+import { payments } from "./services/payments.ts";
 import { pdf_ingestion } from "./services/pdf-ingestion.ts";
 import { reasons } from "./services/reasons.ts";
 import { resolutions } from "./services/resolutions.ts";
@@ -94,6 +95,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     accounts: accounts(),
     account_notes: account_notes(),
     documents: documents(),
+    payments: payments({ seal: createSeal(masterKey, "payment-cursor") }),
   };
   const app = createApp(services, {
     store,

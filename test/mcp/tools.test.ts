@@ -96,7 +96,7 @@ describe("hints, titles and descriptions", () => {
   );
 
   it("a read is what the name says it is", () => {
-    const reads = all.filter(({ name }) => /_(get|list|profile)(_|$)/.test(name));
+    const reads = all.filter(({ name }) => /_(get|list|profile|schema|query)(_|$)/.test(name));
     expect(all.filter(({ annotations }) => annotations.readOnlyHint)).toEqual(reads);
   });
 
@@ -200,7 +200,7 @@ describe("schemas that every host takes", () => {
       all.filter(({ inputSchema }) => name in inputSchema.properties).map((tool) => tool.name);
     const named = (pattern: RegExp) =>
       all.map(({ name }) => name).filter((name) => pattern.test(name));
-    expect(having("cursor")).toEqual(named(/_list(_|$)/));
+    expect(having("cursor")).toEqual(named(/_(list|query)(_|$)/));
     expect(having("idempotencyKey")).toEqual(named(/_create$/));
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(

@@ -7,7 +7,13 @@ import { createLimiter } from "../../src/platform/http/limit.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";
-const LIMITS = { gatewayPerMinute: 5, loginPerMinute: 6, exportPerMinute: 3, exportPerHour: 5 };
+const LIMITS = {
+  gatewayPerMinute: 5,
+  loginPerMinute: 6,
+  visitorPerMinute: 2,
+  exportPerMinute: 3,
+  exportPerHour: 5,
+};
 
 const exported: Operation[] = Object.values(served)
   .flatMap((verbs): Operation[] => Object.values(verbs))

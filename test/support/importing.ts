@@ -1,4 +1,5 @@
 import type { Clock } from "../../src/kit/clock.ts";
+import type { Source } from "../../src/contract/payments/catalogue.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { accountTarget } from "../../src/platform/import/accounts.ts";
 import { auditLogTarget } from "../../src/platform/import/audit-logs.ts";
@@ -7,6 +8,7 @@ import { closureTarget } from "../../src/platform/import/closures.ts";
 import { applicationTarget } from "../../src/platform/import/credit-applications.ts";
 import { disputeTarget } from "../../src/platform/import/disputes.ts";
 import { documentTarget } from "../../src/platform/import/documents.ts";
+import { paymentTarget } from "../../src/platform/import/payments.ts";
 import { readMap } from "../../src/platform/import/map.ts";
 import { type Counts, type Format, type Reject, runImport } from "../../src/platform/import/run.ts";
 import { scoreTarget } from "../../src/platform/import/scores.ts";
@@ -97,4 +99,19 @@ export const importCredit = (
   const text =
     typeof records === "string" ? records : records.map((one) => JSON.stringify(one)).join("\n");
   return importTo(at, tenantId, target, text, { format: "ndjson", ...how });
+};
+
+/** Imports payment rows. */
+export const importPayments = async (
+  at: TestPlatform,
+  { tenantId, source }: { tenantId: string; source: Source },
+  text: string | Buffer,
+  how: How = {},
+) => {
+  const target = paymentTarget({ tenantId, source, clock: at.clock });
+  try {
+    return await importTo(at, tenantId, target, text, how);
+  } finally {
+    target.close?.();
+  }
 };

@@ -24,7 +24,13 @@ export const LIFETIMES = {
 export const RETENTION = { auditLogs: 400 * DAY };
 
 /** Most tests ask more than a person would; those of the limits set their own. */
-const NO_LIMITS = { gatewayPerMinute: 0, loginPerMinute: 0, exportPerMinute: 0, exportPerHour: 0 };
+const NO_LIMITS = {
+  gatewayPerMinute: 0,
+  loginPerMinute: 0,
+  visitorPerMinute: 0,
+  exportPerMinute: 0,
+  exportPerHour: 0,
+};
 
 export type Reply = {
   status: number;

@@ -172,6 +172,8 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
   ],
   "credit_applications.get": [({ application }) => application],
   "audit_logs.list": [() => ({}), ({ auditCursor }) => ({ limit: 1, cursor: auditCursor })],
+  "payments.schema": [() => ({})],
+  "payments.query": [() => ({ source: "cashapp", filters: { paymentAmount: { gte: 0 } } })],
   "accounts.get": [({ account: { account_number } }) => ({ account_number })],
   "accounts.create": [(_records, fresh) => ({ account_number: fresh, ...ACCOUNT })],
   "accounts.replace": [(_records, fresh) => ({ account_number: fresh, ...ACCOUNT })],

@@ -7,7 +7,7 @@ import { type Access, type Operation } from "../../contract/operation.ts";
 import { SECOND, systemClock } from "../../kit/clock.ts";
 import { createLog } from "../../kit/log.ts";
 import { activeTools } from "../../mcp/active-tools.ts";
-import { nearest } from "../../mcp/nearest.ts";
+import { nearest } from "../../kit/nearest.ts";
 import { compose, type Composed } from "../compose.ts";
 import { type Config, settings } from "../config.ts";
 import type { Io } from "../io.ts";

@@ -1,6 +1,7 @@
 import { type FileHandle, open, readFile, rm } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { Problem } from "../../contract/errors.ts";
+import type { Source } from "../../contract/payments/catalogue.ts";
 import { createLog } from "../../kit/log.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
 import { accountTarget } from "../../platform/import/accounts.ts";
@@ -11,6 +12,7 @@ import { applicationTarget } from "../../platform/import/credit-applications.ts"
 import { disputeTarget } from "../../platform/import/disputes.ts";
 import { documentTarget } from "../../platform/import/documents.ts";
 import { type ImportMap, readMap } from "../../platform/import/map.ts";
+import { paymentTarget } from "../../platform/import/payments.ts";
 import { type Counts, type Reject, runImport } from "../../platform/import/run.ts";
 import { scoreTarget } from "../../platform/import/scores.ts";
 import type { Target } from "../../platform/import/target.ts";
@@ -19,7 +21,7 @@ import { type Base, openBase } from "../platform.ts";
 import type { Format, Kind, Wish } from "../program-import.ts";
 import { createProgress } from "../progress.ts";
 
-type Needs = Parameters<typeof disputeTarget>[0];
+type Needs = Parameters<typeof disputeTarget>[0] & { source: Source };
 
 const TARGETS: Record<Kind, (needs: Needs) => Target> = {
   accounts: accountTarget,
@@ -30,6 +32,7 @@ const TARGETS: Record<Kind, (needs: Needs) => Target> = {
   "business-units": businessUnitTarget,
   scores: scoreTarget,
   "credit-applications": applicationTarget,
+  payments: paymentTarget,
 };
 
 const cannotRead = (what: string, path: string, error: unknown): Problem =>
@@ -142,13 +145,15 @@ export const importFile = async (io: Io, wish: Wish): Promise<void> => {
   const base = await openBase(io.config);
   try {
     await checkTenantExists(base.store.read, tenantId);
-    const target = TARGETS[wish.kind]({ ...base, tenantId, createConfiguration });
+    const source = wish.source ?? "cashapp";
+    const target = TARGETS[wish.kind]({ ...base, tenantId, createConfiguration, source });
     const map = await mapOf(wish, target);
     const input = await openInput(wish.file);
     try {
       await perform(io, wish, base, { target, map, input });
     } finally {
       await input.close();
+      target.close?.();
     }
   } finally {
     await base.store.close();

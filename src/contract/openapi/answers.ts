@@ -1,13 +1,26 @@
 import type { Operation } from "../operation.ts";
-import { answersVersion, isCounted, isCreating, isExport, isLimited, isPaged } from "./facts.ts";
+import {
+  answersVersion,
+  isCounted,
+  isCreating,
+  isExport,
+  isKept,
+  isLimited,
+  isPaged,
+} from "./facts.ts";
 import { headerRefs, type HeaderName } from "./headers.ts";
 import type { Schemas } from "./schemas.ts";
 
-const WORDS = { 200: "Done.", 201: "Made.", 204: "Done; there is no body." };
+const WORDS = {
+  200: "Done.",
+  201: "Made.",
+  204: "Done; there is no body.",
+  304: "The one that was answered before, by its ETag.",
+};
 
 const headersOf = (operation: Operation): HeaderName[] => [
   "X-Request-Id",
-  ...(answersVersion(operation) ? (["ETag"] as const) : []),
+  ...(answersVersion(operation) || isKept(operation) ? (["ETag"] as const) : []),
   ...(isCounted(operation) ? (["X-Total-Count"] as const) : []),
   ...(isPaged(operation) ? (["Link"] as const) : []),
   ...(operation.body !== null && !isExport(operation) ? (["X-Ignored-Fields"] as const) : []),
@@ -22,8 +35,11 @@ const contentOf = (operation: Operation, schemas: Schemas): { content?: object }
   return { content: { "application/json": { schema: schemas.of(operation, "output") } } };
 };
 
-const statusesOf = ({ status, upsert }: Operation): (keyof typeof WORDS)[] =>
-  upsert ? [status, 201] : [status];
+const statusesOf = (operation: Operation): (keyof typeof WORDS)[] => [
+  operation.status,
+  ...(operation.upsert ? [201 as const] : []),
+  ...(isKept(operation) ? [304 as const] : []),
+];
 
 /** The answers of an operation that does what was asked. */
 export const answersOf = (operation: Operation, schemas: Schemas): Record<string, object> =>
@@ -33,7 +49,7 @@ export const answersOf = (operation: Operation, schemas: Schemas): Record<string
       {
         description: WORDS[status],
         headers: headerRefs(headersOf(operation)),
-        ...contentOf(operation, schemas),
+        ...(status === 304 ? {} : contentOf(operation, schemas)),
       },
     ]),
   );

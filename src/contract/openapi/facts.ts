@@ -34,10 +34,15 @@ export const isPaged = ({ query }: Operation): boolean => "Page" in query.shape;
 
 /** Whether the answer says how many records there are on all pages together. */
 export const isCounted = (operation: Operation): boolean =>
-  isList(operation) || "pageSize" in (operation.body?.shape ?? {});
+  isList(operation) || "page" in (operation.body?.shape ?? {});
 
 export const isLimited = (operation: Operation): boolean =>
-  needsCredential(operation) || operation.fails.includes("invalid_credentials");
+  needsCredential(operation) ||
+  isExport(operation) ||
+  operation.fails.includes("invalid_credentials");
+
+/** Whether anybody may keep the answer for a while. */
+export const isKept = ({ cacheSeconds }: Operation): boolean => cacheSeconds > 0;
 
 /** Records that can be updated have versions. */
 const hasVersions = (operation: Operation): boolean =>

@@ -12,7 +12,7 @@ const count = (description: string): Header => ({
 /** Every header that an answer may bear. */
 export const HEADERS = {
   "X-Request-Id": text("Names the request in logs; the sender's own, if it sent one."),
-  ETag: text("The version of the record, for `If-Match`."),
+  ETag: text("The version of what is answered, for `If-Match` and `If-None-Match`."),
   "X-Total-Count": count("How many records there are, on all pages together."),
   Link: text("Where the next and the previous page are, after RFC 8288; absent without pages."),
   "X-Ignored-Fields": text("Fields of the body that mean nothing here, separated by commas."),

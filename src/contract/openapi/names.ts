@@ -19,6 +19,7 @@ import * as dispute_notes from "../operations/dispute-notes.ts";
 import * as disputes from "../operations/disputes.ts";
 import * as document_attachments from "../operations/document-attachments.ts";
 import * as documents from "../operations/documents.ts";
+import * as payments from "../operations/payments.ts";
 import * as reasons from "../operations/reasons.ts";
 import * as resolutions from "../operations/resolutions.ts";
 import * as users from "../operations/users.ts";
@@ -43,6 +44,7 @@ const modules: readonly Record<string, unknown>[] = [
   disputes,
   document_attachments,
   documents,
+  payments,
   reasons,
   resolutions,
   users,

@@ -1,5 +1,6 @@
 import { dispositionOf } from "../files/name.ts";
 import type { FileAnswer, Listing, Page } from "../handlers.ts";
+import { cachedFor, etagOf, isKnown } from "./etag.ts";
 import { arrayBytes, type Frame, pageBytes, streamed } from "./stream.ts";
 
 const isListing = (output: unknown): output is Listing<unknown> =>
@@ -64,6 +65,22 @@ const fileHeaders = ({ fileName, mimeType, fileSize }: FileAnswer): Record<strin
   "Content-Disposition": dispositionOf(fileName),
   "Content-Security-Policy": FILE_POLICY,
 });
+
+/** An answer that is the same for all and may be kept. */
+export const keptAnswer = (
+  request: Pick<Request, "headers" | "method">,
+  seconds: number,
+  output: unknown,
+  headers: Record<string, string>,
+): Response => {
+  const text = JSON.stringify(output);
+  const etag = etagOf(text);
+  const all = { ...headers, ...cachedFor(seconds), ETag: etag };
+  if (isKnown(request, etag)) return new Response(null, { status: 304, headers: all });
+  return new Response(request.method === "HEAD" ? null : text, {
+    headers: { ...all, "Content-Type": "application/json" },
+  });
+};
 
 /** An operation's output as its HTTP answer. A HEAD request wants no rows, so none are read for it. */
 export const answer = async (

@@ -70,7 +70,7 @@ export const endpointOf = (operation: Operation): string =>
     ? operation.path.slice(EXPORT_BASE.length)
     : operation.path;
 
-const ID = /Id$/;
+const KEPT = /Id$|^source$|^status$/;
 
 /** What the log keeps of a request: ids, counts and the tool, never what people wrote. */
 const metadataOf = (
@@ -79,7 +79,7 @@ const metadataOf = (
 ): Record<string, string | number> => {
   const metadata: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(params)) {
-    if (ID.test(name) && name !== "tenantId") metadata[name] = String(value).slice(0, 128);
+    if (KEPT.test(name) && name !== "tenantId") metadata[name] = String(value).slice(0, 128);
   }
   if (facts.userId !== undefined) metadata["userId"] = facts.userId;
   if (facts.rowCount !== undefined) metadata["rowCount"] = facts.rowCount;

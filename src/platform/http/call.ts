@@ -97,6 +97,9 @@ export const callOf = (needs: RequestNeeds, story: Story): Call => {
     was(value) {
       story.was = value;
     },
+    mentions(facts) {
+      Object.assign(story.mentioned, facts);
+    },
     attribute(tenantId) {
       story.tenantId = tenantId;
     },

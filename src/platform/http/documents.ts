@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { openapi } from "../../contract/openapi.ts";
+import { cachedFor, etagOf, isKnown } from "./etag.ts";
 
 type About = { headerWord: string; version: string };
 type File = { type: string; body: string; headers?: Record<string, string> };
@@ -12,15 +12,7 @@ export type OwnDocument = {
   serve(request: Request, file: string | undefined): Promise<Response | undefined>;
 };
 
-const CACHED = { "Cache-Control": "public, max-age=300" };
-
-const etagOf = (body: string): string =>
-  `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
-
-const isKnown = (request: Request, etag: string): boolean =>
-  (request.headers.get("if-none-match") ?? "")
-    .split(",")
-    .some((known) => known.trim().replace(/^W\//, "") === etag || known.trim() === "*");
+const CACHED = cachedFor(300);
 
 /** A file that is made or read at its first use and stays the same. */
 const lasting = (make: () => Promise<File | undefined>) => {

@@ -7,6 +7,8 @@ import type { Store } from "../store/port.ts";
 export type Limits = {
   gatewayPerMinute: number;
   loginPerMinute: number;
+  /** Of one address without a credential, where none is needed. */
+  visitorPerMinute: number;
   exportPerMinute: number;
   exportPerHour: number;
 };
@@ -79,6 +81,9 @@ export const createLimiter = (store: Store, limits: Limits) => {
         [hour(limits.exportPerHour), minute(limits.exportPerMinute)],
         now,
       ),
+    /** What needs no credential. */
+    visitor: (ip: string, now: number) =>
+      takeOrRefuse(`visitor:${ip}`, [minute(limits.visitorPerMinute)], now),
     /** After a refused credential: an address that keeps guessing is told to wait. */
     failure: (ip: string, now: number) =>
       takeOrRefuse(`failure:${ip}`, [minute(FAILURES_PER_MINUTE)], now),

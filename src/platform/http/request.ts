@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import type { Problem } from "../../contract/errors.ts";
-import type { Operation } from "../../contract/operation.ts";
+import { Problem } from "../../contract/errors.ts";
+import type { Operation, Service } from "../../contract/operation.ts";
 import type { Call, Principal } from "../handlers.ts";
-import { answer, discard, isPage, listingOf } from "./answer.ts";
+import { answer, discard, isPage, keptAnswer, listingOf } from "./answer.ts";
 import { authorize } from "./authenticate.ts";
 import { callOf } from "./call.ts";
 import { AlreadyDone, type Keyed, keyOf, type Remembered } from "./idempotency.ts";
@@ -32,16 +32,40 @@ const rowsOf = (output: unknown): number | undefined => {
   return Array.isArray(output.data) ? output.data.length : undefined;
 };
 
+type KeyedService = Exclude<Service, "gateway">;
+type KeyHolder = Principal & { tenantId: string };
+
+const keyIn = ({ request }: Story): string | undefined =>
+  request.headers.get("x-api-key") ?? undefined;
+
+const unlessRefused = (error: unknown): undefined => {
+  if (!(error instanceof Problem) || error.status !== 401) throw error;
+};
+
 /** Serves operations: each step is one act, each refusal a Problem. */
 export const createRequests = (needs: RequestNeeds) => {
   const { store, log, audit, authenticate, idempotency, limiter, newId } = needs;
 
-  const identifyKeyed = async (story: Story, service: "export" | "ingest"): Promise<void> => {
-    const key = story.request.headers.get("x-api-key") ?? undefined;
-    const caller = await authenticate.exportKey(key);
+  const admitKeyed = async (
+    story: Story,
+    service: KeyedService,
+    caller: KeyHolder,
+  ): Promise<void> => {
     story.caller = caller;
     story.tenantId = caller.tenantId;
     story.limitHeaders = await limiter.keyed(service, caller.tenantId, story.now);
+  };
+
+  const identifyKeyed = async (story: Story, service: KeyedService): Promise<void> =>
+    admitKeyed(story, service, await authenticate.exportKey(keyIn(story)));
+
+  /** Nobody needs a key for what is public; whoever sends a good one is counted and logged as its tenant. */
+  const identifyVisitor = async (story: Story): Promise<void> => {
+    const { service } = story.operation;
+    if (service === "gateway") return;
+    const caller = await authenticate.exportKey(keyIn(story)).catch(unlessRefused);
+    if (caller !== undefined) return admitKeyed(story, service, caller);
+    story.limitHeaders = await limiter.visitor(story.ip, story.now);
   };
 
   const identifyGateway = async (story: Story): Promise<void> => {
@@ -66,7 +90,7 @@ export const createRequests = (needs: RequestNeeds) => {
     if (operation.id === "auth.login") {
       story.limitHeaders = await limiter.login(story.ip, story.now);
     }
-    if (operation.access === "public") return;
+    if (operation.access === "public") return identifyVisitor(story);
     const { service } = operation;
     await (service === "gateway" ? identifyGateway(story) : identifyKeyed(story, service));
     if (story.caller !== null) authorize(operation, story.caller);
@@ -79,7 +103,7 @@ export const createRequests = (needs: RequestNeeds) => {
   };
 
   const respond = async (story: Story, output: unknown): Promise<Response> => {
-    const { status } = story;
+    const { status, operation } = story;
     await tell(story, status, rowsOf(output)).catch(async (error: unknown) => {
       await discard(output);
       throw error;
@@ -89,6 +113,8 @@ export const createRequests = (needs: RequestNeeds) => {
       ...story.headers,
       ...story.limitHeaders,
     };
+    const { cacheSeconds } = operation;
+    if (cacheSeconds > 0) return keptAnswer(story.request, cacheSeconds, output, headers);
     return answer(story.request, status, output, story.url, headers);
   };
 

@@ -44,6 +44,8 @@ export type Story = {
   body: unknown;
   /** What the record was before the change, where the service tells. */
   was: unknown;
+  /** What the service adds to the audit entry. */
+  mentioned: Record<string, string>;
   /** Set where the request names an Idempotency-Key that counts. */
   keyed: Keyed | undefined;
   /** Of the answer, where it is no refusal. */
@@ -82,6 +84,7 @@ export const beginStory = (
   tenantId: "",
   body: undefined,
   was: undefined,
+  mentioned: {},
   keyed: undefined,
   status: operation.status,
   logged: false,
@@ -109,7 +112,7 @@ export const entryFor = (
       method: story.request.method,
       tool: story.tool,
       userId: caller === null || caller.via === "export-key" ? undefined : caller.id,
-      params: story.params,
+      params: { ...story.params, ...story.mentioned },
       outcome: { status, body: story.body, was: story.was },
       rowCount,
     },

@@ -18,4 +18,6 @@ export type Target<Values = unknown> = {
   parse(record: Record<string, unknown>): Checked<Values>;
   /** Writes rows in their order, within one transaction; one outcome for each. */
   write(tx: Db, rows: readonly Accepted<Values>[]): Promise<Outcome[]>;
+  /** Lets go of what it keeps beside the store. */
+  close?(): void;
 };

@@ -5,6 +5,7 @@ import { spine } from "./migrations/0001-spine.ts";
 import { ingest } from "./migrations/0002-ingest.ts";
 import { jobs } from "./migrations/0003-jobs.ts";
 import { credit } from "./migrations/0004-credit.ts";
+import { payments } from "./migrations/0005-payments.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** Brings a database to the newest version; several processes may try at once. */
@@ -17,6 +18,7 @@ export const migrate = async (db: Kysely<never>, types: Types): Promise<void> =>
         "0002-ingest": ingest(types),
         "0003-jobs": jobs(types),
         "0004-credit": credit(types),
+        "0005-payments": payments(types),
       }),
     },
   });

@@ -8,6 +8,7 @@ import type { CredentialsTables } from "./tables/credentials.ts";
 import type { CreditTables } from "./tables/credit.ts";
 import type { DisputesTables } from "./tables/disputes.ts";
 import type { IngestTables } from "./tables/ingest.ts";
+import type { PaymentTables } from "./tables/payments.ts";
 import type { PeopleTables } from "./tables/people.ts";
 import type { WorkTables } from "./tables/work.ts";
 
@@ -20,6 +21,7 @@ export type * from "./tables/ingest.ts";
 export type * from "./tables/credit.ts";
 export type * from "./tables/audit.ts";
 export type * from "./tables/work.ts";
+export type * from "./tables/payments.ts";
 
 export type Tables = PeopleTables &
   CredentialsTables &
@@ -28,4 +30,5 @@ export type Tables = PeopleTables &
   IngestTables &
   CreditTables &
   AuditTables &
-  WorkTables;
+  WorkTables &
+  PaymentTables;

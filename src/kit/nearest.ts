@@ -1,16 +1,4 @@
-/** Edits between two short words: insertions, deletions, changes. */
-const distance = (from: string, to: string): number => {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...from].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...to].entries()) {
-      const change = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(change, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-};
+import leven from "leven";
 
 const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, "");
 const LONGEST = 64;
@@ -23,7 +11,7 @@ export const nearest = (word: string, known: readonly string[], most = 3): strin
     .map((name) => {
       const other = plain(name);
       const part = other.startsWith(meant) || meant.startsWith(other) || other.endsWith(meant);
-      return { name, far: part && meant.length > 2 ? 1 : distance(meant, other) };
+      return { name, far: part && meant.length > 2 ? 1 : leven(meant, other) };
     })
     .filter(({ far }) => far <= Math.max(1, Math.floor(meant.length / 3)))
     .toSorted((a, b) => a.far - b.far)

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { operation } from "../operation.ts";
+import { CATALOGUE, CATALOGUE_VERSION, SOURCES } from "../payments/catalogue.ts";
+import type { Field } from "../payments/field.ts";
+import { OPERATOR_NAMES } from "../payments/operators.ts";
+import { PaymentQueryBody } from "../payments/query.ts";
+
+/** A field as the schema tells of it. */
+export const PaymentField = z.object({
+  name: z.string(),
+  type: z.enum(["string", "enum", "money", "number", "integer", "boolean", "date", "datetime"]),
+  format: z.string().optional(),
+  nullable: z.boolean(),
+  core: z.boolean().meta({ description: "answered where a query names no fields" }),
+  filterable: z.boolean(),
+  indexed: z.boolean().meta({ description: "filters on it are fast" }),
+  operators: z.array(z.enum(OPERATOR_NAMES)),
+  description: z.string(),
+  enum: z.array(z.string()).optional(),
+});
+
+/** A source that can be queried. */
+export const PaymentSource = z.object({
+  source: z.enum(SOURCES),
+  description: z.string(),
+  fields: z.array(PaymentField),
+});
+
+/** The fields of every source. */
+export const PaymentSchema = z.object({ version: z.string(), sources: z.array(PaymentSource) });
+export type PaymentSchema = z.infer<typeof PaymentSchema>;
+
+/** A row: exactly the fields that were asked for, in the schema's order. */
+export const PaymentRow = z.record(z.string(), z.unknown());
+
+/** Where a walk over pages stands. */
+export const Pagination = z.object({
+  cursor: z.string().nullable(),
+  hasMore: z.boolean(),
+  rowCount: z.int(),
+});
+export type Pagination = z.infer<typeof Pagination>;
+
+const FORMATS: Partial<Record<Field["type"], string>> = {
+  money: "decimal, at most 6 decimals",
+  date: "YYYY-MM-DD",
+  datetime: "date-time, UTC",
+};
+
+const shownField = (field: Field): z.infer<typeof PaymentField> => {
+  const { name, type, nullable, core, indexed, operators, description, values } = field;
+  const format = FORMATS[type];
+  return {
+    name,
+    type,
+    ...(format === undefined ? {} : { format }),
+    nullable,
+    core,
+    filterable: true,
+    indexed,
+    operators: [...operators],
+    description,
+    ...(values.length === 0 ? {} : { enum: [...values] }),
+  };
+};
+
+/** The catalogue as it is published. */
+export const paymentSchema: PaymentSchema = {
+  version: CATALOGUE_VERSION,
+  sources: SOURCES.map((source) => {
+    const { description, fields } = CATALOGUE[source];
+    return { source, description, fields: fields.map(shownField) };
+  }),
+};
+
+export const payments = {
+  schema: operation({
+    id: "payments.schema",
+    service: "export",
+    method: "GET",
+    path: "/api/v1/remittance-export/schema",
+    access: "public",
+    summary: "List the sources of payments, their fields and the filters each field takes.",
+    output: PaymentSchema,
+    cacheSeconds: 300,
+    audit: "schema.read",
+    source: "export-ingest 4",
+  }),
+  query: operation({
+    id: "payments.query",
+    service: "export",
+    method: "POST",
+    path: "/api/v1/remittance-export/payments/query",
+    access: "export:read",
+    effect: "read",
+    summary: "Query the payment rows of one source.",
+    body: PaymentQueryBody,
+    late: true,
+    output: z.object({ data: z.array(PaymentRow), pagination: Pagination }),
+    audit: "payments.queried",
+    source: "export-ingest 4",
+  }),
+};

@@ -1,0 +1,208 @@
+import type { Fault } from "../errors.ts";
+import { nearest } from "../../kit/nearest.ts";
+import { CATALOGUE, fieldNamed, type Source, SOURCES } from "./catalogue.ts";
+import type { Field } from "./field.ts";
+import { type Operator, OPERATOR_NAMES, OTHER_WORDS } from "./operators.ts";
+import { checkValue, type Scalar, shown } from "./value.ts";
+
+/** Which rows are meant. A row without a value meets no condition but isNull, so `not` keeps it. */
+export type Filter =
+  | { as: "all"; of: Filter[] }
+  | { as: "any"; of: Filter[] }
+  | { as: "not"; of: Filter }
+  | { as: "is"; field: Field; operator: Operator; value: Scalar | Scalar[] };
+
+export const MOST_CONDITIONS = 100;
+export const MOST_DEPTH = 5;
+export const MOST_LISTED = 1000;
+
+const IN_TEXT: ReadonlySet<Operator> = new Set<Operator>(["contains", "startsWith", "endsWith"]);
+const GROUPS = ["and", "or", "not"];
+const WELL_FORMED = `{"paymentDate": {"gte": "2026-01-01"}}`;
+
+type Sent = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Sent =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Reads filters of one source; whatever is wrong is noted, none of it stops the reading. */
+class FilterReader {
+  readonly source: Source;
+  readonly faults: Fault[] = [];
+  #conditions = 0;
+
+  constructor(source: Source) {
+    this.source = source;
+  }
+
+  #refuse(field: string, code: string, message: string): void {
+    this.faults.push({ field: [...field].slice(0, 200).join(""), code, message });
+  }
+
+  /** The conditions of one object, all of which must hold. */
+  object(sent: unknown, at: string, depth: number): Filter[] {
+    if (!isObject(sent)) {
+      this.#refuse(at, "type", `must be an object of conditions by field, such as ${WELL_FORMED}`);
+      return [];
+    }
+    const names = Object.keys(sent);
+    if (depth > 0 && names.length === 0) {
+      this.#refuse(at, "empty", "must name a condition");
+    }
+    return names.flatMap((name) => {
+      const path = `${at}.${name}`;
+      return GROUPS.includes(name)
+        ? this.#group(name, sent[name], path, depth + 1)
+        : this.#field(name, sent[name], path);
+    });
+  }
+
+  #group(name: string, sent: unknown, at: string, depth: number): Filter[] {
+    if (depth > MOST_DEPTH) {
+      this.#refuse(at, "depth", `is nested deeper than ${MOST_DEPTH} levels`);
+      return [];
+    }
+    if (name === "not") return [{ as: "not", of: { as: "all", of: this.object(sent, at, depth) } }];
+    if (!Array.isArray(sent)) {
+      const example = `{"${name}": [{"poNumber": {"eq": "A"}}, {"poNumber": {"isNull": true}}]}`;
+      this.#refuse(at, "type", `must be a list of filters, such as ${example}`);
+      return [];
+    }
+    if (sent.length === 0) this.#refuse(at, "empty", "must not be empty");
+    const of = sent.map((part, place): Filter => ({
+      as: "all",
+      of: this.object(part, `${at}[${place}]`, depth),
+    }));
+    return [{ as: name === "and" ? "all" : "any", of }];
+  }
+
+  #field(name: string, sent: unknown, at: string): Filter[] {
+    const field = fieldNamed(this.source, name);
+    if (field === undefined) {
+      this.#refuse(at, "unknown", this.#unknownField(name));
+      return [];
+    }
+    if (!isObject(sent)) {
+      this.#refuse(at, "type", bareValue(field, sent));
+      return [];
+    }
+    const operators = Object.keys(sent);
+    if (operators.length === 0) {
+      this.#refuse(at, "empty", `must name a condition: ${field.operators.join(", ")}`);
+    }
+    return operators.flatMap((word) => this.#condition(field, word, sent[word], `${at}.${word}`));
+  }
+
+  #unknownField(name: string): string {
+    const names = CATALOGUE[this.source].fields.map((field) => field.name);
+    const elsewhere = SOURCES.filter((source) => fieldNamed(source, name) !== undefined);
+    const near = nearest(name, names);
+    if (near.length > 0) return `is no field of ${this.source}; near: ${near.join(", ")}`;
+    if (elsewhere.length > 0) {
+      return `is no field of ${this.source}, but of ${elsewhere.join(" and ")}`;
+    }
+    if (name === "field" || name === "operator" || name === "value") {
+      return `is no field; write {"FIELD": {"OPERATOR": VALUE}}, such as ${WELL_FORMED}`;
+    }
+    return `is no field of ${this.source}; the schema lists them`;
+  }
+
+  #condition(field: Field, word: string, sent: unknown, at: string): Filter[] {
+    this.#conditions += 1;
+    if (this.#conditions === MOST_CONDITIONS + 1) {
+      this.#refuse(at, "too_long", `is more than ${MOST_CONDITIONS} conditions in all`);
+    }
+    const operator = OPERATOR_NAMES.find((known) => known === word);
+    if (operator === undefined || !field.operators.includes(operator)) {
+      this.#refuse(at, operator === undefined ? "unknown" : "operator", wrongOperator(field, word));
+      return [];
+    }
+    const value = this.#value(field, operator, sent, at);
+    return value === undefined ? [] : [{ as: "is", field, operator, value }];
+  }
+
+  #value(field: Field, operator: Operator, sent: unknown, at: string) {
+    if (operator === "isNull") return this.#flag(sent, at);
+    if (operator === "in" || operator === "nin" || operator === "between") {
+      return this.#list(field, operator, sent, at);
+    }
+    if (sent === "" && IN_TEXT.has(operator)) {
+      this.#refuse(at, "empty", "must not be empty");
+      return undefined;
+    }
+    return this.#one(field, sent, at);
+  }
+
+  #flag(sent: unknown, at: string): boolean | undefined {
+    if (typeof sent === "boolean") return sent;
+    this.#refuse(at, "type", "must be true or false");
+    return undefined;
+  }
+
+  #one(field: Field, sent: unknown, at: string): Scalar | undefined {
+    const checked = checkValue(field, sent);
+    if ("value" in checked) return checked.value;
+    const hint = sent === null ? `; for rows without a value write {"isNull": true}` : "";
+    this.#refuse(at, checked.code, `${checked.message}${hint}`);
+    return undefined;
+  }
+
+  #list(field: Field, operator: Operator, sent: unknown, at: string): Scalar[] | undefined {
+    const isBetween = operator === "between";
+    const form = isBetween ? "a list of two values, the least first" : "a list of values";
+    if (!Array.isArray(sent) || (isBetween && sent.length !== 2)) {
+      this.#refuse(at, "type", `must be ${form}`);
+      return undefined;
+    }
+    if (sent.length === 0) this.#refuse(at, "empty", "must not be empty");
+    if (sent.length > MOST_LISTED) {
+      this.#refuse(at, "too_long", `must have at most ${MOST_LISTED} items`);
+      return undefined;
+    }
+    const values = sent.map((one, place) => this.#one(field, one, `${at}[${place}]`));
+    return values.filter((value) => value !== undefined);
+  }
+}
+
+/** What to write where a value stands alone. */
+const bareValue = (field: Field, sent: unknown): string => {
+  if (Array.isArray(sent) && field.operators.includes("in")) {
+    return `must name a condition; write {"in": ${shown(sent)}}`;
+  }
+  return sent === null && field.nullable
+    ? 'must name a condition; write {"isNull": true}'
+    : `must name a condition; write {"eq": ${shown(sent)}}`;
+};
+
+const wrongOperator = ({ type, operators }: Field, word: string): string => {
+  if (GROUPS.includes(word)) {
+    return `belongs beside the fields, not inside one: {"${word}": …}; here stand ${operators.join(", ")}`;
+  }
+  const bare = word.replace(/^\$/, "");
+  const meant = Object.keys(OTHER_WORDS).find((known) => plain(known) === plain(bare));
+  const near =
+    nearest(bare, operators, 1)[0] ?? (meant === undefined ? undefined : OTHER_WORDS[meant]);
+  const hint = near !== undefined && operators.includes(near as Operator) ? `near: ${near}; ` : "";
+  return `is no condition of a ${type}; ${hint}known: ${operators.join(", ")}`;
+};
+
+const plain = (word: string): string => word.toLowerCase().replaceAll(/[_\s-]/g, "");
+
+/** Filters as sent, read against a source's fields. */
+export const readFilter = (
+  source: Source,
+  sent: unknown,
+): { filter: Filter; faults: readonly Fault[] } => {
+  const reader = new FilterReader(source);
+  const of = reader.object(sent, "filters", 0);
+  return { filter: { as: "all", of }, faults: reader.faults };
+};
+
+/** The same text for the same conditions, in whatever order they were sent. */
+export const canonical = (filter: Filter): string => {
+  if (filter.as === "is") {
+    return JSON.stringify([filter.field.name, filter.operator, filter.value]);
+  }
+  if (filter.as === "not") return `not(${canonical(filter.of)})`;
+  return `${filter.as}(${filter.of.map(canonical).toSorted().join(",")})`;
+};

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Fault } from "../errors.ts";
+import { faults } from "../faults.ts";
+import { requiredText } from "../fields.ts";
+import { nearest } from "../../kit/nearest.ts";
+import { CATALOGUE, fieldNamed, isSource, type Source, SOURCES } from "./catalogue.ts";
+import type { Field } from "./field.ts";
+import { canonical, type Filter, readFilter } from "./filter.ts";
+
+export const DEFAULT_LIMIT = 500;
+export const MOST_ROWS = 100_000;
+
+export const Filters = z.record(z.string(), z.unknown()).meta({
+  description:
+    'conditions by field, all of which hold: {"paymentDate": {"gte": "2026-01-01"}}; and, or, not group them',
+});
+
+/** Which rows of which source, and which of their fields. */
+export const selection = {
+  source: z.enum(SOURCES).meta({ description: SOURCES.join(", ") }),
+  fields: z
+    .array(z.string())
+    .max(200)
+    .optional()
+    .meta({ description: "names of the schema; without them the core ones" }),
+  filters: Filters.optional(),
+};
+
+export const PaymentQueryBody = z.strictObject({
+  ...selection,
+  cursor: requiredText(4096).optional(),
+  limit: z.int().min(1).max(MOST_ROWS).optional().meta({ description: "default 500" }),
+  pageSize: z.int().min(1).max(MOST_ROWS).optional().meta({ description: "the same as limit" }),
+});
+
+/** A query that can be run. */
+export type Selection = {
+  source: Source;
+  /** In the catalogue's order. */
+  fields: readonly Field[];
+  filter: Filter;
+};
+
+type Read<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
+
+const unknownField = (source: Source, name: string): string => {
+  const near = nearest(
+    name,
+    CATALOGUE[source].fields.map((field) => field.name),
+  );
+  const hint = near.length === 0 ? "the schema lists them" : `near: ${near.join(", ")}`;
+  return `is no field of ${source}; ${hint}`;
+};
+
+const readFields = (source: Source, names: readonly string[]): Read<readonly Field[]> => {
+  const all = CATALOGUE[source].fields;
+  if (names.length === 0) return { value: all.filter(({ core }) => core) };
+  const strange = names.flatMap((name, place): Fault[] =>
+    fieldNamed(source, name) === undefined
+      ? [{ field: `fields[${place}]`, code: "unknown", message: unknownField(source, name) }]
+      : [],
+  );
+  return strange.length > 0
+    ? { faults: strange.slice(0, 100) }
+    : { value: all.filter(({ name }) => names.includes(name)) };
+};
+
+/** A name that is not known here, with the known one that was meant. */
+const unknownKey = (fault: Fault, known: readonly string[]): Fault => {
+  const near = fault.code === "unknown" ? nearest(fault.field, known, 1) : [];
+  return near.length === 0 ? fault : { ...fault, message: `${fault.message}; near: ${near[0]}` };
+};
+
+/** Source, fields and filters of a body that `schema` describes, checked against the catalogue; every fault at once. */
+export const readSelection = <S extends z.ZodObject>(
+  schema: S,
+  body: unknown,
+): Read<Selection & { rest: z.output<S> }> => {
+  const parsed = schema.safeParse(body, { reportInput: true });
+  const names = Object.keys(schema.shape);
+  const found = (parsed.error === undefined ? [] : faults(parsed.error)).map((fault) =>
+    unknownKey(fault, names),
+  );
+  const { source, fields = [], filters = {} } = (body ?? {}) as Record<string, unknown>;
+  if (!isSource(source)) return { faults: found };
+  const isNames = Array.isArray(fields) && fields.every((name) => typeof name === "string");
+  const chosen = readFields(source, isNames ? fields : []);
+  const { filter, faults: inFilter } = readFilter(source, filters);
+  const isNew = ({ field }: Fault): boolean => !inFilter.some((known) => known.field === field);
+  const all = [...found.filter(isNew), ...(chosen.faults ?? []), ...inFilter];
+  if (parsed.data === undefined || chosen.value === undefined || all.length > 0) {
+    return { faults: all };
+  }
+  return { value: { source, fields: chosen.value, filter, rest: parsed.data } };
+};
+
+/** Names a query: the same for the same source, fields and conditions. */
+export const selectionHash = ({ source, fields, filter }: Selection): string =>
+  createHash("sha256")
+    .update(JSON.stringify([source, fields.map(({ name }) => name), canonical(filter)]))
+    .digest("base64url");

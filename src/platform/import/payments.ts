@@ -1,0 +1,83 @@
+import type { Source } from "../../contract/payments/catalogue.ts";
+import { type Clock, iso } from "../../kit/clock.ts";
+import {
+  findKnown,
+  type KnownPayment,
+  type NewPayment,
+  putPayments,
+  takeSeqs,
+} from "../store/payments.ts";
+import type { Db } from "../store/port.ts";
+import { createOccurrences } from "./payments/occurrences.ts";
+import {
+  createRowCheck,
+  fieldsOfSource,
+  hashOf,
+  idFrom,
+  keyOf,
+  type Values,
+} from "./payments/row.ts";
+import type { Accepted, Outcome, Target } from "./target.ts";
+
+type Needs = { tenantId: string; clock: Clock; source: Source };
+
+/** A row with its id, and what tells it from what a file said before. */
+type Sent = { id: string; hash: string; values: Values };
+
+const BATCH_ROWS = 1000;
+
+type Batch = { needs: Needs; now: string; known: Map<string, KnownPayment>; fresh: Set<string> };
+
+const writeRow = ({ needs, now, known, fresh }: Batch, sent: Sent): NewPayment | undefined => {
+  const { tenantId } = needs;
+  const before = known.get(sent.id);
+  if (before?.sent_hash === sent.hash) return undefined;
+  if (before === undefined) fresh.add(sent.id);
+  const created_at = before?.created_at ?? now;
+  known.set(sent.id, { id: sent.id, seq: before?.seq ?? 0, sent_hash: sent.hash, created_at });
+  const values = { ...sent.values, id: sent.id, tenantId, createdAt: created_at, updatedAt: now };
+  return { tenantId, seq: before?.seq ?? 0, sentHash: sent.hash, values };
+};
+
+const write = async (needs: Needs, tx: Db, rows: readonly Accepted<Sent>[]): Promise<Outcome[]> => {
+  const { tenantId, source } = needs;
+  const ids = rows.map(({ values }) => values.id);
+  const found = await findKnown(tx, tenantId, source, ids);
+  const known = new Map(found.map((row) => [row.id, row]));
+  const batch: Batch = { needs, now: iso(needs.clock()), known, fresh: new Set() };
+  const waiting = new Map<string, NewPayment>();
+  const outcomes = rows.map(({ values: sent }): Outcome => {
+    const made = writeRow(batch, sent);
+    if (made !== undefined) waiting.set(sent.id, made);
+    return made === undefined ? "unchanged" : "written";
+  });
+  const { fresh } = batch;
+  let next = fresh.size === 0 ? 0 : await takeSeqs(tx, tenantId, source, fresh.size);
+  const put = [...waiting].map(([id, row]) => (fresh.has(id) ? { ...row, seq: next++ } : row));
+  await putPayments(tx, source, put);
+  return outcomes;
+};
+
+/** Payment rows of one source: a row makes its own or replaces what it said before. */
+export const paymentTarget = (needs: Needs): Target<Sent> => {
+  const { tenantId, source } = needs;
+  const check = createRowCheck(source, tenantId);
+  const met = createOccurrences();
+  const identified = (values: Values): string => {
+    if (typeof values["id"] === "string") return values["id"];
+    const key = keyOf(source, values);
+    return idFrom(tenantId, source, key, met.count(key));
+  };
+  return {
+    kind: "payments",
+    fields: fieldsOfSource(source),
+    batchRows: BATCH_ROWS,
+    parse(record) {
+      const { value, faults } = check(record);
+      if (value === undefined) return { faults };
+      return { value: { id: identified(value), hash: hashOf(value), values: value } };
+    },
+    write: (tx, rows) => write(needs, tx, rows),
+    close: () => met.close(),
+  };
+};

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import type { Contract } from "../../contract/index.ts";
+import { paymentSchema } from "../../contract/operations/payments.ts";
+import { isSource } from "../../contract/payments/catalogue.ts";
+import {
+  DEFAULT_LIMIT,
+  PaymentQueryBody,
+  readSelection,
+  type Selection,
+  selectionHash,
+} from "../../contract/payments/query.ts";
+import { DAY } from "../../kit/clock.ts";
+import type { Seal } from "../../kit/seal.ts";
+import type { Call, Handlers } from "../handlers.ts";
+import { findPage, lastSeq, readPayments } from "../store/payments.ts";
+import { BETWEEN_ROWS } from "../store/payments/rows.ts";
+
+const CURSOR_LIFE = DAY;
+
+/** Where a walk stands: whose it is, what it looks for, the last row given, and the last one there was at its start. */
+const Cursor = z.object({
+  tenant: z.string(),
+  query: z.string(),
+  after: z.int(),
+  upTo: z.int(),
+  madeAt: z.int(),
+});
+
+type Place = { after: number; upTo: number | undefined };
+
+type Query = { selection: Selection; limit: number; cursor: string | undefined };
+
+/** The rows with commas between, as they are read. */
+async function* bytesOf(rows: AsyncIterable<{ text: string }>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  let separator = "";
+  for await (const { text } of rows) {
+    yield encoder.encode(separator + text);
+    separator = BETWEEN_ROWS;
+  }
+}
+
+const readQuery = (sent: unknown, call: Call): Query => {
+  const { source } = (sent ?? {}) as { source?: unknown };
+  if (isSource(source)) call.mentions({ source });
+  const read = readSelection(PaymentQueryBody, sent);
+  if (read.faults !== undefined) return call.invalid(read.faults);
+  const { rest, ...selection } = read.value;
+  const { limit, pageSize, cursor } = rest;
+  if (limit !== undefined && pageSize !== undefined && limit !== pageSize) {
+    call.refuse("pageSize", "format", "says the same as limit; send one of them");
+  }
+  return { selection, cursor, limit: limit ?? pageSize ?? DEFAULT_LIMIT };
+};
+
+/** Queries of payment rows over the catalogue's fields. */
+export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"]> => {
+  const placeOf = ({ cursor }: Query, query: string, call: Call): Place => {
+    if (cursor === undefined) return { after: 0, upTo: undefined };
+    const { data: at } = Cursor.safeParse(seal.open(cursor));
+    if (at === undefined || at.tenant !== call.tenantId || at.query !== query) {
+      return call.refuse("cursor", "format", "is not from this query; omit it to start anew");
+    }
+    if (call.now - at.madeAt > CURSOR_LIFE) {
+      return call.refuse("cursor", "expired", "is older than 24 hours; omit it to start anew");
+    }
+    return at;
+  };
+
+  return {
+    schema: async () => paymentSchema,
+
+    async query({ body }, call) {
+      const query = readQuery(body, call);
+      const { selection, limit } = query;
+      const { source, fields, filter } = selection;
+      const { tenantId } = call;
+      const hash = selectionHash(selection);
+      const place = placeOf(query, hash, call);
+      const snapshot = await call.snapshot();
+      try {
+        const upTo = place.upTo ?? (await lastSeq(snapshot.db, tenantId, source));
+        const scan = { tenantId, source, filter, after: place.after, upTo };
+        const { seqs, hasMore } = await findPage(snapshot.db, scan, limit);
+        const next = { tenant: tenantId, query: hash, after: seqs.at(-1), upTo, madeAt: call.now };
+        const rowCount = seqs.length;
+        return {
+          head: {},
+          rowCount,
+          data: bytesOf(readPayments(snapshot.db, { tenantId, source, fields }, seqs)),
+          pagination: () => ({ cursor: hasMore ? seal.seal(next) : null, hasMore, rowCount }),
+          close: () => snapshot.close(),
+        };
+      } catch (error) {
+        await snapshot.close();
+        throw error;
+      }
+    },
+  };
+};

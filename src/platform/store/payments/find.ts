@@ -1,0 +1,117 @@
+import { setImmediate } from "node:timers/promises";
+import { sql } from "kysely";
+import type { Source } from "../../../contract/payments/catalogue.ts";
+import type { Filter } from "../../../contract/payments/filter.ts";
+import type { Db } from "../port.ts";
+import { TABLES } from "./columns.ts";
+import { among, isSqlite } from "./dialect.ts";
+import { condition, matches } from "./filter.ts";
+
+/** The rows of a source that a filter keeps, of those with `after < seq <= upTo`. */
+export type Scan = {
+  tenantId: string;
+  source: Source;
+  filter: Filter;
+  after: number;
+  upTo: number;
+};
+
+// SQLite answers while nothing else runs, so it is asked for little at a time.
+const SQLITE_SCANNED = 5000;
+// Rows that an index found; above this the table is read in its own order instead.
+const MOST_INDEXED = 10_000;
+const LISTED_AT_ONCE = 1000;
+const MOST_AT_ONCE = 10_000;
+
+const seqsWhere = async (
+  db: Db,
+  { tenantId, source }: Scan,
+  where: ReturnType<typeof condition>,
+  most: number,
+  order = sql`order by seq`,
+): Promise<number[]> => {
+  const text = isSqlite(db)
+    ? sql`json_group_array(seq)`
+    : sql`coalesce(json_agg(seq), '[]'::json)::text`;
+  const { rows } = await sql<{ seqs: string }>`
+    select ${text} as seqs from (
+      select seq from ${sql.table(TABLES[source])}
+      where tenant_id = ${tenantId} and ${where} ${order} limit ${most}) as found`.execute(db);
+  return JSON.parse(rows[0]?.seqs ?? "[]") as number[];
+};
+
+type Is = Extract<Filter, { as: "is" }>;
+
+const FINDS: readonly Is["operator"][] = [
+  "eq",
+  "in",
+  "startsWith",
+  "between",
+  "gt",
+  "gte",
+  "lt",
+  "lte",
+];
+
+/** Conditions that must hold and that an index answers, the narrowest kinds first. */
+const indexed = (filter: Filter): Is[] => {
+  if (filter.as === "all") return filter.of.flatMap(indexed).toSorted(byKind);
+  const isIndexed = filter.as === "is" && filter.field.indexed && FINDS.includes(filter.operator);
+  return isIndexed ? [filter] : [];
+};
+
+const byKind = (a: Is, b: Is): number => FINDS.indexOf(a.operator) - FINDS.indexOf(b.operator);
+
+const between = (after: number, upTo: number) => sql<boolean>`seq > ${after} and seq <= ${upTo}`;
+
+/** The few rows that an index finds for one of the conditions; undefined where all of them find many. */
+const candidates = async (db: Db, scan: Scan): Promise<number[] | undefined> => {
+  for (const one of indexed(scan.filter)) {
+    const where = sql<boolean>`${condition(db, one)} and ${between(scan.after, scan.upTo)}`;
+    // In the index's own order: sorted there, all of it would be read.
+    const unordered = sql``;
+    const seqs = await seqsWhere(db, scan, where, MOST_INDEXED + 1, unordered);
+    if (seqs.length <= MOST_INDEXED) return seqs.toSorted((a, b) => a - b);
+  }
+  return undefined;
+};
+
+async function* amongCandidates(db: Db, scan: Scan, found: readonly number[]) {
+  for (let from = 0; from < found.length; from += LISTED_AT_ONCE) {
+    const some = found.slice(from, from + LISTED_AT_ONCE);
+    const where = sql<boolean>`${among(db, sql.ref("seq"), some)} and ${matches(db, scan.filter)}`;
+    yield seqsWhere(db, scan, where, some.length);
+  }
+}
+
+/** Through the table in its own order: a stretch of it at a time, and from that so many at a time. */
+async function* inOrder(db: Db, scan: Scan, most: number) {
+  const width = isSqlite(db) ? SQLITE_SCANNED : scan.upTo;
+  const size = Math.min(most, MOST_AT_ONCE);
+  const filter = matches(db, scan.filter);
+  for (let { after } = scan; after < scan.upTo;) {
+    const upTo = Math.min(scan.upTo, after + width);
+    const seqs = await seqsWhere(db, scan, sql`${between(after, upTo)} and ${filter}`, size);
+    yield seqs;
+    after = seqs.length === size ? (seqs.at(-1) ?? upTo) : upTo;
+  }
+}
+
+/** The numbers of the rows, in their order, some at a time; `most` is how many are wanted in all. */
+export async function* findSeqs(
+  db: Db,
+  scan: Scan,
+  most: number,
+): AsyncGenerator<number[], void, undefined> {
+  if (scan.after >= scan.upTo) return;
+  const few = await candidates(db, scan);
+  const found = few === undefined ? inOrder(db, scan, most) : amongCandidates(db, scan, few);
+  let left = most;
+  for await (const seqs of found) {
+    const taken = seqs.slice(0, left);
+    left -= taken.length;
+    if (taken.length > 0) yield taken;
+    if (left <= 0) return;
+    await setImmediate();
+  }
+}

@@ -1,0 +1,275 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { CATALOGUE, SOURCES } from "../../src/contract/payments/catalogue.ts";
+import { DAY } from "../../src/kit/clock.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
+import { answered, coreOf, kept, type Row } from "../support/payment-model.ts";
+import { load, paymentRow, paymentRows, QUERY, SCHEMA } from "../support/payment-rows.ts";
+
+const COUNT = 60;
+
+const naming =
+  (...words: string[]) =>
+  (message: string): boolean =>
+    words.every((word) => message.includes(word));
+
+onEveryStore("payments", (at) => {
+  let call: Caller;
+  let stranger: Caller;
+  const ask = (body: object, who: Caller = call) => who("POST", QUERY, { body });
+  const refusal = async (body: object): Promise<string> => {
+    const { status, body: answer } = await ask(body);
+    expect([status, answer.error.code]).toEqual([400, "BAD_REQUEST"]);
+    return answer.error.message;
+  };
+  const ids = async (filters: object, source = "cashapp"): Promise<string[]> => {
+    const { status, text, body } = await ask({ source, filters, fields: ["id"], limit: 1000 });
+    expect(status, text).toBe(200);
+    return body.data.map(({ id }: Row) => id);
+  };
+
+  beforeAll(async () => {
+    await at().tenant("pay");
+    await at().tenant("other");
+    call = await at().exportCaller("pay", ["export:read"]);
+    stranger = await at().exportCaller("other");
+    for (const source of SOURCES) {
+      await load(at(), "pay", source, paymentRows(source, COUNT));
+      await load(at(), "other", source, paymentRows(source, 3));
+    }
+  });
+
+  it("QY-01 D-QRY-5 shows the catalogue to anybody, to be kept for five minutes", async () => {
+    const { status, body, headers } = await at().call("GET", SCHEMA);
+    expect(status).toBe(200);
+    expect(body.sources.map(({ source }: Row) => source)).toEqual(["cashapp", "iandp", "bpn"]);
+    for (const { source, fields } of body.sources) {
+      const known = CATALOGUE[source as keyof typeof CATALOGUE].fields;
+      expect(fields.map(({ name }: Row) => name)).toEqual(known.map(({ name }) => name));
+      for (const field of fields) {
+        expect(Object.keys(field)).toEqual(
+          expect.arrayContaining(["name", "type", "nullable", "core", "filterable", "operators"]),
+        );
+        expect("enum" in field).toBe(field.type === "enum");
+      }
+    }
+    expect(headers.get("cache-control")).toBe("public, max-age=300");
+    const etag = headers.get("etag") ?? "";
+    const again = await at().call("GET", SCHEMA, { headers: { "If-None-Match": etag } });
+    expect([again.status, again.text]).toEqual([304, ""]);
+    const wrong = await at().call("GET", SCHEMA, { headers: { "X-API-Key": "rcvx_wrong" } });
+    expect(wrong.status).toBe(200);
+  });
+
+  it("QY-02 QY-04 answers rows with the core fields, or those named, in the catalogue's order", async () => {
+    for (const source of SOURCES) {
+      const { status, body } = await ask({ source });
+      expect(status).toBe(200);
+      expect(body.data).toHaveLength(COUNT);
+      expect(body.pagination).toEqual({ cursor: null, hasMore: false, rowCount: COUNT });
+      const core = coreOf(source);
+      expect(Object.keys(body.data[0])).toEqual(core.map(({ name }) => name));
+      const [shown] = body.data;
+      const { createdAt, updatedAt } = shown;
+      expect(createdAt).toBe(updatedAt);
+      const row = { ...paymentRow(source, 1), createdAt, updatedAt };
+      expect(shown).toEqual(answered(row, core));
+      const all = CATALOGUE[source].fields.map(({ name }) => name);
+      const { body: some } = await ask({ source, fields: all.toReversed(), limit: 1 });
+      expect(Object.keys(some.data[0])).toEqual(all);
+      expect(some.data[0].tenantId).toBe("pay");
+      expect((await ask({ source, fields: [] })).body).toEqual(body);
+    }
+  });
+
+  it("QY-03 refuses any other source and names the three", async () => {
+    for (const source of ["cash", "CASHAPP", "", null, 1, undefined]) {
+      expect(await refusal({ source })).toContain("source");
+    }
+    expect(await refusal({ source: "cash" })).toContain("cashapp, iandp, bpn");
+  });
+
+  it("QY-05 eq finds the row by every field", async () => {
+    for (const source of SOURCES) {
+      const { body } = await ask({
+        source,
+        fields: CATALOGUE[source].fields.map(({ name }) => name),
+        limit: 1000,
+      });
+      for (const { name } of CATALOGUE[source].fields) {
+        const value = body.data.find((row: Row) => row[name] !== null)[name];
+        const expected = body.data.filter((row: Row) => row[name] === value);
+        expect(await ids({ [name]: { eq: value } }, source), name).toEqual(
+          expected.map(({ id }: Row) => id),
+        );
+      }
+    }
+  });
+
+  it("QY-07 following cursors gives each row once", async () => {
+    const walked: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const more: object = cursor === null ? {} : { cursor };
+      const { body } = await ask({ source: "iandp", fields: ["id"], limit: 7, ...more });
+      expect(body.pagination.rowCount).toBe(body.data.length);
+      expect(body.pagination.hasMore).toBe(body.pagination.cursor !== null);
+      walked.push(...body.data.map(({ id }: Row) => id));
+      ({ cursor } = body.pagination);
+    } while (cursor !== null);
+    expect(walked).toEqual(paymentRows("iandp", COUNT).map(({ id }) => id));
+  });
+
+  it("QY-08 takes limits from 1 to 100,000, and pageSize for the same", async () => {
+    for (const limit of [0, -1, 1.5, "5", 100_001, null]) {
+      expect(await refusal({ source: "bpn", limit })).toContain("limit");
+    }
+    const sizeOf = async (body: object) =>
+      (await ask({ source: "bpn", ...body })).body.pagination.rowCount;
+    expect(await sizeOf({ limit: 100_000 })).toBe(COUNT);
+    expect(await sizeOf({ limit: 1 })).toBe(1);
+    expect(await sizeOf({ pageSize: 2 })).toBe(2);
+    expect(await refusal({ source: "bpn", limit: 1, pageSize: 2 })).toContain("pageSize");
+  });
+
+  it("QY-09 T-22 has the key's tenant's rows alone, whatever is asked", async () => {
+    expect(await ids({ tenantId: { eq: "other" } })).toEqual([]);
+    expect(await ids({ tenantId: { ne: "pay" } })).toEqual([]);
+    expect(
+      await ids({ or: [{ tenantId: { eq: "other" } }, { id: { isNull: true } }] }).catch(String),
+    ).toContain("isNull");
+    expect(await ids({ not: { tenantId: { eq: "pay" } } })).toEqual([]);
+    expect((await ask({ source: "cashapp" }, stranger)).body.data).toHaveLength(3);
+  });
+
+  it("QY-11 T-22 C-66 refuses a cursor of another tenant or query, altered, or a day old", async () => {
+    const query = {
+      source: "cashapp",
+      fields: ["id"],
+      filters: { paymentDate: { gte: "2026-01-01" } },
+    };
+    const { body } = await ask({ ...query, limit: 2 });
+    const { cursor } = body.pagination;
+    const refused = async (more: object, who: Caller = call) => {
+      const { status, body: answer } = await ask({ ...query, cursor, ...more }, who);
+      expect(status).toBe(400);
+      expect(answer.error.message).toContain("cursor");
+    };
+    await refused({}, stranger);
+    await refused({ cursor: `${cursor.slice(0, -2)}AA` });
+    await refused({ cursor: "x" });
+    await refused({ source: "iandp" });
+    await refused({ fields: ["id", "payerName"] });
+    await refused({ filters: { paymentDate: { gte: "2026-01-02" } } });
+    const next = await ask({ ...query, cursor, limit: 3 });
+    expect(next.body.data).toHaveLength(3);
+    at().clock.advance(DAY + 1);
+    await refused({});
+  });
+
+  it("QY-10 C-75 a query writes nothing but its audit entry, which names the source and the count", async () => {
+    const { body } = await ask({ source: "bpn", filters: { deliveryStatus: { eq: "received" } } });
+    await ask({ source: "bpn", filters: { nope: 1 } });
+    const keyed = await at().exportCaller("pay", ["audit:read", "export:read"]);
+    await keyed("GET", SCHEMA);
+    const { body: log } = await keyed("GET", "/api/v1/remittance-export/audit-logs?limit=3");
+    const told = log.data.map(({ action, statusCode, endpoint, metadata }: Row) => [
+      action,
+      statusCode,
+      endpoint,
+      metadata,
+    ]);
+    expect(told).toEqual([
+      ["schema.read", 200, "/schema", {}],
+      ["payments.queried", 400, "/payments/query", { source: "bpn" }],
+      ["payments.queried", 200, "/payments/query", { source: "bpn", rowCount: body.data.length }],
+    ]);
+  });
+
+  describe("QY-06 faults that teach", () => {
+    const told = (filters: unknown) => refusal({ source: "cashapp", filters });
+
+    it("names the near fields and conditions", async () => {
+      expect(await told({ paymentDat: { eq: "2026-01-01" } })).toSatisfy(
+        naming("filters.paymentDat", "near: paymentDate"),
+      );
+      expect(await told({ payment_amount: { gt: 1 } })).toContain("near: paymentAmount");
+      expect(await told({ deliveryStatus: { eq: "x" } })).toContain(
+        "is no field of cashapp, but of bpn",
+      );
+      expect(await told({ payerName: { startswith: "A" } })).toContain("near: startsWith");
+      expect(await told({ paymentAmount: { ">=": 1 } })).toContain("near: gte");
+      expect(await told({ paymentAmount: { $gt: 1 } })).toContain("near: gt");
+      expect(await told({ payerName: { like: "%A%" } })).toContain("near: contains");
+      expect(await told({ paymentAmount: { contains: "1" } })).toSatisfy(
+        naming("no condition of a money", "between"),
+      );
+      expect(await told({ payerName: { or: [] } })).toContain("belongs beside the fields");
+      expect(await told({ field: "payerName", value: "A" })).toContain(
+        '{"FIELD": {"OPERATOR": VALUE}}',
+      );
+      expect(await refusal({ source: "cashapp", filter: {} })).toContain("near: filters");
+      expect(await refusal({ source: "cashapp", fields: ["amount"] })).toMatch(/fields\[0\].*near/);
+    });
+
+    it("says how to write a value that stands alone", async () => {
+      expect(await told({ payerName: "Acme" })).toContain('write {"eq": "Acme"}');
+      expect(await told({ payerName: ["A", "B"] })).toContain('write {"in": ["A","B"]}');
+      expect(await told({ payerName: null })).toContain('write {"isNull": true}');
+      expect(await told({ payerName: { eq: null } })).toContain('{"isNull": true}');
+    });
+
+    it("refuses values of other types, empty conditions and lists", async () => {
+      expect(await told({ paymentAmount: { eq: "12.5" } })).toContain(
+        "a number without quotes, such as 12.5",
+      );
+      expect(await told({ paymentDate: { eq: "1/31/2026" } })).toContain("2026-01-31");
+      expect(await told({ paymentDate: { eq: "2026-02-30" } })).toContain("2026-01-31");
+      expect(await told({ applicationStatus: { eq: "match" } })).toSatisfy(
+        naming("matched, partial", "near: matched"),
+      );
+      expect(await told({ shortPay: { eq: "true" } })).toContain("true or false");
+      expect(await told({ payerName: {} })).toContain("must name a condition");
+      expect(await told({ payerName: { in: [] } })).toContain("must not be empty");
+      expect(await told({ payerName: { contains: "" } })).toContain("must not be empty");
+      expect(await told({ paymentAmount: { between: [1] } })).toContain("a list of two values");
+      expect(await told({ or: {} })).toContain("must be a list of filters");
+      expect(await told({ or: [] })).toContain("must not be empty");
+      expect(await told({ not: {} })).toContain("must name a condition");
+      expect(await told([])).toContain("must be an object of conditions");
+    });
+
+    it("names every fault at once, and keeps to its bounds", async () => {
+      expect(await told({ a: 1, payerName: 2, paymentAmount: { gt: "x" } })).toSatisfy(
+        naming("filters.a", "payerName", "gt"),
+      );
+      const nested = (depth: number): object =>
+        depth === 0 ? { payerName: { eq: "A" } } : { not: nested(depth - 1) };
+      expect((await ask({ source: "cashapp", filters: nested(5) })).status).toBe(200);
+      expect(await told(nested(6))).toContain("deeper than 5");
+      const many = (count: number) => ({
+        or: Array.from({ length: count }, () => ({ payerName: { eq: "A" } })),
+      });
+      expect((await ask({ source: "cashapp", filters: many(100) })).status).toBe(200);
+      expect(await told(many(101))).toContain("100 conditions");
+      const listed = (count: number) => ({
+        payerName: { in: Array.from({ length: count }, (_, place) => `${place}`) },
+      });
+      expect((await ask({ source: "cashapp", filters: listed(1000) })).status).toBe(200);
+      expect(await told(listed(1001))).toContain("at most 1000 items");
+    });
+  });
+
+  it("C-48 C-49 takes wildcards, quotes and other scripts as they are", async () => {
+    const { body } = await ask({ source: "cashapp", limit: 1000 });
+    const corpus = ["%", "_", "\\", "'", '"', "100%", "a_b", "ø", "ZÜRICH", "'; drop table x; --"];
+    for (const text of corpus) {
+      for (const operator of ["contains", "startsWith", "endsWith", "eq", "ne"]) {
+        const filters = { payerName: { [operator]: text } };
+        const expected = body.data.filter((row: Row) => kept(row, filters));
+        expect(await ids(filters), `${operator} ${text}`).toEqual(
+          expected.map(({ id }: Row) => id),
+        );
+      }
+    }
+  });
+});

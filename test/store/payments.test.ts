@@ -1,0 +1,68 @@
+import { beforeAll, expect, it } from "vitest";
+import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
+import { readFilter } from "../../src/contract/payments/filter.ts";
+import { lastSeq, streamPayments } from "../../src/platform/store/payments.ts";
+import { onEveryStore } from "../support/platform.ts";
+import { kept } from "../support/payment-model.ts";
+import { load, paymentRow, paymentRows } from "../support/payment-rows.ts";
+
+const TENANT = "stream";
+const COUNT = 11_000;
+const { fields } = CATALOGUE.bpn;
+
+onEveryStore("streams of payment rows", (at) => {
+  const rows = paymentRows("bpn", COUNT);
+  const filterOf = (sent: unknown) => readFilter("bpn", sent).filter;
+
+  beforeAll(async () => {
+    await at().tenant(TENANT);
+    await load(at(), TENANT, "bpn", rows);
+  });
+
+  it("C-12 SC-10 gives every row that a filter keeps as it was at one instant, whatever comes later", async () => {
+    const filters = { paymentMethod: { eq: "wire" } };
+    const snapshot = await at().store.snapshot();
+    const upTo = await lastSeq(snapshot.db, TENANT, "bpn");
+    await load(at(), TENANT, "bpn", [
+      { ...paymentRow("bpn", 3), payerName: "changed since" },
+      { ...paymentRow("bpn", COUNT + 1), paymentMethod: "wire" },
+    ]);
+    const scan = { tenantId: TENANT, source: "bpn" as const, filter: filterOf(filters), after: 0 };
+    const read: Record<string, unknown>[] = [];
+    for await (const { text, rowCount } of streamPayments(snapshot.db, { ...scan, upTo }, fields)) {
+      const some = JSON.parse(`[${text}]`) as Record<string, unknown>[];
+      expect(some).toHaveLength(rowCount);
+      read.push(...some);
+    }
+    await snapshot.close();
+    const expected = rows.filter((row) => kept(row, filters));
+    expect(read.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+    expect(read.some(({ payerName }) => payerName === "changed since")).toBe(false);
+    expect(await lastSeq(at().store.read, TENANT, "bpn")).toBe(COUNT + 1);
+  });
+
+  it("finds the same rows by an index of few, an index of many and no index", async () => {
+    const sets = [
+      { accountNumber: { eq: rows[4]?.["accountNumber"] } },
+      { networkPaymentId: { in: ["P-7", "P-9", "P-10999", "nothing"] } },
+      { updatedAt: { gte: "2000-01-01" }, payerName: { contains: "acme" } },
+      { networkPaymentId: { startsWith: "p-1" }, paymentMethod: { ne: "check" } },
+      { paymentDate: { between: ["2026-03-01", "2026-03-09"] } },
+    ];
+    for (const filters of sets) {
+      const scan = { tenantId: TENANT, source: "bpn" as const, after: 0, upTo: COUNT };
+      const found: string[] = [];
+      const filter = filterOf(filters);
+      const id = fields.slice(0, 1);
+      for await (const { text } of streamPayments(at().store.read, { ...scan, filter }, id)) {
+        found.push(...(JSON.parse(`[${text}]`) as { id: string }[]).map((row) => row.id));
+      }
+      const updatedAt = "2026-01-01T00:00:00.000Z";
+      const expected = rows.filter(
+        (row) => row["id"] !== "bpn-3" && kept({ ...row, updatedAt }, filters),
+      );
+      expect(found.filter((name) => name !== "bpn-3")).toEqual(expected.map((row) => row["id"]));
+      expect(found).not.toEqual([]);
+    }
+  });
+});
