@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { Refusal, type ScannedFile, type Scanner, verdictOf } from "./port.ts";
 import { infected } from "./signatures.ts";
 
@@ -34,6 +35,11 @@ const within = async <T>(
   }
 };
 
+const HUNG_UP = "hung up while it was sent a file. Is its StreamMaxLength 50M or more?";
+
+const wasCut = (error: Error): boolean =>
+  "syscall" in error && error.syscall !== "connect" && /EPIPE|ECONNRESET/.test(error.message);
+
 /** What it answers, up to the NUL that ends it. */
 const answerFrom = (socket: Socket): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -44,7 +50,7 @@ const answerFrom = (socket: Socket): Promise<string> =>
       if (end >= 0) resolve(answer.slice(0, end));
       else if (answer.length > MAX_ANSWER_BYTES) reject(failure("answered too much"));
     });
-    socket.on("error", reject);
+    socket.on("error", (error) => reject(wasCut(error) ? failure(HUNG_UP) : error));
     socket.on("close", () => reject(failure("ended the connection without an answer")));
   });
 
@@ -74,6 +80,8 @@ const send = async (
     () => (isAnswered = true),
   );
   for await (const frame of frames) {
+    // It answers and hangs up at once where a file is too large; to write then mostly loses the answer.
+    await setImmediate();
     if (isAnswered) return;
     if (socket.write(frame)) continue;
     const drained = Promise.race([once(socket, "drain"), settled]);
