@@ -1,7 +1,8 @@
 import { beforeAll, expect, it } from "vitest";
 import { DAY, iso, MINUTE } from "../../src/kit/clock.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
-import { importDisputes } from "../support/importing.ts";
+import { setTenant } from "../../src/platform/admin/tenants.ts";
+import { importDisputes, importRecords } from "../support/importing.ts";
 import { disputesOf, invoices, ledgerCsv, ledgerMap } from "../support/ledger.ts";
 import {
   CONFIGURATION,
@@ -198,6 +199,51 @@ onEveryStore("import of disputes, field by field", (at) => {
       resolutionCode: null,
       isValid: false,
     });
+  });
+
+  it("D-DISP-8 takes the currency of its document, else its account's, where the row has none", async () => {
+    const dates = { invoice_date: "2026-01-31", due_date: "2026-03-02" };
+    const of = (document_number: string, more: object = {}) => ({
+      document_number,
+      account_number: "CUR",
+      ...dates,
+      ...more,
+    });
+    const lines = (...rows: object[]) => rows.map((row) => JSON.stringify(row)).join("\n");
+    const records = (kind: "accounts" | "documents", ...rows: object[]) =>
+      importRecords(at(), "fields", kind, lines(...rows), { format: "ndjson" });
+    await records("accounts", { account_number: "CUR", name: "Currency", currency: "EUR" });
+    await records("documents", of("CUR-1", { original_currency: "JPY" }), of("CUR-2"));
+    const row = (documentNumber: string, more: Record<string, string> = {}) => ({
+      ...base,
+      accountNumber: "CUR",
+      documentNumber,
+      amount: "5",
+      ...more,
+    });
+    const own = row("CUR-4", { currencyCode: "KWD" });
+    expect((await add(row("CUR-1"), row("CUR-2"), row("CUR-3"), own)).rejects).toEqual([]);
+    const found = ["CUR-1", "CUR-2", "CUR-3", "CUR-4"].map((number) => one(admin, number));
+    expect((await Promise.all(found)).map(({ currencyCode }) => currencyCode)).toEqual([
+      "JPY",
+      "EUR",
+      "EUR",
+      "KWD",
+    ]);
+    expect((await add(row("CUR-1"))).counts.unchanged).toBe(1);
+    const yen = await add(row("CUR-1", { createDate: "2026-01-05", amount: "5.5" }));
+    expect(yen.rejects).toMatchObject([{ field: "amount", code: "format" }]);
+    const other = await add({ ...row("CUR-1"), accountNumber: "A-1" });
+    expect(other.rejects).toMatchObject([{ field: "documentNumber", code: "mismatch" }]);
+  });
+
+  it("D-DISP-9 needs the document to be there where the tenant says so", async () => {
+    const set = (value: boolean) =>
+      setTenant({ store: at().store }, "fields", [`requireKnownDocument=${value}`]);
+    await set(true);
+    expect(await faultOf({})).toEqual(["documentNumber", "unknown_reference"]);
+    await set(false);
+    expect(await listed(admin, "?DocumentNumber=BAD")).toEqual([]);
   });
 
   it("closes at the moment of the import where a closed row has no date, once", async () => {

@@ -122,6 +122,37 @@ onEveryStore("import of many records at once", (at) => {
     expect(closures).toMatchObject([{ number: 1, source: "auto", closure_reason: null }]);
   });
 
+  it("goes on from batch to batch, where a row refuses itself alone", async () => {
+    const rows = 5200;
+    const text = ndjson(
+      Array.from({ length: rows }, (_, place) => ({
+        document_number: `B-${place}`,
+        account_number: "A-1",
+        invoice_date: place % 1000 === 999 ? "2026-02-30" : "2026-01-31",
+        due_date: "2026-03-02",
+      })),
+    );
+    const { counts, rejects, progress } = await importRecords(
+      at(),
+      "many",
+      "documents",
+      text,
+      NDJSON,
+    );
+    expect(counts).toEqual({ ...PLAIN, read: rows, written: rows - 5, rejected: 5 });
+    expect(rejects.map(({ line }) => line)).toEqual([1000, 2000, 3000, 4000, 5000]);
+    const sofar = progress.map(({ read }) => read);
+    expect(sofar.length).toBeGreaterThan(2);
+    expect(sofar).toEqual(sofar.toSorted((a, b) => a - b));
+    const all = Array.from({ length: rows }, (_, place) => `B-${place}`);
+    const found = await findDocuments(at().store.read, "many", all);
+    const ids = found.map((row) => row.csr_id).toSorted((a, b) => a - b);
+    const [first = 0] = ids;
+    expect(ids).toEqual(Array.from({ length: rows - 5 }, (_, place) => first + place));
+    const again = await importRecords(at(), "many", "documents", text, NDJSON);
+    expect(again.counts).toEqual({ ...counts, written: 0, unchanged: rows - 5 });
+  });
+
   it("does the same to accounts", async () => {
     const first = await importRecords(at(), "many", "accounts", ndjson(accounts(0, MANY)), NDJSON);
     expect(first.counts).toEqual(PLAIN);

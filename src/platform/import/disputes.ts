@@ -2,7 +2,9 @@ import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { checked } from "../services/ingest/body.ts";
 import { changed, made } from "../services/records.ts";
+import { findAccounts } from "../store/accounts.ts";
 import { updateDispute } from "../store/disputes.ts";
+import { findDocuments } from "../store/documents.ts";
 import { findImportedDisputes, insertNumbered } from "../store/imported-disputes.ts";
 import type { Db } from "../store/port.ts";
 import type { DisputeRow } from "../store/tables.ts";
@@ -51,7 +53,7 @@ const saying = (values: DisputeValues, said: Said): Said => {
   return { ...(moves ? lasting : said), ...values };
 };
 
-const blank = ({ tenantId, newId, now, situation }: Batch, key: string): DisputeRow => ({
+const blank = ({ tenantId, newId, now }: Batch, key: string): DisputeRow => ({
   tenant_id: tenantId,
   id: newId(),
   code: "",
@@ -60,7 +62,7 @@ const blank = ({ tenantId, newId, now, situation }: Batch, key: string): Dispute
   account_name: null,
   amount: "0",
   amount_order: 0,
-  currency_code: situation.currency,
+  currency_code: "",
   reason_id: "",
   external_reason_id: null,
   assignee_id: null,
@@ -123,9 +125,21 @@ const writeRow = async (batch: Batch, row: Row): Promise<Outcome> => {
 const openBatch = async (needs: Needs, tx: Db, rows: readonly Row[]): Promise<Batch> => {
   const { tenantId, createConfiguration, clock } = needs;
   const now = clock();
-  const { currency } = await readTenant(tx, tenantId);
+  const tenant = await readTenant(tx, tenantId);
+  const named = (field: "documentNumber" | "accountNumber") => [
+    ...new Set(rows.map(({ values }) => values[field])),
+  ];
+  const documents = await findDocuments(tx, tenantId, named("documentNumber"));
+  const accounts = await findAccounts(tx, tenantId, named("accountNumber"));
   const configuration = await readConfiguration(tx, tenantId);
-  const situation = { known: configuration, currency, createConfiguration, now };
+  const situation = {
+    known: configuration,
+    tenant,
+    documents: new Map(documents.map((row) => [row.document_number, row])),
+    accounts: new Map(accounts.map((row) => [row.account_number, row])),
+    createConfiguration,
+    now,
+  };
   const found = await findImportedDisputes(tx, tenantId, [...new Set(rows.map(keyOf))]);
   const known = new Map(found.map((row) => [row.source_key ?? "", row]));
   return { ...needs, tx, now, situation, known, fresh: new Set(), changes: new Map() };

@@ -147,7 +147,7 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Cou
       const made = mapping;
       const judged = items.map((item) => judge(target, made, item));
       await writing;
-      if (ended.aborted) break;
+      if (ended.aborted && counts.read > 0) break;
       writing = settle(judged);
       // Whether it fails is asked with the next batch.
       writing.catch(() => {});

@@ -1,15 +1,19 @@
 import type { Fault } from "../../../contract/errors.ts";
 import { amountText, currencyDecimals, decimalsOf } from "../../money.ts";
 import { CLOSED, OPEN } from "../../services/disputes/change.ts";
+import { currencyAmong, documentFault } from "../../services/disputes/document.ts";
 import { fold } from "../../store/fold.ts";
-import type { DisputeRow, ReasonRow } from "../../store/tables.ts";
+import type { AccountRow, DisputeRow, DocumentRow, ReasonRow } from "../../store/tables.ts";
+import type { Tenant } from "../../store/tenants.ts";
 import { chooseReason, type Configuration, type NewReason } from "./configuration.ts";
 import type { DisputeField, DisputeValues } from "./values.ts";
 
 export type Situation = {
   known: Configuration;
-  /** The tenant's, for rows that name none. */
-  currency: string;
+  tenant: Tenant;
+  /** The documents and accounts that rows name, by their numbers. */
+  documents: ReadonlyMap<string, DocumentRow>;
+  accounts: ReadonlyMap<string, AccountRow>;
   createConfiguration: boolean;
   now: number;
 };
@@ -61,10 +65,22 @@ const planCopies = ({ values, differs, plan }: Planning): void => {
   }
 };
 
+/** What the document and the account say of a new dispute, or of one that moves to others. */
+const planDocument = ({ values, differs, before, situation, plan }: Planning): void => {
+  if (!differs.has("documentNumber") && !differs.has("accountNumber")) return;
+  const { documents, accounts, tenant } = situation;
+  const document = documents.get(values.documentNumber);
+  const fault = documentFault(values, { document }, tenant);
+  if (fault !== undefined) plan.faults.push(fault);
+  if (before !== undefined || values.currencyCode !== undefined) return;
+  const account = accounts.get(values.accountNumber);
+  plan.columns.currency_code = currencyAmong({ document, account }, tenant);
+};
+
 const planAmount = (planning: Planning): void => {
   const { values, differs, before, situation, plan } = planning;
   if (!differs.has("amount") && !differs.has("currencyCode")) return;
-  const currency = values.currencyCode ?? before?.currency_code ?? situation.currency;
+  const currency = plan.columns.currency_code ?? before?.currency_code ?? situation.tenant.currency;
   const decimals = currencyDecimals(currency);
   if (decimalsOf(values.amount) > decimals) {
     refuse(planning, "amount", "format", `may have ${decimals} decimals in ${currency}`);
@@ -157,6 +173,7 @@ export const planDispute = (
     plan,
   };
   planCopies(planning);
+  planDocument(planning);
   planAmount(planning);
   planReason(planning);
   planAssignee(planning);

@@ -1,26 +1,52 @@
+import type { Fault } from "../../../contract/errors.ts";
 import { findAccount } from "../../store/accounts.ts";
 import { findDocument } from "../../store/documents.ts";
 import type { Db } from "../../store/port.ts";
+import type { AccountRow, DocumentRow } from "../../store/tables.ts";
 import type { Tenant } from "../../store/tenants.ts";
 import { type Asking, shown } from "../records.ts";
 
 type Named = { documentNumber: string; accountNumber: string };
 
-/** The currency of a new dispute: its document's, else its account's, else the tenant's. Refuses a document it cannot be on. */
+/** What is known of the document and the account that a dispute names. */
+type Known = {
+  document: Pick<DocumentRow, "account_number" | "currency"> | undefined;
+  account: Pick<AccountRow, "currency"> | undefined;
+};
+
+/** Why a dispute cannot be on its document, if it cannot. */
+export const documentFault = (
+  { accountNumber }: Pick<Named, "accountNumber">,
+  { document }: Pick<Known, "document">,
+  { settings }: Pick<Tenant, "settings">,
+): Fault | undefined => {
+  const field = "documentNumber";
+  if (document === undefined) {
+    return settings.requireKnownDocument
+      ? { field, code: "unknown_reference", message: "names no document" }
+      : undefined;
+  }
+  if (document.account_number === accountNumber) return undefined;
+  const message = `is not a document of the account ${shown(accountNumber)}`;
+  return { field, code: "mismatch", message };
+};
+
+/** A new dispute's currency where it names none: its document's, else its account's, else the tenant's. */
+export const currencyAmong = (
+  { document, account }: Known,
+  { currency }: Pick<Tenant, "currency">,
+): string => document?.currency ?? account?.currency ?? currency;
+
+/** The currency of a new dispute. Refuses a document it cannot be on. */
 export const currencyOf = async (
   tx: Db,
   call: Asking,
-  { documentNumber, accountNumber }: Named,
+  named: Named,
   tenant: Tenant,
 ): Promise<string> => {
-  const document = await findDocument(tx, call.tenantId, documentNumber);
-  if (document === undefined && tenant.settings.requireKnownDocument) {
-    call.refuse("documentNumber", "unknown_reference", "names no document");
-  }
-  if (document !== undefined && document.account_number !== accountNumber) {
-    const message = `is not a document of the account ${shown(accountNumber)}`;
-    call.refuse("documentNumber", "mismatch", message);
-  }
-  const account = await findAccount(tx, call.tenantId, accountNumber);
-  return document?.currency ?? account?.currency ?? tenant.currency;
+  const document = await findDocument(tx, call.tenantId, named.documentNumber);
+  const fault = documentFault(named, { document }, tenant);
+  if (fault !== undefined) call.refuse(fault.field, fault.code, fault.message);
+  const account = await findAccount(tx, call.tenantId, named.accountNumber);
+  return currencyAmong({ document, account }, tenant);
 };
