@@ -19,6 +19,9 @@ export type Config = {
   databaseUrl: Secret | undefined;
   /** Undefined: the embedded platform. */
   remote: Remote | undefined;
+  /** The name under which address and credentials were kept; what is set here counts more. */
+  profile: string;
+  profilesFile: string | undefined;
   tenantId: string | undefined;
   credentials: Credentials;
   mcp: Settings;
@@ -128,6 +131,8 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
           gateway: env.RECEIVABLES_BASE_URL,
           export: env.RECEIVABLES_EXT_BASE_URL ?? env.RECEIVABLES_BASE_URL,
         },
+  profile: env.RECEIVABLES_PROFILE,
+  profilesFile: env.RECEIVABLES_PROFILES_FILE,
   tenantId: env.RECEIVABLES_TENANT_ID,
   credentials: {
     apiKey: secret(env.RECEIVABLES_API_KEY),

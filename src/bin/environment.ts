@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LEVELS } from "../kit/log.ts";
+import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isNetwork } from "../kit/network.ts";
 import { knownToolsets } from "../mcp/settings.ts";
 
@@ -105,6 +106,16 @@ export const Environment = z.object({
     "login for the gateway where there is no API key, and for making API keys",
   ),
   RECEIVABLES_PASSWORD: optional(Text.max(1024), "the password of that login"),
+  RECEIVABLES_PROFILE: Text.regex(
+    PROFILE_NAME,
+    "must be a name of a-z, 0-9, dot, dash and underscore",
+  )
+    .default("default")
+    .meta(about("the profile that the MCP server over stdio uses", "default")),
+  RECEIVABLES_PROFILES_FILE: optional(
+    Text,
+    "JSON file, mode 0600, of profiles: `{NAME: {baseUrl, extBaseUrl, tenantId, apiKey, extApiKey, email, password}}`, each secret also as `…File`",
+  ),
   RECEIVABLES_TOOLSETS: Toolsets.optional().meta(
     about(`comma list of ${knownToolsets.join(", ")}`, "all"),
   ),

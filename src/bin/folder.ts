@@ -11,6 +11,7 @@ export const folderOf = (dataFolder: string) => ({
   masterKey: join(dataFolder, "secret.key"),
   demo: join(dataFolder, "demo.sealed"),
   secrets: join(dataFolder, "secrets"),
+  profiles: join(dataFolder, "profiles"),
   spent: join(dataFolder, "confirmations"),
   files: join(dataFolder, "files"),
 });

@@ -1,3 +1,4 @@
+import type { Ask } from "./ask.ts";
 import type { Config } from "./config.ts";
 
 /** The process as a command sees it. */
@@ -13,6 +14,8 @@ export type Io = {
   tell: (line: string) => void;
   /** Whether stdout is a person's terminal. */
   isTerminal: boolean;
+  /** Where a person sits at standard input. */
+  ask: Ask | undefined;
   /** All of standard input. */
   readInput: () => Promise<string>;
   /** Aborted by SIGTERM and SIGINT. */

@@ -10,6 +10,8 @@ const OPTIONS = {
   data: ["RECEIVABLES_DATA", "--data <folder>", "the data folder"],
   log: ["RECEIVABLES_LOG", "--log <level>", "level of the log on stderr"],
   tenantId: ["RECEIVABLES_TENANT_ID", "--tenant-id <id>", "the tenant to work for"],
+  profile: ["RECEIVABLES_PROFILE", "--profile <name>", "the profile"],
+  email: ["RECEIVABLES_EMAIL", "--email <address>", "whose login"],
   toolsets: ["RECEIVABLES_TOOLSETS", "--toolsets <list>", "comma list of toolsets, or all"],
   readOnly: ["RECEIVABLES_READ_ONLY", "--read-only", "only tools that change nothing"],
   confirm: ["RECEIVABLES_CONFIRM", "--confirm <how>", "token or refuse, where a host cannot ask"],
@@ -22,6 +24,8 @@ type Key = keyof typeof OPTIONS;
 export const COMMON: readonly Key[] = ["data", "log"];
 export const TOOLS: readonly Key[] = ["toolsets", "readOnly", "confirm"];
 export const REMOTE: readonly Key[] = ["baseUrl", "extBaseUrl", "tenantId"];
+export const PROFILE: readonly Key[] = ["profile"];
+export const PERSON: readonly Key[] = ["profile", "email"];
 
 /** A command that does something. */
 export const leaf = (name: string, meaning: string, keys: readonly Key[] = []): Command => {

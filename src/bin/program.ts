@@ -1,11 +1,12 @@
 import { Command } from "commander";
-import { group, leaf, port, REMOTE, type Run, TOOLS } from "./program-parts.ts";
+import { group, leaf, PERSON, port, PROFILE, REMOTE, type Run, TOOLS } from "./program-parts.ts";
 import { admin } from "./program-admin.ts";
 import { importing } from "./program-import.ts";
 import type { Address } from "./serve.ts";
 
 const servers = (run: Run): Command[] => [
   leaf("stdio", "The MCP server over stdio; also what runs without a command.", [
+    ...PROFILE,
     ...TOOLS,
     ...REMOTE,
   ]).action((_options: unknown, self: Command) =>
@@ -53,8 +54,28 @@ const exportSpec = (run: Run): Command =>
       run(self, async (io) => (await import("./commands/export-spec.ts")).exportSpec(io)),
   );
 
+const profiles = (run: Run): Command[] => [
+  leaf("login", "Sign in to a remote platform once, and keep an API key for it as a profile.", [
+    ...PERSON,
+    ...REMOTE,
+  ])
+    .option("--keep-password", "keep the password instead of making an API key")
+    .action(({ keepPassword }: { keepPassword?: boolean }, self: Command) =>
+      run(self, async (io) => (await import("./commands/login.ts")).login(io, { keepPassword })),
+    ),
+  leaf("logout", "Revoke a profile's API key, and forget the profile.", PERSON).action(
+    (_options: unknown, self: Command) =>
+      run(self, async (io) => (await import("./commands/login.ts")).logout(io)),
+  ),
+  leaf("profiles", "List the profiles, one per line, without secrets.").action(
+    (_options: unknown, self: Command) =>
+      run(self, async (io) => (await import("./commands/login.ts")).listProfiles(io)),
+  ),
+];
+
 const doctor = (run: Run): Command =>
   leaf("doctor", "Check settings, addresses, credentials and rights, with a hint per fault.", [
+    ...PROFILE,
     ...TOOLS,
     ...REMOTE,
   ]).action((_options: unknown, self: Command) =>
@@ -86,6 +107,7 @@ export const createProgram = (run: Run, version: string): Command => {
     .addHelpText("after", AFTER);
   for (const command of [
     ...servers(run),
+    ...profiles(run),
     doctor(run),
     secrets(run),
     audit(run),

@@ -1,4 +1,5 @@
 import about from "../../package.json" with { type: "json" };
+import { terminalAsk } from "./ask.ts";
 import { main } from "./main.ts";
 
 /** Runs this process's command line, and ends the process. */
@@ -28,6 +29,7 @@ export const run = async (dataFolder: string): Promise<void> => {
       process.stderr.write(`${line}\n`);
     },
     isTerminal: process.stdout.isTTY,
+    ask: process.stdin.isTTY ? terminalAsk : undefined,
     readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
     ended: ended.signal,
   });

@@ -41,7 +41,7 @@ const LOGIN = "RECEIVABLES_EMAIL and RECEIVABLES_PASSWORD (or RECEIVABLES_PASSWO
 /** Refusals that name the setting to set. */
 export const MISSING = {
   gateway: missing(
-    `No credential for the platform is configured: set RECEIVABLES_API_KEY (or RECEIVABLES_API_KEY_FILE), or ${LOGIN}.`,
+    `No credential for the platform is configured: sign in with the command login, set RECEIVABLES_API_KEY (or RECEIVABLES_API_KEY_FILE), or ${LOGIN}.`,
   ),
   export: missing(
     "No key for the export service is configured: set RECEIVABLES_EXT_API_KEY (or RECEIVABLES_EXT_API_KEY_FILE).",

@@ -11,6 +11,7 @@ import { nearest } from "../../kit/nearest.ts";
 import { compose, type Composed } from "../compose.ts";
 import { type Config, settings } from "../config.ts";
 import type { Io } from "../io.ts";
+import { withProfile } from "../profile.ts";
 
 /** One link between a host and the records, as found. */
 export type Check = { check: string; ok: boolean; found: string; hint?: string };
@@ -160,8 +161,7 @@ const refusedTools = (config: Config, rights: readonly Right[]) => {
     .map(({ name, operation }) => ({ tool: name, permission: operation.access }));
 };
 
-const withPlatform = async (io: Io): Promise<{ checks: Check[]; rights: Right[] }> => {
-  const { config } = io;
+const withPlatform = async (config: Config): Promise<{ checks: Check[]; rights: Right[] }> => {
   const composed = await compose(config, createLog("silent"));
   try {
     const { broker } = composed;
@@ -188,12 +188,15 @@ const withPlatform = async (io: Io): Promise<{ checks: Check[]; rights: Right[] 
 
 /** Checks each link from the settings to the records; the first fault of each with what to do about it. */
 export const doctor = async (io: Io): Promise<void> => {
-  const { config, print, tell } = io;
+  const { print, tell } = io;
+  const config = await withProfile(io.config);
   const checks = [settingsCheck(config), await folderCheck(config), ...(await addresses(config))];
   const reachable = checks.every(
     ({ check, ok }) => ok || check === "settings" || check === "clock",
   );
-  const { checks: more, rights } = reachable ? await withPlatform(io) : { checks: [], rights: [] };
+  const { checks: more, rights } = reachable
+    ? await withPlatform(config)
+    : { checks: [], rights: [] };
   const all = [...checks, ...more];
   for (const { check, ok, found, hint } of all) {
     tell(`${ok ? "ok   " : "FAULT"} ${check.padEnd(14)} ${found}`);

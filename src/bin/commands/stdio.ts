@@ -15,8 +15,10 @@ const wayIn = (io: Io, log: Log): { open: Front["open"]; close(): Promise<void> 
     async open() {
       const { compose } = await import("../compose.ts");
       const { mcpNeeds } = await import("../mcp.ts");
-      composed = await compose(io.config, log);
-      return mcpNeeds(io.config, composed, { log, door: "stdio" });
+      const { withProfile } = await import("../profile.ts");
+      const config = await withProfile(io.config);
+      composed = await compose(config, log);
+      return mcpNeeds(config, composed, { log, door: "stdio" });
     },
     close: async () => composed?.close(),
   };

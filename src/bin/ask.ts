@@ -1,0 +1,22 @@
+/** Questions to whoever sits at the terminal; on stderr, because stdout is for results. */
+export type Ask = {
+  line(question: string): Promise<string>;
+  /** What is typed is not shown. */
+  hidden(question: string): Promise<string>;
+  choose(question: string, among: readonly { name: string; value: string }[]): Promise<string>;
+};
+
+export const terminalAsk: Ask = {
+  async line(message) {
+    const { input } = await import("@inquirer/prompts");
+    return input({ message, required: true }, { output: process.stderr });
+  },
+  async hidden(message) {
+    const { password } = await import("@inquirer/prompts");
+    return password({ message }, { output: process.stderr });
+  },
+  async choose(message, among) {
+    const { select } = await import("@inquirer/prompts");
+    return select({ message, choices: [...among] }, { output: process.stderr });
+  },
+};

@@ -1,0 +1,57 @@
+import { readFileSync, statSync } from "node:fs";
+import type { Credentials } from "../broker/credentials.ts";
+import { type Profile, type Profiles, sealedProfiles } from "../broker/profiles.ts";
+import { profilesIn } from "../broker/profiles-file.ts";
+import { Problem } from "../contract/errors.ts";
+import type { Config } from "./config.ts";
+import { folderOf, masterKeyOf } from "./folder.ts";
+
+export const storedProfiles = (config: Config): Profiles =>
+  sealedProfiles({ folder: folderOf(config.dataFolder).profiles, masterKey: masterKeyOf(config) });
+
+const OTHERS = 0o077;
+
+/** What the profiles file has; it must be its owner's alone, since secrets may stand in it. */
+export const writtenProfiles = ({ profilesFile: path }: Config): Profile[] => {
+  if (path === undefined) return [];
+  try {
+    if (process.platform !== "win32" && (statSync(path).mode & OTHERS) !== 0) {
+      throw new Error("others may read it: chmod 600");
+    }
+    return profilesIn(readFileSync(path, "utf8"), (file) => readFileSync(file, "utf8"));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Problem("invalid_request", `RECEIVABLES_PROFILES_FILE ${path}: ${why}`, {}, error);
+  }
+};
+
+const isSet = ([, value]: [string, unknown]): boolean => value !== undefined;
+
+const over = (given: Credentials, stored: Credentials): Credentials =>
+  Object.fromEntries([...Object.entries(stored), ...Object.entries(given).filter(isSet)]);
+
+/** The settings with what their profile adds. What the environment says counts more. */
+export const withProfile = async (config: Config): Promise<Config> => {
+  const { profile: name, remote } = config;
+  const written = writtenProfiles(config).find((one) => one.name === name);
+  const profile = written ?? (await storedProfiles(config).read(name));
+  if (profile === undefined) {
+    if (name === "default") return config;
+    throw new Problem("not_found", `There is no profile ${name}; "profiles" names them.`);
+  }
+  const own = { gateway: profile.baseUrl, export: profile.extBaseUrl ?? profile.baseUrl };
+  // A profile's credentials are sent to its own addresses and nowhere else.
+  if (remote !== undefined && (remote.gateway !== own.gateway || remote.export !== own.export)) {
+    if (name === "default") return config;
+    throw new Problem(
+      "invalid_request",
+      `RECEIVABLES_BASE_URL names another platform than profile ${name}: unset one of them.`,
+    );
+  }
+  return {
+    ...config,
+    remote: own,
+    tenantId: config.tenantId ?? profile.tenantId,
+    credentials: over(config.credentials, profile.credentials),
+  };
+};

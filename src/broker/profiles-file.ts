@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { PROFILE_NAME } from "../kit/profile-name.ts";
+import { credentialsOf, type Profile } from "./profiles.ts";
+
+const Url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+const Text = z.string().min(1);
+
+const Entry = z.strictObject({
+  baseUrl: Url,
+  extBaseUrl: Url.optional(),
+  tenantId: Text.optional(),
+  email: Text.optional(),
+  apiKey: Text.optional(),
+  apiKeyFile: Text.optional(),
+  extApiKey: Text.optional(),
+  extApiKeyFile: Text.optional(),
+  password: Text.optional(),
+  passwordFile: Text.optional(),
+});
+type Entry = z.infer<typeof Entry>;
+
+const File = z.record(z.string().regex(PROFILE_NAME, "is no name of a profile"), Entry);
+
+const SECRETS = ["apiKey", "extApiKey", "password"] as const;
+
+/** Secrets as they stand, or as they stand in the files that are named instead. */
+const secretsOf = (name: string, entry: Entry, readFile: (path: string) => string) => {
+  const found: Partial<Record<(typeof SECRETS)[number], string>> = {};
+  for (const secret of SECRETS) {
+    const path = entry[`${secret}File`];
+    const value = entry[secret];
+    if (path !== undefined && value !== undefined) {
+      throw new Error(`profile ${name} has both ${secret} and ${secret}File: choose one`);
+    }
+    const text = path === undefined ? value : readFile(path).replace(/(\r?\n)+$/, "");
+    if (text !== undefined) found[secret] = text;
+  }
+  return found;
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("it is not JSON");
+  }
+};
+
+/** The profiles of a file that people write; throws what is wrong with it, without any value of it. */
+export const profilesIn = (text: string, readFile: (path: string) => string): Profile[] => {
+  const { data, error } = File.safeParse(parsed(text));
+  if (data === undefined) {
+    const faults = error.issues.map(
+      ({ path, message }) => `${path.map(String).join(".")} ${message}`,
+    );
+    throw new Error(faults.join("; "));
+  }
+  return Object.entries(data).map(([name, entry]) => ({
+    name,
+    baseUrl: entry.baseUrl,
+    extBaseUrl: entry.extBaseUrl,
+    tenantId: entry.tenantId,
+    credentials: credentialsOf({ ...secretsOf(name, entry, readFile), email: entry.email }),
+  }));
+};
