@@ -40,6 +40,21 @@ const zodInParts: Plugin = {
   },
 };
 
+/** It asks for its fonts by names that only Node resolves, in a folder that the program does not have. */
+const pdfFonts: Plugin = {
+  name: "fonts of pdfkit",
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]pdfkit[/\\]js[/\\]pdfkit\.node\.mjs$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const contents = text.replaceAll(
+        "require$1('#standard-fonts/",
+        "require('pdfkit/standard-fonts/",
+      );
+      return { contents, loader: "js" };
+    });
+  },
+};
+
 /** Makes the program that needs no node_modules, and tells what went into which of its files. */
 export const bundle = async (outdir: string): Promise<Metafile> => {
   await rm(outdir, { recursive: true, force: true });
@@ -47,7 +62,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
     absWorkingDir: ROOT,
     entryPoints: { cli: "src/bin/cli.ts" },
     outdir,
-    plugins: [precomputed, zodInParts],
+    plugins: [precomputed, zodInParts, pdfFonts],
     bundle: true,
     splitting: true,
     format: "esm",

@@ -7,6 +7,7 @@ import { Secret } from "../kit/secret.ts";
 import { insertApiKey, insertExportKey } from "../platform/admin/keys.ts";
 import { insertUser } from "../platform/admin/users.ts";
 import { DEMO_OWNER, DEMO_TENANT, type DemoOwner, loadDemo } from "../platform/demo/load.ts";
+import type { FileStore } from "../platform/files/port.ts";
 import { hashPassword } from "../platform/passwords.ts";
 import type { Db } from "../platform/store/port.ts";
 import { findTenant } from "../platform/store/tenants.ts";
@@ -38,6 +39,7 @@ const secretsOf = (sealed: Sealed): DemoCredentials => ({
 const { tenantId } = DEMO_TENANT;
 
 export type DemoNeeds = Base & {
+  files: FileStore;
   masterKey: Buffer;
   /** Where its credentials are kept, sealed. */
   path: string;

@@ -4,6 +4,7 @@ import { HOUR, systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import { errorFields, type Log } from "../kit/log.ts";
 import { diskFiles } from "../platform/files/disk.ts";
+import type { FileStore } from "../platform/files/port.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 import { openSqlite } from "../platform/store/sqlite/open.ts";
 import type { Store } from "../platform/store/port.ts";
@@ -27,6 +28,7 @@ export const openBase = async (where: Where): Promise<Base> => {
 };
 
 export type OpenPlatform = Base & {
+  files: FileStore;
   masterKey: Buffer;
   fetch: Platform["fetch"];
   close(): Promise<void>;
@@ -75,9 +77,10 @@ export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatfo
   const masterKey = await masterKeyOf(config)();
   const base = await openBase(config);
   const { lifetimes, limits, retention, trustedProxies, headerWord } = config;
+  const files = diskFiles(folderOf(config.dataFolder).files);
   const platform = createPlatform({
     ...base,
-    files: diskFiles(folderOf(config.dataFolder).files),
+    files,
     log,
     masterKey,
     lifetimes,
@@ -91,6 +94,7 @@ export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatfo
   platform.worker.start();
   return {
     ...base,
+    files,
     masterKey,
     fetch: platform.fetch,
     async close() {

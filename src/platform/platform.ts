@@ -6,6 +6,7 @@ import { createApp } from "./app.ts";
 import { createUses, type Lifetimes } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
 import { sweep, type Swept } from "./files/sweep.ts";
+import { unclaimedFiles } from "./files/unclaimed.ts";
 import type { Services } from "./handlers.ts";
 import { createAudit } from "./http/audit.ts";
 import { createAddressOf } from "./http/address.ts";
@@ -73,7 +74,7 @@ export type Platform = {
 export const createPlatform = (needs: PlatformNeeds): Platform => {
   const { store, files, clock, newId, log, masterKey, lifetimes, limits, trustedProxies } = needs;
   const uses = createUses(store, log);
-  const kinds: JobKind[] = [];
+  const kinds: JobKind[] = [unclaimedFiles({ store, clock, files })];
   const worker = createWorker({ store, clock, log }, kinds);
   const services: Services = {
     auth: auth({ store, newId, uses, lifetimes }),

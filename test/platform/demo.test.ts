@@ -1,10 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { extractText } from "unpdf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contract, operations } from "../../src/contract/index.ts";
+import { HOUR } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { insertApiKey } from "../../src/platform/admin/keys.ts";
 import {
@@ -13,11 +15,12 @@ import {
   type DemoOwner,
   loadDemo,
 } from "../../src/platform/demo/load.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Tables } from "../../src/platform/store/tables.ts";
 import { ACCOUNT, accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
 import { type Caller, type Reply, startPlatform, type TestPlatform } from "../support/platform.ts";
-import { fakeClock } from "../support/clock.ts";
+import { filesUnder } from "../support/pdf.ts";
 import { dialects } from "../support/stores.ts";
 
 const TABLES = [
@@ -33,6 +36,7 @@ const TABLES = [
   "accounts",
   "account_notes",
   "documents",
+  "document_attachments",
   "document_closures",
   "csr_sequences",
   "disputes",
@@ -48,6 +52,13 @@ const contents = async ({ read }: Store) =>
     ),
   ) as Record<(typeof TABLES)[number], unknown[]>;
 
+const needsOf = (running: TestPlatform) => ({
+  store: running.store,
+  files: diskFiles(running.files),
+  clock: running.clock,
+  newId: randomId,
+});
+
 const at = (template: string): string => template.replace("{tenantId}", "demo");
 
 for (const dialect of dialects) {
@@ -61,7 +72,7 @@ for (const dialect of dialects) {
 
     beforeAll(async () => {
       running = await startPlatform(dialect);
-      const needs = { store: running.store, clock: running.clock, newId: randomId };
+      const needs = needsOf(running);
       loaded = await loadDemo({
         ...needs,
         credentials: async (tx, made) => {
@@ -92,6 +103,7 @@ for (const dialect of dialects) {
           accounts: 100,
           accountNotes: made.account_notes.length,
           documents: 2000,
+          documentAttachments: 40,
           disputes: 300,
           notes: made.dispute_notes.length,
         },
@@ -169,6 +181,38 @@ for (const dialect of dialects) {
       }
     });
 
+    it("has invoices as PDF files that say what their documents say", async () => {
+      const { read } = running.store;
+      const attachments = await read.selectFrom("document_attachments").selectAll().execute();
+      for (const { document_number: number, id, file_key, file_size, uploaded_at } of attachments) {
+        const { body: document } = await ingest("GET", documentAt(number));
+        const path = `${documentAt(number)}/attachments/${id}`;
+        const reply = await ingest("GET", path);
+        expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/pdf"]);
+        expect(uploaded_at).toBeGreaterThan(Date.parse(document.invoice_date));
+        const bytes = Uint8Array.from(readFileSync(join(running.files, file_key)));
+        expect(bytes.byteLength).toBe(file_size);
+        const { text, totalPages } = await extractText(bytes, { mergePages: true });
+        expect(totalPages).toBe(1);
+        for (const said of [
+          `Number ${number}`,
+          `Date ${document.invoice_date}`,
+          `Due ${document.due_date}`,
+          document.line_items[0].description,
+          document.original_denomination.toLocaleString("en-US", { minimumFractionDigits: 2 }),
+        ]) {
+          expect(text).toContain(said);
+        }
+      }
+    });
+
+    it("keeps its files through a sweep", async () => {
+      running.clock.advance(2 * HOUR);
+      await running.platform.worker.runDue();
+      expect(await running.platform.sweep()).toEqual({ unfinished: 0, unknown: 0 });
+      expect(filesUnder(running.files)).toHaveLength(40);
+    });
+
     it("numbers the next document and account after its last", async () => {
       const account = await ingest("POST", accountAt("C-1"), { body: ACCOUNT });
       expect([account.status, account.body.csrId]).toEqual([201, 101]);
@@ -192,9 +236,7 @@ for (const dialect of dialects) {
       const before = await contents(running.store);
       running.clock.advance(86_400_000);
       const again = await loadDemo({
-        store: running.store,
-        clock: running.clock,
-        newId: randomId,
+        ...needsOf(running),
         credentials: () => Promise.reject(new Error("asked for credentials again")),
       });
       expect(again).toEqual({ loaded: false });
@@ -203,47 +245,73 @@ for (const dialect of dialects) {
   });
 
   describe(`loading the demo tenant (${dialect.name})`, () => {
-    it("leaves nothing behind when it fails half way", async () => {
-      const database = await dialect.create();
-      const store = await database.open();
+    it("leaves no record behind when it fails half way, and its files for an hour", async () => {
+      const running = await startPlatform(dialect);
       const failing = loadDemo({
-        store,
-        clock: fakeClock(),
-        newId: randomId,
+        ...needsOf(running),
         credentials: () => Promise.reject(new Error("no disk for keys")),
       });
       await expect(failing).rejects.toThrow("no disk for keys");
-      const left = Object.values(await contents(store)).flat();
-      expect(left).toEqual([]);
-      await store.close();
-      await database.remove();
+      expect(Object.values(await contents(running.store)).flat()).toEqual([]);
+      expect(filesUnder(running.files)).toHaveLength(40);
+      await running.platform.worker.runDue();
+      expect(filesUnder(running.files)).toHaveLength(40);
+      running.clock.advance(HOUR);
+      await running.platform.worker.runDue();
+      expect(filesUnder(running.files)).toEqual([]);
+      await running.close();
     });
   });
 }
 
+/** Loads the demo tenant; with a third argument it dies before it is through. */
 const LOADER = `
   import { randomUUID } from "node:crypto";
+  import { diskFiles } from "./src/platform/files/disk.ts";
   import { loadDemo } from "./src/platform/demo/load.ts";
   import { openSqlite } from "./src/platform/store/sqlite/open.ts";
-  const store = await openSqlite(process.argv[1]);
-  const { loaded } = await loadDemo({ store, clock: Date.now, newId: randomUUID });
+  const [, path, folder, dies] = process.argv;
+  const store = await openSqlite(path);
+  const files = diskFiles(folder);
+  const credentials = async () => {
+    if (dies) process.kill(process.pid, "SIGKILL");
+  };
+  const { loaded } = await loadDemo({ store, files, clock: Date.now, newId: randomUUID, credentials });
   const { n } = await store.read.selectFrom("disputes")
     .select((eb) => eb.fn.countAll().as("n")).executeTakeFirstOrThrow();
   await store.close();
   console.log(JSON.stringify([loaded, Number(n)]));
 `;
 
+const load = async (...args: string[]): Promise<string> => {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    "--input-type=module",
+    "--eval",
+    LOADER,
+    ...args,
+  ]);
+  return stdout.trim();
+};
+
 it("loads the demo tenant once when several processes start at the same time", async () => {
   const folder = mkdtempSync(join(tmpdir(), "receivables-demo-"));
-  const path = join(folder, "platform.db");
-  const said = await Promise.all(
-    [1, 2, 3].map(async () => {
-      const args = ["--input-type=module", "--eval", LOADER, path];
-      const { stdout } = await promisify(execFile)(process.execPath, args);
-      return stdout.trim();
-    }),
-  );
+  const [path, files] = [join(folder, "platform.db"), join(folder, "files")];
+  const said = await Promise.all([1, 2, 3].map(() => load(path, files)));
   rmSync(folder, { recursive: true });
   expect(new Set(said)).toEqual(new Set(["[true,300]", "[false,300]"]));
   expect(said.filter((line) => line === "[true,300]")).toHaveLength(1);
+});
+
+it("is loaded whole after a process that died while it did, whose files are swept", async () => {
+  const running = await startPlatform();
+  const path = join(running.files, "..", "receivables.db");
+  await expect(load(path, running.files, "dies")).rejects.toMatchObject({ signal: "SIGKILL" });
+  expect(filesUnder(running.files)).toHaveLength(40);
+  expect(await load(path, running.files)).toBe("[true,300]");
+  expect(filesUnder(running.files)).toHaveLength(80);
+  running.clock.set(new Date(Date.now() + 2 * HOUR).toISOString());
+  await running.platform.worker.runDue();
+  expect(await running.platform.sweep()).toEqual({ unfinished: 0, unknown: 0 });
+  expect(filesUnder(running.files)).toHaveLength(40);
+  await running.close();
 });

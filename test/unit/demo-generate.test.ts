@@ -11,7 +11,7 @@ const SEED = 42;
 const users = new Map(LOGINS.map(({ email }) => [email, `user of ${email}`]));
 
 const demoAt = (now: number, seed = SEED): DemoRows =>
-  generateDemo({ seed, tenantId: "demo", now, userOf: (email) => users.get(email) });
+  generateDemo({ seed, tenantId: "demo", now, userOf: (email) => users.get(email) }).rows;
 
 const demo = demoAt(NOW);
 const byId = <T extends { id: string }>(rows: readonly T[]) =>

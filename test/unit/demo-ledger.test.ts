@@ -12,7 +12,8 @@ const NOW = Date.parse("2026-11-21T08:00:00Z");
 
 const demoAt = (now: number): DemoRows => {
   const users = new Map(LOGINS.map(({ email }) => [email, `user of ${email}`]));
-  return generateDemo({ seed: 42, tenantId: "demo", now, userOf: (email) => users.get(email) });
+  return generateDemo({ seed: 42, tenantId: "demo", now, userOf: (email) => users.get(email) })
+    .rows;
 };
 
 const demo = demoAt(NOW);

@@ -5,6 +5,7 @@ import type {
   DisputeNoteRow,
   DisputeRow,
   DisputeSequenceRow,
+  DocumentAttachmentRow,
   DocumentClosureRow,
   DocumentRow,
 } from "../store/tables.ts";
@@ -17,6 +18,8 @@ import { accountRows } from "./ledger/account-rows.ts";
 import { documentRows } from "./ledger/document-rows.ts";
 import { createLedger } from "./ledger/ledger.ts";
 import { notes } from "./notes.ts";
+import { documentFiles } from "./papers/document-files.ts";
+import type { Kept, Paper } from "./papers/paper.ts";
 
 /** The rows of all that the demo tenant's people work with. */
 export type DemoRows = Configuration & {
@@ -30,6 +33,12 @@ export type DemoRows = Configuration & {
   notes: DisputeNoteRow[];
 };
 
+/** The rows, and the files that some of them have. */
+export type Demo = {
+  rows: DemoRows;
+  documentFiles: Paper<Kept<DocumentAttachmentRow>>[];
+};
+
 export type DemoOptions = Omit<Making, "dice" | "fake"> & { seed: number };
 
 const lastCsrIds = (tenant_id: string, counts: Record<CsrSequenceRow["noun"], number>) =>
@@ -39,15 +48,15 @@ const lastCsrIds = (tenant_id: string, counts: Record<CsrSequenceRow["noun"], nu
     last,
   }));
 
-/** The same seed, moment and users give the same rows; another moment gives the same story on its own dates. */
-export const generateDemo = ({ seed, ...options }: DemoOptions): DemoRows => {
+/** The same seed, moment and users give the same rows and files; another moment gives the same story on its own dates. */
+export const generateDemo = ({ seed, ...options }: DemoOptions): Demo => {
   const making: Making = { ...options, dice: createDice(seed), fake: createFake(seed) };
   const known = configuration(making);
   const ledger = createLedger(making.dice, making.fake);
   const made = disputes(making, ledger.cases, known);
   const accounts = accountRows(making, ledger.accounts);
   const { documents, closures } = documentRows(making, ledger);
-  return {
+  const rows = {
     ...known,
     accounts,
     accountNotes: accountNotes(making, ledger.accounts),
@@ -61,4 +70,5 @@ export const generateDemo = ({ seed, ...options }: DemoOptions): DemoRows => {
     sequences: made.sequences,
     notes: notes(making, made.disputes, ledger.creditNotes),
   };
+  return { rows, documentFiles: documentFiles(making, ledger) };
 };

@@ -3,6 +3,8 @@ import type { NewId } from "../../kit/ids.ts";
 import { insertTenant } from "../admin/tenants.ts";
 import { insertUser } from "../admin/users.ts";
 import { putAccounts } from "../store/accounts.ts";
+import type { FileStore } from "../files/port.ts";
+import { announceFiles, claimFiles } from "../files/unclaimed.ts";
 import { insertDisputes } from "../store/disputes.ts";
 import { putDocuments } from "../store/documents.ts";
 import type { Db, Store } from "../store/port.ts";
@@ -10,6 +12,7 @@ import type { Tables } from "../store/tables.ts";
 import { findTenant } from "../store/tenants.ts";
 import { createDice } from "./dice.ts";
 import type { DemoRows } from "./generate.ts";
+import type { Paper } from "./papers/paper.ts";
 import { LOGINS } from "./people.ts";
 
 export const DEMO_TENANT = {
@@ -31,6 +34,7 @@ export type DemoOwner = { tenantId: string; userId: string };
 
 export type DemoNeeds = {
   store: Store;
+  files: FileStore;
   clock: Clock;
   newId: NewId;
   /** The owner's; without it the owner has no login, only the keys that `credentials` makes. */
@@ -49,6 +53,7 @@ type Counts = Record<
   | "accounts"
   | "accountNotes"
   | "documents"
+  | "documentAttachments"
   | "disputes"
   | "notes",
   number
@@ -120,7 +125,7 @@ const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
   await insertAll(tx, "dispute_notes", rows.notes);
 };
 
-const countsOf = (rows: DemoRows): Counts => ({
+const countsOf = (rows: DemoRows): Omit<Counts, "documentAttachments"> => ({
   users: LOGINS.length + 1,
   categories: rows.categories.length,
   reasons: rows.reasons.length,
@@ -134,6 +139,26 @@ const countsOf = (rows: DemoRows): Counts => ({
   notes: rows.notes.length,
 });
 
+const MAX_BYTES = 1024 * 1024;
+
+async function* whole(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** Keeps the files, so that their records can say what they are. */
+const keep = <Row extends { id: string }>(
+  files: FileStore,
+  connectionId: string,
+  papers: readonly Paper<Row>[],
+) =>
+  Promise.all(
+    papers.map(async ({ row, render }) => {
+      const file_key = `${connectionId}/${row.id}`;
+      const { size, sha256 } = await files.put(file_key, whole(await render()), MAX_BYTES);
+      return { ...row, file_key, file_size: size, sha256 };
+    }),
+  );
+
 /** Fills the demo tenant in one transaction, unless it exists. */
 export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
   const { store, clock, newId } = needs;
@@ -143,16 +168,24 @@ export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
   const { generateDemo } = await import("./generate.ts");
   const ids = loginIds();
   const userOf = (email: string) => ids.get(email);
-  const rows = generateDemo({ seed: DEMO_SEED, tenantId, now: clock(), userOf });
+  const { rows, documentFiles } = generateDemo({ seed: DEMO_SEED, tenantId, now: clock(), userOf });
+  const connectionId = newId();
+  await announceFiles(needs, { tenantId, connectionId });
+  const documentAttachments = await keep(needs.files, connectionId, documentFiles);
   return store.transaction(async (tx) => {
     // Another process may have been faster.
     if ((await findTenant(tx, tenantId)) !== undefined) return { loaded: false };
-    await insertTenant(tx, { clock, newId }, DEMO_TENANT);
+    await insertTenant(tx, { clock, newId: () => connectionId }, DEMO_TENANT);
+    await claimFiles(tx, connectionId);
     const owner = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
     const userId = await insertUser(tx, { clock, newId }, owner, needs.passwordHash ?? null);
     await insertLogins(tx, clock, ids);
     await insertRows(tx, rows);
+    await insertAll(tx, "document_attachments", documentAttachments);
     await needs.credentials?.(tx, { tenantId, userId });
-    return { loaded: true, counts: countsOf(rows) };
+    return {
+      loaded: true,
+      counts: { ...countsOf(rows), documentAttachments: documentAttachments.length },
+    };
   });
 };

@@ -5,6 +5,7 @@ import type { Dispute } from "./disputes.ts";
 import { languageOf } from "./fake.ts";
 import type { CreditNote } from "./ledger/credit-notes.ts";
 import { dateOnly, officeTime, spokenDate } from "./moments.ts";
+import { decimal } from "./money.ts";
 import { CLERK } from "./people.ts";
 import {
   BY_REASON,
@@ -29,10 +30,7 @@ const COUNTS = [
 
 const OLD = 45 * DAY;
 
-const DECIMAL = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2 });
-
-const money = (cents: number, currency: string): string =>
-  `${DECIMAL.format(cents / 100)} ${currency}`;
+const money = (cents: number, currency: string): string => `${decimal(cents)} ${currency}`;
 
 const fill = (phrase: string, slots: Readonly<Record<string, string>>): string =>
   phrase.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {

@@ -11,7 +11,7 @@ import type { Invoice } from "./invoices.ts";
 import { balanceOf, type Settlement } from "./settlements.ts";
 
 /** Who hands in documents, and closes them. */
-const BILLING = "import";
+export const BILLING = "import";
 const HANDED_IN = 20 * HOUR;
 const CENTS = 100;
 
@@ -30,7 +30,7 @@ type Course = {
 };
 
 /** The evening of a working day, or just now. */
-const evening = (now: number, ageDays: number): number =>
+export const evening = (now: number, ageDays: number): number =>
   Math.min(workday(now, ageDays) + HANDED_IN, now - MINUTE);
 
 const recorded = ({ now, tenantId }: Making, course: Course, fields: StoredDocument): Recorded => {
