@@ -33,6 +33,7 @@ const TABLES = [
   "departments",
   "assignees",
   "resolutions",
+  "business_units",
   "accounts",
   "account_notes",
   "documents",
@@ -100,6 +101,7 @@ for (const dialect of dialects) {
           departments: made.departments.length,
           assignees: made.assignees.length,
           resolutions: made.resolutions.length,
+          businessUnits: 2,
           accounts: 100,
           accountNotes: made.account_notes.length,
           documents: 2000,
@@ -112,15 +114,18 @@ for (const dialect of dialects) {
 
     it("answers every list in the shape of the contract", async () => {
       const lists = operations.filter(
-        ({ id, service }) =>
-          service === "gateway" && id.endsWith(".list") && !id.startsWith("dispute_notes"),
+        ({ id, service, method, path }) =>
+          service === "gateway" &&
+          id.endsWith(".list") &&
+          method === "GET" &&
+          !path.includes("{disputeId}"),
       );
       expect(lists.length).toBeGreaterThan(6);
       for (const { path, output, id } of lists) {
         const { status, body } = await call("GET", at(path));
         expect([id, status]).toEqual([id, 200]);
         expect([id, output?.safeParse(body).error]).toEqual([id, undefined]);
-        expect([id, body.length > 4]).toEqual([id, true]);
+        expect([id, body.length > 1]).toEqual([id, true]);
       }
     });
 
@@ -293,25 +298,36 @@ const load = async (...args: string[]): Promise<string> => {
   return stdout.trim();
 };
 
-it("loads the demo tenant once when several processes start at the same time", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "receivables-demo-"));
-  const [path, files] = [join(folder, "platform.db"), join(folder, "files")];
-  const said = await Promise.all([1, 2, 3].map(() => load(path, files)));
-  rmSync(folder, { recursive: true });
-  expect(new Set(said)).toEqual(new Set(["[true,300]", "[false,300]"]));
-  expect(said.filter((line) => line === "[true,300]")).toHaveLength(1);
-});
+// Three whole programs start here, on a machine that may have other work.
+const CHILDREN_MS = 180_000;
 
-it("is loaded whole after a process that died while it did, whose files are swept", async () => {
-  const running = await startPlatform();
-  const path = join(running.files, "..", "receivables.db");
-  await expect(load(path, running.files, "dies")).rejects.toMatchObject({ signal: "SIGKILL" });
-  expect(filesUnder(running.files)).toHaveLength(40);
-  expect(await load(path, running.files)).toBe("[true,300]");
-  expect(filesUnder(running.files)).toHaveLength(80);
-  running.clock.set(new Date(Date.now() + 2 * HOUR).toISOString());
-  await running.platform.worker.runDue();
-  expect(await running.platform.sweep()).toEqual({ unfinished: 0, unknown: 0 });
-  expect(filesUnder(running.files)).toHaveLength(40);
-  await running.close();
-});
+it(
+  "loads the demo tenant once when several processes start at the same time",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "receivables-demo-"));
+    const [path, files] = [join(folder, "platform.db"), join(folder, "files")];
+    const said = await Promise.all([1, 2, 3].map(() => load(path, files)));
+    rmSync(folder, { recursive: true });
+    expect(new Set(said)).toEqual(new Set(["[true,300]", "[false,300]"]));
+    expect(said.filter((line) => line === "[true,300]")).toHaveLength(1);
+  },
+  CHILDREN_MS,
+);
+
+it(
+  "is loaded whole after a process that died while it did, whose files are swept",
+  async () => {
+    const running = await startPlatform();
+    const path = join(running.files, "..", "receivables.db");
+    await expect(load(path, running.files, "dies")).rejects.toMatchObject({ signal: "SIGKILL" });
+    expect(filesUnder(running.files)).toHaveLength(40);
+    expect(await load(path, running.files)).toBe("[true,300]");
+    expect(filesUnder(running.files)).toHaveLength(80);
+    running.clock.set(new Date(Date.now() + 2 * HOUR).toISOString());
+    await running.platform.worker.runDue();
+    expect(await running.platform.sweep()).toEqual({ unfinished: 0, unknown: 0 });
+    expect(filesUnder(running.files)).toHaveLength(40);
+    await running.close();
+  },
+  CHILDREN_MS,
+);

@@ -1,6 +1,7 @@
 import type {
   AccountNoteRow,
   AccountRow,
+  BusinessUnitRow,
   CsrSequenceRow,
   DisputeNoteRow,
   DisputeRow,
@@ -9,7 +10,9 @@ import type {
   DocumentClosureRow,
   DocumentRow,
 } from "../store/tables.ts";
+import { groupingRow } from "../services/business-units.ts";
 import { type Configuration, configuration, type Making } from "./configuration.ts";
+import { groupings } from "./credit/units.ts";
 import { createDice } from "./dice.ts";
 import { disputes } from "./disputes.ts";
 import { createFake } from "./fake.ts";
@@ -23,6 +26,7 @@ import type { Kept, Paper } from "./papers/paper.ts";
 
 /** The rows of all that the demo tenant's people work with. */
 export type DemoRows = Configuration & {
+  businessUnits: BusinessUnitRow[];
   accounts: AccountRow[];
   accountNotes: AccountNoteRow[];
   documents: DocumentRow[];
@@ -53,11 +57,13 @@ export const generateDemo = ({ seed, ...options }: DemoOptions): Demo => {
   const making: Making = { ...options, dice: createDice(seed), fake: createFake(seed) };
   const known = configuration(making);
   const ledger = createLedger(making.dice, making.fake);
+  const units = groupings(making.dice);
   const made = disputes(making, ledger.cases, known);
   const accounts = accountRows(making, ledger.accounts);
   const { documents, closures } = documentRows(making, ledger);
   const rows = {
     ...known,
+    businessUnits: units.map((unit) => groupingRow(options.tenantId, unit)),
     accounts,
     accountNotes: accountNotes(making, ledger.accounts),
     documents,

@@ -5,6 +5,7 @@ import { insertUser } from "../admin/users.ts";
 import { putAccounts } from "../store/accounts.ts";
 import type { FileStore } from "../files/port.ts";
 import { announceFiles, claimFiles } from "../files/unclaimed.ts";
+import { putBusinessUnits } from "../store/business-units.ts";
 import { insertDisputes } from "../store/disputes.ts";
 import { putDocuments } from "../store/documents.ts";
 import type { Db, Store } from "../store/port.ts";
@@ -50,6 +51,7 @@ type Counts = Record<
   | "departments"
   | "assignees"
   | "resolutions"
+  | "businessUnits"
   | "accounts"
   | "accountNotes"
   | "documents"
@@ -113,6 +115,7 @@ const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
   await insertAll(tx, "categories", rows.categories);
   await insertAll(tx, "reasons", rows.reasons);
   await insertAll(tx, "resolutions", rows.resolutions);
+  await putBusinessUnits(tx, rows.businessUnits);
   await putAccounts(tx, rows.accounts);
   await insertAll(tx, "account_notes", rows.accountNotes);
   await putDocuments(tx, rows.documents);
@@ -132,6 +135,7 @@ const countsOf = (rows: DemoRows): Omit<Counts, "documentAttachments"> => ({
   departments: rows.departments.length,
   assignees: rows.assignees.length,
   resolutions: rows.resolutions.length,
+  businessUnits: rows.businessUnits.length,
   accounts: rows.accounts.length,
   accountNotes: rows.accountNotes.length,
   documents: rows.documents.length,
