@@ -1,7 +1,15 @@
 import { beforeAll, expect, it } from "vitest";
 import { STATUS_TITLES, STATUS_TYPES } from "../../src/contract/operations/credit-applications.ts";
 import { DAY, iso } from "../../src/kit/clock.ts";
-import { application, COMPANY, grouping } from "../support/credit.ts";
+import {
+  application,
+  COMPANY,
+  field,
+  form,
+  formType,
+  grouping,
+  section,
+} from "../support/credit.ts";
 import { importCredit } from "../support/importing.ts";
 import { onEveryStore, type Person } from "../support/platform.ts";
 
@@ -189,6 +197,48 @@ onEveryStore("credit applications", (at) => {
     });
     const other = await admin.call("GET", one("app-4").replace("creditappcore", "creditapp"));
     expect(other.body).toEqual(body);
+  });
+
+  it("D-CRED-6 shows tax ids and bank accounts to those alone who may change applications", async () => {
+    await at().tenant("masked");
+    const hidden = (fieldsId: string, displayName: string, answer: string) =>
+      field(fieldsId, { displayName, answerDetails: [{ answer, index: 0, updated: false }] });
+    const parts = [
+      section("s", [
+        hidden("ein", "Federal Tax ID", "12-3456789"),
+        field("bank", {
+          fieldType: { fieldTypesId: "set", displayName: "Field Set", fieldSetsId: "Bank" },
+          required: false,
+          answerDetails: [],
+          fieldsSet: [
+            hidden("name", "Bank name", "First National"),
+            hidden("account", "Account no.", "000123456789"),
+          ],
+        }),
+      ]),
+    ];
+    const reference = {
+      bankReferenceId: "b",
+      sectionList: [section("r", [hidden("iban", "IBAN", "DE89 3704 0044 0532 0130 00")])],
+    };
+    await importCredit(at(), "masked", "credit-applications", [
+      application("app", {
+        applicationForm: form(formType("External Form", parts)),
+        bankReferences: [reference],
+      }),
+    ]);
+    const reader = await at().person("masked", { grants: ["Credit Applications : READ"] });
+    const writer = await at().person("masked", {
+      grants: ["Credit Applications : READ", "Credit Applications : UPDATE"],
+    });
+    const seen = (await reader.call("GET", one("app"))).text;
+    const whole = (await writer.call("GET", one("app"))).text;
+    for (const secret of ["12-3456789", "000123456789", "DE89 3704 0044 0532 0130 00"]) {
+      expect(seen).not.toContain(secret);
+      expect(whole).toContain(secret);
+    }
+    expect(seen.match(/\*{4}\w{4}/g)).toEqual(["****6789", "****6789", "****3000"]);
+    expect(seen).toContain("First National");
   });
 
   it("D-CRED-2 an unknown application is not found", async () => {

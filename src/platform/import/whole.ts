@@ -28,7 +28,8 @@ const convert = (schema: z.ZodType, wholeness: Wholeness): z.ZodType => {
   if (schema === Timestamp) return Moment;
   if (schema instanceof z.ZodObject) return whole(schema, wholeness);
   if (schema instanceof z.ZodArray) {
-    return z.array(convert(schema.element as z.ZodType, wholeness)).max(MOST_ITEMS);
+    const element = convert(schema.element as z.ZodType, wholeness);
+    return schema.clone({ ...schema.def, element }).max(MOST_ITEMS);
   }
   if (schema instanceof z.ZodUnion) {
     const options = schema.options.map((option) => convert(option as z.ZodType, wholeness));

@@ -1,0 +1,367 @@
+import { expect, it } from "vitest";
+import {
+  application,
+  COMPANY,
+  field,
+  form,
+  formType,
+  grouping,
+  score,
+  section,
+} from "../support/credit.ts";
+import { importCredit } from "../support/importing.ts";
+import { onEveryStore } from "../support/platform.ts";
+
+const one = (id: string): string => `/creditappcore/api/v1/tenants/{t}/creditapplications/${id}`;
+const UNITS = "/creditappcore/api/v1/tenants/{t}/businessunits/values";
+
+type Fields = Record<string, unknown>;
+
+const withField = (fieldsId: string, more: Fields): Fields =>
+  application("app", {
+    applicationForm: form(formType("External Form", [section("s", [field(fieldsId, more)])])),
+  });
+
+const FIELD = "applicationForm.formType[0].sectionList[0].fieldsList[0]";
+const answer = (text: string, index = 0): Fields => ({ answer: text, index, updated: false });
+
+const reference = (more: Fields): Fields => ({
+  createdDate: "2026-01-07T08:00:00.000Z",
+  referenceName: "Hilltop Tools",
+  referenceEmailAddress: "credit@hilltop.example",
+  sectionList: [section("reference", [field("years-known")])],
+  submitted: true,
+  submitDate: "2026-01-08T08:00:00.000Z",
+  ...more,
+});
+
+const NOT_SUBMITTED = { submitted: false, submitDate: null };
+
+/** Records that are refused, and where. */
+const WRONG: [what: string, record: Fields, field: string, code: string][] = [
+  ["an unknown key", { ...application("app"), colour: "red" }, "colour", "unknown"],
+  [
+    "an unknown key within",
+    { ...application("app"), contact: { firstName: "A", phone: "1" } },
+    "contact.phone",
+    "unknown",
+  ],
+  ["no id", { ...application("app"), applicationId: undefined }, "applicationId", "required"],
+  ["an id of another type", { ...application("app"), applicationId: 7 }, "applicationId", "type"],
+  ["an id too long", application("a".repeat(129)), "applicationId", "too_long"],
+  [
+    "a company id as text",
+    { ...application("app"), company: { ...COMPANY, companyId: "4711" } },
+    "company.companyId",
+    "type",
+  ],
+  [
+    "a date that is none",
+    { ...application("app"), lastActivityDate: "2026-02-30" },
+    "lastActivityDate",
+    "format",
+  ],
+  [
+    "an unknown status type",
+    { ...application("app"), applicationStatus: { type: "Approved", statusDate: "2026-01-01" } },
+    "applicationStatus.type",
+    "enum",
+  ],
+  [
+    "text that cannot be kept",
+    withField("f", { displayName: "a\0b" }),
+    `${FIELD}.displayName`,
+    "format",
+  ],
+  [
+    "CR-15 a required field without an answer",
+    withField("f", { required: true, answerDetails: [] }),
+    `${FIELD}.answerDetails`,
+    "required",
+  ],
+  [
+    "CR-15 two answers where one is allowed",
+    withField("f", { answerDetails: [answer("a"), answer("b", 1)] }),
+    `${FIELD}.answerDetails`,
+    "too_long",
+  ],
+  [
+    "CR-15 a member of a set without its required answer",
+    withField("f", { fieldsSet: [field("g", { answerDetails: [] })] }),
+    `${FIELD}.fieldsSet[0].answerDetails`,
+    "required",
+  ],
+  [
+    "CR-16 secondary fields that are not announced",
+    withField("f", { secondaryFields: [field("g")] }),
+    `${FIELD}.secondaryFields`,
+    "conditional",
+  ],
+  [
+    "CR-16 a secondary question with questions of its own",
+    withField("f", {
+      hasSecondaryQuestions: true,
+      secondaryFields: [field("g", { hasSecondaryQuestions: true })],
+    }),
+    `${FIELD}.secondaryFields[0].hasSecondaryQuestions`,
+    "nesting",
+  ],
+  [
+    "CR-16 a second level of secondary fields",
+    withField("f", {
+      hasSecondaryQuestions: true,
+      secondaryFields: [field("g", { secondaryFields: [field("h")] })],
+    }),
+    `${FIELD}.secondaryFields[0].secondaryFields`,
+    "too_long",
+  ],
+  [
+    "CR-17 a submit date before submission",
+    application("app", {
+      tradeReferences: [{ tradeReferenceId: "t", ...reference({ submitted: false }) }],
+    }),
+    "tradeReferences[0].submitDate",
+    "conditional",
+  ],
+  [
+    "CR-13 a form of another name",
+    application("app", { applicationForm: form(formType("Inner Form", [])) }),
+    "applicationForm.formType[0].displayName",
+    "enum",
+  ],
+  [
+    "CR-13 another status of a part",
+    withField("f", { status: "Hidden" }),
+    `${FIELD}.status`,
+    "enum",
+  ],
+  [
+    "CR-18 another type of user",
+    application("app", { applicationUsers: [{ userType: "OWNER", userId: "u" }] }),
+    "applicationUsers[0].userType",
+    "enum",
+  ],
+  [
+    "CR-10 a count that is a number",
+    application("app", { references: { bankReferenceSubmitCount: 1 } }),
+    "references.bankReferenceSubmitCount",
+    "type",
+  ],
+  [
+    "CR-22 a business unit that does not exist",
+    application("app", { businessUnitsIds: ["nowhere"] }),
+    "businessUnitsIds",
+    "unknown_reference",
+  ],
+  [
+    "CR-22 a business unit of a field that does not exist",
+    withField("f", { businessUnitIdList: ["nowhere"] }),
+    "businessUnitsIds",
+    "unknown_reference",
+  ],
+];
+
+onEveryStore("importing credit applications", (at) => {
+  it("CR-13 CR-14 CR-16 CR-18 CR-21 CR-22 keeps a whole application as it was", async () => {
+    const admin = await at().tenant("whole");
+    await importCredit(at(), "whole", "business-units", [grouping("g", "v-1", "v-2")]);
+    const inUnit = { businessUnitIdList: ["v-2"] };
+    const branching = field("exempt", {
+      hasSecondaryQuestions: true,
+      fieldType: { fieldTypesId: "secondary", displayName: "Secondary" },
+      secondaryFields: [field("certificate", { name: "certificate", ...inUnit })],
+    });
+    const grouped = field("shipping", {
+      fieldType: { fieldTypesId: "set", displayName: "Field Set", fieldSetsId: "Address" },
+      required: false,
+      answerDetails: [],
+      fieldsSet: [field("street"), field("city", { position: 2 })],
+    });
+    const many = field("brands", {
+      allowAdditionalAnswers: true,
+      answerDetails: [answer("Acme"), answer("Zenith", 1)],
+      values: ["Acme", "Zenith", "Other"],
+    });
+    const parts = [section("s", [branching, grouped, many], { ...inUnit, position: 7 })];
+    const whole = application("app", {
+      applicationStatus: {
+        type: "Closed - Approved",
+        statusDate: "2026-02-01T10:00:00.000Z",
+        title: "Approved",
+      },
+      applicationForm: {
+        ...form(
+          formType("Internal Form", parts),
+          formType("External Form", [], { status: "Disabled" }),
+        ),
+        ...inUnit,
+      },
+      businessUnitsIds: ["v-1"],
+      companyScore: {
+        assignedCreditLine: 25_000,
+        dibs: 61,
+        dibsConfidence: 80,
+        fibs: 72.5,
+        fibsConfidence: 90,
+        calculatedCreditLine: 30_000.25,
+      },
+      tradeReferences: [
+        { tradeReferenceId: "t-1", ...reference({}) },
+        { tradeReferenceId: "t-2", ...reference(NOT_SUBMITTED) },
+      ],
+      bankReferences: [{ bankReferenceId: "b-1", ...reference(NOT_SUBMITTED) }],
+      lastReminderDate: "2026-01-08T08:00:00.000Z",
+    });
+    const { counts, rejects } = await importCredit(at(), "whole", "credit-applications", [whole]);
+    expect([counts.written, rejects]).toEqual([1, []]);
+    const { autoDecisioned: _decided, references: _counts, ...detail } = whole;
+    const { dba: _dba, ...company } = COMPANY;
+    expect((await admin.call("GET", one("app"))).body).toEqual({ ...detail, company });
+  });
+
+  it.each(WRONG)("refuses %s and says where", async (_what, record, place, code) => {
+    await at()
+      .tenant("refused")
+      .catch(() => undefined);
+    const { counts, rejects } = await importCredit(at(), "refused", "credit-applications", [
+      record,
+    ]);
+    expect(rejects.map((reject) => [reject.field, reject.code])).toEqual([[place, code]]);
+    expect(counts).toMatchObject({ read: 1, written: 0, rejected: 1 });
+  });
+
+  it("CR-09 takes the least there can be: what is not said is empty, titles and counts follow", async () => {
+    const admin = await at().tenant("least");
+    const least = {
+      applicationId: "app",
+      applicationDate: "2026-01-05",
+      applicationStatus: { type: "Pending Information", statusDate: "2026-01-05T10:00:00+02:00" },
+      company: { companyId: 1, name: "Least" },
+      lastActivityDate: "2026-01-06T00:00:00Z",
+      tradeReferences: [{ tradeReferenceId: "t-1", submitted: true }, { tradeReferenceId: "t-2" }],
+    };
+    const { rejects } = await importCredit(at(), "least", "credit-applications", [least]);
+    expect(rejects).toEqual([]);
+    const { body } = await admin.call("GET", one("app"));
+    expect(body).toMatchObject({
+      applicationDate: "2026-01-05T00:00:00.000Z",
+      applicationStatus: { statusDate: "2026-01-05T08:00:00.000Z", title: "Pending Info" },
+      applicationForm: null,
+      businessUnitsIds: [],
+      companyScore: null,
+      lastReminderDate: null,
+      bankReferences: [],
+    });
+    const path =
+      "/creditappcore/api/v1/tenants/{t}/users/businessunits/creditapplications/status/list";
+    const days = { startDate: "2026-01-06", endDate: "2026-01-06" };
+    const list = await admin.call("POST", path, {
+      body: { activityType: "LASTMODIFIED", ...days },
+    });
+    expect(list.body.applications[0].references).toEqual({
+      bankReferenceSubmitCount: "0",
+      bankReferenceRequestedCount: "0",
+      tradeReferenceSubmitCount: "1",
+      tradeRefReferenceRequestedCount: "2",
+    });
+  });
+
+  it("writes nothing when it runs again, and replaces what differs", async () => {
+    const admin = await at().tenant("again");
+    const records = [application("app-1"), application("app-2")];
+    await importCredit(at(), "again", "credit-applications", records);
+    const again = await importCredit(at(), "again", "credit-applications", records);
+    expect(again.counts).toMatchObject({ read: 2, written: 0, unchanged: 2, rejected: 0 });
+    const changed = [application("app-2", { autoDecisioned: true }), application("app-3")];
+    const third = await importCredit(at(), "again", "credit-applications", [
+      ...changed,
+      ...changed.slice(0, 1),
+    ]);
+    expect(third.counts).toMatchObject({ written: 2, unchanged: 1 });
+    expect((await admin.call("GET", one("app-3"))).status).toBe(200);
+  });
+
+  it("loses nothing good for something bad, and keeps tenants apart", async () => {
+    const admin = await at().tenant("mixed");
+    const other = await at().tenant("mixed-other");
+    const text = [
+      JSON.stringify(application("good-1")),
+      "{not json",
+      JSON.stringify({ ...application("bad"), __proto__: null, extra: 1 }),
+      '{"__proto__": {"applicationId": "x"}}',
+      JSON.stringify(application("good-2")),
+    ].join("\n");
+    const { counts, rejects } = await importCredit(at(), "mixed", "credit-applications", text);
+    expect(counts).toMatchObject({ read: 5, written: 2, rejected: 3 });
+    expect(rejects.map(({ line }) => line)).toEqual([2, 3, 4]);
+    expect((await admin.call("GET", one("good-2"))).status).toBe(200);
+    expect((await other.call("GET", one("good-2"))).status).toBe(404);
+  });
+});
+
+onEveryStore("importing business units", (at) => {
+  it("CR-01 makes and replaces groupings, and writes nothing when it runs again", async () => {
+    const admin = await at().tenant("groupings");
+    const records = [grouping("g-1", "v-1"), grouping("g-2", "v-2", "v-3")];
+    await importCredit(at(), "groupings", "business-units", records);
+    const again = await importCredit(at(), "groupings", "business-units", records);
+    expect(again.counts).toMatchObject({ written: 0, unchanged: 2 });
+    await importCredit(at(), "groupings", "business-units", [grouping("g-2", "v-3", "v-4")]);
+    const { body } = await admin.call("GET", UNITS);
+    expect(body).toEqual([grouping("g-1", "v-1"), grouping("g-2", "v-3", "v-4")]);
+  });
+
+  it("CR-22 keeps the values that applications name, and each value in one grouping", async () => {
+    await at().tenant("units-kept");
+    const load = (...records: unknown[]) =>
+      importCredit(at(), "units-kept", "business-units", records);
+    await load(grouping("g", "kept", "free", "KEPT"), grouping("h", "other"));
+    await importCredit(at(), "units-kept", "credit-applications", [
+      application("app", { businessUnitsIds: ["kept"] }),
+    ]);
+    const codes = async (record: unknown) =>
+      (await load(record)).rejects.map(({ field: at2, code }) => [at2, code]);
+    const LIST = "businessUnitsValuesList";
+    expect(await codes(grouping("g", "free", "KEPT"))).toEqual([[LIST, "in_use"]]);
+    expect(await codes(grouping("g", "kept"))).toEqual([]);
+    expect(await codes(grouping("h", "other", "kept"))).toEqual([[LIST, "duplicate"]]);
+    expect(await codes(grouping("h", "twice", "twice"))).toEqual([[LIST, "duplicate"]]);
+    expect(await codes({ ...grouping("h", "other"), colour: 1 })).toEqual([["colour", "unknown"]]);
+    expect(await codes({ ...grouping("h"), businessUnitsId: "" })).toEqual([
+      ["businessUnitsId", "required"],
+    ]);
+  });
+});
+
+onEveryStore("importing scores", (at) => {
+  it("CR-03 takes NDJSON and CSV, and writes nothing when it runs again", async () => {
+    const admin = await at().tenant("scores");
+    const csv = [
+      "companyId,asOf,fibs.fibs_score,fibs.fibs_confidence,dibs.dibs_score,dibs.dibs_confidence,creditLimit,bankruptcyFlag",
+      "4711,2026-02-01,50,60,70.5,80,1234.56,1",
+      "4712,2026-02-01,50,60,700,80,1234.56,0",
+      "4713,soon,50,60,70,80,1,0",
+    ].join("\n");
+    for (const written of [1, 0]) {
+      const { counts, rejects } = await importCredit(at(), "scores", "scores", csv, {
+        format: "csv",
+      });
+      expect(counts).toMatchObject({ read: 3, written, unchanged: 1 - written, rejected: 2 });
+      expect(rejects.map(({ line, field: place }) => [line, place])).toEqual([
+        [3, "dibs.dibs_score"],
+        [4, "asOf"],
+      ]);
+    }
+    const lines = [score("4714", "2026-01-01"), { ...score(4715, "2026-01-01"), grade: "A" }];
+    const { counts, rejects } = await importCredit(at(), "scores", "scores", lines);
+    expect([counts.written, rejects.map((reject) => reject.field)]).toEqual([1, ["grade"]]);
+    const path = "/creditprofile/api/v1/tenants/{t}/company/4711/score";
+    expect((await admin.call("GET", path)).body).toEqual({
+      fibs: { fibs_score: 50, fibs_confidence: 60 },
+      dibs: { dibs_score: 70.5, dibs_confidence: 80 },
+      creditLimit: 1234.56,
+      bankruptcyFlag: 1,
+      outOfBusinessFlag: 0,
+    });
+  });
+});
