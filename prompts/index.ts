@@ -1,5 +1,6 @@
 import type { Prompt } from "./prompt.ts";
+import { reviewCreditApplication } from "./review-credit-application.ts";
 import { triageDisputes } from "./triage-disputes.ts";
 import { workDispute } from "./work-dispute.ts";
 
-export const prompts: readonly Prompt[] = [triageDisputes, workDispute];
+export const prompts: readonly Prompt[] = [triageDisputes, workDispute, reviewCreditApplication];

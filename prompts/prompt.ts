@@ -3,7 +3,7 @@ export type Argument = {
   description: string;
   required: boolean;
   /** What the values are, for completions. */
-  of: "dispute";
+  of: "dispute" | "application";
 };
 
 /** Instructions that a person starts by name. */

@@ -42,7 +42,8 @@ const CREDIT = `## Credit
 
 - \`credit_applications_list\` needs dates: by APPLICATIONSTATUSDATE (moved into its status) or LASTMODIFIED (touched). Its
   summary counts every status in those days, whatever statuses were asked for.
-- \`credit_applications_get\` has forms and answers. Parts with status Disabled do not count; \`position\` is the order.
+- \`credit_applications_get\` has forms and answers. Parts with status Disabled do not count; \`position\` is the order. The
+  resource receivables://credit-applications/{applicationId} gives the form as a person reads it.
 - \`company_scores_get\` takes the application's \`company.companyId\`: fibs is the payment outlook, dibs the business
   viability, 0 to 100. It is today's; the application's \`companyScore\` is what it was when decided.
 - \`businessUnitIdList\` names values of \`business_units_list\`.`;

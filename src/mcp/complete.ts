@@ -8,6 +8,7 @@ import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import { DocumentAttachments } from "../contract/operations/document-attachments.ts";
 import { cleanText } from "./clean.ts";
+import { completeApplication } from "./credit-resources.ts";
 import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-lookup.ts";
 import type { Needs } from "./needs.ts";
 import { activePrompts } from "./prompt-list.ts";
@@ -19,12 +20,13 @@ type Params = CompleteRequestParams;
 type Asked = { tool: string; signal: AbortSignal };
 type Offered = { prompts: readonly Prompt[]; templates: readonly ResourceTemplateType[] };
 
-type Kind = "dispute" | "noun" | "account" | "document" | "attachment" | undefined;
+type Kind = "dispute" | "application" | "noun" | "account" | "document" | "attachment" | undefined;
 
 /** What the places in the templates stand for. */
 const KINDS: Readonly<Record<string, Kind>> = {
   noun: "noun",
   disputeId: "dispute",
+  applicationId: "application",
   accountNumber: "account",
   documentNumber: "document",
   id: "attachment",
@@ -41,7 +43,7 @@ const kindOf = ({ ref, argument }: Params, { prompts, templates }: Offered): Kin
 };
 
 /** Values for what is being typed. Completing helps or stays silent: what the platform refuses is no error here. */
-export const createComplete = ({ broker, log, settings }: Needs) => {
+export const createComplete = ({ broker, log, now, settings }: Needs) => {
   const offered = { prompts: activePrompts(settings), templates: resourceTemplates(settings) };
 
   /** Ids of the files of a document, once that is known. */
@@ -55,6 +57,7 @@ export const createComplete = ({ broker, log, settings }: Needs) => {
 
   const lookUp = async (kind: Kind, typed: string, { context }: Params, asked: Asked) => {
     if (kind === "dispute") return completeDispute(broker, typed, asked);
+    if (kind === "application") return completeApplication({ broker, now }, typed, asked);
     if (kind === "account" || kind === "document") {
       return completeNumber(broker, kind, typed, asked);
     }

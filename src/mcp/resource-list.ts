@@ -5,6 +5,8 @@ export const GUIDE = "receivables://guide";
 export const CONFIGURATION = "receivables://dispute-configuration";
 export const DISPUTE = "receivables://disputes/";
 
+export const APPLICATIONS = "receivables://credit-applications";
+export const APPLICATION = `${APPLICATIONS}/`;
 export const ACCOUNT = "receivables://accounts/";
 export const DOCUMENT = "receivables://documents/";
 const ATTACHMENTS = "/attachments/";
@@ -28,6 +30,7 @@ type Offer = Pick<Settings, "toolsets">;
 export const offers = ({ toolsets }: Offer) => ({
   disputes: toolsets.includes("disputes"),
   configuration: toolsets.includes("dispute_configuration"),
+  credit: toolsets.includes("credit"),
   ingest: toolsets.includes("ingest"),
 });
 
@@ -56,6 +59,17 @@ export const resourceList = (settings: Offer): Resource[] => [
           description: `The tenant's dispute ${noun}.`,
           mimeType: JSON_TYPE,
         })),
+      ]
+    : []),
+  ...(offers(settings).credit
+    ? [
+        {
+          uri: APPLICATIONS,
+          name: "credit-applications",
+          title: "Recent credit applications",
+          description: "Touched in the last 90 days, the latest first, with a count per status.",
+          mimeType: JSON_TYPE,
+        },
       ]
     : []),
 ];
@@ -104,6 +118,17 @@ export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
           name: "dispute",
           title: "Dispute",
           description: "One dispute with its notes, by id or code.",
+          mimeType: JSON_TYPE,
+        },
+      ]
+    : []),
+  ...(offers(settings).credit
+    ? [
+        {
+          uriTemplate: `${APPLICATION}{applicationId}`,
+          name: "credit-application",
+          title: "Credit application",
+          description: "One credit application as a person reads it: forms, answers, references.",
           mimeType: JSON_TYPE,
         },
       ]

@@ -9,6 +9,7 @@ import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { guide } from "../../tools/guide.ts";
 import { clean, cleanLine } from "./clean.ts";
+import { createReadCredit } from "./credit-resources.ts";
 import { disputeIdOf } from "./dispute-lookup.ts";
 import { cost, fairShares, type Fields, fitRecord } from "./fit.ts";
 import { createReadIngest } from "./ingest-resources.ts";
@@ -17,6 +18,8 @@ import { readList } from "./pages.ts";
 import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
 import {
   ACCOUNT,
+  APPLICATION,
+  APPLICATIONS,
   CONFIGURATION,
   type ConfigurationNoun,
   configurationNouns,
@@ -116,6 +119,7 @@ export const createReadResource = (needs: Needs): ReadResource => {
   };
 
   const ingest = createReadIngest(needs);
+  const credit = createReadCredit(needs);
 
   const find = (uri: string, asked: Asked): Promise<Fields> | undefined => {
     const has = offers(settings);
@@ -125,6 +129,9 @@ export const createReadResource = (needs: Needs): ReadResource => {
     if (has.configuration && known !== undefined) return configuration([known], asked);
     const name = tail(uri, DISPUTE);
     if (has.disputes && name !== undefined) return dispute(name, asked);
+    if (has.credit && uri === APPLICATIONS) return credit.list(asked);
+    const application = whole(uri, APPLICATION);
+    if (has.credit && application !== undefined) return credit.one(application, asked);
     const account = whole(uri, ACCOUNT);
     if (has.ingest && account !== undefined) return ingest.account(account, asked);
     const document = whole(uri, DOCUMENT);

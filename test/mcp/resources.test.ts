@@ -47,11 +47,13 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
       ...["reasons", "categories", "departments", "assignees", "resolutions"].map(
         (noun) => `receivables://dispute-configuration/${noun}`,
       ),
+      "receivables://credit-applications",
     ]);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       "receivables://dispute-configuration/{noun}",
       "receivables://disputes/{disputeId}",
+      "receivables://credit-applications/{applicationId}",
       "receivables://accounts/{accountNumber}",
       "receivables://documents/{documentNumber}",
       "receivables://documents/{documentNumber}/attachments/{id}",
@@ -199,7 +201,11 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
     const host = await open(await needsOf(broker));
     const { client } = host;
     const { prompts } = await client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(["triage-disputes", "work-dispute"]);
+    expect(prompts.map(({ name }) => name)).toEqual([
+      "triage-disputes",
+      "work-dispute",
+      "review-credit-application",
+    ]);
     expect(prompts[1]?.arguments).toEqual([
       { name: "disputeId", description: "id or code of the dispute", required: true },
     ]);
