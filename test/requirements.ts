@@ -231,7 +231,7 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Business units, scores, credit applications",
-    now: "none",
+    now: "all",
     lines: {
       "CR-01": "groupings of business units with their values",
       "CR-02": "the same under the path of the heading",
@@ -410,7 +410,7 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Where the documents contradict themselves",
-    now: [1, 3, 4, 6, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 22, 24, 25].map(
+    now: [1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 22, 23, 24, 25].map(
       (number) => `T-${String(number).padStart(2, "0")}`,
     ),
     lines: {

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MINUTE } from "../../src/kit/clock.ts";
+import { STATUS_TYPES } from "../../src/contract/operations/credit-applications.ts";
+import { iso, MINUTE } from "../../src/kit/clock.ts";
+import { application, COMPANY, grouping, score } from "../support/credit.ts";
+import { importCredit } from "../support/importing.ts";
+import { DOCUMENT, documentAt } from "../support/ingest.ts";
 import { CONFIGURATION, DISPUTES, startPlatform, type TestPlatform } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
 
@@ -105,6 +109,63 @@ const listing: Step[] = [
   ["GET", `${DISPUTES}/none`],
 ];
 
+const CREDIT = "/creditappcore/api/v1/tenants/{t}";
+const APPLICATIONS = `${CREDIT}/users/businessunits/creditapplications/status/list`;
+const SPAN = { startDate: "2026-01-01", endDate: "2026-12-31" };
+
+/** One application a word, in pairs of equal dates. */
+const applications = WORDS.map((word, index) =>
+  application(`app ${word}`, {
+    applicationStatus: {
+      type: STATUS_TYPES[index % STATUS_TYPES.length],
+      statusDate: iso(Date.UTC(2026, 1, 1 + Math.floor(index / 2))),
+    },
+    businessUnitsIds: [`unit ${word}`],
+    company: { ...COMPANY, companyId: index, name: word },
+  }),
+);
+
+const credit: Step[] = [
+  ["GET", `${CREDIT}/businessunits/values`],
+  ...(["APPLICATIONSTATUSDATE", "LASTMODIFIED"] as const).flatMap((activityType): Step[] => [
+    ["POST", APPLICATIONS, { ...SPAN, activityType }],
+    ["POST", APPLICATIONS, { ...SPAN, activityType, page: 2, pageSize: 5 }],
+    ["POST", APPLICATIONS, { ...SPAN, activityType, applicationStatusType: ["Under Review"] }],
+    ["POST", APPLICATIONS, { ...SPAN, activityType, endDate: "2025-01-01" }],
+  ]),
+  ...WORDS.map((word): Step => [
+    "GET",
+    `${CREDIT}/creditapplications/${encodeURIComponent(`app ${word}`)}`,
+  ]),
+  ["GET", `${CREDIT}/creditapplications/app%20ZETA`],
+  ["GET", "/creditprofile/api/v1/tenants/{t}/company/1/score"],
+  ["GET", "/creditprofile/api/v1/tenants/{t}/company/ACC%201/score"],
+  ["GET", "/creditprofile/api/v1/tenants/{t}/company/2/score"],
+];
+
+/** Loads what comes by import alone; the invoices by the ingest API. */
+const load = async (at: TestPlatform): Promise<unknown> => {
+  const ingest = await at.exportCaller("alike", ["ingest:write"]);
+  const invoice = { ...DOCUMENT, account_number: "ACC 1", currency: "USD", denomination: 99.9 };
+  for (const number of ["i-1", "i-2"]) await ingest("POST", documentAt(number), { body: invoice });
+  await ingest("POST", `${documentAt("i-1")}/closure`, { body: { closure_reason: "write_off" } });
+  const units = WORDS.map((word) => `unit ${word}`);
+  return [
+    await importCredit(at, "alike", "business-units", [
+      grouping("zeta", ...units.slice(0, 5)),
+      grouping("Ähre", ...units.slice(5)),
+      grouping("no", "unit A"),
+    ]),
+    await importCredit(at, "alike", "credit-applications", [
+      ...applications,
+      ...applications.slice(0, 3),
+      application("bad", { businessUnitsIds: ["UNIT A"] }),
+    ]),
+    await importCredit(at, "alike", "business-units", [grouping("zeta"), grouping("Ähre")]),
+    await importCredit(at, "alike", "scores", [score(1, "2026-01-01"), score(1, "2025-01-01")]),
+  ];
+};
+
 /** Runs on the disputes that the script itself has made, by their place in the list. */
 const changing = (ids: string[]): Step[] =>
   ids.slice(0, 30).flatMap((id, index): Step[] => {
@@ -172,6 +233,8 @@ const record = async (at: TestPlatform): Promise<unknown[]> => {
   const made = (await admin.call("GET", `${DISPUTES}?Sort=CreateDate`)).body;
   await play(changing(made.map((dispute: { disputeId: string }) => dispute.disputeId)));
   await play(listing);
+  told.push(["import", "", 200, [], await load(at)]);
+  await play(credit);
   const logs = await read("GET", "/api/v1/remittance-export/audit-logs?limit=1000");
   told.push(logs.body.data);
   return told;
@@ -194,5 +257,5 @@ describe("the databases", () => {
     for (const other of others) {
       for (const [index, told] of first.entries()) expect(other[index]).toEqual(told);
     }
-  });
+  }, 120_000);
 });

@@ -43,7 +43,7 @@ onEveryStore("company scores", (at) => {
     }
   });
 
-  it("D-CRED-4 is calculated from the invoices of the account with the company's number", async () => {
+  it("T-23 D-CRED-4 is calculated from the invoices of the account with the company's number", async () => {
     const admin = await at().tenant("calculated");
     const ingest = await at().exportCaller("calculated");
     const now = at().clock();

@@ -101,7 +101,7 @@ onEveryStore("users", (at) => {
     }
   });
 
-  it("US-07 T-22 another tenant's users and memberships do not appear", async () => {
+  it("US-05 US-07 T-22 another tenant's users and memberships do not appear", async () => {
     const [one, other] = [await at().tenant("users-one"), await at().tenant("users-other")];
     const both = { store: at().store, clock: at().clock, newId: randomId };
     await createUser(
@@ -117,6 +117,13 @@ onEveryStore("users", (at) => {
       "users-one",
       "users-one",
     ]);
+    for (const path of [V3, V1]) {
+      const [list, theirs] = [await one.call("GET", path), await other.call("GET", path)];
+      expect(list.text).not.toContain('users-other"');
+      const guest = list.body.find((user: { userId: string }) => user.userId === other.userId);
+      expect(guest.defaultTenantId).toBeNull();
+      expect(theirs.body[0].defaultTenantId).toBe("users-other");
+    }
     expect((await other.call("GET", V3)).body).toHaveLength(1);
   });
 

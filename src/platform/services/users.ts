@@ -54,7 +54,8 @@ const commonOf = (member: Member, tenantIds: string[]) => ({
   lastLogin: dateOf(member.last_login_at),
   createdDate: iso(member.created_at),
   lastAccessTokenSource: member.last_login_method,
-  defaultTenantId: member.default_tenant_id,
+  // Like the list of tenants, it names none that the reader may not know.
+  defaultTenantId: tenantIds.find((id) => id === member.default_tenant_id) ?? null,
 });
 
 const toUser = (member: Member, tenantIds: string[], roles: MemberRole[]): User => ({
