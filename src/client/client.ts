@@ -24,11 +24,11 @@ const FAULTS: Record<FaultKind, string> = {
   canceled: "The call was canceled.",
 };
 
-// A change with If-Match that did happen would look like somebody else's at the second try.
+// A change with a condition that did happen would look like somebody else's at the second try.
 const repeatable = (operation: Operation, options: CallOptions): Repeatable => {
   if (operation.effect === "read") return "always";
   if (operation.method !== "PUT") return "never";
-  return options.ifMatch === undefined ? "always" : "unsent";
+  return options.ifMatch === undefined && options.ifAbsent !== true ? "always" : "unsent";
 };
 
 const checkHeader = (name: string, value: string): string => {
@@ -43,7 +43,7 @@ const headersOf = (
   word: string,
   { accept, body }: { accept: string; body: string | null },
   credential: CredentialHeaders,
-  { tool, idempotencyKey, ifMatch }: CallOptions,
+  { tool, idempotencyKey, ifMatch, ifAbsent }: CallOptions,
 ): Record<string, string> => ({
   accept,
   ...(body === null ? {} : { "content-type": "application/json" }),
@@ -53,6 +53,7 @@ const headersOf = (
     ? {}
     : { "idempotency-key": checkHeader("idempotencyKey", idempotencyKey) }),
   ...(ifMatch === undefined ? {} : { "if-match": checkHeader("ifMatch", ifMatch) }),
+  ...(ifAbsent === true ? { "if-none-match": "*" } : {}),
   ...credential,
 });
 

@@ -8,6 +8,8 @@ export type CallOptions = {
   tool: string;
   idempotencyKey?: string | undefined;
   ifMatch?: string | undefined;
+  /** The record is to be made, and left alone where there is one already. */
+  ifAbsent?: boolean | undefined;
   signal?: AbortSignal | undefined;
   /** How large a file may be to be read, where the answer is one; a larger one is left where it is. */
   maxFileBytes?: number | undefined;

@@ -49,12 +49,13 @@ const createCall = (needs: Needs) => {
     return present(listAnswer(tool.operation, read, next, args));
   };
 
-  const one = async ({ tool, signal, broker }: Working, given: Given) => {
+  const one = async ({ tool, signal, broker }: Working, given: Given, ifAbsent = false) => {
     const { operation, name } = tool;
     const { output, reply } = await act(broker, operation, given.args, {
       tool: name,
       signal,
       ifMatch: given.ifMatch,
+      ...(ifAbsent ? { ifAbsent } : {}),
       ...(operation.file ? { maxFileBytes: MAX_EMBEDDED_BYTES } : {}),
       idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
     });
@@ -85,7 +86,9 @@ const createCall = (needs: Needs) => {
     if (isPaged(call.tool.operation)) return list(call, given);
     const consented = await consent(call, given);
     if ("ask" in consented) return consented.ask;
-    return one(call, { ...given, ifMatch: given.ifMatch ?? consented.etag ?? undefined });
+    const ifMatch = given.ifMatch ?? consented.etag ?? undefined;
+    const isAbsent = ifMatch === undefined && consented.absent === true;
+    return one(call, { ...given, ifMatch }, isAbsent);
   };
 };
 

@@ -32,8 +32,10 @@ export type Question = {
   token: string | undefined;
 };
 
-/** The question that goes out, or leave to act; on the record with this ETag and no other, where there is one. */
-export type Consented = { ask: InputRequiredResult } | { etag: string | null };
+/** The question that goes out, or leave to act; on the record with this ETag and no other, or on none where it is absent. */
+export type Consented =
+  | { ask: InputRequiredResult }
+  | { etag: string | null; absent?: boolean | undefined };
 
 export type Confirm = (question: Question) => Promise<Consented>;
 
@@ -126,7 +128,7 @@ export const createConfirm = ({
     }
     if (host.asks === "never" && setting === "refuse" && !open) throw unavailable();
     const { summary, etag } = await asking();
-    if (summary === null) return { etag };
+    if (summary === null) return { etag, absent: open };
     if (host.asks === "never") throw demand(purpose, summary, etag);
     if (host.asks === "by_round") return { ask: ask(purpose, summary, etag) };
     const answer = await host.ask(summary);

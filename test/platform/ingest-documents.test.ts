@@ -437,6 +437,20 @@ onEveryStore("ingested documents", (at) => {
     expect((await patch({ comment: "x" })).status).toBe(200);
   });
 
+  it("makes a document with If-None-Match, and leaves alone one that is there", async () => {
+    const { put, get } = document("ABSENT");
+    const absent = { "If-None-Match": "*" };
+    const first = await put(DOCUMENT, absent);
+    expect(first.status).toBe(201);
+    const second = await put({ ...DOCUMENT, comment: "x" }, absent);
+    expect([second.status, second.body.error]).toEqual([412, "precondition_failed"]);
+    const etag = first.headers.get("etag") ?? "";
+    expect((await put({ ...DOCUMENT, comment: "x" }, { "If-None-Match": etag })).status).toBe(412);
+    expect((await get()).body.comment).toBeUndefined();
+    const other = { "If-None-Match": '"another"' };
+    expect((await put({ ...DOCUMENT, comment: "x" }, other)).status).toBe(200);
+  });
+
   it("D-GEN-9 binds a closure to the version that was read", async () => {
     const { post, patch, close } = document("ETAG");
     const etag = (await post(DOCUMENT)).headers.get("etag") ?? "";

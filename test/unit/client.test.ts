@@ -197,11 +197,13 @@ describe("what a call sends", () => {
       ifMatch: '"3"',
     });
     expect(server.seen[0]?.headers).toMatchObject({ "idempotency-key": "k1", "if-match": '"3"' });
+    await client.call(readNote, noteArgs, key, { ...options, ifAbsent: true });
+    expect(server.seen[1]?.headers).toMatchObject({ "if-none-match": "*" });
     for (const idempotencyKey of ["a\r\nX-Evil: 1", "", "ü", "x".repeat(256), " x"]) {
       const call = client.call(readNote, noteArgs, key, { ...options, idempotencyKey });
       await expect(call).rejects.toMatchObject({ code: "invalid_request" });
     }
-    expect(server.seen).toHaveLength(1);
+    expect(server.seen).toHaveLength(2);
   });
 
   it("reaches each service at its own base URL and keeps a path in it", async () => {

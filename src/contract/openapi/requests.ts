@@ -19,6 +19,12 @@ export const requestHeaders = {
     description: "An `ETag` that was read: the change is refused if the record has changed since.",
     schema: { type: "string" },
   },
+  "If-None-Match": {
+    name: "If-None-Match",
+    in: "header",
+    description: "`*`: the record is made, and nothing happens if there is one already.",
+    schema: { type: "string" },
+  },
 };
 
 const headerRef = (name: keyof typeof requestHeaders): Parameter => ({
@@ -41,6 +47,7 @@ export const parametersOf = (operation: Operation, schemas: Schemas): Parameter[
   ...parameters("query", schemas.of(operation, "query")),
   ...(isCreating(operation) ? [headerRef("Idempotency-Key")] : []),
   ...(takesVersion(operation) ? [headerRef("If-Match")] : []),
+  ...(takesVersion(operation) && operation.upsert ? [headerRef("If-None-Match")] : []),
 ];
 
 const contentOf = (operation: Operation, schemas: Schemas): object | undefined => {

@@ -4,6 +4,8 @@ import type { Operation } from "../../contract/operation.ts";
 import { isScope } from "../../contract/permissions.ts";
 import { type CredentialNeeds, hashSecret, hasKeyForm, sessionLives } from "../credentials.ts";
 import type { Principal } from "../handlers.ts";
+import type { Db } from "../store/port.ts";
+import { prepared } from "../store/prepared.ts";
 import { activeTenants, findPermissions, findUser, homeTenant } from "../store/users.ts";
 import { createRemember, type Recall } from "./remember.ts";
 
@@ -28,21 +30,30 @@ const refuse = (): never => {
   throw new Problem("unauthenticated", UNAUTHENTICATED);
 };
 
+const sessionByHash = prepared((db: Db, hash: string) =>
+  db.selectFrom("sessions").selectAll().where("token_hash", "=", hash),
+);
+
+const keyByHash = prepared((db: Db, hash: string) =>
+  db.selectFrom("api_keys").selectAll().where("hash", "=", hash),
+);
+
+const exportKeyByHash = prepared((db: Db, hash: string) =>
+  db.selectFrom("export_keys").selectAll().where("hash", "=", hash),
+);
+
 export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds): Authenticate => {
   const remember = createRemember(store);
   const { read } = store;
 
-  const readSession = (hash: string) =>
-    read.selectFrom("sessions").selectAll().where("token_hash", "=", hash).executeTakeFirst();
-  const readKey = (hash: string) =>
-    read.selectFrom("api_keys").selectAll().where("hash", "=", hash).executeTakeFirst();
+  const readSession = async (hash: string) => (await sessionByHash(read, hash))[0];
+  const readKey = async (hash: string) => (await keyByHash(read, hash))[0];
+  const readExportKey = async (hash: string) => (await exportKeyByHash(read, hash))[0];
   const findSession = (recall: Recall, hash: string) =>
     recall(`session ${hash}`, () => readSession(hash));
   const findKey = (recall: Recall, hash: string) => recall(`key ${hash}`, () => readKey(hash));
   const findExportKey = (recall: Recall, hash: string) =>
-    recall(`export key ${hash}`, () =>
-      read.selectFrom("export_keys").selectAll().where("hash", "=", hash).executeTakeFirst(),
-    );
+    recall(`export key ${hash}`, () => readExportKey(hash));
   const findHome = (recall: Recall, userId: string) =>
     recall(`home ${userId}`, async () => {
       const user = await findUser(read, userId);

@@ -16,7 +16,8 @@ const checkVersion = (story: Story, record: { id: string; version: number }): vo
   const wanted = story.request.headers.get("if-match");
   const isFirst = story.headers["ETag"] === undefined;
   story.headers["ETag"] = etag;
-  // The first version told is the one before the change; the second is the answer's own.
+  // The first version told is the one before the change, unless the change made the record.
+  if (isFirst && story.status !== 201) checkAbsent(story, etag);
   if (story.operation.effect !== "change" || !isFirst || wanted === null) return;
   const tags = wanted.split(",").map((tag) => tag.trim());
   if (tags.includes("*") || tags.includes(etag)) return;
@@ -24,6 +25,14 @@ const checkVersion = (story: Story, record: { id: string; version: number }): vo
     "precondition_failed",
     "The record has changed since it was read. Read it again.",
   );
+};
+
+/** Refuses a write that is only to make the record, now that there is one. */
+const checkAbsent = ({ operation, request }: Story, etag: string): void => {
+  const unwanted = operation.upsert ? request.headers.get("if-none-match") : null;
+  const tags = unwanted?.split(",").map((tag) => tag.trim()) ?? [];
+  if (!tags.includes("*") && !tags.includes(etag)) return;
+  throw new Problem("precondition_failed", "The record exists by now. Read it.");
 };
 
 const checkUnmatched = (story: Story): void => {

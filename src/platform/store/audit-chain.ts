@@ -127,22 +127,24 @@ const insertRows = async (tx: Db, rows: readonly AuditLogRow[]): Promise<void> =
   }
 };
 
+const advanceHead = prepared((db: Db, tenantId: string, more: number) =>
+  db
+    .insertInto("audit_heads")
+    .values({ tenant_id: tenantId, seq: more, hash: "", purged_seq: 0, purged_hash: "" })
+    .onConflict((conflict) =>
+      conflict.column("tenant_id").doUpdateSet({ seq: sql`audit_heads.seq + excluded.seq` }),
+    )
+    .returning(["seq", "hash"]),
+);
+
+const setHead = prepared((db: Db, hash: string, tenantId: string) =>
+  db.updateTable("audit_heads").set({ hash }).where("tenant_id", "=", tenantId),
+);
+
 /** Appends one tenant's entries to its chain. Takes the tenant's head row, so it comes last in a transaction. */
 const appendChain = async (tx: Db, tenantId: string, entries: NewEntry[]): Promise<void> => {
-  const head = await tx
-    .insertInto("audit_heads")
-    .values({
-      tenant_id: tenantId,
-      seq: entries.length,
-      hash: "",
-      purged_seq: 0,
-      purged_hash: "",
-    })
-    .onConflict((conflict) =>
-      conflict.column("tenant_id").doUpdateSet({ seq: sql`audit_heads.seq + ${entries.length}` }),
-    )
-    .returning(["seq", "hash"])
-    .executeTakeFirstOrThrow();
+  const [head] = await advanceHead(tx, tenantId, entries.length);
+  if (head === undefined) throw new Error("the chain of audit entries has no head");
   let { hash } = head;
   const first = head.seq - entries.length + 1;
   const rows = entries.map((entry, index) => {
@@ -151,7 +153,7 @@ const appendChain = async (tx: Db, tenantId: string, entries: NewEntry[]): Promi
     return made;
   });
   await insertRows(tx, rows);
-  await tx.updateTable("audit_heads").set({ hash }).where("tenant_id", "=", tenantId).execute();
+  await setHead(tx, hash, tenantId);
 };
 
 /** Appends entries, a chain per tenant; tenants in order, so that two writers never wait for each other. */

@@ -1,6 +1,19 @@
 import { sql } from "kysely";
 import type { Db } from "./port.ts";
+import { prepared } from "./prepared.ts";
 import type { CsrSequenceRow } from "./tables.ts";
+
+const taking = prepared((db: Db, tenantId: string, noun: CsrSequenceRow["noun"], wanted: number) =>
+  db
+    .insertInto("csr_sequences")
+    .values({ tenant_id: tenantId, noun, last: wanted })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["tenant_id", "noun"])
+        .doUpdateSet({ last: sql`csr_sequences.last + excluded.last` }),
+    )
+    .returning("last"),
+);
 
 /** The first of as many new csrIds as are wanted; none is ever given twice. */
 export const takeCsrIds = async (
@@ -9,15 +22,7 @@ export const takeCsrIds = async (
   noun: CsrSequenceRow["noun"],
   wanted = 1,
 ): Promise<number> => {
-  const { last } = await tx
-    .insertInto("csr_sequences")
-    .values({ tenant_id: tenantId, noun, last: wanted })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["tenant_id", "noun"])
-        .doUpdateSet({ last: sql`csr_sequences.last + excluded.last` }),
-    )
-    .returning("last")
-    .executeTakeFirstOrThrow();
-  return last - wanted + 1;
+  const [taken] = await taking(tx, tenantId, noun, wanted);
+  if (taken === undefined) throw new Error("no csrId was taken");
+  return taken.last - wanted + 1;
 };

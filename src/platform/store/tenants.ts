@@ -1,4 +1,5 @@
 import type { Db } from "./port.ts";
+import { prepared } from "./prepared.ts";
 import type { TenantRow } from "./tables.ts";
 
 /** The switches of a tenant. */
@@ -22,17 +23,18 @@ const toTenant = (row: TenantRow): Tenant => ({
   settings: { ...NO_SETTINGS, ...(JSON.parse(row.settings) as Partial<TenantSettings>) },
 });
 
+const tenantById = prepared((db: Db, id: string) =>
+  db.selectFrom("tenants").selectAll().where("id", "=", id),
+);
+
 export const findTenant = async (db: Db, id: string): Promise<Tenant | undefined> => {
-  const row = await db.selectFrom("tenants").selectAll().where("id", "=", id).executeTakeFirst();
+  const [row] = await tenantById(db, id);
   return row && toTenant(row);
 };
 
 /** A tenant that is known to exist. */
 export const readTenant = async (db: Db, id: string): Promise<Tenant> => {
-  const row = await db
-    .selectFrom("tenants")
-    .selectAll()
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
+  const [row] = await tenantById(db, id);
+  if (row === undefined) throw new Error(`there is no tenant ${id}`);
   return toTenant(row);
 };
