@@ -177,10 +177,14 @@ export const createWorker = (needs: WorkerNeeds, kinds: readonly JobKind[]): Wor
     },
     wake: look,
     async runDue() {
-      while ((await claimAll()) > 0 || allRunning().length > 0) {
-        // What ends may make room, or more work; what was claimed may have ended already.
+      for (;;) {
+        // What ends while this looks may have made room that was not seen.
+        const running = allRunning();
         // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
-        await Promise.race([...allRunning(), new Promise(setImmediate)]);
+        const claimed = await claimAll();
+        if (claimed === 0 && running.length === 0) return;
+        // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
+        if (claimed === 0) await Promise.race(running);
       }
     },
     async close() {
