@@ -21,6 +21,7 @@ const AUDIT: Record<string, string | readonly string[]> = {
   "payments.schema": "schema.read",
   "payments.query": "payments.queried",
   "audit_logs.list": "audit.queried",
+  "webhooks.list_deliveries": "webhook.deliveries_read",
   "accounts.replace": ["account.created", "account.replaced"],
   "documents.replace": ["document.created", "document.replaced"],
 };
@@ -33,6 +34,7 @@ const NOUN_WORDS: Record<string, string> = {
   departments: "department",
   assignees: "assignee",
   resolutions: "resolution",
+  webhooks: "webhook",
   accounts: "account",
   account_notes: "account_note",
   business_units: "business_unit",

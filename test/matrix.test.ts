@@ -66,10 +66,12 @@ onEveryStore("permission and tenant matrix", (at) => {
     const admin = tenantId === OWN ? people.admin : people.stranger;
     const auditor = await at().exportCaller(tenantId, ["audit:read"]);
     const ingester = await at().exportCaller(tenantId, ["ingest:write"]);
+    const exporter = await at().exportCaller(tenantId, ["export:read", "export:manage"]);
+    const callers = { auditor, ingester, exporter };
     const connectionId = await connectionOf(at().store, tenantId);
     const keyId = await keyOf(owner);
     const { store } = at();
-    return seed({ admin, tenantId, keyId, auditor, ingester, connectionId, store, mark: fresh() });
+    return seed({ admin, tenantId, keyId, ...callers, connectionId, store, mark: fresh() });
   };
 
   const keys = new Map<string, string>();

@@ -174,6 +174,7 @@ describe("what is served and what is documented", () => {
       keyId,
       auditor: keyed,
       ingester: keyed,
+      exporter: keyed,
       connectionId,
       store: at.store,
       mark: `doc-${(counter += 1)}`,

@@ -47,13 +47,17 @@ const CREDIT = `## Credit
 - \`company_scores_get\` takes the application's \`company.companyId\`: fibs is the payment outlook, dibs the business
   viability, 0 to 100. It is today's; the application's \`companyScore\` is what it was when decided.
 - \`businessUnitIdList\` names values of \`business_units_list\`.`;
+
 const PAYMENTS = `## Payments
 
 - Three sources: \`cashapp\` (payments and what they are applied to), \`iandp\` (invoices paid through the portal) and
   \`bpn\` (the payment network). \`receivables://export/schema/{source}\` names the fields and what each takes.
 - \`payments_query\` filters as \`{"FIELD": {"OPERATOR": VALUE}}\`, all of them at once; \`and\`, \`or\` (lists) and \`not\` (an
   object) group. Days are "2026-01-31", amounts numbers. \`fields\` keeps rows small: name what is needed.
-- Rows come in the order they were loaded; \`pagination.cursor\` goes on. Sum only over a list that is not truncated.`;
+- Rows come in the order they were loaded; \`pagination.cursor\` goes on. Sum only over a list that is not truncated.
+- \`webhooks_create\` has a URL called when scheduled runs finish. It asks the person first, and keeps the secret that
+  signs the calls in the person's secret store.
+- \`webhooks_list_deliveries\` shows what became of each attempt: delivered, failed (another follows) or abandoned.`;
 
 const AUDIT = `## Audit log
 

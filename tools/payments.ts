@@ -1,7 +1,8 @@
 import { contract } from "../src/contract/index.ts";
+import { named, quoted } from "./shown.ts";
 import { tool } from "./tool.ts";
 
-const { payments } = contract;
+const { payments, webhooks } = contract;
 
 export const paymentTools = [
   tool(
@@ -14,4 +15,25 @@ export const paymentTools = [
     'Query payments. filters: {"applicationStatus": {"in": ["partial", "unapplied"]}, "paymentDate": {"gte": "2026-01-01"}}; not {"field": "value"}.',
     { title: "Query payments" },
   ),
+  tool(webhooks.list),
+  tool(
+    webhooks.create,
+    "Have a URL called when scheduled runs finish; asks the person. The secret of its signatures goes to the person's secret store, and the answer names where.",
+    {
+      confirm: {
+        reads: {},
+        question({ callbackUrl, scheduleId = "" }) {
+          const whose = scheduleId === "" ? "every schedule" : `schedule ${named(scheduleId)}`;
+          return `Send what becomes of the runs of ${whose} to ${quoted(callbackUrl)}?`;
+        },
+      },
+    },
+  ),
+  tool(webhooks.list_deliveries, undefined, { title: "List webhook deliveries" }),
+  tool(webhooks.delete, undefined, {
+    confirm: {
+      reads: {},
+      question: ({ id }) => `Delete webhook ${quoted(id)}? It hears of no further run.`,
+    },
+  }),
 ];

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createLog } from "../../src/kit/log.ts";
+import { networksOf } from "../../src/kit/network.ts";
 import { insertApiKey, insertExportKey } from "../../src/platform/admin/keys.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { insertUser } from "../../src/platform/admin/users.ts";
@@ -172,6 +173,7 @@ export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
     },
     retention: { auditLogs: 3.456e10 },
     trustedProxies: [],
+    webhooks: { hosts: { resolve: async () => [], allowed: networksOf([]) }, delaysMs: [] },
     headerWord: "Platform",
     version: "bench",
   });

@@ -19,7 +19,8 @@ const DOES: Record<Operation["effect"], string> = {
 const kindOf = ({ operation, confirm }: Tool): string => {
   const does = operation.method === "DELETE" ? "deletes" : DOES[operation.effect];
   if (confirm === undefined) return does;
-  return operation.method === "DELETE" ? `${does}, asks` : `${does}, may ask`;
+  const always = operation.method === "DELETE" || operation.effect === "create";
+  return `${does}, ${always ? "asks" : "may ask"}`;
 };
 
 const needsOf = ({ access }: Operation): string => {

@@ -46,6 +46,7 @@ export type Config = {
   /** How long things are kept, in milliseconds. */
   retention: { auditLogs: number };
   trustedProxies: string[];
+  webhooks: { delaysMs: number[]; allow: string[] };
   http: { hosts: string[] | undefined; origins: string[] | undefined };
   level: Level;
   /** Names in the environment that look like settings and are none. */
@@ -164,6 +165,10 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
   },
   retention: { auditLogs: env.RECEIVABLES_AUDIT_RETENTION_DAYS * DAY },
   trustedProxies: env.RECEIVABLES_TRUSTED_PROXIES,
+  webhooks: {
+    delaysMs: env.RECEIVABLES_WEBHOOK_DELAYS_SECONDS.map((seconds) => seconds * SECOND),
+    allow: env.RECEIVABLES_WEBHOOK_ALLOW,
+  },
   http: { hosts: env.RECEIVABLES_HTTP_HOSTS, origins: env.RECEIVABLES_HTTP_ORIGINS },
   level: env.RECEIVABLES_LOG,
   unused,

@@ -62,6 +62,16 @@ const Key = Text.regex(/^[\x21-\x7e]{1,512}$/, "must be a key of printable ASCII
 const DAY_SECONDS = 86_400;
 const MOST_REQUESTS = 1_000_000_000;
 
+const Networks = list
+  .refine((networks) => networks.every(isNetwork), "must be a comma list of networks as CIDR")
+  .default([]);
+
+const RETRIES = 4;
+
+const areDelays = (seconds: readonly string[]): boolean =>
+  seconds.length === RETRIES &&
+  seconds.every((text) => /^\d{1,5}$/.test(text) && Number(text) <= DAY_SECONDS);
+
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 
 const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
@@ -181,10 +191,23 @@ export const Environment = z.object({
     36_500,
     "how long entries of the audit log are kept",
   ),
-  RECEIVABLES_TRUSTED_PROXIES: list
-    .refine((networks) => networks.every(isNetwork), "must be a comma list of networks as CIDR")
-    .default([])
-    .meta(about("comma list of networks (CIDR) whose X-Forwarded-For is believed", "empty")),
+  RECEIVABLES_TRUSTED_PROXIES: Networks.meta(
+    about("comma list of networks (CIDR) whose X-Forwarded-For is believed", "empty"),
+  ),
+  RECEIVABLES_WEBHOOK_DELAYS_SECONDS: list
+    .refine(
+      areDelays,
+      "must be four whole numbers of seconds up to 86400, with commas between them",
+    )
+    .transform((seconds) => seconds.map(Number))
+    .default([30, 60, 120, 300])
+    .meta(about("seconds before a webhook's attempts 2 to 5", "30,60,120,300")),
+  RECEIVABLES_WEBHOOK_ALLOW: Networks.meta(
+    about(
+      "comma list of networks (CIDR) that webhooks may call though they are not public, also by http",
+      "empty",
+    ),
+  ),
   RECEIVABLES_HTTP_HOSTS: list
     .refine((hosts) => hosts.every((host) => HOST.test(host)), "must be a comma list of host names")
     .optional()

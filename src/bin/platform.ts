@@ -3,6 +3,8 @@ import about from "../../package.json" with { type: "json" };
 import { HOUR, systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import { errorFields, type Log } from "../kit/log.ts";
+import { networksOf } from "../kit/network.ts";
+import { createResolve } from "../kit/resolve.ts";
 import { diskFiles } from "../platform/files/disk.ts";
 import type { FileStore } from "../platform/files/port.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
@@ -76,7 +78,7 @@ const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
 export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatform> => {
   const masterKey = await masterKeyOf(config)();
   const base = await openBase(config);
-  const { lifetimes, limits, retention, trustedProxies, headerWord } = config;
+  const { lifetimes, limits, retention, trustedProxies, webhooks, headerWord } = config;
   const files = diskFiles(folderOf(config.dataFolder).files);
   const platform = createPlatform({
     ...base,
@@ -87,6 +89,10 @@ export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatfo
     limits,
     retention,
     trustedProxies,
+    webhooks: {
+      hosts: { resolve: createResolve(), allowed: networksOf(webhooks.allow) },
+      delaysMs: webhooks.delaysMs,
+    },
     headerWord,
     version: about.version,
   });

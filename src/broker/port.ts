@@ -2,7 +2,13 @@ import type { CallOptions, Reply } from "../client/port.ts";
 import type { Operation } from "../contract/operation.ts";
 
 /** A secret kept for the person, never shown to a model. */
-export type StoredSecret = { name: string; kind: "api-key"; keyId: string; createdAt: string };
+export type StoredSecret = {
+  name: string;
+  kind: "api-key" | "webhook-secret";
+  /** Of the record that it belongs to. */
+  keyId: string;
+  createdAt: string;
+};
 
 export type Vault = {
   /** Keeps a secret under a name of its own choosing and tells that name. */

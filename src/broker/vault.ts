@@ -13,7 +13,7 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 
 const Entry = z.object({
   name: z.string(),
-  kind: z.literal("api-key"),
+  kind: z.enum(["api-key", "webhook-secret"]),
   keyId: z.string(),
   tenantId: z.string(),
   createdAt: z.string(),

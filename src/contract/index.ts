@@ -18,6 +18,7 @@ import { payments } from "./operations/payments.ts";
 import { reasons } from "./operations/reasons.ts";
 import { resolutions } from "./operations/resolutions.ts";
 import { users } from "./operations/users.ts";
+import { webhooks } from "./operations/webhooks.ts";
 import { pdf_ingestion } from "./pdf-ingestion.ts";
 
 /** Everything the platform can do, by noun and verb. */
@@ -35,6 +36,7 @@ export const contract = {
   business_units,
   company_scores,
   credit_applications,
+  webhooks,
   audit_logs,
   accounts,
   account_notes,

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /** A set of addresses. Whatever is not an address is in none. */
 export type Networks = { includes(address: string): boolean };
@@ -99,4 +99,14 @@ export const checkedAddresses = async (
     allowed.includes(address) || (!local && isGlobal(address));
   if (addresses.length === 0 || !addresses.every(good)) throw new BlockedAddress(hostname);
   return addresses;
+};
+
+/** For a connection to these addresses, so that a name cannot mean something else a moment after its check. */
+export const pinnedTo = (addresses: readonly string[]): LookupFunction => {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_name, { all }, done) => {
+    if (all === true) return done(null, found);
+    const { address = "", family } = found[0] ?? {};
+    return done(null, address, family);
+  };
 };

@@ -7,6 +7,7 @@ import type { CreditApplicationDetail } from "../contract/operations/credit-appl
 import { withoutSensitiveAnswers } from "../contract/sensitive-answers.ts";
 import { fileRecord } from "./file-answer.ts";
 import type { Fields } from "./fit.ts";
+import { withoutSecret } from "./keep.ts";
 import { deletedKeys } from "./schemas.ts";
 
 type Args = Record<string, unknown>;
@@ -17,36 +18,6 @@ const isFields = (value: unknown): value is Fields =>
 const record = ({ output }: Reply): Fields => {
   if (isFields(output)) return output;
   throw new Problem("unavailable", "The platform's answer does not have the documented form.");
-};
-
-/** Also any other field that repeats the secret, should a platform answer with one. */
-const withoutSecret = (output: Fields, secret: string): Fields =>
-  Object.fromEntries(
-    Object.entries(output).filter(
-      ([name, value]) => name !== "apiKey" && !String(value).includes(secret),
-    ),
-  );
-
-/** A key that nobody can read any more is worth nothing and still opens the door. */
-const revoke = (broker: Broker, keyId: string, options: CallOptions): Promise<unknown> =>
-  broker
-    .call(contract.api_keys.delete, { keyId }, { ...options, idempotencyKey: undefined })
-    .catch(() => {});
-
-const createKey = async (broker: Broker, reply: Reply, options: CallOptions): Promise<Fields> => {
-  const output = record(reply);
-  const { apiKey, keyId } = output;
-  if (typeof apiKey !== "string" || typeof keyId !== "string") {
-    throw new Problem("unavailable", "The platform's answer does not have the documented form.");
-  }
-  const { tenantId, vault } = broker;
-  try {
-    const storedAs = await vault.put({ kind: "api-key", keyId, tenantId, value: apiKey });
-    return { ...withoutSecret(output, apiKey), storedAs };
-  } catch (error) {
-    await revoke(broker, keyId, options);
-    throw error;
-  }
 };
 
 const session = (broker: Broker, operation: Operation, options: CallOptions): Promise<Reply> => {
@@ -75,6 +46,5 @@ export const act = async (
   if (operation.id === contract.credit_applications.get.id) {
     return { output: withoutSensitiveAnswers(reply.output as CreditApplicationDetail), reply };
   }
-  const isKey = operation.id === contract.api_keys.create.id;
-  return { output: isKey ? await createKey(broker, reply, options) : record(reply), reply };
+  return { output: await withoutSecret(broker, operation, record(reply), options), reply };
 };

@@ -1,3 +1,4 @@
+import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { toolsets } from "../../tools/index.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -35,13 +36,21 @@ const HINTS: Record<Operation["effect"], Hints> = {
   session: hints(false, false, true),
 };
 
+// Has the platform send what it knows to whoever the caller names.
+const REACHING_OUT: ReadonlySet<string> = new Set([contract.webhooks.create.id]);
+
+const hintsOf = ({ id, effect }: Operation): Hints => ({
+  ...HINTS[effect],
+  openWorldHint: REACHING_OUT.has(id),
+});
+
 const listed = (tool: Tool): ListedTool => ({
   name: tool.name,
   title: tool.title,
   description: tool.description,
   inputSchema: inputSchema(tool),
   outputSchema: outputSchema(tool),
-  annotations: HINTS[tool.operation.effect],
+  annotations: hintsOf(tool.operation),
 });
 
 /**

@@ -23,13 +23,24 @@ export const isAttachmentList = (operation: Operation): boolean =>
 export const isApplicationList = (operation: Operation): boolean =>
   operation.id === contract.credit_applications.list.id;
 
-/** A list that keeps the export API's own form and cursor. */
+/** A list that keeps the export API's own form. */
 export const isExportList = ({ output }: Operation): boolean =>
+  output instanceof z.ZodObject && "data" in output.shape;
+
+/** An export list that comes page by page, under a cursor of the platform's. */
+export const isFollowed = ({ output }: Operation): boolean =>
   output instanceof z.ZodObject && "data" in output.shape && "pagination" in output.shape;
 
-/** Rows whose order never changes: what comes while they are read comes last. */
-export const isSteady = (operation: Operation): boolean =>
-  operation.id === contract.payments.query.id;
+/**
+ * Records that no field names apart: rows whose order never changes, so that what comes while they are read comes last,
+ * and those that begin with what they belong to.
+ */
+const NAMELESS: ReadonlySet<string> = new Set([
+  contract.payments.query.id,
+  contract.webhooks.list_deliveries.id,
+]);
+
+export const isNameless = ({ id }: Operation): boolean => NAMELESS.has(id);
 
 /** Lists that are read on from where an answer ended. */
 export const isPaged = (operation: Operation): boolean =>

@@ -4,7 +4,13 @@ import type { Reply } from "../client/port.ts";
 import { clean } from "./clean.ts";
 import type { Position } from "./cursor.ts";
 import { createBasket, type Fields, fitRecord } from "./fit.ts";
-import { isApplicationList, isAttachmentList, isExportList, isSteady } from "./kinds.ts";
+import {
+  isApplicationList,
+  isAttachmentList,
+  isExportList,
+  isFollowed,
+  isNameless,
+} from "./kinds.ts";
 
 type Args = Record<string, unknown>;
 type Ask = (args: Args) => Promise<Reply>;
@@ -108,11 +114,12 @@ const followed = ({ pageSize, ...args }: Args, ask: Ask): Reader => {
   };
 };
 
-const attachmentsOf =
-  (ask: Ask): Ask =>
+/** Asks for the records under a name in the answer. */
+const under =
+  (name: string, ask: Ask): Ask =>
   async (args) => {
     const reply = await ask(args);
-    return { ...reply, output: isFields(reply.output) ? reply.output["attachments"] : undefined };
+    return { ...reply, output: isFields(reply.output) ? reply.output[name] : undefined };
   };
 
 /** Keeps what stands beside the applications. */
@@ -132,8 +139,9 @@ const PAGE_NAMES = [
 ] as const;
 
 const readerOf = (operation: Operation, args: Args, ask: Ask): Reader => {
-  if (isExportList(operation)) return followed(args, ask);
-  if (isAttachmentList(operation)) return whole(args, attachmentsOf(ask));
+  if (isFollowed(operation)) return followed(args, ask);
+  if (isAttachmentList(operation)) return whole(args, under("attachments", ask));
+  if (isExportList(operation)) return whole(args, under("data", ask));
   const known = { ...operation.query.shape, ...operation.body?.shape };
   const names = PAGE_NAMES.find(([page]) => page in known);
   return names === undefined ? whole(args, ask) : numbered(args, ask, names);
@@ -165,8 +173,8 @@ export const readList = async (
       })
     : ask;
   const reader = readerOf(operation, args, inner);
-  const nameOf = isSteady(operation) ? () => null : idOf;
   const basket = createBasket(isApplicationList(operation) ? budget - SUMMARY_TOKENS : budget);
+  const nameOf = isNameless(operation) ? () => null : idOf;
   let at: Position = from ?? { page: reader.start, offset: 0, after: null };
   const result = (position: Position | null, total: number | null, truncated: boolean): Read => ({
     items: basket.items,

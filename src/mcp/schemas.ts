@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { contract } from "../contract/index.ts";
 import { CreditApplication } from "../contract/operations/credit-applications.ts";
 import { ClosureFields } from "../contract/operations/documents.ts";
 import { DisputeStatus, NoteVisibility } from "../contract/fields.ts";
 import { argumentShape, type Operation, pathParameters } from "../contract/operation.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { added, words } from "../../tools/words.ts";
-import { asks, isApplicationList, isExportList, isCreating, isPaged, isUpdate } from "./kinds.ts";
+import { keepingOf } from "./keep.ts";
+import { asks, isApplicationList, isCreating, isExportList, isPaged, isUpdate } from "./kinds.ts";
 
 /** The plain part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
 export type JsonSchema = {
@@ -124,9 +124,8 @@ const item = (schema: JsonSchema): JsonSchema => {
 const text = (description: string): JsonSchema => ({ type: "string", description });
 
 const extras = (tool: Tool): Record<string, JsonSchema> => ({
-  ...(isExportList(tool.operation) ? { cursor: text(added.auditCursor) } : {}),
-  ...(isPaged(tool.operation) && !isExportList(tool.operation)
-    ? { cursor: text(added.cursor) }
+  ...(isPaged(tool.operation)
+    ? { cursor: text(isExportList(tool.operation) ? added.auditCursor : added.cursor) }
     : {}),
   ...(isCreating(tool.operation) ? { idempotencyKey: text(added.idempotencyKey) } : {}),
   ...(isUpdate(tool.operation) ? { ifMatch: text(added.ifMatch) } : {}),
@@ -185,10 +184,10 @@ const DELETED: ObjectSchema = { type: "object", properties: { deleted: { type: "
 export const deletedKeys = (operation: Operation): string[] =>
   pathParameters(operation.path).filter((name) => name !== "tenantId");
 
-const exportListSchema = (rows: ObjectSchema): ObjectSchema => ({
+const exportListSchema = (row: z.ZodType): ObjectSchema => ({
   type: "object",
   properties: {
-    data: { type: "array", items: rows },
+    data: { type: "array", items: record(row) },
     pagination: {
       type: "object",
       properties: {
@@ -211,11 +210,9 @@ const APPLICATIONS: ObjectSchema = {
   },
 };
 
-/** A row of an export list. */
-const rowOf = (output: z.ZodType): ObjectSchema => {
-  const { data } = (output as z.ZodObject<{ data: z.ZodArray }>).shape;
-  return record(data.element as z.ZodType);
-};
+/** A row of a list of the export API. */
+const rowOf = (output: z.ZodType): z.ZodType =>
+  (output as z.ZodObject<{ data: z.ZodArray }>).shape.data.element as z.ZodType;
 
 export const outputSchema = ({ operation }: Tool): ObjectSchema => {
   const { output } = operation;
@@ -227,6 +224,7 @@ export const outputSchema = ({ operation }: Tool): ObjectSchema => {
   if (operation.file) {
     return { ...schema, properties: { ...schema.properties, resourceUri: { type: "string" } } };
   }
-  if (operation.id !== contract.api_keys.create.id) return schema;
-  return { ...schema, properties: { ...schema.properties, storedAs: { type: "string" } } };
+  const keeping = keepingOf(operation);
+  if (keeping === undefined) return schema;
+  return { ...schema, properties: { ...schema.properties, [keeping.as]: { type: "string" } } };
 };

@@ -1,6 +1,7 @@
 import type { Clock } from "../kit/clock.ts";
 import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import type { HostNeeds } from "../kit/network.ts";
 import { createSeal } from "../kit/seal.ts";
 import { createApp } from "./app.ts";
 import { createUses, type Lifetimes } from "./credentials.ts";
@@ -34,8 +35,11 @@ import { pdf_ingestion } from "./services/pdf-ingestion.ts";
 import { reasons } from "./services/reasons.ts";
 import { resolutions } from "./services/resolutions.ts";
 import { users } from "./services/users.ts";
+import { webhooks } from "./services/webhooks.ts";
 import type { Store } from "./store/port.ts";
 import type { JobKind } from "./work/job.ts";
+import { deliveries } from "./webhooks/deliver.ts";
+import { createSend } from "./webhooks/send.ts";
 import { createWorker, type Worker } from "./work/worker.ts";
 
 export type PlatformNeeds = {
@@ -50,6 +54,12 @@ export type PlatformNeeds = {
   retention: Retention;
   /** Networks whose X-Forwarded-For is believed, as CIDR. */
   trustedProxies: string[];
+  webhooks: {
+    /** Where callbacks may lead. */
+    hosts: HostNeeds;
+    /** How long after an attempt the next one is due; one attempt more than there are delays. */
+    delaysMs: readonly number[];
+  };
   headerWord: string;
   /** The program's own. */
   version: string;
@@ -74,7 +84,14 @@ export type Platform = {
 export const createPlatform = (needs: PlatformNeeds): Platform => {
   const { store, files, clock, newId, log, masterKey, lifetimes, limits, trustedProxies } = needs;
   const uses = createUses(store, log);
-  const kinds: JobKind[] = [unclaimedFiles({ store, clock, files })];
+  const { hosts, delaysMs } = needs.webhooks;
+  const secrets = createSeal(masterKey, "webhook-secret");
+  const { version } = needs;
+  const send = createSend(hosts);
+  const kinds: JobKind[] = [
+    unclaimedFiles({ store, clock, files }),
+    deliveries({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
+  ];
   const worker = createWorker({ store, clock, log }, kinds);
   const services: Services = {
     auth: auth({ store, newId, uses, lifetimes }),
@@ -90,6 +107,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     business_units: business_units(),
     company_scores: company_scores(),
     credit_applications: credit_applications(),
+    webhooks: webhooks({ newId, seal: secrets, hosts, hasSchedule: async () => false }),
     audit_logs: audit_logs({ seal: createSeal(masterKey, "audit-cursor") }),
     document_attachments: document_attachments({ files }),
     pdf_ingestion: pdf_ingestion({ files, newId, log }),
@@ -109,7 +127,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     headerWord: needs.headerWord,
-    version: needs.version,
+    version,
   });
   return {
     fetch: app.fetch,

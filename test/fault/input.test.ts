@@ -65,7 +65,7 @@ const reseed = async (
   await at.store.transaction((tx) => tx.deleteFrom("api_keys").execute());
   const { keyId } = (await admin.call("POST", API_KEY)).body;
   const connectionId = await connectionOf(at.store, TENANT);
-  const callers = { auditor, ingester: auditor };
+  const callers = { auditor, ingester: auditor, exporter: auditor };
   return seed({
     admin,
     tenantId: TENANT,

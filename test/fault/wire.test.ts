@@ -133,7 +133,7 @@ onEveryStore("bytes from the network", (at) => {
     admin = await at().tenant(TENANT);
     const auditor = await at().exportCaller(TENANT);
     const connectionId = await connectionOf(at().store, TENANT);
-    const callers = { auditor, ingester: auditor };
+    const callers = { auditor, ingester: auditor, exporter: auditor };
     records = await seed({
       admin,
       tenantId: TENANT,

@@ -55,8 +55,8 @@ export const scripted = (
     verify: (options) => play("auth.verify_session", {}, options),
     logout: (options) => play("auth.logout", {}, options),
     vault: {
-      put: async ({ keyId, value }) => {
-        const name = `api-key-${keyId}`;
+      put: async ({ kind, keyId, value }) => {
+        const name = `${kind}-${keyId}`;
         kept.push({ name, value });
         return name;
       },

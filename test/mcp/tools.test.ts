@@ -22,6 +22,7 @@ const ASKING_CHANGES = [
   "documents_close",
   "accounts_replace",
   "documents_replace",
+  "webhooks_create",
 ];
 const EVERYTHING = { toolsets: knownToolsets, readOnly: false };
 const all = toolList(EVERYTHING);
@@ -91,7 +92,7 @@ describe("hints, titles and descriptions", () => {
       }[operation.effect];
       const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
       expect([readOnlyHint, destructiveHint, idempotentHint]).toEqual(expected);
-      expect(openWorldHint).toBe(false);
+      expect(openWorldHint).toBe(name === "webhooks_create");
     },
   );
 
@@ -204,7 +205,7 @@ describe("schemas that every host takes", () => {
     expect(having("idempotencyKey")).toEqual(named(/_create$/));
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(
-      named(/_delete|^disputes_update$|_replace$|^documents_close$/),
+      named(/_delete|^disputes_update$|_replace$|^documents_close$|^webhooks_create$/),
     );
   });
 

@@ -5,7 +5,13 @@ import { createUses } from "../../src/platform/credentials.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
-import { LIFETIMES, onEveryStore, RETENTION, type TestPlatform } from "../support/platform.ts";
+import {
+  LIFETIMES,
+  onEveryStore,
+  RETENTION,
+  type TestPlatform,
+  WEBHOOKS,
+} from "../support/platform.ts";
 
 const usedAt = async (at: () => TestPlatform, userId: string): Promise<number[]> =>
   (
@@ -60,6 +66,7 @@ onEveryStore("when a credential was last used", (at) => {
       },
       retention: RETENTION,
       trustedProxies: [],
+      webhooks: WEBHOOKS,
       headerWord: "Platform",
       version: "test",
     });

@@ -4,12 +4,13 @@ import type { Permission } from "../../src/contract/permissions.ts";
 import { DAY, SECOND } from "../../src/kit/clock.ts";
 import type { NewId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
+import { networksOf } from "../../src/kit/network.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createRole } from "../../src/platform/admin/roles.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
-import { createPlatform, type Platform } from "../../src/platform/platform.ts";
+import { createPlatform, type Platform, type PlatformNeeds } from "../../src/platform/platform.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { type FakeClock, fakeClock } from "./clock.ts";
 import { type Dialect, dialects } from "./stores.ts";
@@ -30,6 +31,12 @@ const NO_LIMITS = {
   visitorPerMinute: 0,
   exportPerMinute: 0,
   exportPerHour: 0,
+};
+
+/** Every name is a host of the internet, and nothing of it is reached. */
+export const WEBHOOKS: PlatformNeeds["webhooks"] = {
+  hosts: { resolve: async () => ["93.184.215.14"], allowed: networksOf([]) },
+  delaysMs: [30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND],
 };
 
 export type Reply = {
@@ -124,6 +131,7 @@ export const startPlatform = async (
   dialect: Dialect = dialects[0] as Dialect,
   limits: Partial<typeof NO_LIMITS> = {},
   lifetimes = LIFETIMES,
+  webhooks: PlatformNeeds["webhooks"] = WEBHOOKS,
 ): Promise<TestPlatform> => {
   const database = await dialect.create();
   const store = await database.open();
@@ -139,6 +147,7 @@ export const startPlatform = async (
     limits: { ...NO_LIMITS, ...limits },
     retention: RETENTION,
     trustedProxies: ["10.0.0.0/8"],
+    webhooks,
     headerWord: "Platform",
     version: "1.2.3",
   });

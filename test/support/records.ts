@@ -1,5 +1,6 @@
 import type { Store } from "../../src/platform/store/port.ts";
 import { type CreditRecords, seedCredit } from "./credit.ts";
+import { type ExportRecords, type Exporting, seedExport } from "./export-records.ts";
 import { type IngestRecords, type Ingesting, seedIngest } from "./ingest-records.ts";
 import { CONFIGURATION, DISPUTES, type Caller, type Person } from "./platform.ts";
 
@@ -26,6 +27,7 @@ export type Records = {
   resolution: { resolutionId: string; resolutionCode: string };
   auditCursor: string;
 } & IngestRecords &
+  ExportRecords &
   CreditRecords;
 
 /** A word that stands in every description of a tenant's records and nowhere else. */
@@ -42,7 +44,8 @@ type Seeding = {
   store: Store;
   /** Makes codes and numbers differ from those of other seedings. */
   mark: string;
-} & Ingesting;
+} & Ingesting &
+  Exporting;
 
 const maker =
   (who: Person) =>
@@ -153,5 +156,6 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
     auditCursor: page.body.pagination.cursor,
     ...ingested,
     ...credit,
+    ...(await seedExport(seeding)),
   };
 };

@@ -1,4 +1,5 @@
 import type { Operation } from "../../src/contract/operation.ts";
+import { CALLBACK } from "./export-records.ts";
 import { ACCOUNT, DOCUMENT } from "./ingest.ts";
 import type { Records } from "./records.ts";
 
@@ -174,6 +175,10 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
   "audit_logs.list": [() => ({}), ({ auditCursor }) => ({ limit: 1, cursor: auditCursor })],
   "payments.schema": [() => ({})],
   "payments.query": [() => ({ source: "cashapp", filters: { paymentAmount: { gte: 0 } } })],
+  "webhooks.list": [() => ({})],
+  "webhooks.create": [(_records, fresh) => ({ callbackUrl: `${CALLBACK}/${fresh}` })],
+  "webhooks.list_deliveries": [({ webhook }) => webhook],
+  "webhooks.delete": [({ webhook }) => webhook],
   "accounts.get": [({ account: { account_number } }) => ({ account_number })],
   "accounts.create": [(_records, fresh) => ({ account_number: fresh, ...ACCOUNT })],
   "accounts.replace": [(_records, fresh) => ({ account_number: fresh, ...ACCOUNT })],

@@ -32,6 +32,13 @@ it("D-MCP-4 keeps a secret, lists it without showing it, shows it, removes it", 
   expect(await files()).toEqual([]);
 });
 
+it("D-MCP-4 keeps the secret of a webhook under a name that says so", async () => {
+  const name = await vault().put({ ...entry, kind: "webhook-secret" });
+  expect(name).toBe("webhook-secret-0b1c");
+  expect(await vault().list()).toMatchObject([{ name, kind: "webhook-secret", keyId: "0b1c" }]);
+  expect(await vault().show(name)).toBe(CANARY);
+});
+
 it("C-38 leaves nothing readable on disk, and nothing readable by others", async () => {
   await vault().put(entry);
   const [file = ""] = await files();

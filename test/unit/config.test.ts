@@ -103,9 +103,29 @@ describe("the settings", () => {
   });
 
   it.each(["10.0.0.0/33", "10.0.0/8", "::1/129", "host", "10.0.0.0/8/8", "10.0.0.0/x"])(
-    "take %j for no network of proxies",
+    "take %j for no network",
     (value) => {
       expect(faultsOf({ RECEIVABLES_TRUSTED_PROXIES: value })).toHaveLength(1);
+      expect(faultsOf({ RECEIVABLES_WEBHOOK_ALLOW: value })).toHaveLength(1);
+    },
+  );
+
+  it("D-WH-8 read the four delays of webhooks, and networks that they may call", () => {
+    expect(read({}).webhooks).toEqual({ delaysMs: [30e3, 60e3, 120e3, 300e3], allow: [] });
+    const given = {
+      RECEIVABLES_WEBHOOK_DELAYS_SECONDS: "0, 1,2,86400",
+      RECEIVABLES_WEBHOOK_ALLOW: "127.0.0.0/8,::1",
+    };
+    expect(read(given).webhooks).toEqual({
+      delaysMs: [0, 1000, 2000, 86_400_000],
+      allow: ["127.0.0.0/8", "::1"],
+    });
+  });
+
+  it.each(["30,60,120", "30,60,120,300,600", "30,60,120,-1", "30,60,120,86401", "1s,2s,3s,4s"])(
+    "take %j for no delays",
+    (value) => {
+      expect(faultsOf({ RECEIVABLES_WEBHOOK_DELAYS_SECONDS: value })).toHaveLength(1);
     },
   );
 

@@ -23,6 +23,7 @@ import * as payments from "../operations/payments.ts";
 import * as reasons from "../operations/reasons.ts";
 import * as resolutions from "../operations/resolutions.ts";
 import * as users from "../operations/users.ts";
+import * as webhooks from "../operations/webhooks.ts";
 import * as pdf_ingestion from "../pdf-ingestion.ts";
 
 const modules: readonly Record<string, unknown>[] = [
@@ -48,6 +49,7 @@ const modules: readonly Record<string, unknown>[] = [
   reasons,
   resolutions,
   users,
+  webhooks,
   pdf_ingestion,
 ];
 

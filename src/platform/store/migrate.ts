@@ -6,6 +6,7 @@ import { ingest } from "./migrations/0002-ingest.ts";
 import { jobs } from "./migrations/0003-jobs.ts";
 import { credit } from "./migrations/0004-credit.ts";
 import { payments } from "./migrations/0005-payments.ts";
+import { webhooks } from "./migrations/0008-webhooks.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** Brings a database to the newest version; several processes may try at once. */
@@ -19,6 +20,7 @@ export const migrate = async (db: Kysely<never>, types: Types): Promise<void> =>
         "0003-jobs": jobs(types),
         "0004-credit": credit(types),
         "0005-payments": payments(types),
+        "0008-webhooks": webhooks(types),
       }),
     },
   });

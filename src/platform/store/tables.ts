@@ -10,6 +10,7 @@ import type { DisputesTables } from "./tables/disputes.ts";
 import type { IngestTables } from "./tables/ingest.ts";
 import type { PaymentTables } from "./tables/payments.ts";
 import type { PeopleTables } from "./tables/people.ts";
+import type { WebhookTables } from "./tables/webhooks.ts";
 import type { WorkTables } from "./tables/work.ts";
 
 export type { Flag } from "./tables/column.ts";
@@ -22,6 +23,7 @@ export type * from "./tables/credit.ts";
 export type * from "./tables/audit.ts";
 export type * from "./tables/work.ts";
 export type * from "./tables/payments.ts";
+export type * from "./tables/webhooks.ts";
 
 export type Tables = PeopleTables &
   CredentialsTables &
@@ -31,4 +33,5 @@ export type Tables = PeopleTables &
   CreditTables &
   AuditTables &
   WorkTables &
-  PaymentTables;
+  PaymentTables &
+  WebhookTables;

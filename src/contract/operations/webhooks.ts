@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { RecordId, requiredText, text, Timestamp } from "../fields.ts";
+import { operation } from "../operation.ts";
+
+/** Who is told when a scheduled run finishes. Without scheduleId: of the runs of every schedule. */
+export const Webhook = z.object({
+  id: z.string(),
+  tenantId: z.string(),
+  scheduleId: z.string().optional().meta({ description: "absent: every schedule" }),
+  callbackUrl: z.string(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Webhook = z.infer<typeof Webhook>;
+
+/** The one answer that shows the secret. */
+export const NewWebhook = Webhook.extend({
+  secret: z.string().meta({ description: "key of the signatures; shown once" }),
+});
+
+export const RUN_EVENTS = ["export.completed", "export.failed"] as const;
+export type RunEventKind = (typeof RUN_EVENTS)[number];
+
+export const DELIVERY_STATUSES = ["delivered", "failed", "abandoned"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** One attempt to tell a webhook of a run. */
+export const WebhookDelivery = z.object({
+  webhookId: z.string(),
+  scheduleId: z.string(),
+  event: z.enum(RUN_EVENTS),
+  attempt: z.int().meta({ description: "from 1" }),
+  status: z.enum(DELIVERY_STATUSES).meta({ description: "failed: another attempt follows" }),
+  httpStatus: z.int().nullable().meta({ description: "null: no answer" }),
+  error: z.string().nullable().meta({ description: "such as TIMEOUT or HTTP_500" }),
+  createdAt: Timestamp,
+});
+export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+const WEBHOOKS = "/api/v1/remittance-export/webhooks";
+const byId = z.object({ id: RecordId.meta({ description: "the webhook's" }) });
+
+export const webhooks = {
+  list: operation({
+    id: "webhooks.list",
+    service: "export",
+    method: "GET",
+    path: WEBHOOKS,
+    access: "export:read",
+    summary: "List the webhooks, without their secrets.",
+    output: z.object({ data: z.array(Webhook) }),
+    audit: "webhook.listed",
+    source: "export-ingest 4",
+  }),
+  create: operation({
+    id: "webhooks.create",
+    service: "export",
+    method: "POST",
+    path: WEBHOOKS,
+    access: "export:manage",
+    summary: "Have a URL called when scheduled runs finish.",
+    body: z.strictObject({
+      scheduleId: text(128).optional().meta({ description: "absent: every schedule" }),
+      callbackUrl: requiredText(2048).meta({ format: "uri", description: "https" }),
+    }),
+    output: NewWebhook,
+    fails: ["conflict"],
+    secret: true,
+    audit: "webhook.created",
+    source: "export-ingest 4",
+  }),
+  list_deliveries: operation({
+    id: "webhooks.list_deliveries",
+    service: "export",
+    method: "GET",
+    path: `${WEBHOOKS}/{id}/deliveries`,
+    access: "export:read",
+    summary: "List a webhook's latest 100 delivery attempts, newest first.",
+    params: byId,
+    output: z.object({ data: z.array(WebhookDelivery) }),
+    audit: "webhook.deliveries_read",
+    source: "export-ingest 4",
+  }),
+  delete: operation({
+    id: "webhooks.delete",
+    service: "export",
+    method: "DELETE",
+    path: `${WEBHOOKS}/{id}`,
+    access: "export:manage",
+    summary: "Delete a webhook; retries under way go on.",
+    params: byId,
+    output: null,
+    audit: "webhook.deleted",
+    source: "export-ingest 4",
+  }),
+};

@@ -1,0 +1,130 @@
+import type { Contract } from "../../contract/index.ts";
+import type { Webhook, WebhookDelivery } from "../../contract/operations/webhooks.ts";
+import { iso } from "../../kit/clock.ts";
+import { type NewId, randomToken } from "../../kit/ids.ts";
+import { BlockedAddress, type HostNeeds } from "../../kit/network.ts";
+import type { Seal } from "../../kit/seal.ts";
+import type { Call, Handlers } from "../handlers.ts";
+import type { Db } from "../store/port.ts";
+import type { WebhookAttemptRow, WebhookRow } from "../store/tables.ts";
+import { listAttempts } from "../store/webhook-deliveries.ts";
+import {
+  countWebhooks,
+  deleteWebhook,
+  hasWebhook,
+  insertWebhook,
+  listWebhooks,
+} from "../store/webhooks.ts";
+import { addressesOf, parseCallback } from "../webhooks/callback.ts";
+import { absent } from "./records.ts";
+
+const MAX_WEBHOOKS = 20;
+const MAX_DELIVERIES = 100;
+
+const webhook = (row: WebhookRow): Webhook => ({
+  id: row.id,
+  tenantId: row.tenant_id,
+  ...(row.schedule_id === null ? {} : { scheduleId: row.schedule_id }),
+  callbackUrl: row.callback_url,
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+const delivery = (row: WebhookAttemptRow): WebhookDelivery => ({
+  webhookId: row.webhook_id,
+  scheduleId: row.schedule_id,
+  event: row.event,
+  attempt: row.attempt,
+  status: row.status,
+  httpStatus: row.http_status,
+  error: row.error,
+  createdAt: iso(row.created_at),
+});
+
+type Refusing = Pick<Call, "refuse">;
+
+const refuseUrl = (call: Refusing, why: string): never => call.refuse("callbackUrl", "format", why);
+
+/** The URL without its fragment, which is never sent. */
+const checkedUrl = async (sent: string, hosts: HostNeeds, call: Refusing): Promise<string> => {
+  const url = parseCallback(sent);
+  if (typeof url === "string") return refuseUrl(call, url);
+  try {
+    await addressesOf(url, hosts);
+  } catch (error) {
+    if (!(error instanceof BlockedAddress)) {
+      refuseUrl(call, "must name a host that can be resolved");
+    }
+    refuseUrl(
+      call,
+      url.protocol === "http:"
+        ? "must be an https URL"
+        : "must not lead to a private, loopback, link-local or otherwise special address",
+    );
+  }
+  return sent.replace(/#.*$/, "");
+};
+
+export type WebhookNeeds = {
+  newId: NewId;
+  seal: Seal;
+  hosts: HostNeeds;
+  hasSchedule(db: Db, tenantId: string, id: string): Promise<boolean>;
+};
+
+/** Who is told of finished runs. */
+export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> => ({
+  async list(_input, call) {
+    return { data: (await listWebhooks(call.db, call.tenantId)).map(webhook) };
+  },
+
+  async create({ body: { scheduleId = "", callbackUrl } }, call) {
+    const { tenantId, now } = call;
+    const secret = randomToken();
+    const row: WebhookRow = {
+      tenant_id: tenantId,
+      id: needs.newId(),
+      schedule_id: scheduleId === "" ? null : scheduleId,
+      callback_url: await checkedUrl(callbackUrl, needs.hosts, call),
+      secret: needs.seal.seal(secret),
+      created_at: now,
+      updated_at: now,
+    };
+    return call.create(
+      async (tx) => {
+        if (row.schedule_id !== null) {
+          const isKnown = await needs.hasSchedule(tx, tenantId, scheduleId);
+          if (!isKnown) call.refuse("scheduleId", "unknown_reference", "names no schedule");
+          call.mentions({ scheduleId });
+        }
+        if ((await countWebhooks(tx, tenantId)) >= MAX_WEBHOOKS) {
+          call.fail("conflict", `A tenant may have ${MAX_WEBHOOKS} webhooks. Delete one first.`);
+        }
+        await insertWebhook(tx, row);
+        call.mentions({ webhookId: row.id });
+        return { id: row.id };
+      },
+      () => ({ ...webhook(row), secret }),
+    );
+  },
+
+  async list_deliveries({ params: { id } }, call) {
+    const { tenantId } = call;
+    call.mentions({ webhookId: id });
+    if (!(await hasWebhook(call.db, tenantId, id))) {
+      call.fail("not_found", absent("webhook", "id", id));
+    }
+    const rows = await listAttempts(call.db, { tenantId, webhookId: id }, MAX_DELIVERIES);
+    return { data: rows.map(delivery) };
+  },
+
+  async delete({ params: { id } }, call) {
+    call.mentions({ webhookId: id });
+    await call.change(async (tx) => {
+      if (!(await deleteWebhook(tx, call.tenantId, id))) {
+        call.fail("not_found", absent("webhook", "id", id));
+      }
+    });
+    return null;
+  },
+});

@@ -1,0 +1,53 @@
+import type { DeliveryStatus, RunEventKind } from "../../../contract/operations/webhooks.ts";
+
+export type WebhookRow = {
+  tenant_id: string;
+  id: string;
+  /** Null: the runs of every schedule. */
+  schedule_id: string | null;
+  callback_url: string;
+  /** Sealed. */
+  secret: string;
+  created_at: number;
+  updated_at: number;
+};
+
+type EventColumns = {
+  tenant_id: string;
+  id: string;
+  webhook_id: string;
+  /** Whose run it tells of. */
+  schedule_id: string;
+  event: RunEventKind;
+};
+
+/** An event on its way to one webhook, with all it takes to send it when the webhook is gone. */
+export type WebhookDeliveryRow = EventColumns & {
+  /** JSON of the run. */
+  payload: string;
+  callback_url: string;
+  /** Sealed. */
+  secret: string;
+  /** How many have been made. */
+  attempts: number;
+  created_at: number;
+};
+
+/** What became of one attempt. */
+export type WebhookAttemptRow = EventColumns & {
+  delivery_id: string;
+  /** From 1. */
+  attempt: number;
+  status: DeliveryStatus;
+  /** Null where no answer came. */
+  http_status: number | null;
+  error: string | null;
+  /** Its end. */
+  created_at: number;
+};
+
+export type WebhookTables = {
+  webhooks: WebhookRow;
+  webhook_deliveries: WebhookDeliveryRow;
+  webhook_attempts: WebhookAttemptRow;
+};

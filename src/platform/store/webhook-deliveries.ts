@@ -1,0 +1,44 @@
+import type { Db } from "./port.ts";
+import type { WebhookAttemptRow, WebhookDeliveryRow } from "./tables.ts";
+
+export const insertDelivery = async (tx: Db, row: WebhookDeliveryRow): Promise<void> => {
+  await tx.insertInto("webhook_deliveries").values(row).execute();
+};
+
+export const findDelivery = (db: Db, id: string): Promise<WebhookDeliveryRow | undefined> =>
+  db.selectFrom("webhook_deliveries").selectAll().where("id", "=", id).executeTakeFirst();
+
+/** Keeps what became of an attempt; the delivery waits for its next one, or has ended and goes. */
+export const recordAttempt = async (
+  tx: Db,
+  attempt: WebhookAttemptRow,
+  ended: boolean,
+): Promise<void> => {
+  await tx.insertInto("webhook_attempts").values(attempt).execute();
+  if (ended) {
+    await tx.deleteFrom("webhook_deliveries").where("id", "=", attempt.delivery_id).execute();
+    return;
+  }
+  await tx
+    .updateTable("webhook_deliveries")
+    .set({ attempts: attempt.attempt })
+    .where("id", "=", attempt.delivery_id)
+    .execute();
+};
+
+/** A webhook's latest attempts, the newest first. */
+export const listAttempts = (
+  db: Db,
+  { tenantId, webhookId }: { tenantId: string; webhookId: string },
+  atMost: number,
+): Promise<WebhookAttemptRow[]> =>
+  db
+    .selectFrom("webhook_attempts")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("webhook_id", "=", webhookId)
+    .orderBy("created_at", "desc")
+    .orderBy("attempt", "desc")
+    .orderBy("id", "desc")
+    .limit(atMost)
+    .execute();

@@ -1,0 +1,117 @@
+import { createHmac } from "node:crypto";
+import { type Clock, iso, SECOND } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+import type { Seal } from "../../kit/seal.ts";
+import type { Store } from "../store/port.ts";
+import type { WebhookDeliveryRow } from "../store/tables.ts";
+import { findDelivery, recordAttempt } from "../store/webhook-deliveries.ts";
+import type { Job, JobKind } from "../work/job.ts";
+import { DELIVERY_KIND } from "./events.ts";
+import type { Message, Outcome, Send } from "./send.ts";
+
+export type DeliveryNeeds = {
+  store: Store;
+  clock: Clock;
+  newId: NewId;
+  log: Log;
+  /** Opens the webhooks' secrets. */
+  seal: Seal;
+  send: Send;
+  /** How long after an attempt the next one is due; one attempt more than there are delays. */
+  delaysMs: readonly number[];
+  /** The program's own. */
+  version: string;
+};
+
+// Waiting for a receiver costs little, so hundreds may be waited for before anybody else has to.
+const AT_ONCE = 1000;
+const PER_WEBHOOK = 2;
+// Who shuts down waits so long, and most that is under way need not be sent again.
+const GRACE_MS = SECOND;
+
+const lateBy = (signal: AbortSignal, ms: number): AbortSignal => {
+  const late = new AbortController();
+  const abort = (): void => void setTimeout(() => late.abort(), ms).unref();
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return late.signal;
+};
+
+const messageOf = (
+  delivery: WebhookDeliveryRow,
+  { now, secret, version }: { now: number; secret: string; version: string },
+): Message => {
+  const { event, schedule_id: scheduleId } = delivery;
+  const payload: unknown = JSON.parse(delivery.payload);
+  const body = Buffer.from(JSON.stringify({ event, scheduleId, payload, deliveredAt: iso(now) }));
+  return {
+    url: new URL(delivery.callback_url),
+    body,
+    headers: {
+      "Content-Type": "application/json",
+      "User-Agent": `receivables-mcp/${version}`,
+      "X-Webhook-Id": delivery.id,
+      "X-Webhook-Attempt": String(delivery.attempts + 1),
+      "X-Webhook-Signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
+    },
+  };
+};
+
+/** Sends what webhooks are to be told. What was sent but could not be recorded is sent again. */
+export const deliveries = (needs: DeliveryNeeds): JobKind => {
+  const { store, clock, newId, log, seal, send, delaysMs, version } = needs;
+
+  const settle = async (job: Job, delivery: WebhookDeliveryRow, outcome: Outcome) => {
+    const now = clock();
+    const attempt = delivery.attempts + 1;
+    const delayMs = delaysMs[delivery.attempts];
+    const failure = delayMs === undefined ? "abandoned" : "failed";
+    const status = outcome.error === null ? "delivered" : failure;
+    const { tenant_id, webhook_id, schedule_id, event } = delivery;
+    const row = {
+      tenant_id,
+      id: newId(),
+      webhook_id,
+      schedule_id,
+      event,
+      delivery_id: delivery.id,
+      attempt,
+      status,
+      http_status: outcome.httpStatus,
+      error: outcome.error,
+      created_at: now,
+    } as const;
+    await store.transaction(async (tx) => {
+      await recordAttempt(tx, row, status !== "failed");
+      if (delayMs === undefined || status === "delivered") await job.finish(tx);
+      else await job.again(tx, now + delayMs);
+    });
+    const told = { webhookId: webhook_id, deliveryId: delivery.id, attempt, ...outcome };
+    log.info(`webhook.${status}`, told);
+  };
+
+  const find = async ({ id }: Job): Promise<WebhookDeliveryRow> => {
+    const delivery = await findDelivery(store.read, id);
+    if (delivery === undefined) throw new Error(`the job ${id} has no delivery`);
+    return delivery;
+  };
+
+  return {
+    kind: DELIVERY_KIND,
+    leaseMs: 30 * SECOND,
+    atOnce: AT_ONCE,
+    perLane: PER_WEBHOOK,
+    maxTries: 5,
+    retryMs: (tries) => tries * SECOND,
+    async run(job) {
+      const delivery = await find(job);
+      const secret = seal.open(delivery.secret);
+      if (typeof secret !== "string") throw new Error("a webhook's secret cannot be unsealed");
+      const message = messageOf(delivery, { now: clock(), secret, version });
+      await settle(job, delivery, await send(message, lateBy(job.signal, GRACE_MS)));
+    },
+    // Nothing reached the receiver as far as anybody knows; the delays go on as after any other failure.
+    giveUp: async (job) => settle(job, await find(job), { httpStatus: null, error: "INTERNAL" }),
+  };
+};

@@ -1,0 +1,57 @@
+import type { RunEventKind } from "../../contract/operations/webhooks.ts";
+import type { NewId } from "../../kit/ids.ts";
+import { addJob } from "../store/jobs.ts";
+import type { Db } from "../store/port.ts";
+import { insertDelivery } from "../store/webhook-deliveries.ts";
+import { listWebhooksFor } from "../store/webhooks.ts";
+
+export const DELIVERY_KIND = "webhook-delivery";
+
+/** A run as webhooks are told of it; moments as the interface writes them. */
+export type RunPayload = {
+  runId: string;
+  scheduleId: string;
+  status: string;
+  startedAt: string;
+  completedAt: string;
+  rowCount: number;
+  errorStage: string | null;
+  errorDetail: string | null;
+};
+
+export type RunEvent = {
+  tenantId: string;
+  event: RunEventKind;
+  payload: RunPayload;
+  /** Epoch milliseconds; the first attempts are due then. */
+  at: number;
+};
+
+/**
+ * Tells the webhooks that want to hear of a finished run. To be called in the transaction that finishes it, so that
+ * the run's end and its deliveries stand or fall together; the worker sends them once that is through.
+ */
+export const addRunEvent = async (
+  tx: Db,
+  { newId }: { newId: NewId },
+  { tenantId, event, payload, at }: RunEvent,
+): Promise<void> => {
+  const { scheduleId } = payload;
+  for (const webhook of await listWebhooksFor(tx, { tenantId, scheduleId })) {
+    const id = newId();
+    const to = { callback_url: webhook.callback_url, secret: webhook.secret };
+    const about = { webhook_id: webhook.id, schedule_id: scheduleId, event };
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await insertDelivery(tx, {
+      tenant_id: tenantId,
+      id,
+      ...about,
+      payload: JSON.stringify(payload),
+      ...to,
+      attempts: 0,
+      created_at: at,
+    });
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await addJob(tx, { kind: DELIVERY_KIND, id, tenantId, lane: webhook.id, dueAt: at });
+  }
+};

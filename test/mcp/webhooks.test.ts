@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { HOSTS, keptLog, needsOf, problemIn, type Result, YES } from "./hosts.ts";
+import { type Play, scripted } from "./script.ts";
+
+const SECRET = "canary-0123456789-0123456789-0123456789-xyz";
+
+const created = ({ callbackUrl }: Record<string, unknown>) => ({
+  id: "hook-1",
+  tenantId: "tenant-1",
+  callbackUrl,
+  secret: SECRET,
+  createdAt: "2026-03-02T09:00:00.000Z",
+  updatedAt: "2026-03-02T09:00:00.000Z",
+  also: `the secret is ${SECRET}`,
+});
+
+const ARGS = { callbackUrl: "https://hooks.example/in", scheduleId: "s-1" };
+
+const DELIVERIES = Array.from({ length: 100 }, (_, index) => ({
+  webhookId: "hook-1",
+  scheduleId: `s-${index}`,
+  event: "export.completed",
+  attempt: 1,
+  status: "delivered",
+  httpStatus: 204,
+  error: null,
+  createdAt: "2026-03-02T09:00:00.000Z",
+}));
+
+const PLAYS: Record<string, Play> = {
+  "webhooks.create": created,
+  "webhooks.delete": () => null,
+  "webhooks.list": () => ({ data: [{ id: "hook-1" }, { id: "hook-2" }] }),
+  "webhooks.list_deliveries": () => ({ data: DELIVERIES }),
+};
+
+describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
+  it("D-MCP-2 D-MCP-4 are made once a person agrees, and the secret goes to their store", async () => {
+    const broker = scripted(PLAYS);
+    const { lines, log } = keptLog();
+    const questions: string[] = [];
+    const host = await open(await needsOf(broker, { log }), (question) => {
+      questions.push(question);
+      expect(broker.seen).toEqual([]);
+      return YES(question);
+    });
+    const result = await host.call("webhooks_create", ARGS);
+    expect(questions).toEqual([
+      'Send what becomes of the runs of schedule s-1 to "https://hooks.example/in"?',
+    ]);
+    expect(result.structuredContent).toEqual({
+      id: "hook-1",
+      tenantId: "tenant-1",
+      callbackUrl: ARGS.callbackUrl,
+      createdAt: "2026-03-02T09:00:00.000Z",
+      updatedAt: "2026-03-02T09:00:00.000Z",
+      secretStoredAs: "webhook-secret-hook-1",
+    });
+    expect(broker.kept).toEqual([{ name: "webhook-secret-hook-1", value: SECRET }]);
+    expect(JSON.stringify(result) + lines.join("")).not.toContain(SECRET);
+    await host.close();
+  });
+
+  it("are not made when the person declines", async () => {
+    const broker = scripted(PLAYS);
+    const host = await open(await needsOf(broker), () => ({ action: "decline" }));
+    const result = await host.call("webhooks_create", { callbackUrl: ARGS.callbackUrl });
+    expect(problemIn(result).code).toBe("declined");
+    expect([broker.seen, broker.kept]).toEqual([[], []]);
+    await host.close();
+  });
+
+  it("whose secret cannot be kept are taken back, and it is told nobody", async () => {
+    const broker = scripted(PLAYS);
+    broker.vault.put = () => Promise.reject(new Error("disk full"));
+    const host = await open(await needsOf(broker), YES);
+    const result = await host.call("webhooks_create", ARGS);
+    expect(problemIn(result).code).toBe("internal");
+    expect(broker.seen.map(({ id, args }) => [id, args])).toEqual([
+      ["webhooks.create", ARGS],
+      ["webhooks.delete", { id: "hook-1" }],
+    ]);
+    expect(JSON.stringify(result)).not.toContain(SECRET);
+    await host.close();
+  });
+
+  it("are listed in the form of the export API", async () => {
+    const host = await open(await needsOf(scripted(PLAYS)));
+    expect((await host.call("webhooks_list")).structuredContent).toEqual({
+      data: [{ id: "hook-1" }, { id: "hook-2" }],
+      pagination: { cursor: null, hasMore: false, rowCount: 2 },
+      truncated: false,
+    });
+    await host.close();
+  });
+
+  it("C-73 deliveries that do not fit go on under a cursor, none twice and none left out", async () => {
+    const settings = { answerTokens: 2000 };
+    const host = await open(await needsOf(scripted(PLAYS), { settings }));
+    const found: unknown[] = [];
+    let cursor: unknown;
+    let calls = 0;
+    do {
+      const more = cursor === undefined ? {} : { cursor };
+      // oxlint-disable-next-line no-await-in-loop -- each page names the next
+      const result: Result = await host.call("webhooks_list_deliveries", { id: "hook-1", ...more });
+      const { data, pagination } = result.structuredContent as {
+        data: unknown[];
+        pagination: { cursor: string | null };
+      };
+      found.push(...data);
+      ({ cursor } = pagination);
+      calls += 1;
+    } while (cursor !== null);
+    expect(found).toEqual(DELIVERIES);
+    expect(calls).toBeGreaterThan(2);
+    await host.close();
+  });
+});

@@ -1,0 +1,409 @@
+import { createHash } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { DAY, SECOND } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { createSeal } from "../../src/kit/seal.ts";
+import { deliveries } from "../../src/platform/webhooks/deliver.ts";
+import type { Send } from "../../src/platform/webhooks/send.ts";
+import { createWorker } from "../../src/platform/work/worker.ts";
+import { WEBHOOKS_PATH } from "../support/export-records.ts";
+import { type Hooked, hooked, LOCAL_HOOKS, runOf } from "../support/hooked.ts";
+import { type TestPlatform, startPlatform } from "../support/platform.ts";
+import { type Received, type Receiver, startReceiver, status } from "../support/receiver.ts";
+import { dialects } from "../support/stores.ts";
+
+const BLOCK_BYTES = 64;
+
+/** HMAC-SHA256 as RFC 2104 writes it, from the hash alone. */
+const hmac = (secret: string, body: Buffer): string => {
+  const key = Buffer.alloc(BLOCK_BYTES);
+  key.write(secret);
+  const hash = (pad: number, text: Buffer): Buffer =>
+    createHash("sha256")
+      .update(Buffer.concat([key.map((byte) => byte ^ pad), text]))
+      .digest();
+  return hash(0x5c, hash(0x36, body)).toString("hex");
+};
+
+const bodyOf = ({ body }: Received) => JSON.parse(body.toString("utf8"));
+
+describe.each(dialects)("deliveries ($name)", (dialect) => {
+  let at: TestPlatform;
+  let tenant: Hooked;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    at = await startPlatform(dialect, {}, undefined, LOCAL_HOOKS);
+  });
+  afterAll(() => at.close());
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    tenant = await hooked(at);
+  });
+  afterEach(async () => {
+    await receiver.close();
+    // What a test leaves would be sent in the next one.
+    await at.store.transaction(async (tx) => {
+      await tx.deleteFrom("jobs").execute();
+      await tx.deleteFrom("webhook_deliveries").execute();
+    });
+  });
+
+  const url = (path = "/in"): string => `http://127.0.0.1:${receiver.port}${path}`;
+  const work = (): Promise<void> => at.platform.worker.runDue();
+  const attemptsOf = (all = receiver.received) =>
+    all.map(({ headers }) => Number(headers["x-webhook-attempt"]));
+  const left = () => at.store.read.selectFrom("webhook_deliveries").select("id").execute();
+  const jobs = () =>
+    at.store.read.selectFrom("jobs").select("id").where("kind", "=", "webhook-delivery").execute();
+
+  /** A worker over the same store as a second process has it, with sending of its own. */
+  const otherWorker = (send: Send) => {
+    const { store, clock } = at;
+    const seal = createSeal(Buffer.alloc(32, 7), "webhook-secret");
+    const { delaysMs } = LOCAL_HOOKS;
+    const parts = { newId: randomId, log: silentLog, version: "2", seal, send, delaysMs };
+    const needs = { store, clock, log: silentLog };
+    return createWorker(needs, [deliveries({ ...parts, store, clock })]);
+  };
+
+  it("WH-07 WH-08 a completed run is told with its id, schedule and moment", async () => {
+    await tenant.hook(url("/in?who=us"));
+    const run = await tenant.finish("s-1");
+    at.clock.advance(5 * SECOND);
+    await work();
+    const [request] = receiver.received;
+    expect(receiver.received).toHaveLength(1);
+    expect(request?.path).toBe("/in?who=us");
+    expect(request && bodyOf(request)).toEqual({
+      event: "export.completed",
+      scheduleId: "s-1",
+      payload: run,
+      deliveredAt: new Date(at.clock()).toISOString(),
+    });
+    expect(request?.headers).toMatchObject({
+      "content-type": "application/json",
+      "user-agent": "receivables-mcp/1.2.3",
+      "x-webhook-attempt": "1",
+      "x-webhook-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  it("WH-07 a failed one is told with what failed", async () => {
+    await tenant.hook(url());
+    const failure = { status: "failed", errorStage: "query", errorDetail: "no “rows”\n\u2028 🧾" };
+    const run = await tenant.finish("s-1", failure);
+    await work();
+    expect(receiver.received.map(bodyOf)).toMatchObject([{ event: "export.failed", payload: run }]);
+  });
+
+  it("WH-09 C-31 the signature is the HMAC of the bytes under the secret", async () => {
+    const { secret } = await tenant.hook(url());
+    await tenant.finish("s-1", { errorDetail: "Zoë \\u00e9 \u0007 </script> 🧾" });
+    await work();
+    const [request] = receiver.received;
+    if (request === undefined) throw new Error("nothing was sent");
+    expect(request.headers["x-webhook-signature"]).toBe(`sha256=${hmac(secret, request.body)}`);
+    expect(hmac(secret, Buffer.concat([request.body, Buffer.from(" ")]))).not.toBe(
+      hmac(secret, request.body),
+    );
+  });
+
+  it("WH-06 goes to those that want it, of that tenant alone", async () => {
+    const all = await tenant.hook(url("/all"));
+    const one = await tenant.hook(url("/one"));
+    const other = await tenant.hook(url("/other"));
+    const bind = (id: string, schedule_id: string) =>
+      at.store.transaction((tx) =>
+        tx.updateTable("webhooks").set({ schedule_id }).where("id", "=", id).execute(),
+      );
+    await bind(one.id, "s-1");
+    await bind(other.id, "s-2");
+    const stranger = await hooked(at);
+    await stranger.hook(url("/stranger"));
+    await tenant.finish("s-1");
+    await work();
+    expect(receiver.received.map(({ path }) => path).toSorted()).toEqual(["/all", "/one"]);
+    expect(await tenant.deliveries(all)).toHaveLength(1);
+    expect(await tenant.deliveries(other)).toEqual([]);
+  });
+
+  it("stands or falls with the change that tells of the run", async () => {
+    await tenant.hook(url());
+    const undone = at.store.transaction(async (tx) => {
+      await tenant.tell(tx, runOf("s-1"));
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    await work();
+    expect([receiver.received, await left(), await jobs()]).toEqual([[], [], []]);
+  });
+
+  it("WH-13 WH-17 D-WH-2 is repeated under the same id, signed anew, until it is delivered", async () => {
+    const hook = await tenant.hook(url());
+    receiver.answering((answer, { headers }) =>
+      answer.writeHead(headers["x-webhook-attempt"] === "3" ? 200 : 503).end(),
+    );
+    await tenant.finish("s-1");
+    const started = at.clock();
+    for (const seconds of [0, 30, 60, 120, 300]) {
+      at.clock.advance(seconds * SECOND);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
+      await work();
+    }
+    expect(attemptsOf()).toEqual([1, 2, 3]);
+    expect(new Set(receiver.received.map(({ headers }) => headers["x-webhook-id"])).size).toBe(1);
+    const moment = (seconds: number) => new Date(started + seconds * SECOND).toISOString();
+    expect(receiver.received.map((one) => bodyOf(one).deliveredAt)).toEqual([
+      moment(0),
+      moment(30),
+      moment(90),
+    ]);
+    for (const { headers, body } of receiver.received) {
+      expect(headers["x-webhook-signature"]).toBe(`sha256=${hmac(hook.secret, body)}`);
+    }
+    const about = { webhookId: hook.id, scheduleId: "s-1", event: "export.completed" };
+    const failure = { ...about, status: "failed", httpStatus: 503, error: "HTTP_503" };
+    expect(await tenant.deliveries(hook)).toEqual([
+      {
+        ...about,
+        attempt: 3,
+        status: "delivered",
+        httpStatus: 200,
+        error: null,
+        createdAt: moment(90),
+      },
+      { ...failure, attempt: 2, createdAt: moment(30) },
+      { ...failure, attempt: 1, createdAt: moment(0) },
+    ]);
+    expect(await jobs()).toEqual([]);
+  });
+
+  it("WH-12 C-33 five attempts, 30, 60, 120 and 300 seconds after the one before, and no sixth", async () => {
+    const hook = await tenant.hook(url());
+    receiver.answering(status(500));
+    await tenant.finish("s-1");
+    await work();
+    for (const [index, seconds] of [30, 60, 120, 300].entries()) {
+      at.clock.advance(seconds * SECOND - 1);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
+      await work();
+      expect(receiver.received).toHaveLength(index + 1);
+      at.clock.advance(1);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
+      await work();
+      expect(receiver.received).toHaveLength(index + 2);
+    }
+    at.clock.advance(DAY);
+    await work();
+    expect(attemptsOf()).toEqual([1, 2, 3, 4, 5]);
+    const told = await tenant.deliveries(hook);
+    expect(told.map(({ status }) => status)).toEqual([
+      "abandoned",
+      "failed",
+      "failed",
+      "failed",
+      "failed",
+    ]);
+    expect([await left(), await jobs()]).toEqual([[], []]);
+  });
+
+  it("D-WH-9 the delay begins when the attempt has ended", async () => {
+    await tenant.hook(url());
+    receiver.answering((answer) => {
+      at.clock.advance(8 * SECOND);
+      answer.writeHead(500).end();
+    });
+    await tenant.finish("s-1");
+    await work();
+    at.clock.advance(30 * SECOND - 1);
+    await work();
+    expect(attemptsOf()).toEqual([1]);
+    at.clock.advance(1);
+    await work();
+    expect(attemptsOf()).toEqual([1, 2]);
+  });
+
+  it("WH-13 D-WH-5 an address that became private is a failed attempt like any other", async () => {
+    const hook = await tenant.hook(url());
+    await at.store.transaction((tx) =>
+      tx
+        .updateTable("webhooks")
+        .set({ callback_url: "http://169.254.169.254:8080/" })
+        .where("id", "=", hook.id)
+        .execute(),
+    );
+    await tenant.finish("s-1");
+    await work();
+    expect(await tenant.deliveries(hook)).toMatchObject([
+      { attempt: 1, status: "failed", httpStatus: null, error: "BLOCKED_ADDRESS" },
+    ]);
+    expect(await jobs()).toHaveLength(1);
+  });
+
+  it("WH-15 D-WH-7 goes on after the webhook is deleted, and is recorded", async () => {
+    const hook = await tenant.hook(url());
+    receiver.answering(status(500));
+    await tenant.finish("s-1");
+    await work();
+    await tenant.call("DELETE", `${WEBHOOKS_PATH}/${hook.id}`);
+    await tenant.finish("s-1");
+    receiver.answering(status(204));
+    at.clock.advance(30 * SECOND);
+    await work();
+    expect(attemptsOf()).toEqual([1, 2]);
+    const [, second] = receiver.received;
+    expect(second?.headers["x-webhook-signature"]).toBe(
+      `sha256=${hmac(hook.secret, second?.body ?? Buffer.alloc(0))}`,
+    );
+    expect((await tenant.call("GET", `${WEBHOOKS_PATH}/${hook.id}/deliveries`)).status).toBe(404);
+    const recorded = await at.store.read
+      .selectFrom("webhook_attempts")
+      .select(["attempt", "status"])
+      .where("webhook_id", "=", hook.id)
+      .orderBy("attempt")
+      .execute();
+    expect(recorded).toEqual([
+      { attempt: 1, status: "failed" },
+      { attempt: 2, status: "delivered" },
+    ]);
+  });
+
+  it("WH-14 lists a hundred attempts, the newest first", async () => {
+    const hook = await tenant.hook(url());
+    for (let run = 0; run < 103; run += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await tenant.finish(`s-${run}`);
+      at.clock.advance(1);
+    }
+    await work();
+    at.clock.advance(SECOND);
+    await tenant.finish("s-last");
+    await work();
+    const told = await tenant.deliveries(hook);
+    expect(told).toHaveLength(100);
+    expect(told[0]).toMatchObject({ scheduleId: "s-last", attempt: 1 });
+    const moments = told.map(({ createdAt }) => String(createdAt));
+    expect(moments).toEqual(moments.toSorted().toReversed());
+  });
+
+  it("C-16 another process goes on where one has stopped, at the moment that was planned", async () => {
+    await tenant.hook(url());
+    receiver.answering(status(500));
+    await tenant.finish("s-1");
+    await work();
+    const sent: string[] = [];
+    const heir = otherWorker(async ({ headers }) => {
+      sent.push(headers["X-Webhook-Attempt"] ?? "");
+      return { httpStatus: 204, error: null };
+    });
+    at.clock.advance(30 * SECOND - 1);
+    await heir.runDue();
+    expect(sent).toEqual([]);
+    at.clock.advance(1);
+    await heir.runDue();
+    await work();
+    expect([sent, attemptsOf()]).toEqual([["2"], [1]]);
+  });
+
+  it("what was sent but not recorded is sent again, as the same attempt", async () => {
+    const hook = await tenant.hook(url());
+    await tenant.finish("s-1");
+    const sent: string[] = [];
+    const dying = otherWorker(async ({ headers }) => {
+      sent.push(headers["X-Webhook-Attempt"] ?? "");
+      throw new Error("the process dies here");
+    });
+    await dying.runDue();
+    expect([sent, await tenant.deliveries(hook)]).toEqual([["1"], []]);
+    at.clock.advance(SECOND);
+    await work();
+    expect(attemptsOf()).toEqual([1]);
+    expect(await tenant.deliveries(hook)).toMatchObject([{ attempt: 1, status: "delivered" }]);
+  });
+
+  it("a secret that cannot be unsealed ends in an attempt that says so, not in a loop", async () => {
+    const hook = await tenant.hook(url());
+    await at.store.transaction((tx) =>
+      tx.updateTable("webhooks").set({ secret: "spoilt" }).where("id", "=", hook.id).execute(),
+    );
+    await tenant.finish("s-1");
+    const attempts = async () => (await tenant.deliveries(hook)).map(({ status }) => status);
+    // Five tries of five attempts, each later than the one before by less than a minute beyond its delay.
+    for (let minute = 0; minute < 40; minute += 1) {
+      at.clock.advance(60 * SECOND);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
+      await work();
+    }
+    expect(await attempts()).toEqual(["abandoned", "failed", "failed", "failed", "failed"]);
+    expect(await tenant.deliveries(hook)).toMatchObject([
+      { error: "INTERNAL", httpStatus: null },
+      {},
+      {},
+      {},
+      {},
+    ]);
+    expect([receiver.received, await jobs()]).toEqual([[], []]);
+  });
+
+  it("hundreds of receivers that do not answer hold up nobody else", async () => {
+    const SLOW = 300;
+    const template = await tenant.hook(url("/slow"));
+    const row = await at.store.read
+      .selectFrom("webhooks")
+      .selectAll()
+      .where("id", "=", template.id)
+      .executeTakeFirstOrThrow();
+    const slow = Array.from({ length: SLOW }, (_, index) => ({ ...row, id: `${row.id}-${index}` }));
+    for (let from = 0; from < SLOW; from += 100) {
+      const rows = slow.slice(from, from + 100);
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await at.store.transaction((tx) => tx.insertInto("webhooks").values(rows).execute());
+    }
+    const held: (() => void)[] = [];
+    receiver.answering((answer, { path }) => {
+      const end = (): void => void answer.writeHead(204).end();
+      if (path === "/slow") held.push(end);
+      else end();
+    });
+    await tenant.finish("s-slow");
+    const working = work();
+    await expect.poll(() => held.length, { timeout: 60_000 }).toBe(SLOW + 1);
+    const other = await hooked(at);
+    const quick = await other.hook(url("/quick"));
+    for (let run = 0; run < 5; run += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await other.finish(`s-${run}`);
+    }
+    const second = work();
+    await expect
+      .poll(async () => (await other.deliveries(quick)).length, { timeout: 60_000 })
+      .toBe(5);
+    expect(held).toHaveLength(SLOW + 1);
+    for (const end of held) end();
+    await Promise.all([working, second]);
+    expect(await jobs()).toEqual([]);
+  });
+
+  it("one webhook has two calls at once, however many wait", async () => {
+    await tenant.hook(url());
+    let now = 0;
+    let most = 0;
+    receiver.answering((answer) => {
+      now += 1;
+      most = Math.max(most, now);
+      setImmediate(() => {
+        now -= 1;
+        answer.writeHead(204).end();
+      });
+    });
+    for (let run = 0; run < 12; run += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await tenant.finish(`s-${run}`);
+    }
+    await work();
+    expect(receiver.received).toHaveLength(12);
+    expect(most).toBeLessThanOrEqual(2);
+  });
+});
