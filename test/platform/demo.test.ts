@@ -34,6 +34,8 @@ const TABLES = [
   "assignees",
   "resolutions",
   "business_units",
+  "company_scores",
+  "credit_applications",
   "accounts",
   "account_notes",
   "documents",
@@ -102,6 +104,8 @@ for (const dialect of dialects) {
           assignees: made.assignees.length,
           resolutions: made.resolutions.length,
           businessUnits: 2,
+          scores: made.company_scores.length,
+          applications: 60,
           accounts: 100,
           accountNotes: made.account_notes.length,
           documents: 2000,
@@ -216,6 +220,31 @@ for (const dialect of dialects) {
       await running.platform.worker.runDue();
       expect(await running.platform.sweep()).toEqual({ unfinished: 0, unknown: 0 });
       expect(filesUnder(running.files)).toHaveLength(40);
+    });
+
+    it("lists its credit applications, and reads each with its company's score", async () => {
+      const { body } = await call("POST", at(contract.credit_applications.list.path), {
+        body: { activityType: "LASTMODIFIED", startDate: "2025-01-01", endDate: "2026-12-31" },
+      });
+      expect(body.applications).toHaveLength(60);
+      expect(body.applicationStatusSummary).toHaveLength(10);
+      for (const { applicationId, company } of body.applications) {
+        const path = contract.credit_applications.get.path.replace(
+          "{applicationId}",
+          applicationId,
+        );
+        const one = await call("GET", at(path));
+        expect(contract.credit_applications.get.output.parse(one.body)).toEqual(one.body);
+        const id = String(company.companyId);
+        const score = await call(
+          "GET",
+          at(contract.company_scores.get.path).replace("{companyId}", id),
+        );
+        expect([
+          score.status,
+          contract.company_scores.get.output.safeParse(score.body).error,
+        ]).toEqual([200, undefined]);
+      }
     });
 
     it("numbers the next document and account after its last", async () => {

@@ -2,6 +2,8 @@ import type {
   AccountNoteRow,
   AccountRow,
   BusinessUnitRow,
+  CompanyScoreRow,
+  CreditApplicationRow,
   CsrSequenceRow,
   DisputeNoteRow,
   DisputeRow,
@@ -12,7 +14,10 @@ import type {
 } from "../store/tables.ts";
 import { groupingRow } from "../services/business-units.ts";
 import { type Configuration, configuration, type Making } from "./configuration.ts";
-import { groupings } from "./credit/units.ts";
+import { applicationRow } from "../services/credit-applications/record.ts";
+import { applications } from "./credit/applications.ts";
+import { scoreRows } from "./credit/buyer.ts";
+import { groupings, unitsOf } from "./credit/units.ts";
 import { createDice } from "./dice.ts";
 import { disputes } from "./disputes.ts";
 import { createFake } from "./fake.ts";
@@ -27,6 +32,8 @@ import type { Kept, Paper } from "./papers/paper.ts";
 /** The rows of all that the demo tenant's people work with. */
 export type DemoRows = Configuration & {
   businessUnits: BusinessUnitRow[];
+  scores: CompanyScoreRow[];
+  applications: CreditApplicationRow[];
   accounts: AccountRow[];
   accountNotes: AccountNoteRow[];
   documents: DocumentRow[];
@@ -64,6 +71,10 @@ export const generateDemo = ({ seed, ...options }: DemoOptions): Demo => {
   const rows = {
     ...known,
     businessUnits: units.map((unit) => groupingRow(options.tenantId, unit)),
+    scores: scoreRows(making, ledger.accounts),
+    applications: applications(making, ledger.accounts, unitsOf(making.dice, units)).map((one) =>
+      applicationRow(options.tenantId, one),
+    ),
     accounts,
     accountNotes: accountNotes(making, ledger.accounts),
     documents,

@@ -6,6 +6,8 @@ import { putAccounts } from "../store/accounts.ts";
 import type { FileStore } from "../files/port.ts";
 import { announceFiles, claimFiles } from "../files/unclaimed.ts";
 import { putBusinessUnits } from "../store/business-units.ts";
+import { putScores } from "../store/company-scores.ts";
+import { putApplications } from "../store/credit-applications.ts";
 import { insertDisputes } from "../store/disputes.ts";
 import { putDocuments } from "../store/documents.ts";
 import type { Db, Store } from "../store/port.ts";
@@ -52,6 +54,8 @@ type Counts = Record<
   | "assignees"
   | "resolutions"
   | "businessUnits"
+  | "scores"
+  | "applications"
   | "accounts"
   | "accountNotes"
   | "documents"
@@ -116,6 +120,8 @@ const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
   await insertAll(tx, "reasons", rows.reasons);
   await insertAll(tx, "resolutions", rows.resolutions);
   await putBusinessUnits(tx, rows.businessUnits);
+  await putScores(tx, rows.scores);
+  await putApplications(tx, rows.applications);
   await putAccounts(tx, rows.accounts);
   await insertAll(tx, "account_notes", rows.accountNotes);
   await putDocuments(tx, rows.documents);
@@ -136,6 +142,8 @@ const countsOf = (rows: DemoRows): Omit<Counts, "documentAttachments"> => ({
   assignees: rows.assignees.length,
   resolutions: rows.resolutions.length,
   businessUnits: rows.businessUnits.length,
+  scores: rows.scores.length,
+  applications: rows.applications.length,
   accounts: rows.accounts.length,
   accountNotes: rows.accountNotes.length,
   documents: rows.documents.length,

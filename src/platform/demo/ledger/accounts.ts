@@ -155,3 +155,6 @@ export const accounts = (making: Making): Account[] => {
     return [parent, ...branches];
   });
 };
+
+export const contactMail = ({ domain }: Account, { firstName, lastName }: Name): string =>
+  `${plain(firstName)}.${plain(lastName)}@${domain}`;

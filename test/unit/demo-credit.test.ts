@@ -1,0 +1,172 @@
+import { describe, expect, it } from "vitest";
+import type { FormField } from "../../src/contract/credit-form.ts";
+import { CompanyScore } from "../../src/contract/operations/company-scores.ts";
+import {
+  CreditApplication,
+  CreditApplicationDetail,
+  STATUS_TYPES,
+} from "../../src/contract/operations/credit-applications.ts";
+import { withoutSensitiveAnswers } from "../../src/contract/sensitive-answers.ts";
+import { DAY } from "../../src/kit/clock.ts";
+import { generateDemo } from "../../src/platform/demo/generate.ts";
+import { LOGINS } from "../../src/platform/demo/people.ts";
+import { applicationTarget } from "../../src/platform/import/credit-applications.ts";
+
+const NOW = Date.parse("2026-11-21T08:00:00Z");
+const users = new Map(LOGINS.map(({ email }) => [email, `user of ${email}`]));
+const demoAt = (now: number) =>
+  generateDemo({ seed: 42, tenantId: "demo", now, userOf: (email) => users.get(email) }).rows;
+
+const demo = demoAt(NOW);
+const accounts = new Map(demo.accounts.map((row) => [row.account_number, row]));
+const all = demo.applications.map((row) => ({
+  row,
+  summary: CreditApplication.parse(JSON.parse(row.summary)),
+  detail: CreditApplicationDetail.parse(JSON.parse(row.detail)),
+}));
+type Application = (typeof all)[number];
+
+const fieldsOf = ({ detail }: Application): FormField[] =>
+  (detail.applicationForm?.formType ?? []).flatMap(({ sectionList }) =>
+    sectionList.flatMap(({ fieldsList }) => fieldsList),
+  );
+
+const inOrder = (...moments: (string | null)[]): void => {
+  const known = moments.filter((moment) => moment !== null);
+  expect(known).toEqual(known.toSorted());
+};
+
+describe("the demo tenant's credit applications", () => {
+  it("are sixty, in every status", () => {
+    expect(all).toHaveLength(60);
+    expect(new Set(all.map(({ row }) => row.id)).size).toBe(60);
+    expect(new Set(all.map(({ row }) => row.status_type))).toEqual(new Set(STATUS_TYPES));
+  });
+
+  it("obey all that an import would ask of them, the rules of answers included", () => {
+    const { parse } = applicationTarget({ tenantId: "demo" });
+    for (const { summary, detail } of all) {
+      const { autoDecisioned, references } = summary;
+      const company = { ...detail.company, dba: summary.company.dba };
+      const { faults } = parse({ ...detail, company, autoDecisioned, references });
+      expect(faults).toBeUndefined();
+    }
+  });
+
+  it("are each of another account, under its name and address", () => {
+    expect(new Set(all.map(({ summary }) => summary.company.companyId)).size).toBe(60);
+    for (const { summary, detail } of all) {
+      const account = accounts.get(`C-${summary.company.companyId}`);
+      expect(account?.name).toBe(summary.company.name);
+      const { billing_address: address } = JSON.parse(account?.fields ?? "{}");
+      expect(detail.company.address).toMatchObject({
+        address1: address.address1,
+        city: address.city,
+        country: { isoCountryCode: address.country },
+      });
+      const parent = account?.parent_account_number;
+      expect(detail.company.headCompanyId).toBe(
+        parent == null ? null : Number(parent.replace("C-", "")),
+      );
+    }
+  });
+
+  it("name values of business units that exist, and people who have a login", () => {
+    const values = demo.businessUnits.flatMap(({ value_list }) =>
+      JSON.parse(value_list).map((value: { businessUnitsValuesId: string }) => value),
+    );
+    const known = new Set(values.map((value) => value.businessUnitsValuesId));
+    expect(known.size).toBe(8);
+    for (const { row, detail } of all) {
+      const named: string[] = JSON.parse(row.unit_ids);
+      expect(named).toHaveLength(2);
+      for (const id of named) expect(known).toContain(id);
+      for (const user of detail.applicationUsers) {
+        expect(users.get(user.userEmailAddress ?? "")).toBe(user.userId);
+      }
+    }
+  });
+
+  it("have their dates in order, none of them to come", () => {
+    for (const { row, detail } of all) {
+      const { applicationDate, applicantAccessDate, applicantSubmitDate } = detail;
+      inOrder(applicationDate, applicantAccessDate, applicantSubmitDate);
+      inOrder(applicationDate, detail.applicationStatus.statusDate, detail.lastActivityDate);
+      inOrder(applicantSubmitDate, detail.applicationStatus.statusDate);
+      inOrder(applicationDate, detail.lastReminderDate, detail.lastActivityDate);
+      expect(row.activity_at).toBeLessThan(NOW);
+      expect(row.status_at).toBe(Date.parse(detail.applicationStatus.statusDate));
+    }
+  });
+
+  it("are filled as far as they have come", () => {
+    for (const application of all) {
+      const { detail, summary, row } = application;
+      const required = fieldsOf(application).filter((field) => field.required);
+      const answered = required.filter(({ answerDetails }) => answerDetails[0]?.answer !== null);
+      expect(required.length).toBeGreaterThan(9);
+      if (detail.applicantSubmitDate !== null) expect(answered).toEqual(required);
+      if (row.status_type === "Initiated") expect(answered).toEqual([]);
+      if (row.status_type === "In Progress") {
+        expect(answered.length).toBeGreaterThan(2);
+        expect(answered.length).toBeLessThan(required.length);
+      }
+      const decided = /Approved|Declined/.test(row.status_type);
+      expect(detail.companyScore !== null).toBe(decided);
+      if (row.status_type === "Closed - Declined") {
+        expect(detail.companyScore?.assignedCreditLine).toBe(0);
+      }
+      expect(detail.tradeReferences.length > 1).toBe(detail.applicantSubmitDate !== null);
+      expect(summary.references.tradeRefReferenceRequestedCount).toBe(
+        String(detail.tradeReferences.length),
+      );
+    }
+    expect(all.some(({ summary }) => summary.autoDecisioned)).toBe(true);
+  });
+
+  it("ask for what is to be masked, and have parts that are not in use any more", () => {
+    const masked = all.map(({ detail }) => withoutSensitiveAnswers(detail));
+    const shown = JSON.stringify(masked);
+    for (const application of all.filter(({ detail }) => detail.applicantSubmitDate !== null)) {
+      for (const name of ["Federal tax ID", "Account number"]) {
+        const field = fieldsOf(application).find((one) => one.displayName === name);
+        const [answer] = field?.answerDetails ?? [];
+        expect(String(answer?.answer)).toMatch(/^[\d-]{9,}$/);
+        expect(shown).not.toContain(String(answer?.answer));
+      }
+    }
+    const [first] = all;
+    const parts = first === undefined ? [] : fieldsOf(first);
+    expect(parts.some(({ status }) => status === "Disabled")).toBe(true);
+    expect(parts.some(({ secondaryFields }) => secondaryFields.length > 0)).toBe(true);
+    expect(parts.some(({ fieldsSet }) => fieldsSet.length > 0)).toBe(true);
+  });
+
+  it("tell the same story a week later, each a week later", () => {
+    const story = (rows: typeof demo, shift: number) =>
+      rows.applications.map(({ id, status_type, status_at }) => [
+        id,
+        status_type,
+        status_at - shift,
+      ]);
+    expect(story(demoAt(NOW + 7 * DAY), 7 * DAY)).toEqual(story(demo, 0));
+  });
+});
+
+describe("the demo tenant's company scores", () => {
+  it("know every account's company, once a quarter, with values in their range", () => {
+    expect(new Set(demo.scores.map(({ company_id }) => `C-${company_id}`))).toEqual(
+      new Set(accounts.keys()),
+    );
+    const keys = demo.scores.map(({ company_id, as_of }) => `${company_id} ${as_of}`);
+    expect(new Set(keys).size).toBe(keys.length);
+    for (const { fields, as_of } of demo.scores) {
+      const { fibs, dibs } = CompanyScore.parse(JSON.parse(fields));
+      expect(as_of).toBeLessThan(NOW);
+      for (const value of [...Object.values(fibs), ...Object.values(dibs)]) {
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect(value).toBeLessThanOrEqual(100);
+      }
+    }
+  });
+});
