@@ -6,70 +6,91 @@ import type { CreditApplicationDetail } from "./operations/credit-applications.t
 const SHOWN = 4;
 const MASK = "****";
 
-// Words apart, however a name is written: taxId, TAX_ID, tax-id.
-const wordsOf = (name: string): string =>
+const spaced = (name: string): string =>
   name
-    .normalize("NFKC")
-    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
     .replace(/[^\p{L}\p{N}#]+/gu, " ")
+    .trim()
     .toLowerCase();
 
-const NUMBER = "(?:id|ids|identifier|identification|number|numbers|num|no|nr|#)";
-const numbered = (words: string): string =>
-  `\\b(?:${words})\\b.*(?<![\\p{L}\\p{N}])${NUMBER}(?![\\p{L}\\p{N}])`;
-const TAX = new RegExp(
-  [
-    numbered("tax|taxpayer|vat|gst|hst|federal|employer|social insurance"),
-    String.raw`\b(?:taxid|ein|fein|tin|itin|ssn|abn|social security)\b`,
-    String.raw`^vat$`,
-  ].join("|"),
-  "u",
-);
-const ACCOUNT = new RegExp(
-  [numbered("accounts?|acct"), String.raw`\b(?:bank accounts?|iban|bban)\b`].join("|"),
-  "u",
-);
-const ANY_NUMBER = new RegExp(`(?<![\\p{L}\\p{N}])${NUMBER}(?![\\p{L}\\p{N}])`, "u");
-const TAX_SET = /\btax ?ids?\b/u;
-const BANK_SET = /\bbank\b/u;
-
-type Set = "tax" | "bank" | undefined;
-
-/** What names a set; a field with members is one, whatever its type is called. */
-const setName = ({ fieldType, fieldsSet, displayName }: AnyField): string =>
-  wordsOf(
-    [
-      fieldType?.displayName ?? "",
-      fieldType?.fieldSetsId ?? "",
-      fieldsSet.length > 0 ? displayName : "",
-    ].join(" "),
-  );
-
-/** Which of the sets with sensitive members a field is. */
-const setOf = (field: AnyField): Set => {
-  const name = setName(field);
-  if (TAX_SET.test(name)) return "tax";
-  return BANK_SET.test(name) ? "bank" : undefined;
+/** A name as words, however it is written: taxId, TAX_ID, tax-ids, EINNumber; without what nobody sees. */
+const readingsOf = (name: string): string[] => {
+  const seen = name.normalize("NFKC").replace(/\p{Cf}/gu, "");
+  const camel = seen.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2");
+  // An abbreviation before a word, or in the plural: both readings count.
+  return [camel, camel.replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")].map(spaced);
 };
 
-const isSensitive = (field: AnyField, within: Set): boolean => {
+type Tells = (words: string) => boolean;
+
+const reads = (name: string, ...tells: readonly Tells[]): boolean =>
+  readingsOf(name).some((words) => tells.some((tell) => tell(words)));
+
+const NUMBER = "id|ids|identifier|identification|number|numbers|num|no|nr|#";
+const alone = (words: string): RegExp =>
+  new RegExp(`(?<![\\p{L}\\p{N}])(?:${words})(?![\\p{L}\\p{N}])`, "u");
+
+const has = (words: string): Tells => {
+  const pattern = alone(words);
+  return (name) => pattern.test(name);
+};
+
+/** One of these words, and further on a word for a number; in two steps, because a name may be long. */
+const numbered = (words: string): Tells => {
+  const [pattern, number] = [alone(words), alone(NUMBER)];
+  return (name) => {
+    const found = pattern.exec(name);
+    return found !== null && number.test(name.slice(found.index + found[0].length));
+  };
+};
+
+const TAX: readonly Tells[] = [
+  numbered("tax|taxpayer|vat|gst|hst|federal|employer|social insurance"),
+  has("tax ?id(?:number|no)?|tax(?:number|no)|ein|fein|tin|itin|ssn|abn|social security"),
+  has("steuernummer|steuer ?id|u ?st ?id(?: ?nr)?|nif|rfc|cnpj|cpf|partita iva"),
+  (name) => name === "vat",
+];
+const ACCOUNT: readonly Tells[] = [
+  numbered("accounts?|acct"),
+  has("bank ?accounts?|(?:bank)?account(?:number|no|id)|iban|bban|kontonummer"),
+];
+const ANY_NUMBER = has(NUMBER);
+const TAX_SET = has("tax ?ids?");
+const BANK_SET = has("bank");
+
+/** What is hidden of the answers that belong to a question: every one, or those that are numbers by name. */
+type Hidden = "all" | "numbers" | undefined;
+
+const inSet = ({ fieldType, fieldsSet, displayName }: AnyField): Hidden => {
+  // A field with members is a set, whatever its type is called.
+  const own = fieldsSet.length > 0 ? displayName : "";
+  const names = [fieldType?.displayName ?? "", fieldType?.fieldSetsId ?? "", own];
+  if (names.some((name) => reads(name, TAX_SET))) return "all";
+  return names.some((name) => reads(name, BANK_SET)) ? "numbers" : undefined;
+};
+
+const isSensitive = (field: AnyField, hidden: Hidden): boolean => {
   // What is answered for a whole set at once is answered for each of its members.
-  if (within === "tax" || setOf(field) !== undefined) return true;
-  const names = [field.displayName, field.name ?? ""].map(wordsOf).map((name) => name.trim());
-  const patterns = within === "bank" ? [TAX, ACCOUNT, ANY_NUMBER] : [TAX, ACCOUNT];
-  return names.some((name) => patterns.some((pattern) => pattern.test(name)));
+  if (hidden === "all" || inSet(field) !== undefined) return true;
+  const tells = [...TAX, ...ACCOUNT, ...(hidden === "numbers" ? [ANY_NUMBER] : [])];
+  return reads(field.displayName, ...tells) || reads(field.name ?? "", ...tells);
 };
+
+/** What follows from a question about a number is that number more often than not. */
+const below = (field: AnyField, hidden: Hidden): Hidden =>
+  inSet(field) ?? (isSensitive(field, hidden) ? "all" : undefined);
 
 const MASKED = /^\*{4}[\p{L}\p{N}]{0,4}$/u;
+const YES_OR_NO = /^(?:yes|no|true|false|)$/i;
 
 const masked = <T extends string | number | boolean | null>(value: T): T | string => {
-  if (value === null || typeof value === "boolean" || MASKED.test(String(value))) return value;
-  const characters = String(value).match(/[\p{L}\p{N}]/gu) ?? [];
+  const text = String(value ?? "");
+  if (YES_OR_NO.test(text) || MASKED.test(text)) return value;
+  const characters = text.match(/[\p{L}\p{N}]/gu) ?? [];
   return characters.length > SHOWN ? `${MASK}${characters.slice(-SHOWN).join("")}` : MASK;
 };
 
-const hiding = <F extends AnyField>(field: F, within?: Set): F =>
-  isSensitive(field, within)
+const hiding = <F extends AnyField>(field: F, hidden: Hidden): F =>
+  isSensitive(field, hidden)
     ? {
         ...field,
         answerDetails: field.answerDetails.map((one) => ({ ...one, answer: masked(one.answer) })),
@@ -78,14 +99,14 @@ const hiding = <F extends AnyField>(field: F, within?: Set): F =>
       }
     : field;
 
-const withSet = <F extends SecondaryField | FormField>(field: F): F => ({
-  ...hiding(field),
-  fieldsSet: field.fieldsSet.map((one) => hiding(one, setOf(field))),
+const withSet = <F extends SecondaryField | FormField>(field: F, hidden?: Hidden): F => ({
+  ...hiding(field, hidden),
+  fieldsSet: field.fieldsSet.map((one) => hiding(one, below(field, hidden))),
 });
 
 const inField = (field: FormField): FormField => ({
   ...withSet(field),
-  secondaryFields: field.secondaryFields.map(withSet),
+  secondaryFields: field.secondaryFields.map((one) => withSet(one, below(field, undefined))),
 });
 
 const inSection = (section: FormSection): FormSection => ({

@@ -51,6 +51,16 @@ describe("sensitive answers", () => {
     "Account No.",
     "Acct #",
     "IBAN",
+    "EINNumber",
+    "Tax IDs",
+    "customerVATNo",
+    "taxid",
+    "TAXIDNO",
+    "bankaccountnumber",
+    "Steuer-ID",
+    "USt-IdNr.",
+    "T\u200bax\u2060 ID",
+    "Ｔａｘ　ＩＤ",
   ])("D-CRED-6 the answer to %s is masked to its last four", (name) => {
     expect(readAs(name)).toEqual(["****4321"]);
     expect(readAs("Question 7", { name })).toEqual(["****4321"]);
@@ -65,6 +75,10 @@ describe("sensitive answers", () => {
     "Einar's title",
     "Phone number",
     "Identification",
+    "Tax notes",
+    "Accountant",
+    "Protein content",
+    "",
   ])("D-CRED-6 the answer to %s is not", (name) => {
     expect(readAs(name)).toEqual([SECRET]);
   });
@@ -72,7 +86,7 @@ describe("sensitive answers", () => {
   it("D-CRED-6 hides every form that an answer may take, and short ones whole", () => {
     const displayName = "Tax ID";
     const said = read({ displayName, ...answers(987_654_321, "1234", "", null, true, "÷12345÷") });
-    expect(said).toEqual(["****4321", "****", "****", null, true, "****2345"]);
+    expect(said).toEqual(["****4321", "****", "", null, true, "****2345"]);
     const [first] = fieldsIn(
       withoutSensitiveAnswers(
         detailWith(field("f", { displayName, value: SECRET, values: [SECRET, "11-2223333"] })),
@@ -106,6 +120,23 @@ describe("sensitive answers", () => {
       "Norway",
     ]);
     expect(shown({ ...set("Address"), ...members })).toEqual([SECRET, SECRET, "Norway"]);
+  });
+
+  it("D-CRED-6 hides what follows from a sensitive question, and no plain yes or no", () => {
+    const [first] = fieldsIn(
+      withoutSensitiveAnswers(
+        detailWith(
+          field("f", {
+            displayName: "Do you have a tax ID?",
+            ...answers("Yes"),
+            hasSecondaryQuestions: true,
+            secondaryFields: [field("g", { displayName: "Which one?", ...answers(SECRET) })],
+          }),
+        ),
+      ),
+    );
+    expect(first?.answerDetails[0]?.answer).toBe("Yes");
+    expect(first?.secondaryFields[0]?.answerDetails[0]?.answer).toBe("****4321");
   });
 
   it("D-CRED-6 looks into secondary questions, their sets and references", () => {
@@ -144,7 +175,8 @@ describe("sensitive answers", () => {
         expect(withoutSensitiveAnswers(once)).toEqual(once);
         if (!isSecret) expect(once).toEqual(detail);
         const masked = fieldsIn(once)[0]?.answerDetails.map(({ answer }) => String(answer)) ?? [];
-        if (isSecret) for (const one of masked) expect(one).toMatch(/^\*{4}[\p{L}\p{N}]{0,4}$/u);
+        const hidden = /^(?:\*{4}[\p{L}\p{N}]{0,4}|yes|no|true|false|)$/iu;
+        if (isSecret) for (const one of masked) expect(one).toMatch(hidden);
       }),
     );
   });
