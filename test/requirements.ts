@@ -260,7 +260,7 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Payment query and schema",
-    now: "none",
+    now: "all",
     lines: {
       "QY-01": "the catalogue needs no key",
       "QY-02": "a query answers rows and a cursor",

@@ -26,7 +26,8 @@ export const importLedger = async (store: Store, path: string, rows: number): Pr
     target,
     format: "csv",
     map: readMap(JSON.stringify(MAP), target.fields),
-    bytes: createReadStream(path),
+    bytes: () => createReadStream(path),
+    warn: () => {},
     reject: async ([first]) => {
       throw new Error(`refused: ${first?.field} ${first?.message}`);
     },

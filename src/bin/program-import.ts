@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import { type Source, SOURCES } from "../contract/payments/catalogue.ts";
+import { type Format, FORMATS, isBankFormat } from "../platform/import/formats.ts";
 import { leaf, type Run } from "./program-parts.ts";
 
 /** What files can be imported to. */
@@ -15,9 +16,6 @@ export const KINDS = [
   "audit-logs",
 ] as const;
 export type Kind = (typeof KINDS)[number];
-
-const FORMATS = ["csv", "ndjson"] as const;
-export type Format = (typeof FORMATS)[number];
 
 export type Wish = {
   kind: Kind;
@@ -37,6 +35,16 @@ type Options = {
   source?: Source;
 };
 
+/** What of a wish does not go together. */
+const misuse = (kind: Kind, { source, format, map }: Options): string | undefined => {
+  if ((kind === "payments") !== (source !== undefined)) {
+    return "payments, and nothing else, are imported with --source";
+  }
+  if (format === undefined || !isBankFormat(format)) return undefined;
+  if (source !== "cashapp") return `${format} is a format of payments of the source cashapp`;
+  return map === undefined ? undefined : `${format} has no columns that a map could name`;
+};
+
 export const importing = (run: Run): Command =>
   leaf("import", "Import a file; the rows it refuses are written to FILE.rejects.ndjson.")
     .addArgument(new Argument("<kind>", "what its rows are").choices(KINDS))
@@ -53,11 +61,8 @@ export const importing = (run: Run): Command =>
     .addOption(new Option("--source <source>", "of payments").choices(SOURCES))
     .action((kind: Kind, file: string, options: Options, self: Command) => {
       const { tenant: tenantId, createConfiguration = false, format, map, source } = options;
-      if ((kind === "payments") !== (source !== undefined)) {
-        self.error("error: payments, and nothing else, are imported with --source", {
-          exitCode: 2,
-        });
-      }
+      const fault = misuse(kind, options);
+      if (fault !== undefined) self.error(`error: ${fault}`, { exitCode: 2 });
       const wish: Wish = {
         kind,
         file,

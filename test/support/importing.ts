@@ -9,8 +9,9 @@ import { applicationTarget } from "../../src/platform/import/credit-applications
 import { disputeTarget } from "../../src/platform/import/disputes.ts";
 import { documentTarget } from "../../src/platform/import/documents.ts";
 import { paymentTarget } from "../../src/platform/import/payments.ts";
+import { type Format, isBankFormat } from "../../src/platform/import/formats.ts";
 import { readMap } from "../../src/platform/import/map.ts";
-import { type Counts, type Format, type Reject, runImport } from "../../src/platform/import/run.ts";
+import { type Counts, type Reject, runImport } from "../../src/platform/import/run.ts";
 import { scoreTarget } from "../../src/platform/import/scores.ts";
 import type { Target } from "../../src/platform/import/target.ts";
 import type { TestPlatform } from "./platform.ts";
@@ -33,6 +34,7 @@ const importTo = async <Values>(
 ) => {
   const rejects: Reject[] = [];
   const ignored: string[] = [];
+  const warned: string[] = [];
   const progress: Counts[] = [];
   const counts = await runImport({
     store,
@@ -40,15 +42,16 @@ const importTo = async <Values>(
     target,
     format,
     map: map === undefined ? undefined : readMap(JSON.stringify(map), target.fields),
-    bytes: pieces(text, 4096),
+    bytes: () => pieces(text, 4096),
     reject: async (more) => {
       rejects.push(...more);
     },
     progress: (sofar) => progress.push({ ...sofar }),
     ignored: (columns) => ignored.push(...columns),
+    warn: (place, message) => warned.push(`${place} ${message}`),
     ended: ended ?? new AbortController().signal,
   });
-  return { counts, rejects, ignored, progress };
+  return { counts, rejects, ignored, warned, progress };
 };
 
 export const importDisputes = (
@@ -108,7 +111,8 @@ export const importPayments = async (
   text: string | Buffer,
   how: How = {},
 ) => {
-  const target = paymentTarget({ tenantId, source, clock: at.clock });
+  const matching = isBankFormat(how.format ?? "csv");
+  const target = paymentTarget({ tenantId, source, clock: at.clock, matching });
   try {
     return await importTo(at, tenantId, target, text, how);
   } finally {

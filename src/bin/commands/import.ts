@@ -1,5 +1,8 @@
-import { type FileHandle, open, readFile, rm } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { createReadStream, createWriteStream } from "node:fs";
+import { type FileHandle, mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
 import type { Source } from "../../contract/payments/catalogue.ts";
 import { createLog } from "../../kit/log.ts";
@@ -11,6 +14,7 @@ import { closureTarget } from "../../platform/import/closures.ts";
 import { applicationTarget } from "../../platform/import/credit-applications.ts";
 import { disputeTarget } from "../../platform/import/disputes.ts";
 import { documentTarget } from "../../platform/import/documents.ts";
+import { type Format, isBankFormat } from "../../platform/import/formats.ts";
 import { type ImportMap, readMap } from "../../platform/import/map.ts";
 import { paymentTarget } from "../../platform/import/payments.ts";
 import { type Counts, type Reject, runImport } from "../../platform/import/run.ts";
@@ -18,10 +22,10 @@ import { scoreTarget } from "../../platform/import/scores.ts";
 import type { Target } from "../../platform/import/target.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
-import type { Format, Kind, Wish } from "../program-import.ts";
+import type { Kind, Wish } from "../program-import.ts";
 import { createProgress } from "../progress.ts";
 
-type Needs = Parameters<typeof disputeTarget>[0] & { source: Source };
+type Needs = Parameters<typeof disputeTarget>[0] & { source: Source; matching: boolean };
 
 const TARGETS: Record<Kind, (needs: Needs) => Target> = {
   accounts: accountTarget,
@@ -42,14 +46,28 @@ const cannotRead = (what: string, path: string, error: unknown): Problem =>
   );
 
 type Input = {
-  bytes: AsyncIterable<Uint8Array>;
+  /** From its start, each time it is asked. */
+  bytes: () => AsyncIterable<Uint8Array>;
   /** Bytes in all, where they are known. */
   size: number | undefined;
   close(): Promise<void>;
 };
 
-const openInput = async (file: string): Promise<Input> => {
-  if (file === "-") return { bytes: process.stdin, size: undefined, close: async () => {} };
+/** What comes over standard input, kept where it can be read twice. */
+const spooled = async (): Promise<Input> => {
+  const folder = await mkdtemp(join(tmpdir(), "receivables-import-"));
+  const path = join(folder, "stdin");
+  await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
+  return {
+    bytes: () => createReadStream(path),
+    size: undefined,
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+};
+
+const openInput = async ({ file }: Wish, format: Format): Promise<Input> => {
+  if (file === "-" && isBankFormat(format)) return spooled();
+  if (file === "-") return { bytes: () => process.stdin, size: undefined, close: async () => {} };
   const handle = await open(file).catch((error: unknown) => {
     throw cannotRead("file", file, error);
   });
@@ -59,7 +77,7 @@ const openInput = async (file: string): Promise<Input> => {
     throw new Problem("invalid_request", `${file} is a folder.`);
   }
   const size = stat.isFile() ? stat.size : undefined;
-  const bytes = handle.createReadStream({ autoClose: false });
+  const bytes = () => handle.createReadStream({ autoClose: false, start: 0 });
   return { bytes, size, close: () => handle.close() };
 };
 
@@ -103,13 +121,14 @@ const mapOf = async ({ map }: Wish, target: Target) => {
 };
 
 type Parts = {
+  format: Format;
   target: Target;
   map: ImportMap | undefined;
   input: Input;
 };
 
 const perform = async (io: Io, wish: Wish, base: Base, parts: Parts): Promise<void> => {
-  const { input, target, map } = parts;
+  const { format, input, target, map } = parts;
   const { kind, tenantId } = wish;
   const log = createLog(io.config.level);
   const name = wish.file === "-" ? "stdin" : basename(wish.file);
@@ -123,9 +142,13 @@ const perform = async (io: Io, wish: Wish, base: Base, parts: Parts): Promise<vo
       store,
       tenantId,
       target,
-      format: formatOf(wish),
+      format,
       map,
-      bytes: counted(input.bytes, (more) => (bytes += more)),
+      bytes: () => {
+        bytes = 0;
+        return counted(input.bytes(), (more) => (bytes += more));
+      },
+      warn: (place, message) => log.warn("import.odd", { place, message }),
       reject: rejects.add,
       progress: (sofar) => progress.at(bytes, sofar),
       ignored: (columns) => log.warn("import.columns_ignored", { columns }),
@@ -146,11 +169,13 @@ export const importFile = async (io: Io, wish: Wish): Promise<void> => {
   try {
     await checkTenantExists(base.store.read, tenantId);
     const source = wish.source ?? "cashapp";
-    const target = TARGETS[wish.kind]({ ...base, tenantId, createConfiguration, source });
+    const format = formatOf(wish);
+    const matching = isBankFormat(format);
+    const target = TARGETS[wish.kind]({ ...base, tenantId, createConfiguration, source, matching });
     const map = await mapOf(wish, target);
-    const input = await openInput(wish.file);
+    const input = await openInput(wish, format);
     try {
-      await perform(io, wish, base, { target, map, input });
+      await perform(io, wish, base, { format, target, map, input });
     } finally {
       await input.close();
       target.close?.();

@@ -1,13 +1,15 @@
 import type { Source } from "../../contract/payments/catalogue.ts";
 import { type Clock, iso } from "../../kit/clock.ts";
 import {
+  addPayments,
   findKnown,
   type KnownPayment,
   type NewPayment,
-  putPayments,
+  replacePayments,
   takeSeqs,
 } from "../store/payments.ts";
 import type { Db } from "../store/port.ts";
+import { matchDocuments } from "./payments/match.ts";
 import { createOccurrences } from "./payments/occurrences.ts";
 import {
   createRowCheck,
@@ -19,7 +21,13 @@ import {
 } from "./payments/row.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
 
-type Needs = { tenantId: string; clock: Clock; source: Source };
+type Needs = {
+  tenantId: string;
+  clock: Clock;
+  source: Source;
+  /** The file tells of payments alone: the documents that they pay are to be found. */
+  matching: boolean;
+};
 
 /** A row with its id, and what tells it from what a file said before. */
 type Sent = { id: string; hash: string; values: Values };
@@ -52,9 +60,19 @@ const write = async (needs: Needs, tx: Db, rows: readonly Accepted<Sent>[]): Pro
     return made === undefined ? "unchanged" : "written";
   });
   const { fresh } = batch;
+  if (needs.matching) {
+    const found = await matchDocuments(tx, tenantId, [...waiting.values()]);
+    for (const [place, id] of [...waiting.keys()].entries()) {
+      const row = found[place];
+      if (row !== undefined) waiting.set(id, row);
+    }
+  }
   let next = fresh.size === 0 ? 0 : await takeSeqs(tx, tenantId, source, fresh.size);
-  const put = [...waiting].map(([id, row]) => (fresh.has(id) ? { ...row, seq: next++ } : row));
-  await putPayments(tx, source, put);
+  const rowsOf = (isNew: boolean) =>
+    [...waiting].filter(([id]) => fresh.has(id) === isNew).map(([, row]) => row);
+  const added = rowsOf(true).map((row) => ({ ...row, seq: next++ }));
+  await addPayments(tx, source, added);
+  await replacePayments(tx, source, rowsOf(false));
   return outcomes;
 };
 

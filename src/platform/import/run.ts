@@ -1,14 +1,23 @@
 import type { Fault } from "../../contract/errors.ts";
 import type { Store } from "../store/port.ts";
+import { readBai2 } from "./bank/bai2.ts";
+import { readCamt } from "./bank/camt.ts";
+import { readEdi820 } from "./bank/edi820.ts";
+import type { ReadBankFile, Warn } from "./bank/file.ts";
 import { csvReader } from "./csv.ts";
+import { type BankFormat, type Format, isBankFormat } from "./formats.ts";
 import { readLines } from "./lines.ts";
 import type { ImportMap } from "./map.ts";
 import { createMapping, type Mapped } from "./mapping.ts";
 import { ndjsonReader } from "./ndjson.ts";
-import { isRow, type Item } from "./rows.ts";
+import { isRow, type Item, type Reader } from "./rows.ts";
 import type { Accepted, Target } from "./target.ts";
 
-export type Format = "csv" | "ndjson";
+const BANK_READERS: Record<BankFormat, ReadBankFile> = {
+  bai2: readBai2,
+  camt: readCamt,
+  edi820: readEdi820,
+};
 
 export type Counts = {
   read: number;
@@ -28,12 +37,15 @@ export type ImportNeeds<Values> = {
   target: Target<Values>;
   format: Format;
   map: ImportMap | undefined;
-  bytes: AsyncIterable<Uint8Array>;
+  /** The file from its start; read twice where all of it must be well formed before anything is written. */
+  bytes: () => AsyncIterable<Uint8Array>;
   /** Takes the rejects of a batch, once the batch is written. */
   reject: (rejects: readonly Reject[]) => Promise<void>;
   progress: (counts: Counts) => void;
   /** Names columns that no field bears, where there is no map to say that this is meant. */
   ignored: (columns: readonly string[]) => void;
+  /** Tells of what a file says that is no reason to refuse it. */
+  warn: Warn;
   ended: AbortSignal;
 };
 
@@ -102,30 +114,60 @@ const writeBatch = async <Values>(
   return rejects;
 };
 
+/** Reads items of a file; the columns are known once the first ones are there. */
+type Reading = {
+  columns(): readonly string[] | null;
+  items(): AsyncIterable<Item[]>;
+};
+
+async function* fromLines(reader: Reader, bytes: AsyncIterable<Uint8Array>) {
+  for await (const lines of readLines(bytes)) yield reader.push(lines);
+  yield reader.end();
+}
+
+const silently: Warn = () => {};
+
+/** A bank's file counts as a whole: whatever is wrong with it is found before its first row is given. */
+async function* fromBank(
+  format: BankFormat,
+  { bytes, warn }: Pick<ImportNeeds<unknown>, "bytes" | "warn">,
+) {
+  const read = BANK_READERS[format];
+  const trial = read(bytes(), silently);
+  while ((await trial.next()).done !== true);
+  yield* read(bytes(), warn);
+}
+
+const readingOf = (needs: Pick<ImportNeeds<unknown>, "format" | "bytes" | "warn">): Reading => {
+  const { format } = needs;
+  if (isBankFormat(format)) return { columns: () => null, items: () => fromBank(format, needs) };
+  const reader = format === "csv" ? csvReader() : ndjsonReader();
+  return {
+    columns: () => reader.columns() ?? null,
+    items: () => fromLines(reader, needs.bytes()),
+  };
+};
+
 /** The items of a file, as many at once as make a batch. */
 async function* batches(
-  reader: ReturnType<typeof csvReader>,
-  bytes: AsyncIterable<Uint8Array>,
+  reading: Reading,
   batchRows: number,
 ): AsyncGenerator<Item[], void, undefined> {
   let waiting: Item[] = [];
-  for await (const lines of readLines(bytes)) {
-    for (const item of reader.push(lines)) waiting.push(item);
+  for await (const items of reading.items()) {
+    for (const item of items) waiting.push(item);
     while (waiting.length >= batchRows) {
       yield waiting.slice(0, batchRows);
       waiting = waiting.slice(batchRows);
     }
   }
-  for (const item of reader.end()) waiting.push(item);
-  for (let from = 0; from < waiting.length; from += batchRows) {
-    yield waiting.slice(from, from + batchRows);
-  }
+  if (waiting.length > 0) yield waiting;
 }
 
 /** Reads a file to its end, in bounded memory; each batch is written in one transaction. */
 export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Counts> => {
-  const { target, map, format, bytes, reject, progress, ended } = needs;
-  const reader = format === "csv" ? csvReader() : ndjsonReader();
+  const { target, map, reject, progress, ended } = needs;
+  const reading = readingOf(needs);
   const { fields, batchRows } = target;
   const counts: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
   let mapping: ((cells: Record<string, unknown>) => Mapped) | undefined;
@@ -137,9 +179,9 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Cou
     progress(counts);
   };
   try {
-    for await (const items of batches(reader, bytes, batchRows)) {
+    for await (const items of batches(reading, batchRows)) {
       if (mapping === undefined) {
-        const columns = reader.columns() ?? null;
+        const columns = reading.columns();
         const strange = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
         if (strange !== undefined && strange.length > 0) needs.ignored(strange);
         mapping = createMapping(fields, map, columns);

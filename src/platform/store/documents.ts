@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { among } from "./among.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
@@ -31,11 +32,27 @@ export const findDocuments = (
     .where(among(db, "document_number", numbers))
     .execute();
 
+/** The documents that bear one of these names, whether as their own numbers or as their invoices'. */
+export const findDocumentsNamed = (
+  db: Db,
+  tenantId: string,
+  names: readonly string[],
+): Promise<DocumentRow[]> =>
+  db
+    .selectFrom("documents")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where(
+      sql<boolean>`(${among(db, "document_number", names)} or ${among(db, "invoice_num", names)})`,
+    )
+    .execute();
+
 const COLUMNS = {
   tenant_id: "key",
   document_number: "key",
   csr_id: "value",
   account_number: "value",
+  invoice_num: "value",
   currency: "value",
   status: "value",
   fields: "value",

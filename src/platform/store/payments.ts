@@ -3,11 +3,13 @@ import { sql } from "kysely";
 import { CATALOGUE, type Source } from "../../contract/payments/catalogue.ts";
 import type { Field } from "../../contract/payments/field.ts";
 import { columnsOf, storedValue, TABLES, type Value } from "./payments/columns.ts";
-import { among, isSqlite } from "./payments/dialect.ts";
 import { findSeqs, type Scan } from "./payments/find.ts";
 import { readRows, type RowText } from "./payments/rows.ts";
+import { among } from "./among.ts";
+import { isPostgres } from "./copy.ts";
 import type { Db } from "./port.ts";
-import { upserting } from "./upsert.ts";
+import type { PaymentRow } from "./tables.ts";
+import { inserting, upserting } from "./upsert.ts";
 
 /** The highest number that a source's rows of a tenant have; 0 before the first one. */
 export const lastSeq = async (db: Db, tenantId: string, source: Source): Promise<number> => {
@@ -42,7 +44,7 @@ export async function* readPayments(
   wanted: { tenantId: string; source: Source; fields: readonly Field[] },
   seqs: readonly number[],
 ): AsyncGenerator<RowText, void, undefined> {
-  const size = ROWS_AT_ONCE[isSqlite(db) ? "sqlite" : "postgres"];
+  const size = ROWS_AT_ONCE[isPostgres(db) ? "postgres" : "sqlite"];
   for (let from = 0; from < seqs.length; from += size) {
     if (from > 0) await setImmediate();
     yield readRows(db, wanted, seqs.slice(from, from + size));
@@ -94,7 +96,7 @@ export const findKnown = async (
 ): Promise<KnownPayment[]> => {
   const { rows } = await sql<KnownPayment>`
     select id, seq, sent_hash, created_at from ${sql.table(TABLES[source])}
-    where tenant_id = ${tenantId} and ${among(db, sql.ref("id"), ids)}`.execute(db);
+    where tenant_id = ${tenantId} and ${among(db, "id", ids)}`.execute(db);
   return rows;
 };
 
@@ -107,29 +109,46 @@ export type NewPayment = {
   values: Readonly<Record<string, unknown>>;
 };
 
-const rowOf = (source: Source, { tenantId, seq, sentHash, values }: NewPayment) => {
+const rowOf = (source: Source, { tenantId, seq, sentHash, values }: NewPayment): PaymentRow => {
   const row: Record<string, Value> = {};
   for (const column of columnsOf(source)) {
     for (const [name, value] of storedValue(column, values[column.field.name])) row[name] = value;
   }
-  return { ...row, tenant_id: tenantId, seq, sent_hash: sentHash } as Record<string, Value>;
+  return { ...row, tenant_id: tenantId, seq, sent_hash: sentHash } as PaymentRow;
 };
 
 const KEY = ["tenant_id", "seq"];
 
-const puttingTo = (source: Source) => {
+const writersTo = (source: Source) => {
   const values = Object.fromEntries(CATALOGUE[source].fields.map(({ name }) => [name, null]));
   const blank = rowOf(source, { tenantId: "", seq: 0, sentHash: "", values });
-  const kinds = Object.keys(blank).map((name) => [name, KEY.includes(name) ? "key" : "value"]);
-  return upserting(TABLES[source], Object.fromEntries(kinds) as Record<string, "key" | "value">);
+  const columns = Object.fromEntries(
+    Object.keys(blank).map((name) => [name, KEY.includes(name) ? "key" : "value"] as const),
+  );
+  const table = TABLES[source];
+  return { insert: inserting(table, columns), replace: upserting(table, columns) };
 };
 
-const putting = {
-  cashapp: puttingTo("cashapp"),
-  iandp: puttingTo("iandp"),
-  bpn: puttingTo("bpn"),
+const writers = {
+  cashapp: writersTo("cashapp"),
+  iandp: writersTo("iandp"),
+  bpn: writersTo("bpn"),
 };
 
-/** Writes whole rows, new ones and known ones alike. */
-export const putPayments = (tx: Db, source: Source, rows: readonly NewPayment[]): Promise<void> =>
-  putting[source](tx, rows.map((row) => rowOf(source, row)) as never);
+/** Adds rows whose numbers were taken for them. */
+export const addPayments = (tx: Db, source: Source, rows: readonly NewPayment[]): Promise<void> =>
+  writers[source].insert(
+    tx,
+    rows.map((row) => rowOf(source, row)),
+  );
+
+/** Replaces rows by their numbers, which they keep. */
+export const replacePayments = (
+  tx: Db,
+  source: Source,
+  rows: readonly NewPayment[],
+): Promise<void> =>
+  writers[source].replace(
+    tx,
+    rows.map((row) => rowOf(source, row)),
+  );

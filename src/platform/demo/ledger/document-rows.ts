@@ -43,6 +43,7 @@ const recorded = ({ now, tenantId }: Making, course: Course, fields: StoredDocum
       ...base,
       csr_id: 0,
       account_number: account.number,
+      invoice_num: fields.invoice_num ?? null,
       currency: account.currency,
       status: end === null ? "open" : "closed",
       fields: JSON.stringify(fields),

@@ -32,6 +32,7 @@ const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing)
   const moved = move(before?.status, { sent, result: fields });
   const columns = {
     account_number: fields.account_number,
+    invoice_num: fields.invoice_num ?? null,
     currency: fields.currency ?? fields.original_currency ?? null,
     status: moved.status,
     fields: JSON.stringify(fields),

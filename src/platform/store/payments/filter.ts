@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Filter } from "../../../contract/payments/filter.ts";
 import type { Scalar } from "../../../contract/payments/value.ts";
+import { among } from "../among.ts";
 import { containing } from "../audit-logs.ts";
 import { fold } from "../fold.ts";
 import type { Db } from "../port.ts";
 import { type Column, columnFor } from "./columns.ts";
-import { among } from "./dialect.ts";
 
 type Condition = RawBuilder<boolean>;
 type Is = Extract<Filter, { as: "is" }>;
@@ -47,12 +47,12 @@ const equal = (db: Db, column: Column, values: Scalar[]): Condition => {
   const bounds = values.map((value) => bound(column, value));
   const [only] = bounds;
   const isOne = bounds.length === 1 && only !== undefined;
-  const found: Condition = isOne ? sql`${folded} = ${only}` : among(db, folded, bounds);
+  const found: Condition = isOne ? sql`${folded} = ${only}` : among(db, column.compared, bounds);
   if (column.kept !== "folded") return found;
   const exact = sql.ref(column.name);
   const exactly: Condition = isOne
     ? sql`${exact} = ${String(values[0])}`
-    : among(db, exact, values);
+    : among(db, column.name, values.map(String));
   return sql`(${found} and ${exactly})`;
 };
 
@@ -61,7 +61,7 @@ const other = (db: Db, column: Column, values: Scalar[]): Condition => {
   const bounds = values.map((value) =>
     column.kept === "folded" ? String(value) : bound(column, value),
   );
-  return sql`not (${among(db, sql.ref(exact), bounds)})`;
+  return sql`not (${among(db, exact, bounds)})`;
 };
 
 type Compare = (

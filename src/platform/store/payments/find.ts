@@ -2,9 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Source } from "../../../contract/payments/catalogue.ts";
 import type { Filter } from "../../../contract/payments/filter.ts";
+import { among } from "../among.ts";
+import { isPostgres } from "../copy.ts";
 import type { Db } from "../port.ts";
 import { TABLES } from "./columns.ts";
-import { among, isSqlite } from "./dialect.ts";
 import { condition, matches } from "./filter.ts";
 
 /** The rows of a source that a filter keeps, of those with `after < seq <= upTo`. */
@@ -30,9 +31,9 @@ const seqsWhere = async (
   most: number,
   order = sql`order by seq`,
 ): Promise<number[]> => {
-  const text = isSqlite(db)
-    ? sql`json_group_array(seq)`
-    : sql`coalesce(json_agg(seq), '[]'::json)::text`;
+  const text = isPostgres(db)
+    ? sql`coalesce(json_agg(seq), '[]'::json)::text`
+    : sql`json_group_array(seq)`;
   const { rows } = await sql<{ seqs: string }>`
     select ${text} as seqs from (
       select seq from ${sql.table(TABLES[source])}
@@ -79,14 +80,14 @@ const candidates = async (db: Db, scan: Scan): Promise<number[] | undefined> => 
 async function* amongCandidates(db: Db, scan: Scan, found: readonly number[]) {
   for (let from = 0; from < found.length; from += LISTED_AT_ONCE) {
     const some = found.slice(from, from + LISTED_AT_ONCE);
-    const where = sql<boolean>`${among(db, sql.ref("seq"), some)} and ${matches(db, scan.filter)}`;
+    const where = sql<boolean>`${among(db, "seq", some)} and ${matches(db, scan.filter)}`;
     yield seqsWhere(db, scan, where, some.length);
   }
 }
 
 /** Through the table in its own order: a stretch of it at a time, and from that so many at a time. */
 async function* inOrder(db: Db, scan: Scan, most: number) {
-  const width = isSqlite(db) ? SQLITE_SCANNED : scan.upTo;
+  const width = isPostgres(db) ? scan.upTo : SQLITE_SCANNED;
   const size = Math.min(most, MOST_AT_ONCE);
   const filter = matches(db, scan.filter);
   for (let { after } = scan; after < scan.upTo;) {

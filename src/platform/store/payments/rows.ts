@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Source } from "../../../contract/payments/catalogue.ts";
 import type { Field } from "../../../contract/payments/field.ts";
+import { among } from "../among.ts";
+import { isPostgres } from "../copy.ts";
 import type { Db } from "../port.ts";
 import { type Column, columnFor, TABLES, type Value } from "./columns.ts";
-import { among, isSqlite } from "./dialect.ts";
 
 /** Some rows as JSON objects with `,\n` between them; a row itself holds no line feed. */
 export type RowText = { text: string; rowCount: number };
@@ -46,7 +47,7 @@ const within = (db: Db, seqs: readonly number[]): RawBuilder<boolean> => {
   const last = seqs.at(-1) ?? 0;
   return last - first === seqs.length - 1
     ? sql`seq >= ${first} and seq <= ${last}`
-    : among(db, sql.ref("seq"), seqs);
+    : among(db, "seq", seqs);
 };
 
 const fromSqlite = async (db: Db, wanted: Wanted, seqs: readonly number[]): Promise<string> => {
@@ -82,6 +83,6 @@ export const readRows = async (
   wanted: Wanted,
   seqs: readonly number[],
 ): Promise<RowText> => {
-  const read = isSqlite(db) ? fromSqlite : fromPostgres;
+  const read = isPostgres(db) ? fromPostgres : fromSqlite;
   return { text: await read(db, wanted, seqs), rowCount: seqs.length };
 };

@@ -31,6 +31,8 @@ export type DocumentRow = Tracked & {
   document_number: string;
   csr_id: number;
   account_number: string;
+  /** The number by which its customer knows it. */
+  invoice_num: string | null;
   /** Of its disputes: its own, else its original one. */
   currency: string | null;
   status: "open" | "closed";

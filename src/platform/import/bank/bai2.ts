@@ -1,0 +1,189 @@
+import { currencyDecimals } from "../../money.ts";
+import { type Line, readLines } from "../lines.ts";
+import type { Item, Row } from "../rows.ts";
+import {
+  amountOf,
+  dayOf,
+  given,
+  last4,
+  malformed,
+  paymentIdOf,
+  type ReadBankFile,
+  UNAPPLIED,
+  type Warn,
+} from "./file.ts";
+
+// Record layouts: Cash Management Balance Reporting Specifications, Version 2 (BAI, 2005).
+// 01 file, 02 group, 03 account, 16 transaction, 88 continuation, 49 98 99 the ends of account, group and file.
+const RECORD = /^(01|02|03|16|49|88|98|99),/;
+// Some banks put several records on a line.
+const NEXT_RECORD = /\/\s+(?=(?:01|02|03|16|49|88|98|99),)/;
+
+const FIRST_CREDIT = 100;
+const LAST_CREDIT = 399;
+
+const METHODS: Record<string, string> = { 115: "lockbox", 142: "ach", 165: "ach", 195: "wire" };
+
+type Group = { originator: string; day: string; currency: string };
+type Account = { number: string; currency: string };
+type Transaction = { line: number; content: string };
+
+/** How many fields the kinds of availability take, beside the one that names the kind. */
+const fundsFields = (kind: string, next: string): number | undefined => {
+  if (kind === "S") return 3;
+  if (kind === "V") return 2;
+  if (kind === "D") return /^\d+$/.test(next) ? 1 + 2 * Number(next) : undefined;
+  return ["", "Z", "0", "1", "2"].includes(kind) ? 0 : undefined;
+};
+
+/** The amount as its currency writes it: BAI2 has no decimal point. */
+const decimal = (digits: string, currency: string): unknown => {
+  const [, sign = "", number = ""] = /^([+-]?)(\d+)$/.exec(digits) ?? [];
+  if (number === "") return undefined;
+  const decimals = currencyDecimals(currency);
+  const padded = number.padStart(decimals + 1, "0");
+  const cut = padded.length - decimals;
+  return amountOf(`${sign}${padded.slice(0, cut)}.${padded.slice(cut)}`);
+};
+
+/** Follows the records of a file, each of which may only stand where its kind belongs. */
+class Bai2Reader {
+  readonly #warn: Warn;
+  #isOpen = false;
+  #ended = false;
+  #group: Group | undefined;
+  #account: Account | undefined;
+  #waiting: Transaction | undefined;
+  /** Whether a continuation has something to continue. */
+  #continues = false;
+
+  constructor(warn: Warn) {
+    this.#warn = warn;
+  }
+
+  line({ number, text }: Line): Row[] {
+    return text
+      .split(NEXT_RECORD)
+      .map((record) => record.trim())
+      .filter((record) => record !== "")
+      .flatMap((record) => this.#record(number, record));
+  }
+
+  end(line: number): Row[] {
+    const rows = this.#flush();
+    if (!this.#ended)
+      throw malformed(`line ${line}`, "is the last one, and no 99 record ends the file");
+    return rows;
+  }
+
+  #record(line: number, record: string): Row[] {
+    const code = RECORD.exec(record)?.[1];
+    const content = record.replace(/\/$/, "");
+    if (!this.#isOpen && code !== "01") {
+      throw malformed(`line ${line}`, "is no 01 record, with which a BAI2 file begins");
+    }
+    if (code === undefined) {
+      if (!this.#continues) throw malformed(`line ${line}`, "is no record of BAI2");
+      this.#warn(`line ${line}`, "is no record and is taken for a lost part of the one before");
+      return [];
+    }
+    if (code === "88") return this.#continue(line, content);
+    const rows = this.#flush();
+    this.#open(code, line, content);
+    return rows;
+  }
+
+  #continue(line: number, content: string): Row[] {
+    if (!this.#continues) throw malformed(`line ${line}`, "continues nothing");
+    if (this.#waiting !== undefined) this.#waiting.content += content.slice(2);
+    return [];
+  }
+
+  #open(code: string, line: number, content: string): void {
+    const fields = content.split(",").map((field) => field.trim());
+    this.#continues = code === "03" || code === "16" || code === "01" || code === "02";
+    if (code === "01") this.#isOpen = true;
+    this.#ended = code === "99";
+    if (code === "99") this.#isOpen = false;
+    if (code === "02") this.#group = this.#groupOf(line, fields);
+    if (code === "98") this.#group = undefined;
+    if (code === "03") this.#account = this.#accountOf(line, fields);
+    if (code === "49") this.#account = undefined;
+    if (code === "16") {
+      if (this.#account === undefined) throw malformed(`line ${line}`, "stands in no account");
+      this.#waiting = { line, content };
+    }
+  }
+
+  #groupOf(line: number, fields: string[]): Group {
+    const [, , originator = "", , date = "", , currency = ""] = fields;
+    const day = dayOf(date);
+    if (day === undefined) throw malformed(`line ${line}`, "has no date where a group has one");
+    return { originator, day, currency };
+  }
+
+  #accountOf(line: number, fields: string[]): Account {
+    if (this.#group === undefined) throw malformed(`line ${line}`, "stands in no group");
+    const [, number = "", own = ""] = fields;
+    const { currency } = this.#group;
+    return { number, currency: own || currency || "USD" };
+  }
+
+  #flush(): Row[] {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    const [group, account] = [this.#group, this.#account];
+    if (waiting === undefined || group === undefined || account === undefined) return [];
+    const row = rowOf(waiting, group, account);
+    return row === undefined ? [] : [row];
+  }
+}
+
+const rowOf = ({ line, content }: Transaction, group: Group, account: Account): Row | undefined => {
+  const fields = content.split(",");
+  const [, type = "", digits = "", kind = "", next = ""] = fields.map((field) => field.trim());
+  const skipped = fundsFields(kind, next);
+  if (!/^\d{3}$/.test(type) || skipped === undefined) {
+    throw malformed(`line ${line}`, "is no transaction that can be read");
+  }
+  if (Number(type) < FIRST_CREDIT || Number(type) > LAST_CREDIT) return undefined;
+  const amount = decimal(digits.trim(), account.currency);
+  if (amount === undefined) throw malformed(`line ${line}`, "has no amount");
+  const [bank = "", customer = "", ...text] = fields
+    .slice(4 + skipped)
+    .map((field) => field.trim());
+  const { originator, day } = group;
+  const facts = [originator, day, account.number, type, digits, bank, customer, text.join(",")];
+  return {
+    line,
+    cells: given({
+      paymentId: paymentIdOf("bai2", ...facts),
+      paymentDate: day,
+      paymentMethod: METHODS[type] ?? "other",
+      paymentReference: customer || bank,
+      currencyCode: account.currency,
+      paymentAmount: amount,
+      unappliedAmount: amount,
+      ...UNAPPLIED,
+      remittanceSource: "bai2",
+      bankAccountLast4: last4(account.number),
+    }),
+  };
+};
+
+/** The credits of a BAI2 file, a row for each. */
+export const readBai2: ReadBankFile = async function* readBai2(bytes, warn) {
+  const reader = new Bai2Reader(warn);
+  let last = 0;
+  for await (const lines of readLines(bytes)) {
+    const items: Item[] = [];
+    for (const line of lines) {
+      if (line.fault?.code === "too_long")
+        throw malformed(`line ${line.number}`, line.fault.message);
+      items.push(...reader.line(line));
+      last = line.number;
+    }
+    yield items;
+  }
+  yield reader.end(last);
+};

@@ -1,0 +1,377 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { BankFormat } from "../../src/platform/import/formats.ts";
+import { bai2, camt053, edi820, entry, isa, transfer } from "../support/bank-files.ts";
+import { importPayments, importRecords } from "../support/importing.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
+import { QUERY } from "../support/payment-rows.ts";
+
+type Row = Record<string, unknown>;
+
+onEveryStore("payments from banks", (at) => {
+  let tenants = 0;
+  let tenantId = "";
+  let call: Caller;
+
+  /** A tenant without payments, so that a test counts its own alone. */
+  const fresh = async (): Promise<void> => {
+    tenants += 1;
+    tenantId = `bank-${tenants}`;
+    await at().tenant(tenantId);
+    call = await at().exportCaller(tenantId);
+  };
+  const bring = (format: BankFormat, text: string | Buffer) =>
+    importPayments(at(), { tenantId, source: "cashapp" }, text, { format });
+  const rows = async (...fields: string[]): Promise<Row[]> => {
+    const body = { source: "cashapp", fields, limit: 1000 };
+    return (await call("POST", QUERY, { body })).body.data;
+  };
+
+  beforeAll(fresh);
+
+  describe("bai2", () => {
+    it("D-QRY-7 takes detail credits alone, in their currency's decimals, and knows the methods", async () => {
+      await fresh();
+      const { counts, warned } = await bring(
+        "bai2",
+        bai2(
+          [
+            { type: "115", cents: "450000", funds: "S,1,2,3", bank: "BNK", text: "LOCKBOX 5" },
+            { type: "165", cents: "1", funds: "V,260301,", bank: "B2", customer: "C2" },
+            { type: "195", cents: "007", funds: "D,2,0,5,1,2", customer: "C3", text: "a, b, c" },
+            { type: "301", cents: "200", funds: "" },
+            { type: "409", cents: "999" },
+            { type: "099", cents: "999" },
+          ],
+          { currency: "JPY" },
+        ),
+      );
+      expect(counts).toMatchObject({ read: 4, written: 4, rejected: 0 });
+      expect(warned).toEqual([]);
+      expect(
+        await rows("paymentMethod", "paymentReference", "currencyCode", "paymentAmount"),
+      ).toEqual(
+        [
+          ["lockbox", "BNK", 450_000],
+          ["ach", "C2", 1],
+          ["wire", "C3", 7],
+          ["other", null, 200],
+        ].map(([paymentMethod, paymentReference, paymentAmount]) => ({
+          paymentMethod,
+          paymentReference,
+          currencyCode: "JPY",
+          paymentAmount,
+        })),
+      );
+      const [first] = await rows("paymentDate", "bankAccountLast4", "remittanceSource");
+      expect(first).toEqual({
+        paymentDate: "2026-02-28",
+        bankAccountLast4: "3445",
+        remittanceSource: "bai2",
+      });
+    });
+
+    it("reads continuations, several records on a line and cents; a lost line is a warning", async () => {
+      await fresh();
+      const { counts, warned } = await bring(
+        "bai2",
+        bai2([
+          "16,142,12345,Z,REF/",
+          "88,CUST,more text",
+          "16,142,100,Z,A,,X/   16,142,200,Z,B,,Y/",
+          "16,142,300,Z,C,,text that breaks",
+          "off here without a record /",
+          "88,and goes on/",
+        ]),
+      );
+      expect(counts).toMatchObject({ read: 4, written: 4 });
+      expect(warned).toEqual([
+        "line 8 is no record and is taken for a lost part of the one before",
+      ]);
+      expect(await rows("paymentAmount", "paymentReference")).toEqual([
+        { paymentAmount: 123.45, paymentReference: "CUST" },
+        { paymentAmount: 1, paymentReference: "A" },
+        { paymentAmount: 2, paymentReference: "B" },
+        { paymentAmount: 3, paymentReference: "C" },
+      ]);
+    });
+
+    it("the n-th equal credit of a file is its own; a second import changes nothing", async () => {
+      await fresh();
+      const same = { cents: "500", bank: "R" };
+      const file = bai2([same, same, { cents: "700", bank: "R" }, same]);
+      expect((await bring("bai2", file)).counts).toMatchObject({ written: 4 });
+      const before = await rows("id", "updatedAt");
+      expect(new Set(before.map(({ id }) => id)).size).toBe(4);
+      at().clock.advance(60_000);
+      expect((await bring("bai2", file)).counts).toMatchObject({ written: 0, unchanged: 4 });
+      expect(await rows("id", "updatedAt")).toEqual(before);
+    });
+
+    const broken: [title: string, text: string, words: string][] = [
+      ["no 01 record", bai2([]).split("\n").slice(1).join("\n"), "line 1"],
+      ["no end", bai2([{ cents: "1" }]).replace(/99,.*\n/, ""), "no 99 record"],
+      ["no account", bai2([{ cents: "1" }]).replace(/03,.*\n/, ""), "line 3"],
+      ["a strange kind of funds", bai2([{ cents: "1", funds: "Q" }]), "line 4"],
+      ["no amount", bai2([{ cents: "x" }]), "line 4"],
+      ["no date", bai2([]).replace("260228", "269999"), "line 2"],
+      ["another format", "a,b\n1,2\n", "line 1"],
+    ];
+    it.each(broken)(
+      "refuses a file with %s, and writes nothing of it",
+      async (_title, text, words) => {
+        await fresh();
+        await expect(bring("bai2", text)).rejects.toThrow(words);
+        expect(await rows("id")).toEqual([]);
+      },
+    );
+  });
+
+  describe("edi820", () => {
+    const REMITTED = [
+      "N1*PR*ACME CORP",
+      "ENT*1",
+      "RMR*IV*INV-1**1000*1200",
+      "ADX*-200*52",
+      "RMR*IV*INV-2**500.75",
+    ];
+
+    it("D-QRY-7 makes each remittance a row of its payment", async () => {
+      await fresh();
+      const { counts } = await bring("edi820", edi820(REMITTED));
+      expect(counts).toMatchObject({ read: 2, written: 2 });
+      const shared = {
+        paymentDate: "2026-02-28",
+        paymentMethod: "ach",
+        paymentReference: "TRACE-77",
+        payerName: "ACME CORP",
+        paymentAmount: 1500.75,
+        applicationStatus: "unapplied",
+        shortPay: false,
+      };
+      const names = [
+        ...Object.keys(shared),
+        "invoiceNumber",
+        "appliedAmount",
+        "invoiceAmount",
+        "deductionAmount",
+      ];
+      expect(await rows(...names)).toEqual([
+        {
+          ...shared,
+          invoiceNumber: "INV-1",
+          appliedAmount: 1000,
+          invoiceAmount: 1200,
+          deductionAmount: 200,
+        },
+        {
+          ...shared,
+          invoiceNumber: "INV-2",
+          appliedAmount: 500.75,
+          invoiceAmount: null,
+          deductionAmount: null,
+        },
+      ]);
+      expect((await bring("edi820", edi820(REMITTED))).counts).toMatchObject({ unchanged: 2 });
+    });
+
+    it("reads any separators, the older layout, text before it and a short ISA", async () => {
+      await fresh();
+      const old = [
+        "Remittance as of today",
+        "ISA*00**00**16*A*16*B*260301*0600*U*00300*000000001*0*P*@",
+        "GS*RA*A*B*260301*0600*1*X*003010",
+        "ST*820*0001",
+        "BPS*PBC*30*I********778899*260228",
+        "RMT*IV*7001*10*10",
+        "RMT*IX*part*1*1",
+        "RMT*IV*7002*20",
+        "SE*6*0001",
+        "GE*1*1",
+        "IEA*1*000000001",
+      ].join("\n");
+      const { counts, warned } = await bring("edi820", old);
+      expect(counts).toMatchObject({ read: 2, written: 2 });
+      expect(warned).toEqual([
+        "segment 1 has text before it, which is passed over",
+        "segment 1 has 58 characters where ISA has 106",
+      ]);
+      expect(
+        await rows("invoiceNumber", "appliedAmount", "paymentReference", "paymentDate"),
+      ).toEqual(
+        [
+          { invoiceNumber: "7001", appliedAmount: 10 },
+          { invoiceNumber: "7002", appliedAmount: 20 },
+        ].map((row) => ({ ...row, paymentReference: "778899", paymentDate: "2026-02-28" })),
+      );
+      const lined = edi820(REMITTED, { terminator: "'" }).replaceAll("'", "'\r\n");
+      expect((await bring("edi820", lined)).counts).toMatchObject({ written: 2 });
+    });
+
+    const whole = edi820(REMITTED);
+    const broken: [title: string, text: string, words: string][] = [
+      ["no ISA", "GS*RA~ST*820*1~", "no ISA"],
+      ["its end cut off", whole.slice(0, -30), "no IEA"],
+      ["segments lost", edi820(REMITTED, { count: 99 }), "segment 11 tells of 99 segments"],
+      ["an amount that is none", whole.replace("**1000*", "**1,000*"), "segment 8 has no amount"],
+      ["a set in a set", whole.replace("ENT*1", "ST*820*0002"), "segment 7 is ST"],
+      ["a segment outside", whole.replace("ST*820*0001~", ""), "stands in no transaction set"],
+      ["an ISA alone", isa(), "no IEA"],
+    ];
+    it.each(broken)(
+      "refuses a file with %s, and writes nothing of it",
+      async (_title, text, words) => {
+        await fresh();
+        await expect(bring("edi820", text)).rejects.toThrow(words);
+        expect(await rows("id")).toEqual([]);
+      },
+    );
+  });
+
+  describe("camt", () => {
+    it("D-QRY-7 takes booked credits, a row for each document that they are for", async () => {
+      await fresh();
+      const file = camt053([
+        entry({
+          amount: "60",
+          details: [
+            transfer({
+              id: "E1",
+              amount: "10.5",
+              documents: [
+                { number: "R-1", share: "4" },
+                { number: "R-2", share: "6.5" },
+              ],
+            }),
+            transfer({ id: "E2", amount: "49.5" }),
+            transfer({ id: "E3", amount: "7", sign: "DBIT" }),
+          ],
+        }),
+        entry({ amount: "12.34567", details: [transfer({ id: "E4" })] }),
+        entry({ amount: "5", reversal: true }),
+        entry({
+          amount: "9",
+          sign: "DBIT",
+          details: [transfer({ id: "E5", amount: "9", sign: "CRDT" })],
+        }),
+        entry({ amount: "1", sign: "DBIT" }),
+        entry({ amount: "2", status: "PDNG" }),
+      ]);
+      const { counts } = await bring("camt", file);
+      expect(counts).toMatchObject({ read: 6, written: 6 });
+      const found = await rows(
+        "paymentReference",
+        "invoiceNumber",
+        "paymentAmount",
+        "unappliedAmount",
+        "applicationStatus",
+      );
+      expect(found.map((row) => Object.values(row))).toEqual([
+        ["E1", "R-1", 10.5, 4, "unapplied"],
+        ["E1", "R-2", 10.5, 6.5, "unapplied"],
+        ["E2", null, 49.5, 49.5, "unapplied"],
+        ["E4", null, 12.34567, 12.34567, "unapplied"],
+        ["SVC-1", null, 5, 5, "reversed"],
+        ["E5", null, 9, 9, "unapplied"],
+      ]);
+      const [first] = await rows(
+        "paymentDate",
+        "payerName",
+        "payerAccountLast4",
+        "bankAccountLast4",
+        "currencyCode",
+      );
+      expect(first).toEqual({
+        paymentDate: "2026-02-28",
+        payerName: "Muster GmbH",
+        payerAccountLast4: "2051",
+        bankAccountLast4: "3000",
+        currencyCode: "EUR",
+      });
+      expect((await bring("camt", file)).counts).toMatchObject({ written: 0, unchanged: 6 });
+    });
+
+    it("reads prefixed names and another encoding, and rejects what has no amount of its own", async () => {
+      await fresh();
+      const file = camt053([entry({ details: [transfer({ payer: "M\u00FCller" })] })], "n");
+      const latin = Buffer.from(file.replace("UTF-8", "ISO-8859-1"), "latin1");
+      expect((await bring("camt", latin)).counts).toMatchObject({ written: 1 });
+      expect(await rows("payerName")).toEqual([{ payerName: "M\u00FCller" }]);
+      const two = camt053([entry({ details: [transfer({ id: "A" }), transfer({ id: "B" })] })]);
+      const { counts, rejects } = await bring("camt", two);
+      expect(counts).toMatchObject({ read: 2, rejected: 2 });
+      expect(rejects.map(({ field }) => field)).toEqual(["paymentAmount", "paymentAmount"]);
+    });
+
+    const whole = camt053([entry({})]);
+    const broken: [title: string, text: string | Buffer, words: string][] = [
+      ["a lost end", whole.slice(0, -20), "not well-formed"],
+      ["a wrong end", whole.replace("</Ntry>", "</Stmt>"), "line 4"],
+      [
+        "a document type",
+        whole.replace("<Document", '<!DOCTYPE d [<!ENTITY a "b">]><Document'),
+        "document type",
+      ],
+      ["an entity of its own", whole.replace("SVC-1", "&a;"), "not well-formed"],
+      ["no amount", whole.replace("100.00", "1,0"), "has no amount"],
+      ["another message", "<Document><Other/></Document>", "begins no message"],
+      [
+        "text that is not UTF-8",
+        Buffer.from(whole.replace("SVC-1", "\u00E9"), "latin1"),
+        "encoding",
+      ],
+      ["nothing in it", "", "begins no message"],
+    ];
+    it.each(broken)(
+      "refuses a file with %s, and writes nothing of it",
+      async (_title, text, words) => {
+        await fresh();
+        await expect(bring("camt", text)).rejects.toThrow(words);
+        expect(await rows("id")).toEqual([]);
+      },
+    );
+  });
+
+  it("finds the documents that are paid by their invoices' numbers, and says what is short", async () => {
+    await fresh();
+    await importRecords(at(), tenantId, "accounts", "account_number,name,currency\nA-1,Acme,USD\n");
+    await importRecords(
+      at(),
+      tenantId,
+      "documents",
+      `document_number,account_number,invoice_num,invoice_date,due_date,currency,original_denomination,denomination
+D-1,A-1,INV-1,2026-01-01,2026-02-01,USD,1200,1200
+D-2,A-1,INV-2,2026-01-01,2026-02-01,USD,500.75,500.75
+D-3,A-1,TWICE,2026-01-01,2026-02-01,USD,5,5
+D-4,A-1,TWICE,2026-01-01,2026-02-01,USD,5,5
+D-5,A-1,EURO,2026-01-01,2026-02-01,EUR,5,5
+`,
+    );
+    const remitted = ["INV-1**1000", "D-2**500.75", "TWICE**5", "EURO**5"];
+    await bring("edi820", edi820(remitted.map((text) => `RMR*IV*${text}`)));
+    const found = await rows(
+      "documentNumber",
+      "accountName",
+      "applicationStatus",
+      "shortPay",
+      "appliedAmount",
+      "invoiceBalance",
+      "matchMethod",
+    );
+    expect(found.map((row) => Object.values(row))).toEqual([
+      ["Acme", "D-1", 1000, 1200, true, "partial", "auto"],
+      ["Acme", "D-2", 500.75, 500.75, false, "matched", "auto"],
+      [null, null, 5, null, false, "unapplied", null],
+      [null, null, 5, null, false, "unapplied", null],
+    ]);
+    await bring("bai2", bai2([{ cents: "60000", customer: "INV-2" }]));
+    const [paid] = (
+      await rows("documentNumber", "appliedAmount", "unappliedAmount", "applicationStatus")
+    ).slice(-1);
+    expect(paid).toEqual({
+      documentNumber: "D-2",
+      appliedAmount: 500.75,
+      unappliedAmount: 99.25,
+      applicationStatus: "matched",
+    });
+  });
+});
