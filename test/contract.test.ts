@@ -29,6 +29,7 @@ const AUDIT: Record<string, string | readonly string[]> = {
 const NOUN_WORDS: Record<string, string> = {
   disputes: "dispute",
   dispute_notes: "dispute_note",
+  dispute_attachments: "dispute_attachment",
   reasons: "reason",
   categories: "category",
   departments: "department",

@@ -197,7 +197,7 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Attachments",
-    now: "none",
+    now: "all",
     lines: {
       "AT-01": "create answers an upload id and URL",
       "AT-02": "a file name with an extension is required",

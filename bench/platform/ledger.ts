@@ -8,6 +8,7 @@ import { networksOf } from "../../src/kit/network.ts";
 import { insertApiKey, insertExportKey } from "../../src/platform/admin/keys.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { insertUser } from "../../src/platform/admin/users.ts";
+import { createScanner } from "../../src/platform/scan/scanner.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { insertDisputes } from "../../src/platform/store/disputes.ts";
@@ -158,6 +159,10 @@ export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
     files: diskFiles(join(folder, "files")),
     log: createLog("error"),
     masterKey: Buffer.alloc(32, 1),
+    scanner: createScanner(),
+    urlLives: { upload: 9e5, download: 3.6e6 },
+    publicUrl: undefined,
+    ownUrl: async () => "http://localhost",
     lifetimes: {
       sessionIdle: 9e5,
       sessionNominal: 3.6e6,

@@ -28,6 +28,7 @@ export const SHARED = {
   key_expired: row(401, "The API key has expired", "user"),
   forbidden_tenant: row(403, "The credential gives no access to this tenant", "user", "never"),
   forbidden_permission: row(403, "The credential lacks a permission", "operator", "never"),
+  signed_url_refused: row(403, "The signed URL does not hold", "caller"),
   not_found: row(404, "There is no such record", "caller"),
   method_not_allowed: row(405, "The method is not allowed here", "caller"),
   idempotency_in_progress: row(
@@ -37,6 +38,7 @@ export const SHARED = {
     "later",
   ),
   idempotency_secret_shown_once: row(409, "The answer held a secret", "user", "never"),
+  length_required: row(411, "The length of the body must be told", "caller"),
   precondition_failed: row(412, "The record has changed since it was read", "caller"),
   payload_too_large: row(413, "The body is too large", "caller"),
   validation_failed: row(422, "The request is not valid", "caller"),

@@ -10,6 +10,7 @@ import { categories } from "./operations/categories.ts";
 import { company_scores } from "./operations/company-scores.ts";
 import { credit_applications } from "./operations/credit-applications.ts";
 import { departments } from "./operations/departments.ts";
+import { dispute_attachments } from "./operations/dispute-attachments.ts";
 import { dispute_notes } from "./operations/dispute-notes.ts";
 import { disputes } from "./operations/disputes.ts";
 import { document_attachments } from "./operations/document-attachments.ts";
@@ -28,6 +29,7 @@ export const contract = {
   users,
   disputes,
   dispute_notes,
+  dispute_attachments,
   reasons,
   categories,
   departments,

@@ -7,6 +7,7 @@ import { HEADERS } from "./openapi/headers.ts";
 import { OWN_TAG, ownRoutes } from "./openapi/own-routes.ts";
 import { type Refusals, refusalSchemas, refusalsOf } from "./openapi/refusals.ts";
 import { bodyOf, parametersOf, requestHeaders } from "./openapi/requests.ts";
+import { transferRoutes } from "./openapi/transfers.ts";
 import { type JsonSchema, type Schemas, schemasOf } from "./openapi/schemas.ts";
 
 export type OpenApi = {
@@ -94,7 +95,7 @@ const pathsOf = (schemas: Schemas, refusals: Refusals): OpenApi["paths"] => {
       path[route.method.toLowerCase()] = describe(operation, route, schemas, refusals);
     }
   }
-  return { ...paths, ...(ownRoutes as OpenApi["paths"]) };
+  return { ...paths, ...(transferRoutes as OpenApi["paths"]), ...(ownRoutes as OpenApi["paths"]) };
 };
 
 /** The contract as an OpenAPI 3.1 document. */

@@ -1,5 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
+/** A key of its own for a purpose: it tells nothing of the master key or of other purposes' keys. */
+export const keyFor = (masterKey: Buffer, purpose: string): Buffer =>
+  Buffer.from(hkdfSync("sha256", masterKey, "", `receivables/${purpose}`, 32));
+
 /** Text that only a holder of the master key can make or read: AES-256-GCM under a key of its own per purpose. */
 export type Seal = {
   seal(value: unknown): string;
@@ -11,7 +15,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export const createSeal = (masterKey: Buffer, purpose: string): Seal => {
-  const key = Buffer.from(hkdfSync("sha256", masterKey, "", `receivables/${purpose}`, 32));
+  const key = keyFor(masterKey, purpose);
   return {
     seal(value) {
       const iv = randomBytes(IV_BYTES);

@@ -6,9 +6,11 @@ import { Problem } from "../contract/errors.ts";
 import { documents } from "./http/documents.ts";
 import { problemResponse, toProblem } from "./http/problem.ts";
 import { dressed, requestIdOf } from "./http/headers.ts";
+import { transferRoutes } from "./http/transfers.ts";
 import { createRequests } from "./http/request.ts";
 import type { RequestNeeds } from "./http/story.ts";
 import type { Services } from "./handlers.ts";
+import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 
 type Route = { method: string; path: string; operation: Operation; handler: unknown };
 type Env = { Bindings: { incoming?: IncomingMessage } };
@@ -95,9 +97,28 @@ const mountOwn = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
   }
 };
 
+/** What comes and goes by signed URLs; a refused body is left unread, so its connection ends. */
+const mountTransfers = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
+  for (const { method, path, serve } of transferRoutes(needs.transfers)) {
+    app.on(method, patternOf(path), async (context) => {
+      const requestId = requestIdOf(context.req.raw, needs.newId);
+      try {
+        const { uploadId, attachmentId } = context.req.param() as Record<string, string>;
+        return await serve(context.req.raw, uploadId ?? attachmentId ?? "", requestId);
+      } catch (error) {
+        const response = refuse(context, toProblem(error, needs.log, requestId));
+        response.headers.set("Connection", "close");
+        return response;
+      }
+    });
+    refuseOthers(app, refuse, path, [method]);
+  }
+};
+
 export type AppNeeds = RequestNeeds & {
   /** The program's own, for the API document. */
   version: string;
+  transfers: Transfers;
 };
 
 /** The platform's HTTP face: a route for each operation of the contract. */
@@ -107,6 +128,7 @@ export const createApp = (services: Services, needs: AppNeeds) => {
 
   const refuse = refusals(needs);
   mountOwn(app, refuse, needs);
+  mountTransfers(app, refuse, needs);
 
   const byPath = Map.groupBy(routesOf(services), (route) => route.path);
   for (const path of [...byPath.keys()].toSorted(specificFirst)) {

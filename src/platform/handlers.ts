@@ -29,6 +29,8 @@ export type Call<O extends Operation = Operation> = {
   ip: string;
   origin: "api" | "mcp";
   signal: AbortSignal;
+  /** Where the sender reaches this service, without a slash at its end. */
+  baseUrl(): Promise<string>;
   /** Reads outside a transaction. */
   db: Db;
   /** One unchanging view of the store on a connection of its own; whoever opens it closes it. */

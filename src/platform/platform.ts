@@ -6,15 +6,18 @@ import { createSeal } from "../kit/seal.ts";
 import { createApp } from "./app.ts";
 import { createUses, type Lifetimes } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
+import { createSignedUrls } from "./files/signed-urls.ts";
 import { sweep, type Swept } from "./files/sweep.ts";
 import { unclaimedFiles } from "./files/unclaimed.ts";
 import type { Services } from "./handlers.ts";
 import { createAudit } from "./http/audit.ts";
 import { createAddressOf } from "./http/address.ts";
+import { createBaseUrlOf } from "./http/base-url.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createLimiter, type Limits } from "./http/limit.ts";
 import { type Purged, purge, type Retention } from "./retention.ts";
+import type { Scanner } from "./scan/port.ts";
 import { account_notes } from "./services/account-notes.ts";
 import { accounts } from "./services/accounts.ts";
 import { api_keys } from "./services/api-keys.ts";
@@ -26,6 +29,9 @@ import { categories } from "./services/categories.ts";
 import { company_scores } from "./services/company-scores.ts";
 import { credit_applications } from "./services/credit-applications.ts";
 import { departments } from "./services/departments.ts";
+import { dispute_attachments, type UrlLives } from "./services/dispute-attachments.ts";
+import { scanning } from "./services/dispute-attachments/scanning.ts";
+import { createTransfers } from "./services/dispute-attachments/transfers.ts";
 import { dispute_notes } from "./services/dispute-notes.ts";
 import { disputes } from "./services/disputes.ts";
 import { document_attachments } from "./services/document-attachments.ts";
@@ -49,6 +55,13 @@ export type PlatformNeeds = {
   newId: NewId;
   log: Log;
   masterKey: Buffer;
+  scanner: Scanner;
+  /** How long signed URLs hold, in milliseconds. */
+  urlLives: UrlLives;
+  /** The base of signed URLs where it is another than the request's. */
+  publicUrl: string | undefined;
+  /** Where whoever calls in memory reaches this process over a socket. */
+  ownUrl(): Promise<string>;
   lifetimes: Lifetimes;
   limits: Limits;
   retention: Retention;
@@ -84,6 +97,7 @@ export type Platform = {
 export const createPlatform = (needs: PlatformNeeds): Platform => {
   const { store, files, clock, newId, log, masterKey, lifetimes, limits, trustedProxies } = needs;
   const uses = createUses(store, log);
+  const { scanner, urlLives: lives, publicUrl, ownUrl } = needs;
   const { hosts, delaysMs } = needs.webhooks;
   const secrets = createSeal(masterKey, "webhook-secret");
   const { version } = needs;
@@ -91,14 +105,18 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const kinds: JobKind[] = [
     unclaimedFiles({ store, clock, files }),
     deliveries({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
+    scanning({ store, files, scanner, log }),
   ];
   const worker = createWorker({ store, clock, log }, kinds);
+  const wake = (): void => worker.wake();
+  const signedUrls = createSignedUrls(masterKey);
   const services: Services = {
     auth: auth({ store, newId, uses, lifetimes }),
     api_keys: api_keys({ newId, lifetimes }),
     users: users(),
-    disputes: disputes({ newId }),
+    disputes: disputes({ newId, files, log }),
     dispute_notes: dispute_notes({ newId }),
+    dispute_attachments: dispute_attachments({ files, newId, log, signedUrls, lives }),
     reasons: reasons({ newId }),
     categories: categories({ newId }),
     departments: departments({ newId }),
@@ -110,7 +128,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     webhooks: webhooks({ newId, seal: secrets, hosts, hasSchedule: async () => false }),
     audit_logs: audit_logs({ seal: createSeal(masterKey, "audit-cursor") }),
     document_attachments: document_attachments({ files }),
-    pdf_ingestion: pdf_ingestion({ files, newId, log }),
+    pdf_ingestion: pdf_ingestion({ files, newId, log, scanner }),
     accounts: accounts(),
     account_notes: account_notes(),
     documents: documents(),
@@ -126,6 +144,8 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     limiter: createLimiter(store, limits),
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
+    baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),
+    transfers: createTransfers({ store, files, clock, newId, log, signedUrls, wake }),
     headerWord: needs.headerWord,
     version,
   });

@@ -7,11 +7,14 @@ import { createPlatform } from "../../src/platform/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import {
   LIFETIMES,
+  MASTER_KEY,
   onEveryStore,
   RETENTION,
   type TestPlatform,
+  TRANSFERS,
   WEBHOOKS,
 } from "../support/platform.ts";
+import { createScanner } from "../../src/platform/scan/scanner.ts";
 
 const usedAt = async (at: () => TestPlatform, userId: string): Promise<number[]> =>
   (
@@ -55,7 +58,9 @@ onEveryStore("when a credential was last used", (at) => {
       clock: at().clock,
       newId: randomId,
       log: silentLog,
-      masterKey: Buffer.alloc(32, 7),
+      masterKey: MASTER_KEY,
+      ...TRANSFERS,
+      scanner: createScanner(),
       lifetimes: LIFETIMES,
       limits: {
         gatewayPerMinute: 0,

@@ -12,6 +12,8 @@ import { createUser } from "../../src/platform/admin/users.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform, type Platform, type PlatformNeeds } from "../../src/platform/platform.ts";
 import type { Store } from "../../src/platform/store/port.ts";
+import type { Scanner } from "../../src/platform/scan/port.ts";
+import { createScanner } from "../../src/platform/scan/scanner.ts";
 import { type FakeClock, fakeClock } from "./clock.ts";
 import { type Dialect, dialects } from "./stores.ts";
 
@@ -37,6 +39,15 @@ const NO_LIMITS = {
 export const WEBHOOKS: PlatformNeeds["webhooks"] = {
   hosts: { resolve: async () => ["93.184.215.14"], allowed: networksOf([]) },
   delaysMs: [30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND],
+};
+
+export const MASTER_KEY = Buffer.alloc(32, 7);
+
+/** What signed URLs are made with. */
+export const TRANSFERS = {
+  urlLives: { upload: 900 * SECOND, download: 3600 * SECOND },
+  publicUrl: undefined,
+  ownUrl: async () => "http://platform.test",
 };
 
 export type Reply = {
@@ -132,6 +143,7 @@ export const startPlatform = async (
   limits: Partial<typeof NO_LIMITS> = {},
   lifetimes = LIFETIMES,
   webhooks: PlatformNeeds["webhooks"] = WEBHOOKS,
+  scanner: Scanner = createScanner(),
 ): Promise<TestPlatform> => {
   const database = await dialect.create();
   const store = await database.open();
@@ -142,7 +154,9 @@ export const startPlatform = async (
     ...needs,
     files: diskFiles(files),
     log: silentLog,
-    masterKey: Buffer.alloc(32, 7),
+    masterKey: MASTER_KEY,
+    ...TRANSFERS,
+    scanner,
     lifetimes,
     limits: { ...NO_LIMITS, ...limits },
     retention: RETENTION,
@@ -257,12 +271,13 @@ export const onEveryStore = (
   title: string,
   tests: (at: () => TestPlatform) => void,
   limits: Partial<typeof NO_LIMITS> = {},
+  scanner?: Scanner,
 ): void => {
   for (const dialect of dialects) {
     describe(`${title} (${dialect.name})`, () => {
       let running: TestPlatform | undefined;
       beforeAll(async () => {
-        running = await startPlatform(dialect, limits);
+        running = await startPlatform(dialect, limits, LIFETIMES, WEBHOOKS, scanner);
       });
       afterAll(() => running?.close());
       tests(() => {

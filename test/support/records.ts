@@ -14,6 +14,7 @@ export type Records = {
   keyId: string;
   dispute: { disputeId: string; accountNumber: string; documentNumber: string };
   noteId: string;
+  attachmentId: string;
   /** Those that the dispute bears. */
   used: { reasonId: string; assigneeId: string; departmentId: string; reasonName: string };
   reason: { reasonId: string; reasonCode: string; externalReasonCode: string };
@@ -106,6 +107,9 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
   const note = await maker(admin)(`${DISPUTES}/${disputeId}/disputenotes`, {
     content: canary(tenantId),
   });
+  const attachment = await maker(admin)(`${DISPUTES}/${disputeId}/attachments`, {
+    fileName: `${canary(tenantId)}.txt`,
+  });
   // A cursor comes where older entries are left.
   for (let request = 0; request < 2; request += 1) await auditor("GET", AUDIT_LOGS);
   const page = await auditor("GET", `${AUDIT_LOGS}?limit=1`);
@@ -118,6 +122,7 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
     keyId,
     dispute: { disputeId, ...numbers },
     noteId: valueOf(note, "disputeNoteId"),
+    attachmentId: valueOf(attachment, "attachmentId"),
     used: {
       reasonId: valueOf(made.inUse, "reasonId"),
       assigneeId: valueOf(made.busy, "assigneeId"),

@@ -78,6 +78,19 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
     ({ dispute: { disputeId }, noteId }, fresh) => ({ disputeId, noteId, content: fresh }),
   ],
   "dispute_notes.delete": [({ dispute: { disputeId }, noteId }) => ({ disputeId, noteId })],
+  "dispute_attachments.get": [
+    ({ dispute: { disputeId }, attachmentId }) => ({ disputeId, attachmentId }),
+  ],
+  "dispute_attachments.list": [({ dispute: { disputeId } }) => ({ disputeId })],
+  "dispute_attachments.create": [
+    ({ dispute: { disputeId } }, fresh) => ({ disputeId, fileName: `${fresh}.pdf` }),
+  ],
+  "dispute_attachments.update": [
+    ({ dispute: { disputeId }, attachmentId }) => ({ disputeId, attachmentId, visibility: "All" }),
+  ],
+  "dispute_attachments.delete": [
+    ({ dispute: { disputeId }, attachmentId }) => ({ disputeId, attachmentId }),
+  ],
   "reasons.get": [
     ({ shelf, reason }) => ({ categoryCode: shelf.categoryCode, reasonCode: reason.reasonCode }),
   ],

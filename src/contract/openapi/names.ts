@@ -15,6 +15,7 @@ import * as categories from "../operations/categories.ts";
 import * as company_scores from "../operations/company-scores.ts";
 import * as credit_applications from "../operations/credit-applications.ts";
 import * as departments from "../operations/departments.ts";
+import * as dispute_attachments from "../operations/dispute-attachments.ts";
 import * as dispute_notes from "../operations/dispute-notes.ts";
 import * as disputes from "../operations/disputes.ts";
 import * as document_attachments from "../operations/document-attachments.ts";
@@ -41,6 +42,7 @@ const modules: readonly Record<string, unknown>[] = [
   company_scores,
   credit_applications,
   departments,
+  dispute_attachments,
   dispute_notes,
   disputes,
   document_attachments,

@@ -37,6 +37,9 @@ const BEFALLS: Partial<Record<SharedCode, (operation: Operation) => boolean>> = 
   not_found: (operation) =>
     operation.raw !== null ||
     (!isIngest(operation) && (namesRecord(operation) || operation.access === "caller")),
+  // Only what comes by signed URLs is refused so.
+  signed_url_refused: () => false,
+  length_required: () => false,
   // An operation is a method on a path, so the method is right.
   method_not_allowed: () => false,
   precondition_failed: takesVersion,

@@ -204,7 +204,7 @@ export const disputes = {
     method: "DELETE",
     path: `${DISPUTES}/{disputeId}`,
     access: "Dispute Management : DELETE",
-    summary: "Remove a dispute made in error, with its notes. To end a real one, close it.",
+    summary: "Remove a dispute made in error, with notes and files. To end a real one, close it.",
     params: one,
     output: null,
     audit: "dispute.deleted",

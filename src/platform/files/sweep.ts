@@ -1,4 +1,5 @@
 import { type Clock, HOUR } from "../../kit/clock.ts";
+import { knownDisputeFiles } from "../store/dispute-attachments.ts";
 import { knownFiles } from "../store/document-attachments.ts";
 import type { Store } from "../store/port.ts";
 import type { FileStore } from "./port.ts";
@@ -37,7 +38,10 @@ export const sweep = async ({ files, store, clock }: SweepNeeds): Promise<Swept>
   const tenants = await store.read.selectFrom("tenants").select(["id", "connection_id"]).execute();
   for (const { id, connection_id } of tenants) {
     for await (const keys of batchesOf(files.list(connection_id), before)) {
-      const known = await knownFiles(store.read, id, keys);
+      const known = new Set([
+        ...(await knownFiles(store.read, id, keys)),
+        ...(await knownDisputeFiles(store.read, id, keys)),
+      ]);
       for (const key of keys.filter((name) => !known.has(name))) {
         // oxlint-disable-next-line no-await-in-loop -- nobody waits for it
         await files.remove(key);

@@ -77,6 +77,7 @@ export const callOf = (needs: RequestNeeds, story: Story): Call => {
     ip: story.ip,
     origin: story.origin,
     signal: story.request.signal,
+    baseUrl: () => needs.baseUrlOf(story.request, story.incoming),
     db: store.read,
     snapshot: () => store.snapshot(),
     change,

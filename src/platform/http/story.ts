@@ -25,12 +25,16 @@ export type RequestNeeds = {
   headerWord: string;
   /** The sender's address, behind whatever proxies are trusted. */
   addressOf(incoming: IncomingMessage | undefined): string;
+  /** Where the sender reaches this service. */
+  baseUrlOf(request: Request, incoming: IncomingMessage | undefined): Promise<string>;
 };
 
 /** What is learnt of one request on its way through. */
 export type Story = {
   operation: Operation;
   request: Request;
+  /** Node's own message, where the request came over a socket. */
+  incoming: IncomingMessage | undefined;
   requestId: string;
   url: URL;
   now: number;
@@ -73,6 +77,7 @@ export const beginStory = (
 ): Story => ({
   operation,
   request,
+  incoming,
   requestId: requestIdOf(request, needs.newId),
   url: new URL(request.url),
   now: needs.clock(),

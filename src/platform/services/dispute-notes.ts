@@ -13,6 +13,7 @@ import {
 } from "../store/dispute-notes.ts";
 import type { Db } from "../store/port.ts";
 import type { DisputeNoteRow } from "../store/tables.ts";
+import { checkDispute } from "./disputes/present.ts";
 import { listing, pageOf } from "./listing.ts";
 
 const toNote = (row: DisputeNoteRow): DisputeNote => ({
@@ -28,17 +29,6 @@ const toNote = (row: DisputeNoteRow): DisputeNote => ({
 });
 
 type One = { disputeId: string; noteId: string };
-
-const checkDispute = async (db: Db, call: Call, disputeId: string): Promise<void> => {
-  const found = await db
-    .selectFrom("disputes")
-    .select("id")
-    .where("tenant_id", "=", call.tenantId)
-    .where("id", "=", disputeId)
-    .executeTakeFirst();
-  if (found === undefined)
-    call.fail("not_found", `There is no dispute ${disputeId.slice(0, 100)}.`);
-};
 
 const findOr404 = async (db: Db, call: Call, { disputeId, noteId }: One): Promise<DisputeNoteRow> =>
   (await findNote(db, call.tenantId, disputeId, noteId)) ??

@@ -2,8 +2,12 @@ import type { Contract } from "../../contract/index.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { iso } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+import { dropFiles } from "../files/drop.ts";
+import type { FileStore } from "../files/port.ts";
 import type { Call, Handlers, Listing } from "../handlers.ts";
 import { amountText } from "../money.ts";
+import { selectDisputeAttachments } from "../store/dispute-attachments.ts";
 import {
   countDisputes,
   type DisputeFilter,
@@ -17,6 +21,7 @@ import {
 } from "../store/disputes.ts";
 import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/tenants.ts";
+import { removeAttachments } from "./dispute-attachments/job.ts";
 import { chooseAssignee, routedAssignee } from "./disputes/assignee.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
 import { currencyOf } from "./disputes/document.ts";
@@ -72,7 +77,9 @@ const findOr404 = async (db: Db, call: Call, id: string): Promise<NamedDispute> 
 
 const LOOKUP_STATUSES = { Open: [0], Closed: [1], Cancel: [2], All: undefined } as const;
 
-export const disputes = ({ newId }: { newId: NewId }): Handlers<Contract["disputes"]> => {
+export type DisputeNeeds = { newId: NewId; files: FileStore; log: Log };
+
+export const disputes = ({ newId, files, log }: DisputeNeeds): Handlers<Contract["disputes"]> => {
   const lookUp = (
     call: Call,
     filter: DisputeFilter,
@@ -174,10 +181,15 @@ export const disputes = ({ newId }: { newId: NewId }): Handlers<Contract["disput
     },
 
     async delete({ params }, call) {
-      await call.change(async (tx) => {
-        call.version(await findOr404(tx, call, params.disputeId));
-        await removeDispute(tx, call.tenantId, params.disputeId);
+      const { disputeId } = params;
+      const keys = await call.change(async (tx) => {
+        call.version(await findOr404(tx, call, disputeId));
+        const all = selectDisputeAttachments(tx, call.tenantId, disputeId, undefined);
+        const filed = await removeAttachments(tx, await all.execute());
+        await removeDispute(tx, call.tenantId, disputeId);
+        return filed;
       });
+      await dropFiles({ files, log }, keys);
       return null;
     },
 

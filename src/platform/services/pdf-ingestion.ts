@@ -3,17 +3,20 @@ import type { Served } from "../../contract/index.ts";
 import { pdf_ingestion as declared } from "../../contract/pdf-ingestion.ts";
 import { iso } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import type { Log } from "../../kit/log.ts";
+import { dropFiles } from "../files/drop.ts";
 import { type FileStore, FileTooLarge } from "../files/port.ts";
 import type { Call, Handlers } from "../handlers.ts";
+import type { Scanner } from "../scan/port.ts";
 import { deleteAttachments, insertAttachment } from "../store/document-attachments.ts";
 import { findDocument } from "../store/documents.ts";
 import type { DocumentAttachmentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { noDocument } from "./ingest/call.ts";
 import { pdfBytes } from "./pdf-ingestion/bytes.ts";
+import { checkScan } from "./pdf-ingestion/scanned.ts";
 
-export type PdfIngestionNeeds = { files: FileStore; newId: NewId; log: Log };
+export type PdfIngestionNeeds = { files: FileStore; newId: NewId; log: Log; scanner: Scanner };
 
 type UploadCall = Call<typeof declared.upload>;
 
@@ -40,15 +43,9 @@ export const pdf_ingestion = ({
   files,
   newId,
   log,
+  scanner,
 }: PdfIngestionNeeds): Handlers<Served["pdf_ingestion"]> => {
-  /** A file that stays where nothing tells of it is swept later. */
-  const drop = async (keys: readonly string[]): Promise<void> => {
-    try {
-      await Promise.all(keys.map((key) => files.remove(key)));
-    } catch (error) {
-      log.warn("files.not_removed", errorFields(error));
-    }
-  };
+  const drop = (keys: readonly string[]): Promise<void> => dropFiles({ files, log }, keys);
 
   return {
     async upload({ params: { connectionId, document_number }, query: { append }, body }, call) {
@@ -73,6 +70,7 @@ export const pdf_ingestion = ({
         uploaded_at: call.now,
       };
       try {
+        await checkScan({ files, scanner, log }, { key, size });
         await drop(await record(call, row, append === "true"));
       } catch (error) {
         // Anything else may have come after the commit; then the record needs its file.

@@ -259,7 +259,7 @@ export const updateDispute = async (
     .execute();
 };
 
-/** Removes a dispute and all that belongs to it. */
+/** Removes a dispute and its notes. */
 export const removeDispute = async (tx: Db, tenantId: string, id: string): Promise<void> => {
   await tx
     .deleteFrom("dispute_notes")

@@ -47,12 +47,12 @@ export const knownFiles = async (
   db: Db,
   tenantId: string,
   keys: readonly string[],
-): Promise<Set<string>> => {
+): Promise<string[]> => {
   const rows = await db
     .selectFrom("document_attachments")
     .select("file_key")
     .where("tenant_id", "=", tenantId)
     .where("file_key", "in", keys)
     .execute();
-  return new Set(rows.map(({ file_key }) => file_key));
+  return rows.map(({ file_key }) => file_key);
 };

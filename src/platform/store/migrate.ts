@@ -6,6 +6,7 @@ import { ingest } from "./migrations/0002-ingest.ts";
 import { jobs } from "./migrations/0003-jobs.ts";
 import { credit } from "./migrations/0004-credit.ts";
 import { payments } from "./migrations/0005-payments.ts";
+import { disputeAttachments } from "./migrations/0006-dispute-attachments.ts";
 import { webhooks } from "./migrations/0008-webhooks.ts";
 import type { Types } from "./migrations/addition.ts";
 
@@ -20,6 +21,7 @@ export const migrate = async (db: Kysely<never>, types: Types): Promise<void> =>
         "0003-jobs": jobs(types),
         "0004-credit": credit(types),
         "0005-payments": payments(types),
+        "0006-dispute-attachments": disputeAttachments(types),
         "0008-webhooks": webhooks(types),
       }),
     },

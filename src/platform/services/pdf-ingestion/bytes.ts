@@ -1,4 +1,5 @@
 import { Problem } from "../../../contract/errors.ts";
+import { arriving } from "../../files/arriving.ts";
 
 const HEAD = Buffer.from("%PDF-");
 const END = Buffer.from("%%EOF");
@@ -17,28 +18,13 @@ const lastOf = (tail: Buffer, chunk: Uint8Array): Buffer =>
     ? Buffer.from(chunk.subarray(-TAIL_BYTES))
     : Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
 
-// What is lost on the way is the sender's, and no fault of the store's.
-async function* arriving(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const pieces = body[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const { done, value } = await pieces
-        .next()
-        .catch(() => refuse("format", "ended before it was whole"));
-      if (done === true) return;
-      yield value;
-    }
-  } finally {
-    await pieces.return?.().catch(() => {});
-  }
-}
+const cutOff = (): never => refuse("format", "ended before it was whole");
 
 /** A body's bytes as they come, refused as soon as they are no PDF. */
 export async function* pdfBytes(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   let tail: Buffer = Buffer.alloc(0);
-  for await (const chunk of arriving(body)) {
+  for await (const chunk of arriving(body, cutOff)) {
     if (head.byteLength < HEAD.byteLength) {
       head = Buffer.concat([head, chunk.subarray(0, HEAD.byteLength - head.byteLength)]);
       const isBegun = HEAD.subarray(0, head.byteLength).equals(head);

@@ -41,9 +41,29 @@ export type DisputeNoteRow = Tracked & {
   visibility: "Internal" | "All";
 };
 
+export type DisputeAttachmentRow = Tracked & {
+  tenant_id: string;
+  /** Of its upload too. */
+  id: string;
+  dispute_id: string;
+  file_name: string;
+  visibility: "Internal" | "All";
+  status: "PendingScan" | "Available" | "Infected" | "Rejected" | "Failed" | "Expired";
+  /** Why it is not available, as JSON: a list of codes with messages. */
+  failure_reasons: string;
+  upload_expires_at: number;
+  uploaded_at: number | null;
+  /** Where the file store has its bytes; null before they came, and where they must not be kept. */
+  file_key: string | null;
+  file_size: number | null;
+  /** Of its bytes, in hexadecimal. */
+  sha256: string | null;
+};
+
 export type DisputesTables = {
   disputes: DisputeRow;
   dispute_sequences: DisputeSequenceRow;
   dispute_totals: DisputeTotalRow;
   dispute_notes: DisputeNoteRow;
+  dispute_attachments: DisputeAttachmentRow;
 };

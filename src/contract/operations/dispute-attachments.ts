@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { extensionOf, FILE_TYPES } from "../file-types.ts";
+import { auditFields, NoteVisibility, RecordId, requiredText, tenantPath } from "../fields.ts";
+import { operation } from "../operation.ts";
+
+// What a name may not hold: separators, control characters, and marks that turn the reading direction.
+const UNSAFE = /[/\\:]|\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+const isSafe = (name: string): boolean => !UNSAFE.test(name) && !name.startsWith(".");
+
+export const AttachmentName = requiredText(255)
+  .overwrite((name) => name.normalize("NFC"))
+  .refine(isSafe, {
+    error: "must be a plain file name: no path, no control character, no leading dot",
+    params: { code: "format" },
+  })
+  .refine((name) => extensionOf(name) !== undefined, {
+    error: `must end in one of ${Object.keys(FILE_TYPES).join(" ")}`,
+    params: { code: "enum" },
+  })
+  .meta({ examples: ["invoice-4711.pdf"] });
+
+// Which further statuses and reasons there are is each platform's own, so a reader takes any.
+const Status = z.string().meta({
+  description:
+    "PendingScan until the file is uploaded and scanned; then Available, Infected, Rejected, Failed or Expired",
+});
+
+const FailureReason = z.unknown().meta({
+  type: "object",
+  properties: { code: { type: "string" }, message: { type: "string" } },
+  required: ["code", "message"],
+});
+
+export const DisputeAttachment = z.object({
+  attachmentId: z.string(),
+  tenantId: z.string(),
+  disputeId: z.string(),
+  fileName: z.string(),
+  downloadUrl: z
+    .string()
+    .nullable()
+    .meta({ description: "signed, for a time; empty unless Available; null in lists" }),
+  uploadId: z.string(),
+  status: Status,
+  visibility: NoteVisibility,
+  attachmentStorageKey: z.string(),
+  failureReasons: z.array(FailureReason),
+  ...auditFields,
+});
+export type DisputeAttachment = z.infer<typeof DisputeAttachment>;
+
+/** Where the file goes: its bytes, by PUT, once, without a credential. */
+export const AttachmentUpload = z.object({
+  uploadId: z.string(),
+  uploadUrl: z.string(),
+  attachmentId: z.string().optional(),
+});
+
+export const AttachmentVisibility = z.object({
+  attachmentId: z.string(),
+  disputeId: z.string(),
+  visibility: NoteVisibility,
+});
+
+const ATTACHMENTS = "/dispute/v1/tenants/{tenantId}/disputes/{disputeId}/attachments";
+const many = z.object({ ...tenantPath, disputeId: RecordId });
+const one = many.extend({ attachmentId: RecordId });
+
+export const dispute_attachments = {
+  get: operation({
+    id: "dispute_attachments.get",
+    service: "gateway",
+    method: "GET",
+    path: `${ATTACHMENTS}/{attachmentId}`,
+    access: "Dispute Management : READ",
+    summary: "Read one file of a dispute: its state, and where to download it.",
+    params: one,
+    output: DisputeAttachment,
+    audit: "dispute_attachment.read",
+    source: "gateway 4",
+  }),
+  list: operation({
+    id: "dispute_attachments.list",
+    service: "gateway",
+    method: "GET",
+    path: ATTACHMENTS,
+    access: "Dispute Management : READ",
+    summary: "List a dispute's files, newest first.",
+    params: many,
+    query: z.strictObject({ Visibility: z.array(NoteVisibility).min(1).optional() }),
+    output: z.array(DisputeAttachment),
+    audit: "dispute_attachment.listed",
+    source: "gateway 4",
+  }),
+  create: operation({
+    id: "dispute_attachments.create",
+    service: "gateway",
+    method: "POST",
+    path: ATTACHMENTS,
+    access: "Dispute Management : UPDATE",
+    summary: "Announce a file of a dispute, and get the URL to upload it to.",
+    params: many,
+    body: z.object({ fileName: AttachmentName, visibility: NoteVisibility.optional() }),
+    output: AttachmentUpload,
+    audit: "dispute_attachment.created",
+    source: "gateway 4",
+  }),
+  update: operation({
+    id: "dispute_attachments.update",
+    service: "gateway",
+    method: "PUT",
+    path: `${ATTACHMENTS}/{attachmentId}`,
+    access: "Dispute Management : UPDATE",
+    summary: "Change who may see a dispute's file.",
+    params: one,
+    body: z.object({ visibility: NoteVisibility.optional() }),
+    output: AttachmentVisibility,
+    audit: "dispute_attachment.updated",
+    source: "gateway 4",
+  }),
+  delete: operation({
+    id: "dispute_attachments.delete",
+    service: "gateway",
+    method: "DELETE",
+    path: `${ATTACHMENTS}/{attachmentId}`,
+    access: "Dispute Management : UPDATE",
+    summary: "Delete a dispute's file for good.",
+    params: one,
+    output: null,
+    audit: "dispute_attachment.deleted",
+    source: "gateway 4",
+  }),
+};

@@ -1,0 +1,14 @@
+import { errorFields, type Log } from "../../kit/log.ts";
+import type { FileStore } from "./port.ts";
+
+/** Removes files that no record tells of any more; one that stays all the same is swept later. */
+export const dropFiles = async (
+  { files, log }: { files: FileStore; log: Log },
+  keys: readonly string[],
+): Promise<void> => {
+  try {
+    await Promise.all(keys.map((key) => files.remove(key)));
+  } catch (error) {
+    log.warn("files.not_removed", errorFields(error));
+  }
+};

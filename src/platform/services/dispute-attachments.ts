@@ -1,0 +1,141 @@
+import type { Contract } from "../../contract/index.ts";
+import type { DisputeAttachment } from "../../contract/operations/dispute-attachments.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+import { dropFiles } from "../files/drop.ts";
+import type { FileStore } from "../files/port.ts";
+import type { SignedUrls } from "../files/signed-urls.ts";
+import type { Call, Handlers } from "../handlers.ts";
+import {
+  countDisputeAttachments,
+  findDisputeAttachment,
+  insertDisputeAttachments,
+  selectDisputeAttachments,
+  updateDisputeAttachment,
+} from "../store/dispute-attachments.ts";
+import type { Db } from "../store/port.ts";
+import type { DisputeAttachmentRow } from "../store/tables.ts";
+import { planAttachment, removeAttachments } from "./dispute-attachments/job.ts";
+import { checkDispute } from "./disputes/present.ts";
+import { listing } from "./listing.ts";
+import { auditFields, changed, made, shown } from "./records.ts";
+
+/** How long signed URLs hold, in milliseconds. */
+export type UrlLives = { upload: number; download: number };
+
+export type DisputeAttachmentNeeds = {
+  files: FileStore;
+  newId: NewId;
+  log: Log;
+  signedUrls: SignedUrls;
+  lives: UrlLives;
+};
+
+type Row = DisputeAttachmentRow;
+
+const toAttachment = (row: Row, downloadUrl: string | null): DisputeAttachment => ({
+  attachmentId: row.id,
+  tenantId: row.tenant_id,
+  disputeId: row.dispute_id,
+  fileName: row.file_name,
+  downloadUrl,
+  uploadId: row.id,
+  status: row.status,
+  visibility: row.visibility,
+  attachmentStorageKey: `${row.tenant_id}/${row.dispute_id}/${row.id}`,
+  failureReasons: JSON.parse(row.failure_reasons) as unknown[],
+  ...auditFields(row),
+});
+
+const toVisibility = ({ id, dispute_id, visibility }: Row) => ({
+  attachmentId: id,
+  disputeId: dispute_id,
+  visibility,
+});
+
+type One = { disputeId: string; attachmentId: string };
+
+const findOr404 = async (db: Db, call: Call, one: One): Promise<Row> =>
+  (await findDisputeAttachment(db, call.tenantId, one)) ??
+  call.fail("not_found", `The dispute has no attachment ${shown(one.attachmentId)}.`);
+
+/** The files of disputes: what is known of them, and the URLs by which they come and go. */
+export const dispute_attachments = ({
+  files,
+  newId,
+  log,
+  signedUrls,
+  lives,
+}: DisputeAttachmentNeeds): Handlers<Contract["dispute_attachments"]> => ({
+  async get({ params }, call) {
+    const row = await findOr404(call.db, call, params);
+    call.version(row);
+    if (row.status !== "Available") return toAttachment(row, "");
+    const grant = { method: "GET", tenantId: row.tenant_id, id: row.id } as const;
+    const base = await call.baseUrl();
+    return toAttachment(row, signedUrls.urlOf(base, grant, call.now + lives.download));
+  },
+
+  async list({ params: { disputeId }, query: { Visibility } }, call) {
+    await checkDispute(call.db, call, disputeId);
+    return listing(call, {
+      count: (db) => countDisputeAttachments(db, call.tenantId, disputeId, Visibility),
+      select: (db) => selectDisputeAttachments(db, call.tenantId, disputeId, Visibility),
+      shape: (row: Row) => toAttachment(row, null),
+      page: undefined,
+    });
+  },
+
+  async create({ params: { disputeId }, body }, call) {
+    const expiresAt = call.now + lives.upload;
+    const row: Row = {
+      tenant_id: call.tenantId,
+      id: newId(),
+      dispute_id: disputeId,
+      file_name: body.fileName,
+      visibility: body.visibility ?? "Internal",
+      status: "PendingScan",
+      failure_reasons: "[]",
+      upload_expires_at: expiresAt,
+      uploaded_at: null,
+      file_key: null,
+      file_size: null,
+      sha256: null,
+      ...made(call),
+    };
+    const grant = { method: "PUT", tenantId: call.tenantId, id: row.id } as const;
+    const uploadUrl = signedUrls.urlOf(await call.baseUrl(), grant, expiresAt);
+    return call.create(
+      async (tx) => {
+        await checkDispute(tx, call, disputeId);
+        await insertDisputeAttachments(tx, [row]);
+        await planAttachment(tx, row, expiresAt);
+        return row;
+      },
+      ({ id }) => ({ uploadId: id, uploadUrl, attachmentId: id }),
+    );
+  },
+
+  async update({ params, body: { visibility } }, call) {
+    const row = await call.change(async (tx) => {
+      const before = await findOr404(tx, call, params);
+      call.version(before);
+      if (visibility === undefined || visibility === before.visibility) return before;
+      const change = { visibility, ...changed(before, call) };
+      await updateDisputeAttachment(tx, before, change);
+      return { ...before, ...change };
+    });
+    call.version(row);
+    return toVisibility(row);
+  },
+
+  async delete({ params }, call) {
+    const keys = await call.change(async (tx) => {
+      const row = await findOr404(tx, call, params);
+      call.version(row);
+      return removeAttachments(tx, [row]);
+    });
+    await dropFiles({ files, log }, keys);
+    return null;
+  },
+});

@@ -1,0 +1,33 @@
+import { addJob, removeJob } from "../../store/jobs.ts";
+import { removeDisputeAttachment } from "../../store/dispute-attachments.ts";
+import type { Db } from "../../store/port.ts";
+import type { DisputeAttachmentRow } from "../../store/tables.ts";
+
+/** The one job that an attachment has: it waits for the file, and scans it once it is there. */
+export const ATTACHMENT_JOB = "dispute_attachment";
+
+type Named = Pick<DisputeAttachmentRow, "tenant_id" | "id">;
+
+/** Has an attachment looked at from a moment on, in the place of what was planned. */
+export const planAttachment = async (
+  tx: Db,
+  { tenant_id, id }: Named,
+  dueAt: number,
+): Promise<void> => {
+  await removeJob(tx, { kind: ATTACHMENT_JOB, id });
+  await addJob(tx, { kind: ATTACHMENT_JOB, id, tenantId: tenant_id, lane: tenant_id, dueAt });
+};
+
+/** Removes attachments with what is planned for them; gives the keys of their files. */
+export const removeAttachments = async (
+  tx: Db,
+  rows: readonly DisputeAttachmentRow[],
+): Promise<string[]> => {
+  for (const row of rows) {
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await removeDisputeAttachment(tx, row);
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await removeJob(tx, { kind: ATTACHMENT_JOB, id: row.id });
+  }
+  return rows.flatMap(({ file_key }) => (file_key === null ? [] : [file_key]));
+};

@@ -1,0 +1,99 @@
+import { SECOND } from "../../../kit/clock.ts";
+import type { Log } from "../../../kit/log.ts";
+import { dropFiles } from "../../files/drop.ts";
+import type { FileStore } from "../../files/port.ts";
+import type { Scanner, Verdict } from "../../scan/port.ts";
+import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
+import type { Store } from "../../store/port.ts";
+import type { DisputeAttachmentRow } from "../../store/tables.ts";
+import type { Job, JobKind } from "../../work/job.ts";
+import { ATTACHMENT_JOB } from "./job.ts";
+
+export type ScanningNeeds = { store: Store; files: FileStore; scanner: Scanner; log: Log };
+
+type Row = DisputeAttachmentRow;
+type Outcome = {
+  status: Row["status"];
+  failureReasons: readonly { code: string; message: string }[];
+};
+
+const EXPIRED: Outcome = {
+  status: "Expired",
+  failureReasons: [{ code: "UPLOAD_EXPIRED", message: "No file was uploaded in time." }],
+};
+const FAILED: Outcome = {
+  status: "Failed",
+  failureReasons: [{ code: "SCAN_ERROR", message: "The file could not be scanned." }],
+};
+
+const outcomeOf = (verdict: Verdict): Outcome =>
+  verdict.status === "Available" ? { status: "Available", failureReasons: [] } : verdict;
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    const end = (): void => reject(new Error("the scan was given back"));
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+  });
+
+const TRIES = 3;
+const RETRY_MS = 5 * SECOND;
+const LEASE_MS = 60 * SECOND;
+
+/** What becomes of an attachment by itself: its file is scanned, or none has come in time. */
+export const scanning = ({ store, files, scanner, log }: ScanningNeeds): JobKind => {
+  const scan = (row: Row, key: string): Promise<Verdict> =>
+    scanner.scan({
+      fileName: row.file_name,
+      size: row.file_size ?? 0,
+      async open() {
+        const file = await files.open(key);
+        if (file === undefined) throw new Error(`the file of attachment ${row.id} is lost`);
+        return file.bytes;
+      },
+    });
+
+  /** Only what everybody may download is kept. A claim that was lost undoes the change. */
+  const settle = async (job: Job, row: Row, outcome: Outcome): Promise<void> => {
+    const { status, failureReasons } = outcome;
+    const kept = status === "Available";
+    await store.transaction(async (tx) => {
+      const present = await findSignedAttachment(tx, row.id);
+      await updateDisputeAttachment(tx, row, {
+        status,
+        failure_reasons: JSON.stringify(failureReasons),
+        version: (present ?? row).version + 1,
+        ...(kept ? {} : { file_key: null }),
+      });
+      await job.finish(tx);
+    }, job.tenantId);
+    log.info("attachment.settled", { attachmentId: row.id, status });
+    if (!kept && row.file_key !== null) await dropFiles({ files, log }, [row.file_key]);
+  };
+
+  const read = async (job: Job): Promise<Row | undefined> => {
+    const row = await findSignedAttachment(store.read, job.id);
+    if (row === undefined) await store.transaction((tx) => job.finish(tx), job.tenantId);
+    return row;
+  };
+
+  return {
+    kind: ATTACHMENT_JOB,
+    leaseMs: LEASE_MS,
+    atOnce: 2,
+    perLane: 2,
+    maxTries: TRIES,
+    retryMs: (tries) => tries * RETRY_MS,
+    async run(job) {
+      const row = await read(job);
+      if (row === undefined) return;
+      if (row.file_key === null) return settle(job, row, EXPIRED);
+      const verdict = await Promise.race([scan(row, row.file_key), aborted(job.signal)]);
+      return settle(job, row, outcomeOf(verdict));
+    },
+    async giveUp(job) {
+      const row = await read(job);
+      if (row !== undefined) await settle(job, row, row.file_key === null ? EXPIRED : FAILED);
+    },
+  };
+};

@@ -1,0 +1,144 @@
+import { Problem } from "../../../contract/errors.ts";
+import { extensionOf, FILE_TYPES, MAX_FILE_BYTES } from "../../../contract/file-types.ts";
+import type { Clock } from "../../../kit/clock.ts";
+import type { NewId } from "../../../kit/ids.ts";
+import type { Log } from "../../../kit/log.ts";
+import { arriving } from "../../files/arriving.ts";
+import { dropFiles } from "../../files/drop.ts";
+import { type FileStore, FileTooLarge, type KeptFile } from "../../files/port.ts";
+import type { Claim, Grant, SignedUrls } from "../../files/signed-urls.ts";
+import type { FileAnswer } from "../../handlers.ts";
+import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
+import type { Store } from "../../store/port.ts";
+import type { DisputeAttachmentRow } from "../../store/tables.ts";
+import { readTenant } from "../../store/tenants.ts";
+import { planAttachment } from "./job.ts";
+
+export type TransferNeeds = {
+  store: Store;
+  files: FileStore;
+  clock: Clock;
+  newId: NewId;
+  log: Log;
+  signedUrls: SignedUrls;
+  /** Told once a file waits to be scanned. */
+  wake(): void;
+};
+
+type Row = DisputeAttachmentRow;
+
+/** A file as a request brings it. */
+export type Sent = {
+  /** bytes, as announced; undefined where the request does not say */
+  size: number | undefined;
+  body: ReadableStream<Uint8Array>;
+};
+
+/** Files of disputes as they come and go by signed URLs, which are all the credential there is. */
+export type Transfers = {
+  /** Takes the file, once. */
+  upload(id: string, claim: Claim, sent: Sent): Promise<void>;
+  download(id: string, claim: Claim): Promise<FileAnswer>;
+};
+
+// One answer to all, so that nobody learns which ids there are.
+const refused = (method: Grant["method"]): Problem =>
+  new Problem(
+    "signed_url_refused",
+    method === "PUT"
+      ? "The upload URL is altered or has expired; create the attachment again for another."
+      : "The download URL is altered or has expired; read the attachment again for another.",
+  );
+
+const taken = (): Problem =>
+  new Problem("conflict", "The file has been uploaded; an upload URL takes one file.");
+
+const cutOff = (): never => {
+  throw new Problem("invalid_request", "The body ended before it was whole.");
+};
+
+const tooLarge = (): Problem =>
+  new Problem("payload_too_large", `A file may have ${MAX_FILE_BYTES} bytes at most.`);
+
+const sizeOf = (size: number | undefined): number => {
+  if (size === undefined) {
+    throw new Problem("length_required", "Send the file with a Content-Length.");
+  }
+  if (size > MAX_FILE_BYTES) throw tooLarge();
+  return size;
+};
+
+export const createTransfers = (needs: TransferNeeds): Transfers => {
+  const { store, files, clock, newId, signedUrls } = needs;
+
+  const granted = async (method: Grant["method"], id: string, claim: Claim): Promise<Row> => {
+    const row = await findSignedAttachment(store.read, id);
+    if (row === undefined) throw refused(method);
+    if (!signedUrls.holds({ method, tenantId: row.tenant_id, id }, claim, clock())) {
+      throw refused(method);
+    }
+    return row;
+  };
+
+  const keep = async (key: string, { body }: Sent, size: number): Promise<KeptFile> => {
+    const kept = await files.put(key, arriving(body, cutOff), size).catch((error: unknown) => {
+      throw error instanceof FileTooLarge ? tooLarge() : error;
+    });
+    if (kept.size === size) return kept;
+    await dropFiles(needs, [key]);
+    return cutOff();
+  };
+
+  /** Tells of the file and has it scanned. Whoever began in time is in time, whatever was said meanwhile. */
+  const record = (row: Row, key: string, { size, sha256 }: KeptFile): Promise<void> =>
+    store.transaction(async (tx) => {
+      const present = await findSignedAttachment(tx, row.id);
+      if (present === undefined) throw refused("PUT");
+      if (present.uploaded_at !== null) throw taken();
+      const now = clock();
+      await updateDisputeAttachment(tx, row, {
+        status: "PendingScan",
+        failure_reasons: "[]",
+        uploaded_at: now,
+        file_key: key,
+        file_size: size,
+        sha256,
+        version: present.version + 1,
+      });
+      await planAttachment(tx, row, now);
+    }, row.tenant_id);
+
+  return {
+    async upload(id, claim, sent) {
+      const row = await granted("PUT", id, claim);
+      if (row.uploaded_at !== null) throw taken();
+      const size = sizeOf(sent.size);
+      const { connection_id } = await readTenant(store.read, row.tenant_id);
+      const key = `${connection_id}/disputes/${newId()}`;
+      const kept = await keep(key, sent, size);
+      try {
+        await record(row, key, kept);
+      } catch (error) {
+        // Anything else may have come after the commit; then the record needs its file.
+        if (error instanceof Problem) await dropFiles(needs, [key]);
+        throw error;
+      }
+      needs.wake();
+    },
+
+    async download(id, claim) {
+      const row = await granted("GET", id, claim);
+      if (row.status !== "Available" || row.file_key === null) throw refused("GET");
+      const file = await files.open(row.file_key);
+      if (file === undefined) {
+        // Whoever deletes it removes the record before the file.
+        if ((await findSignedAttachment(store.read, id)) === undefined) throw refused("GET");
+        throw new Error(`the file of attachment ${id} is lost`);
+      }
+      const { size: fileSize, bytes } = file;
+      const extension = extensionOf(row.file_name);
+      const mimeType = extension === undefined ? "application/octet-stream" : FILE_TYPES[extension];
+      return { fileName: row.file_name, mimeType, fileSize, bytes };
+    },
+  };
+};

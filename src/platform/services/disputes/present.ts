@@ -1,0 +1,16 @@
+import type { SharedCode } from "../../../contract/errors.ts";
+import type { Db } from "../../store/port.ts";
+import { shown } from "../records.ts";
+
+type Asking = { tenantId: string; fail(code: SharedCode, message: string): never };
+
+/** Refuses what is asked of a dispute that is not there. */
+export const checkDispute = async (db: Db, call: Asking, disputeId: string): Promise<void> => {
+  const found = await db
+    .selectFrom("disputes")
+    .select("id")
+    .where("tenant_id", "=", call.tenantId)
+    .where("id", "=", disputeId)
+    .executeTakeFirst();
+  if (found === undefined) call.fail("not_found", `There is no dispute ${shown(disputeId)}.`);
+};

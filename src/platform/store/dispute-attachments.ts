@@ -1,0 +1,95 @@
+import type { Db } from "./port.ts";
+import type { DisputeAttachmentRow } from "./tables.ts";
+
+const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
+  db
+    .selectFrom("dispute_attachments")
+    .where("tenant_id", "=", tenantId)
+    .where("dispute_id", "=", disputeId);
+
+export const findDisputeAttachment = (
+  db: Db,
+  tenantId: string,
+  { disputeId, attachmentId }: { disputeId: string; attachmentId: string },
+): Promise<DisputeAttachmentRow | undefined> =>
+  ofDispute(db, tenantId, disputeId).selectAll().where("id", "=", attachmentId).executeTakeFirst();
+
+/** By its id alone, as a signed URL names it: whatever the row says has still to be proved. */
+export const findSignedAttachment = (
+  db: Db,
+  id: string,
+): Promise<DisputeAttachmentRow | undefined> =>
+  db.selectFrom("dispute_attachments").selectAll().where("id", "=", id).executeTakeFirst();
+
+type Visibilities = readonly DisputeAttachmentRow["visibility"][] | undefined;
+
+export const countDisputeAttachments = async (
+  db: Db,
+  tenantId: string,
+  disputeId: string,
+  visibilities: Visibilities,
+): Promise<number> => {
+  const { total } = await ofDispute(db, tenantId, disputeId)
+    .$if(visibilities !== undefined, (query) => query.where("visibility", "in", visibilities ?? []))
+    .select((eb) => eb.fn.countAll().as("total"))
+    .executeTakeFirstOrThrow();
+  return Number(total);
+};
+
+export const selectDisputeAttachments = (
+  db: Db,
+  tenantId: string,
+  disputeId: string,
+  visibilities: Visibilities,
+) =>
+  ofDispute(db, tenantId, disputeId)
+    .selectAll()
+    .$if(visibilities !== undefined, (query) => query.where("visibility", "in", visibilities ?? []))
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc");
+
+export const insertDisputeAttachments = async (
+  tx: Db,
+  rows: readonly DisputeAttachmentRow[],
+): Promise<void> => {
+  if (rows.length > 0) await tx.insertInto("dispute_attachments").values(rows).execute();
+};
+
+export const updateDisputeAttachment = async (
+  tx: Db,
+  { tenant_id, id }: Pick<DisputeAttachmentRow, "tenant_id" | "id">,
+  change: Partial<DisputeAttachmentRow>,
+): Promise<void> => {
+  await tx
+    .updateTable("dispute_attachments")
+    .set(change)
+    .where("tenant_id", "=", tenant_id)
+    .where("id", "=", id)
+    .execute();
+};
+
+export const removeDisputeAttachment = async (
+  tx: Db,
+  { tenant_id, id }: Pick<DisputeAttachmentRow, "tenant_id" | "id">,
+): Promise<void> => {
+  await tx
+    .deleteFrom("dispute_attachments")
+    .where("tenant_id", "=", tenant_id)
+    .where("id", "=", id)
+    .execute();
+};
+
+/** Which of these files of a tenant's have a record here. */
+export const knownDisputeFiles = async (
+  db: Db,
+  tenantId: string,
+  keys: readonly string[],
+): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("dispute_attachments")
+    .select("file_key")
+    .where("tenant_id", "=", tenantId)
+    .where("file_key", "in", keys)
+    .execute();
+  return rows.flatMap(({ file_key }) => (file_key === null ? [] : [file_key]));
+};

@@ -1,0 +1,228 @@
+import { existsSync, readdirSync, readlinkSync, statSync, utimesSync } from "node:fs";
+import { request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { platformListener, type Served, serve } from "../../src/bin/serve.ts";
+import { HOUR } from "../../src/kit/clock.ts";
+import { announce, disputeWithFiles, targetOf } from "../support/attachments.ts";
+import { filesUnder } from "../support/pdf.ts";
+import { configure, onEveryStore, type Person } from "../support/platform.ts";
+
+const MIB = 1024 * 1024;
+const LIMIT = 50 * MIB;
+const OPEN_FILES = "/proc/self/fd";
+
+/** What this process has open beneath a folder. */
+const openFiles = (folder: string): string[] =>
+  readdirSync(OPEN_FILES)
+    .map((name) => {
+      try {
+        return readlinkSync(join(OPEN_FILES, name));
+      } catch {
+        return "";
+      }
+    })
+    .filter((path) => path.startsWith(folder));
+
+onEveryStore("files of disputes over sockets", (at) => {
+  let serving: Served;
+  let port: number;
+  let admin: Person;
+  let path: string;
+
+  beforeAll(async () => {
+    admin = await at().tenant("transfer");
+    const { reason } = await configure(admin);
+    ({ path } = await disputeWithFiles(admin, reason.reasonId));
+    serving = await serve(platformListener(at().platform), { host: "127.0.0.1", port: 0 });
+    port = Number(new URL(serving.url).port);
+  });
+  afterAll(() => serving.close());
+
+  const drafts = () => filesUnder(join(at().files, ".drafts"));
+  const read = async (id: string) => (await admin.call("GET", `${path}/${id}`)).body;
+
+  /** The head of an upload, and whatever of its body is given. */
+  const begin = (url: string, headers: Record<string, string>, body: Uint8Array): Socket => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    const lines = Object.entries({ Host: "x", ...headers }).map(
+      ([name, text]) => `${name}: ${text}\r\n`,
+    );
+    socket.write(`PUT ${targetOf(url)} HTTP/1.1\r\n${lines.join("")}\r\n`);
+    socket.write(body);
+    return socket;
+  };
+
+  const statusLine = (socket: Socket): Promise<string> =>
+    new Promise((resolve) => {
+      socket.once("data", (data) => resolve(data.toString().split("\r\n")[0] ?? ""));
+    });
+
+  const written = async (bytes: number): Promise<void> => {
+    await expect
+      .poll(() => drafts().map((draft) => statSync(draft).size), { timeout: 10_000 })
+      .toEqual([bytes]);
+  };
+
+  const send = (url: string, bytes: Uint8Array): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const headers = { "Content-Length": bytes.byteLength };
+      const sent = request({ port, method: "PUT", path: targetOf(url), headers }, (answer) => {
+        answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
+      });
+      sent.on("error", reject);
+      sent.end(bytes);
+    });
+
+  it("AT-01 names the address that the request came to", async () => {
+    const listed = await fetch(`${serving.url}${path.replace("{t}", "transfer")}`, {
+      method: "POST",
+      headers: { "X-Platform-Auth": admin.token, "Content-Type": "application/json" },
+      body: JSON.stringify({ fileName: "address.txt" }),
+    });
+    const { uploadUrl } = (await listed.json()) as { uploadUrl: string };
+    expect(new URL(uploadUrl).origin).toBe(serving.url);
+    expect(await send(uploadUrl, Buffer.from("x"))).toBe(204);
+  });
+
+  it("AT-04 writes an upload as it comes, and keeps it once it is whole", async () => {
+    const { attachmentId, uploadUrl } = await announce(admin, path, "streamed.txt");
+    const before = filesUnder(at().files);
+    const bytes = Buffer.alloc(3 * MIB, "streamed ");
+    const socket = begin(uploadUrl, { "Content-Length": String(3 * MIB) }, bytes.subarray(0, MIB));
+    await written(MIB);
+    socket.write(bytes.subarray(MIB, 2 * MIB));
+    await written(2 * MIB);
+    const answered = statusLine(socket);
+    socket.write(bytes.subarray(2 * MIB));
+    expect(await answered).toMatch(/^HTTP\/1.1 204 /);
+    socket.destroy();
+    expect(drafts()).toEqual([]);
+    expect(filesUnder(at().files)).toHaveLength(before.length + 1);
+    await at().platform.worker.runDue();
+    const { downloadUrl } = await read(attachmentId);
+    const got = await fetch(serving.url + targetOf(downloadUrl));
+    expect(got.headers.get("content-length")).toBe(String(3 * MIB));
+    expect(Buffer.from(await got.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  it("AT-04 leaves nothing of an upload that is cut off, and takes the next one", async () => {
+    const { attachmentId, uploadUrl } = await announce(admin, path, "cut.txt");
+    const before = filesUnder(at().files);
+    const length = { "Content-Length": String(MIB) };
+    const socket = begin(uploadUrl, length, Buffer.alloc(MIB / 2, "cut "));
+    await written(MIB / 2);
+    socket.destroy();
+    await expect.poll(drafts, { timeout: 10_000 }).toEqual([]);
+    expect(filesUnder(at().files)).toEqual(before);
+    expect((await read(attachmentId)).status).toBe("PendingScan");
+    expect(await send(uploadUrl, Buffer.from("whole"))).toBe(204);
+  });
+
+  it("AT-04 refuses before it reads: no length, chunks, too much, an altered URL", async () => {
+    const { uploadUrl } = await announce(admin, path, "refused.txt");
+    const before = filesUnder(at().files);
+    const altered = uploadUrl.replace(/sig=./, "sig=_");
+    const chunked = { "Transfer-Encoding": "chunked" };
+    const cases: [url: string, headers: Record<string, string>, status: number][] = [
+      [uploadUrl, chunked, 411],
+      [uploadUrl, {}, 411],
+      [uploadUrl, { "Content-Length": String(LIMIT + 1) }, 413],
+      [uploadUrl, { "Content-Length": "1e3" }, 400],
+      [altered, { "Content-Length": String(MIB) }, 403],
+    ];
+    for (const [url, headers, status] of cases) {
+      const socket = begin(url, headers, Buffer.alloc(0));
+      expect([headers, await statusLine(socket)]).toEqual([
+        headers,
+        expect.stringMatching(new RegExp(`^HTTP/1.1 ${status} `)),
+      ]);
+      socket.destroy();
+    }
+    expect(filesUnder(at().files)).toEqual(before);
+    expect(drafts()).toEqual([]);
+    expect(await send(uploadUrl, Buffer.alloc(1, "x"))).toBe(204);
+    expect(await send(uploadUrl, Buffer.alloc(1, "x"))).toBe(409);
+  });
+
+  it("AT-04 takes a file of exactly the limit", async () => {
+    const { attachmentId, uploadUrl } = await announce(admin, path, "limit.txt");
+    const piece = Buffer.alloc(MIB, "a line of text\n");
+    const socket = begin(uploadUrl, { "Content-Length": String(LIMIT) }, Buffer.alloc(0));
+    const answered = statusLine(socket);
+    for (let sent = 0; sent < LIMIT; sent += MIB) {
+      // A socket's own buffer is no memory of the platform's.
+      if (!socket.write(piece)) await new Promise((resolve) => socket.once("drain", resolve));
+    }
+    expect(await answered).toMatch(/^HTTP\/1.1 204 /);
+    socket.destroy();
+    await at().platform.worker.runDue();
+    expect((await read(attachmentId)).status).toBe("Available");
+    await admin.call("DELETE", `${path}/${attachmentId}`);
+  });
+
+  it("AT-04 counts a file as in time whose upload began in time", async () => {
+    const { attachmentId, uploadUrl } = await announce(admin, path, "slow.txt");
+    const socket = begin(uploadUrl, { "Content-Length": "8" }, Buffer.from("slow"));
+    await written(4);
+    at().clock.advance(HOUR);
+    await at().platform.worker.runDue();
+    expect((await read(attachmentId)).status).toBe("Expired");
+    const answered = statusLine(socket);
+    socket.write("done");
+    expect(await answered).toMatch(/^HTTP\/1.1 204 /);
+    socket.destroy();
+    await at().platform.worker.runDue();
+    expect(await read(attachmentId)).toMatchObject({ status: "Available", failureReasons: [] });
+  });
+
+  it("AT-13 leaves nothing of a file that arrives after its record was deleted", async () => {
+    const { attachmentId, uploadUrl } = await announce(admin, path, "deleted.txt");
+    const before = filesUnder(at().files);
+    const socket = begin(uploadUrl, { "Content-Length": "8" }, Buffer.from("half"));
+    await written(4);
+    await admin.call("DELETE", `${path}/${attachmentId}`);
+    const answered = statusLine(socket);
+    socket.write("done");
+    expect(await answered).toMatch(/^HTTP\/1.1 403 /);
+    socket.destroy();
+    expect(filesUnder(at().files)).toEqual(before);
+  });
+
+  it("AT-13 keeps the file of a record when it sweeps, and removes one without", async () => {
+    const { attachmentId, uploadUrl } = await announce(admin, path, "swept.txt");
+    const before = new Set(filesUnder(at().files));
+    await send(uploadUrl, Buffer.from("kept"));
+    const kept = filesUnder(at().files).filter((name) => !before.has(name));
+    expect(kept).toHaveLength(1);
+    const old = new Date(at().clock() - 2 * HOUR);
+    for (const name of kept) utimesSync(name, old, old);
+    await at().platform.sweep();
+    expect(kept.every((name) => existsSync(name))).toBe(true);
+    await at()
+      .store.read.deleteFrom("dispute_attachments")
+      .where("id", "=", attachmentId)
+      .execute();
+    await at().platform.sweep();
+    expect(kept.some((name) => existsSync(name))).toBe(false);
+    await at().platform.worker.runDue();
+  });
+
+  it.skipIf(!existsSync(OPEN_FILES))("AT-06 closes a file whose reader leaves", async () => {
+    const { attachmentId, uploadUrl } = await announce(admin, path, "left.txt");
+    await send(uploadUrl, Buffer.alloc(20 * MIB, "left "));
+    await at().platform.worker.runDue();
+    const url = serving.url + targetOf((await read(attachmentId)).downloadUrl);
+    const left = new AbortController();
+    const partly = await fetch(url, { signal: left.signal });
+    await partly.body?.getReader().read();
+    expect(openFiles(at().files)).toHaveLength(1);
+    left.abort();
+    await expect.poll(() => openFiles(at().files), { timeout: 5000 }).toEqual([]);
+    const head = await fetch(url, { method: "HEAD" });
+    expect(head.headers.get("content-length")).toBe(String(20 * MIB));
+    await expect.poll(() => openFiles(at().files), { timeout: 5000 }).toEqual([]);
+  });
+});
