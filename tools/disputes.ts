@@ -1,8 +1,9 @@
 import { contract } from "../src/contract/index.ts";
 import { changeNamed, disputeNamed, money, named, quoted } from "./shown.ts";
+import { downloadFile, uploadFile } from "./dispute-files.ts";
 import { type Consent, tool } from "./tool.ts";
 
-const { disputes: d, dispute_notes: notes } = contract;
+const { disputes: d, dispute_notes: notes, dispute_attachments: files } = contract;
 
 // Reopening asks nobody: it loses nothing that closing again does not bring back.
 const ending: Consent = {
@@ -23,7 +24,7 @@ const ending: Consent = {
 const deletion: Consent = {
   reads: { dispute: d.get },
   question: ({ disputeId }, { dispute }) =>
-    `Delete dispute ${disputeNamed(dispute, disputeId)}, and all its notes? This cannot be undone.`,
+    `Delete dispute ${disputeNamed(dispute, disputeId)} with all its notes and files? This cannot be undone.`,
 };
 
 const noteDeletion: Consent = {
@@ -31,6 +32,14 @@ const noteDeletion: Consent = {
   question({ noteId, disputeId }, { note, dispute }) {
     const which = note === undefined ? quoted(noteId) : quoted(note["content"]);
     return `Delete note ${which} of dispute ${disputeNamed(dispute, disputeId)}? This cannot be undone.`;
+  },
+};
+
+const fileDeletion: Consent = {
+  reads: { file: files.get, dispute: d.get },
+  question({ attachmentId, disputeId }, { file, dispute }) {
+    const which = file === undefined ? quoted(attachmentId) : named(file["fileName"]);
+    return `Delete file ${which} of dispute ${disputeNamed(dispute, disputeId)}? This cannot be undone.`;
   },
 };
 
@@ -53,4 +62,11 @@ export const disputes = [
   tool(notes.create, "Add a note to a dispute; Internal by default."),
   tool(notes.update),
   tool(notes.delete, undefined, { confirm: noteDeletion }),
+  tool(files.get),
+  tool(files.list),
+  tool(files.create, "Announce a file and get a URL that takes its bytes by HTTP PUT, once."),
+  tool(files.update),
+  tool(files.delete, undefined, { confirm: fileDeletion }),
+  tool(uploadFile),
+  tool(downloadFile),
 ];

@@ -27,6 +27,8 @@ export type Config = {
   mcp: Settings;
   /** The file of the log of tool calls. */
   localAudit: string;
+  /** Folders from which tools may send files, where the host is on this machine. */
+  uploadFolders: string[];
   requestMs: number;
   headerWord: string;
   lifetimes: {
@@ -47,6 +49,12 @@ export type Config = {
   retention: { auditLogs: number };
   trustedProxies: string[];
   webhooks: { delaysMs: number[]; allow: string[] };
+  /** The base of signed URLs; undefined: the request's own. */
+  publicUrl: string | undefined;
+  /** How long signed URLs hold, in milliseconds. */
+  urlLives: { upload: number; download: number };
+  /** The address of a clamd; undefined: the built-in scanner. */
+  scanner: string | undefined;
   http: { hosts: string[] | undefined; origins: string[] | undefined };
   level: Level;
   /** Names in the environment that look like settings and are none. */
@@ -148,6 +156,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
   },
   localAudit: resolve(env.RECEIVABLES_LOCAL_AUDIT ?? join(dataFolder, "audit.ndjson")),
+  uploadFolders: env.RECEIVABLES_UPLOAD_FOLDERS.map((folder) => resolve(folder)),
   requestMs: env.RECEIVABLES_REQUEST_SECONDS * SECOND,
   headerWord: env.RECEIVABLES_HEADER_WORD,
   lifetimes: {
@@ -169,6 +178,12 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     delaysMs: env.RECEIVABLES_WEBHOOK_DELAYS_SECONDS.map((seconds) => seconds * SECOND),
     allow: env.RECEIVABLES_WEBHOOK_ALLOW,
   },
+  publicUrl: env.RECEIVABLES_PUBLIC_URL,
+  urlLives: {
+    upload: env.RECEIVABLES_UPLOAD_SECONDS * SECOND,
+    download: env.RECEIVABLES_DOWNLOAD_SECONDS * SECOND,
+  },
+  scanner: env.RECEIVABLES_SCANNER,
   http: { hosts: env.RECEIVABLES_HTTP_HOSTS, origins: env.RECEIVABLES_HTTP_ORIGINS },
   level: env.RECEIVABLES_LOG,
   unused,

@@ -14,8 +14,12 @@ export type Embedded = {
   close(): Promise<void>;
 };
 
-export const openEmbedded = async (config: Config, log: Log): Promise<Embedded> => {
-  const platform = await openPlatform(config, log);
+export const openEmbedded = async (
+  config: Config,
+  log: Log,
+  ownUrl?: () => Promise<string>,
+): Promise<Embedded> => {
+  const platform = await openPlatform(config, log, ownUrl);
   try {
     const credentials = await ensureDemo({ ...platform, path: folderOf(config.dataFolder).demo });
     return {

@@ -72,6 +72,10 @@ const areDelays = (seconds: readonly string[]): boolean =>
   seconds.length === RETRIES &&
   seconds.every((text) => /^\d{1,5}$/.test(text) && Number(text) <= DAY_SECONDS);
 
+const isScanner = (text: string): boolean =>
+  /^clamd:\/(?!\/)\S+$/.test(text) ||
+  /^clamd:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?\/?$/i.test(text);
+
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 
 const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
@@ -145,6 +149,11 @@ export const Environment = z.object({
     "the MCP server's own log of tool calls; `receivables-mcp audit` reads it",
     "`audit.ndjson` in the data folder",
   ),
+  RECEIVABLES_UPLOAD_FOLDERS: list
+    .default([])
+    .meta(
+      about("comma list of folders from which the upload tool may read files over stdio", "empty"),
+    ),
   RECEIVABLES_REQUEST_SECONDS: whole(30, 1, 3600, "bound of one exchange with the platform"),
   RECEIVABLES_HEADER_WORD: Text.regex(
     /^[A-Za-z][A-Za-z0-9]{0,31}$/,
@@ -161,6 +170,18 @@ export const Environment = z.object({
   ),
   RECEIVABLES_TOKEN_MAX_SECONDS: whole(43_200, 1, 30 * DAY_SECONDS, "a session's longest life"),
   RECEIVABLES_KEY_INACTIVITY_DAYS: whole(365, 1, 3650, "after how long an unused API key expires"),
+  RECEIVABLES_PUBLIC_URL: optional(
+    Url,
+    "base of upload and download URLs where proxies stand in front",
+    "from the request",
+  ),
+  RECEIVABLES_DOWNLOAD_SECONDS: whole(3600, 1, 7 * DAY_SECONDS, "how long a download URL holds"),
+  RECEIVABLES_UPLOAD_SECONDS: whole(900, 1, DAY_SECONDS, "how long an upload URL holds"),
+  RECEIVABLES_SCANNER: optional(
+    Text.refine(isScanner, "must be clamd://HOST:PORT or clamd:/SOCKET"),
+    "the clamd that scans uploaded files, as `clamd://host:port` or `clamd:/socket`",
+    "built in",
+  ),
   RECEIVABLES_GATEWAY_RATE_MINUTE: whole(
     600,
     0,

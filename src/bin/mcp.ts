@@ -7,10 +7,14 @@ import { createSpentFolder } from "../mcp/spent.ts";
 import type { Composed } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { folderOf } from "./folder.ts";
+import { lazyTransfers } from "./transfers.ts";
 
 /** What the MCP server's calls are made with. */
 export const mcpNeeds = (
-  config: Pick<Config, "dataFolder" | "localAudit" | "mcp">,
+  config: Pick<
+    Config,
+    "dataFolder" | "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders"
+  >,
   { broker, key }: Composed,
   { log, door }: { log: Log; door: "stdio" | "http" },
 ): Needs => ({
@@ -22,4 +26,7 @@ export const mcpNeeds = (
   now: systemClock,
   newId: randomId,
   settings: config.mcp,
+  transfers: lazyTransfers(config),
+  // Over HTTP the host, and its files, may be on another machine.
+  uploadFolders: door === "stdio" ? config.uploadFolders : [],
 });

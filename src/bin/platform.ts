@@ -8,10 +8,12 @@ import { createResolve } from "../kit/resolve.ts";
 import { diskFiles } from "../platform/files/disk.ts";
 import type { FileStore } from "../platform/files/port.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
+import { createScanner } from "../platform/scan/scanner.ts";
 import { openSqlite } from "../platform/store/sqlite/open.ts";
 import type { Store } from "../platform/store/port.ts";
 import type { Config } from "./config.ts";
 import { folderOf, masterKeyOf } from "./folder.ts";
+import { createTransferDoor } from "./transfer-door.ts";
 
 /** What administrative commands and the platform work on. */
 export type Base = { store: Store; clock: typeof systemClock; newId: typeof randomId };
@@ -74,17 +76,26 @@ const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   };
 };
 
-/** The platform over the data folder's store. */
-export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatform> => {
+/** The platform over the data folder's store; `ownUrl` where this process serves it over a socket anyway. */
+export const openPlatform = async (
+  config: Config,
+  log: Log,
+  ownUrl?: () => Promise<string>,
+): Promise<OpenPlatform> => {
   const masterKey = await masterKeyOf(config)();
   const base = await openBase(config);
-  const { lifetimes, limits, retention, trustedProxies, webhooks, headerWord } = config;
+  const { lifetimes, limits, retention, trustedProxies, webhooks, headerWord, publicUrl, urlLives } = config;
+  const door = createTransferDoor(() => platform);
   const files = diskFiles(folderOf(config.dataFolder).files);
   const platform = createPlatform({
     ...base,
     files,
     log,
     masterKey,
+    scanner: createScanner(config.scanner),
+    urlLives,
+    publicUrl,
+    ownUrl: ownUrl ?? door.url,
     lifetimes,
     limits,
     retention,
@@ -104,6 +115,7 @@ export const openPlatform = async (config: Config, log: Log): Promise<OpenPlatfo
     masterKey,
     fetch: platform.fetch,
     async close() {
+      await door.close();
       await endCleaning();
       await platform.close();
       await base.store.close();

@@ -3,6 +3,7 @@ import type { Broker } from "../broker/port.ts";
 import type { Reply } from "../client/port.ts";
 import { randomId } from "../kit/ids.ts";
 import { errorFields } from "../kit/log.ts";
+import { downloadFile, uploadFile } from "../../tools/dispute-files.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { act } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "./answer.ts";
@@ -11,6 +12,8 @@ import { type Consented, createConfirm, type Host } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
 import { failed, tell } from "./failure.ts";
 import { MAX_EMBEDDED_BYTES, withFile } from "./file-answer.ts";
+import { createDownload } from "./file-download.ts";
+import { createUpload, type Progress } from "./file-upload.ts";
 import { isCreating, isPaged } from "./kinds.ts";
 import type { Needs } from "./needs.ts";
 import { readList } from "./pages.ts";
@@ -22,12 +25,14 @@ export type ToolCall = {
   args: Record<string, unknown>;
   host: Host;
   signal: AbortSignal;
+  /** Tells the host how far the call has come, where it wants to know. */
+  progress: Progress;
 };
 
 export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequiredResult>;
 
 /** A call with the broker that works for it. */
-type Working = ToolCall & { broker: Broker };
+export type Working = ToolCall & { broker: Broker };
 
 const createCall = (needs: Needs) => {
   const { key, spent, now, settings, newId = randomId } = needs;
@@ -36,6 +41,12 @@ const createCall = (needs: Needs) => {
 
   const { tenantId, principal } = needs.broker;
   const purposeOf = ({ name }: Tool, args: unknown) => ({ tool: name, args, tenantId, principal });
+
+  /** What takes several operations and a transfer. */
+  const works: Record<string, (call: Working, given: Given) => Promise<CallToolResult>> = {
+    [uploadFile.id]: createUpload(needs),
+    [downloadFile.id]: createDownload(needs).download,
+  };
 
   const list = async ({ tool, signal, broker }: Working, { args, cursor }: Given) => {
     const purpose = purposeOf(tool, args);
@@ -63,7 +74,7 @@ const createCall = (needs: Needs) => {
     const answer = recordAnswer(output, { answerTokens, etag: reply.etag });
     const notes = [...answer.notes, ...ignoredNote(reply.ignoredFields)];
     const result = present({ ...answer, notes });
-    return operation.file ? withFile(result, answer.structured, reply) : result;
+    return operation.file ? withFile(result, answer.structured, reply.bytes) : result;
   };
 
   const consent = async (
@@ -83,6 +94,8 @@ const createCall = (needs: Needs) => {
 
   return async (call: Working) => {
     const given = readArguments(call.tool, call.args);
+    const own = works[call.tool.operation.id];
+    if (own !== undefined) return own(call, given);
     if (isPaged(call.tool.operation)) return list(call, given);
     const consented = await consent(call, given);
     if ("ask" in consented) return consented.ask;

@@ -3,9 +3,11 @@ import type {
   CompleteResult,
   ResourceTemplateType,
 } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import type { Prompt } from "../../prompts/prompt.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
+import { DisputeAttachment } from "../contract/operations/dispute-attachments.ts";
 import { DocumentAttachments } from "../contract/operations/document-attachments.ts";
 import { cleanText } from "./clean.ts";
 import { completeApplication } from "./credit-resources.ts";
@@ -20,7 +22,7 @@ type Params = CompleteRequestParams;
 type Asked = { tool: string; signal: AbortSignal };
 type Offered = { prompts: readonly Prompt[]; templates: readonly ResourceTemplateType[] };
 
-type Kind = "dispute" | "application" | "noun" | "account" | "document" | "attachment" | undefined;
+type Kind = "dispute" | "application" | "noun" | "account" | "document" | "attachment" | "file" | undefined;
 
 /** What the places in the templates stand for. */
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -30,6 +32,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   accountNumber: "account",
   documentNumber: "document",
   id: "attachment",
+  attachmentId: "file",
 };
 
 const kindOf = ({ ref, argument }: Params, { prompts, templates }: Offered): Kind => {
@@ -55,11 +58,23 @@ export const createComplete = ({ broker, log, now, settings }: Needs) => {
     return ids.filter((id) => id.startsWith(typed));
   };
 
+  /** Ids of the files of a dispute, once that is known. */
+  const fileIds = async (disputeId: string, typed: string, asked: Asked): Promise<string[]> => {
+    const { output } = await broker.call(contract.dispute_attachments.list, { disputeId }, asked);
+    const { success, data } = z.array(DisputeAttachment).safeParse(output);
+    const ids = success ? data.map(({ attachmentId }) => cleanText(attachmentId)) : [];
+    return ids.filter((id) => id.startsWith(typed));
+  };
+
   const lookUp = async (kind: Kind, typed: string, { context }: Params, asked: Asked) => {
     if (kind === "dispute") return completeDispute(broker, typed, asked);
     if (kind === "application") return completeApplication({ broker, now }, typed, asked);
     if (kind === "account" || kind === "document") {
       return completeNumber(broker, kind, typed, asked);
+    }
+    if (kind === "file") {
+      const disputeId = context?.arguments?.["disputeId"];
+      return disputeId === undefined ? [] : fileIds(disputeId, typed, asked);
     }
     const number = context?.arguments?.["documentNumber"];
     return number === undefined ? [] : attachmentIds(number, typed, asked);

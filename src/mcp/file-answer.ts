@@ -1,5 +1,4 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { Reply } from "../client/port.ts";
 import type { Fields } from "./fit.ts";
 import { attachmentUri } from "./resource-list.ts";
 
@@ -28,7 +27,7 @@ export const blobOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString
 export const withFile = (
   answer: CallToolResult,
   { resourceUri, mimeType, fileName, fileSize }: Fields,
-  { bytes }: Reply,
+  bytes: Uint8Array | undefined,
 ): CallToolResult => {
   const file = { uri: String(resourceUri), mimeType: String(mimeType) };
   const part =

@@ -5,6 +5,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { MINUTE } from "../kit/clock.ts";
 import { CONFIRM_FORM, type Host } from "./confirm.ts";
+import type { Progress } from "./file-upload.ts";
 
 const ANSWER_WITHIN_MS = 10 * MINUTE;
 
@@ -43,4 +44,16 @@ export const hostOf = (server: Server, context: ServerContext): Host => {
   return canAskForms(server.getClientCapabilities())
     ? { asks: "now", ask: askNow(context) }
     : { asks: "never" };
+};
+
+/** Tells the host of each step of a call, if it has asked to be told. A host that cannot be told has lost nothing. */
+export const progressOf = ({ mcpReq }: ServerContext): Progress => {
+  const progressToken = mcpReq._meta?.progressToken;
+  let progress = 0;
+  return async (message) => {
+    if (progressToken === undefined) return;
+    progress += 1;
+    const params = { progressToken, progress, message };
+    await mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+  };
 };

@@ -3,6 +3,8 @@ import type { CallLog } from "./call-log.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import type { Transfers } from "../client/transfers.ts";
+import type { Wait } from "../kit/wait.ts";
 import type { Settings } from "./settings.ts";
 import type { Spent } from "./spent.ts";
 
@@ -18,6 +20,11 @@ export type Needs = {
   now: Clock;
   newId?: NewId;
   settings: Settings;
+  /** How files come and go by signed URLs. */
+  transfers: Transfers;
+  /** The folders whose files a tool may send; none where the host is on another machine. */
+  uploadFolders: readonly string[];
+  wait?: Wait;
 };
 
 /** What a server is built from: enough for what it says of itself, and the way to everything else. */

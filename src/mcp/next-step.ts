@@ -40,6 +40,7 @@ const STEPS: Record<RefusalCode, Step> = {
   forbidden_tenant: "The person must configure a tenant that the credential may use.",
   forbidden_permission: (tool, { permission }) =>
     `An administrator must grant "${permission ?? tool.operation.access}" to the user or key; other tools may work.`,
+  signed_url_refused: "Call again: a URL that was signed anew holds.",
   not_found: (tool) => {
     const list = sibling(tool, "list");
     return list === undefined || list === tool.name
@@ -54,6 +55,7 @@ const STEPS: Record<RefusalCode, Step> = {
   validation_failed: "Correct what is named and call again.",
   precondition_failed: (tool) =>
     `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, and send its etag as ifMatch.`,
+  length_required: "Tell the person: server and platform do not fit together.",
   payload_too_large: "Send less in one call.",
   unsupported_media_type: "Tell the person: server and platform do not fit together.",
   rate_limited: (_tool, details) => wait(details),

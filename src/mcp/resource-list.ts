@@ -14,6 +14,9 @@ const ATTACHMENTS = "/attachments/";
 export const attachmentUri = (documentNumber: string, id: string): string =>
   `${DOCUMENT}${encodeURIComponent(documentNumber)}${ATTACHMENTS}${encodeURIComponent(id)}`;
 
+export const disputeFileUri = (disputeId: string, attachmentId: string): string =>
+  `${DISPUTE}${encodeURIComponent(disputeId)}${ATTACHMENTS}${encodeURIComponent(attachmentId)}`;
+
 export const configurationNouns = [
   "reasons",
   "categories",
@@ -117,8 +120,14 @@ export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
           uriTemplate: `${DISPUTE}{disputeId}`,
           name: "dispute",
           title: "Dispute",
-          description: "One dispute with its notes, by id or code.",
+          description: "One dispute with its notes and files, by id or code.",
           mimeType: JSON_TYPE,
+        },
+        {
+          uriTemplate: `${DISPUTE}{disputeId}${ATTACHMENTS}{attachmentId}`,
+          name: "dispute-attachment",
+          title: "File of a dispute",
+          description: "A dispute's file itself.",
         },
       ]
     : []),

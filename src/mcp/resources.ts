@@ -12,6 +12,7 @@ import { clean, cleanLine } from "./clean.ts";
 import { createReadCredit } from "./credit-resources.ts";
 import { disputeIdOf } from "./dispute-lookup.ts";
 import { cost, fairShares, type Fields, fitRecord } from "./fit.ts";
+import { createDownload } from "./file-download.ts";
 import { createReadIngest } from "./ingest-resources.ts";
 import type { Needs } from "./needs.ts";
 import { readList } from "./pages.ts";
@@ -61,11 +62,11 @@ const decoded = (text: string): string | undefined => {
 const tail = (uri: string, start: string): string | undefined =>
   uri.startsWith(start) ? decoded(uri.slice(start.length)) : undefined;
 
-/** The document and the id in the address of a file of it. */
-const attachmentIn = (uri: string): { number: string; id: string } | undefined => {
-  const [number, path, id, ...more] = uri.slice(DOCUMENT.length).split("/").map(decoded);
-  const is = uri.startsWith(DOCUMENT) && path === "attachments" && more.length === 0;
-  return is && number !== undefined && id !== undefined ? { number, id } : undefined;
+/** What a file belongs to, and its id, in the address of a file. */
+const attachmentIn = (uri: string, start: string): { of: string; id: string } | undefined => {
+  const [of, path, id, ...more] = uri.slice(start.length).split("/").map(decoded);
+  const is = uri.startsWith(start) && path === "attachments" && more.length === 0;
+  return is && of !== undefined && id !== undefined ? { of, id } : undefined;
 };
 
 /** A name in an address that has no further part. */
@@ -113,13 +114,33 @@ export const createReadResource = (needs: Needs): ReadResource => {
     const { output } = await broker.call(contract.disputes.get, { disputeId }, asked);
     const budget = answerTokens - MARGIN_TOKENS;
     const { record } = fitRecord(clean(output) as Fields, Math.floor(budget / 2));
-    const left = budget - cost(record) - MARGIN_TOKENS;
-    const notes = await records(contract.dispute_notes.list, { disputeId }, left, asked);
-    return { dispute: record, notes };
+    const left = budget - cost(record) - 2 * MARGIN_TOKENS;
+    const [notes, attachments] = await Promise.all([
+      records(contract.dispute_notes.list, { disputeId }, left, asked),
+      records(contract.dispute_attachments.list, { disputeId }, left, asked),
+    ]);
+    const [ofNotes = 0, ofFiles = 0] = fairShares([cost(notes), cost(attachments)], left);
+    return {
+      dispute: record,
+      notes: shortened(notes, ofNotes),
+      attachments: shortened(attachments, ofFiles),
+    };
   };
 
   const ingest = createReadIngest(needs);
   const credit = createReadCredit(needs);
+  const disputeFiles = createDownload(needs);
+
+  const file = (uri: string, asked: Asked): Promise<Content> | undefined => {
+    const has = offers(settings);
+    const ofDocument = attachmentIn(uri, DOCUMENT);
+    if (has.ingest && ofDocument !== undefined) {
+      return ingest.file(ofDocument.of, ofDocument.id, asked);
+    }
+    const ofDispute = attachmentIn(uri, DISPUTE);
+    if (!has.disputes || ofDispute === undefined) return undefined;
+    return disputeFiles.read({ disputeId: ofDispute.of, attachmentId: ofDispute.id }, asked);
+  };
 
   const find = (uri: string, asked: Asked): Promise<Fields> | undefined => {
     const has = offers(settings);
@@ -139,12 +160,10 @@ export const createReadResource = (needs: Needs): ReadResource => {
   };
 
   const contentOf = async (uri: string, asked: Asked): Promise<Content> => {
+    const bytes = file(uri, asked);
+    if (bytes !== undefined) return bytes;
     const found = find(uri, asked);
     if (found !== undefined) return { mimeType: JSON_TYPE, text: JSON.stringify(await found) };
-    const file = attachmentIn(uri);
-    if (offers(settings).ingest && file !== undefined) {
-      return ingest.file(file.number, file.id, asked);
-    }
     throw new ResourceNotFoundError(uri);
   };
 

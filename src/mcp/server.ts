@@ -65,12 +65,13 @@ const serveWork = (server: Server, { log, work }: Parts): void => {
   server.setRequestHandler(
     "tools/call",
     guarded(log, "tools/call", async ({ params }, context: ServerContext) => {
-      const { callTool, findTool, hostOf } = await work();
+      const { callTool, findTool, hostOf, progressOf } = await work();
       return callTool({
         tool: findTool(params.name),
         args: params.arguments ?? {},
         host: hostOf(server, context),
         signal: context.mcpReq.signal,
+        progress: progressOf(context),
       });
     }),
   );

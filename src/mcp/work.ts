@@ -4,7 +4,7 @@ import { activeTools } from "./active-tools.ts";
 import { type CallTool, createCallTool } from "./call.ts";
 import { cleanLine } from "./clean.ts";
 import { createComplete } from "./complete.ts";
-import { hostOf } from "./host.ts";
+import { hostOf, progressOf } from "./host.ts";
 import { nearest } from "../kit/nearest.ts";
 import type { Needs } from "./needs.ts";
 import { createGetPrompt, type GetPrompt } from "./prompts.ts";
@@ -15,6 +15,7 @@ export type Work = {
   findTool(name: string): Tool;
   callTool: CallTool;
   hostOf: typeof hostOf;
+  progressOf: typeof progressOf;
   readResource: ReadResource;
   getPrompt: GetPrompt;
   complete: ReturnType<typeof createComplete>;
@@ -37,6 +38,7 @@ export const createWork = (needs: Needs): Work => {
     },
     callTool: createCallTool(needs),
     hostOf,
+    progressOf,
     readResource: createReadResource(needs),
     getPrompt: createGetPrompt(needs.settings),
     complete: createComplete(needs),

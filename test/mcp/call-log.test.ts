@@ -133,7 +133,7 @@ describe("the log of tool calls", () => {
       if (tool === undefined) throw new Error(`no tool ${name}`);
       const { signal } = new AbortController();
       const host = { asks: "by_round", responses: undefined, state: undefined } as const;
-      await call({ tool, args, host, signal });
+      await call({ tool, args, host, signal, progress: async () => {} });
     };
     await ask("departments_get", { departmentCode: "A" });
     await ask("departments_delete", { departmentId: "d" });

@@ -197,7 +197,9 @@ describe("the question is about the record", () => {
       const { question } = await asked({ "disputes.get": refuse }, "disputes_delete", {
         disputeId: "d-1",
       });
-      expect(question).toBe('Delete dispute "d-1", and all its notes? This cannot be undone.');
+      expect(question).toBe(
+        'Delete dispute "d-1" with all its notes and files? This cannot be undone.',
+      );
     },
   );
 

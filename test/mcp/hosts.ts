@@ -7,6 +7,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Broker } from "../../src/broker/port.ts";
+import type { Transfers } from "../../src/client/transfers.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
 import type { Front, Needs } from "../../src/mcp/needs.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
@@ -29,6 +30,11 @@ export const ALL: Settings = {
   answerTokens: 20_000,
 };
 
+const NO_TRANSFERS: Transfers = {
+  put: () => Promise.reject(new Error("unexpected upload")),
+  get: () => Promise.reject(new Error("unexpected download")),
+};
+
 export type Setup = Partial<Omit<Needs, "settings">> & { settings?: Partial<Settings> };
 
 /** What a server is built from, and what its calls are made with, in one. */
@@ -42,6 +48,8 @@ export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Front 
     log: silentLog,
     now: () => NOW,
     version: "1.2.3",
+    transfers: NO_TRANSFERS,
+    uploadFolders: [],
     ...rest,
     settings: { ...ALL, ...settings },
   };

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Dispute } from "../../src/contract/operations/disputes.ts";
+import type { DisputeAttachment } from "../../src/contract/operations/dispute-attachments.ts";
 import type { DisputeNote } from "../../src/contract/operations/dispute-notes.ts";
 import { answered, type Play } from "./script.ts";
 
@@ -47,6 +48,24 @@ export const note = (index: number, content: string): DisputeNote => ({
   content,
   visibility: "Internal",
   ...audit,
+});
+
+export const disputeFile = (
+  index: number,
+  more: Partial<DisputeAttachment> = {},
+): DisputeAttachment => ({
+  attachmentId: `file-${index}`,
+  tenantId: "tenant-1",
+  disputeId: "d-1",
+  fileName: `claim-${index}.txt`,
+  downloadUrl: null,
+  uploadId: `file-${index}`,
+  status: "Available",
+  visibility: "Internal",
+  attachmentStorageKey: `tenant-1/d-1/file-${index}`,
+  failureReasons: [],
+  ...audit,
+  ...more,
 });
 
 export const many = <T>(count: number, make: (index: number) => T): T[] =>

@@ -3,7 +3,7 @@ import { Problem } from "../../src/contract/errors.ts";
 import { fairShares } from "../../src/mcp/fit.ts";
 import { estimateTokens } from "../../src/mcp/tokens.ts";
 import { HOSTS, keptLog, modernHost, needsOf } from "./hosts.ts";
-import { dispute, many, note, numberedPages } from "./records.ts";
+import { disputeFile, dispute, many, note, numberedPages } from "./records.ts";
 import { type Play, scripted } from "./script.ts";
 
 const row = dispute(7, { disputeId: "dispute-7", disputeCode: "D-INV-7-01" });
@@ -21,6 +21,7 @@ const DISPUTE: Record<string, Play> = {
     throw new Problem("not_found", "There is no such dispute.");
   },
   "dispute_notes.list": numberedPages([note(1, "called\u202e the customer")]),
+  "dispute_attachments.list": () => [disputeFile(1, { fileName: "cl\u200baim.txt" })],
   "disputes.list": ({ DocumentNumber, Page, PageSize }) => {
     const rows = DocumentNumber === undefined ? [row, dispute(8)] : [row];
     return numberedPages(rows)({ Page, PageSize }, { tool: "" });
@@ -53,6 +54,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       "receivables://dispute-configuration/{noun}",
       "receivables://disputes/{disputeId}",
+      "receivables://disputes/{disputeId}/attachments/{attachmentId}",
       "receivables://credit-applications/{applicationId}",
       "receivables://accounts/{accountNumber}",
       "receivables://documents/{documentNumber}",
@@ -62,6 +64,11 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
     expect(JSON.parse(textIn({ contents }))).toEqual({
       dispute: row,
       notes: { items: [note(1, "called the customer")], total: 1, truncated: false },
+      attachments: {
+        items: [disputeFile(1, { fileName: "claim.txt" })],
+        total: 1,
+        truncated: false,
+      },
     });
     expect(broker.seen.every(({ options }) => options.tool === "resources.read")).toBe(true);
     await host.close();
@@ -219,7 +226,9 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
       type: "resource",
       resource: { uri: "receivables://disputes/dispute-7", mimeType: "application/json" },
     });
-    expect(broker.seen.map(({ options }) => options.tool)).toEqual(["prompts.get", "prompts.get"]);
+    expect(new Set(broker.seen.map(({ options }) => options.tool))).toEqual(
+      new Set(["prompts.get"]),
+    );
     await host.close();
   });
 });

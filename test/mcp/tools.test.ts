@@ -24,6 +24,8 @@ const ASKING_CHANGES = [
   "documents_replace",
   "webhooks_create",
 ];
+/** Tools that serve no single operation. */
+const BEYOND = ["dispute_attachments_upload", "dispute_attachments_download"];
 const EVERYTHING = { toolsets: knownToolsets, readOnly: false };
 const all = toolList(EVERYTHING);
 const tools = activeTools(EVERYTHING);
@@ -59,7 +61,7 @@ describe("one tool per operation", () => {
 
   it("each documented operation is shown once, under its id", () => {
     expect(all.map(({ name }) => name).toSorted()).toEqual(
-      documented.map(({ id }) => id.replaceAll(".", "_")).toSorted(),
+      [...documented.map(({ id }) => id.replaceAll(".", "_")), ...BEYOND].toSorted(),
     );
   });
 
@@ -97,7 +99,9 @@ describe("hints, titles and descriptions", () => {
   );
 
   it("a read is what the name says it is", () => {
-    const reads = all.filter(({ name }) => /_(get|list|profile|schema|query)(_|$)/.test(name));
+    const reads = all.filter(({ name }) =>
+      /_(get|list|profile|schema|query|download)(_|$)/.test(name),
+    );
     expect(all.filter(({ annotations }) => annotations.readOnlyHint)).toEqual(reads);
   });
 
@@ -202,7 +206,7 @@ describe("schemas that every host takes", () => {
     const named = (pattern: RegExp) =>
       all.map(({ name }) => name).filter((name) => pattern.test(name));
     expect(having("cursor")).toEqual(named(/_(list|query)(_|$)/));
-    expect(having("idempotencyKey")).toEqual(named(/_create$/));
+    expect(having("idempotencyKey")).toEqual(named(/_(create|upload)$/));
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(
       named(/_delete|^disputes_update$|_replace$|^documents_close$|^webhooks_create$/),

@@ -55,7 +55,8 @@ export const http = async (io: Io, address: Address): Promise<void> => {
   const { config } = io;
   checkOpenDoor(config, address);
   const log = createLog(config.level);
-  const embedded = lazily(() => openEmbedded(config, log));
+  const { promise: ownUrl, resolve: servedAt } = Promise.withResolvers<string>();
+  const embedded = lazily(() => openEmbedded(config, log, () => ownUrl));
   const { platform } = await embedded();
   const composed = await compose(config, log, embedded);
   const front = {
@@ -67,6 +68,7 @@ export const http = async (io: Io, address: Address): Promise<void> => {
   const mcp = createHttp(front, acceptedBy(config));
   try {
     const served = await serve(listenerOf(mcp, platform), address);
+    servedAt(served.url);
     const mcpUrl = served.url + MCP_PATH;
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url, mcpUrl });
     io.tell(connectHints(mcpUrl, io.program, config.dataFolder));

@@ -1,0 +1,36 @@
+import type { IncomingMessage, RequestListener } from "node:http";
+import { lazily } from "../kit/lazily.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Served } from "./serve.ts";
+
+/** A way in for files alone, on a free port of this machine. */
+export type TransferDoor = {
+  /** Opens it at the first call. */
+  url(): Promise<string>;
+  close(): Promise<void>;
+};
+
+const isTransfer = ({ url }: IncomingMessage): boolean =>
+  /^\/(uploads|downloads)\/[^/]+(\?|$)/.test(url ?? "");
+
+const onlyTransfers =
+  (serve: RequestListener): RequestListener =>
+  (request, response) => {
+    if (isTransfer(request)) return serve(request, response);
+    return response.writeHead(404, { Connection: "close" }).end();
+  };
+
+/** Lets signed URLs work where a platform is otherwise called in memory. */
+export const createTransferDoor = (platform: () => Pick<Platform, "fetch">): TransferDoor => {
+  let opened: Served | undefined;
+  const open = lazily(async () => {
+    const { platformListener, serve } = await import("./serve.ts");
+    const listener = onlyTransfers(platformListener(platform()));
+    opened = await serve(listener, { host: "127.0.0.1", port: 0 });
+    return opened;
+  });
+  return {
+    url: async () => (await open()).url,
+    close: async () => opened?.close(),
+  };
+};

@@ -1,0 +1,28 @@
+import { lookup } from "node:dns/promises";
+import type { TransferNeeds, Transfers } from "../client/transfers.ts";
+import { lazily } from "../kit/lazily.ts";
+import { networksOf } from "../kit/network.ts";
+import type { Config } from "./config.ts";
+
+const resolve: TransferNeeds["resolve"] = async (name) =>
+  (await lookup(name, { all: true })).map(({ address }) => address);
+
+/** Whether a URL leads to the platform of the settings; what the embedded one signs leads to itself. */
+const isOwn = ({ remote }: Pick<Config, "remote">): TransferNeeds["isOwn"] => {
+  if (remote === undefined) return () => true;
+  const hosts = [remote.gateway, remote.export].map((base) => new URL(base).host);
+  return ({ host }) => hosts.includes(host);
+};
+
+/** Transfers of files, whose code is loaded with the first of them. */
+export const lazyTransfers = (config: Pick<Config, "remote" | "requestMs">): Transfers => {
+  const open = lazily(async () => {
+    const { createTransfers } = await import("../client/transfers.ts");
+    const { requestMs } = config;
+    return createTransfers({ isOwn: isOwn(config), resolve, allowed: networksOf([]), requestMs });
+  });
+  return {
+    put: async (url, file, signal) => (await open()).put(url, file, signal),
+    get: async (url, wanted, signal) => (await open()).get(url, wanted, signal),
+  };
+};

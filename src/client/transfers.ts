@@ -1,0 +1,174 @@
+import { Agent, type Dispatcher, errors } from "undici";
+import { type Code, Problem } from "../contract/errors.ts";
+import { BlockedAddress, checkedAddresses, type Networks, type Resolve } from "../kit/network.ts";
+import { describeFile } from "./file.ts";
+
+/** A file on its way to a signed URL. */
+export type Outgoing = { size: number; bytes: Uint8Array | AsyncIterable<Uint8Array> };
+
+export type Incoming = {
+  mimeType: string;
+  /** bytes; undefined where the sender does not say */
+  fileSize: number | undefined;
+  /** The whole file, or its beginning where a part was asked for; undefined where it is larger than was asked for. */
+  bytes: Uint8Array | undefined;
+};
+
+export type Wanted = {
+  maxBytes: number;
+  /** The beginning of a larger file is of use. */ part: boolean;
+};
+
+/** Sends files to signed URLs and gets them from there. Throws Problem. */
+export type Transfers = {
+  put(url: string, file: Outgoing, signal?: AbortSignal): Promise<void>;
+  get(url: string, wanted: Wanted, signal?: AbortSignal): Promise<Incoming>;
+};
+
+export type TransferNeeds = {
+  /** Whether a URL leads to the platform itself, which is wherever it is. */
+  isOwn(url: URL): boolean;
+  resolve: Resolve;
+  /** Addresses that are good though they are not public. */
+  allowed: Networks;
+  requestMs: number;
+};
+
+const CODES: Record<number, Code> = {
+  403: "signed_url_refused",
+  404: "signed_url_refused",
+  409: "conflict",
+  411: "length_required",
+  413: "payload_too_large",
+};
+
+const unavailable = (why: string, cause?: unknown): Problem =>
+  new Problem("unavailable", `The file cannot be transferred: ${why}.`, {}, cause);
+
+const refusalOf = (status: number): Problem => {
+  const code = CODES[status];
+  if (code === undefined) return unavailable(`its store answered with status ${status}`);
+  const message = `The file's store refused it with status ${status}.`;
+  return new Problem(code, message);
+};
+
+const parsed = (text: string): URL => {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw unavailable("its URL is none");
+  if (url.username + url.password !== "") throw unavailable("its URL holds a credential");
+  return url;
+};
+
+type Lookup = (
+  host: string,
+  options: { all?: boolean },
+  done: (
+    error: null,
+    found: string | { address: string; family: number }[],
+    family?: number,
+  ) => void,
+) => void;
+
+const familyOf = (address: string): number => (address.includes(":") ? 6 : 4);
+
+/** Answers with what was checked, so that a name cannot mean something else a moment later. */
+const pinned =
+  (addresses: readonly string[]): Lookup =>
+  (_host, { all = false }, done) => {
+    const [first = ""] = addresses;
+    if (!all) return done(null, first, familyOf(first));
+    return done(
+      null,
+      addresses.map((address) => ({ address, family: familyOf(address) })),
+    );
+  };
+
+const asProblem = (error: unknown): unknown => {
+  if (error instanceof Problem) return error;
+  if (error instanceof BlockedAddress) {
+    return unavailable("its URL leads to an address that is not public", error);
+  }
+  const late =
+    error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
+  return unavailable(late ? "its store did not answer in time" : "the connection failed", error);
+};
+
+const beginning = async (
+  body: AsyncIterable<Uint8Array>,
+  { maxBytes, part }: Wanted,
+): Promise<Uint8Array | undefined> => {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    parts.push(chunk);
+    size += chunk.byteLength;
+    if (size > maxBytes) break;
+  }
+  if (size > maxBytes && !part) return undefined;
+  return Buffer.concat(parts).subarray(0, maxBytes);
+};
+
+const headerOf = (value: string | string[] | undefined): string => String(value ?? "");
+
+/**
+ * Signed URLs come from outside: what is sent there bears no credential of the platform's, goes to public addresses
+ * alone unless it is the platform itself, over TLS, and follows nobody elsewhere.
+ */
+export const createTransfers = ({
+  isOwn,
+  resolve,
+  allowed,
+  requestMs,
+}: TransferNeeds): Transfers => {
+  const agentFor = async (url: URL): Promise<Agent> => {
+    const timeouts = { headersTimeout: requestMs, bodyTimeout: requestMs, allowH2: false };
+    if (isOwn(url)) return new Agent({ ...timeouts, connect: { timeout: requestMs } });
+    if (url.protocol !== "https:") throw unavailable("its URL is not https");
+    const addresses = await checkedAddresses(url.hostname, { resolve, allowed });
+    const lookup = pinned(addresses) as never;
+    return new Agent({ ...timeouts, connect: { timeout: requestMs, lookup } });
+  };
+
+  const exchange = async <T>(
+    text: string,
+    request: Omit<Dispatcher.RequestOptions, "origin" | "path">,
+    read: (answer: Dispatcher.ResponseData) => Promise<T>,
+  ): Promise<T> => {
+    const url = parsed(text);
+    let agent: Agent | undefined;
+    try {
+      agent = await agentFor(url);
+      const path = url.pathname + url.search;
+      const answer = await agent.request({ ...request, origin: url.origin, path });
+      if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(answer.statusCode);
+      return await read(answer);
+    } catch (error) {
+      throw asProblem(error);
+    } finally {
+      await agent?.destroy();
+    }
+  };
+
+  return {
+    put: (url, { size, bytes }, signal) => {
+      const body = bytes instanceof Uint8Array ? Buffer.from(bytes) : bytes;
+      const headers = { "content-length": String(size) };
+      const request = { method: "PUT", headers, body: body as Buffer, signal: signal ?? null };
+      return exchange(url, request, async () => {});
+    },
+    get: (url, wanted, signal) =>
+      exchange(url, { method: "GET", signal: signal ?? null }, async ({ headers, body }) => {
+        const { mimeType, fileSize } = describeFile({
+          status: 200,
+          body: "",
+          headers: {
+            "content-type": headerOf(headers["content-type"]),
+            "content-length": headerOf(headers["content-length"]),
+          },
+        });
+        const isLarge = !wanted.part && fileSize !== undefined && fileSize > wanted.maxBytes;
+        const bytes = isLarge ? undefined : await beginning(body, wanted);
+        return { mimeType, fileSize, bytes };
+      }),
+  };
+};

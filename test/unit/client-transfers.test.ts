@@ -1,0 +1,217 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTcpServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { afterEach, describe, expect, it } from "vitest";
+import { createTransfers, type TransferNeeds } from "../../src/client/transfers.ts";
+import { Problem } from "../../src/contract/errors.ts";
+import { networksOf } from "../../src/kit/network.ts";
+
+const closing: { close(): unknown }[] = [];
+afterEach(() => {
+  for (const server of closing.splice(0)) server.close();
+});
+
+type Seen = {
+  method: string | undefined;
+  url: string | undefined;
+  headers: string[];
+  body: Buffer;
+};
+
+/** A server that keeps what it was asked and answers as it is told. */
+const listening = async (
+  answer: (request: IncomingMessage) => { status: number; headers?: object; body?: Buffer },
+) => {
+  const seen: Seen[] = [];
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await buffer(request);
+    const { method, url, rawHeaders } = request;
+    const headers = rawHeaders.filter((_, index) => index % 2 === 0);
+    seen.push({ method, url, headers: headers.map((name) => name.toLowerCase()), body });
+    const { status, headers: sent = {}, body: told = Buffer.from("") } = answer(request);
+    response.writeHead(status, { "Content-Length": told.byteLength, ...sent }).end(told);
+  };
+  const server: Server = createServer((request, response) => {
+    void serve(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(server);
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+};
+
+const transfers = (needs: Partial<TransferNeeds> = {}) =>
+  createTransfers({
+    isOwn: () => true,
+    resolve: () => Promise.reject(new Error("no name is looked up")),
+    allowed: networksOf([]),
+    requestMs: 10_000,
+    ...needs,
+  });
+
+const file = (text: string) => ({ size: Buffer.byteLength(text), bytes: Buffer.from(text) });
+
+const failure = async (act: Promise<unknown>): Promise<Problem> => {
+  const error = await act.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof Problem) return error;
+  throw new Error(`no Problem but ${String(error)}`);
+};
+
+describe("files to and from signed URLs", () => {
+  it("are sent with their length and no header that tells of anybody", async () => {
+    const { url, seen } = await listening(() => ({ status: 204 }));
+    await transfers().put(`${url}/uploads/1?expires=9&sig=s`, file("bytes"));
+    expect(seen).toMatchObject([{ method: "PUT", url: "/uploads/1?expires=9&sig=s" }]);
+    expect(seen[0]?.body.toString()).toBe("bytes");
+    const harmless = new Set(["host", "connection", "content-length"]);
+    expect(seen[0]?.headers.filter((name) => !harmless.has(name))).toEqual([]);
+  });
+
+  it("are sent as they are read", async () => {
+    const { url, seen } = await listening(() => ({ status: 204 }));
+    const bytes = Readable.from([Buffer.from("in "), Buffer.from("pieces")]);
+    await transfers().put(`${url}/u`, { size: 9, bytes });
+    expect(seen[0]?.body.toString()).toBe("in pieces");
+  });
+
+  it("are got whole, or not, or their beginning", async () => {
+    const body = Buffer.alloc(100_000, "x");
+    const headers = { "Content-Type": "Text/Plain; charset=utf-8" };
+    const { url, seen } = await listening(() => ({ status: 200, headers, body }));
+    const { get } = transfers();
+    const whole = await get(`${url}/d`, { maxBytes: 100_000, part: false });
+    expect(whole).toEqual({ mimeType: "text/plain", fileSize: 100_000, bytes: body });
+    const none = await get(`${url}/d`, { maxBytes: 99_999, part: false });
+    expect(none).toEqual({ mimeType: "text/plain", fileSize: 100_000, bytes: undefined });
+    const part = await get(`${url}/d`, { maxBytes: 10, part: true });
+    expect(part).toEqual({
+      mimeType: "text/plain",
+      fileSize: 100_000,
+      bytes: Buffer.alloc(10, "x"),
+    });
+    expect(seen.every(({ headers: sent }) => !sent.includes("authorization"))).toBe(true);
+  });
+
+  it.each([
+    [403, "signed_url_refused"],
+    [404, "signed_url_refused"],
+    [409, "conflict"],
+    [411, "length_required"],
+    [413, "payload_too_large"],
+    [500, "unavailable"],
+  ])("are refused with status %i as %s", async (status, code) => {
+    const { url } = await listening(() => ({ status, body: Buffer.from("<b>no</b>") }));
+    const problem = await failure(transfers().put(`${url}/u`, file("x")));
+    expect(problem.code).toBe(code);
+    expect(problem.message).not.toContain("<b>");
+    expect(problem.message).not.toContain(url);
+  });
+
+  it.each([301, 302, 303, 307, 308])("C-26 follow no redirect of status %i", async (status) => {
+    const elsewhere = await listening(() => ({ status: 200 }));
+    const headers = { Location: `${elsewhere.url}/stolen` };
+    const { url, seen } = await listening(() => ({ status, headers }));
+    const { put, get } = transfers();
+    expect((await failure(put(`${url}/u`, file("x")))).code).toBe("unavailable");
+    const got = get(`${url}/d`, { maxBytes: 10, part: true });
+    expect((await failure(got)).code).toBe("unavailable");
+    expect(seen).toHaveLength(2);
+    expect(elsewhere.seen).toEqual([]);
+  });
+
+  it("are told as unavailable where nobody listens, or does not answer", async () => {
+    const refusedAt = await failure(transfers().put("http://127.0.0.1:9/u", file("x")));
+    expect(refusedAt).toMatchObject({ code: "unavailable" });
+    const silent = createTcpServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    closing.push(silent);
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/d`;
+    const late = transfers({ requestMs: 50 }).get(url, { maxBytes: 1, part: true });
+    expect((await failure(late)).message).toContain("did not answer in time");
+  });
+});
+
+describe("where signed URLs may lead", () => {
+  const foreign = (resolve: TransferNeeds["resolve"]) => transfers({ isOwn: () => false, resolve });
+  const nobody: TransferNeeds["resolve"] = () => Promise.reject(new Error("not looked up"));
+
+  it.each([
+    "https://127.0.0.1/u",
+    "https://127.1/u",
+    "https://2130706433/u",
+    "https://0x7f.1/u",
+    "https://0177.0.0.1/u",
+    "https://[::1]/u",
+    "https://[::ffff:7f00:1]/u",
+    "https://10.1.2.3/u",
+    "https://169.254.169.254/latest/meta-data",
+    "https://[fd00:ec2::254]/u",
+    "https://192.168.0.1:8443/u",
+  ])("C-22 C-23 never to %s, unless it is the platform's own", async (url) => {
+    const { put, get } = foreign(nobody);
+    expect((await failure(put(url, file("x")))).message).toContain("not public");
+    const got = get(url, { maxBytes: 1, part: true });
+    expect((await failure(got)).message).toContain("not public");
+  });
+
+  it.each([
+    ["a private address", ["10.0.0.1"]],
+    ["this machine", ["127.0.0.1"]],
+    ["a public and a private address", ["93.184.216.34", "192.168.1.1"]],
+    ["nothing", []],
+  ])("C-24 C-25 never to a name that means %s", async (_what, addresses) => {
+    const { put } = foreign(async () => addresses);
+    const problem = await failure(put("https://files.example/u", file("x")));
+    expect(problem.message).toContain("not public");
+  });
+
+  it.each([
+    "https://localhost/u",
+    "https://files.localhost./u",
+    "https://metadata.google.internal/u",
+  ])("C-23 never to %s, whatever it resolves to", async (url) => {
+    const { put } = foreign(async () => ["93.184.216.34"]);
+    expect((await failure(put(url, file("x")))).message).toContain("not public");
+  });
+
+  it.each([
+    ["http://93.184.216.34/u", "https"],
+    ["ftp://files.example/u", "URL"],
+    ["https://user:pass@files.example/u", "credential"],
+    ["not a url", "URL"],
+    ["", "URL"],
+  ])("never to %s", async (url, word) => {
+    const { put } = foreign(async () => ["93.184.216.34"]);
+    expect((await failure(put(url, file("x")))).message).toContain(word);
+  });
+
+  it("C-24 to the very address that was checked, whatever the name means a moment later", async () => {
+    const hellos: Buffer[] = [];
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", (hello) => {
+        hellos.push(hello);
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closing.push(server);
+    const { port } = server.address() as AddressInfo;
+    const answers = [["127.0.0.1"], ["10.0.0.1"]];
+    const { put } = transfers({
+      isOwn: () => false,
+      resolve: async () => answers.shift() ?? [],
+      allowed: networksOf(["127.0.0.0/8"]),
+    });
+    const problem = await failure(put(`https://files.example:${port}/u`, file("x")));
+    expect(problem.message).toContain("the connection failed");
+    expect(answers).toEqual([["10.0.0.1"]]);
+    // A TLS greeting for that name.
+    expect(hellos[0]?.[0]).toBe(22);
+    expect(hellos[0]?.toString("latin1")).toContain("files.example");
+  });
+});
