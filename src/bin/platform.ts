@@ -84,7 +84,16 @@ export const openPlatform = async (
 ): Promise<OpenPlatform> => {
   const masterKey = await masterKeyOf(config)();
   const base = await openBase(config);
-  const { lifetimes, limits, retention, trustedProxies, webhooks, headerWord, publicUrl, urlLives } = config;
+  const {
+    lifetimes,
+    limits,
+    retention,
+    trustedProxies,
+    webhooks,
+    headerWord,
+    publicUrl,
+    urlLives,
+  } = config;
   const door = createTransferDoor(() => platform);
   const files = diskFiles(folderOf(config.dataFolder).files);
   const platform = createPlatform({

@@ -1,11 +1,8 @@
-import { lookup } from "node:dns/promises";
 import type { TransferNeeds, Transfers } from "../client/transfers.ts";
 import { lazily } from "../kit/lazily.ts";
 import { networksOf } from "../kit/network.ts";
+import { createResolve } from "../kit/resolve.ts";
 import type { Config } from "./config.ts";
-
-const resolve: TransferNeeds["resolve"] = async (name) =>
-  (await lookup(name, { all: true })).map(({ address }) => address);
 
 /** Whether a URL leads to the platform of the settings; what the embedded one signs leads to itself. */
 const isOwn = ({ remote }: Pick<Config, "remote">): TransferNeeds["isOwn"] => {
@@ -19,7 +16,8 @@ export const lazyTransfers = (config: Pick<Config, "remote" | "requestMs">): Tra
   const open = lazily(async () => {
     const { createTransfers } = await import("../client/transfers.ts");
     const { requestMs } = config;
-    return createTransfers({ isOwn: isOwn(config), resolve, allowed: networksOf([]), requestMs });
+    const hosts = { resolve: createResolve(), allowed: networksOf([]) };
+    return createTransfers({ isOwn: isOwn(config), requestMs, ...hosts });
   });
   return {
     put: async (url, file, signal) => (await open()).put(url, file, signal),

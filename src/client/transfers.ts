@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, errors } from "undici";
 import { type Code, Problem } from "../contract/errors.ts";
-import { BlockedAddress, checkedAddresses, type Networks, type Resolve } from "../kit/network.ts";
+import { BlockedAddress, checkedAddresses, type HostNeeds, pinnedTo } from "../kit/network.ts";
 import { describeFile } from "./file.ts";
 
 /** A file on its way to a signed URL. */
@@ -25,12 +25,9 @@ export type Transfers = {
   get(url: string, wanted: Wanted, signal?: AbortSignal): Promise<Incoming>;
 };
 
-export type TransferNeeds = {
+export type TransferNeeds = HostNeeds & {
   /** Whether a URL leads to the platform itself, which is wherever it is. */
   isOwn(url: URL): boolean;
-  resolve: Resolve;
-  /** Addresses that are good though they are not public. */
-  allowed: Networks;
   requestMs: number;
 };
 
@@ -58,30 +55,6 @@ const parsed = (text: string): URL => {
   if (url.username + url.password !== "") throw unavailable("its URL holds a credential");
   return url;
 };
-
-type Lookup = (
-  host: string,
-  options: { all?: boolean },
-  done: (
-    error: null,
-    found: string | { address: string; family: number }[],
-    family?: number,
-  ) => void,
-) => void;
-
-const familyOf = (address: string): number => (address.includes(":") ? 6 : 4);
-
-/** Answers with what was checked, so that a name cannot mean something else a moment later. */
-const pinned =
-  (addresses: readonly string[]): Lookup =>
-  (_host, { all = false }, done) => {
-    const [first = ""] = addresses;
-    if (!all) return done(null, first, familyOf(first));
-    return done(
-      null,
-      addresses.map((address) => ({ address, family: familyOf(address) })),
-    );
-  };
 
 const asProblem = (error: unknown): unknown => {
   if (error instanceof Problem) return error;
@@ -125,7 +98,7 @@ export const createTransfers = ({
     if (isOwn(url)) return new Agent({ ...timeouts, connect: { timeout: requestMs } });
     if (url.protocol !== "https:") throw unavailable("its URL is not https");
     const addresses = await checkedAddresses(url.hostname, { resolve, allowed });
-    const lookup = pinned(addresses) as never;
+    const lookup = pinnedTo(addresses);
     return new Agent({ ...timeouts, connect: { timeout: requestMs, lookup } });
   };
 

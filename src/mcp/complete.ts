@@ -22,7 +22,15 @@ type Params = CompleteRequestParams;
 type Asked = { tool: string; signal: AbortSignal };
 type Offered = { prompts: readonly Prompt[]; templates: readonly ResourceTemplateType[] };
 
-type Kind = "dispute" | "application" | "noun" | "account" | "document" | "attachment" | "file" | undefined;
+type Kind =
+  | "dispute"
+  | "application"
+  | "noun"
+  | "account"
+  | "document"
+  | "attachment"
+  | "file"
+  | undefined;
 
 /** What the places in the templates stand for. */
 const KINDS: Readonly<Record<string, Kind>> = {

@@ -243,7 +243,7 @@ describe("a user with the role Agent", () => {
       "--name",
       "a",
       "--scopes",
-      "audit:read,ingest:read",
+      "audit:read,export:read,ingest:read",
     ]);
     secrets.push(issued.apiKey ?? "");
     host = await newHost(settings(key, issued.apiKey ?? ""));
@@ -271,6 +271,14 @@ describe("a user with the role Agent", () => {
     documents_get: { document_number: "none" },
     document_attachments_list: { document_number: "none" },
     document_attachments_get: { document_number: "none", id: "none" },
+    company_scores_get: { companyId: "none" },
+    credit_applications_list: {
+      activityType: "LASTMODIFIED",
+      startDate: "2026-01-01",
+      endDate: "2026-12-31",
+    },
+    credit_applications_get: { applicationId: "none" },
+    payments_query: { source: "cashapp", filters: { paymentAmount: { gte: 0 } } },
   };
 
   it("C-83 may read all but users, and is told which permission it lacks", async () => {
