@@ -20,6 +20,8 @@ const AUDIT: Record<string, string | readonly string[]> = {
   "disputes.update": ["dispute.updated", "dispute.closed", "dispute.reopened", "dispute.canceled"],
   "payments.schema": "schema.read",
   "payments.query": "payments.queried",
+  "export_runs.status": "export.status_read",
+  "export_runs.data": "export.data_read",
   "audit_logs.list": "audit.queried",
   "webhooks.list_deliveries": "webhook.deliveries_read",
   "accounts.replace": ["account.created", "account.replaced"],
@@ -41,6 +43,7 @@ const NOUN_WORDS: Record<string, string> = {
   business_units: "business_unit",
   company_scores: "company_score",
   credit_applications: "credit_application",
+  schedules: "schedule",
   documents: "document",
   document_attachments: "document_attachment",
 };

@@ -279,9 +279,13 @@ const NO_RECORD = new Set(["accountNumber"]);
 const isNewName = ({ effect, upsert, path }: Operation, name: string): boolean =>
   (effect === "create" || upsert) && path.endsWith(`/{${name}}`);
 
+/** In a query, and yet the one record that is asked for. */
+const ASKED_FOR = "runId";
+
 const isNothing = (operation: Operation, names: readonly string[], reply: Reply): boolean => {
   const inPath = pathParameters(operation.path).filter((name) => !NO_RECORD.has(name));
-  if (names.some((name) => inPath.includes(name))) return reply.status === 404;
+  const naming = [...inPath, ASKED_FOR];
+  if (names.some((name) => naming.includes(name))) return reply.status === 404;
   // In a body it is a wrong value like any other, found before anything is written.
   if (reply.status === 400) return true;
   const rows: unknown = operation.service === "export" ? reply.body.data : reply.body;

@@ -55,6 +55,7 @@ const PAYMENTS = `## Payments
 - \`payments_query\` filters as \`{"FIELD": {"OPERATOR": VALUE}}\`, all of them at once; \`and\`, \`or\` (lists) and \`not\` (an
   object) group. Days are "2026-01-31", amounts numbers. \`fields\` keeps rows small: name what is needed.
 - Rows come in the order they were loaded; \`pagination.cursor\` goes on. Sum only over a list that is not truncated.
+- A schedule repeats a query; each run freezes its rows for \`export_runs_data\`. \`export_runs_status\` tells how they went.
 - \`webhooks_create\` has a URL called when scheduled runs finish. It asks the person first, and keeps the secret that
   signs the calls in the person's secret store.
 - \`webhooks_list_deliveries\` shows what became of each attempt: delivered, failed (another follows) or abandoned.`;

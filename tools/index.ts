@@ -5,6 +5,7 @@ import { disputes } from "./disputes.ts";
 import { identity } from "./identity.ts";
 import { ingest } from "./ingest.ts";
 import { paymentTools } from "./payments.ts";
+import { scheduleTools } from "./schedules.ts";
 import type { Tool } from "./tool.ts";
 import type { Toolset } from "./toolsets.ts";
 
@@ -13,7 +14,7 @@ export const toolsets: Readonly<Record<Toolset, readonly Tool[]>> = {
   disputes,
   dispute_configuration: disputeConfiguration,
   credit,
-  payments: paymentTools,
+  payments: [...paymentTools, ...scheduleTools],
   audit,
   ingest,
   identity,

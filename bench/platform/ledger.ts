@@ -176,7 +176,7 @@ export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
       exportPerMinute: 0,
       exportPerHour: 0,
     },
-    retention: { auditLogs: 3.456e10 },
+    retention: { auditLogs: 3.456e10, exportRuns: 2.592e9 },
     trustedProxies: [],
     webhooks: { hosts: { resolve: async () => [], allowed: networksOf([]) }, delaysMs: [] },
     headerWord: "Platform",

@@ -46,7 +46,7 @@ export type Config = {
     exportPerHour: number;
   };
   /** How long things are kept, in milliseconds. */
-  retention: { auditLogs: number };
+  retention: { auditLogs: number; exportRuns: number };
   trustedProxies: string[];
   webhooks: { delaysMs: number[]; allow: string[] };
   /** The base of signed URLs; undefined: the request's own. */
@@ -172,7 +172,10 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     exportPerMinute: env.RECEIVABLES_RATE_MINUTE,
     exportPerHour: env.RECEIVABLES_RATE_HOUR,
   },
-  retention: { auditLogs: env.RECEIVABLES_AUDIT_RETENTION_DAYS * DAY },
+  retention: {
+    auditLogs: env.RECEIVABLES_AUDIT_RETENTION_DAYS * DAY,
+    exportRuns: env.RECEIVABLES_EXPORT_RETENTION_DAYS * DAY,
+  },
   trustedProxies: env.RECEIVABLES_TRUSTED_PROXIES,
   webhooks: {
     delaysMs: env.RECEIVABLES_WEBHOOK_DELAYS_SECONDS.map((seconds) => seconds * SECOND),

@@ -206,6 +206,12 @@ export const Environment = z.object({
     MOST_REQUESTS,
     "export requests an hour per tenant; 0 = off",
   ),
+  RECEIVABLES_EXPORT_RETENTION_DAYS: whole(
+    30,
+    1,
+    36_500,
+    "how long the rows of a completed export run are kept",
+  ),
   RECEIVABLES_AUDIT_RETENTION_DAYS: whole(
     400,
     1,

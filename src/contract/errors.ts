@@ -57,6 +57,7 @@ export const OWN = {
   duplicate_code: row(409, "The code is taken", "caller"),
   in_use: row(409, "The record is in use", "caller", "never"),
   invalid_transition: row(409, "The status cannot change that way", "caller"),
+  gone: row(410, "The record is kept no longer", "caller", "never"),
   account_already_exists: row(409, "The account exists", "caller"),
   document_already_exists: row(409, "The document exists", "caller"),
   note_reference_already_exists: row(409, "The note's reference is taken", "caller"),

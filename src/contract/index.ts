@@ -16,8 +16,10 @@ import { disputes } from "./operations/disputes.ts";
 import { document_attachments } from "./operations/document-attachments.ts";
 import { documents } from "./operations/documents.ts";
 import { payments } from "./operations/payments.ts";
+import { export_runs } from "./operations/export-runs.ts";
 import { reasons } from "./operations/reasons.ts";
 import { resolutions } from "./operations/resolutions.ts";
+import { schedules } from "./operations/schedules.ts";
 import { users } from "./operations/users.ts";
 import { webhooks } from "./operations/webhooks.ts";
 import { pdf_ingestion } from "./pdf-ingestion.ts";
@@ -45,6 +47,8 @@ export const contract = {
   documents,
   document_attachments,
   payments,
+  schedules,
+  export_runs,
 };
 
 export type Contract = typeof contract;

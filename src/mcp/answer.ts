@@ -63,7 +63,7 @@ const listOf = (operation: Operation, read: Read, cursor: string | null, args: F
   const { items, total, truncated } = read;
   if (isExportList(operation)) {
     const pagination = { cursor, hasMore: cursor !== null, rowCount: items.length };
-    return { data: items, pagination, truncated };
+    return { ...read.beside, data: items, pagination, truncated };
   }
   if (isAttachmentList(operation)) {
     const { document_number } = args;

@@ -37,10 +37,15 @@ export const isFollowed = ({ output }: Operation): boolean =>
  */
 const NAMELESS: ReadonlySet<string> = new Set([
   contract.payments.query.id,
+  contract.export_runs.data.id,
   contract.webhooks.list_deliveries.id,
 ]);
 
 export const isNameless = ({ id }: Operation): boolean => NAMELESS.has(id);
+
+/** The frozen rows of a run. */
+export const isRunData = (operation: Operation): boolean =>
+  operation.id === contract.export_runs.data.id;
 
 /** Lists that are read on from where an answer ended. */
 export const isPaged = (operation: Operation): boolean =>

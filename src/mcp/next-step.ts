@@ -63,7 +63,11 @@ const STEPS: Record<RefusalCode, Step> = {
   unavailable: (_tool, details) => wait(details),
   invalid_credentials: "The person must correct e-mail and password in the server's configuration.",
   ambiguous_reason_code: "Send categoryCode or categoryId too, or reasonId instead of the code.",
-  conflict: REREAD,
+  conflict: (tool, details) =>
+    sibling(tool, "get") === undefined
+      ? "Settle what is named, then call again."
+      : REREAD(tool, details),
+  gone: "Take a newer run; export_runs_status shows them.",
   duplicate_code: "Choose another code, or change the record that has it.",
   in_use: "Deactivate it instead (active false) where it has that, or leave it.",
   invalid_transition: "Reopen the dispute first (status 0), then set the status.",

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Reply } from "../client/port.ts";
@@ -10,6 +11,7 @@ import {
   isExportList,
   isFollowed,
   isNameless,
+  isRunData,
 } from "./kinds.ts";
 
 type Args = Record<string, unknown>;
@@ -17,6 +19,8 @@ type Ask = (args: Args) => Promise<Reply>;
 
 type Chunk = {
   items: Fields[];
+  /** By what the page is read again, where its answer tells more than was known when it was asked for. */
+  page?: Position["page"];
   /** The page after this one; undefined where there is none. */
   next: Position["page"] | undefined;
   total: number | null;
@@ -96,7 +100,18 @@ const whole = (args: Args, ask: Ask): Reader => ({
   },
 });
 
-const followed = ({ pageSize, ...args }: Args, ask: Ask): Reader => {
+type Keep = (beside: Fields) => void;
+
+/** The records of an answer of the export API, and what stands beside them. */
+const exported = (output: unknown, keep: Keep) => {
+  if (!isFields(output)) throw malformed();
+  const { data, pagination = {}, ...beside } = output;
+  if (!isFields(pagination)) throw malformed();
+  keep(beside);
+  return { items: recordsOf(data), pagination, beside };
+};
+
+const followed = ({ pageSize, ...args }: Args, ask: Ask, keep: Keep): Reader => {
   const most = number(args["limit"] ?? pageSize, Infinity);
   return {
     start: null,
@@ -105,11 +120,46 @@ const followed = ({ pageSize, ...args }: Args, ask: Ask): Reader => {
     async open(page) {
       const cursor = page === null ? {} : { cursor: page };
       const { output } = await ask({ ...args, ...cursor, limit: Math.min(most, CHUNK) });
-      if (!isFields(output) || !isFields(output["pagination"])) throw malformed();
-      const items = recordsOf(output["data"]);
-      const { hasMore, cursor: next } = output["pagination"];
+      const { items, pagination } = exported(output, keep);
+      const { hasMore, cursor: next } = pagination;
       const more = hasMore === true && typeof next === "string" && items.length > 0;
       return { items, total: null, next: more ? next : undefined };
+    },
+  };
+};
+
+const RunPage = z.tuple([z.string(), z.string().nullable()]);
+
+/** Rows of one run: once an answer has named it, every further request does, so that no newer run mixes in. */
+const ofOneRun = (args: Args, ask: Ask, keep: Keep): Reader => {
+  let named: Fields = {};
+  const inner = followed(
+    args,
+    (page) => ask({ ...page, ...named }),
+    (beside) => {
+      const { runId } = beside;
+      if (typeof runId !== "string") throw malformed();
+      named = { runId };
+      keep(beside);
+    },
+  );
+  const pageOf = (cursor: unknown): string => JSON.stringify([named["runId"], cursor]);
+  return {
+    ...inner,
+    async open(page) {
+      let cursor: string | null = null;
+      if (typeof page === "string") {
+        const [runId, at] = RunPage.parse(JSON.parse(page));
+        named = { runId };
+        cursor = at;
+      }
+      const { items, next, total } = await inner.open(cursor);
+      return {
+        items,
+        total,
+        page: pageOf(cursor),
+        next: next === undefined ? undefined : pageOf(next),
+      };
     },
   };
 };
@@ -124,7 +174,7 @@ const under =
 
 /** Keeps what stands beside the applications. */
 const applicationsOf =
-  (ask: Ask, keep: (beside: Fields) => void): Ask =>
+  (ask: Ask, keep: Keep): Ask =>
   async (args) => {
     const reply = await ask(args);
     if (!isFields(reply.output)) throw malformed();
@@ -138,8 +188,9 @@ const PAGE_NAMES = [
   ["page", "pageSize"],
 ] as const;
 
-const readerOf = (operation: Operation, args: Args, ask: Ask): Reader => {
-  if (isFollowed(operation)) return followed(args, ask);
+const readerOf = (operation: Operation, args: Args, ask: Ask, keep: Keep): Reader => {
+  if (isRunData(operation)) return ofOneRun(args, ask, keep);
+  if (isFollowed(operation)) return followed(args, ask, keep);
   if (isAttachmentList(operation)) return whole(args, under("attachments", ask));
   if (isExportList(operation)) return whole(args, under("data", ask));
   const known = { ...operation.query.shape, ...operation.body?.shape };
@@ -167,14 +218,14 @@ export const readList = async (
   { from, budget }: { from: Position | null; budget: number },
 ): Promise<Read> => {
   let beside: Fields = {};
-  const inner = isApplicationList(operation)
-    ? applicationsOf(ask, (fields) => {
-        beside = fitRecord(clean(fields) as Fields, SUMMARY_TOKENS).record;
-      })
-    : ask;
-  const reader = readerOf(operation, args, inner);
-  const basket = createBasket(isApplicationList(operation) ? budget - SUMMARY_TOKENS : budget);
+  const keep = (fields: Fields): void => {
+    beside = fitRecord(clean(fields) as Fields, SUMMARY_TOKENS).record;
+  };
+  const inner = isApplicationList(operation) ? applicationsOf(ask, keep) : ask;
+  const reader = readerOf(operation, args, inner, keep);
   const nameOf = isNameless(operation) ? () => null : idOf;
+  const hasBeside = isApplicationList(operation) || isFollowed(operation);
+  const basket = createBasket(hasBeside ? budget - SUMMARY_TOKENS : budget);
   let at: Position = from ?? { page: reader.start, offset: 0, after: null };
   const result = (position: Position | null, total: number | null, truncated: boolean): Read => ({
     items: basket.items,
@@ -185,11 +236,11 @@ export const readList = async (
     shortened: basket.cut,
   });
   for (;;) {
-    const { items, next, total } = await reader.open(at.page);
+    const { items, next, total, page = at.page } = await reader.open(at.page);
     const first = startOf(items, at);
     for (const [index, item] of items.entries()) {
       if (index < first) continue;
-      const here = { page: at.page, offset: index, after: nameOf(items[index - 1]) ?? at.after };
+      const here = { page, offset: index, after: nameOf(items[index - 1]) ?? at.after };
       if (basket.items.length >= reader.most) return result(here, total, false);
       if (!basket.add(clean(item) as Fields)) return result(here, total, true);
     }

@@ -16,6 +16,9 @@ import { createBaseUrlOf } from "./http/base-url.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createLimiter, type Limits } from "./http/limit.ts";
+import { tellWebhooks } from "./exports/finished.ts";
+import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
+import { scheduleJobs } from "./exports/schedule-job.ts";
 import { type Purged, purge, type Retention } from "./retention.ts";
 import type { Scanner } from "./scan/port.ts";
 import { account_notes } from "./services/account-notes.ts";
@@ -38,11 +41,14 @@ import { document_attachments } from "./services/document-attachments.ts";
 import { documents } from "./services/documents.ts";
 import { payments } from "./services/payments.ts";
 import { pdf_ingestion } from "./services/pdf-ingestion.ts";
+import { export_runs } from "./services/export-runs.ts";
 import { reasons } from "./services/reasons.ts";
 import { resolutions } from "./services/resolutions.ts";
+import { schedules } from "./services/schedules.ts";
 import { users } from "./services/users.ts";
 import { webhooks } from "./services/webhooks.ts";
 import type { Store } from "./store/port.ts";
+import { hasSchedule } from "./store/schedules.ts";
 import type { JobKind } from "./work/job.ts";
 import { deliveries } from "./webhooks/deliver.ts";
 import { createSend } from "./webhooks/send.ts";
@@ -102,10 +108,13 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const secrets = createSeal(masterKey, "webhook-secret");
   const { version } = needs;
   const send = createSend(hosts);
+  const finished = tellWebhooks({ newId });
   const kinds: JobKind[] = [
     unclaimedFiles({ store, clock, files }),
     deliveries({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
     scanning({ store, files, scanner, log }),
+    scheduleJobs({ store, clock, newId }),
+    runJobs({ store, files, clock, newId, log, limits: RUN_LIMITS, finished }),
   ];
   const worker = createWorker({ store, clock, log }, kinds);
   const wake = (): void => worker.wake();
@@ -125,8 +134,17 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     business_units: business_units(),
     company_scores: company_scores(),
     credit_applications: credit_applications(),
-    webhooks: webhooks({ newId, seal: secrets, hosts, hasSchedule: async () => false }),
+    webhooks: webhooks({ newId, seal: secrets, hosts, hasSchedule }),
     audit_logs: audit_logs({ seal: createSeal(masterKey, "audit-cursor") }),
+    schedules: schedules({ newId }),
+    export_runs: export_runs({
+      files,
+      seals: {
+        status: createSeal(masterKey, "export-run-status-cursor"),
+        data: createSeal(masterKey, "export-run-data-cursor"),
+      },
+      keptMs: needs.retention.exportRuns,
+    }),
     document_attachments: document_attachments({ files }),
     pdf_ingestion: pdf_ingestion({ files, newId, log, scanner }),
     accounts: accounts(),
@@ -153,7 +171,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     fetch: app.fetch,
     routes: app.routes,
     sweep: () => sweep({ files, store, clock }),
-    purge: () => purge({ store, clock, retention: needs.retention }),
+    purge: () => purge({ store, files, clock, retention: needs.retention }),
     worker,
     async close() {
       await worker.close();

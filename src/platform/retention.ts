@@ -1,13 +1,19 @@
 import type { Clock } from "../kit/clock.ts";
+import type { FileStore } from "./files/port.ts";
 import { purgeEntries } from "./store/audit-chain.ts";
+import { forgetChunks, listExpired } from "./store/export-runs.ts";
 import type { Store } from "./store/port.ts";
 
 /** How long things are kept, in milliseconds. */
-export type Retention = { auditLogs: number };
+export type Retention = {
+  auditLogs: number;
+  /** The rows of completed runs; that there was a run stays known. */
+  exportRuns: number;
+};
 
-export type Purged = { auditEntries: number };
+export type Purged = { auditEntries: number; exportRuns: number };
 
-type Needs = { store: Store; clock: Clock; retention: Retention };
+type Needs = { store: Store; files: FileStore; clock: Clock; retention: Retention };
 
 const purgeLog = async (store: Store, tenantId: string, before: number): Promise<number> => {
   let removed = 0;
@@ -19,13 +25,39 @@ const purgeLog = async (store: Store, tenantId: string, before: number): Promise
   }
 };
 
-/** Removes what has been kept for its time. */
-export const purge = async ({ store, clock, retention }: Needs): Promise<Purged> => {
-  const before = clock() - retention.auditLogs;
-  let auditEntries = 0;
-  for (const { id } of await store.read.selectFrom("tenants").select("id").execute()) {
-    // oxlint-disable-next-line no-await-in-loop -- nobody waits for it
-    auditEntries += await purgeLog(store, id, before);
+const RUNS_AT_ONCE = 100;
+
+/** Files whose removal fails are swept later: nothing tells of them any more. */
+const purgeRuns = async (
+  { store, files, clock, retention }: Needs,
+  tenantId: string,
+): Promise<number> => {
+  const now = clock();
+  const before = now - retention.exportRuns;
+  let removed = 0;
+  for (;;) {
+    // oxlint-disable no-await-in-loop -- one run after the other
+    const runs = await listExpired(store.read, tenantId, before, RUNS_AT_ONCE);
+    for (const run of runs) {
+      const keys = await store.transaction((tx) => forgetChunks(tx, run, now));
+      for (const key of keys) await files.remove(key);
+    }
+    // oxlint-enable no-await-in-loop
+    if (runs.length === 0) return removed;
+    removed += runs.length;
   }
-  return { auditEntries };
+};
+
+/** Removes what has been kept for its time. */
+export const purge = async (needs: Needs): Promise<Purged> => {
+  const { store, clock, retention } = needs;
+  const before = clock() - retention.auditLogs;
+  let [auditEntries, exportRuns] = [0, 0];
+  for (const { id } of await store.read.selectFrom("tenants").select("id").execute()) {
+    // oxlint-disable no-await-in-loop -- nobody waits for it
+    auditEntries += await purgeLog(store, id, before);
+    exportRuns += await purgeRuns(needs, id);
+    // oxlint-enable no-await-in-loop
+  }
+  return { auditEntries, exportRuns };
 };

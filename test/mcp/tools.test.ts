@@ -100,7 +100,7 @@ describe("hints, titles and descriptions", () => {
 
   it("a read is what the name says it is", () => {
     const reads = all.filter(({ name }) =>
-      /_(get|list|profile|schema|query|download)(_|$)/.test(name),
+      /_(get|list|profile|schema|query|status|data|download)(_|$)/.test(name),
     );
     expect(all.filter(({ annotations }) => annotations.readOnlyHint)).toEqual(reads);
   });
@@ -205,7 +205,7 @@ describe("schemas that every host takes", () => {
       all.filter(({ inputSchema }) => name in inputSchema.properties).map((tool) => tool.name);
     const named = (pattern: RegExp) =>
       all.map(({ name }) => name).filter((name) => pattern.test(name));
-    expect(having("cursor")).toEqual(named(/_(list|query)(_|$)/));
+    expect(having("cursor")).toEqual(named(/_(list|query|status|data)(_|$)/));
     expect(having("idempotencyKey")).toEqual(named(/_(create|upload)$/));
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(

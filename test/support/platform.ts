@@ -24,7 +24,7 @@ export const LIFETIMES = {
   keyInactivity: 365 * DAY,
 };
 
-export const RETENTION = { auditLogs: 400 * DAY };
+export const RETENTION = { auditLogs: 400 * DAY, exportRuns: 30 * DAY };
 
 /** Most tests ask more than a person would; those of the limits set their own. */
 const NO_LIMITS = {

@@ -2,6 +2,7 @@ import type { Store } from "../../src/platform/store/port.ts";
 import { type CreditRecords, seedCredit } from "./credit.ts";
 import { type ExportRecords, type Exporting, seedExport } from "./export-records.ts";
 import { type IngestRecords, type Ingesting, seedIngest } from "./ingest-records.ts";
+import { type ScheduleRecords, seedSchedule } from "./schedule-records.ts";
 import { CONFIGURATION, DISPUTES, type Caller, type Person } from "./platform.ts";
 
 /** A record of every kind, made through the interface. What nothing uses may be deleted. */
@@ -29,6 +30,7 @@ export type Records = {
   auditCursor: string;
 } & IngestRecords &
   ExportRecords &
+  ScheduleRecords &
   CreditRecords;
 
 /** A word that stands in every description of a tenant's records and nowhere else. */
@@ -96,6 +98,7 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
   const text = canary(tenantId);
   const ingested = await seedIngest({ ...seeding, ...numbers, text });
   const credit = await seedCredit(seeding.store, tenantId, { mark, text });
+  const scheduled = await seedSchedule(seeding.store, tenantId, { text });
   const dispute = await maker(admin)(DISPUTES, {
     ...numbers,
     amount: 12.5,
@@ -162,5 +165,6 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
     ...ingested,
     ...credit,
     ...(await seedExport(seeding)),
+    ...scheduled,
   };
 };

@@ -186,6 +186,20 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
   ],
   "credit_applications.get": [({ application }) => application],
   "audit_logs.list": [() => ({}), ({ auditCursor }) => ({ limit: 1, cursor: auditCursor })],
+  "schedules.list": [() => ({})],
+  "schedules.create": [
+    () => ({
+      intervalMs: 300_000,
+      source: "cashapp",
+      filters: { paymentAmount: { gte: 0 } },
+    }),
+  ],
+  "schedules.delete": [({ schedule: { scheduleId } }) => ({ id: scheduleId })],
+  "export_runs.status": [({ schedule: { scheduleId } }) => ({ scheduleId })],
+  "export_runs.data": [
+    ({ schedule: { scheduleId } }) => ({ scheduleId }),
+    ({ schedule: { scheduleId, runId } }) => ({ scheduleId, runId }),
+  ],
   "payments.schema": [() => ({})],
   "payments.query": [() => ({ source: "cashapp", filters: { paymentAmount: { gte: 0 } } })],
   "webhooks.list": [() => ({})],

@@ -21,8 +21,10 @@ import * as disputes from "../operations/disputes.ts";
 import * as document_attachments from "../operations/document-attachments.ts";
 import * as documents from "../operations/documents.ts";
 import * as payments from "../operations/payments.ts";
+import * as export_runs from "../operations/export-runs.ts";
 import * as reasons from "../operations/reasons.ts";
 import * as resolutions from "../operations/resolutions.ts";
+import * as schedules from "../operations/schedules.ts";
 import * as users from "../operations/users.ts";
 import * as webhooks from "../operations/webhooks.ts";
 import * as pdf_ingestion from "../pdf-ingestion.ts";
@@ -48,6 +50,8 @@ const modules: readonly Record<string, unknown>[] = [
   document_attachments,
   documents,
   payments,
+  schedules,
+  export_runs,
   reasons,
   resolutions,
   users,

@@ -1,6 +1,8 @@
 import { type Clock, HOUR } from "../../kit/clock.ts";
+import { runOfKey } from "../exports/file-key.ts";
 import { knownDisputeFiles } from "../store/dispute-attachments.ts";
 import { knownFiles } from "../store/document-attachments.ts";
+import { knownChunks } from "../store/export-runs.ts";
 import type { Store } from "../store/port.ts";
 import type { FileStore } from "./port.ts";
 
@@ -27,6 +29,22 @@ async function* batchesOf(
   if (batch.length > 0) yield batch;
 }
 
+/** Which of these files of a tenant's belong to something. */
+const knownOf = async (store: Store, tenantId: string, keys: string[]): Promise<Set<string>> => {
+  const runs = new Map(
+    keys.flatMap((key) => {
+      const run = runOfKey(key);
+      return run === undefined ? [] : [[key, run] as const];
+    }),
+  );
+  const { read } = store;
+  return new Set([
+    ...(await knownFiles(read, tenantId, keys)),
+    ...(await knownDisputeFiles(read, tenantId, keys)),
+    ...(await knownChunks(read, tenantId, runs)),
+  ]);
+};
+
 /**
  * Removes what crashes have left behind. It looks only beneath the connections of this store's own tenants,
  * so a second store over the same folder never loses a file to the first.
@@ -38,10 +56,7 @@ export const sweep = async ({ files, store, clock }: SweepNeeds): Promise<Swept>
   const tenants = await store.read.selectFrom("tenants").select(["id", "connection_id"]).execute();
   for (const { id, connection_id } of tenants) {
     for await (const keys of batchesOf(files.list(connection_id), before)) {
-      const known = new Set([
-        ...(await knownFiles(store.read, id, keys)),
-        ...(await knownDisputeFiles(store.read, id, keys)),
-      ]);
+      const known = await knownOf(store, id, keys);
       for (const key of keys.filter((name) => !known.has(name))) {
         // oxlint-disable-next-line no-await-in-loop -- nobody waits for it
         await files.remove(key);

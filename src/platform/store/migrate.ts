@@ -7,6 +7,7 @@ import { jobs } from "./migrations/0003-jobs.ts";
 import { credit } from "./migrations/0004-credit.ts";
 import { payments } from "./migrations/0005-payments.ts";
 import { disputeAttachments } from "./migrations/0006-dispute-attachments.ts";
+import { schedules } from "./migrations/0007-schedules.ts";
 import { webhooks } from "./migrations/0008-webhooks.ts";
 import type { Types } from "./migrations/addition.ts";
 
@@ -22,6 +23,7 @@ export const migrate = async (db: Kysely<never>, types: Types): Promise<void> =>
         "0004-credit": credit(types),
         "0005-payments": payments(types),
         "0006-dispute-attachments": disputeAttachments(types),
+        "0007-schedules": schedules(types),
         "0008-webhooks": webhooks(types),
       }),
     },

@@ -7,6 +7,7 @@ import type { ConfigurationTables } from "./tables/configuration.ts";
 import type { CredentialsTables } from "./tables/credentials.ts";
 import type { CreditTables } from "./tables/credit.ts";
 import type { DisputesTables } from "./tables/disputes.ts";
+import type { ExportTables } from "./tables/exports.ts";
 import type { IngestTables } from "./tables/ingest.ts";
 import type { PaymentTables } from "./tables/payments.ts";
 import type { PeopleTables } from "./tables/people.ts";
@@ -24,6 +25,7 @@ export type * from "./tables/audit.ts";
 export type * from "./tables/work.ts";
 export type * from "./tables/payments.ts";
 export type * from "./tables/webhooks.ts";
+export type * from "./tables/exports.ts";
 
 export type Tables = PeopleTables &
   CredentialsTables &
@@ -34,4 +36,5 @@ export type Tables = PeopleTables &
   AuditTables &
   WorkTables &
   PaymentTables &
-  WebhookTables;
+  WebhookTables &
+  ExportTables;

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { RecordId, requiredText, Timestamp } from "../fields.ts";
+import { operation } from "../operation.ts";
+import { MOST_ROWS } from "../payments/query.ts";
+import { Pagination, PaymentRow } from "./payments.ts";
+
+export const RUN_STATUSES = ["pending", "running", "completed", "failed", "canceled"] as const;
+
+/** One run of a schedule, and what became of it. */
+export const ExportRun = z.object({
+  runId: z.string(),
+  scheduleId: z.string(),
+  status: z.enum(RUN_STATUSES),
+  startedAt: Timestamp.nullable(),
+  completedAt: Timestamp.nullable(),
+  rowCount: z.int(),
+  errorStage: z.string().nullable(),
+  errorDetail: z.string().nullable(),
+});
+export type ExportRun = z.infer<typeof ExportRun>;
+
+const ExportRunPage = z.object({
+  schedule: z.object({
+    id: z.string(),
+    nextRunAt: Timestamp.nullable(),
+    deleted: z.boolean(),
+  }),
+  data: z.array(ExportRun),
+  pagination: Pagination,
+});
+
+const RunRows = z.object({
+  runId: z.string(),
+  scheduleId: z.string(),
+  status: z.enum(RUN_STATUSES),
+  completedAt: Timestamp,
+  data: z.array(PaymentRow),
+  pagination: Pagination,
+});
+export type RunRows = z.infer<typeof RunRows>;
+
+const params = z.strictObject({ scheduleId: RecordId.meta({ description: "schedule" }) });
+const cursor = requiredText(4096).optional();
+
+export const export_runs = {
+  status: operation({
+    id: "export_runs.status",
+    service: "export",
+    method: "GET",
+    path: "/api/v1/remittance-export/export-runs/{scheduleId}/status",
+    access: "export:read",
+    summary: "List a schedule's runs, newest first, and when it runs next.",
+    params,
+    query: z.strictObject({
+      cursor,
+      limit: z.int().min(1).max(100).optional().meta({ description: "default 100" }),
+    }),
+    output: ExportRunPage,
+    audit: "export.status_read",
+    source: "export-ingest 4",
+  }),
+  data: operation({
+    id: "export_runs.data",
+    service: "export",
+    method: "GET",
+    path: "/api/v1/remittance-export/export-runs/{scheduleId}/data",
+    access: "export:read",
+    summary: "Read the frozen rows of a run.",
+    params,
+    query: z.strictObject({
+      runId: RecordId.optional().meta({ description: "default newest completed" }),
+      cursor,
+      limit: z.int().min(1).max(MOST_ROWS).optional().meta({ description: "default 500" }),
+    }),
+    output: RunRows,
+    fails: ["conflict", "gone"],
+    audit: "export.data_read",
+    source: "export-ingest 4",
+  }),
+};

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { RecordId, text, Timestamp } from "../fields.ts";
+import { operation } from "../operation.ts";
+import { SOURCES } from "../payments/catalogue.ts";
+import { Filters, selection } from "../payments/query.ts";
+
+const MIN_INTERVAL_MS = 300_000;
+const MAX_INTERVAL_MS = 31_536_000_000;
+
+/** A payment query that is run again and again. */
+export const Schedule = z.object({
+  id: z.string(),
+  tenantId: z.string(),
+  scheduleName: z.string().nullable(),
+  intervalMs: z.int(),
+  source: z.enum(SOURCES),
+  fields: z.array(z.string()).meta({ description: "empty: the core fields" }),
+  filters: Filters,
+  nextRunAt: Timestamp,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Schedule = z.infer<typeof Schedule>;
+
+export const ScheduleBody = z.strictObject({
+  scheduleName: text(200).nullable().optional().meta({ description: "a label" }),
+  intervalMs: z
+    .int()
+    .min(MIN_INTERVAL_MS)
+    .max(MAX_INTERVAL_MS)
+    .meta({ description: "milliseconds between runs; 86400000 is a day" }),
+  firstRunAt: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description: "date-time; default one interval from now" }),
+  ...selection,
+  filters: Filters.refine((filters) => Object.keys(filters).length > 0, {
+    error: "must name at least one condition",
+    params: { code: "empty" },
+  }),
+});
+
+export const schedules = {
+  list: operation({
+    id: "schedules.list",
+    service: "export",
+    method: "GET",
+    path: "/api/v1/remittance-export/schedules",
+    access: "export:read",
+    summary: "List the schedules of recurring exports.",
+    output: z.object({ data: z.array(Schedule) }),
+    audit: "schedule.listed",
+    source: "export-ingest 4",
+  }),
+  create: operation({
+    id: "schedules.create",
+    service: "export",
+    method: "POST",
+    path: "/api/v1/remittance-export/schedules",
+    access: "export:manage",
+    summary: "Run a payment query again and again; each run freezes its rows.",
+    body: ScheduleBody,
+    late: true,
+    output: Schedule,
+    fails: ["conflict"],
+    audit: "schedule.created",
+    source: "export-ingest 4",
+  }),
+  delete: operation({
+    id: "schedules.delete",
+    service: "export",
+    method: "DELETE",
+    path: "/api/v1/remittance-export/schedules/{id}",
+    access: "export:manage",
+    summary: "End a schedule; the runs it had stay.",
+    params: z.strictObject({ id: RecordId.meta({ description: "schedule" }) }),
+    output: null,
+    audit: "schedule.deleted",
+    source: "export-ingest 4",
+  }),
+};

@@ -1,0 +1,31 @@
+import type { NewId } from "../../kit/ids.ts";
+import { iso } from "../../kit/clock.ts";
+import type { Db } from "../store/port.ts";
+import type { ExportRunRow } from "../store/tables.ts";
+import { addRunEvent } from "../webhooks/events.ts";
+
+/** Tells the webhooks of a run that completed or failed, in the transaction that ends it. */
+export const tellWebhooks =
+  ({ newId }: { newId: NewId }) =>
+  async (tx: Db, run: ExportRunRow): Promise<void> => {
+    const at = run.completed_at ?? run.created_at;
+    await addRunEvent(
+      tx,
+      { newId },
+      {
+        tenantId: run.tenant_id,
+        event: run.status === "completed" ? "export.completed" : "export.failed",
+        payload: {
+          runId: run.id,
+          scheduleId: run.schedule_id,
+          status: run.status,
+          startedAt: iso(run.started_at ?? at),
+          completedAt: iso(at),
+          rowCount: run.row_count,
+          errorStage: run.error_stage,
+          errorDetail: run.error_detail,
+        },
+        at,
+      },
+    );
+  };

@@ -1,0 +1,224 @@
+import { z } from "zod";
+import { readSelection, type Selection, selection } from "../../contract/payments/query.ts";
+import { sentence } from "../../contract/faults.ts";
+import { type Clock, HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
+import { errorFields, type Log } from "../../kit/log.ts";
+import type { FileStore } from "../files/port.ts";
+import { findRun, moveRun, insertChunks } from "../store/export-runs.ts";
+import { lastSeq, streamPayments } from "../store/payments.ts";
+import type { Db, Snapshot, Store } from "../store/port.ts";
+import { findSchedule } from "../store/schedules.ts";
+import type { ErrorStage, ExportRunRow, ScheduleRow } from "../store/tables.ts";
+import { readTenant } from "../store/tenants.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Job, JobKind } from "../work/job.ts";
+import type { RowText } from "./chunk.ts";
+import { chunkKeys } from "./file-key.ts";
+import { RUN_JOB } from "./schedule-job.ts";
+import { type Chunk, writeSnapshot } from "./snapshot.ts";
+
+export type RunNeeds = {
+  store: Store;
+  files: FileStore;
+  clock: Clock;
+  newId: NewId;
+  log: Log;
+  limits: typeof RUN_LIMITS;
+  /** Told, in the transaction that ends it, of a run that completed or failed. */
+  finished(tx: Db, run: ExportRunRow): Promise<void>;
+};
+
+/** How much one run may take. */
+export const RUN_LIMITS = { rows: 5_000_000, ms: HOUR };
+
+/** A crashed run is taken over once. */
+const TRIES = 2;
+
+/** Why a run failed, in words for whoever set up its schedule. */
+class RunFailed extends Error {
+  readonly stage: ErrorStage;
+
+  constructor(stage: ErrorStage, detail: string, cause?: unknown) {
+    super(detail, { cause });
+    this.stage = stage;
+  }
+}
+
+const DETAIL: Record<ErrorStage, string> = {
+  validation: "The stored query is not valid any more.",
+  query: "The payments could not be read.",
+  snapshot: "The snapshot could not be written.",
+  limit: "The run exceeded a limit.",
+  internal: "The run was interrupted twice and not tried again.",
+};
+
+const MOST_CHARACTERS = 500;
+
+const failedAt = (stage: ErrorStage, error: unknown): RunFailed =>
+  error instanceof RunFailed ? error : new RunFailed(stage, DETAIL[stage], error);
+
+const Stored = z.strictObject(selection);
+
+const selectionOf = ({ source, fields, filters }: ScheduleRow): Selection => {
+  const body = { source, fields: JSON.parse(fields), filters: JSON.parse(filters) };
+  const { value, faults = [] } = readSelection(Stored, body);
+  if (value !== undefined) return value;
+  const words = `${DETAIL.validation} ${sentence(faults)}`;
+  throw new RunFailed("validation", words.slice(0, MOST_CHARACTERS));
+};
+
+/** What is checked while rows are read: that somebody still wants them, and that they are not too many. */
+async function* bounded(
+  rows: AsyncIterable<RowText>,
+  { clock, limits }: RunNeeds,
+  { signal }: Job,
+): AsyncGenerator<RowText> {
+  const until = clock() + limits.ms;
+  let count = 0;
+  try {
+    for await (const some of rows) {
+      signal.throwIfAborted();
+      count += some.rowCount;
+      if (count > limits.rows) {
+        throw new RunFailed("limit", `More than ${limits.rows} rows match; narrow the filters.`);
+      }
+      if (clock() > until)
+        throw new RunFailed("limit", `The run took longer than ${limits.ms / MINUTE} minutes.`);
+      yield some;
+    }
+  } catch (error) {
+    throw failedAt("query", error);
+  }
+}
+
+type Result = {
+  chunks: Chunk[];
+  rowCount: number;
+  /** Of every file that was begun. */
+  keys: string[];
+};
+
+/** Freezes the rows of one instant. What it has written is in `result` even where it throws. */
+const freeze = async (
+  needs: RunNeeds,
+  job: Job,
+  schedule: ScheduleRow,
+  result: Result,
+): Promise<void> => {
+  const { store, files } = needs;
+  const { tenantId } = job;
+  const { source, filter, fields } = selectionOf(schedule);
+  const tenant = await readTenant(store.read, tenantId);
+  const rowsOf = async (snapshot: Snapshot) => {
+    const upTo = await lastSeq(snapshot.db, tenantId, source);
+    const scan = { tenantId, source, filter, after: 0, upTo };
+    return bounded(streamPayments(snapshot.db, scan, fields), needs, job);
+  };
+  const snapshot = await store.snapshot().catch((error: unknown) => {
+    throw failedAt("query", error);
+  });
+  try {
+    const rows = await rowsOf(snapshot);
+    const keys = chunkKeys(tenant.connection_id, job.id, needs.newId());
+    const keyOf = (number: number): string => {
+      const key = keys(number);
+      result.keys.push(key);
+      return key;
+    };
+    for await (const chunk of writeSnapshot(files, rows, keyOf)) {
+      result.chunks.push(chunk);
+      result.rowCount += chunk.row_count;
+    }
+  } finally {
+    await snapshot.close();
+  }
+};
+
+/** Ends a run and its job in one transaction, together with what others are told of it. */
+const end = async (
+  { store, clock, finished }: RunNeeds,
+  job: Job,
+  change: Partial<ExportRunRow>,
+  { chunks }: Pick<Result, "chunks">,
+): Promise<void> => {
+  const name = { tenant_id: job.tenantId, id: job.id };
+  await store.transaction(async (tx) => {
+    await job.finish(tx);
+    await moveRun(tx, name, ["pending", "running"], { ...change, completed_at: clock() });
+    await insertChunks(
+      tx,
+      chunks.map((chunk) => ({ ...chunk, tenant_id: job.tenantId, run_id: job.id })),
+    );
+    const run = await findRun(tx, job.tenantId, job.id);
+    if (run !== undefined) await finished(tx, run);
+  });
+};
+
+/** What a failed run has written is swept some day; this makes room at once. */
+const discard = async ({ files, log }: RunNeeds, { keys }: Result): Promise<void> => {
+  try {
+    await Promise.all(keys.map((key) => files.remove(key)));
+  } catch (error) {
+    log.warn("files.not_removed", errorFields(error));
+  }
+};
+
+const fail = (needs: RunNeeds, job: Job, failure: RunFailed, rowCount: number): Promise<void> =>
+  end(
+    needs,
+    job,
+    {
+      status: "failed",
+      error_stage: failure.stage,
+      error_detail: failure.message,
+      row_count: rowCount,
+    },
+    { chunks: [] },
+  );
+
+/** Marks a run as under way; undefined where it was canceled meanwhile. */
+const begin = ({ store, clock }: RunNeeds, job: Job): Promise<ScheduleRow | undefined> =>
+  store.transaction(async (tx) => {
+    const name = { tenant_id: job.tenantId, id: job.id };
+    const change = { status: "running", started_at: clock() } as const;
+    const run = await findRun(tx, job.tenantId, job.id);
+    if (run === undefined || !(await moveRun(tx, name, ["pending", "running"], change))) {
+      await job.finish(tx);
+      return undefined;
+    }
+    return findSchedule(tx, job.tenantId, run.schedule_id);
+  }, job.tenantId);
+
+const perform = async (needs: RunNeeds, job: Job): Promise<void> => {
+  const schedule = await begin(needs, job);
+  if (schedule === undefined) return;
+  const result: Result = { chunks: [], rowCount: 0, keys: [] };
+  try {
+    await freeze(needs, job, schedule, result);
+  } catch (error) {
+    // Shut down or taken over: nothing has failed, and somebody else goes on.
+    if (job.signal.aborted) throw error;
+    const failure = failedAt("snapshot", error);
+    needs.log.warn("export_run.failed", {
+      runId: job.id,
+      stage: failure.stage,
+      ...errorFields(failure.cause ?? failure),
+    });
+    await fail(needs, job, failure, result.rowCount);
+    return discard(needs, result);
+  }
+  const { rowCount } = result;
+  await end(needs, job, { status: "completed", row_count: rowCount }, result);
+};
+
+/** Runs of schedules: each freezes its rows, or fails, once. */
+export const runJobs = (needs: RunNeeds): JobKind => ({
+  kind: RUN_JOB,
+  leaseMs: MINUTE,
+  atOnce: 2,
+  perLane: 2,
+  maxTries: TRIES,
+  retryMs: () => 5 * SECOND,
+  run: (job) => perform(needs, job),
+  giveUp: (job) => fail(needs, job, new RunFailed("internal", DETAIL.internal), 0),
+});

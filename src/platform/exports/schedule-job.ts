@@ -1,0 +1,60 @@
+import { MINUTE, SECOND } from "../../kit/clock.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import { hasUnfinished, insertRun } from "../store/export-runs.ts";
+import { addJob } from "../store/jobs.ts";
+import type { Db, Store } from "../store/port.ts";
+import { findSchedule, updateSchedule } from "../store/schedules.ts";
+import type { ScheduleRow } from "../store/tables.ts";
+import type { Job, JobKind } from "../work/job.ts";
+import { nextSlot } from "./slot.ts";
+
+export const SCHEDULE_JOB = "schedule";
+export const RUN_JOB = "export-run";
+
+type Needs = { store: Store; clock: Clock; newId: NewId };
+
+/** Makes the run of a slot, to be worked by whichever process is free. */
+const addRun = async (tx: Db, schedule: ScheduleRow, id: string, now: number): Promise<void> => {
+  const { tenant_id, id: schedule_id, next_run_at: slot_at } = schedule;
+  await insertRun(tx, {
+    tenant_id,
+    id,
+    schedule_id,
+    slot_at,
+    status: "pending",
+    created_at: now,
+    started_at: null,
+    completed_at: null,
+    row_count: 0,
+    error_stage: null,
+    error_detail: null,
+    purged_at: null,
+  });
+  await addJob(tx, { kind: RUN_JOB, id, tenantId: tenant_id, lane: tenant_id, dueAt: now });
+};
+
+/** Books the slot that is due, unless a run is still under way, and waits for the next one. */
+const book = ({ store, clock, newId }: Needs, job: Job): Promise<void> =>
+  store.transaction(async (tx) => {
+    const schedule = await findSchedule(tx, job.tenantId, job.id);
+    if (schedule === undefined || schedule.deleted_at !== null) return job.finish(tx);
+    const now = clock();
+    const next_run_at = nextSlot(schedule.next_run_at, schedule.interval_ms, now);
+    await job.again(tx, next_run_at);
+    if (!(await hasUnfinished(tx, job.tenantId, job.id))) await addRun(tx, schedule, newId(), now);
+    await updateSchedule(tx, schedule, { next_run_at, updated_at: now });
+  }, job.tenantId);
+
+/** Schedules, each due at its next slot. */
+export const scheduleJobs = (needs: Needs): JobKind => ({
+  kind: SCHEDULE_JOB,
+  leaseMs: MINUTE,
+  atOnce: 4,
+  perLane: 1,
+  // Nothing of a slot is lost: it is booked as soon as the store lets it.
+  maxTries: Infinity,
+  retryMs: () => 5 * SECOND,
+  run: (job) => book(needs, job),
+  giveUp: (job) => book(needs, job),
+});

@@ -1,0 +1,169 @@
+import { z } from "zod";
+import type { Contract } from "../../contract/index.ts";
+import type { ExportRun, RunRows } from "../../contract/operations/export-runs.ts";
+import { DEFAULT_LIMIT } from "../../contract/payments/query.ts";
+import { iso } from "../../kit/clock.ts";
+import type { Seal } from "../../kit/seal.ts";
+import { openRows } from "../exports/snapshot.ts";
+import type { FileStore } from "../files/port.ts";
+import type { Call, Handlers, Page } from "../handlers.ts";
+import { findChunks, findLastCompleted, findRun, listRuns } from "../store/export-runs.ts";
+import { findSchedule } from "../store/schedules.ts";
+import type { ExportRunRow, ScheduleRow } from "../store/tables.ts";
+
+const MOST_RUNS = 100;
+
+type Needs = {
+  files: FileStore;
+  /** One for each of the two kinds of cursors. */
+  seals: { status: Seal; data: Seal };
+  /** How long a completed run's rows are kept, in milliseconds. */
+  keptMs: number;
+};
+
+const moment = (at: number | null): string | null => (at === null ? null : iso(at));
+
+/** A run as the interface and its events tell of it. */
+export const toExportRun = (row: ExportRunRow): ExportRun => ({
+  runId: row.id,
+  scheduleId: row.schedule_id,
+  status: row.status,
+  startedAt: moment(row.started_at),
+  completedAt: moment(row.completed_at),
+  rowCount: row.row_count,
+  errorStage: row.error_stage,
+  errorDetail: row.error_detail,
+});
+
+/** Where a walk over runs stands. */
+const StatusCursor = z.object({ tenant: z.string(), schedule: z.string(), before: z.int() });
+/** Where a walk over the rows of a run stands. */
+const DataCursor = z.object({
+  tenant: z.string(),
+  schedule: z.string(),
+  run: z.string(),
+  from: z.int(),
+});
+
+const scheduleOf = async (call: Call, id: string): Promise<ScheduleRow> =>
+  (await findSchedule(call.db, call.tenantId, id)) ??
+  call.fail("not_found", "There is no such schedule.");
+
+const foreign = (call: Call): never =>
+  call.refuse("cursor", "format", "is not from this query; omit it to start anew");
+
+type DataCall = Call<Contract["export_runs"]["data"]>;
+
+/** The run whose rows are asked for: the one named, else the one that completed last. */
+const completedRun = async (
+  call: DataCall,
+  scheduleId: string,
+  runId: string | undefined,
+): Promise<ExportRunRow> => {
+  const { db, tenantId } = call;
+  if (runId === undefined) {
+    const last = await findLastCompleted(db, tenantId, scheduleId);
+    return last ?? call.fail("not_found", "The schedule has no completed run yet.");
+  }
+  const run = await findRun(db, tenantId, runId);
+  if (run?.schedule_id !== scheduleId) {
+    return call.fail("not_found", "The schedule has no such run.");
+  }
+  call.mentions({ runId, status: run.status });
+  return run.status === "completed"
+    ? run
+    : call.fail("conflict", `The run is ${run.status}; only a completed one has rows.`);
+};
+
+export const export_runs = (needs: Needs): Handlers<Contract["export_runs"]> => {
+  const { files, seals, keptMs } = needs;
+
+  const open = async (
+    call: DataCall,
+    run: ExportRunRow,
+    { from, limit }: { from: number; limit: number },
+  ): Promise<Page<RunRows>> => {
+    const { tenantId: tenant } = call;
+    const to = Math.min(run.row_count, from + limit);
+    const chunks = await findChunks(call.db, run, { from, to });
+    const data = await openRows(files, chunks, { from, to });
+    const hasMore = to < run.row_count;
+    const next = { tenant, schedule: run.schedule_id, run: run.id, from: to };
+    return {
+      head: {
+        runId: run.id,
+        scheduleId: run.schedule_id,
+        status: run.status,
+        completedAt: iso(run.completed_at ?? 0),
+      },
+      rowCount: to - from,
+      data,
+      pagination: () => ({
+        cursor: hasMore ? seals.data.seal(next) : null,
+        hasMore,
+        rowCount: to - from,
+      }),
+      close: async () => {
+        await data.return(undefined);
+      },
+    };
+  };
+
+  return {
+    async status({ params: { scheduleId }, query: { cursor, limit = MOST_RUNS } }, call) {
+      const schedule = await scheduleOf(call, scheduleId);
+      const { tenantId: tenant } = call;
+      const { data: at } = StatusCursor.safeParse(
+        cursor === undefined ? undefined : seals.status.open(cursor),
+      );
+      if (cursor !== undefined && (at?.tenant !== tenant || at.schedule !== scheduleId)) {
+        return foreign(call);
+      }
+      const before = at?.before;
+      const rows = await listRuns(call.db, tenant, scheduleId, { before, limit: limit + 1 });
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const hasMore = rows.length > limit && last !== undefined;
+      const deleted = schedule.deleted_at !== null;
+      return {
+        schedule: {
+          id: scheduleId,
+          nextRunAt: deleted ? null : iso(schedule.next_run_at),
+          deleted,
+        },
+        data: page.map(toExportRun),
+        pagination: {
+          cursor: hasMore
+            ? seals.status.seal({ tenant, schedule: scheduleId, before: last.slot_at })
+            : null,
+          hasMore,
+          rowCount: page.length,
+        },
+      };
+    },
+
+    async data({ params: { scheduleId }, query }, call) {
+      await scheduleOf(call, scheduleId);
+      const { cursor, limit = DEFAULT_LIMIT } = query;
+      let { runId } = query;
+      let from = 0;
+      if (cursor !== undefined) {
+        const { data: at } = DataCursor.safeParse(seals.data.open(cursor));
+        const isOurs =
+          at?.tenant === call.tenantId &&
+          at.schedule === scheduleId &&
+          (runId ?? at.run) === at.run;
+        if (at === undefined || !isOurs) return foreign(call);
+        ({ from } = at);
+        runId = at.run;
+      }
+      const run = await completedRun(call, scheduleId, runId);
+      call.mentions({ runId: run.id, status: run.status });
+      const isOld = (run.completed_at ?? 0) + keptMs <= call.now;
+      if (run.purged_at !== null || isOld) {
+        call.fail("gone", "The run's rows are kept no longer.");
+      }
+      return open(call, run, { from, limit });
+    },
+  };
+};

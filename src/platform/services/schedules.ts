@@ -1,0 +1,109 @@
+import type { Fault } from "../../contract/errors.ts";
+import type { Contract } from "../../contract/index.ts";
+import { type Schedule, ScheduleBody } from "../../contract/operations/schedules.ts";
+import { isSource } from "../../contract/payments/catalogue.ts";
+import { readSelection } from "../../contract/payments/query.ts";
+import { DAY, iso, MINUTE } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import { RUN_JOB, SCHEDULE_JOB } from "../exports/schedule-job.ts";
+import type { Handlers } from "../handlers.ts";
+import { cancelPending } from "../store/export-runs.ts";
+import { addJob, removeJob } from "../store/jobs.ts";
+import type { Db } from "../store/port.ts";
+import {
+  countSchedules,
+  deleteSchedule,
+  insertSchedule,
+  listSchedules,
+} from "../store/schedules.ts";
+import type { ScheduleRow } from "../store/tables.ts";
+
+const MOST_SCHEDULES = 100;
+const LATEST_START_MS = 366 * DAY;
+
+const toSchedule = (row: ScheduleRow): Schedule => ({
+  id: row.id,
+  tenantId: row.tenant_id,
+  scheduleName: row.name,
+  intervalMs: row.interval_ms,
+  source: row.source,
+  fields: JSON.parse(row.fields) as string[],
+  filters: JSON.parse(row.filters) as Record<string, unknown>,
+  nextRunAt: iso(row.next_run_at),
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+/** A first run may be due at once, but neither long ago nor in a far future. */
+const startFaults = (body: unknown, now: number): Fault[] => {
+  const { firstRunAt } = (body ?? {}) as { firstRunAt?: unknown };
+  const at = typeof firstRunAt === "string" ? Date.parse(firstRunAt) : NaN;
+  const wrong = (message: string): Fault[] => [{ field: "firstRunAt", code: "range", message }];
+  if (at < now - MINUTE) return wrong("must not be in the past");
+  return at > now + LATEST_START_MS ? wrong("must be within a year") : [];
+};
+
+const insert = async (tx: Db, row: ScheduleRow): Promise<void> => {
+  await insertSchedule(tx, row);
+  const { id, tenant_id: tenantId, next_run_at: dueAt } = row;
+  await addJob(tx, { kind: SCHEDULE_JOB, id, tenantId, lane: id, dueAt });
+};
+
+/** Takes a schedule out of the work, with the run that has not begun. */
+const cancel = async (tx: Db, tenantId: string, id: string, now: number): Promise<void> => {
+  await removeJob(tx, { kind: SCHEDULE_JOB, id });
+  for (const runId of await cancelPending(tx, tenantId, id, now)) {
+    await removeJob(tx, { kind: RUN_JOB, id: runId });
+  }
+};
+
+export const schedules = ({ newId }: { newId: NewId }): Handlers<Contract["schedules"]> => ({
+  async list(_input, { db, tenantId }) {
+    return { data: (await listSchedules(db, tenantId)).map(toSchedule) };
+  },
+
+  async create({ body }, call) {
+    const { now, tenantId } = call;
+    const id = newId();
+    const { source } = (body ?? {}) as { source?: unknown };
+    if (isSource(source)) call.mentions({ source });
+    const { value, faults = [] } = readSelection(ScheduleBody, body);
+    const wrong = [...faults, ...startFaults(body, now)];
+    if (value === undefined || wrong.length > 0) return call.invalid(wrong);
+    const { scheduleName = null, intervalMs, firstRunAt, fields = [], filters } = value.rest;
+    const row: ScheduleRow = {
+      tenant_id: tenantId,
+      id,
+      name: scheduleName === "" ? null : scheduleName,
+      interval_ms: intervalMs,
+      source: value.source,
+      fields: JSON.stringify(fields),
+      filters: JSON.stringify(filters),
+      next_run_at: firstRunAt === undefined ? now + intervalMs : Date.parse(firstRunAt),
+      created_by: call.caller.id,
+      created_at: now,
+      updated_at: now,
+      deleted_at: null,
+    };
+    call.mentions({ scheduleId: id });
+    return call.create(async (tx) => {
+      if ((await countSchedules(tx, tenantId)) >= MOST_SCHEDULES) {
+        call.fail("conflict", `A tenant may have ${MOST_SCHEDULES} schedules. Delete one first.`);
+      }
+      await insert(tx, row);
+      return row;
+    }, toSchedule);
+  },
+
+  async delete({ params: { id } }, call) {
+    const { now, tenantId } = call;
+    call.mentions({ scheduleId: id });
+    await call.change(async (tx) => {
+      if (!(await deleteSchedule(tx, tenantId, id, now))) {
+        call.fail("not_found", "There is no such schedule.");
+      }
+      await cancel(tx, tenantId, id, now);
+    });
+    return null;
+  },
+});

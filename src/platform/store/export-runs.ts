@@ -1,0 +1,187 @@
+import { sql } from "kysely";
+import type { Db } from "./port.ts";
+import type { ExportRunRow, RunChunkRow, RunStatus } from "./tables.ts";
+import { inserting } from "./upsert.ts";
+
+type Name = Pick<ExportRunRow, "tenant_id" | "id">;
+
+const ofSchedule = (db: Db, tenantId: string, scheduleId: string) =>
+  db
+    .selectFrom("export_runs")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("schedule_id", "=", scheduleId);
+
+/** A schedule's runs, the newest slot first. */
+export const listRuns = (
+  db: Db,
+  tenantId: string,
+  scheduleId: string,
+  { before, limit }: { before: number | undefined; limit: number },
+): Promise<ExportRunRow[]> =>
+  ofSchedule(db, tenantId, scheduleId)
+    .$if(before !== undefined, (query) => query.where("slot_at", "<", before as number))
+    .orderBy("slot_at", "desc")
+    .limit(limit)
+    .execute();
+
+export const findRun = (db: Db, tenantId: string, id: string): Promise<ExportRunRow | undefined> =>
+  db
+    .selectFrom("export_runs")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+
+/** The run of a schedule that completed last. */
+export const findLastCompleted = (
+  db: Db,
+  tenantId: string,
+  scheduleId: string,
+): Promise<ExportRunRow | undefined> =>
+  ofSchedule(db, tenantId, scheduleId)
+    .where("status", "=", "completed")
+    .orderBy("slot_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+
+/** Whether a run of the schedule is under way or about to be; only the newest can be. */
+export const hasUnfinished = async (
+  db: Db,
+  tenantId: string,
+  scheduleId: string,
+): Promise<boolean> => {
+  const [newest] = await listRuns(db, tenantId, scheduleId, { before: undefined, limit: 1 });
+  return newest?.status === "pending" || newest?.status === "running";
+};
+
+export const insertRun = async (tx: Db, row: ExportRunRow): Promise<void> => {
+  await tx.insertInto("export_runs").values(row).execute();
+};
+
+/** Moves a run from one of some statuses to another; tells whether it was in one of them. */
+export const moveRun = async (
+  tx: Db,
+  { tenant_id, id }: Name,
+  from: readonly RunStatus[],
+  change: Partial<ExportRunRow>,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await tx
+    .updateTable("export_runs")
+    .set(change)
+    .where("tenant_id", "=", tenant_id)
+    .where("id", "=", id)
+    .where("status", "in", from)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+};
+
+/** Cancels what of a schedule has not begun; gives the runs' ids. */
+export const cancelPending = async (
+  tx: Db,
+  tenantId: string,
+  scheduleId: string,
+  now: number,
+): Promise<string[]> => {
+  const rows = await tx
+    .updateTable("export_runs")
+    .set({ status: "canceled", completed_at: now })
+    .where("tenant_id", "=", tenantId)
+    .where("schedule_id", "=", scheduleId)
+    .where("status", "=", "pending")
+    .returning("id")
+    .execute();
+  return rows.map(({ id }) => id);
+};
+
+export const insertChunks = inserting("run_chunks", {
+  tenant_id: "key",
+  run_id: "key",
+  number: "key",
+  first_row: "value",
+  row_count: "value",
+  file_key: "value",
+  file_size: "value",
+  sha256: "value",
+});
+
+/** The chunks that hold any of a run's rows from `from` up to, but not with, `to`. */
+export const findChunks = (
+  db: Db,
+  { tenant_id, id }: Name,
+  { from, to }: { from: number; to: number },
+): Promise<RunChunkRow[]> =>
+  db
+    .selectFrom("run_chunks")
+    .selectAll()
+    .where("tenant_id", "=", tenant_id)
+    .where("run_id", "=", id)
+    .where("first_row", "<", to)
+    .where(sql<boolean>`first_row + row_count > ${from}`)
+    .orderBy("number")
+    .execute();
+
+/** The completed runs of a tenant that ended before a moment and still have their rows. */
+export const listExpired = (
+  db: Db,
+  tenantId: string,
+  before: number,
+  limit: number,
+): Promise<ExportRunRow[]> =>
+  db
+    .selectFrom("export_runs")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("completed_at", "<", before)
+    .where("status", "=", "completed")
+    .where("purged_at", "is", null)
+    .orderBy("completed_at")
+    .limit(limit)
+    .execute();
+
+/** Forgets a run's rows; gives the keys of their files. */
+export const forgetChunks = async (
+  tx: Db,
+  { tenant_id, id }: Name,
+  now: number,
+): Promise<string[]> => {
+  const rows = await tx
+    .deleteFrom("run_chunks")
+    .where("tenant_id", "=", tenant_id)
+    .where("run_id", "=", id)
+    .returning("file_key")
+    .execute();
+  await tx
+    .updateTable("export_runs")
+    .set({ purged_at: now })
+    .where("tenant_id", "=", tenant_id)
+    .where("id", "=", id)
+    .execute();
+  return rows.map(({ file_key }) => file_key);
+};
+
+/** Which of these files, each with its run, hold rows of one that completed or belong to one under way. */
+export const knownChunks = async (
+  db: Db,
+  tenantId: string,
+  files: ReadonlyMap<string, string>,
+): Promise<Set<string>> => {
+  if (files.size === 0) return new Set();
+  // Before the chunks: a run that ends meanwhile is then found by those.
+  const running = await db
+    .selectFrom("export_runs")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "in", [...new Set(files.values())])
+    .where("status", "=", "running")
+    .execute();
+  const chunks = await db
+    .selectFrom("run_chunks")
+    .select("file_key")
+    .where("tenant_id", "=", tenantId)
+    .where("file_key", "in", [...files.keys()])
+    .execute();
+  const ids = new Set(running.map(({ id }) => id));
+  const held = [...files].filter(([, run]) => ids.has(run)).map(([key]) => key);
+  return new Set([...chunks.map(({ file_key }) => file_key), ...held]);
+};

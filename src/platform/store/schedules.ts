@@ -1,0 +1,71 @@
+import type { Db } from "./port.ts";
+import type { ScheduleRow } from "./tables.ts";
+
+const ofTenant = (db: Db, tenantId: string) =>
+  db.selectFrom("schedules").selectAll().where("tenant_id", "=", tenantId);
+
+/** A tenant's schedules, oldest first, without those that were deleted. */
+export const listSchedules = (db: Db, tenantId: string): Promise<ScheduleRow[]> =>
+  ofTenant(db, tenantId)
+    .where("deleted_at", "is", null)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+
+export const countSchedules = async (db: Db, tenantId: string): Promise<number> => {
+  const { count } = await db
+    .selectFrom("schedules")
+    .select((all) => all.fn.countAll<number>().as("count"))
+    .where("tenant_id", "=", tenantId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return count;
+};
+
+/** A schedule, deleted or not. */
+export const findSchedule = (
+  db: Db,
+  tenantId: string,
+  id: string,
+): Promise<ScheduleRow | undefined> =>
+  ofTenant(db, tenantId).where("id", "=", id).executeTakeFirst();
+
+/** Whether there is such a schedule that still runs. */
+export const hasSchedule = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
+  const found = await findSchedule(db, tenantId, id);
+  return found !== undefined && found.deleted_at === null;
+};
+
+export const insertSchedule = async (tx: Db, row: ScheduleRow): Promise<void> => {
+  await tx.insertInto("schedules").values(row).execute();
+};
+
+export const updateSchedule = async (
+  tx: Db,
+  { tenant_id, id }: Pick<ScheduleRow, "tenant_id" | "id">,
+  change: Partial<ScheduleRow>,
+): Promise<void> => {
+  await tx
+    .updateTable("schedules")
+    .set(change)
+    .where("tenant_id", "=", tenant_id)
+    .where("id", "=", id)
+    .execute();
+};
+
+/** Deletes one that is not deleted yet; tells whether it did. */
+export const deleteSchedule = async (
+  tx: Db,
+  tenantId: string,
+  id: string,
+  now: number,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await tx
+    .updateTable("schedules")
+    .set({ deleted_at: now, updated_at: now })
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+};

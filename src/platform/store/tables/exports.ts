@@ -1,0 +1,61 @@
+import type { Source } from "../../../contract/payments/catalogue.ts";
+
+/** A query that is run again and again. A deleted one stays, since its runs do. */
+export type ScheduleRow = {
+  tenant_id: string;
+  id: string;
+  name: string | null;
+  interval_ms: number;
+  source: Source;
+  /** As they were sent: JSON. */
+  fields: string;
+  filters: string;
+  next_run_at: number;
+  created_by: string;
+  created_at: number;
+  updated_at: number;
+  deleted_at: number | null;
+};
+
+export type RunStatus = "pending" | "running" | "completed" | "failed" | "canceled";
+
+/** Where a run failed. */
+export type ErrorStage = "validation" | "query" | "snapshot" | "limit" | "internal";
+
+/** One slot of a schedule, and what became of it. */
+export type ExportRunRow = {
+  tenant_id: string;
+  id: string;
+  schedule_id: string;
+  /** The moment it was due; a schedule has one run for each. */
+  slot_at: number;
+  status: RunStatus;
+  created_at: number;
+  started_at: number | null;
+  completed_at: number | null;
+  row_count: number;
+  error_stage: ErrorStage | null;
+  error_detail: string | null;
+  /** Its rows are gone since. */
+  purged_at: number | null;
+};
+
+/** A part of a completed run's frozen rows: a compressed file of its own. */
+export type RunChunkRow = {
+  tenant_id: string;
+  run_id: string;
+  /** From 0. */
+  number: number;
+  first_row: number;
+  row_count: number;
+  file_key: string;
+  file_size: number;
+  /** Of the file's bytes, in hexadecimal. */
+  sha256: string;
+};
+
+export type ExportTables = {
+  schedules: ScheduleRow;
+  export_runs: ExportRunRow;
+  run_chunks: RunChunkRow;
+};

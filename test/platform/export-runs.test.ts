@@ -1,0 +1,516 @@
+import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { DAY, HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { RUN_LIMITS, type RunNeeds, runJobs } from "../../src/platform/exports/run-job.ts";
+import { RUN_JOB, scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
+import type { FileStore } from "../../src/platform/files/port.ts";
+import { createWorker, type Worker } from "../../src/platform/work/worker.ts";
+import {
+  addPayments,
+  everyPayment,
+  EXPORTS,
+  exportingTenant,
+  paymentIds,
+  type Run,
+  runsOf,
+  SCHEDULES,
+} from "../support/exports.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
+
+const CHUNK = 10_000;
+
+onEveryStore("export runs", (at) => {
+  let call: Caller;
+  const schedule = async (body: object = {}, who = call): Promise<string> => {
+    const due = { firstRunAt: iso(at().clock()), intervalMs: HOUR };
+    const made = await who("POST", SCHEDULES, { body: { ...everyPayment, ...due, ...body } });
+    expect(made.status, made.text).toBe(201);
+    return made.body.id;
+  };
+  const work = () => at().platform.worker.runDue();
+  const data = (id: string, query = "", who = call) =>
+    who("GET", `${EXPORTS}/export-runs/${id}/data${query}`);
+  const idsIn = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
+  const newest = async (id: string): Promise<Run> => {
+    const [run] = await runsOf(call, id);
+    if (run === undefined) throw new Error("no run");
+    return run;
+  };
+  /** Another process on the same store, with needs of its own. */
+  const worker = (needs: Partial<RunNeeds>): Worker => {
+    const { clock } = at();
+    const { store = at().store } = needs;
+    const files = diskFiles(at().files);
+    const finished = async () => {};
+    const own = { store, files, clock, newId: randomId, log: silentLog };
+    return createWorker({ store, clock, log: silentLog }, [
+      scheduleJobs(own),
+      runJobs({ ...own, limits: RUN_LIMITS, finished, ...needs }),
+    ]);
+  };
+  const chunkFiles = async (): Promise<string[]> => {
+    const entries = await readdir(at().files, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() && entry.parentPath.includes("export-runs"))
+      .map((entry) => join(entry.parentPath, entry.name));
+  };
+  const payments = async (): Promise<number> =>
+    (
+      await at()
+        .store.read.selectFrom("cashapp_payments")
+        .select("seq")
+        .where("tenant_id", "=", "runs")
+        .execute()
+    ).length;
+  const recorded = async (): Promise<number> =>
+    (await at().store.read.selectFrom("run_chunks").select("file_key").execute()).length;
+
+  beforeAll(async () => {
+    call = await exportingTenant(at(), "runs", 25_000);
+    await exportingTenant(at(), "runs-other", 3);
+  }, 60_000);
+
+  it("SC-10 SC-13 SC-15 freezes the rows of one instant, paged and whole", async () => {
+    const id = await schedule();
+    await work();
+    const run = await newest(id);
+    const now = iso(at().clock());
+    expect(run).toEqual({
+      runId: expect.any(String),
+      scheduleId: id,
+      status: "completed",
+      startedAt: now,
+      completedAt: now,
+      rowCount: 25_000,
+      errorStage: null,
+      errorDetail: null,
+    });
+    await addPayments({ store: at().store, now: at().clock() }, "runs", { from: 90_000, count: 7 });
+    await at()
+      .store.read.updateTable("cashapp_payments")
+      .set({ payment_amount: "99" } as never)
+      .where("tenant_id", "=", "runs")
+      .execute();
+    const first = await data(id);
+    expect(Object.keys(first.body)).toEqual([
+      "runId",
+      "scheduleId",
+      "status",
+      "completedAt",
+      "data",
+      "pagination",
+    ]);
+    expect(first.body).toMatchObject({
+      runId: run.runId,
+      status: "completed",
+      completedAt: now,
+      pagination: { cursor: expect.any(String), hasMore: true, rowCount: 500 },
+    });
+    expect(first.body.data[0]).toEqual({
+      id: "payment-1",
+      payerName: 'Müller & "Söhne",\n Ltd',
+      paymentAmount: 10,
+    });
+    const all = await data(id, "?limit=100000");
+    expect(all.body.pagination).toEqual({ cursor: null, hasMore: false, rowCount: 25_000 });
+    expect(idsIn(all.body)).toEqual(paymentIds(1, 25_000));
+    const ids: string[] = [];
+    let cursor = "";
+    do {
+      const { body } = await data(id, `?limit=7000${cursor}`);
+      ids.push(...idsIn(body));
+      cursor = body.pagination.cursor === null ? "" : `&cursor=${body.pagination.cursor}`;
+      expect(body.pagination.hasMore).toBe(cursor !== "");
+    } while (cursor !== "");
+    expect(ids).toEqual(paymentIds(1, 25_000));
+    for (const limit of ["0", "100001", "1.5", "x"]) {
+      expect((await data(id, `?limit=${limit}`)).status).toBe(400);
+    }
+    expect((await data(id, "?colour=red")).status).toBe(400);
+    await call("DELETE", `${SCHEDULES}/${id}`);
+  });
+
+  it("SC-13 a page from the middle reads the files of its own rows alone", async () => {
+    const id = await schedule();
+    await work();
+    const { runId } = await newest(id);
+    const chunks = await at()
+      .store.read.selectFrom("run_chunks")
+      .selectAll()
+      .where("run_id", "=", runId)
+      .orderBy("number")
+      .execute();
+    expect(chunks.map(({ first_row, row_count }) => [first_row, row_count])).toEqual([
+      [0, CHUNK],
+      [CHUNK, CHUNK],
+      [2 * CHUNK, (await payments()) - 2 * CHUNK],
+    ]);
+    const { cursor } = (await data(id, "?limit=12000")).body.pagination;
+    for (const chunk of [chunks[0], chunks[2]]) {
+      await writeFile(join(at().files, chunk?.file_key ?? ""), "gone");
+    }
+    const middle = await data(id, `?limit=5000&cursor=${cursor}`);
+    expect(idsIn(middle.body)).toEqual(paymentIds(12_001, 5000));
+    await call("DELETE", `${SCHEDULES}/${id}`);
+  });
+
+  it("D-SCH refuses a snapshot of which a byte differs, and serves nothing of it", async () => {
+    const id = await schedule();
+    await work();
+    const { runId } = await newest(id);
+    const file = (await chunkFiles()).find((path) => path.includes(runId) && path.endsWith("-0"));
+    const bytes = await readFile(file ?? "");
+    bytes[100] = (bytes[100] ?? 0) ^ 1;
+    await writeFile(file ?? "", bytes);
+    const reply = await data(id);
+    expect([reply.status, reply.body.error.code]).toEqual([500, "INTERNAL"]);
+    expect(reply.text).not.toContain("payment-");
+    await expect(data(id, "?limit=100000")).resolves.toMatchObject({ status: 500 });
+    await call("DELETE", `${SCHEDULES}/${id}`);
+  });
+
+  it("SC-11 SC-12 gives the run named, else the one that completed last", async () => {
+    const id = await schedule({ filters: { id: { in: ["payment-1", "payment-new"] } } });
+    expect((await data(id)).status).toBe(404);
+    await work();
+    const first = await newest(id);
+    await addPayments({ store: at().store, now: at().clock() }, "runs", { from: 99_999, count: 1 });
+    await at()
+      .store.read.updateTable("cashapp_payments")
+      .set({ id: "payment-new", id_folded: "payment-new" } as never)
+      .where("id", "=", "payment-99999")
+      .execute();
+    at().clock.advance(HOUR);
+    await work();
+    const second = await newest(id);
+    expect(second.runId).not.toBe(first.runId);
+    expect(idsIn((await data(id)).body)).toEqual(["payment-1", "payment-new"]);
+    expect(idsIn((await data(id, `?runId=${first.runId}`)).body)).toEqual(["payment-1"]);
+    const { cursor } = (await data(id, `?runId=${second.runId}&limit=1`)).body.pagination;
+
+    at().clock.advance(HOUR);
+    await worker({ limits: { rows: 1, ms: HOUR } }).runDue();
+    const third = await newest(id);
+    expect(third).toMatchObject({ status: "failed", errorStage: "limit" });
+    expect((await data(id)).body.runId).toBe(second.runId);
+    const failed = await data(id, `?runId=${third.runId}`);
+    expect([failed.status, failed.body.error.code]).toEqual([409, "CONFLICT"]);
+
+    at().clock.advance(HOUR);
+    await work();
+    const next = await data(id, `?limit=1&cursor=${cursor}`);
+    expect([next.body.runId, idsIn(next.body)]).toEqual([second.runId, ["payment-new"]]);
+    expect((await data(id, `?runId=${first.runId}&cursor=${cursor}`)).status).toBe(400);
+    expect((await data(id, `?cursor=${cursor.slice(0, -2)}AA`)).status).toBe(400);
+    expect((await data(id, "?runId=unknown")).status).toBe(404);
+    expect((await data("unknown")).status).toBe(404);
+    const stranger = await at().exportCaller("runs-other");
+    expect((await data(id, `?runId=${first.runId}`, stranger)).status).toBe(404);
+    const other = await schedule({}, stranger);
+    expect((await data(other, `?runId=${first.runId}`, stranger)).status).toBe(404);
+    expect((await data(other, `?cursor=${cursor}`, stranger)).status).toBe(400);
+
+    const page = async (query: string) =>
+      (await call("GET", `${EXPORTS}/export-runs/${id}/status${query}`)).body;
+    const one = await page("?limit=3");
+    const rest = await page(`?limit=3&cursor=${one.pagination.cursor}`);
+    expect(one.data.map(({ status }: Run) => status)).toEqual(["completed", "failed", "completed"]);
+    expect(rest.data.map(({ runId }: Run) => runId)).toEqual([first.runId]);
+    expect(rest.pagination).toEqual({ cursor: null, hasMore: false, rowCount: 1 });
+    await call("DELETE", `${SCHEDULES}/${id}`);
+    await stranger("DELETE", `${SCHEDULES}/${other}`);
+  });
+
+  it("SC-16 D-SCH-5 slots missed become one run, and the next keep to the grid", async () => {
+    const start = at().clock();
+    const id = await schedule({ filters: { id: { eq: "payment-1" } } });
+    const { store } = at();
+    await work();
+    at().clock.advance(5 * HOUR + 7 * MINUTE);
+    await work();
+    await work();
+    at().clock.advance(53 * MINUTE);
+    await work();
+    const runs = await store.read
+      .selectFrom("export_runs")
+      .select("slot_at")
+      .where("schedule_id", "=", id)
+      .orderBy("slot_at")
+      .execute();
+    expect(runs.map(({ slot_at }) => (slot_at - start) / HOUR)).toEqual([0, 1, 6]);
+    const { body } = await call("GET", `${EXPORTS}/export-runs/${id}/status`);
+    expect(body.schedule.nextRunAt).toBe(iso(start + 7 * HOUR));
+    await call("DELETE", `${SCHEDULES}/${id}`);
+  });
+
+  it("SC-16 however many processes there are, each slot runs once, and no two at a time", async () => {
+    const start = at().clock();
+    const ids: string[] = [];
+    for (let made = 0; made < 6; made += 1) {
+      ids.push(await schedule({ filters: { id: { eq: "payment-1" } } }));
+    }
+    const workers = Array.from({ length: 4 }, () => worker({}));
+    for (let slot = 0; slot < 3; slot += 1) {
+      await Promise.all(workers.map((one) => one.runDue()));
+      at().clock.advance(HOUR);
+    }
+    for (const id of ids) {
+      const slots = await at()
+        .store.read.selectFrom("export_runs")
+        .select(["slot_at", "status"])
+        .where("schedule_id", "=", id)
+        .orderBy("slot_at")
+        .execute();
+      expect(slots.map(({ slot_at, status }) => [(slot_at - start) / HOUR, status])).toEqual([
+        [0, "completed"],
+        [1, "completed"],
+        [2, "completed"],
+      ]);
+      await call("DELETE", `${SCHEDULES}/${id}`);
+    }
+  });
+
+  it("D-SCH-5 while a run is under way its schedule's next slot is skipped", async () => {
+    const id = await schedule({ intervalMs: 5 * MINUTE });
+    let inside: (() => void) | undefined;
+    let go = (): void => {};
+    const entered = new Promise<void>((resolve) => (inside = resolve));
+    const gate = new Promise<void>((resolve) => (go = resolve));
+    const files = diskFiles(at().files);
+    const slow: FileStore = {
+      ...files,
+      async put(...asked) {
+        inside?.();
+        await gate;
+        return files.put(...asked);
+      },
+    };
+    const running = worker({ files: slow }).runDue();
+    await entered;
+    expect(await newest(id)).toMatchObject({ status: "running", rowCount: 0, completedAt: null });
+    const early = await data(id, `?runId=${(await newest(id)).runId}`);
+    expect([early.status, early.body.error.code]).toEqual([409, "CONFLICT"]);
+    // The lease is renewed by real time, which passes too slowly for this clock.
+    await at()
+      .store.read.updateTable("jobs")
+      .set({ leased_until: at().clock() + DAY })
+      .where("kind", "=", RUN_JOB)
+      .execute();
+    at().clock.advance(11 * MINUTE);
+    await work();
+    expect(await runsOf(call, id)).toHaveLength(1);
+    go();
+    await running;
+    expect((await runsOf(call, id)).map(({ status }) => status)).toEqual(["completed"]);
+    at().clock.advance(5 * MINUTE);
+    await work();
+    expect(await runsOf(call, id)).toHaveLength(2);
+    await call("DELETE", `${SCHEDULES}/${id}`);
+  });
+
+  it("D-SCH-3 what a dead process left is taken over once as the same run, then it has failed", async () => {
+    const id = await schedule();
+    const told: string[] = [];
+    let wake = (): void => {};
+    const woken = new Promise<void>((resolve) => (wake = resolve));
+    const dead: Promise<void>[] = [];
+    const dying = async () => {
+      const files = diskFiles(at().files);
+      const { store } = at();
+      let died = (): void => {};
+      const dies = new Promise<void>((resolve) => (died = resolve));
+      let lives = true;
+      const frozen = worker({
+        store: {
+          ...store,
+          async transaction(...asked) {
+            if (!lives) await woken;
+            return store.transaction(...asked);
+          },
+        },
+        files: {
+          ...files,
+          async put(...asked) {
+            await files.put(...asked);
+            lives = false;
+            died();
+            await woken;
+            throw new Error("too late");
+          },
+        },
+      });
+      dead.push(frozen.runDue());
+      await dies;
+      at().clock.advance(MINUTE + 1);
+    };
+    await dying();
+    const { runId } = await newest(id);
+    await work();
+    expect(await newest(id)).toMatchObject({
+      runId,
+      status: "completed",
+      rowCount: await payments(),
+    });
+    expect(idsIn((await data(id, "?limit=100000")).body)).toHaveLength(await payments());
+
+    at().clock.advance(HOUR);
+    await dying();
+    await dying();
+    await worker({
+      finished: async (_tx, run) => {
+        told.push(`${run.id} ${run.status}`);
+      },
+    }).runDue();
+    const failed = await newest(id);
+    expect(failed).toMatchObject({
+      status: "failed",
+      errorStage: "internal",
+      rowCount: 0,
+      completedAt: iso(at().clock()),
+    });
+    expect(told).toEqual([`${failed.runId} failed`]);
+    const before = await runsOf(call, id);
+    wake();
+    await Promise.all(dead);
+    expect(await runsOf(call, id)).toEqual(before);
+    await call("DELETE", `${SCHEDULES}/${id}`);
+
+    for (const path of await chunkFiles()) await utimes(path, 1, 1);
+    await at().platform.sweep();
+    expect(await chunkFiles()).toHaveLength(await recorded());
+  });
+
+  it("D-SCH-3 a schedule that is deleted before its run begins cancels it", async () => {
+    const id = await schedule();
+    const { store, clock } = at();
+    const own = { store, clock, newId: randomId };
+    await createWorker({ store, clock, log: silentLog }, [scheduleJobs(own)]).runDue();
+    const { runId } = await newest(id);
+    expect(await newest(id)).toMatchObject({ status: "pending", startedAt: null });
+    await call("DELETE", `${SCHEDULES}/${id}`);
+    await work();
+    expect(await runsOf(call, id)).toEqual([
+      expect.objectContaining({ runId, status: "canceled", rowCount: 0, errorStage: null }),
+    ]);
+    expect((await data(id, `?runId=${runId}`)).status).toBe(409);
+  });
+
+  it.each([
+    ["validation", { filters: '{"nothing":{"eq":1}}' }, {}, "filters.nothing"],
+    ["limit", {}, { limits: { rows: 12_000, ms: HOUR } }, "12000"],
+    ["limit", {}, { limits: { rows: 1e6, ms: -1 } }, "longer"],
+    ["snapshot", {}, { files: "full" }, "written"],
+    ["query", {}, { store: "broken" }, "read"],
+  ] as const)(
+    "D-SCH-4 tells the stage %s of a failure, and leaves no file",
+    async (stage, stored, how, words) => {
+      const before = await chunkFiles();
+      const id = await schedule();
+      if ("filters" in stored) {
+        await at()
+          .store.read.updateTable("schedules")
+          .set({ filters: stored.filters })
+          .where("id", "=", id)
+          .execute();
+      }
+      const files = diskFiles(at().files);
+      const needs: Partial<RunNeeds> = {};
+      if ("limits" in how) needs.limits = how.limits;
+      if ("files" in how) {
+        let puts = 0;
+        needs.files = {
+          ...files,
+          async put(...asked) {
+            puts += 1;
+            if (puts === 2) throw new Error("ENOSPC in /secret/place");
+            return files.put(...asked);
+          },
+        };
+      }
+      if ("store" in how) {
+        const { store } = at();
+        needs.store = {
+          ...store,
+          snapshot: async () => Promise.reject(new Error("relation secret does not exist")),
+        };
+      }
+      await worker(needs).runDue();
+      const run = await newest(id);
+      expect(run).toMatchObject({ status: "failed", errorStage: stage });
+      expect(run.completedAt).toBe(iso(at().clock()));
+      expect(run.errorDetail).toContain(words);
+      expect(run.errorDetail).not.toContain("secret");
+      expect((await data(id)).status).toBe(404);
+      expect(await chunkFiles()).toEqual(before);
+      await call("DELETE", `${SCHEDULES}/${id}`);
+    },
+  );
+
+  it("D-SCH-3 a process that shuts down gives its run back, to be finished by another", async () => {
+    const id = await schedule();
+    const files = diskFiles(at().files);
+    let reached = (): void => {};
+    const inside = new Promise<void>((resolve) => (reached = resolve));
+    const first: Worker = worker({
+      files: {
+        ...files,
+        async put(...asked) {
+          reached();
+          return files.put(...asked);
+        },
+      },
+    });
+    first.start();
+    await inside;
+    await first.close();
+    expect(await newest(id)).toMatchObject({ status: "running" });
+    await work();
+    expect(await newest(id)).toMatchObject({ status: "completed", rowCount: await payments() });
+    await call("DELETE", `${SCHEDULES}/${id}`);
+  });
+
+  it("D-SCH-6 the rows of a run are kept for thirty days, then they are gone and so are their files", async () => {
+    const id = await schedule({ intervalMs: 300 * DAY });
+    await work();
+    const { runId } = await newest(id);
+    const files = async () => (await chunkFiles()).filter((path) => path.includes(runId));
+    expect(await files()).toHaveLength(3);
+    at().clock.advance(30 * DAY - 1);
+    await at().platform.purge();
+    expect((await data(id)).status).toBe(200);
+    at().clock.advance(1);
+    const old = await data(id, `?runId=${runId}`);
+    expect([old.status, old.body.error.code]).toEqual([410, "GONE"]);
+    at().clock.advance(1);
+    expect((await at().platform.purge()).exportRuns).toBeGreaterThan(0);
+    expect(await files()).toEqual([]);
+    expect((await data(id)).status).toBe(410);
+    expect(await newest(id)).toMatchObject({
+      runId,
+      status: "completed",
+      rowCount: await payments(),
+    });
+  });
+
+  it("SC-10 the sweep leaves the files of a run under way, however old they are", async () => {
+    const id = await schedule();
+    const files = diskFiles(at().files);
+    let swept: unknown;
+    const careful: FileStore = {
+      ...files,
+      async put(...asked) {
+        const kept = await files.put(...asked);
+        for (const path of await chunkFiles()) await utimes(path, 1, 1);
+        swept = await at().platform.sweep();
+        return kept;
+      },
+    };
+    await worker({ files: careful }).runDue();
+    expect(swept).toMatchObject({ unknown: 0 });
+    expect(idsIn((await data(id, "?limit=100000")).body)).toHaveLength(await payments());
+  });
+});

@@ -1,0 +1,48 @@
+import { DAY } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { insertRun } from "../../src/platform/store/export-runs.ts";
+import type { Store } from "../../src/platform/store/port.ts";
+import { insertSchedule } from "../../src/platform/store/schedules.ts";
+
+export type ScheduleRecords = { schedule: { scheduleId: string; runId: string } };
+
+/** A schedule of the tenant with a completed run that found nothing. */
+export const seedSchedule = (
+  store: Store,
+  tenantId: string,
+  { text }: { text: string },
+): Promise<ScheduleRecords> =>
+  store.transaction(async (tx) => {
+    const [scheduleId, runId] = [randomId(), randomId()];
+    // Far ahead of whatever clock a test has: neither due nor past its time.
+    const far = Date.UTC(2999, 0, 1);
+    await insertSchedule(tx, {
+      tenant_id: tenantId,
+      id: scheduleId,
+      name: text,
+      interval_ms: DAY,
+      source: "cashapp",
+      fields: "[]",
+      filters: JSON.stringify({ payerName: { eq: text } }),
+      next_run_at: far,
+      created_by: text,
+      created_at: 0,
+      updated_at: 0,
+      deleted_at: null,
+    });
+    await insertRun(tx, {
+      tenant_id: tenantId,
+      id: runId,
+      schedule_id: scheduleId,
+      slot_at: 0,
+      status: "completed",
+      created_at: 0,
+      started_at: 0,
+      completed_at: far,
+      row_count: 0,
+      error_stage: null,
+      error_detail: null,
+      purged_at: null,
+    });
+    return { schedule: { scheduleId, runId } };
+  });

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  compressed,
+  decompressed,
+  inChunks,
+  type RowText,
+  rowsBetween,
+} from "../../src/platform/exports/chunk.ts";
+import { nextSlot } from "../../src/platform/exports/slot.ts";
+
+describe("slots", () => {
+  it("SC-16 D-SCH-5 lie on the schedule's own grid, ahead of now, and never drift", () => {
+    const moment = fc.integer({ min: 0, max: 10_000_000 });
+    fc.assert(
+      fc.property(moment, fc.integer({ min: 1, max: 1_000_000 }), moment, (slot, interval, now) => {
+        const next = nextSlot(slot, interval, now);
+        expect((next - slot) % interval).toBe(0);
+        expect(next).toBeGreaterThan(Math.max(slot, now));
+        expect(next - interval).toBeLessThanOrEqual(Math.max(slot, now));
+      }),
+    );
+  });
+});
+
+const row = fc.record({ name: fc.string({ unit: "grapheme" }), amount: fc.integer() });
+
+async function* textsOf(batches: readonly object[][]): AsyncGenerator<RowText> {
+  for (const rows of batches) {
+    yield { text: rows.map((one) => JSON.stringify(one)).join(",\n"), rowCount: rows.length };
+  }
+}
+
+describe("chunks", () => {
+  it("cut rows however they come into equal lengths, and give back any of them", async () => {
+    const batches = fc.array(fc.array(row, { minLength: 1, maxLength: 9 }), { maxLength: 9 });
+    const size = fc.integer({ min: 1, max: 12 });
+    await fc.assert(
+      fc.asyncProperty(batches, size, fc.nat(), fc.nat(), async (given, length, a, b) => {
+        const all = given.flat();
+        const chunks: RowText[] = [];
+        for await (const chunk of inChunks(textsOf(given), length)) chunks.push(chunk);
+        const counts = chunks.map(({ rowCount }) => rowCount);
+        expect(counts.slice(0, -1).every((count) => count === length)).toBe(true);
+        expect(counts.reduce((sum, count) => sum + count, 0)).toBe(all.length);
+        const parsed = chunks.map(({ text }) => JSON.parse(`[${text}]`) as object[]);
+        expect(parsed.map((rows) => rows.length)).toEqual(counts);
+        expect(parsed.flat()).toEqual(all);
+        for (const [index, { text, rowCount }] of chunks.entries()) {
+          const [from, to] = [a % rowCount, b % rowCount].toSorted((x, y) => x - y) as [
+            number,
+            number,
+          ];
+          const part = rowsBetween(Buffer.from(text), from, to + 1).toString();
+          expect(JSON.parse(`[${part}]`)).toEqual(parsed[index]?.slice(from, to + 1));
+        }
+      }),
+    );
+  });
+
+  it("are one frame of zstd each, and refused when a byte differs", async () => {
+    const text = '{"a":1},\n{"a":2}';
+    const bytes = await compressed(text);
+    expect(bytes.readUInt32LE(0)).toBe(0xfd2fb528);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const written = { key: "k", size: bytes.length, sha256 };
+    expect((await decompressed(bytes, written)).toString()).toBe(text);
+    const altered = Buffer.from(bytes);
+    altered[altered.length - 1] = (altered.at(-1) ?? 0) ^ 1;
+    await expect(decompressed(altered, written)).rejects.toThrow("other bytes");
+    await expect(decompressed(bytes.subarray(1), written)).rejects.toThrow("bytes");
+  });
+});
