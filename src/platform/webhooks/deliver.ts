@@ -9,6 +9,7 @@ import { findDelivery, recordAttempt } from "../store/webhook-deliveries.ts";
 import type { Job, JobKind } from "../work/job.ts";
 import { DELIVERY_KIND } from "./events.ts";
 import type { Message, Outcome, Send } from "./send.ts";
+import { createSettle } from "./settle.ts";
 
 export type DeliveryNeeds = {
   store: Store;
@@ -62,6 +63,8 @@ const messageOf = (
 export const deliveries = (needs: DeliveryNeeds): JobKind => {
   const { store, clock, newId, log, seal, send, delaysMs, version } = needs;
 
+  const settled = createSettle(store);
+
   const settle = async (job: Job, delivery: WebhookDeliveryRow, outcome: Outcome) => {
     const now = clock();
     const attempt = delivery.attempts + 1;
@@ -82,10 +85,10 @@ export const deliveries = (needs: DeliveryNeeds): JobKind => {
       error: outcome.error,
       created_at: now,
     } as const;
-    await store.transaction(async (tx) => {
-      await recordAttempt(tx, row, status !== "failed");
+    await settled(async (tx) => {
       if (delayMs === undefined || status === "delivered") await job.finish(tx);
       else await job.again(tx, now + delayMs);
+      await recordAttempt(tx, row, status !== "failed");
     });
     const told = { webhookId: webhook_id, deliveryId: delivery.id, attempt, ...outcome };
     log.info(`webhook.${status}`, told);
