@@ -2,6 +2,7 @@ import type { Benchmark } from "./measure.ts";
 import { httpBenchmarks } from "./platform/http.ts";
 import { importBenchmarks } from "./platform/import.ts";
 import { scaleBenchmarks } from "./platform/scale.ts";
+import { webhookBenchmarks } from "./platform/webhooks.ts";
 import { stdioBenchmarks } from "./stdio/index.ts";
 
 /** Every benchmark, in the order in which they run. */
@@ -10,4 +11,5 @@ export const benchmarks: readonly Benchmark[] = [
   ...httpBenchmarks,
   ...scaleBenchmarks,
   ...importBenchmarks,
+  ...webhookBenchmarks,
 ];
