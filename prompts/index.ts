@@ -1,6 +1,12 @@
+import { askPayments } from "./ask-payments.ts";
 import type { Prompt } from "./prompt.ts";
 import { reviewCreditApplication } from "./review-credit-application.ts";
 import { triageDisputes } from "./triage-disputes.ts";
 import { workDispute } from "./work-dispute.ts";
 
-export const prompts: readonly Prompt[] = [triageDisputes, workDispute, reviewCreditApplication];
+export const prompts: readonly Prompt[] = [
+  triageDisputes,
+  workDispute,
+  reviewCreditApplication,
+  askPayments,
+];

@@ -3,7 +3,9 @@ export type Argument = {
   description: string;
   required: boolean;
   /** What the values are, for completions. */
-  of: "dispute" | "application";
+  of?: "dispute" | "application";
+  /** In characters, where it is more than a name. */
+  longest?: number;
 };
 
 /** Instructions that a person starts by name. */

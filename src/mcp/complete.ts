@@ -8,6 +8,7 @@ import type { Prompt } from "../../prompts/prompt.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import { DisputeAttachment } from "../contract/operations/dispute-attachments.ts";
+import { SOURCES } from "../contract/payments/catalogue.ts";
 import { DocumentAttachments } from "../contract/operations/document-attachments.ts";
 import { cleanText } from "./clean.ts";
 import { completeApplication } from "./credit-resources.ts";
@@ -26,6 +27,7 @@ type Kind =
   | "dispute"
   | "application"
   | "noun"
+  | "source"
   | "account"
   | "document"
   | "attachment"
@@ -35,6 +37,7 @@ type Kind =
 /** What the places in the templates stand for. */
 const KINDS: Readonly<Record<string, Kind>> = {
   noun: "noun",
+  source: "source",
   disputeId: "dispute",
   applicationId: "application",
   accountNumber: "account",
@@ -91,6 +94,7 @@ export const createComplete = ({ broker, log, now, settings }: Needs) => {
   const valuesOf = async (params: Params, typed: string, signal: AbortSignal) => {
     const kind = kindOf(params, offered);
     if (kind === "noun") return configurationNouns.filter((noun) => noun.startsWith(typed));
+    if (kind === "source") return SOURCES.filter((source) => source.startsWith(typed));
     if (kind === undefined) return [];
     try {
       return await lookUp(kind, typed, params, { tool: "completion.complete", signal });

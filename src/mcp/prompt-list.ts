@@ -17,5 +17,5 @@ export const promptList = (settings: Offer): ListedPrompt[] =>
     name,
     title,
     description,
-    arguments: args.map(({ of: _kind, ...argument }) => argument),
+    arguments: args.map(({ of: _kind, longest: _longest, ...argument }) => argument),
   }));

@@ -24,8 +24,8 @@ const refuse = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidP
 
 const argumentsOf = (prompt: Prompt, sent: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
-    prompt.arguments.map(({ name, required }) => {
-      const value = cleanLine(sent[name] ?? "", MAX_ARGUMENT);
+    prompt.arguments.map(({ name, required, longest = MAX_ARGUMENT }) => {
+      const value = cleanLine(sent[name] ?? "", longest);
       if (required && value === "") throw refuse(`${prompt.name} needs ${name}`);
       return [name, value];
     }),

@@ -1,4 +1,5 @@
 import type { Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
+import { SOURCES } from "../contract/payments/catalogue.ts";
 import type { Settings } from "./settings.ts";
 
 export const GUIDE = "receivables://guide";
@@ -7,6 +8,7 @@ export const DISPUTE = "receivables://disputes/";
 
 export const APPLICATIONS = "receivables://credit-applications";
 export const APPLICATION = `${APPLICATIONS}/`;
+export const EXPORT_SCHEMA = "receivables://export/schema";
 export const ACCOUNT = "receivables://accounts/";
 export const DOCUMENT = "receivables://documents/";
 const ATTACHMENTS = "/attachments/";
@@ -34,8 +36,25 @@ export const offers = ({ toolsets }: Offer) => ({
   disputes: toolsets.includes("disputes"),
   configuration: toolsets.includes("dispute_configuration"),
   credit: toolsets.includes("credit"),
+  payments: toolsets.includes("payments"),
   ingest: toolsets.includes("ingest"),
 });
+
+const SCHEMA: Resource = {
+  uri: EXPORT_SCHEMA,
+  name: "export-schema",
+  title: "Payment schema",
+  description: "The sources of payments, their fields and the conditions each field takes.",
+  mimeType: JSON_TYPE,
+};
+
+const SCHEMA_TEMPLATE: ResourceTemplateType = {
+  uriTemplate: `${EXPORT_SCHEMA}/{source}`,
+  name: "export-schema-source",
+  title: "Payment schema of one source",
+  description: SOURCES.join(", "),
+  mimeType: JSON_TYPE,
+};
 
 /** The resources that have an address of their own. */
 export const resourceList = (settings: Offer): Resource[] => [
@@ -75,6 +94,7 @@ export const resourceList = (settings: Offer): Resource[] => [
         },
       ]
     : []),
+  ...(offers(settings).payments ? [SCHEMA] : []),
 ];
 
 const INGEST_TEMPLATES: readonly ResourceTemplateType[] = [
@@ -142,5 +162,6 @@ export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
         },
       ]
     : []),
+  ...(offers(settings).payments ? [SCHEMA_TEMPLATE] : []),
   ...(offers(settings).ingest ? INGEST_TEMPLATES : []),
 ];

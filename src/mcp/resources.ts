@@ -13,6 +13,7 @@ import { createReadCredit } from "./credit-resources.ts";
 import { disputeIdOf } from "./dispute-lookup.ts";
 import { cost, fairShares, type Fields, fitRecord } from "./fit.ts";
 import { createDownload } from "./file-download.ts";
+import { createReadSchema } from "./export-resources.ts";
 import { createReadIngest } from "./ingest-resources.ts";
 import type { Needs } from "./needs.ts";
 import { readList } from "./pages.ts";
@@ -26,6 +27,7 @@ import {
   configurationNouns,
   DISPUTE,
   DOCUMENT,
+  EXPORT_SCHEMA,
   GUIDE,
   JSON_TYPE,
   offers,
@@ -142,6 +144,8 @@ export const createReadResource = (needs: Needs): ReadResource => {
     return disputeFiles.read({ disputeId: ofDispute.of, attachmentId: ofDispute.id }, asked);
   };
 
+  const schema = createReadSchema(needs);
+
   const find = (uri: string, asked: Asked): Promise<Fields> | undefined => {
     const has = offers(settings);
     if (has.configuration && uri === CONFIGURATION) return configuration(configurationNouns, asked);
@@ -153,6 +157,9 @@ export const createReadResource = (needs: Needs): ReadResource => {
     if (has.credit && uri === APPLICATIONS) return credit.list(asked);
     const application = whole(uri, APPLICATION);
     if (has.credit && application !== undefined) return credit.one(application, asked);
+    if (has.payments && uri === EXPORT_SCHEMA) return schema.all(asked);
+    const source = whole(uri, `${EXPORT_SCHEMA}/`);
+    if (has.payments && source !== undefined) return schema.one(source, asked);
     const account = whole(uri, ACCOUNT);
     if (has.ingest && account !== undefined) return ingest.account(account, asked);
     const document = whole(uri, DOCUMENT);

@@ -49,6 +49,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
         (noun) => `receivables://dispute-configuration/${noun}`,
       ),
       "receivables://credit-applications",
+      "receivables://export/schema",
     ]);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
@@ -56,6 +57,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
       "receivables://disputes/{disputeId}",
       "receivables://disputes/{disputeId}/attachments/{attachmentId}",
       "receivables://credit-applications/{applicationId}",
+      "receivables://export/schema/{source}",
       "receivables://accounts/{accountNumber}",
       "receivables://documents/{documentNumber}",
       "receivables://documents/{documentNumber}/attachments/{id}",
@@ -212,6 +214,7 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
       "triage-disputes",
       "work-dispute",
       "review-credit-application",
+      "ask-payments",
     ]);
     expect(prompts[1]?.arguments).toEqual([
       { name: "disputeId", description: "id or code of the dispute", required: true },

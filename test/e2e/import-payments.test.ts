@@ -1,0 +1,101 @@
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { bai2, edi820 } from "../support/bank-files.ts";
+import { runCli } from "../support/cli.ts";
+
+let folder: string;
+let env: Record<string, string>;
+
+const run = (line: string[], input = "") => runCli(line, env, input, folder);
+const importing = (...more: string[]) => ["import", "payments", ...more, "--tenant", "acme"];
+const cashapp = ["--source", "cashapp"];
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "import-payments-")));
+  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
+  const { status, stderr } = await run([
+    "admin",
+    "tenant",
+    "create",
+    "acme",
+    "--name",
+    "Acme Inc.",
+  ]);
+  if (status !== 0) throw new Error(stderr);
+});
+afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
+
+it("D-QRY-7 a bank's file over standard input is loaded once, however often it is read", async () => {
+  const file = bai2([
+    { cents: "100" },
+    { cents: "250", customer: "R-2" },
+    { type: "409", cents: "9" },
+  ]);
+  const line = importing("-", ...cashapp, "--format", "bai2");
+  const first = await run(line, file);
+  expect([first.status, first.stderr]).toEqual([0, ""]);
+  const counts = {
+    kind: "payments",
+    tenantId: "acme",
+    read: 2,
+    skipped: 0,
+    rejected: 0,
+    rejects: null,
+  };
+  expect(JSON.parse(first.stdout)).toEqual({ ...counts, written: 2, unchanged: 0 });
+  const again = await run(line, file);
+  expect(JSON.parse(again.stdout)).toEqual({ ...counts, written: 0, unchanged: 2 });
+});
+
+it("a malformed file is refused with the segment at fault, and none of it stays", async () => {
+  const rows = ["RMR*IV*INV-1**10", "RMR*IV*INV-2**ten"];
+  await writeFile(join(folder, "bad.edi"), edi820(rows));
+  const { status, stdout, stderr } = await run(
+    importing("bad.edi", ...cashapp, "--format", "edi820"),
+  );
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("segment 7 has no amount");
+  await writeFile(join(folder, "good.edi"), edi820(["RMR*IV*INV-1**10"]));
+  const good = await run(importing("good.edi", ...cashapp, "--format", "edi820"));
+  expect(JSON.parse(good.stdout)).toMatchObject({ read: 1, written: 1 });
+});
+
+it("rows of CSV that cannot be taken are kept with their reason; the others are loaded", async () => {
+  const csv = `paymentId,paymentAmount,currencyCode,paymentDate,shortPay,payerAccountLast4,unknown
+P-1,10.5,USD,2026-02-01,true,1234,x
+P-2,ten,USD,2026-02-01,no,1234,x
+,1,USD,2026-02-01,false,1234,x
+P-4,1,USD,2026-02-01,false,4111111111111111,x
+`;
+  await writeFile(join(folder, "rows.csv"), csv);
+  const { status, stdout, stderr } = await run(importing("rows.csv", ...cashapp));
+  expect(status, stderr).toBe(0);
+  expect(stderr).toContain('"unknown"');
+  const { rejects, ...counts } = JSON.parse(stdout);
+  expect(counts).toMatchObject({ read: 4, written: 1, rejected: 3 });
+  const kept = (await readFile(rejects, "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(kept.map(({ line, field }) => [line, field])).toEqual([
+    [3, "paymentAmount"],
+    [4, "paymentId"],
+    [5, "payerAccountLast4"],
+  ]);
+});
+
+it("what does not go together is wrong usage", async () => {
+  const wrong = [
+    importing("x.csv"),
+    ["import", "accounts", "x.csv", "--tenant", "acme", ...cashapp],
+    importing("x", "--source", "bpn", "--format", "camt"),
+    importing("x", ...cashapp, "--format", "bai2", "--map", "m.json"),
+    importing("x", "--source", "cash"),
+  ];
+  for (const line of wrong) {
+    const { status, stdout } = await run(line);
+    expect([status, stdout], line.join(" ")).toEqual([2, ""]);
+  }
+});

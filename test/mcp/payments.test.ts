@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { paymentSchema } from "../../src/contract/operations/payments.ts";
+import { PaymentQueryBody, readSelection } from "../../src/contract/payments/query.ts";
+import { OPERATOR_NAMES } from "../../src/contract/payments/operators.ts";
+import { WORKED } from "../../prompts/ask-payments.ts";
+import { estimateTokens } from "../../src/mcp/tokens.ts";
+import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
+import { auditPages, many } from "./records.ts";
+import { scripted } from "./script.ts";
+
+const SCHEMA = "receivables://export/schema";
+const schema = { "payments.schema": () => paymentSchema };
+
+type Contents = { contents: { text?: string }[] };
+const jsonIn = (result: unknown) => JSON.parse((result as Contents).contents[0]?.text ?? "");
+
+describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
+  it("QY-01 is a resource, whole or by source, and sources are completed", async () => {
+    const broker = scripted(schema);
+    const host = await open(await needsOf(broker));
+    const { client } = host;
+    expect(jsonIn(await client.readResource({ uri: SCHEMA }))).toEqual(paymentSchema);
+    expect(jsonIn(await client.readResource({ uri: `${SCHEMA}/bpn` }))).toEqual(
+      paymentSchema.sources[2],
+    );
+    expect(broker.seen.every(({ options }) => options.tool === "resources.read")).toBe(true);
+    await expect(client.readResource({ uri: `${SCHEMA}/nope` })).rejects.toThrow();
+    const { completion } = await client.complete({
+      ref: { type: "ref/resource", uri: `${SCHEMA}/{source}` },
+      argument: { name: "source", value: "i" },
+    });
+    expect(completion.values).toEqual(["iandp"]);
+    await host.close();
+  });
+
+  it("the prompt brings it, every operator, and worked filters that are near the question", async () => {
+    const host = await open(await needsOf(scripted(schema)));
+    const question = `Which card payments failed or were refunded? ${"x".repeat(300)}`;
+    const { messages } = await host.client.getPrompt({
+      name: "ask-payments",
+      arguments: { question },
+    });
+    const [words, ...brought] = messages.map(({ content }) => content);
+    const text = words?.type === "text" ? words.text : "";
+    expect(text).toContain(JSON.stringify(question));
+    for (const operator of OPERATOR_NAMES) expect(text).toContain(`- ${operator}: `);
+    expect(text).toContain("charged_back");
+    expect(text).not.toContain("10492");
+    expect(JSON.stringify(brought)).toContain("applicationStatus");
+    await host.close();
+  });
+});
+
+describe("payments over MCP", () => {
+  it("C-80 the schema fits an answer; a small budget shortens it and says so", async () => {
+    const host = await modernHost(await needsOf(scripted(schema)));
+    const result = await host.call("payments_schema");
+    expect(result.structuredContent).toEqual(paymentSchema);
+    await host.close();
+    const small = await modernHost(
+      await needsOf(scripted(schema), { settings: { answerTokens: 2000 } }),
+    );
+    const short = await small.call("payments_schema");
+    expect(estimateTokens(JSON.stringify(short.structuredContent))).toBeLessThanOrEqual(2000);
+    expect(textOf(short)).toMatch(/shortened|first/);
+    await small.close();
+  });
+
+  it("QY-07 C-73 a query keeps its form within the budget; rows that look alike are each given once", async () => {
+    const rows = many(400, (index) => ({
+      payerName: index % 3 === 0 ? "ACME" : "Zenith",
+      n: index,
+    }));
+    const broker = scripted({ "payments.query": auditPages(rows) });
+    const settings = { answerTokens: 3000 };
+    const host = await modernHost(await needsOf(broker, { settings }));
+    const args = { source: "cashapp", fields: ["payerName"], filters: { shortPay: { eq: true } } };
+    const found: unknown[] = [];
+    let cursor: string | null = null;
+    do {
+      const more: Record<string, unknown> = cursor === null ? {} : { cursor };
+      const result = await host.call("payments_query", { ...args, ...more });
+      const page = result.structuredContent as unknown as {
+        data: unknown[];
+        pagination: { cursor: string | null; hasMore: boolean; rowCount: number };
+        truncated: boolean;
+      };
+      expect(page.pagination.rowCount).toBe(page.data.length);
+      expect(page.truncated).toBe(page.pagination.hasMore);
+      found.push(...page.data);
+      ({ cursor } = page.pagination);
+    } while (cursor !== null);
+    expect(found).toEqual(rows);
+    expect(broker.seen.every(({ args: sent }) => sent["filters"] !== undefined)).toBe(true);
+    const few = await host.call("payments_query", { ...args, pageSize: 3 });
+    expect(few.structuredContent).toMatchObject({ truncated: false, pagination: { rowCount: 3 } });
+    await host.close();
+  });
+
+  it("QY-06 what the platform says of a wrong filter reaches the model whole", async () => {
+    const message = 'filters.payerName must name a condition; write {"eq": "Acme"}.';
+    const refuse = () => {
+      throw new Problem("invalid_request", message);
+    };
+    const host = await modernHost(await needsOf(scripted({ "payments.query": refuse })));
+    const result = await host.call("payments_query", {
+      source: "cashapp",
+      filters: { payerName: "Acme" },
+    });
+    expect(problemIn(result).message).toContain('write {"eq": "Acme"}');
+    await host.close();
+  });
+
+  it.each(WORKED)("the worked filter is right: $asked", ({ query }) => {
+    expect(readSelection(PaymentQueryBody, query).faults).toBeUndefined();
+  });
+});
