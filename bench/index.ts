@@ -1,4 +1,5 @@
 import type { Benchmark } from "./measure.ts";
+import { demoBenchmarks } from "./platform/demo.ts";
 import { httpBenchmarks } from "./platform/http.ts";
 import { importBenchmarks } from "./platform/import.ts";
 import { scaleBenchmarks } from "./platform/scale.ts";
@@ -12,4 +13,5 @@ export const benchmarks: readonly Benchmark[] = [
   ...scaleBenchmarks,
   ...importBenchmarks,
   ...webhookBenchmarks,
+  ...demoBenchmarks,
 ];

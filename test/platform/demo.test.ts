@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { PNG } from "pngjs";
+import { readSheet } from "read-excel-file/node";
 import { extractText } from "unpdf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contract, operations } from "../../src/contract/index.ts";
@@ -16,6 +18,7 @@ import {
   loadDemo,
 } from "../../src/platform/demo/load.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
+import { builtInScanner } from "../../src/platform/scan/built-in.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Tables } from "../../src/platform/store/tables.ts";
 import { ACCOUNT, accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
@@ -40,6 +43,7 @@ const TABLES = [
   "account_notes",
   "documents",
   "document_attachments",
+  "dispute_attachments",
   "document_closures",
   "csr_sequences",
   "disputes",
@@ -55,12 +59,34 @@ const contents = async ({ read }: Store) =>
     ),
   ) as Record<(typeof TABLES)[number], unknown[]>;
 
+/** Of documents and disputes. */
+const FILES = 40 + 60;
+
 const needsOf = (running: TestPlatform) => ({
   store: running.store,
   files: diskFiles(running.files),
   clock: running.clock,
   newId: randomId,
 });
+
+/** What another program than made it reads from a file. */
+const OPENED: Record<string, (bytes: Buffer) => Promise<string>> = {
+  pdf: async (bytes) => (await extractText(Uint8Array.from(bytes), { mergePages: true })).text,
+  xlsx: async (bytes) => JSON.stringify(await readSheet(bytes)),
+  eml: async (bytes) => {
+    const [head = "", ...body] = bytes.toString("utf8").split("\r\n\r\n");
+    expect(head).toMatch(/^From: .+<.+@.+\.example>\r\nTo: .+\r\nSubject: .+\r\nDate: /);
+    return body.join("\n");
+  },
+  png: async (bytes) => {
+    const { width, height, data } = PNG.sync.read(bytes);
+    expect([width, height]).toEqual([480, 320]);
+    const colours = new Set<number>();
+    for (let at = 0; at < data.length; at += 4) colours.add(data.readUIntBE(at, 3));
+    expect(colours.size).toBeGreaterThan(6);
+    return "";
+  },
+};
 
 const at = (template: string): string => template.replace("{tenantId}", "demo");
 
@@ -110,6 +136,7 @@ for (const dialect of dialects) {
           accountNotes: made.account_notes.length,
           documents: 2000,
           documentAttachments: 40,
+          disputeAttachments: 60,
           disputes: 300,
           notes: made.dispute_notes.length,
         },
@@ -215,11 +242,51 @@ for (const dialect of dialects) {
       }
     });
 
+    it("has files of disputes that open in other programs, and that the scanner lets pass", async () => {
+      const { read } = running.store;
+      const attachments = await read.selectFrom("dispute_attachments").selectAll().execute();
+      const disputes = await read.selectFrom("disputes").selectAll().execute();
+      const kinds = new Set<string>();
+      for (const { file_key, file_name, file_size, dispute_id, ...row } of attachments) {
+        const dispute = disputes.find(({ id }) => id === dispute_id);
+        const bytes = readFileSync(join(running.files, file_key ?? ""));
+        expect([row.status, bytes.byteLength]).toEqual(["Available", file_size]);
+        expect(row.created_at).toBeGreaterThanOrEqual(dispute?.created_at ?? Infinity);
+        expect(row.uploaded_at).toBeLessThanOrEqual(dispute?.closed_at ?? running.clock());
+        const open = async () => new Blob([bytes]).stream();
+        const scanned = { fileName: file_name, size: bytes.byteLength, open };
+        expect([file_name, await builtInScanner.scan(scanned)]).toEqual([
+          file_name,
+          { status: "Available" },
+        ]);
+        const kind = file_name.split(".").at(-1) ?? "";
+        kinds.add(kind);
+        const said = await OPENED[kind]?.(bytes);
+        if (kind !== "png") expect(said).toContain(dispute?.document_number ?? "?");
+      }
+      expect(kinds).toEqual(new Set(["pdf", "png", "xlsx", "eml"]));
+    });
+
+    it("answers for a dispute's files as the contract says, with an address to download from", async () => {
+      const { read } = running.store;
+      const rows = await read.selectFrom("dispute_attachments").selectAll().limit(5).execute();
+      const { list, get } = contract.dispute_attachments;
+      for (const { id, dispute_id } of rows) {
+        const path = (of: string) =>
+          at(of).replace("{disputeId}", dispute_id).replace("{attachmentId}", id);
+        const all = await call("GET", path(list.path));
+        expect(list.output.parse(all.body).map(({ attachmentId }) => attachmentId)).toContain(id);
+        const { body } = await call("GET", path(get.path));
+        expect(get.output.parse(body)).toMatchObject({ status: "Available" });
+        expect(body.downloadUrl).toContain(id);
+      }
+    });
+
     it("keeps its files through a sweep", async () => {
       running.clock.advance(2 * HOUR);
       await running.platform.worker.runDue();
       expect(await running.platform.sweep()).toEqual({ unfinished: 0, unknown: 0 });
-      expect(filesUnder(running.files)).toHaveLength(40);
+      expect(filesUnder(running.files)).toHaveLength(FILES);
     });
 
     it("lists its credit applications, and reads each with its company's score", async () => {
@@ -287,9 +354,9 @@ for (const dialect of dialects) {
       });
       await expect(failing).rejects.toThrow("no disk for keys");
       expect(Object.values(await contents(running.store)).flat()).toEqual([]);
-      expect(filesUnder(running.files)).toHaveLength(40);
+      expect(filesUnder(running.files)).toHaveLength(FILES);
       await running.platform.worker.runDue();
-      expect(filesUnder(running.files)).toHaveLength(40);
+      expect(filesUnder(running.files)).toHaveLength(FILES);
       running.clock.advance(HOUR);
       await running.platform.worker.runDue();
       expect(filesUnder(running.files)).toEqual([]);
@@ -349,13 +416,13 @@ it(
     const running = await startPlatform();
     const path = join(running.files, "..", "receivables.db");
     await expect(load(path, running.files, "dies")).rejects.toMatchObject({ signal: "SIGKILL" });
-    expect(filesUnder(running.files)).toHaveLength(40);
+    expect(filesUnder(running.files)).toHaveLength(FILES);
     expect(await load(path, running.files)).toBe("[true,300]");
-    expect(filesUnder(running.files)).toHaveLength(80);
+    expect(filesUnder(running.files)).toHaveLength(2 * FILES);
     running.clock.set(new Date(Date.now() + 2 * HOUR).toISOString());
     await running.platform.worker.runDue();
     expect(await running.platform.sweep()).toEqual({ unfinished: 0, unknown: 0 });
-    expect(filesUnder(running.files)).toHaveLength(40);
+    expect(filesUnder(running.files)).toHaveLength(FILES);
     await running.close();
   },
   CHILDREN_MS,

@@ -60,6 +60,20 @@ describe("the generator of the demo tenant", () => {
     expect(demoAt(NOW)).toEqual(demo);
   });
 
+  it("gives the same files, byte for byte, for the same seed and moment", async () => {
+    const bytes = async () => {
+      const userOf = (email: string) => users.get(email);
+      const made = generateDemo({ seed: SEED, tenantId: "demo", now: NOW, userOf });
+      const papers = [...made.documentFiles.slice(0, 3), ...made.disputeFiles];
+      return Promise.all(
+        papers.map(async ({ row, render }) => [row.id, Buffer.from(await render())] as const),
+      );
+    };
+    const first = await bytes();
+    expect(await bytes()).toEqual(first);
+    expect(new Set(first.map(([, content]) => content.toString("base64"))).size).toBe(first.length);
+  });
+
   it("gives other rows for another seed", () => {
     expect(undated(demoAt(NOW, SEED + 1))).not.toEqual(undated(demo));
   });

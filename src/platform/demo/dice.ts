@@ -12,6 +12,8 @@ export type Dice = {
   pick<T>(items: readonly T[]): T;
   /** One of `[item, weight]`. */
   weigh<T>(items: readonly (readonly [T, number])[]): T;
+  /** The same for many throws with one set of weights. */
+  among<T>(items: readonly (readonly [T, number])[]): () => T;
   shuffle<T>(items: readonly T[]): T[];
   /** Around `median`, with a long upper tail that `spread` stretches. */
   longTail(median: number, spread: number): number;
@@ -45,22 +47,29 @@ export const createDice = (seed: number): Dice => {
     return item;
   };
 
-  const weigh = <T>(items: readonly (readonly [T, number])[]): T => {
+  const among = <T>(items: readonly (readonly [T, number])[]) => {
     let sum = 0;
-    for (const [, weight] of items) sum += weight;
-    let left = share() * sum;
-    for (const [item, weight] of items) {
-      left -= weight;
-      if (left < 0) return item;
-    }
-    throw new RangeError("nothing to weigh");
+    const bounds = items.map(([, weight]) => (sum += weight));
+    return (): T => {
+      const at = share() * sum;
+      let [low, high] = [0, bounds.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if ((bounds[middle] ?? 0) > at) high = middle;
+        else low = middle + 1;
+      }
+      const found = items[low];
+      if (found === undefined) throw new RangeError("nothing to weigh");
+      return found[0];
+    };
   };
 
   return {
     share,
     whole,
     pick,
-    weigh,
+    among,
+    weigh: (items) => among(items)(),
     chance: (probability) => share() < probability,
     shuffle: (items) =>
       items

@@ -5,6 +5,7 @@ import type {
   CompanyScoreRow,
   CreditApplicationRow,
   CsrSequenceRow,
+  DisputeAttachmentRow,
   DisputeNoteRow,
   DisputeRow,
   DisputeSequenceRow,
@@ -26,6 +27,7 @@ import { accountRows } from "./ledger/account-rows.ts";
 import { documentRows } from "./ledger/document-rows.ts";
 import { createLedger } from "./ledger/ledger.ts";
 import { notes } from "./notes.ts";
+import { disputeFiles } from "./papers/dispute-files.ts";
 import { documentFiles } from "./papers/document-files.ts";
 import type { Kept, Paper } from "./papers/paper.ts";
 
@@ -48,6 +50,7 @@ export type DemoRows = Configuration & {
 export type Demo = {
   rows: DemoRows;
   documentFiles: Paper<Kept<DocumentAttachmentRow>>[];
+  disputeFiles: Paper<Kept<DisputeAttachmentRow>>[];
 };
 
 export type DemoOptions = Omit<Making, "dice" | "fake"> & { seed: number };
@@ -87,5 +90,9 @@ export const generateDemo = ({ seed, ...options }: DemoOptions): Demo => {
     sequences: made.sequences,
     notes: notes(making, made.disputes, ledger.creditNotes),
   };
-  return { rows, documentFiles: documentFiles(making, ledger) };
+  return {
+    rows,
+    documentFiles: documentFiles(making, ledger),
+    disputeFiles: disputeFiles(making, made.disputes),
+  };
 };

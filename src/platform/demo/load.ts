@@ -2,16 +2,12 @@ import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { insertTenant } from "../admin/tenants.ts";
 import { insertUser } from "../admin/users.ts";
-import { putAccounts } from "../store/accounts.ts";
 import type { FileStore } from "../files/port.ts";
 import { announceFiles, claimFiles } from "../files/unclaimed.ts";
-import { putBusinessUnits } from "../store/business-units.ts";
-import { putScores } from "../store/company-scores.ts";
-import { putApplications } from "../store/credit-applications.ts";
 import { insertDisputes } from "../store/disputes.ts";
-import { putDocuments } from "../store/documents.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { Tables } from "../store/tables.ts";
+import { inserting } from "../store/upsert.ts";
 import { findTenant } from "../store/tenants.ts";
 import { createDice } from "./dice.ts";
 import type { DemoRows } from "./generate.ts";
@@ -60,6 +56,7 @@ type Counts = Record<
   | "accountNotes"
   | "documents"
   | "documentAttachments"
+  | "disputeAttachments"
   | "disputes"
   | "notes",
   number
@@ -75,13 +72,11 @@ const insertAll = async <T extends keyof Tables>(
   table: T,
   rows: readonly Tables[T][],
 ): Promise<void> => {
-  for (let from = 0; from < rows.length; from += BATCH_ROWS) {
-    // Rows of a table are its insertable shape; Kysely cannot see that for a table not yet known.
-    await tx
-      .insertInto(table)
-      .values(rows.slice(from, from + BATCH_ROWS) as never)
-      .execute();
-  }
+  const [first] = rows;
+  if (first === undefined) return;
+  const columns = Object.fromEntries(Object.keys(first).map((name) => [name, "value"]));
+  // A row has all columns of its table, and nothing else; the types of a table not yet known cannot say so.
+  await inserting(table, columns as never)(tx, rows);
 };
 
 const loginIds = (): ReadonlyMap<string, string> => {
@@ -113,18 +108,19 @@ const insertLogins = async (
   }
 };
 
-const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
+/** Writes what was generated; the tenant and its people are there. */
+export const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
   await insertAll(tx, "departments", rows.departments);
   await insertAll(tx, "assignees", rows.assignees);
   await insertAll(tx, "categories", rows.categories);
   await insertAll(tx, "reasons", rows.reasons);
   await insertAll(tx, "resolutions", rows.resolutions);
-  await putBusinessUnits(tx, rows.businessUnits);
-  await putScores(tx, rows.scores);
-  await putApplications(tx, rows.applications);
-  await putAccounts(tx, rows.accounts);
+  await insertAll(tx, "business_units", rows.businessUnits);
+  await insertAll(tx, "company_scores", rows.scores);
+  await insertAll(tx, "credit_applications", rows.applications);
+  await insertAll(tx, "accounts", rows.accounts);
   await insertAll(tx, "account_notes", rows.accountNotes);
-  await putDocuments(tx, rows.documents);
+  await insertAll(tx, "documents", rows.documents);
   await insertAll(tx, "document_closures", rows.closures);
   await insertAll(tx, "csr_sequences", rows.csrSequences);
   for (let from = 0; from < rows.disputes.length; from += BATCH_ROWS) {
@@ -134,7 +130,7 @@ const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
   await insertAll(tx, "dispute_notes", rows.notes);
 };
 
-const countsOf = (rows: DemoRows): Omit<Counts, "documentAttachments"> => ({
+const countsOf = (rows: DemoRows): Omit<Counts, "documentAttachments" | "disputeAttachments"> => ({
   users: LOGINS.length + 1,
   categories: rows.categories.length,
   reasons: rows.reasons.length,
@@ -180,10 +176,16 @@ export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
   const { generateDemo } = await import("./generate.ts");
   const ids = loginIds();
   const userOf = (email: string) => ids.get(email);
-  const { rows, documentFiles } = generateDemo({ seed: DEMO_SEED, tenantId, now: clock(), userOf });
+  const { rows, documentFiles, disputeFiles } = generateDemo({
+    seed: DEMO_SEED,
+    tenantId,
+    now: clock(),
+    userOf,
+  });
   const connectionId = newId();
   await announceFiles(needs, { tenantId, connectionId });
   const documentAttachments = await keep(needs.files, connectionId, documentFiles);
+  const disputeAttachments = await keep(needs.files, connectionId, disputeFiles);
   return store.transaction(async (tx) => {
     // Another process may have been faster.
     if ((await findTenant(tx, tenantId)) !== undefined) return { loaded: false };
@@ -194,10 +196,15 @@ export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
     await insertLogins(tx, clock, ids);
     await insertRows(tx, rows);
     await insertAll(tx, "document_attachments", documentAttachments);
+    await insertAll(tx, "dispute_attachments", disputeAttachments);
     await needs.credentials?.(tx, { tenantId, userId });
     return {
       loaded: true,
-      counts: { ...countsOf(rows), documentAttachments: documentAttachments.length },
+      counts: {
+        ...countsOf(rows),
+        documentAttachments: documentAttachments.length,
+        disputeAttachments: disputeAttachments.length,
+      },
     };
   });
 };

@@ -55,25 +55,25 @@ const draft = (dice: Dice, account: Account, ageDays: number): Omit<Invoice, "nu
   };
 };
 
-type Buyers = readonly (readonly [Account, number])[];
+type Buyer = () => Account;
 
 /** How much of all that is sold each account buys, and how much of what is disputed is its. */
 export const buyers = (
   dice: Dice,
   accounts: readonly Account[],
-): { usual: Buyers; disputing: Buyers } => {
+): { usual: Buyer; disputing: Buyer } => {
   // A few customers buy most of what is sold.
   const usual = dice.shuffle(accounts).map((account, rank) => [account, 1 / (rank + 6)] as const);
   const disputing = usual.map(([account, share]) => [account, share * account.quarrels] as const);
-  return { usual, disputing };
+  return { usual: dice.among(usual), disputing: dice.among(disputing) };
 };
 
 /** One invoice for each age asked, in that order, numbered in the order of their dates. */
 export const invoices = (
   dice: Dice,
-  asked: readonly { ageDays: number; buyers: Buyers }[],
+  asked: readonly { ageDays: number; buyer: Buyer }[],
 ): Invoice[] => {
-  const drafts = asked.map(({ ageDays, buyers: among }) => draft(dice, dice.weigh(among), ageDays));
+  const drafts = asked.map(({ ageDays, buyer }) => draft(dice, buyer(), ageDays));
   let number = FIRST_INVOICE;
   const numbers = new Map(
     [...drafts.keys()]

@@ -31,11 +31,11 @@ export const createLedger = (dice: Dice, fake: Fake): Ledger => {
   const billed = invoices(dice, [
     ...first.map((course) => ({
       ageDays: course.ageDays + dice.whole(9, 58),
-      buyers: disputing,
+      buyer: disputing,
     })),
     ...Array.from({ length: INVOICES - first.length }, () => ({
       ageDays: age(dice),
-      buyers: usual,
+      buyer: usual,
     })),
   ]);
   const claims = cases(dice, first, billed);

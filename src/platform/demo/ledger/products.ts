@@ -66,6 +66,9 @@ const LINES: readonly (readonly [number, number])[] = [
   [5, 9],
 ];
 
+/** So many of one thing are seldom ordered at once. */
+const MOST = 400;
+
 /** Lines that come to about a sum; what they really come to is the invoice's. */
 export const linesFor = (
   dice: Dice,
@@ -77,9 +80,9 @@ export const linesFor = (
   const lines = Array.from({ length: count }, (): [string, Line] => {
     const share = (targetCents / count) * (0.6 + 0.8 * dice.share());
     // Nobody orders thousands of something cheap, nor a part of something dear.
-    const fitting = PRODUCTS.filter(
-      ({ cents }) => cents * level <= share && cents * level * 400 >= share,
-    );
+    const from = PRODUCTS.findIndex(({ cents }) => cents * level * MOST >= share);
+    const until = PRODUCTS.findLastIndex(({ cents }) => cents * level <= share) + 1;
+    const fitting = PRODUCTS.slice(from, until);
     const product = dice.pick(fitting.length === 0 ? PRODUCTS.slice(0, 4) : fitting);
     const cents = Math.round(product.cents * level);
     const quantity = Math.max(1, Math.round(share / cents));
