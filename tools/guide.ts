@@ -28,6 +28,7 @@ const DISPUTES = `## Disputes
   document, assignee, department, reason or category.
 - Read before deciding: \`disputes_get\`, then \`dispute_notes_list\`. Write down what was found as a note; a note with
   visibility All may be seen by the customer, Internal stays in the company.
+- Files: \`dispute_attachments_upload\` adds one and awaits its scan; \`dispute_attachments_download\` reads what is Available.
 - Route it: \`disputes_update\` with \`assigneeId\` or \`assigneeEmail\` (empty clears).
 - End it: \`disputes_update\` with \`status: 1\` and a \`resolutionCode\`. A claim withdrawn or mistaken is canceled
   (\`status: 2\`). A closed one is reopened (\`status: 0\`) before it can change. Delete only what was entered in error.`;

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createScanner } from "../../src/platform/scan/scanner.ts";
 import { ConfigError, readConfig, settings } from "../../src/bin/config.ts";
 import { masterKeyOf } from "../../src/bin/folder.ts";
 import { Secret } from "../../src/kit/secret.ts";
@@ -100,6 +101,40 @@ describe("the settings", () => {
 
   it.each(["0", "-1", "1.5", "1e3", "99999999999", "abc"])("take %j for no seconds", (value) => {
     expect(faultsOf({ RECEIVABLES_REQUEST_SECONDS: value })).toHaveLength(1);
+  });
+
+  it.each([
+    "clamd:",
+    "clamd:socket",
+    "clamd:///x",
+    "clamd://host:port",
+    "clamd://:3310",
+    "http://host:3310",
+    "clamd://host:3310/x",
+  ])("take %j for no scanner", (value) => {
+    expect(faultsOf({ RECEIVABLES_SCANNER: value })).toHaveLength(1);
+    expect(() => createScanner(value)).toThrow("clamd");
+  });
+
+  it.each(["clamd://av.example:3310", "clamd://[::1]:3310", "clamd://av", "clamd:/run/clamd.ctl"])(
+    "take %j for a scanner",
+    (value) => {
+      expect(read({ RECEIVABLES_SCANNER: value }).scanner).toBe(value);
+      expect(createScanner(value)).toHaveProperty("scan");
+    },
+  );
+
+  it("say how long signed URLs hold, where they lead, and what may be uploaded", () => {
+    const { urlLives, publicUrl, uploadFolders } = read({
+      RECEIVABLES_UPLOAD_SECONDS: "60",
+      RECEIVABLES_PUBLIC_URL: "https://files.example/receivables/",
+      RECEIVABLES_UPLOAD_FOLDERS: "/srv/out, /srv/more",
+    });
+    expect(urlLives).toEqual({ upload: 60_000, download: 3_600_000 });
+    expect(publicUrl).toBe("https://files.example/receivables/");
+    expect(uploadFolders).toEqual(["/srv/out", "/srv/more"]);
+    expect(faultsOf({ RECEIVABLES_PUBLIC_URL: "files.example" })).toHaveLength(1);
+    expect(faultsOf({ RECEIVABLES_DOWNLOAD_SECONDS: "0" })).toHaveLength(1);
   });
 
   it.each(["10.0.0.0/33", "10.0.0/8", "::1/129", "host", "10.0.0.0/8/8", "10.0.0.0/x"])(
