@@ -50,7 +50,7 @@ const sweep = async (platform: Platform, log: Log): Promise<void> => {
 const purge = async (platform: Platform, log: Log): Promise<void> => {
   try {
     const purged = await platform.purge();
-    if (purged.auditEntries + purged.exportRuns > 0) log.info("store.purged", purged);
+    if (Object.values(purged).some((count) => count > 0)) log.info("store.purged", purged);
   } catch (error) {
     log.warn("store.purge_failed", errorFields(error));
   }

@@ -48,7 +48,6 @@ import { schedules } from "./services/schedules.ts";
 import { users } from "./services/users.ts";
 import { webhooks } from "./services/webhooks.ts";
 import type { Store } from "./store/port.ts";
-import { hasSchedule } from "./store/schedules.ts";
 import type { JobKind } from "./work/job.ts";
 import { deliveries } from "./webhooks/deliver.ts";
 import { createSend } from "./webhooks/send.ts";
@@ -134,7 +133,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     business_units: business_units(),
     company_scores: company_scores(),
     credit_applications: credit_applications(),
-    webhooks: webhooks({ newId, seal: secrets, hosts, hasSchedule }),
+    webhooks: webhooks({ newId, seal: secrets, hosts }),
     audit_logs: audit_logs({ seal: createSeal(masterKey, "audit-cursor") }),
     schedules: schedules({ newId }),
     export_runs: export_runs({

@@ -2,7 +2,8 @@ import type { Clock } from "../kit/clock.ts";
 import type { FileStore } from "./files/port.ts";
 import { purgeEntries } from "./store/audit-chain.ts";
 import { forgetChunks, listExpired } from "./store/export-runs.ts";
-import type { Store } from "./store/port.ts";
+import type { Db, Store } from "./store/port.ts";
+import { purgeAttempts } from "./store/webhook-deliveries.ts";
 
 /** How long things are kept, in milliseconds. */
 export type Retention = {
@@ -11,15 +12,19 @@ export type Retention = {
   exportRuns: number;
 };
 
-export type Purged = { auditEntries: number; exportRuns: number };
+export type Purged = { auditEntries: number; exportRuns: number; webhookAttempts: number };
 
 type Needs = { store: Store; files: FileStore; clock: Clock; retention: Retention };
 
-const purgeLog = async (store: Store, tenantId: string, before: number): Promise<number> => {
+/** Removes some and some more, until there are none; tells how many there were. */
+const removeAll = async (
+  store: Store,
+  removeSome: (tx: Db) => Promise<number>,
+): Promise<number> => {
   let removed = 0;
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- short transactions, so that requests get their turn
-    const more = await store.transaction((tx) => purgeEntries(tx, tenantId, before));
+    const more = await store.transaction(removeSome);
     if (more === 0) return removed;
     removed += more;
   }
@@ -55,9 +60,11 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   let [auditEntries, exportRuns] = [0, 0];
   for (const { id } of await store.read.selectFrom("tenants").select("id").execute()) {
     // oxlint-disable no-await-in-loop -- nobody waits for it
-    auditEntries += await purgeLog(store, id, before);
+    auditEntries += await removeAll(store, (tx) => purgeEntries(tx, id, before));
     exportRuns += await purgeRuns(needs, id);
     // oxlint-enable no-await-in-loop
   }
-  return { auditEntries, exportRuns };
+  // Attempts are part of what happened, as the audit log is.
+  const webhookAttempts = await removeAll(store, (tx) => purgeAttempts(tx, before));
+  return { auditEntries, exportRuns, webhookAttempts };
 };

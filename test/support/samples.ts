@@ -203,7 +203,10 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
   "payments.schema": [() => ({})],
   "payments.query": [() => ({ source: "cashapp", filters: { paymentAmount: { gte: 0 } } })],
   "webhooks.list": [() => ({})],
-  "webhooks.create": [(_records, fresh) => ({ callbackUrl: `${CALLBACK}/${fresh}` })],
+  "webhooks.create": [
+    (_records, fresh) => ({ callbackUrl: `${CALLBACK}/${fresh}` }),
+    ({ schedule: { scheduleId } }, fresh) => ({ callbackUrl: `${CALLBACK}/${fresh}`, scheduleId }),
+  ],
   "webhooks.list_deliveries": [({ webhook }) => webhook],
   "webhooks.delete": [({ webhook }) => webhook],
   "accounts.get": [({ account: { account_number } }) => ({ account_number })],

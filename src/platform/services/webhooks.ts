@@ -5,7 +5,7 @@ import { type NewId, randomToken } from "../../kit/ids.ts";
 import { BlockedAddress, type HostNeeds } from "../../kit/network.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
-import type { Db } from "../store/port.ts";
+import { hasSchedule } from "../store/schedules.ts";
 import type { WebhookAttemptRow, WebhookRow } from "../store/tables.ts";
 import { listAttempts } from "../store/webhook-deliveries.ts";
 import {
@@ -69,7 +69,6 @@ export type WebhookNeeds = {
   newId: NewId;
   seal: Seal;
   hosts: HostNeeds;
-  hasSchedule(db: Db, tenantId: string, id: string): Promise<boolean>;
 };
 
 /** Who is told of finished runs. */
@@ -93,7 +92,7 @@ export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> =>
     return call.create(
       async (tx) => {
         if (row.schedule_id !== null) {
-          const isKnown = await needs.hasSchedule(tx, tenantId, scheduleId);
+          const isKnown = await hasSchedule(tx, tenantId, scheduleId);
           if (!isKnown) call.refuse("scheduleId", "unknown_reference", "names no schedule");
           call.mentions({ scheduleId });
         }

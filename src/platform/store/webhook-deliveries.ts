@@ -26,6 +26,23 @@ export const recordAttempt = async (
     .execute();
 };
 
+const MOST_AT_ONCE = 1000;
+
+/** Removes some of the attempts from before a moment; tells how many. */
+export const purgeAttempts = async (tx: Db, before: number): Promise<number> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom("webhook_attempts")
+    .where("id", "in", (from) =>
+      from
+        .selectFrom("webhook_attempts")
+        .select("id")
+        .where("created_at", "<", before)
+        .limit(MOST_AT_ONCE),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+};
+
 /** A webhook's latest attempts, the newest first. */
 export const listAttempts = (
   db: Db,
