@@ -1,4 +1,5 @@
 import { askPayments } from "./ask-payments.ts";
+import { investigateShortPay } from "./investigate-short-pay.ts";
 import type { Prompt } from "./prompt.ts";
 import { reviewCreditApplication } from "./review-credit-application.ts";
 import { triageDisputes } from "./triage-disputes.ts";
@@ -9,4 +10,5 @@ export const prompts: readonly Prompt[] = [
   workDispute,
   reviewCreditApplication,
   askPayments,
+  investigateShortPay,
 ];

@@ -3,7 +3,7 @@ export type Argument = {
   description: string;
   required: boolean;
   /** What the values are, for completions. */
-  of?: "dispute" | "application";
+  of?: "dispute" | "application" | "account";
   /** In characters, where it is more than a name. */
   longest?: number;
 };

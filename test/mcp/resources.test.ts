@@ -215,6 +215,7 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
       "work-dispute",
       "review-credit-application",
       "ask-payments",
+      "investigate-short-pay",
     ]);
     expect(prompts[1]?.arguments).toEqual([
       { name: "disputeId", description: "id or code of the dispute", required: true },

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { investigateShortPay } from "../../prompts/investigate-short-pay.ts";
+import { PaymentQueryBody, readSelection } from "../../src/contract/payments/query.ts";
+import { legacyHost, needsOf } from "./hosts.ts";
+import { scripted } from "./script.ts";
+
+const asked = (text: string): unknown => {
+  const [, filters = ""] = /filters (\{.*\}), and fields/.exec(text) ?? [];
+  const [, fields = ""] = /and fields ([^.]*)\./.exec(text) ?? [];
+  return {
+    source: "cashapp",
+    filters: JSON.parse(filters) as unknown,
+    fields: fields.split(",").map((name) => name.trim()),
+  };
+};
+
+describe("the investigation of short payments", () => {
+  it.each(["0100042", 'A "quoted" \\ number'])("asks a query that is right, for %s", (number) => {
+    const text = investigateShortPay.text({ accountNumber: number });
+    expect(readSelection(PaymentQueryBody, asked(text)).faults).toBeUndefined();
+    const { filters } = z
+      .object({ filters: z.object({ accountNumber: z.object({ eq: z.string() }) }) })
+      .parse(asked(text));
+    expect(filters.accountNumber.eq).toBe(number);
+  });
+
+  it("brings the account, and goes on when it cannot be read", async () => {
+    const broker = scripted({
+      "accounts.get": () => ({ accountNumber: "0100042", name: "Acme", csrId: 1, notes: [] }),
+    });
+    const host = await legacyHost(await needsOf(broker));
+    const { messages } = await host.client.getPrompt({
+      name: "investigate-short-pay",
+      arguments: { accountNumber: "0100042" },
+    });
+    expect(messages).toHaveLength(2);
+    expect(JSON.stringify(messages)).toContain("receivables://accounts/0100042");
+    await host.close();
+  });
+});
