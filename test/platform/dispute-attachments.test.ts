@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { announce, attach, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
-import { filesUnder } from "../support/pdf.ts";
+import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
 import { scriptedScanner } from "../support/scanner.ts";
 
@@ -353,6 +353,22 @@ onEveryStore(
       expect((await admin.call("GET", `${DISPUTES}/none/attachments`)).status).toBe(404);
       const missing = { body: { fileName: "x.txt" } };
       expect((await admin.call("POST", `${DISPUTES}/none/attachments`, missing)).status).toBe(404);
+    });
+
+    it.each([
+      ["infected", 400, "invalid_request"],
+      ["rejected", 400, "invalid_request"],
+      ["faulty", 503, "unavailable"],
+    ])("D-PDF keeps no document's file that is %s", async (word, status, error) => {
+      const call = await at().exportCaller("attach", ["ingest:read", "ingest:write"]);
+      await call("PUT", `${DOCUMENTS}/D`, { body: invoice("D") });
+      const to = uploadPath(await connectionOf(at().store, "attach"), "D");
+      const before = filesUnder(at().files);
+      const sent = { raw: pdf(word), headers: { "Content-Type": "application/pdf" } };
+      const reply = await call("POST", to, sent);
+      expect([reply.status, reply.body.error]).toEqual([status, error]);
+      expect(filesUnder(at().files)).toEqual(before);
+      expect((await call("GET", `${DOCUMENTS}/D/attachments`)).body.attachments).toEqual([]);
     });
 
     describe("its signed URLs", () => {
