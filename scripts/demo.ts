@@ -2,7 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closeDuplicate, explain, reassign } from "./demo/act.ts";
+import { readApplication } from "./demo/credit.ts";
 import { connected, listOpen, pick, readConfiguration, readGuide, type Work } from "./demo/look.ts";
+import { readPapers } from "./demo/papers.ts";
 import { checkAudit, compare } from "./demo/prove.ts";
 import { openSession } from "./demo/session.ts";
 import { machine, readable, type Transcript } from "./demo/transcript.ts";
@@ -13,10 +15,12 @@ const triage = async (work: Work): Promise<void> => {
   const known = await readConfiguration(work);
   const open = await listOpen(work);
   const picks = pick(work, open, known);
+  await readPapers(work, picks, open);
   const moves = await reassign(work, picks, open, known);
   await explain(work, moves);
   await closeDuplicate(work, picks.pairs[0], known);
   await compare(work, { open, picks }, known);
+  await readApplication(work);
   await checkAudit(work);
 };
 

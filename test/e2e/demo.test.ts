@@ -27,10 +27,12 @@ const STEPS = [
   "configuration",
   "open-disputes",
   "picks",
+  "papers",
   "reassign",
   "notes",
   "close-duplicate",
   "result",
+  "credit",
   "audit",
   "done",
 ];
@@ -72,6 +74,27 @@ describe("npm run demo", () => {
       kept: duplicates[0][0],
       closed: duplicates[0][1],
     });
+  });
+
+  it("sets claims beside their invoices, and reads a file that a customer sent", () => {
+    const { documents, over, mail, quotes, calls } = step("papers");
+    expect(documents).toHaveLength(5);
+    expect(over).toBe(0);
+    for (const { claimed, open, files } of documents) {
+      expect(claimed).toBeLessThanOrEqual(open);
+      expect(files).toBeGreaterThan(0);
+    }
+    expect(mail).toMatch(/^invoice-\d+\.eml$/);
+    expect(quotes).toHaveLength(1);
+    expect(quotes[0].words).toContain(mail.slice("invoice-".length, -".eml".length));
+    expect(calls.map(({ tool }: Line) => tool)).toContain("dispute_attachments_download");
+  });
+
+  it("reads a credit application with how much is answered in it", () => {
+    const { waiting, company, answers } = step("credit");
+    expect(waiting).toBeGreaterThan(4);
+    expect(company).toMatch(/\w/);
+    expect(answers).toBeGreaterThan(12);
   });
 
   it("closes only after the server has asked and the person agreed", () => {
@@ -120,6 +143,8 @@ describe("npm run demo", () => {
     expect(status).toBe(0);
     expect(stdout).toContain("No model is involved");
     expect(stdout).toContain("The server asks:");
+    expect(stdout).toMatch(/Federal tax ID +\*{4}\d{4}\n/);
+    expect(stdout).toMatch(/Account number +\*{4}\d{4}\n/);
     expect(stdout).toMatch(/over 90 days +\d+ +[\d,]+\.\d\d [A-Z]{3}/);
     expect(stdout.includes("\u001B")).toBe(false);
     const longest = Math.max(...stdout.split("\n").map((line) => line.length));

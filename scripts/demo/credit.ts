@@ -1,0 +1,97 @@
+import { z } from "zod";
+import type { Work } from "./look.ts";
+import { count, dateOf } from "./words.ts";
+
+const Company = z.object({ companyId: z.int(), name: z.string() });
+
+const Listed = z.object({
+  applications: z.array(
+    z.object({
+      applicationId: z.string(),
+      applicationStatus: z.object({ statusDate: z.string() }),
+      company: Company,
+      references: z.object({
+        tradeReferenceSubmitCount: z.string(),
+        tradeRefReferenceRequestedCount: z.string(),
+      }),
+    }),
+  ),
+});
+
+const Field = z.object({
+  displayName: z.string(),
+  status: z.string(),
+  answerDetails: z.array(
+    z.object({ answer: z.union([z.string(), z.number(), z.boolean()]).nullable() }),
+  ),
+});
+
+const Detail = z.object({
+  company: Company,
+  applicationForm: z.object({
+    formType: z.array(
+      z.object({
+        status: z.string(),
+        sectionList: z.array(
+          z.object({ displayName: z.string(), status: z.string(), fieldsList: z.array(Field) }),
+        ),
+      }),
+    ),
+  }),
+});
+
+const Score = z.object({
+  fibs: z.object({ fibs_score: z.number() }),
+  dibs: z.object({ dibs_score: z.number() }),
+  creditLimit: z.number(),
+});
+
+const DAY_MS = 86_400_000;
+const DAYS = 90;
+const SHOWN = 14;
+const LONGEST = 48;
+
+const isActive = ({ status }: { status: string }): boolean => status === "Active";
+
+const answersOf = ({ applicationForm }: z.infer<typeof Detail>): [string, string, string][] =>
+  applicationForm.formType.filter(isActive).flatMap(({ sectionList }) =>
+    sectionList.filter(isActive).flatMap(({ displayName, fieldsList }) =>
+      fieldsList.filter(isActive).flatMap((field): [string, string, string][] => {
+        const answers = field.answerDetails.flatMap(({ answer }) => answer ?? []).map(String);
+        const said = answers.join(", ").slice(0, LONGEST);
+        return said === "" ? [] : [[displayName, field.displayName.slice(0, LONGEST), said]];
+      }),
+    ),
+  );
+
+/** Reads the credit application that has waited longest for a decision. */
+export const readApplication = async ({ session, out, now }: Work): Promise<void> => {
+  out.begin("credit", "Read the credit application that has waited longest");
+  const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  const asked = {
+    activityType: "APPLICATIONSTATUSDATE",
+    startDate: day(now - DAYS * DAY_MS),
+    endDate: day(now),
+    applicationStatusType: ["Under Review"],
+  };
+  const { applications } = await session.call("credit_applications_list", asked, Listed);
+  const [oldest] = applications.toSorted((one, other) =>
+    one.applicationStatus.statusDate.localeCompare(other.applicationStatus.statusDate),
+  );
+  if (oldest === undefined) throw new Error("There is no credit application to review.");
+  const { applicationId, company, references } = oldest;
+  const detail = await session.call("credit_applications_get", { applicationId }, Detail);
+  const companyId = String(company.companyId);
+  const score = await session.call("company_scores_get", { companyId }, Score);
+  const since = dateOf(oldest.applicationStatus.statusDate);
+  out.say(`${count(applications.length, "application")} under review; this one since ${since}.`);
+  out.say(
+    `${company.name}: payment outlook ${score.fibs.fibs_score}, viability ${score.dibs.dibs_score}; ` +
+      `${references.tradeReferenceSubmitCount} of ${references.tradeRefReferenceRequestedCount} trade references are in.`,
+  );
+  const answers = answersOf(detail);
+  out.table(["Part", "Question", "Answer"], answers.slice(0, SHOWN));
+  out.say("Tax ids and bank accounts reach nobody's model: the server masks them.");
+  out.result({ waiting: applications.length, company: company.name, answers: answers.length });
+  out.end();
+};
