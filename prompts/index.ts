@@ -1,5 +1,6 @@
 import { askPayments } from "./ask-payments.ts";
 import { investigateShortPay } from "./investigate-short-pay.ts";
+import { exportHealth } from "./export-health.ts";
 import type { Prompt } from "./prompt.ts";
 import { reviewCreditApplication } from "./review-credit-application.ts";
 import { triageDisputes } from "./triage-disputes.ts";
@@ -11,4 +12,5 @@ export const prompts: readonly Prompt[] = [
   reviewCreditApplication,
   askPayments,
   investigateShortPay,
+  exportHealth,
 ];

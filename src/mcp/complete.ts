@@ -13,6 +13,7 @@ import { DocumentAttachments } from "../contract/operations/document-attachments
 import { cleanText } from "./clean.ts";
 import { completeApplication } from "./credit-resources.ts";
 import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-lookup.ts";
+import { completeRun, completeSchedule } from "./export-run-resources.ts";
 import type { Needs } from "./needs.ts";
 import { activePrompts } from "./prompt-list.ts";
 import { configurationNouns, resourceTemplates } from "./resource-list.ts";
@@ -32,6 +33,8 @@ type Kind =
   | "document"
   | "attachment"
   | "file"
+  | "schedule"
+  | "run"
   | undefined;
 
 /** What the places in the templates stand for. */
@@ -44,6 +47,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   documentNumber: "document",
   id: "attachment",
   attachmentId: "file",
+  scheduleId: "schedule",
+  runId: "run",
 };
 
 const kindOf = ({ ref, argument }: Params, { prompts, templates }: Offered): Kind => {
@@ -82,6 +87,11 @@ export const createComplete = ({ broker, log, now, settings }: Needs) => {
     if (kind === "application") return completeApplication({ broker, now }, typed, asked);
     if (kind === "account" || kind === "document") {
       return completeNumber(broker, kind, typed, asked);
+    }
+    if (kind === "schedule") return completeSchedule({ broker }, typed, asked);
+    if (kind === "run") {
+      const scheduleId = context?.arguments?.["scheduleId"];
+      return scheduleId === undefined ? [] : completeRun({ broker }, scheduleId, typed, asked);
     }
     if (kind === "file") {
       const disputeId = context?.arguments?.["disputeId"];

@@ -11,6 +11,7 @@ export const APPLICATION = `${APPLICATIONS}/`;
 export const EXPORT_SCHEMA = "receivables://export/schema";
 export const ACCOUNT = "receivables://accounts/";
 export const DOCUMENT = "receivables://documents/";
+export const EXPORT_RUNS = "receivables://export-runs/";
 const ATTACHMENTS = "/attachments/";
 
 export const attachmentUri = (documentNumber: string, id: string): string =>
@@ -121,6 +122,23 @@ const INGEST_TEMPLATES: readonly ResourceTemplateType[] = [
   },
 ];
 
+const EXPORT_TEMPLATES: readonly ResourceTemplateType[] = [
+  {
+    uriTemplate: `${EXPORT_RUNS}{scheduleId}`,
+    name: "export-runs",
+    title: "Runs of a schedule",
+    description: "A schedule's runs, the newest first, and when it runs next.",
+    mimeType: JSON_TYPE,
+  },
+  {
+    uriTemplate: `${EXPORT_RUNS}{scheduleId}/{runId}`,
+    name: "export-run",
+    title: "Run of a schedule",
+    description: "One run with its first rows.",
+    mimeType: JSON_TYPE,
+  },
+];
+
 /** The resources whose addresses have a place to fill in. */
 export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
   ...(offers(settings).configuration
@@ -163,5 +181,6 @@ export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
       ]
     : []),
   ...(offers(settings).payments ? [SCHEMA_TEMPLATE] : []),
+  ...(offers(settings).payments ? EXPORT_TEMPLATES : []),
   ...(offers(settings).ingest ? INGEST_TEMPLATES : []),
 ];

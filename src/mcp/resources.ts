@@ -11,6 +11,7 @@ import { guide } from "../../tools/guide.ts";
 import { clean, cleanLine } from "./clean.ts";
 import { createReadCredit } from "./credit-resources.ts";
 import { disputeIdOf } from "./dispute-lookup.ts";
+import { createReadExports } from "./export-run-resources.ts";
 import { cost, fairShares, type Fields, fitRecord } from "./fit.ts";
 import { createDownload } from "./file-download.ts";
 import { createReadSchema } from "./export-resources.ts";
@@ -28,6 +29,7 @@ import {
   DISPUTE,
   DOCUMENT,
   EXPORT_SCHEMA,
+  EXPORT_RUNS,
   GUIDE,
   JSON_TYPE,
   offers,
@@ -74,6 +76,15 @@ const attachmentIn = (uri: string, start: string): { of: string; id: string } | 
 /** A name in an address that has no further part. */
 const whole = (uri: string, start: string): string | undefined =>
   uri.slice(start.length).includes("/") ? undefined : tail(uri, start);
+
+/** The schedule in an address, and the run where it names one. */
+const runIn = (uri: string): { scheduleId: string; runId?: string } | undefined => {
+  if (!uri.startsWith(EXPORT_RUNS)) return undefined;
+  const [scheduleId, runId, ...more] = uri.slice(EXPORT_RUNS.length).split("/").map(decoded);
+  if (scheduleId === undefined || more.length > 0) return undefined;
+  if (runId !== undefined) return { scheduleId, runId };
+  return uri.slice(EXPORT_RUNS.length).includes("/") ? undefined : { scheduleId };
+};
 
 type Content = { mimeType: string } & ({ text: string } | { blob: string });
 
@@ -131,6 +142,7 @@ export const createReadResource = (needs: Needs): ReadResource => {
 
   const ingest = createReadIngest(needs);
   const credit = createReadCredit(needs);
+  const exports = createReadExports(needs);
   const disputeFiles = createDownload(needs);
 
   const file = (uri: string, asked: Asked): Promise<Content> | undefined => {
@@ -160,6 +172,13 @@ export const createReadResource = (needs: Needs): ReadResource => {
     if (has.payments && uri === EXPORT_SCHEMA) return schema.all(asked);
     const source = whole(uri, `${EXPORT_SCHEMA}/`);
     if (has.payments && source !== undefined) return schema.one(source, asked);
+    const exported = has.payments ? runIn(uri) : undefined;
+    if (exported !== undefined) {
+      const { scheduleId, runId } = exported;
+      return runId === undefined
+        ? exports.runs(scheduleId, asked)
+        : exports.run(scheduleId, runId, asked);
+    }
     const account = whole(uri, ACCOUNT);
     if (has.ingest && account !== undefined) return ingest.account(account, asked);
     const document = whole(uri, DOCUMENT);

@@ -58,6 +58,8 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
       "receivables://disputes/{disputeId}/attachments/{attachmentId}",
       "receivables://credit-applications/{applicationId}",
       "receivables://export/schema/{source}",
+      "receivables://export-runs/{scheduleId}",
+      "receivables://export-runs/{scheduleId}/{runId}",
       "receivables://accounts/{accountNumber}",
       "receivables://documents/{documentNumber}",
       "receivables://documents/{documentNumber}/attachments/{id}",
@@ -216,6 +218,7 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
       "review-credit-application",
       "ask-payments",
       "investigate-short-pay",
+      "export-health",
     ]);
     expect(prompts[1]?.arguments).toEqual([
       { name: "disputeId", description: "id or code of the dispute", required: true },

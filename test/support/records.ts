@@ -98,7 +98,7 @@ export const seed = async (seeding: Seeding): Promise<Records> => {
   const text = canary(tenantId);
   const ingested = await seedIngest({ ...seeding, ...numbers, text });
   const credit = await seedCredit(seeding.store, tenantId, { mark, text });
-  const scheduled = await seedSchedule(seeding.store, tenantId, { text });
+  const scheduled = await seedSchedule(seeding.store, tenantId, { mark, text });
   const dispute = await maker(admin)(DISPUTES, {
     ...numbers,
     amount: 12.5,

@@ -1,19 +1,28 @@
 import { DAY } from "../../src/kit/clock.ts";
-import { randomId } from "../../src/kit/ids.ts";
 import { insertRun } from "../../src/platform/store/export-runs.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import { insertSchedule } from "../../src/platform/store/schedules.ts";
+import {
+  insertSchedule,
+  listSchedules,
+  updateSchedule,
+} from "../../src/platform/store/schedules.ts";
 
 export type ScheduleRecords = { schedule: { scheduleId: string; runId: string } };
+
+// A tenant may have 100; whoever seeds often keeps the first ones.
+const ROOM = { most: 60, kept: 4 };
 
 /** A schedule of the tenant with a completed run that found nothing. */
 export const seedSchedule = (
   store: Store,
   tenantId: string,
-  { text }: { text: string },
+  { mark, text }: { mark: string; text: string },
 ): Promise<ScheduleRecords> =>
   store.transaction(async (tx) => {
-    const [scheduleId, runId] = [randomId(), randomId()];
+    const [scheduleId, runId] = [`schedule-${mark}`, `run-${mark}`];
+    const before = await listSchedules(tx, tenantId);
+    const surplus = before.length > ROOM.most ? before.slice(ROOM.kept) : [];
+    for (const one of surplus) await updateSchedule(tx, one, { deleted_at: 0 });
     // Far ahead of whatever clock a test has: neither due nor past its time.
     const far = Date.UTC(2999, 0, 1);
     await insertSchedule(tx, {
@@ -26,8 +35,8 @@ export const seedSchedule = (
       filters: JSON.stringify({ payerName: { eq: text } }),
       next_run_at: far,
       created_by: text,
-      created_at: 0,
-      updated_at: 0,
+      created_at: before.length,
+      updated_at: before.length,
       deleted_at: null,
     });
     await insertRun(tx, {
