@@ -2,6 +2,7 @@ import type { Benchmark } from "./measure.ts";
 import { demoBenchmarks } from "./platform/demo.ts";
 import { httpBenchmarks } from "./platform/http.ts";
 import { importBenchmarks } from "./platform/import.ts";
+import { paymentBenchmarks } from "./platform/payments.ts";
 import { scaleBenchmarks } from "./platform/scale.ts";
 import { webhookBenchmarks } from "./platform/webhooks.ts";
 import { stdioBenchmarks } from "./stdio/index.ts";
@@ -12,6 +13,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...httpBenchmarks,
   ...scaleBenchmarks,
   ...importBenchmarks,
+  ...paymentBenchmarks,
   ...webhookBenchmarks,
   ...demoBenchmarks,
 ];

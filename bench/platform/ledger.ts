@@ -17,6 +17,7 @@ import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import type { DisputeRow } from "../../src/platform/store/tables.ts";
 
 const needs = { clock: systemClock, newId: randomId };
+export const MASTER_KEY = Buffer.alloc(32, 1);
 const BATCH_ROWS = 200;
 const PER_ACCOUNT = 10;
 const PER_ASSIGNEE = 100;
@@ -158,7 +159,7 @@ export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
     store,
     files: diskFiles(join(folder, "files")),
     log: createLog("error"),
-    masterKey: Buffer.alloc(32, 1),
+    masterKey: MASTER_KEY,
     scanner: createScanner(),
     urlLives: { upload: 9e5, download: 3.6e6 },
     publicUrl: undefined,

@@ -4,6 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 export const createOccurrences = () => {
   // An empty name is a database of SQLite's own making, gone when it is closed.
   const database = new DatabaseSync("");
+  database.exec("pragma journal_mode = off");
+  database.exec("pragma temp_store = file");
   database.exec("create table met (key text primary key, count integer not null) without rowid");
   database.exec("begin");
   const meet = database.prepare(

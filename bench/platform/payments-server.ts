@@ -1,0 +1,68 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { platformListener, serve } from "../../src/bin/serve.ts";
+import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
+import { findPage, lastSeq, readPayments } from "../../src/platform/store/payments.ts";
+import type { Scan } from "../../src/platform/store/payments/find.ts";
+import { openLedgers } from "./ledger.ts";
+import { fillPayments } from "./payment-rows.ts";
+
+// Serves a tenant with payments and, beside it, the same SQL read into one buffer; ends when its input does.
+const rows = Number(process.argv[2]);
+const bench = await openLedgers([1]);
+const [ledger] = bench.ledgers;
+if (ledger === undefined) throw new Error("no ledger");
+const { tenantId } = ledger;
+await fillPayments(bench.store, tenantId, rows);
+const served = await serve(platformListener(bench.platform), { host: "127.0.0.1", port: 0 });
+const fields = CATALOGUE.cashapp.fields.filter(({ core }) => core);
+
+/** How long it takes to have a page's JSON in memory. */
+const intoBuffer = async (): Promise<number> => {
+  const began = performance.now();
+  const { db, close } = await bench.store.snapshot();
+  const upTo = await lastSeq(db, tenantId, "cashapp");
+  const scan: Scan = {
+    tenantId,
+    source: "cashapp",
+    filter: { as: "all", of: [] },
+    after: 0,
+    upTo,
+  };
+  const { seqs } = await findPage(db, scan, rows);
+  const texts: Buffer[] = [];
+  for await (const { text } of readPayments(db, { tenantId, source: "cashapp", fields }, seqs)) {
+    texts.push(Buffer.from(text));
+  }
+  const whole = Buffer.concat(texts);
+  await close();
+  if (whole.length < rows) throw new Error("the page is not whole");
+  return performance.now() - began;
+};
+
+const MIB = 1024 * 1024;
+let most = 0;
+const watch = setInterval(() => {
+  most = Math.max(most, process.memoryUsage.rss());
+}, 5);
+
+const bare = createServer(async (request, response) => {
+  if (request.url === "/buffer") return response.end(String(await intoBuffer()));
+  // The most that was used since it was asked last, and what is used now.
+  const answer = JSON.stringify({ most: most / MIB, now: process.memoryUsage.rss() / MIB });
+  most = 0;
+  return response.end(answer);
+});
+await new Promise<void>((resolve) => {
+  bare.listen(0, "127.0.0.1", resolve);
+});
+
+const bareUrl = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`;
+process.stdout.write(`${JSON.stringify({ url: served.url, bareUrl, key: ledger.ingestKey })}\n`);
+
+process.stdin.resume().on("end", async () => {
+  clearInterval(watch);
+  bare.close();
+  await served.close();
+  await bench.close();
+});
