@@ -14,10 +14,12 @@ const isNotThere = (error: unknown): boolean =>
 
 /**
  * A name's addresses from the name servers, else from the system with its hosts file. The system's own way comes
- * second because it occupies a thread that files need too, for as long as a name server is silent.
+ * second because it occupies a thread that files need too, for as long as a name server is silent. The name servers
+ * are the system's where none are given.
  */
-export const createResolve = (): Resolve => {
+export const createResolve = (nameServers?: readonly string[]): Resolve => {
   const resolver = new dns.Resolver({ timeout: 2000, tries: 2 });
+  if (nameServers !== undefined) resolver.setServers(nameServers);
   return async (name) => {
     if (isShort(name)) return bySystem(name);
     const asked = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
