@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import { openBase } from "../../src/bin/platform.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { tellWebhooks } from "../../src/platform/exports/finished.ts";
+import { RUN_LIMITS, runJobs } from "../../src/platform/exports/run-job.ts";
+import { scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
+import type { FileStore } from "../../src/platform/files/port.ts";
+import type { Store } from "../../src/platform/store/port.ts";
+import { createWorker } from "../../src/platform/work/worker.ts";
+
+// Works the exports that are due at the moment argv[2], and kills itself at its argv[3]-th step; 0: never.
+const [now = 0, last = 0] = process.argv.slice(2).map(Number);
+const { RECEIVABLES_DATA: dataFolder = "", DATABASE_URL: url } = process.env;
+const { store: real } = await openBase({
+  dataFolder,
+  databaseUrl: url === undefined ? undefined : new Secret(url),
+});
+
+let steps = 0;
+const step = (): void => {
+  steps += 1;
+  if (steps === last) process.kill(process.pid, "SIGKILL");
+};
+
+const store: Store = {
+  ...real,
+  async transaction(act, queue) {
+    step();
+    const result = await real.transaction(async (tx) => {
+      const made = await act(tx);
+      step();
+      return made;
+    }, queue);
+    step();
+    return result;
+  },
+};
+const disk = diskFiles(join(dataFolder, "files"));
+const files: FileStore = {
+  ...disk,
+  async put(key, bytes, maxBytes) {
+    const broken = async function* () {
+      for await (const chunk of bytes) {
+        yield chunk.subarray(0, chunk.length / 2);
+        step();
+        yield chunk.subarray(chunk.length / 2);
+      }
+    };
+    const kept = await disk.put(key, broken(), maxBytes);
+    step();
+    return kept;
+  },
+};
+
+const clock = () => now;
+const log = createLog("error");
+const needs = { store, files, clock, newId: randomId, log };
+const worker = createWorker({ store, clock, log }, [
+  scheduleJobs(needs),
+  runJobs({ ...needs, limits: RUN_LIMITS, finished: tellWebhooks(needs) }),
+]);
+await worker.runDue();
+await worker.close();
+await real.close();
+process.stdout.write(String(steps));

@@ -1,0 +1,118 @@
+import { once } from "node:events";
+import { readdir, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { describe, expect, it } from "vitest";
+import { HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
+import { openRows } from "../../src/platform/exports/snapshot.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
+import { findChunks } from "../../src/platform/store/export-runs.ts";
+import type { ExportRunRow } from "../../src/platform/store/tables.ts";
+import { insertWebhook } from "../../src/platform/store/webhooks.ts";
+import { finished, startChild } from "../support/child.ts";
+import { everyPayment, exportingTenant, paymentIds, SCHEDULES } from "../support/exports.ts";
+import { startPlatform, type TestPlatform } from "../support/platform.ts";
+import { dialects } from "../support/stores.ts";
+
+const TENANT = "crashing";
+const ROWS = 12_000;
+const CHILD = new URL("runs-child.ts", import.meta.url);
+
+const runsOf = ({ store }: TestPlatform): Promise<ExportRunRow[]> =>
+  store.read.selectFrom("export_runs").selectAll().orderBy("slot_at").execute();
+
+const idsIn = async (at: TestPlatform, run: ExportRunRow): Promise<string[]> => {
+  const span = { from: 0, to: run.row_count };
+  const chunks = await findChunks(at.store.read, run, span);
+  const text = await buffer(await openRows(diskFiles(at.files), chunks, span));
+  return (JSON.parse(`[${text.toString()}]`) as { id: string }[]).map(({ id }) => id);
+};
+
+const deliveries = async ({ store }: TestPlatform) =>
+  (await store.read.selectFrom("webhook_deliveries").select(["event", "payload"]).execute()).map(
+    ({ event, payload }) => `${event} ${(JSON.parse(payload) as { runId: string }).runId}`,
+  );
+
+const kept = async ({ files }: TestPlatform): Promise<string[]> =>
+  (await readdir(files, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+describe.each(dialects)("processes that die amid exports ($name)", (dialect) => {
+  it(
+    "C-05 SC-16 D-SCH-3 wherever it is, no slot is lost or run twice, and nothing half is seen",
+    { timeout: 10 * MINUTE },
+    async () => {
+      const database = await dialect.create();
+      const at = await startPlatform({ name: dialect.name, create: async () => database });
+      const call = await exportingTenant(at, TENANT, ROWS);
+      const start = at.clock();
+      const due = { firstRunAt: iso(start), intervalMs: HOUR };
+      const made = await call("POST", SCHEDULES, { body: { ...everyPayment, ...due } });
+      expect(made.status, made.text).toBe(201);
+      await at.store.transaction((tx) =>
+        insertWebhook(tx, {
+          tenant_id: TENANT,
+          id: "hook",
+          schedule_id: null,
+          callback_url: "https://receiver.example",
+          secret: "",
+          created_at: start,
+          updated_at: start,
+        }),
+      );
+      const work = (now: number, step: number) =>
+        startChild(CHILD, [String(now), String(step)], database.environment);
+      const die = async (now: number, step: number): Promise<void> => {
+        const [code, signal] = (await once(work(now, step), "close")) as [number, string];
+        expect([code, signal]).toEqual([null, "SIGKILL"]);
+      };
+      const live = async (now: number) => Number(await finished(work(now, 0)));
+
+      const steps = await live(start);
+      expect(steps).toBeGreaterThan(10);
+      let slot = 0;
+      // Each store has its own way to die; the steps between are the same.
+      const stride = dialect.name === "sqlite" ? 1 : 2;
+      for (let step = 1; step <= steps; step += stride) {
+        slot += 1;
+        const now = start + slot * HOUR;
+        await die(now, step);
+        // Until it has ended, a run shows nothing of what it wrote.
+        const early = (await runsOf(at)).at(-1);
+        if (early !== undefined && early.status !== "completed") {
+          expect(await findChunks(at.store.read, early, { from: 0, to: ROWS })).toEqual([]);
+        }
+        await live(now + MINUTE + 1);
+        const runs = await runsOf(at);
+        expect(runs.map(({ slot_at }) => (slot_at - start) / HOUR)).toEqual(
+          Array.from({ length: slot + 1 }, (_, index) => index),
+        );
+        expect(runs.every(({ status }) => status === "completed")).toBe(true);
+      }
+      // Twice is too often: the third process gives the run up.
+      slot += 1;
+      const now = start + slot * HOUR;
+      const midst = Math.ceil(steps / 2);
+      await die(now, midst);
+      await die(now + MINUTE + 1, midst - 6);
+      await live(now + 2 * MINUTE + 2);
+      const runs = await runsOf(at);
+      const [given, ...whole] = runs.toReversed();
+      expect(given).toMatchObject({ status: "failed", error_stage: "internal", row_count: 0 });
+      for (const run of whole.filter((_, index) => index % 5 === 0)) {
+        expect(await idsIn(at, run)).toEqual(paymentIds(1, ROWS));
+      }
+      expect((await deliveries(at)).toSorted()).toEqual(
+        runs.map(({ id, status }) => `export.${status} ${id}`).toSorted(),
+      );
+      for (const path of await kept(at)) await utimes(path, 1, 1);
+      await at.platform.sweep();
+      const chunks = await at.store.read.selectFrom("run_chunks").select("file_key").execute();
+      expect((await kept(at)).toSorted()).toEqual(
+        chunks.map(({ file_key }) => join(at.files, file_key)).toSorted(),
+      );
+      await at.close();
+    },
+  );
+});
