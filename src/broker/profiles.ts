@@ -60,8 +60,9 @@ export type Profiles = {
   list(): Promise<Profile[]>;
 };
 
+// A folder that is none holds no profile; what else it is good for is told by whoever needs it.
 const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
+  error instanceof Error && "code" in error && /^(ENOENT|ENOTDIR)$/.test(String(error.code));
 
 /** Profiles sealed in a folder, a file each, so that several processes may use it without a lock. */
 export const sealedProfiles = ({
