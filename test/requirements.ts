@@ -1,20 +1,14 @@
-/**
- * What the interface documents demand, one line each, under the id by which tests cite it.
- * `now`: some test must cite it. `later`: what it speaks of is not built yet; a test may cite it already.
- */
-export type Requirement = { id: string; section: string; what: string; due: "now" | "later" };
+/** What the interface documents demand, one line each, under the id by which some test must cite it. */
+export type Requirement = { id: string; section: string; what: string };
 
 type Section = {
   title: string;
-  /** Which of its lines must be cited: all, none, or these. */
-  now: "all" | "none" | readonly string[];
   lines: Record<string, string>;
 };
 
 const SECTIONS: Section[] = [
   {
     title: "Conventions and tenancy",
-    now: "all",
     lines: {
       "CONV-01": "the tenant is a path segment of every dispute route",
       "CONV-02": "timestamps are ISO 8601 with a zone",
@@ -31,7 +25,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Login, session, logout",
-    now: "all",
     lines: {
       "AUTH-01": "login answers LOGIN_SUCCESS",
       "AUTH-02": "login answers user, token, lifetime, start, tenants, default tenant",
@@ -52,7 +45,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "API keys",
-    now: "all",
     lines: {
       "KEY-01": "a session makes a key; the answer keeps the documented spellings",
       "KEY-02": "creation in integer milliseconds, expiry 0",
@@ -69,7 +61,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Disputes: create",
-    now: "all",
     lines: {
       "DC-01": "a new dispute is open, status 0",
       "DC-02": "amount, account and document number are each required",
@@ -90,7 +81,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Disputes: read, list, look up",
-    now: "all",
     lines: {
       "DR-01": "one dispute by id, with READ",
       "DR-02": "a list without filter and paging is everything, as a bare array",
@@ -117,7 +107,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Disputes: update, close, delete",
-    now: "all",
     lines: {
       "DU-01": "an update takes the reasons as create does",
       "DU-02": "an update takes amount, reason, assignee's e-mail and purchase order",
@@ -134,7 +123,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Reasons",
-    now: "all",
     lines: {
       "RE-01": "all reasons as an array",
       "RE-02": "the reasons of one category by its code",
@@ -151,7 +139,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Categories, departments, resolutions",
-    now: "all",
     lines: {
       "CA-01": "a category by code, and the list",
       "CA-02": "a category is made with code and default reasons, updated by id without code",
@@ -168,7 +155,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Assignees",
-    now: "all",
     lines: {
       "AS-01": "id repeats assigneeId",
       "AS-02": "timeZone in, timezone out",
@@ -184,7 +170,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Notes",
-    now: "all",
     lines: {
       "NO-01": "the path says disputenotes",
       "NO-02": "the documented fields",
@@ -197,7 +182,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Attachments",
-    now: "all",
     lines: {
       "AT-01": "create answers an upload id and URL",
       "AT-02": "a file name with an extension is required",
@@ -218,7 +202,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Users",
-    now: "all",
     lines: {
       "US-01": "v3 lists the whole tenant",
       "US-02": "v3's documented fields",
@@ -231,7 +214,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Business units, scores, credit applications",
-    now: "all",
     lines: {
       "CR-01": "groupings of business units with their values",
       "CR-02": "the same under the path of the heading",
@@ -260,7 +242,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Payment query and schema",
-    now: "all",
     lines: {
       "QY-01": "the catalogue needs no key",
       "QY-02": "a query answers rows and a cursor",
@@ -277,7 +258,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Schedules and runs",
-    now: "all",
     lines: {
       "SC-01": "creating answers 201 and the schedule",
       "SC-02": "the interval's lower bound",
@@ -299,7 +279,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Webhooks",
-    now: "all",
     lines: {
       "WH-01": "the secret is shown once",
       "WH-02": "a missing URL in the export dialect",
@@ -322,7 +301,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Audit log",
-    now: "all",
     lines: {
       "AU-01": "one entry per request, refused ones too",
       "AU-02": "it covers the export API and the tools' calls",
@@ -342,7 +320,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Export errors and limits",
-    now: "all",
     lines: {
       "EX-01": "401 without a key everywhere but the catalogue",
       "EX-02": "429 tells when to come back",
@@ -354,7 +331,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Ingest: accounts and notes",
-    now: "all",
     lines: {
       "IA-01": "creating twice is a conflict that points on",
       "IA-02": "replacing creates or replaces, safely again",
@@ -381,7 +357,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Ingest: documents",
-    now: "all",
     lines: {
       "ID-01": "the status codes of the five verbs",
       "ID-02": "three required fields",
@@ -408,9 +383,6 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Where the documents contradict themselves",
-    now: [1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 22, 23, 24, 25].map(
-      (number) => `T-${String(number).padStart(2, "0")}`,
-    ),
     lines: {
       "T-01": "lookups answer to both methods",
       "T-02": "both credit paths are served",
@@ -441,14 +413,6 @@ const SECTIONS: Section[] = [
   },
 ];
 
-const dueIn = ({ now }: Section, id: string): boolean =>
-  now === "all" || (now !== "none" && now.includes(id));
-
 export const requirements: readonly Requirement[] = SECTIONS.flatMap((section) =>
-  Object.entries(section.lines).map(([id, what]) => ({
-    id,
-    section: section.title,
-    what,
-    due: dueIn(section, id) ? "now" : "later",
-  })),
+  Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );

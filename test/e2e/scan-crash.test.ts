@@ -114,7 +114,7 @@ describe.each(dialects)("a platform killed amid a scan ($name)", ({ create }) =>
     expect(new URL(uploadUrl).origin).toBe(ready.baseUrl);
     const sent = await fetch(uploadUrl, { method: "PUT", body: "They charged us twice." });
     expect(sent.status).toBe(204);
-    await expect.poll(() => scanner.state.asked, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => scanner.state.asked).toBe(1);
     const one = `${files}/${announced["attachmentId"]}`;
     expect((await ask("GET", one))["status"]).toBe("PendingScan");
 
@@ -123,9 +123,7 @@ describe.each(dialects)("a platform killed amid a scan ($name)", ({ create }) =>
     await letTimePass();
     await start();
 
-    await expect
-      .poll(async () => (await ask("GET", one))["status"], { timeout: 20_000 })
-      .toBe("Available");
+    await expect.poll(async () => (await ask("GET", one))["status"]).toBe("Available");
     expect(scanner.state.asked).toBe(2);
     const { downloadUrl = "" } = await ask("GET", one);
     expect(await (await fetch(downloadUrl)).text()).toBe("They charged us twice.");

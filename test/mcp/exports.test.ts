@@ -66,7 +66,7 @@ type Contents = { contents: { text?: string }[] };
 const textIn = (result: unknown): string => (result as Contents).contents[0]?.text ?? "";
 
 describe.each(HOSTS)("exports (%s)", (_name, open) => {
-  it("SC-11 the rows of one run, however many answers they take and whatever runs meanwhile", async () => {
+  it("SC-11 T-21 the rows of one run, however many answers they take and whatever runs meanwhile", async () => {
     const broker = scripted(PLAYS());
     const host = await open(await needsOf(broker, { settings: { answerTokens: 4000 } }));
     const seen: unknown[] = [];

@@ -61,9 +61,7 @@ onEveryStore("files of disputes over sockets", (at) => {
     });
 
   const written = async (bytes: number): Promise<void> => {
-    await expect
-      .poll(() => drafts().map((draft) => statSync(draft).size), { timeout: 10_000 })
-      .toEqual([bytes]);
+    await expect.poll(() => drafts().map((draft) => statSync(draft).size)).toEqual([bytes]);
   };
 
   const send = (url: string, bytes: Uint8Array): Promise<number> =>
@@ -115,7 +113,7 @@ onEveryStore("files of disputes over sockets", (at) => {
     const socket = begin(uploadUrl, length, Buffer.alloc(MIB / 2, "cut "));
     await written(MIB / 2);
     socket.destroy();
-    await expect.poll(drafts, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(drafts).toEqual([]);
     expect(filesUnder(at().files)).toEqual(before);
     expect((await read(attachmentId)).status).toBe("PendingScan");
     expect(await send(uploadUrl, Buffer.from("whole"))).toBe(204);
@@ -220,9 +218,9 @@ onEveryStore("files of disputes over sockets", (at) => {
     await partly.body?.getReader().read();
     expect(openFiles(at().files)).toHaveLength(1);
     left.abort();
-    await expect.poll(() => openFiles(at().files), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => openFiles(at().files)).toEqual([]);
     const head = await fetch(url, { method: "HEAD" });
     expect(head.headers.get("content-length")).toBe(String(20 * MIB));
-    await expect.poll(() => openFiles(at().files), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => openFiles(at().files)).toEqual([]);
   });
 });

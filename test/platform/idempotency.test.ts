@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
-import { contract } from "../../src/contract/index.ts";
-import { operations } from "../../src/contract/index.ts";
+import { contract, operations } from "../../src/contract/index.ts";
 import { DAY } from "../../src/kit/clock.ts";
-import { ACCOUNT, accountAt, DOCUMENT, documentAt, INGEST } from "../support/ingest.ts";
+import { CALLBACK, WEBHOOKS_PATH } from "../support/export-records.ts";
+import { everyPayment, SCHEDULES } from "../support/exports.ts";
+import { ACCOUNT, accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
 import {
   CONFIGURATION,
   configure,
@@ -73,19 +74,26 @@ onEveryStore("safe retries", (at) => {
         { reference: "N", body: "x" },
       ],
       [contract.documents.create.id]: [documentAt("D"), DOCUMENT],
+      [contract.dispute_attachments.create.id]: [
+        `${DISPUTES}/${disputeId}/attachments`,
+        { fileName: "proof.pdf" },
+      ],
+      [contract.schedules.create.id]: [SCHEDULES, { intervalMs: DAY, ...everyPayment }],
+      [contract.webhooks.create.id]: [WEBHOOKS_PATH, { callbackUrl: CALLBACK }],
     };
     const keyed = await at().exportCaller("retry-all");
-    const creating = operations.filter(({ effect }) => effect === "create").map(({ id }) => id);
-    expect(Object.keys(requests).toSorted()).toEqual(creating.toSorted());
-    for (const [id, [path, sent]] of Object.entries(requests)) {
-      const call = path.startsWith(INGEST) ? keyed : admin.call;
+    const creating = operations.filter(({ effect }) => effect === "create");
+    expect(Object.keys(requests).toSorted()).toEqual(creating.map(({ id }) => id).toSorted());
+    for (const { id, service, secret } of creating) {
+      const [path, sent] = requests[id] ?? ["", {}];
+      const call = service === "gateway" ? admin.call : keyed;
       const ask = () => call("POST", path, { body: sent, headers: key(`all ${id}`) });
       const first = await ask();
       const second = await ask();
       expect([id, first.status]).toEqual([id, 201]);
-      if (id === contract.api_keys.create.id) {
-        expect([second.status, second.body.code]).toEqual([409, "idempotency_secret_shown_once"]);
-        expect(second.body.detail).toContain(first.body.keyId);
+      if (secret) {
+        expect([id, second.status]).toEqual([id, 409]);
+        expect(second.text).toContain(first.body.keyId ?? first.body.id);
       } else {
         expect([id, second.status, second.text]).toEqual([id, 201, first.text]);
       }

@@ -63,9 +63,7 @@ onEveryStore("PDF files over sockets", (at) => {
   };
 
   const written = async (bytes: number): Promise<void> => {
-    await expect
-      .poll(() => drafts().map((draft) => statSync(draft).size), { timeout: 10_000 })
-      .toEqual([bytes]);
+    await expect.poll(() => drafts().map((draft) => statSync(draft).size)).toEqual([bytes]);
   };
 
   const send = (body: Uint8Array, headers: Record<string, string> = {}, to = path) =>
@@ -110,7 +108,7 @@ onEveryStore("PDF files over sockets", (at) => {
     const socket = await begin(headers, body);
     await written(MIB / 2);
     socket.destroy();
-    await expect.poll(drafts, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(drafts).toEqual([]);
     expect({ files: filesUnder(at().files), rows: await rows() }).toEqual(before);
   });
 
@@ -172,8 +170,8 @@ onEveryStore("PDF files over sockets", (at) => {
     await partly.body?.getReader().read();
     expect(openFiles(at().files)).toHaveLength(1);
     left.abort();
-    await expect.poll(() => openFiles(at().files), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => openFiles(at().files)).toEqual([]);
     await fetch(url, { method: "HEAD", headers: { "X-API-Key": key } });
-    await expect.poll(() => openFiles(at().files), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => openFiles(at().files)).toEqual([]);
   });
 });

@@ -242,7 +242,7 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  it("WH-15 D-WH-7 goes on after the webhook is deleted, and is recorded", async () => {
+  it("WH-15 T-20 D-WH-7 goes on after the webhook is deleted, and is recorded", async () => {
     const hook = await tenant.hook(url());
     receiver.answering(status(500));
     await tenant.finish("s-1");
