@@ -49,6 +49,14 @@ const TABLES = [
   "disputes",
   "dispute_sequences",
   "dispute_notes",
+  "payment_sequences",
+  "cashapp_payments",
+  "iandp_payments",
+  "bpn_payments",
+  "schedules",
+  "export_runs",
+  "run_chunks",
+  "audit_logs",
   "api_keys",
 ] as const satisfies (keyof Tables)[];
 
@@ -59,8 +67,8 @@ const contents = async ({ read }: Store) =>
     ),
   ) as Record<(typeof TABLES)[number], unknown[]>;
 
-/** Of documents and disputes. */
-const FILES = 40 + 60;
+/** Of documents, of disputes, and one of each completed run. */
+const FILES = 40 + 60 + 3;
 
 const needsOf = (running: TestPlatform) => ({
   store: running.store,
@@ -139,6 +147,10 @@ for (const dialect of dialects) {
           disputeAttachments: 60,
           disputes: 300,
           notes: made.dispute_notes.length,
+          payments:
+            made.cashapp_payments.length + made.iandp_payments.length + made.bpn_payments.length,
+          exportRuns: 4,
+          auditEntries: made.audit_logs.length,
         },
       });
     });

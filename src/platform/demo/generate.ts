@@ -13,14 +13,17 @@ import type {
   DocumentClosureRow,
   DocumentRow,
 } from "../store/tables.ts";
+import type { NewEntry } from "../store/audit-chain.ts";
 import { groupingRow } from "../services/business-units.ts";
 import { type Configuration, configuration, type Making } from "./configuration.ts";
 import { applicationRow } from "../services/credit-applications/record.ts";
 import { applications } from "./credit/applications.ts";
 import { scoreRows } from "./credit/buyer.ts";
 import { groupings, unitsOf } from "./credit/units.ts";
+import { auditEntries } from "./audit.ts";
 import { createDice } from "./dice.ts";
 import { disputes } from "./disputes.ts";
+import { type Exports, exports } from "./exports.ts";
 import { createFake } from "./fake.ts";
 import { accountNotes } from "./ledger/account-notes.ts";
 import { accountRows } from "./ledger/account-rows.ts";
@@ -30,6 +33,7 @@ import { notes } from "./notes.ts";
 import { disputeFiles } from "./papers/dispute-files.ts";
 import { documentFiles } from "./papers/document-files.ts";
 import type { Kept, Paper } from "./papers/paper.ts";
+import { type Payments, payments } from "./payments/payments.ts";
 
 /** The rows of all that the demo tenant's people work with. */
 export type DemoRows = Configuration & {
@@ -46,9 +50,12 @@ export type DemoRows = Configuration & {
   notes: DisputeNoteRow[];
 };
 
-/** The rows, and the files that some of them have. */
+/** The rows, the files that some of them have, and what went on between them and other systems. */
 export type Demo = {
   rows: DemoRows;
+  payments: Payments;
+  exports: Exports;
+  auditEntries: NewEntry[];
   documentFiles: Paper<Kept<DocumentAttachmentRow>>[];
   disputeFiles: Paper<Kept<DisputeAttachmentRow>>[];
 };
@@ -61,6 +68,8 @@ const lastCsrIds = (tenant_id: string, counts: Record<CsrSequenceRow["noun"], nu
     noun: noun as CsrSequenceRow["noun"],
     last,
   }));
+
+const PAYMENTS = 2;
 
 /** The same seed, moment and users give the same rows and files; another moment gives the same story on its own dates. */
 export const generateDemo = ({ seed, ...options }: DemoOptions): Demo => {
@@ -90,8 +99,15 @@ export const generateDemo = ({ seed, ...options }: DemoOptions): Demo => {
     sequences: made.sequences,
     notes: notes(making, made.disputes, ledger.creditNotes),
   };
+  // Throws of their own, so that what they are does not change everything else.
+  const apart: Making = { ...making, dice: createDice(seed + PAYMENTS) };
+  const paid = payments(apart, ledger, made.disputes);
+  const exported = exports(apart, paid);
   return {
     rows,
+    payments: paid,
+    exports: exported,
+    auditEntries: auditEntries(apart, exported),
     documentFiles: documentFiles(making, ledger),
     disputeFiles: disputeFiles(making, made.disputes),
   };

@@ -2,6 +2,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { insertTenant } from "../admin/tenants.ts";
 import { insertUser } from "../admin/users.ts";
+import { appendEntries } from "../store/audit-chain.ts";
 import type { FileStore } from "../files/port.ts";
 import { announceFiles, claimFiles } from "../files/unclaimed.ts";
 import { insertDisputes } from "../store/disputes.ts";
@@ -10,8 +11,10 @@ import type { Tables } from "../store/tables.ts";
 import { inserting } from "../store/upsert.ts";
 import { findTenant } from "../store/tenants.ts";
 import { createDice } from "./dice.ts";
-import type { DemoRows } from "./generate.ts";
+import { insertExports } from "./exports.ts";
+import type { Demo, DemoRows } from "./generate.ts";
 import type { Paper } from "./papers/paper.ts";
+import { insertPayments } from "./payments/insert.ts";
 import { LOGINS } from "./people.ts";
 
 export const DEMO_TENANT = {
@@ -58,7 +61,10 @@ type Counts = Record<
   | "documentAttachments"
   | "disputeAttachments"
   | "disputes"
-  | "notes",
+  | "notes"
+  | "payments"
+  | "exportRuns"
+  | "auditEntries",
   number
 >;
 
@@ -130,7 +136,12 @@ export const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
   await insertAll(tx, "dispute_notes", rows.notes);
 };
 
-const countsOf = (rows: DemoRows): Omit<Counts, "documentAttachments" | "disputeAttachments"> => ({
+const countsOf = ({
+  rows,
+  payments,
+  exports,
+  auditEntries,
+}: Demo): Omit<Counts, "documentAttachments" | "disputeAttachments"> => ({
   users: LOGINS.length + 1,
   categories: rows.categories.length,
   reasons: rows.reasons.length,
@@ -145,6 +156,9 @@ const countsOf = (rows: DemoRows): Omit<Counts, "documentAttachments" | "dispute
   documents: rows.documents.length,
   disputes: rows.disputes.length,
   notes: rows.notes.length,
+  payments: payments.cashapp.length + payments.iandp.length + payments.bpn.length,
+  exportRuns: exports.runs.length,
+  auditEntries: auditEntries.length,
 });
 
 const MAX_BYTES = 1024 * 1024;
@@ -176,12 +190,8 @@ export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
   const { generateDemo } = await import("./generate.ts");
   const ids = loginIds();
   const userOf = (email: string) => ids.get(email);
-  const { rows, documentFiles, disputeFiles } = generateDemo({
-    seed: DEMO_SEED,
-    tenantId,
-    now: clock(),
-    userOf,
-  });
+  const demo = generateDemo({ seed: DEMO_SEED, tenantId, now: clock(), userOf });
+  const { rows, documentFiles, disputeFiles } = demo;
   const connectionId = newId();
   await announceFiles(needs, { tenantId, connectionId });
   const documentAttachments = await keep(needs.files, connectionId, documentFiles);
@@ -197,11 +207,14 @@ export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
     await insertRows(tx, rows);
     await insertAll(tx, "document_attachments", documentAttachments);
     await insertAll(tx, "dispute_attachments", disputeAttachments);
+    await insertPayments(tx, tenantId, demo.payments);
+    await insertExports(tx, needs.files, connectionId, demo.exports);
     await needs.credentials?.(tx, { tenantId, userId });
+    await appendEntries(tx, demo.auditEntries);
     return {
       loaded: true,
       counts: {
-        ...countsOf(rows),
+        ...countsOf(demo),
         documentAttachments: documentAttachments.length,
         disputeAttachments: disputeAttachments.length,
       },

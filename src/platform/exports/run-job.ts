@@ -44,7 +44,8 @@ class RunFailed extends Error {
   }
 }
 
-const DETAIL: Record<ErrorStage, string> = {
+/** What a failed run says where there is nothing more to say. */
+export const DETAIL: Record<ErrorStage, string> = {
   validation: "The stored query is not valid any more.",
   query: "The payments could not be read.",
   snapshot: "The snapshot could not be written.",
@@ -59,7 +60,8 @@ const failedAt = (stage: ErrorStage, error: unknown): RunFailed =>
 
 const Stored = z.strictObject(selection);
 
-const selectionOf = ({ source, fields, filters }: ScheduleRow): Selection => {
+/** The query of a schedule as the catalogue has it now; throws where it is not valid any more. */
+export const selectionOf = ({ source, fields, filters }: ScheduleRow): Selection => {
   const body = { source, fields: JSON.parse(fields), filters: JSON.parse(filters) };
   const { value, faults = [] } = readSelection(Stored, body);
   if (value !== undefined) return value;

@@ -43,7 +43,8 @@ const startFaults = (body: unknown, now: number): Fault[] => {
   return at > now + LATEST_START_MS ? wrong("must be within a year") : [];
 };
 
-const insert = async (tx: Db, row: ScheduleRow): Promise<void> => {
+/** Keeps a schedule, to be worked from its next slot on. */
+export const addSchedule = async (tx: Db, row: ScheduleRow): Promise<void> => {
   await insertSchedule(tx, row);
   const { id, tenant_id: tenantId, next_run_at: dueAt } = row;
   await addJob(tx, { kind: SCHEDULE_JOB, id, tenantId, lane: id, dueAt });
@@ -90,7 +91,7 @@ export const schedules = ({ newId }: { newId: NewId }): Handlers<Contract["sched
       if ((await countSchedules(tx, tenantId)) >= MOST_SCHEDULES) {
         call.fail("conflict", `A tenant may have ${MOST_SCHEDULES} schedules. Delete one first.`);
       }
-      await insert(tx, row);
+      await addSchedule(tx, row);
       return row;
     }, toSchedule);
   },

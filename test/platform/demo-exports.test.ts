@@ -1,0 +1,119 @@
+import { beforeAll, expect, it } from "vitest";
+import { contract } from "../../src/contract/index.ts";
+import { DAY, HOUR, iso } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { verifyAudit } from "../../src/platform/admin/audit.ts";
+import { type DemoLoaded, loadDemo } from "../../src/platform/demo/load.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
+import { EXPORTS, runsOf, SCHEDULES } from "../support/exports.ts";
+import { documentAt } from "../support/ingest.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
+
+const FILTERS = { shortPay: { eq: true }, disputeId: { isNull: false } };
+
+const FOUND = ["accountNumber", "documentNumber", "deductionAmount", "disputeId"];
+
+onEveryStore("what the demo tenant exports", (at) => {
+  let call: Caller;
+  let ingest: Caller;
+  let loaded: DemoLoaded;
+
+  beforeAll(async () => {
+    const { store, clock, files } = at();
+    loaded = await loadDemo({ store, files: diskFiles(files), clock, newId: randomId });
+    call = await at().exportCaller("demo");
+    ingest = await at().exportCaller("demo", ["ingest:read"]);
+  });
+
+  const query = async (body: object) => {
+    const reply = await call("POST", `${EXPORTS}/payments/query`, { body });
+    expect(reply.status, reply.text).toBe(200);
+    return reply.body.data;
+  };
+
+  const onlySchedule = async () => {
+    const { body } = await call("GET", SCHEDULES);
+    expect(body.data).toHaveLength(1);
+    return contract.schedules.list.output.parse(body).data[0];
+  };
+
+  it("has as many payments as it says, of every source", async () => {
+    const counts = await Promise.all(
+      ["cashapp", "iandp", "bpn"].map(
+        async (source) => (await query({ source, fields: ["id"], limit: 5000 })).length,
+      ),
+    );
+    expect(Math.min(...counts)).toBeGreaterThan(200);
+    const sum = counts.reduce((so, count) => so + count, 0);
+    expect(loaded).toMatchObject({ loaded: true, counts: { payments: sum, exportRuns: 4 } });
+  });
+
+  it("finds a short pay, its document and the dispute about what is missing", async () => {
+    const rows = await query({ source: "cashapp", fields: FOUND, filters: FILTERS });
+    expect(rows.length).toBeGreaterThan(60);
+    const { read } = at().store;
+    const disputes = await read.selectFrom("disputes").selectAll().execute();
+    for (const row of rows.slice(0, 20)) {
+      const dispute = disputes.find(({ id }) => id === row.disputeId);
+      expect(dispute).toMatchObject({
+        document_number: row.documentNumber,
+        account_number: row.accountNumber,
+        amount_order: row.deductionAmount,
+      });
+      const { status, body } = await ingest("GET", documentAt(row.documentNumber));
+      expect([status, body.account_number]).toEqual([200, row.accountNumber]);
+    }
+  });
+
+  it("has runs with the rows that were there at their time", async () => {
+    const schedule = await onlySchedule();
+    const runs = await runsOf(call, schedule?.id ?? "");
+    expect(runs.map(({ status }) => status)).toEqual([
+      "completed",
+      "completed",
+      "failed",
+      "completed",
+    ]);
+    for (const { runId, status, rowCount, startedAt } of runs) {
+      const path = `${EXPORTS}/export-runs/${schedule?.id}/data?runId=${runId}`;
+      const reply = await call("GET", path);
+      expect(reply.status).toBe(status === "completed" ? 200 : 409);
+      if (status !== "completed") continue;
+      const expected = await query({
+        source: "cashapp",
+        filters: { shortPay: { eq: true }, createdAt: { lte: startedAt } },
+        fields: schedule?.fields,
+      });
+      expect(reply.body.data).toEqual(expected);
+      expect(rowCount).toBe(expected.length);
+      expect(rowCount).toBeGreaterThan(60);
+    }
+  });
+
+  it("has an audit log that is whole, with entries from before actions had names", async () => {
+    const { counts } = loaded as Extract<DemoLoaded, { loaded: true }>;
+    const verdict = await verifyAudit(at(), "demo");
+    expect(verdict).toMatchObject({ ok: true, firstBadId: null });
+    expect(verdict.entries).toBeGreaterThanOrEqual(counts.auditEntries);
+    const reader = await at().exportCaller("demo", ["audit:read"]);
+    const to = iso(at().clock() - 60 * DAY);
+    const { body, status } = await reader("GET", `${EXPORTS}/audit-logs?to=${to}&limit=1000`);
+    expect(status).toBe(200);
+    expect(body.data.length).toBeGreaterThan(50);
+    expect(body.data.every((entry: object) => !("action" in entry))).toBe(true);
+  });
+
+  it("goes on with its schedule when its next slot comes", async () => {
+    const schedule = await onlySchedule();
+    const { clock, platform } = at();
+    clock.set(iso(Date.parse(schedule?.nextRunAt ?? "") + HOUR));
+    await platform.worker.runDue();
+    await platform.worker.runDue();
+    const [newest, before] = await runsOf(call, schedule?.id ?? "");
+    expect(newest?.status).toBe("completed");
+    expect(newest?.rowCount).toBeGreaterThanOrEqual(before?.rowCount ?? Infinity);
+    expect((await onlySchedule())?.nextRunAt).toBe(
+      iso(Date.parse(schedule?.nextRunAt ?? "") + 7 * DAY),
+    );
+  });
+});
