@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { isIPv6, type AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { SECOND } from "../kit/clock.ts";
+import type { HttpServer } from "../mcp/http.ts";
 import type { Platform } from "../platform/platform.ts";
 
 export type Address = { host: string; port: number };
@@ -50,3 +51,6 @@ export const serve = async (
 /** The platform as Node's HTTP server takes it: with Node's own message, for a GET that has a body. */
 export const platformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
   getRequestListener((request, env) => platform.fetch(request, env), {});
+
+export const mcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
+  getRequestListener((request) => mcp.fetch(request), { overrideGlobalObjects: false });

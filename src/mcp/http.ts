@@ -6,11 +6,12 @@ import {
   localhostAllowedOrigins,
   originValidationResponse,
   readRequestBody,
+  type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import { systemClock } from "../kit/clock.ts";
-import { errorFields } from "../kit/log.ts";
+import { errorFields, type Log } from "../kit/log.ts";
 import type { Front } from "./needs.ts";
-import { createBuildServer } from "./server.ts";
+import { type BuildServer, createBuildServer } from "./server.ts";
 import { createSessions, type SessionLimits } from "./sessions.ts";
 
 export type HttpServer = {
@@ -24,6 +25,8 @@ export type HttpOptions = {
   hosts?: readonly string[];
   origins?: readonly string[];
   sessions?: SessionLimits;
+  /** From which hosts of 2026 that listen hear what has changed. */
+  bus?: ServerEventBus;
 };
 
 const bare = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
@@ -44,10 +47,12 @@ const mayBegin = ({ method, headers }: Request): boolean =>
   method === "POST" && !headers.has("mcp-method");
 
 /** MCP over HTTP: a server per request for hosts of 2026, a session for those of 2025. Pages elsewhere get 403. */
-export const createHttp = (front: Front, options: HttpOptions = {}): HttpServer => {
-  const { log } = front;
-  const build = createBuildServer(front);
+export const createDoor = (
+  { build, log }: { build: BuildServer; log: Log },
+  options: HttpOptions = {},
+): HttpServer => {
   const handler = createMcpHandler((context) => build(context), {
+    ...(options.bus === undefined ? {} : { bus: options.bus }),
     onerror: (error) => {
       log.debug("mcp.http", errorFields(error));
     },
@@ -76,3 +81,7 @@ export const createHttp = (front: Front, options: HttpOptions = {}): HttpServer 
     },
   };
 };
+
+/** The door of the real server. */
+export const createHttp = (front: Front, options: HttpOptions = {}): HttpServer =>
+  createDoor({ build: createBuildServer(front), log: front.log }, options);

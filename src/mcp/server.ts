@@ -1,6 +1,7 @@
 import {
   type ListToolsResult,
   type McpRequestContext,
+  type McpServer,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -98,7 +99,7 @@ const serveWork = (server: Server, { log, work }: Parts): void => {
 };
 
 /** How a transport gets its server: one per connection or request, in either protocol era, without side effects. */
-export type BuildServer = (context?: McpRequestContext) => Server;
+export type BuildServer = (context?: McpRequestContext) => Server | McpServer;
 
 export const createBuildServer = (front: Front): BuildServer => {
   const parts = partsOf(front);

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { isIP } from "node:net";
-import { getRequestListener } from "@hono/node-server";
 import { Problem } from "../../contract/errors.ts";
 import { lazily } from "../../kit/lazily.ts";
 import { createLog } from "../../kit/log.ts";
@@ -13,7 +12,7 @@ import { untilEnded } from "../ended.ts";
 import type { Io } from "../io.ts";
 import { mcpNeeds } from "../mcp.ts";
 import type { OpenPlatform } from "../platform.ts";
-import { type Address, platformListener, serve } from "../serve.ts";
+import { type Address, mcpListener, platformListener, serve } from "../serve.ts";
 
 const MCP_PATH = "/mcp";
 
@@ -42,9 +41,7 @@ const acceptedBy = ({ http: { hosts, origins } }: Config): HttpOptions => ({
 });
 
 const listenerOf = (mcp: HttpServer, platform: OpenPlatform): RequestListener => {
-  const onMcp = getRequestListener((request) => mcp.fetch(request), {
-    overrideGlobalObjects: false,
-  });
+  const onMcp = mcpListener(mcp);
   const onPlatform = platformListener(platform);
   return (request, response) =>
     isMcp(request) ? onMcp(request, response) : onPlatform(request, response);

@@ -1,0 +1,74 @@
+import {
+  createRequestStateCodec,
+  InMemoryServerEventBus,
+  McpServer,
+  type ServerEvent,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { mcpListener, serve, type Served } from "../../../src/bin/serve.ts";
+import { silentLog } from "../../../src/kit/log.ts";
+import { createDoor } from "../../../src/mcp/http.ts";
+import { addAsking } from "./asking.ts";
+import { said } from "./content.ts";
+import { addPrompts, addResources, addUtilities } from "./rest.ts";
+import { addRounds } from "./rounds.ts";
+import { addTools } from "./tools.ts";
+
+const LIST_CHANGED = { listChanged: true };
+
+const CAPABILITIES = {
+  tools: LIST_CHANGED,
+  prompts: LIST_CHANGED,
+  resources: { subscribe: true, ...LIST_CHANGED },
+  logging: {},
+  completions: {},
+};
+
+const addTriggers = (server: McpServer, publish: (event: ServerEvent) => void): void => {
+  for (const list of ["tool", "prompt"] as const) {
+    server.registerTool(
+      `test_trigger_${list}_change`,
+      {
+        description: `Tells listeners that the list of ${list}s has changed.`,
+        inputSchema: z.object({}),
+      },
+      () => {
+        publish({ kind: `${list}s_list_changed` });
+        return said("Told.");
+      },
+    );
+  }
+};
+
+/** The server that the official suite demands, behind the doors of the real one. */
+export const serveConformance = async (): Promise<Served> => {
+  const codec = createRequestStateCodec<Record<string, unknown>>({
+    key: crypto.getRandomValues(new Uint8Array(32)),
+  });
+  const bus = new InMemoryServerEventBus();
+  const build = () => {
+    const server = new McpServer(
+      { name: "conformance", version: "1.0.0" },
+      { capabilities: CAPABILITIES, requestState: { verify: codec.verify } },
+    );
+    addTools(server);
+    addAsking(server);
+    addRounds(server, codec);
+    addTriggers(server, (event) => {
+      bus.publish(event);
+    });
+    addResources(server);
+    addPrompts(server);
+    addUtilities(server);
+    return server;
+  };
+  const door = createDoor({ build, log: silentLog }, { bus });
+  const served = await serve(mcpListener(door), { host: "127.0.0.1", port: 0 });
+  return {
+    url: `${served.url}/mcp`,
+    async close() {
+      await door.close();
+      await served.close();
+    },
+  };
+};
