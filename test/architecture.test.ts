@@ -40,6 +40,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   kysely: ["src/platform"],
   undici: ["src/client"],
   commander: ["src/bin"],
+  "lru-cache": ["src/mcp/callers.ts"],
   "@modelcontextprotocol/": ["src/mcp", "src/bin"],
 };
 

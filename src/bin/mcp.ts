@@ -2,6 +2,7 @@ import { systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { createCallLog } from "../mcp/call-log.ts";
+import type { Caller } from "../mcp/gate.ts";
 import type { Needs } from "../mcp/needs.ts";
 import { createSpentFolder } from "../mcp/spent.ts";
 import type { Composed } from "./compose.ts";
@@ -16,8 +17,9 @@ export const mcpNeeds = (
     "dataFolder" | "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders"
   >,
   { broker, key }: Composed,
-  { log, door }: { log: Log; door: "stdio" | "http" },
+  { log, door, caller }: { log: Log; door: "stdio" | "http"; caller: Caller },
 ): Needs => ({
+  caller: caller.id,
   broker,
   key,
   spent: createSpentFolder(folderOf(config.dataFolder).spent, systemClock),

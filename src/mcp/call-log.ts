@@ -8,6 +8,8 @@ import { canonical } from "./binding.ts";
 
 /** One call of a tool, as it is kept: who, what and how it ended, never a value or a secret. */
 export type CalledTool = {
+  /** The id of whoever called this server. */
+  caller: string;
   tenantId: string;
   /** Whose credential was used. */
   principal: string;
@@ -86,10 +88,10 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
 
   return {
     async record({ args, ...call }) {
-      const { tenantId, principal, tool, outcome, ms, requestId } = call;
+      const { caller, tenantId, principal, tool, outcome, ms, requestId } = call;
       const names = Object.keys(args).toSorted();
       const said = { arguments: names, argumentsHash: hashOf(args), outcome, ms, requestId };
-      const line = { time: iso(now()), door, tenantId, principal, tool, ...said };
+      const line = { time: iso(now()), door, caller, tenantId, principal, tool, ...said };
       await write(`${JSON.stringify(line)}\n`).catch((error: unknown) =>
         log.warn("call_log.failed", errorFields(error)),
       );

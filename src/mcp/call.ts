@@ -39,8 +39,15 @@ const createCall = (needs: Needs) => {
   const cursors = createCursors(key, now);
   const confirm = createConfirm({ key, spent, now, setting: settings.confirm });
 
+  const { caller } = needs;
   const { tenantId, principal } = needs.broker;
-  const purposeOf = ({ name }: Tool, args: unknown) => ({ tool: name, args, tenantId, principal });
+  const purposeOf = ({ name }: Tool, args: unknown) => ({
+    tool: name,
+    args,
+    tenantId,
+    principal,
+    caller,
+  });
 
   /** What takes several operations and a transfer. */
   const works: Record<string, (call: Working, given: Given) => Promise<CallToolResult>> = {
@@ -129,14 +136,14 @@ const outcomeOf = (result: CallToolResult | InputRequiredResult): string =>
 /** Calls tools; whatever goes wrong becomes a result that says what happened and what to do. */
 export const createCallTool = (needs: Needs): CallTool => {
   const call = createCall(needs);
-  const { broker, callLog, log, now, newId = randomId } = needs;
+  const { broker, caller, callLog, log, now, newId = randomId } = needs;
   const { tenantId, principal } = broker;
   return async (request) => {
     const { tool, args, signal } = request;
     const started = now();
     const { working, lastRequestId } = watched(broker);
     const record = (outcome: string, requestId: string | null) => {
-      const called = { tenantId, principal, tool: tool.name, args };
+      const called = { caller, tenantId, principal, tool: tool.name, args };
       return callLog.record({ ...called, outcome, ms: now() - started, requestId });
     };
     try {

@@ -10,17 +10,24 @@ import {
 } from "@modelcontextprotocol/server";
 import { systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
+import { createCallers } from "./callers.ts";
+import type { Admitted, Gate } from "./gate.ts";
 import type { Front } from "./needs.ts";
+import { createDemands, type Demands } from "./scopes.ts";
 import { type BuildServer, createBuildServer } from "./server.ts";
 import { createSessions, type SessionLimits } from "./sessions.ts";
 
 export type HttpServer = {
   /** Answers one request to the MCP address. */
   fetch: (request: Request) => Promise<Response>;
+  /** Answers what is asked about the way in, at other addresses; undefined for whatever else. */
+  describe: (request: Request) => Response | undefined;
   close(): Promise<void>;
 };
 
 export type HttpOptions = {
+  /** Who may come in, and as whom. */
+  gate: Gate;
   /** Names without port, as Host and Origin may bear them; loopback unless told otherwise. */
   hosts?: readonly string[];
   origins?: readonly string[];
@@ -48,9 +55,10 @@ const mayBegin = ({ method, headers }: Request): boolean =>
 
 /** MCP over HTTP: a server per request for hosts of 2026, a session for those of 2025. Pages elsewhere get 403. */
 export const createDoor = (
-  { build, log }: { build: BuildServer; log: Log },
-  options: HttpOptions = {},
+  { build, demands, log }: { build: BuildServer; demands: Demands; log: Log },
+  options: HttpOptions,
 ): HttpServer => {
+  const { gate } = options;
   const handler = createMcpHandler((context) => build(context), {
     ...(options.bus === undefined ? {} : { bus: options.bus }),
     onerror: (error) => {
@@ -61,20 +69,41 @@ export const createDoor = (
   const hostNames = (options.hosts ?? localhostAllowedHostnames()).map(bare);
   const originNames = (options.origins ?? localhostAllowedOrigins()).map(bare);
 
-  const answer = async (request: Request): Promise<Response> => {
-    const id = request.headers.get("mcp-session-id");
-    if (id !== null) return sessions.within(id, request);
-    if (!mayBegin(request)) return handler.fetch(request);
+  const answer = async (request: Request, authInfo: Admitted): Promise<Response> => {
+    if (!mayBegin(request)) {
+      return demands.byHeaders(request, authInfo) ?? handler.fetch(request, { authInfo });
+    }
     const said = await saidIn(request);
-    if (isInitializeRequest(said)) return sessions.begin(request, said);
-    return handler.fetch(request, said === undefined ? {} : { parsedBody: said });
+    if (isInitializeRequest(said)) return sessions.begin(request, authInfo, said);
+    const parsedBody = said === undefined ? {} : { parsedBody: said };
+    return demands.byBody(said, authInfo) ?? handler.fetch(request, { authInfo, ...parsedBody });
+  };
+
+  const answerWithin = async (
+    id: string,
+    request: Request,
+    caller: Admitted,
+  ): Promise<Response> => {
+    const said = request.method === "POST" ? await saidIn(request) : undefined;
+    return demands.byBody(said, caller) ?? sessions.within(id, request, caller, said);
+  };
+
+  const enter = async (request: Request): Promise<Response> => {
+    const caller = await gate.admit(request);
+    if (caller instanceof Response) return caller;
+    const id = request.headers.get("mcp-session-id");
+    return id === null ? answer(request, caller) : answerWithin(id, request, caller);
   };
 
   return {
     fetch: async (request) =>
       hostHeaderValidationResponse(request, hostNames) ??
       originValidationResponse(request, originNames) ??
-      answer(request),
+      enter(request),
+    describe(request) {
+      const description = gate.describe(request);
+      return description && (hostHeaderValidationResponse(request, hostNames) ?? description);
+    },
     async close() {
       await sessions.close();
       await handler.close();
@@ -83,5 +112,18 @@ export const createDoor = (
 };
 
 /** The door of the real server. */
-export const createHttp = (front: Front, options: HttpOptions = {}): HttpServer =>
-  createDoor({ build: createBuildServer(front), log: front.log }, options);
+export const createHttp = (front: Front, options: HttpOptions): HttpServer => {
+  const callers = createCallers({ front, now: systemClock });
+  const build = createBuildServer(front, callers.find);
+  const door = createDoor(
+    { build, demands: createDemands(front.settings), log: front.log },
+    options,
+  );
+  return {
+    ...door,
+    async close() {
+      await door.close();
+      await callers.close();
+    },
+  };
+};

@@ -1,5 +1,6 @@
 import type { Broker } from "../broker/port.ts";
 import type { CallLog } from "./call-log.ts";
+import type { Caller } from "./gate.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -8,8 +9,10 @@ import type { Wait } from "../kit/wait.ts";
 import type { Settings } from "./settings.ts";
 import type { Spent } from "./spent.ts";
 
-/** What calls of the platform are made with; all servers of a process share it. */
+/** What one caller's calls of the platform are made with; all servers for that caller share it. */
 export type Needs = {
+  /** The id of the caller that all of this is for. */
+  caller: string;
   /** Whose credential goes with a call. */
   broker: Broker;
   /** Seals cursors and confirmations; the same for all processes that must understand each other's. */
@@ -32,6 +35,6 @@ export type Front = {
   settings: Settings;
   version: string;
   log: Log;
-  /** Asked once, with the first request that needs more than a list. */
-  open: () => Promise<Needs>;
+  /** Asked with a caller's first request that needs more than a list, and again when that was closed meanwhile. */
+  open: (caller: Caller) => Promise<Needs>;
 };

@@ -11,7 +11,8 @@ import { lazily } from "../kit/lazily.ts";
 import { errorFields, type Log } from "../kit/log.ts";
 import { type Face, faceOf } from "./face.ts";
 import type { Front } from "./needs.ts";
-import type { Work } from "./work.ts";
+import { checkScope, ownCaller } from "./gate.ts";
+import type { Find, Work } from "./work.ts";
 
 const cacheHints = ({ hint }: Face) => ({
   "tools/list": hint,
@@ -22,16 +23,17 @@ const cacheHints = ({ hint }: Face) => ({
 });
 
 /** Everything that servers of one configuration share; a server itself is cheap and has no state. */
-type Parts = { log: Log; face: Face; work: () => Promise<Work> };
+type Parts = { log: Log; face: Face; find: Find };
 
-const partsOf = (front: Front): Parts => ({
-  log: front.log,
-  face: faceOf(front),
-  work: lazily(async () => {
-    const [{ createWork }, needs] = await Promise.all([import("./work.ts"), front.open()]);
+/** One caller, whoever asks: for a server that nobody but its own host reaches. */
+const alone = ({ open }: Pick<Front, "open">): Find => {
+  const caller = ownCaller("default");
+  const work = lazily(async (): Promise<Work> => {
+    const [{ createWork }, needs] = await Promise.all([import("./work.ts"), open(caller)]);
     return createWork(needs);
-  }),
-});
+  });
+  return async (_context, use) => use(await work(), caller);
+};
 
 /** What is not meant for the caller is logged and told as a fault of ours, without its text. */
 const guarded =
@@ -62,38 +64,49 @@ const serveLists = (server: Server, { face }: Parts): void => {
 };
 
 /** What needs the platform; the first such request loads the code for it. */
-const serveWork = (server: Server, { log, work }: Parts): void => {
+const serveWork = (server: Server, { log, find }: Parts): void => {
+  const reading = <T>(context: ServerContext, read: (work: Work) => Promise<T>): Promise<T> =>
+    find(context, async (work, caller) => {
+      checkScope(caller, "read");
+      return read(work);
+    });
   server.setRequestHandler(
     "tools/call",
-    guarded(log, "tools/call", async ({ params }, context: ServerContext) => {
-      const { callTool, findTool, hostOf, progressOf } = await work();
-      return callTool({
-        tool: findTool(params.name),
-        args: params.arguments ?? {},
-        host: hostOf(server, context),
-        signal: context.mcpReq.signal,
-        progress: progressOf(context),
-      });
-    }),
+    guarded(log, "tools/call", ({ params }, context: ServerContext) =>
+      find(context, async ({ callTool, findTool, hostOf, progressOf, scopeOf }, caller) => {
+        const tool = findTool(params.name);
+        checkScope(caller, scopeOf(tool));
+        return callTool({
+          tool,
+          args: params.arguments ?? {},
+          host: hostOf(server, context),
+          signal: context.mcpReq.signal,
+          progress: progressOf(context),
+        });
+      }),
+    ),
   );
   server.setRequestHandler(
     "resources/read",
-    guarded(log, "resources/read", async ({ params }, { mcpReq }: ServerContext) =>
-      (await work()).readResource(params.uri, { tool: "resources.read", signal: mcpReq.signal }),
+    guarded(log, "resources/read", ({ params }, context: ServerContext) =>
+      reading(context, ({ readResource }) =>
+        readResource(params.uri, { tool: "resources.read", signal: context.mcpReq.signal }),
+      ),
     ),
   );
   server.setRequestHandler(
     "prompts/get",
-    guarded(log, "prompts/get", async ({ params }, { mcpReq }: ServerContext) => {
-      const asked = { tool: "prompts.get", signal: mcpReq.signal };
-      const { getPrompt, readResource } = await work();
-      return getPrompt(params.name, params.arguments ?? {}, (uri) => readResource(uri, asked));
-    }),
+    guarded(log, "prompts/get", ({ params }, context: ServerContext) =>
+      reading(context, ({ getPrompt, readResource }) => {
+        const asked = { tool: "prompts.get", signal: context.mcpReq.signal };
+        return getPrompt(params.name, params.arguments ?? {}, (uri) => readResource(uri, asked));
+      }),
+    ),
   );
   server.setRequestHandler(
     "completion/complete",
-    guarded(log, "completion/complete", async ({ params }, { mcpReq }: ServerContext) =>
-      (await work()).complete(params, mcpReq.signal),
+    guarded(log, "completion/complete", ({ params }, context: ServerContext) =>
+      reading(context, ({ complete }) => complete(params, context.mcpReq.signal)),
     ),
   );
 };
@@ -101,8 +114,8 @@ const serveWork = (server: Server, { log, work }: Parts): void => {
 /** How a transport gets its server: one per connection or request, in either protocol era, without side effects. */
 export type BuildServer = (context?: McpRequestContext) => Server | McpServer;
 
-export const createBuildServer = (front: Front): BuildServer => {
-  const parts = partsOf(front);
+export const createBuildServer = (front: Front, find: Find = alone(front)): BuildServer => {
+  const parts = { log: front.log, face: faceOf(front), find };
   const { info, capabilities, instructions } = parts.face;
   return () => {
     // The low-level server, since the list is made once and not again from schemas at every request.

@@ -2,6 +2,7 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import { type Clock, MINUTE } from "../kit/clock.ts";
 import { randomToken } from "../kit/ids.ts";
 import { errorFields, type Log } from "../kit/log.ts";
+import type { Admitted } from "./gate.ts";
 import type { BuildServer } from "./server.ts";
 
 /** How many hosts of the protocol of 2025 are kept in mind, and for how long without a word from them. */
@@ -10,6 +11,8 @@ export type SessionLimits = { most: number; idleMs: number };
 export const SESSION_LIMITS: SessionLimits = { most: 1000, idleMs: 30 * MINUTE };
 
 type Session = {
+  /** The id of the caller who began it; to every other it does not exist. */
+  caller: string;
   transport: WebStandardStreamableHTTPServerTransport;
   /** Requests and streams that are still open: such a session is not idle, however old. */
   open: number;
@@ -18,9 +21,12 @@ type Session = {
 
 export type Sessions = {
   /** Answers a request that opens a session; its body has been read. */
-  begin(request: Request, body: unknown): Promise<Response>;
-  /** Answers a request within a session; one that is not known gets 404, upon which hosts begin anew. */
-  within(id: string, request: Request): Promise<Response>;
+  begin(request: Request, by: Admitted, body: unknown): Promise<Response>;
+  /**
+   * Answers a request within a session; `body` where it has been read. A session that is not known, or is somebody
+   * else's, gets 404, upon which hosts begin anew.
+   */
+  within(id: string, request: Request, by: Admitted, body?: unknown): Promise<Response>;
   count(): number;
   /** Ends those that have been idle too long; it happens each minute by itself. */
   sweep(): Promise<void>;
@@ -71,7 +77,12 @@ export const createSessions = (
     sweep().catch((error: unknown) => log.warn("mcp.sessions", errorFields(error)));
   }, MINUTE).unref();
 
-  const answer = async (session: Session, request: Request, parsedBody?: unknown) => {
+  const answer = async (
+    session: Session,
+    request: Request,
+    authInfo: Admitted,
+    parsedBody?: unknown,
+  ) => {
     session.open += 1;
     session.usedAt = now();
     const ended = (): void => {
@@ -80,7 +91,7 @@ export const createSessions = (
     };
     try {
       const { transport } = session;
-      const options = parsedBody === undefined ? {} : { parsedBody };
+      const options = { authInfo, ...(parsedBody === undefined ? {} : { parsedBody }) };
       return untilSent(await transport.handleRequest(request, options), ended);
     } catch (error) {
       ended();
@@ -88,14 +99,14 @@ export const createSessions = (
     }
   };
 
-  const open = async (): Promise<Session> => {
+  const open = async (caller: string): Promise<Session> => {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomToken,
       onsessioninitialized: (id) => {
         sessions.set(id, session);
       },
     });
-    const session: Session = { transport, open: 0, usedAt: now() };
+    const session: Session = { caller, transport, open: 0, usedAt: now() };
     await build().connect(transport);
     // The server has put its own ear on the transport; it is kept.
     const ended = transport.onclose;
@@ -108,7 +119,7 @@ export const createSessions = (
   };
 
   return {
-    async begin(request, body) {
+    async begin(request, by, body) {
       if (sessions.size >= most && !(await evict(now()))) {
         return refused(
           503,
@@ -116,18 +127,18 @@ export const createSessions = (
           { "Retry-After": String(RETRY_SECONDS) },
         );
       }
-      const session = await open();
-      const response = await answer(session, request, body);
+      const session = await open(by.extra.caller.id);
+      const response = await answer(session, request, by, body);
       // What did not open a session leaves nothing behind.
       if (session.transport.sessionId === undefined) await session.transport.close();
       return response;
     },
-    async within(id, request) {
+    async within(id, request, by, body) {
       const session = sessions.get(id);
-      if (session === undefined) {
+      if (session?.caller !== by.extra.caller.id) {
         return refused(404, { code: -32_001, message: "Session not found" });
       }
-      return answer(session, request);
+      return answer(session, request, by, body);
     },
     count: () => sessions.size,
     sweep,

@@ -1,18 +1,21 @@
-import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode, type ServerContext } from "@modelcontextprotocol/server";
 import type { Tool } from "../../tools/tool.ts";
 import { activeTools } from "./active-tools.ts";
 import { type CallTool, createCallTool } from "./call.ts";
 import { cleanLine } from "./clean.ts";
 import { createComplete } from "./complete.ts";
+import type { Caller, Scope } from "./gate.ts";
 import { hostOf, progressOf } from "./host.ts";
 import { nearest } from "../kit/nearest.ts";
 import type { Needs } from "./needs.ts";
 import { createGetPrompt, type GetPrompt } from "./prompts.ts";
 import { createReadResource, type ReadResource } from "./resources.ts";
+import { scopeOf } from "./scopes.ts";
 
 /** Everything that calls the platform. Loaded, with contract and schemas, when a host first asks for it. */
 export type Work = {
   findTool(name: string): Tool;
+  scopeOf(tool: Tool): Scope;
   callTool: CallTool;
   hostOf: typeof hostOf;
   progressOf: typeof progressOf;
@@ -20,6 +23,12 @@ export type Work = {
   getPrompt: GetPrompt;
   complete: ReturnType<typeof createComplete>;
 };
+
+/** Gives a request what works for its caller. */
+export type Find = <T>(
+  context: ServerContext,
+  use: (work: Work, caller: Caller) => Promise<T>,
+) => Promise<T>;
 
 const unknownTool = (name: string, tools: ReadonlyMap<string, Tool>): ProtocolError => {
   const near = nearest(name, [...tools.keys()]);
@@ -36,6 +45,7 @@ export const createWork = (needs: Needs): Work => {
       if (tool === undefined) throw unknownTool(name, tools);
       return tool;
     },
+    scopeOf: ({ operation }) => scopeOf(operation),
     callTool: createCallTool(needs),
     hostOf,
     progressOf,

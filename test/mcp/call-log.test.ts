@@ -29,6 +29,7 @@ const log = (key = KEY, at = path) =>
   createCallLog({ path: at, door: "stdio", key, now: clock, log: silentLog });
 
 const CALL: CalledTool = {
+  caller: "own",
   tenantId: "acme",
   principal: "ann",
   tool: "disputes_create",
@@ -51,6 +52,7 @@ describe("the log of tool calls", () => {
     expect(line).toEqual({
       time: "2026-03-02T09:00:00.000Z",
       door: "stdio",
+      caller: "own",
       tenantId: "acme",
       principal: "ann",
       tool: "disputes_create",

@@ -406,7 +406,8 @@ describe("a token", () => {
   it.each([
     ["other arguments", { departmentId: "dep-2" }, {}],
     ["another tenant", ARGS, { broker: deleting({ tenantId: "tenant-2" }) }],
-    ["another person", ARGS, { broker: deleting({ principal: "person-2" }) }],
+    ["another credential", ARGS, { broker: deleting({ principal: "person-2" }) }],
+    ["another person with the same", ARGS, { setup: { caller: "person-2" } }],
     ["another key", ARGS, { setup: { key: Buffer.alloc(32, 9) } }],
     ["a later time", ARGS, { setup: { now: () => NOW + 10 * MINUTE + 1 } }],
     ["another tool", { departmentCode: "dep-1" }, { tool: "departments_delete_by_code" }],

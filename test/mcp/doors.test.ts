@@ -9,7 +9,7 @@ import { createHttp } from "../../src/mcp/http.ts";
 import { startStdio } from "../../src/mcp/stdio.ts";
 import { startChild } from "../support/child.ts";
 import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
-import { needsOf } from "./hosts.ts";
+import { needsOf, OPEN } from "./hosts.ts";
 import { scripted } from "./script.ts";
 
 const CHILD = new URL("./stdio-child.ts", import.meta.url);
@@ -104,13 +104,13 @@ describe("stdio", () => {
 const URL_OF_MCP = "http://127.0.0.1:8765/mcp";
 
 describe("HTTP", () => {
-  const serve = async (accepted: Parameters<typeof createHttp>[1] = {}) => {
+  const serve = async (accepted: Partial<Parameters<typeof createHttp>[1]> = {}) => {
     const broker = scripted({
       "departments.get": () => ({ departmentId: "d" }),
       "departments.get_by_id": () => ({ departmentId: "d" }),
       "departments.delete": () => null,
     });
-    const http = createHttp(await needsOf(broker), accepted);
+    const http = createHttp(await needsOf(broker), { ...OPEN, ...accepted });
     const fetch = (url: string | URL | Request, init?: RequestInit) => {
       const request = new Request(url, init);
       request.headers.set("host", new URL(request.url).host);

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { Broker } from "../../src/broker/port.ts";
 import type { Transfers } from "../../src/client/transfers.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
+import { openGate, SCOPES } from "../../src/mcp/gate.ts";
 import type { Front, Needs } from "../../src/mcp/needs.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { knownToolsets, type Settings } from "../../src/mcp/settings.ts";
@@ -41,6 +42,7 @@ export type Setup = Partial<Omit<Needs, "settings">> & { settings?: Partial<Sett
 export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Front & Needs> => {
   const { settings, ...rest } = setup;
   const needs = {
+    caller: "person-1",
     broker,
     key: KEY,
     spent: createSpentFolder(await mkdtemp(join(tmpdir(), "spent-")), () => NOW),
@@ -55,6 +57,9 @@ export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Front 
   };
   return { ...needs, open: async () => needs };
 };
+
+/** The door of a server that everybody may use as one caller. */
+export const OPEN = { gate: openGate({ id: "person-1", scopes: SCOPES, profile: "default" }) };
 
 /** A log whose lines a test may read. */
 export const keptLog = () => {

@@ -243,6 +243,7 @@ describe("cursors", () => {
       await refusal({ cursor }),
       await refusal(same, {}, { tenantId: "tenant-2" }),
       await refusal(same, {}, { principal: "person-2" }),
+      await refusal(same, { caller: "person-2" }),
       await refusal(same, { key: Buffer.alloc(32, 1) }),
       await refusal(same, { now: () => NOW + DAY + 1 }),
       await refusal({ Status: [0], cursor: `${cursor.slice(0, -1)}!` }),
@@ -254,7 +255,7 @@ describe("cursors", () => {
       expect(problem.message).toMatch(/cursor/);
     }
     expect(refused[0]?.message).toContain("other arguments");
-    expect(refused[5]?.message).toContain("expired");
+    expect(refused[6]?.message).toContain("expired");
   });
 });
 

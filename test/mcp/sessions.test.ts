@@ -4,13 +4,15 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
+import { admitted, SCOPES } from "../../src/mcp/gate.ts";
 import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { createSessions, type Sessions } from "../../src/mcp/sessions.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
-import { needsOf } from "./hosts.ts";
+import { needsOf, OPEN } from "./hosts.ts";
 import { scripted } from "./script.ts";
 
+const ANN = admitted({ id: "ann", scopes: SCOPES, profile: "default" });
 const ADDRESS = "http://127.0.0.1:8765/mcp";
 
 const HELLO = {
@@ -47,7 +49,7 @@ const front = () =>
 describe("hosts of 2025 over HTTP", () => {
   let http: HttpServer;
   beforeEach(async () => {
-    http = createHttp(await front());
+    http = createHttp(await front(), OPEN);
   });
   afterEach(() => http.close());
 
@@ -146,14 +148,14 @@ describe("the sessions of a server", () => {
   afterEach(() => sessions.close());
 
   const begin = async () => {
-    const response = await sessions.begin(request(HELLO), HELLO);
+    const response = await sessions.begin(request(HELLO), ANN, HELLO);
     await response.text();
     return { status: response.status, id: response.headers.get("mcp-session-id") ?? "", response };
   };
 
   const listen = (id: string): Promise<Response> => {
     const headers = { accept: "text/event-stream", "mcp-session-id": id };
-    return sessions.within(id, request(undefined, headers, "GET"));
+    return sessions.within(id, request(undefined, headers, "GET"), ANN);
   };
 
   it("are at most so many: the one that is idle the longest makes room", async () => {
@@ -192,7 +194,7 @@ describe("the sessions of a server", () => {
   });
 
   it("leave nothing behind when a greeting is refused", async () => {
-    const response = await sessions.begin(request(HELLO, { accept: "text/plain" }), HELLO);
+    const response = await sessions.begin(request(HELLO, { accept: "text/plain" }), ANN, HELLO);
     expect(response.status).toBe(406);
     expect(sessions.count()).toBe(0);
   });

@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { Problem } from "../../contract/errors.ts";
 import { lazily } from "../../kit/lazily.ts";
 import { createLog } from "../../kit/log.ts";
+import { type Caller, openGate, ownCaller } from "../../mcp/gate.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "../../mcp/http.ts";
 import { compose } from "../compose.ts";
 import type { Config } from "../config.ts";
@@ -35,7 +36,9 @@ const checkOpenDoor = ({ remote, tenantId, credentials }: Config, { host }: Addr
 
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
 
-const acceptedBy = ({ http: { hosts, origins } }: Config): HttpOptions => ({
+const acceptedBy = ({
+  http: { hosts, origins },
+}: Config): Pick<HttpOptions, "hosts" | "origins"> => ({
   ...(hosts === undefined ? {} : { hosts }),
   ...(origins === undefined ? {} : { origins }),
 });
@@ -60,9 +63,12 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     settings: config.mcp,
     version: io.version,
     log,
-    open: async () => mcpNeeds(config, composed, { log, door: "http" }),
+    open: async (caller: Caller) => mcpNeeds(config, composed, { log, door: "http", caller }),
   };
-  const mcp = createHttp(front, acceptedBy(config));
+  const mcp = createHttp(front, {
+    ...acceptedBy(config),
+    gate: openGate(ownCaller(config.profile)),
+  });
   try {
     const served = await serve(listenerOf(mcp, platform), address);
     servedAt(served.url);

@@ -12,13 +12,13 @@ const GOODBYE_MS = 500;
 const wayIn = (io: Io, log: Log): { open: Front["open"]; close(): Promise<void> } => {
   let composed: Composed | undefined;
   return {
-    async open() {
+    async open(caller) {
       const { compose } = await import("../compose.ts");
       const { mcpNeeds } = await import("../mcp.ts");
       const { withProfile } = await import("../profile.ts");
       const config = await withProfile(io.config);
       composed = await compose(config, log);
-      return mcpNeeds(config, composed, { log, door: "stdio" });
+      return mcpNeeds(config, composed, { log, door: "stdio", caller });
     },
     close: async () => composed?.close(),
   };

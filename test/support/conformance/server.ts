@@ -7,13 +7,16 @@ import {
 import { z } from "zod";
 import { mcpListener, serve, type Served } from "../../../src/bin/serve.ts";
 import { silentLog } from "../../../src/kit/log.ts";
+import { openGate, SCOPES } from "../../../src/mcp/gate.ts";
 import { createDoor } from "../../../src/mcp/http.ts";
+import { createDemands } from "../../../src/mcp/scopes.ts";
 import { addAsking } from "./asking.ts";
 import { said } from "./content.ts";
 import { addPrompts, addResources, addUtilities } from "./rest.ts";
 import { addRounds } from "./rounds.ts";
 import { addTools } from "./tools.ts";
 
+const VISITOR = { id: "visitor", scopes: SCOPES, profile: "default" };
 const LIST_CHANGED = { listChanged: true };
 
 const CAPABILITIES = {
@@ -62,7 +65,8 @@ export const serveConformance = async (): Promise<Served> => {
     addUtilities(server);
     return server;
   };
-  const door = createDoor({ build, log: silentLog }, { bus });
+  const demands = createDemands({ toolsets: [], readOnly: false });
+  const door = createDoor({ build, demands, log: silentLog }, { bus, gate: openGate(VISITOR) });
   const served = await serve(mcpListener(door), { host: "127.0.0.1", port: 0 });
   return {
     url: `${served.url}/mcp`,

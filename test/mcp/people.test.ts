@@ -1,0 +1,347 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { type Callers, createCallers } from "../../src/mcp/callers.ts";
+import { type Admitted, admitted, type Caller, type Gate, SCOPES } from "../../src/mcp/gate.ts";
+import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
+import type { Front, Needs } from "../../src/mcp/needs.ts";
+import type { Work } from "../../src/mcp/work.ts";
+import { type FakeClock, fakeClock } from "../support/clock.ts";
+import { needsOf, problemIn, type Result } from "./hosts.ts";
+import { scripted, type ScriptedBroker } from "./script.ts";
+
+const ADDRESS = "http://127.0.0.1:8765/mcp";
+
+/** Whoever says their name is believed: how names are proven is the gate's own concern. */
+const believing: Gate = {
+  async admit({ headers }) {
+    const [id = "", ...scopes] = (headers.get("authorization") ?? "").split(" ");
+    if (id === "") return new Response(null, { status: 401 });
+    const known = SCOPES.filter((scope) => scopes.includes(scope));
+    return admitted({ id, scopes: known, profile: id }, { resourceMetadataUrl: "http://x/prm" });
+  },
+  describe: () => undefined,
+};
+
+const ALL = SCOPES.join(" ");
+
+type Person = { broker: ScriptedBroker; closed: number };
+
+/** A front where each caller has a tenant of their own, with a department named after them. */
+const town = async () => {
+  const people = new Map<string, Person>();
+  const opened: string[] = [];
+  const first = await needsOf(scripted({}));
+  const open = async ({ id }: Caller): Promise<Needs> => {
+    opened.push(id);
+    const list = ["a", "b", "c"].map((name) => ({ departmentId: `${id}-${name}`, code: name }));
+    const broker = scripted(
+      {
+        "departments.list": () => list,
+        "departments.get_by_id": () => list[0],
+        "departments.delete": () => null,
+        "disputes.list": () => list,
+      },
+      { tenantId: `tenant of ${id}`, principal: "one credential for all" },
+    );
+    const person: Person = { broker, closed: 0 };
+    broker.close = async () => {
+      person.closed += 1;
+    };
+    people.set(id, person);
+    return { ...first, broker, caller: id };
+  };
+  const front: Front = { ...first, open };
+  return { front, people, opened };
+};
+
+const ERAS = [
+  ["2026", "auto"],
+  ["2025", "legacy"],
+] as const;
+
+describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode) => {
+  let http: HttpServer;
+  let place: Awaited<ReturnType<typeof town>>;
+  beforeEach(async () => {
+    place = await town();
+    http = createHttp(place.front, { gate: believing });
+  });
+  afterEach(() => http.close());
+
+  const as = async (who: string, capabilities: object = {}): Promise<Client> => {
+    const client = new Client(
+      { name: "test", version: "1" },
+      { capabilities, versionNegotiation: { mode } },
+    );
+    const fetch = (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      const asked = new Request(url, init);
+      asked.headers.set("host", "127.0.0.1:8765");
+      asked.headers.set("authorization", who);
+      return http.fetch(asked);
+    };
+    await client.connect(new StreamableHTTPClientTransport(new URL(ADDRESS), { fetch }));
+    return client;
+  };
+  const call = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
+    (await client.callTool({ name, arguments: args })) as unknown as Result;
+
+  it("C-65 each sees their own records, whoever asks at the same time", async () => {
+    const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as(`bob ${ALL}`)]);
+    const rounds = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? ann : bob));
+    const answers = await Promise.all(rounds.map((client) => call(client, "departments_list")));
+    for (const [index, answer] of answers.entries()) {
+      const [mine, theirs] = index % 2 === 0 ? ["ann", "bob"] : ["bob", "ann"];
+      expect(JSON.stringify(answer.structuredContent)).toContain(`${mine}-a`);
+      expect(JSON.stringify(answer)).not.toContain(`${theirs}-`);
+    }
+    expect(place.opened.toSorted()).toEqual(["ann", "bob"]);
+    await Promise.all([ann.close(), bob.close()]);
+  });
+
+  it("C-66 a confirmation given to one is of no use to the other, though both have one credential", async () => {
+    const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as(`bob ${ALL}`)]);
+    const gone = { departmentId: "ann-a" };
+    const asked = await call(ann, "departments_delete", gone);
+    const { confirmationToken } = (asked._meta?.["receivables/confirmation"] ?? {}) as {
+      confirmationToken: string;
+    };
+    const used = await call(bob, "departments_delete", { ...gone, confirmationToken });
+    expect(problemIn(used).code).toBe("confirmation_invalid");
+    const mine = await call(ann, "departments_delete", { ...gone, confirmationToken });
+    expect(mine.structuredContent).toMatchObject({ deleted: true });
+    const acts = (who: string) =>
+      place.people.get(who)?.broker.seen.filter(({ id }) => id === "departments.delete");
+    expect([acts("ann")?.length, acts("bob")?.length]).toEqual([1, 0]);
+    await Promise.all([ann.close(), bob.close()]);
+  });
+
+  it("C-69 all are told of the same tools, whatever they may do", async () => {
+    const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as("bob")]);
+    const [one, other] = await Promise.all([ann.listTools(), bob.listTools()]);
+    expect(other.tools).toEqual(one.tools);
+    expect(place.opened).toEqual([]);
+    await Promise.all([ann.close(), bob.close()]);
+  });
+});
+
+const HELLO = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  },
+};
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+const TWENTY_SIX = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call" };
+
+const toolCall = (name: string, meta?: object) => ({
+  jsonrpc: "2.0",
+  id: 2,
+  method: "tools/call",
+  params: { name, arguments: {}, ...(meta === undefined ? {} : { _meta: meta }) },
+});
+
+describe("one request over HTTP", () => {
+  let http: HttpServer;
+  let place: Awaited<ReturnType<typeof town>>;
+  beforeEach(async () => {
+    place = await town();
+    http = createHttp(place.front, { gate: believing });
+  });
+  afterEach(() => http.close());
+
+  const send = async (
+    who: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+    method = "POST",
+  ) => {
+    const response = await http.fetch(
+      new Request(ADDRESS, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: {
+          host: "127.0.0.1:8765",
+          authorization: who,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...headers,
+        },
+      }),
+    );
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const begin = async (who: string) => (await send(who, HELLO)).headers.get("mcp-session-id") ?? "";
+
+  it("C-65 another person's session is not found, whatever is asked of it, and goes on", async () => {
+    const id = await begin("ann read");
+    const within = { "mcp-session-id": id };
+    const list = { jsonrpc: "2.0", id: 3, method: "tools/list" };
+    const tries = [
+      await send("bob read", list, within),
+      await send("bob read", undefined, { ...within, accept: "text/event-stream" }, "GET"),
+      await send("bob read", undefined, within, "DELETE"),
+    ];
+    expect(tries.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect((await send("ann read", list, within)).status).toBe(200);
+    expect((await send("", list, within)).status).toBe(401);
+  });
+
+  it("C-62 a tool that writes is refused to whoever may only read, with the one scope it needs", async () => {
+    const within = { "mcp-session-id": await begin("ann read") };
+    const modern = (name: string) => ({ ...TWENTY_SIX, "mcp-name": name });
+    const ways: [unknown, Record<string, string>][] = [
+      [toolCall("disputes_create"), {}],
+      [toolCall("disputes_create"), within],
+      [[toolCall("disputes_list"), toolCall("disputes_create")], within],
+      [toolCall("disputes_create", META), modern("disputes_create")],
+    ];
+    for (const [body, headers] of ways) {
+      const { status, headers: got, text } = await send("ann read", body, headers);
+      expect([status, JSON.parse(text).error]).toEqual([403, "insufficient_scope"]);
+      const challenge = got.get("www-authenticate");
+      expect(challenge).toContain('scope="write"');
+      expect(challenge).toContain('resource_metadata="http://x/prm"');
+    }
+    expect(place.opened).toEqual([]);
+  });
+
+  it.each([
+    ["departments_list", "write admin", "read"],
+    ["disputes_update", "read admin", "write"],
+    ["accounts_create", "read admin", "write"],
+    ["departments_delete", "read write", "admin"],
+    ["api_keys_create", "read write", "admin"],
+    ["webhooks_create", "read write", "admin"],
+    ["schedules_delete", "read write", "admin"],
+  ])("C-62 %s is refused to whoever has %s: it needs %s", async (tool, has, needs) => {
+    const { status, headers } = await send(`ann ${has}`, toolCall(tool));
+    expect(status).toBe(403);
+    expect(headers.get("www-authenticate")).toContain(`scope="${needs}"`);
+  });
+
+  it("C-62 a tool named in another spelling does not slip through", async () => {
+    const name = Buffer.from("departments_delete").toString("base64");
+    const headers = { ...TWENTY_SIX, "mcp-name": `=?base64?${name}?=` };
+    const { status, text } = await send("ann read", toolCall("departments_delete", META), headers);
+    expect(status === 403 || text.includes("insufficient_scope") || text.includes("-32020")).toBe(
+      true,
+    );
+    expect(place.people.get("ann")?.broker.seen ?? []).toEqual([]);
+  });
+
+  it.each([
+    ["resources/read", { uri: "receivables://dispute-configuration/departments" }],
+    ["prompts/get", { name: "triage-disputes" }],
+    [
+      "completion/complete",
+      { ref: { type: "ref/prompt", name: "x" }, argument: { name: "a", value: "" } },
+    ],
+  ])("C-62 %s needs read", async (method, params) => {
+    const asked = { jsonrpc: "2.0", id: 4, method, params };
+    const { status, headers } = await send("ann write admin", asked);
+    expect(status).toBe(403);
+    expect(headers.get("www-authenticate")).toContain('scope="read"');
+  });
+});
+
+describe("what is kept ready for callers", () => {
+  const LIMITS = { most: 2, idleMs: 30 * MINUTE };
+  let callers: Callers;
+  let clock: FakeClock;
+  let place: Awaited<ReturnType<typeof town>>;
+  beforeEach(async () => {
+    clock = fakeClock();
+    place = await town();
+    callers = createCallers({ front: place.front, now: clock }, LIMITS);
+  });
+  afterEach(() => callers.close());
+
+  type Context = Parameters<Callers["find"]>[0];
+  const contextOf = (authInfo: Admitted | undefined) =>
+    ({ http: { authInfo } }) as unknown as Context;
+  const from = (id: string) => contextOf(admitted({ id, scopes: SCOPES, profile: id }));
+  const use = (id: string): Promise<Work> => callers.find(from(id), async (work) => work);
+  const closed = (id: string) => place.people.get(id)?.closed;
+
+  it("is made once, for all requests of one caller at once", async () => {
+    const works = await Promise.all([use("ann"), use("ann"), use("bob")]);
+    expect(works[1]).toBe(works[0]);
+    expect(works[2]).not.toBe(works[0]);
+    expect(place.opened).toEqual(["ann", "bob"]);
+  });
+
+  it("is closed when there are too many, the longest unused first, and made anew", async () => {
+    const first = await use("ann");
+    await use("bob");
+    await use("ann");
+    await use("cid");
+    expect(callers.count()).toBe(2);
+    await expect.poll(() => [closed("ann"), closed("bob"), closed("cid")]).toEqual([0, 1, 0]);
+    expect(await use("ann")).toBe(first);
+    await use("bob");
+    expect(place.opened).toEqual(["ann", "bob", "cid", "bob"]);
+  });
+
+  it("is closed when nobody has used it for a while", async () => {
+    await use("ann");
+    clock.advance(LIMITS.idleMs - 1);
+    await use("ann");
+    clock.advance(LIMITS.idleMs - 1);
+    callers.sweep();
+    expect(callers.count()).toBe(1);
+    clock.advance(2);
+    callers.sweep();
+    expect(callers.count()).toBe(0);
+    await expect.poll(() => closed("ann")).toBe(1);
+  });
+
+  it("is not closed under whoever still uses it", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = callers.find(from("ann"), () => promise);
+    await use("bob");
+    await use("cid");
+    await use("dan");
+    expect(closed("ann")).toBe(0);
+    resolve();
+    await slow;
+    await expect.poll(() => closed("ann")).toBe(1);
+  });
+
+  it("is not kept when it could not be made", async () => {
+    const fails = { ...place.front, log: silentLog };
+    let tries = 0;
+    const open = async (caller: Caller) => {
+      tries += 1;
+      if (tries === 1) throw new Error("the profile is not there yet");
+      return place.front.open(caller);
+    };
+    const own = createCallers({ front: { ...fails, open }, now: clock }, LIMITS);
+    await expect(own.find(from("ann"), async () => 1)).rejects.toThrow("not there yet");
+    expect(own.count()).toBe(0);
+    expect(await own.find(from("ann"), async () => 2)).toBe(2);
+    await own.close();
+    expect(closed("ann")).toBe(1);
+  });
+
+  it("is closed with the server, all of it", async () => {
+    await Promise.all([use("ann"), use("bob")]);
+    await callers.close();
+    expect([closed("ann"), closed("bob")]).toEqual([1, 1]);
+  });
+
+  it("is nobody's whom the gate has not let in", async () => {
+    await expect(callers.find(contextOf(undefined), async () => 1)).rejects.toThrow("the gate");
+  });
+});
