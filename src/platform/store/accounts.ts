@@ -1,4 +1,4 @@
-import { among } from "./among.ts";
+import { amongKeys } from "./among.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { AccountRow } from "./tables.ts";
@@ -28,7 +28,7 @@ export const findAccounts = (
     .selectFrom("accounts")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(among(db, "account_number", numbers))
+    .where(amongKeys(db, "account_number", numbers))
     .execute();
 
 const parentByNumber = prepared((db: Db, tenantId: string, number: string) =>

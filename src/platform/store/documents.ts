@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { among } from "./among.ts";
+import { among, amongKeys } from "./among.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { DocumentClosureRow, DocumentRow } from "./tables.ts";
@@ -29,7 +29,7 @@ export const findDocuments = (
     .selectFrom("documents")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(among(db, "document_number", numbers))
+    .where(amongKeys(db, "document_number", numbers))
     .execute();
 
 /** The documents that bear one of these names, whether as their own numbers or as their invoices'. */
@@ -98,7 +98,7 @@ export const addClosures = async (
     .select("document_number")
     .select((eb) => eb.fn.max("number").as("last"))
     .where("tenant_id", "=", tenantId)
-    .where(among(tx, "document_number", numbers))
+    .where(amongKeys(tx, "document_number", numbers))
     .groupBy("document_number")
     .execute();
   const last = new Map(known.map((row) => [row.document_number, row.last]));
@@ -124,7 +124,7 @@ export const findLastClosures = async (
     .selectFrom("document_closures")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(among(db, "document_number", numbers))
+    .where(amongKeys(db, "document_number", numbers))
     .orderBy("number")
     .execute();
   return [...new Map(closures.map((closure) => [closure.document_number, closure])).values()];

@@ -5,7 +5,7 @@ import type { Field } from "../../contract/payments/field.ts";
 import { columnsOf, storedValue, TABLES, type Value } from "./payments/columns.ts";
 import { findSeqs, type Scan } from "./payments/find.ts";
 import { readRows, type RowText } from "./payments/rows.ts";
-import { among } from "./among.ts";
+import { amongKeys } from "./among.ts";
 import { isPostgres } from "./copy.ts";
 import type { Db } from "./port.ts";
 import type { PaymentRow } from "./tables.ts";
@@ -96,7 +96,7 @@ export const findKnown = async (
 ): Promise<KnownPayment[]> => {
   const { rows } = await sql<KnownPayment>`
     select id, seq, sent_hash, created_at from ${sql.table(TABLES[source])}
-    where tenant_id = ${tenantId} and ${among(db, "id", ids)}`.execute(db);
+    where tenant_id = ${tenantId} and ${amongKeys(db, "id", ids)}`.execute(db);
   return rows;
 };
 

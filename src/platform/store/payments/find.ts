@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Source } from "../../../contract/payments/catalogue.ts";
 import type { Filter } from "../../../contract/payments/filter.ts";
-import { among } from "../among.ts";
+import { amongKeys } from "../among.ts";
 import { isPostgres } from "../copy.ts";
 import type { Db } from "../port.ts";
 import { TABLES } from "./columns.ts";
@@ -80,7 +80,7 @@ const candidates = async (db: Db, scan: Scan): Promise<number[] | undefined> => 
 async function* amongCandidates(db: Db, scan: Scan, found: readonly number[]) {
   for (let from = 0; from < found.length; from += LISTED_AT_ONCE) {
     const some = found.slice(from, from + LISTED_AT_ONCE);
-    const where = sql<boolean>`${among(db, "seq", some)} and ${matches(db, scan.filter)}`;
+    const where = sql<boolean>`${amongKeys(db, "seq", some)} and ${matches(db, scan.filter)}`;
     yield seqsWhere(db, scan, where, some.length);
   }
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Source } from "../../../contract/payments/catalogue.ts";
 import type { Field } from "../../../contract/payments/field.ts";
-import { among } from "../among.ts";
+import { amongKeys } from "../among.ts";
 import { isPostgres } from "../copy.ts";
 import type { Db } from "../port.ts";
 import { type Column, columnFor, TABLES, type Value } from "./columns.ts";
@@ -47,7 +47,7 @@ const within = (db: Db, seqs: readonly number[]): RawBuilder<boolean> => {
   const last = seqs.at(-1) ?? 0;
   return last - first === seqs.length - 1
     ? sql`seq >= ${first} and seq <= ${last}`
-    : among(db, "seq", seqs);
+    : amongKeys(db, "seq", seqs);
 };
 
 const fromSqlite = async (db: Db, wanted: Wanted, seqs: readonly number[]): Promise<string> => {
