@@ -1,5 +1,6 @@
 import type { Benchmark } from "./measure.ts";
 import { demoBenchmarks } from "./platform/demo.ts";
+import { exportBenchmarks } from "./platform/exports.ts";
 import { httpBenchmarks } from "./platform/http.ts";
 import { importBenchmarks } from "./platform/import.ts";
 import { paymentBenchmarks } from "./platform/payments.ts";
@@ -13,6 +14,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...httpBenchmarks,
   ...scaleBenchmarks,
   ...importBenchmarks,
+  ...exportBenchmarks,
   ...paymentBenchmarks,
   ...webhookBenchmarks,
   ...demoBenchmarks,

@@ -10,6 +10,7 @@ import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { insertUser } from "../../src/platform/admin/users.ts";
 import { createScanner } from "../../src/platform/scan/scanner.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
+import type { FileStore } from "../../src/platform/files/port.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { insertDisputes } from "../../src/platform/store/disputes.ts";
 import type { Db, Store } from "../../src/platform/store/port.ts";
@@ -140,6 +141,7 @@ export type Bench = {
   path: string;
   store: Store;
   platform: Platform;
+  files: FileStore;
   ledgers: Ledger[];
   close(): Promise<void>;
 };
@@ -154,10 +156,11 @@ export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
     // oxlint-disable-next-line no-await-in-loop -- one writer
     ledgers.push(await fill(store, `ledger-${size}`, size));
   }
+  const files = diskFiles(join(folder, "files"));
   const platform = createPlatform({
     ...needs,
     store,
-    files: diskFiles(join(folder, "files")),
+    files,
     log: createLog("error"),
     masterKey: MASTER_KEY,
     scanner: createScanner(),
@@ -187,6 +190,7 @@ export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
     path,
     store,
     platform,
+    files,
     ledgers,
     async close() {
       await platform.close();

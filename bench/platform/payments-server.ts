@@ -30,11 +30,11 @@ const intoBuffer = async (): Promise<number> => {
     upTo,
   };
   const { seqs } = await findPage(db, scan, rows);
-  const texts: Buffer[] = [];
-  for await (const { text } of readPayments(db, { tenantId, source: "cashapp", fields }, seqs)) {
-    texts.push(Buffer.from(text));
+  const parts: Uint8Array[] = [];
+  for await (const { bytes } of readPayments(db, { tenantId, source: "cashapp", fields }, seqs)) {
+    parts.push(bytes);
   }
-  const whole = Buffer.concat(texts);
+  const whole = Buffer.concat(parts);
   await close();
   if (whole.length < rows) throw new Error("the page is not whole");
   return performance.now() - began;

@@ -500,12 +500,18 @@ onEveryStore("export runs", (at) => {
     const id = await schedule();
     const files = diskFiles(at().files);
     let swept: unknown;
+    let sweeping = Promise.resolve();
+    const sweep = async (): Promise<void> => {
+      for (const path of await chunkFiles()) await utimes(path, 1, 1);
+      swept = await at().platform.sweep();
+    };
     const careful: FileStore = {
       ...files,
       async put(...asked) {
         const kept = await files.put(...asked);
-        for (const path of await chunkFiles()) await utimes(path, 1, 1);
-        swept = await at().platform.sweep();
+        // One after the other: several would each count what runs before this one left.
+        sweeping = sweeping.then(sweep);
+        await sweeping;
         return kept;
       },
     };

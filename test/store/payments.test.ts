@@ -29,8 +29,12 @@ onEveryStore("streams of payment rows", (at) => {
     ]);
     const scan = { tenantId: TENANT, source: "bpn" as const, filter: filterOf(filters), after: 0 };
     const read: Record<string, unknown>[] = [];
-    for await (const { text, rowCount } of streamPayments(snapshot.db, { ...scan, upTo }, fields)) {
-      const some = JSON.parse(`[${text}]`) as Record<string, unknown>[];
+    for await (const { bytes, rowCount } of streamPayments(
+      snapshot.db,
+      { ...scan, upTo },
+      fields,
+    )) {
+      const some = JSON.parse(`[${String(Buffer.from(bytes))}]`) as Record<string, unknown>[];
       expect(some).toHaveLength(rowCount);
       read.push(...some);
     }
@@ -54,8 +58,12 @@ onEveryStore("streams of payment rows", (at) => {
       const found: string[] = [];
       const filter = filterOf(filters);
       const id = fields.slice(0, 1);
-      for await (const { text } of streamPayments(at().store.read, { ...scan, filter }, id)) {
-        found.push(...(JSON.parse(`[${text}]`) as { id: string }[]).map((row) => row.id));
+      for await (const { bytes } of streamPayments(at().store.read, { ...scan, filter }, id)) {
+        found.push(
+          ...(JSON.parse(`[${String(Buffer.from(bytes))}]`) as { id: string }[]).map(
+            (row) => row.id,
+          ),
+        );
       }
       const updatedAt = "2026-01-01T00:00:00.000Z";
       const expected = rows.filter(

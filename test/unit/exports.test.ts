@@ -5,10 +5,10 @@ import {
   compressed,
   decompressed,
   inChunks,
-  type RowText,
   rowsBetween,
 } from "../../src/platform/exports/chunk.ts";
 import { nextSlot } from "../../src/platform/exports/slot.ts";
+import type { RowBytes } from "../../src/platform/store/payments/rows.ts";
 
 describe("slots", () => {
   it("SC-16 D-SCH-5 lie on the schedule's own grid, ahead of now, and never drift", () => {
@@ -26,11 +26,14 @@ describe("slots", () => {
 
 const row = fc.record({ name: fc.string({ unit: "grapheme" }), amount: fc.integer() });
 
-async function* textsOf(batches: readonly object[][]): AsyncGenerator<RowText> {
+async function* bytesOf(batches: readonly object[][]): AsyncGenerator<RowBytes> {
   for (const rows of batches) {
-    yield { text: rows.map((one) => JSON.stringify(one)).join(",\n"), rowCount: rows.length };
+    const text = rows.map((one) => JSON.stringify(one)).join(",\n");
+    yield { bytes: Buffer.from(text), rowCount: rows.length };
   }
 }
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 describe("chunks", () => {
   it("cut rows however they come into equal lengths, and give back any of them", async () => {
@@ -39,20 +42,20 @@ describe("chunks", () => {
     await fc.assert(
       fc.asyncProperty(batches, size, fc.nat(), fc.nat(), async (given, length, a, b) => {
         const all = given.flat();
-        const chunks: RowText[] = [];
-        for await (const chunk of inChunks(textsOf(given), length)) chunks.push(chunk);
+        const chunks: RowBytes[] = [];
+        for await (const chunk of inChunks(bytesOf(given), length)) chunks.push(chunk);
         const counts = chunks.map(({ rowCount }) => rowCount);
         expect(counts.slice(0, -1).every((count) => count === length)).toBe(true);
         expect(counts.reduce((sum, count) => sum + count, 0)).toBe(all.length);
-        const parsed = chunks.map(({ text }) => JSON.parse(`[${text}]`) as object[]);
+        const parsed = chunks.map(({ bytes }) => JSON.parse(`[${textOf(bytes)}]`) as object[]);
         expect(parsed.map((rows) => rows.length)).toEqual(counts);
         expect(parsed.flat()).toEqual(all);
-        for (const [index, { text, rowCount }] of chunks.entries()) {
+        for (const [index, { bytes, rowCount }] of chunks.entries()) {
           const [from, to] = [a % rowCount, b % rowCount].toSorted((x, y) => x - y) as [
             number,
             number,
           ];
-          const part = rowsBetween(Buffer.from(text), from, to + 1).toString();
+          const part = rowsBetween(Buffer.from(bytes), from, to + 1).toString();
           expect(JSON.parse(`[${part}]`)).toEqual(parsed[index]?.slice(from, to + 1));
         }
       }),
@@ -61,7 +64,7 @@ describe("chunks", () => {
 
   it("are one frame of zstd each, and refused when a byte differs", async () => {
     const text = '{"a":1},\n{"a":2}';
-    const bytes = await compressed(text);
+    const bytes = await compressed(Buffer.from(text));
     expect(bytes.readUInt32LE(0)).toBe(0xfd2fb528);
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     const written = { key: "k", size: bytes.length, sha256 };

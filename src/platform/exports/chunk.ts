@@ -1,25 +1,24 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+import { BETWEEN_ROWS, type RowBytes } from "../store/payments/rows.ts";
 
 /** How many rows a snapshot's chunk has, the last one excepted. */
 export const CHUNK_ROWS = 10_000;
 
-/** Rows as JSON objects with `,\n` between them; a row itself holds no line feed. */
-export type RowText = { text: string; rowCount: number };
-
-export const BETWEEN_ROWS = ",\n";
-
+const BETWEEN = Buffer.from(BETWEEN_ROWS);
 const LEVEL = 3;
 const LINE_FEED = 0x0a;
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } };
+// Large enough for nearly every chunk: by default the pieces are so small that joining them costs more than the work.
+const PIECE = { chunkSize: 8 * 1024 ** 2 };
+const OPTIONS = { ...PIECE, params: { [constants.ZSTD_c_compressionLevel]: LEVEL } };
 
-/** Text as one frame. */
-export const compressed = (text: string): Promise<Buffer> => compress(Buffer.from(text), OPTIONS);
+/** Rows as one frame. */
+export const compressed = (rows: Uint8Array): Promise<Buffer> => compress(rows, OPTIONS);
 
 /** The bytes of a chunk's file are not those that were written. */
 export class CorruptChunk extends Error {
@@ -37,7 +36,7 @@ export const decompressed = async (bytes: Buffer, { key, size, sha256 }: Written
   if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
     throw new CorruptChunk(key, "has other bytes than were written");
   }
-  return decompress(bytes);
+  return decompress(bytes, PIECE);
 };
 
 /** Where the row of a number begins; its end where it has no such row. */
@@ -45,7 +44,7 @@ const startOf = (rows: Buffer, number: number): number => {
   let at = 0;
   for (let row = 0; row < number; row += 1) {
     at = rows.indexOf(LINE_FEED, at) + 1;
-    if (at === 0) return rows.length + BETWEEN_ROWS.length;
+    if (at === 0) return rows.length + BETWEEN.length;
   }
   return at;
 };
@@ -53,41 +52,35 @@ const startOf = (rows: Buffer, number: number): number => {
 /** Some rows of a chunk, without what stands between them and their neighbours. */
 export const rowsBetween = (rows: Buffer, from: number, to: number): Buffer => {
   const start = startOf(rows, from);
-  const end = start + startOf(rows.subarray(start), to - from) - BETWEEN_ROWS.length;
+  const end = start + startOf(rows.subarray(start), to - from) - BETWEEN.length;
   return rows.subarray(start, end);
 };
 
+const joined = (parts: readonly Uint8Array[]): Buffer =>
+  Buffer.concat(parts.flatMap((part, index) => (index === 0 ? [part] : [BETWEEN, part])));
+
 /** Rows cut and joined to chunks of equal length. */
 export async function* inChunks(
-  rows: AsyncIterable<RowText>,
+  rows: AsyncIterable<RowBytes>,
   size = CHUNK_ROWS,
-): AsyncGenerator<RowText> {
-  let texts: string[] = [];
+): AsyncGenerator<RowBytes> {
+  let parts: Uint8Array[] = [];
   let count = 0;
-  for await (const { text, rowCount } of rows) {
-    let rest = text;
+  for await (const { bytes, rowCount } of rows) {
+    let rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let left = rowCount;
     while (count + left >= size) {
       const taken = size - count;
-      const end = endOf(rest, taken, left);
-      texts.push(rest.slice(0, end));
-      yield { text: texts.join(BETWEEN_ROWS), rowCount: size };
-      rest = rest.slice(end + BETWEEN_ROWS.length);
+      const next = taken === left ? rest.length + BETWEEN.length : startOf(rest, taken);
+      yield { bytes: joined([...parts, rest.subarray(0, next - BETWEEN.length)]), rowCount: size };
+      rest = rest.subarray(next);
       left -= taken;
-      texts = [];
+      parts = [];
       count = 0;
     }
     if (left === 0) continue;
-    texts.push(rest);
+    parts.push(rest);
     count += left;
   }
-  if (count > 0) yield { text: texts.join(BETWEEN_ROWS), rowCount: count };
+  if (count > 0) yield { bytes: joined(parts), rowCount: count };
 }
-
-/** Where the first rows of a text end. */
-const endOf = (text: string, wanted: number, rowCount: number): number => {
-  if (wanted === rowCount) return text.length;
-  let at = -1;
-  for (let row = 0; row < wanted; row += 1) at = text.indexOf("\n", at + 1);
-  return at - 1;
-};

@@ -6,13 +6,13 @@ import { errorFields, type Log } from "../../kit/log.ts";
 import type { FileStore } from "../files/port.ts";
 import { findRun, moveRun, insertChunks } from "../store/export-runs.ts";
 import { lastSeq, streamPayments } from "../store/payments.ts";
+import type { RowBytes } from "../store/payments/rows.ts";
 import type { Db, Snapshot, Store } from "../store/port.ts";
 import { findSchedule } from "../store/schedules.ts";
 import type { ErrorStage, ExportRunRow, ScheduleRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Job, JobKind } from "../work/job.ts";
-import type { RowText } from "./chunk.ts";
 import { chunkKeys } from "./file-key.ts";
 import { RUN_JOB } from "./schedule-job.ts";
 import { type Chunk, writeSnapshot } from "./snapshot.ts";
@@ -71,10 +71,10 @@ export const selectionOf = ({ source, fields, filters }: ScheduleRow): Selection
 
 /** What is checked while rows are read: that somebody still wants them, and that they are not too many. */
 async function* bounded(
-  rows: AsyncIterable<RowText>,
+  rows: AsyncIterable<RowBytes>,
   { clock, limits }: RunNeeds,
   { signal }: Job,
-): AsyncGenerator<RowText> {
+): AsyncGenerator<RowBytes> {
   const until = clock() + limits.ms;
   let count = 0;
   try {

@@ -1,15 +1,9 @@
 import { buffer } from "node:stream/consumers";
+import { ahead } from "../../kit/ahead.ts";
 import type { FileStore } from "../files/port.ts";
 import type { RunChunkRow } from "../store/tables.ts";
-import {
-  BETWEEN_ROWS,
-  compressed,
-  CorruptChunk,
-  decompressed,
-  inChunks,
-  rowsBetween,
-} from "./chunk.ts";
-import type { RowText } from "./chunk.ts";
+import { BETWEEN_ROWS, type RowBytes } from "../store/payments/rows.ts";
+import { compressed, CorruptChunk, decompressed, inChunks, rowsBetween } from "./chunk.ts";
 
 /** A chunk as it was written; its run is not told of it yet. */
 export type Chunk = Omit<RunChunkRow, "tenant_id" | "run_id">;
@@ -20,35 +14,27 @@ async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** Writes rows as chunks, in bounded memory: while one is compressed and written, the next is read. */
+/** So many chunks are under way at a time: their files take many turns of the event loop, and rows take the turns. */
+const AT_ONCE = 3;
+
+/** Writes rows as chunks, in bounded memory, and gives them in their order. */
 export async function* writeSnapshot(
   files: FileStore,
-  rows: AsyncIterable<RowText>,
+  rows: AsyncIterable<RowBytes>,
   keyOf: (number: number) => string,
 ): AsyncGenerator<Chunk> {
-  const write = async (number: number, first_row: number, { text, rowCount }: RowText) => {
-    const file_key = keyOf(number);
-    const bytes = await compressed(text);
-    const { size: file_size, sha256 } = await files.put(file_key, only(bytes), MOST_BYTES);
-    return { number, first_row, row_count: rowCount, file_key, file_size, sha256 };
-  };
   let number = 0;
-  let first = 0;
-  let writing: Promise<Chunk> | undefined;
-  try {
-    for await (const chunk of inChunks(rows)) {
-      if (writing !== undefined) yield await writing;
-      writing = write(number, first, chunk);
-      // Heard where it is awaited; until then its failure is nobody's.
-      writing.catch(() => {});
-      number += 1;
-      first += chunk.rowCount;
-    }
-    if (writing !== undefined) yield await writing;
-  } finally {
-    // Nothing is written any more once this has ended.
-    await writing?.catch(() => {});
-  }
+  let first_row = 0;
+  const write = async ({ bytes, rowCount: row_count }: RowBytes): Promise<Chunk> => {
+    const file_key = keyOf(number);
+    const place = { number, first_row, row_count, file_key };
+    number += 1;
+    first_row += row_count;
+    const frame = await compressed(bytes);
+    const { size: file_size, sha256 } = await files.put(file_key, only(frame), MOST_BYTES);
+    return { ...place, file_size, sha256 };
+  };
+  yield* ahead(inChunks(rows), AT_ONCE, write);
 }
 
 /** The rows of a chunk; throws CorruptChunk where they are not what was written. */
@@ -78,23 +64,24 @@ export const openRows = async (
   chunks: readonly RunChunkRow[],
   { from, to }: { from: number; to: number },
 ): Promise<AsyncGenerator<Uint8Array>> => {
-  const open = (chunk: RunChunkRow | undefined): Promise<Buffer> | undefined => {
-    const opened = chunk && readChunk(files, chunk);
-    opened?.catch(() => {});
-    return opened;
-  };
-  const first = open(chunks[0]);
-  await first;
+  const read = ahead(chunks, AT_ONCE, async (chunk) => ({
+    ...chunk,
+    bytes: await readChunk(files, chunk),
+  }));
+  let next = await read.next();
   async function* rows(): AsyncGenerator<Uint8Array> {
-    let next = first;
-    for (const [index, chunk] of chunks.entries()) {
-      const opened = await next;
-      next = open(chunks[index + 1]);
-      if (opened === undefined) return;
-      if (index > 0) yield BETWEEN;
-      const { first_row, row_count } = chunk;
-      const last = Math.min(row_count, to - first_row);
-      yield* pieces(rowsBetween(opened, Math.max(0, from - first_row), last));
+    try {
+      for (let index = 0; next.done !== true; index += 1) {
+        if (index > 0) yield BETWEEN;
+        const { first_row, row_count, bytes } = next.value;
+        const [begin, end] = [Math.max(0, from - first_row), Math.min(row_count, to - first_row)];
+        const isWhole = begin === 0 && end === row_count;
+        yield* pieces(isWhole ? bytes : rowsBetween(bytes, begin, end));
+        // oxlint-disable-next-line no-await-in-loop -- one after the other is how they are sent
+        next = await read.next();
+      }
+    } finally {
+      await read.return();
     }
   }
   return rows();

@@ -13,7 +13,7 @@ import { DAY } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import { findPage, lastSeq, readPayments } from "../store/payments.ts";
-import { BETWEEN_ROWS } from "../store/payments/rows.ts";
+import { BETWEEN_ROWS, type RowBytes } from "../store/payments/rows.ts";
 
 const CURSOR_LIFE = DAY;
 
@@ -30,13 +30,14 @@ type Place = { after: number; upTo: number | undefined };
 
 type Query = { selection: Selection; limit: number; cursor: string | undefined };
 
+const BETWEEN = Buffer.from(BETWEEN_ROWS);
+
 /** The rows with commas between, as they are read. */
-async function* bytesOf(rows: AsyncIterable<{ text: string }>): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
-  let separator = "";
-  for await (const { text } of rows) {
-    yield encoder.encode(separator + text);
-    separator = BETWEEN_ROWS;
+async function* bytesOf(rows: AsyncIterable<RowBytes>): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const { bytes } of rows) {
+    yield isFirst ? bytes : Buffer.concat([BETWEEN, bytes]);
+    isFirst = false;
   }
 }
 

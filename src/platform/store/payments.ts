@@ -3,8 +3,8 @@ import { sql } from "kysely";
 import { CATALOGUE, type Source } from "../../contract/payments/catalogue.ts";
 import type { Field } from "../../contract/payments/field.ts";
 import { columnsOf, storedValue, TABLES, type Value } from "./payments/columns.ts";
-import { findSeqs, type Scan } from "./payments/find.ts";
-import { readRows, type RowText } from "./payments/rows.ts";
+import { findSeqs, inSlices, type Scan, stretches } from "./payments/find.ts";
+import { numbered, type RowBytes, rowReader, type Wanted } from "./payments/rows.ts";
 import { amongKeys } from "./among.ts";
 import { isPostgres } from "./copy.ts";
 import type { Db } from "./port.ts";
@@ -36,18 +36,18 @@ export const findPage = async (
 };
 
 // SQLite answers while nothing else runs; PostgreSQL is far away, so it is asked for more.
-const ROWS_AT_ONCE = { sqlite: 500, postgres: 2000 };
+const rowsAtOnce = (db: Db): number => (isPostgres(db) ? 2000 : 500);
 
 /** The rows of these numbers, some at a time, each time with the other work of the process between. */
 export async function* readPayments(
   db: Db,
-  wanted: { tenantId: string; source: Source; fields: readonly Field[] },
+  wanted: Wanted,
   seqs: readonly number[],
-): AsyncGenerator<RowText, void, undefined> {
-  const size = ROWS_AT_ONCE[isPostgres(db) ? "postgres" : "sqlite"];
-  for (let from = 0; from < seqs.length; from += size) {
-    if (from > 0) await setImmediate();
-    yield readRows(db, wanted, seqs.slice(from, from + size));
+): AsyncGenerator<RowBytes, void, undefined> {
+  const read = rowReader(db, wanted);
+  for (const some of inSlices(seqs, rowsAtOnce(db))) {
+    yield read(numbered(db, some));
+    await setImmediate();
   }
 }
 
@@ -59,9 +59,12 @@ export async function* streamPayments(
   db: Db,
   scan: Scan,
   fields: readonly Field[],
-): AsyncGenerator<RowText, void, undefined> {
-  for await (const seqs of findSeqs(db, scan, Infinity)) {
-    yield* readPayments(db, { ...scan, fields }, seqs);
+): AsyncGenerator<RowBytes, void, undefined> {
+  const read = rowReader(db, { ...scan, fields });
+  for await (const where of stretches(db, scan, rowsAtOnce(db))) {
+    const rows = await read(where);
+    if (rows.rowCount > 0) yield rows;
+    await setImmediate();
   }
 }
 

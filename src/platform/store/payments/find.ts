@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Source } from "../../../contract/payments/catalogue.ts";
 import type { Filter } from "../../../contract/payments/filter.ts";
 import { amongKeys } from "../among.ts";
@@ -7,6 +7,7 @@ import { isPostgres } from "../copy.ts";
 import type { Db } from "../port.ts";
 import { TABLES } from "./columns.ts";
 import { condition, matches } from "./filter.ts";
+import { numbered } from "./rows.ts";
 
 /** The rows of a source that a filter keeps, of those with `after < seq <= upTo`. */
 export type Scan = {
@@ -23,6 +24,10 @@ const SQLITE_SCANNED = 5000;
 const MOST_INDEXED = 10_000;
 const LISTED_AT_ONCE = 1000;
 const MOST_AT_ONCE = 10_000;
+
+export function* inSlices(seqs: readonly number[], size: number): Generator<number[]> {
+  for (let from = 0; from < seqs.length; from += size) yield seqs.slice(from, from + size);
+}
 
 const seqsWhere = async (
   db: Db,
@@ -78,8 +83,7 @@ const candidates = async (db: Db, scan: Scan): Promise<number[] | undefined> => 
 };
 
 async function* amongCandidates(db: Db, scan: Scan, found: readonly number[]) {
-  for (let from = 0; from < found.length; from += LISTED_AT_ONCE) {
-    const some = found.slice(from, from + LISTED_AT_ONCE);
+  for (const some of inSlices(found, LISTED_AT_ONCE)) {
     const where = sql<boolean>`${amongKeys(db, "seq", some)} and ${matches(db, scan.filter)}`;
     yield seqsWhere(db, scan, where, some.length);
   }
@@ -95,6 +99,33 @@ async function* inOrder(db: Db, scan: Scan, most: number) {
     const seqs = await seqsWhere(db, scan, sql`${between(after, upTo)} and ${filter}`, size);
     yield seqs;
     after = seqs.length === size ? (seqs.at(-1) ?? upTo) : upTo;
+  }
+}
+
+/**
+ * What is true of the rows that a filter keeps, in their order and not many at a time. SQLite finds rows as it reads
+ * them; PostgreSQL, which is far away, is asked for the numbers of many at once.
+ */
+export async function* stretches(
+  db: Db,
+  scan: Scan,
+  size: number,
+): AsyncGenerator<RawBuilder<boolean>, void, undefined> {
+  if (isPostgres(db)) {
+    for await (const seqs of findSeqs(db, scan, Infinity)) {
+      for (const some of inSlices(seqs, size)) yield numbered(db, some);
+    }
+    return;
+  }
+  const few = await candidates(db, scan);
+  const filter = matches(db, scan.filter);
+  if (few !== undefined) {
+    for (const some of inSlices(few, size)) yield sql<boolean>`${numbered(db, some)} and ${filter}`;
+    return;
+  }
+  for (let { after } = scan; after < scan.upTo; after += size) {
+    const upTo = Math.min(scan.upTo, after + size);
+    yield sql<boolean>`${between(after, upTo)} and ${filter}`;
   }
 }
 

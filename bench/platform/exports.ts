@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { zstdDecompress } from "node:zlib";
+import { iso } from "../../src/kit/clock.ts";
+import { compressed } from "../../src/platform/exports/chunk.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
+import { findChunks, findLastCompleted } from "../../src/platform/store/export-runs.ts";
+import type { ExportRunRow } from "../../src/platform/store/tables.ts";
+import { type Benchmark, interleaved, wallMs } from "../measure.ts";
+import { type Bench, openLedgers } from "./ledger.ts";
+import { fillPayments } from "./payment-rows.ts";
+
+const ROWS = Number(process.env["BENCH_ROWS"] ?? 100_000);
+const BASE = "/api/v1/remittance-export";
+const inflate = promisify(zstdDecompress);
+// As the platform does it: in the small pieces of the default it takes twice as long.
+const decompress = (bytes: Buffer): Promise<Buffer> => inflate(bytes, { chunkSize: 8 * 1024 ** 2 });
+
+type Exports = Bench & { run(): Promise<ExportRunRow>; ask(path: string): Promise<Response> };
+
+/** A tenant with payments, and a way to run an export of all of them. */
+const open = async (): Promise<Exports> => {
+  const bench = await openLedgers([1]);
+  const [ledger] = bench.ledgers;
+  if (ledger === undefined) throw new Error("no ledger");
+  const { tenantId, ingestKey } = ledger;
+  await fillPayments(bench.store, tenantId, ROWS);
+  const send = async (method: string, path: string, body?: object): Promise<Response> =>
+    bench.platform.fetch(
+      new Request(`http://bench.test${BASE}${path}`, {
+        method,
+        headers: { "X-API-Key": ingestKey, "Content-Type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    );
+  return {
+    ...bench,
+    ask: (path) => send("GET", path),
+    async run() {
+      const filters = { currencyCode: { eq: "USD" } };
+      const firstRunAt = iso(Date.now());
+      const body = { source: "cashapp", intervalMs: 300_000, firstRunAt, filters };
+      const made = (await (await send("POST", "/schedules", body)).json()) as { id: string };
+      await bench.platform.worker.runDue();
+      const run = await findLastCompleted(bench.store.read, tenantId, made.id);
+      await send("DELETE", `/schedules/${made.id}`);
+      if (run?.row_count !== ROWS) throw new Error("the run has not completed");
+      return run;
+    },
+  };
+};
+
+const chunksOf = async ({ store, files }: Exports, run: ExportRunRow): Promise<Buffer[]> => {
+  const chunks = await findChunks(store.read, run, { from: 0, to: ROWS });
+  return Promise.all(
+    chunks.map(async ({ file_key }) => {
+      const file = await files.open(file_key);
+      if (file === undefined) throw new Error("a chunk is lost");
+      return buffer(file.bytes);
+    }),
+  );
+};
+
+async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+export const exportBenchmarks: readonly Benchmark[] = [
+  {
+    name: "snapshot",
+    about: `a run of ${ROWS} rows / compressing and writing its chunks from memory`,
+    unit: "ms",
+    aim: 2,
+    async run({ runs }) {
+      const exports = await open();
+      const chunks = await chunksOf(exports, await exports.run());
+      const rows = await Promise.all(chunks.map(decompress));
+      const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
+      const files = diskFiles(folder);
+      let written = 0;
+      const write = async (): Promise<void> => {
+        for (const some of rows) {
+          written += 1;
+          // oxlint-disable no-await-in-loop -- as a run does
+          const chunk = await compressed(some);
+          await files.put(`bench/chunk-${written}`, only(chunk), chunk.length);
+          // oxlint-enable no-await-in-loop
+        }
+      };
+      const samples = await interleaved(
+        { ours: () => wallMs(() => exports.run()), base: () => wallMs(write) },
+        { runs: Math.min(runs, 5), warmUp: 1 },
+      );
+      rmSync(folder, { recursive: true, force: true });
+      await exports.close();
+      return samples;
+    },
+  },
+  {
+    name: "snapshot-page",
+    about: `a page of ${ROWS} rows of a run / reading and inflating its chunks`,
+    unit: "ms",
+    aim: 1.3,
+    async run(options) {
+      const exports = await open();
+      const run = await exports.run();
+      const path = `/export-runs/${run.schedule_id}/data?limit=${ROWS}`;
+      const page = async (): Promise<void> => {
+        const { body } = await exports.ask(path);
+        if (body === null) throw new Error("no rows");
+        for await (const _piece of body);
+      };
+      const inflateAll = async (): Promise<void> => {
+        for (const chunk of await chunksOf(exports, run)) {
+          // oxlint-disable-next-line no-await-in-loop -- as a page does
+          await decompress(chunk);
+        }
+      };
+      const samples = await interleaved(
+        { ours: () => wallMs(page), base: () => wallMs(inflateAll) },
+        options,
+      );
+      await exports.close();
+      return samples;
+    },
+  },
+];

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { ahead } from "../../src/kit/ahead.ts";
+
+/** What was begun and ended, with a hand on when. */
+const making = () => {
+  const begun: number[] = [];
+  const ended: number[] = [];
+  const gates = new Map<number, PromiseWithResolvers<void>>();
+  const gateOf = (one: number) => {
+    const gate = gates.get(one) ?? Promise.withResolvers<void>();
+    gates.set(one, gate);
+    return gate;
+  };
+  const make = async (one: number): Promise<string> => {
+    begun.push(one);
+    await gateOf(one).promise;
+    ended.push(one);
+    return `made ${one}`;
+  };
+  return { begun, ended, make, gateOf };
+};
+
+describe("making ahead", () => {
+  it("begins some before they are wanted, and gives all in their order", async () => {
+    const { begun, make, gateOf } = making();
+    const made = ahead([1, 2, 3, 4], 3, make);
+    const first = made.next();
+    await expect.poll(() => begun).toEqual([1, 2, 3]);
+    gateOf(2).resolve();
+    gateOf(3).resolve();
+    gateOf(1).resolve();
+    expect((await first).value).toBe("made 1");
+    gateOf(4).resolve();
+    const rest: string[] = [];
+    for await (const one of made) rest.push(one);
+    expect(rest).toEqual(["made 2", "made 3", "made 4"]);
+  });
+
+  it("ends only when nothing is under way, where one fails", async () => {
+    const { begun, ended, make, gateOf } = making();
+    gateOf(1).reject(new Error("no"));
+    setImmediate(gateOf(2).resolve);
+    await expect(ahead([1, 2, 3], 2, make).next()).rejects.toThrow("no");
+    expect([begun, ended]).toEqual([[1, 2], [2]]);
+  });
+
+  it("ends only when nothing is under way, where nobody wants more", async () => {
+    const { begun, ended, make, gateOf } = making();
+    const made = ahead([1, 2, 3], 2, make);
+    const first = made.next();
+    gateOf(1).resolve();
+    expect((await first).value).toBe("made 1");
+    const over = made.return();
+    gateOf(2).resolve();
+    await over;
+    expect([begun, ended]).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+});
