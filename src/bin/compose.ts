@@ -21,14 +21,17 @@ export type Composed = {
 };
 
 /** A transport that is made at its first use: listing tools needs neither network nor store. */
-const lazyTransport = (getWithBody: boolean, make: () => Promise<Transport>): Transport => {
+const lazyTransport = (
+  known: Pick<Transport, "getWithBody" | "requestMs">,
+  make: () => Promise<Transport>,
+): Transport => {
   let made: Transport | undefined;
   const open = lazily(async () => {
     made = await make();
     return made;
   });
   return {
-    getWithBody,
+    ...known,
     send: async (request) => (await open()).send(request),
     close: async () => made?.close(),
   };
@@ -45,7 +48,7 @@ const keyFor = (masterKey: () => Promise<Buffer>, log: Log): Promise<Buffer> =>
   });
 
 const remoteParts = (config: Config, remote: NonNullable<Config["remote"]>) => ({
-  transport: lazyTransport(true, async () => {
+  transport: lazyTransport({ getWithBody: true, requestMs: config.requestMs }, async () => {
     const { remoteTransport } = await import("../client/remote.ts");
     return remoteTransport({ baseUrls: remote, requestMs: config.requestMs });
   }),
@@ -75,10 +78,10 @@ const embeddedParts = (config: Config, log: Log, open: () => Promise<Embedded>) 
     return opened;
   });
   const own = hasAny(config.credentials);
+  const { requestMs } = config;
   return {
-    transport: lazyTransport(false, async () => {
+    transport: lazyTransport({ getWithBody: false, requestMs }, async () => {
       const { inProcessTransport } = await import("../client/in-process.ts");
-      const { requestMs } = config;
       const fetch = async (request: Request) => (await embedded()).fetch(request);
       return inProcessTransport({ fetch, requestMs });
     }),

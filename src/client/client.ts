@@ -1,11 +1,25 @@
 import { Problem } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
+import { type Clock, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { systemWait, type Wait } from "../kit/wait.ts";
-import { type FaultKind, TransportFault } from "./fault.ts";
-import type { CallOptions, Client, CredentialHeaders, Transport, WireRequest } from "./port.ts";
+import { withDeadline } from "./deadline.ts";
+import { secretsOf, withoutEcho } from "./echo.ts";
+import { codeOf, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
+import { createKeysHonoured } from "./keys-honoured.ts";
+import { createLookups } from "./lookups.ts";
+import type {
+  CallOptions,
+  Client,
+  CredentialHeaders,
+  Reply,
+  Transport,
+  WireReply,
+  WireRequest,
+} from "./port.ts";
+import { isChanging, requestIdOf } from "./problem.ts";
 import { replyOf } from "./reply.ts";
-import { routeOf } from "./request.ts";
+import { isLookup, routeOf, type Way } from "./request.ts";
 import { type Repeatable, withRetries } from "./retry.ts";
 
 export type ClientNeeds = {
@@ -14,21 +28,18 @@ export type ClientNeeds = {
   headerWord: string;
   log: Log;
   wait?: Wait;
+  clock?: Clock;
 };
 
 const FAULTS: Record<FaultKind, string> = {
+  unknown_host: "The platform's address has a host name that cannot be found.",
+  untrusted: "The platform's TLS certificate is not trusted, or it does not speak TLS.",
   refused: "The platform cannot be reached.",
   lost: "The connection to the platform was lost before it answered.",
+  garbled: "What the platform answered cannot be read.",
   timeout: "The platform did not answer in time.",
   too_large: "The platform's answer is too large to read; ask for fewer records.",
   canceled: "The call was canceled.",
-};
-
-// A change with a condition that did happen would look like somebody else's at the second try.
-const repeatable = (operation: Operation, options: CallOptions): Repeatable => {
-  if (operation.effect === "read") return "always";
-  if (operation.method !== "PUT") return "never";
-  return options.ifMatch === undefined && options.ifAbsent !== true ? "always" : "unsent";
 };
 
 const checkHeader = (name: string, value: string): string => {
@@ -57,10 +68,18 @@ const headersOf = (
   ...credential,
 });
 
-const asProblem = (error: unknown): unknown =>
-  error instanceof TransportFault
-    ? new Problem("unavailable", FAULTS[error.kind], {}, error)
-    : error;
+const problemOfFault = (operation: Operation, fault: TransportFault): Problem => {
+  const { kind } = fault;
+  return new Problem(
+    "unavailable",
+    FAULTS[kind],
+    {
+      ...(isChanging(operation) && !isUnsent(fault) ? { uncertain: true } : {}),
+      ...(kind === "unknown_host" || kind === "untrusted" ? { misconfigured: true } : {}),
+    },
+    fault,
+  );
+};
 
 /** The platform's operations as calls: the one place that knows how each travels over HTTP. */
 export const createClient = ({
@@ -68,45 +87,83 @@ export const createClient = ({
   headerWord,
   log,
   wait = systemWait,
+  clock = systemClock,
 }: ClientNeeds): Client => {
   const word = headerWord.toLowerCase();
+  const { requestMs } = transport;
+  const lookUp = createLookups();
+  const keys = createKeysHonoured((request) => transport.send(request));
 
-  const exchange = async (operation: Operation, request: WireRequest) => {
-    const reply = await transport.send(request);
-    log.debug("platform.called", {
-      operation: operation.id,
-      status: reply.status,
-      requestId: reply.headers["x-request-id"],
-    });
-    return replyOf(log, operation, reply);
+  const repeatableOf = async (
+    operation: Operation,
+    { idempotencyKey, ifMatch, ifAbsent }: CallOptions,
+    signal: AbortSignal,
+  ): Promise<Repeatable> => {
+    const { effect, method, service } = operation;
+    if (effect === "read") return "always";
+    if (effect === "create" && idempotencyKey !== undefined) {
+      return (await keys.ask(service, signal)) ? "always" : "never";
+    }
+    if (method !== "PUT") return "never";
+    // One with a condition that did happen would look like somebody else's at the second try.
+    return ifMatch === undefined && ifAbsent !== true ? "always" : "unsent";
+  };
+
+  const perform = async (
+    operation: Operation,
+    args: Record<string, unknown>,
+    credential: CredentialHeaders,
+    options: CallOptions,
+    signal: AbortSignal,
+  ): Promise<Reply> => {
+    const { service, file } = operation;
+    const secrets = secretsOf(credential, args);
+    const ask = (way: Way, repeatable: () => Promise<Repeatable>): Promise<WireReply> => {
+      const route = routeOf(operation, args, way);
+      const accept = file ? "*/*" : "application/json";
+      const headers = headersOf(word, { accept, body: route.body }, credential, options);
+      const more = file ? { maxFileBytes: options.maxFileBytes ?? 0 } : {};
+      const request: WireRequest = { service, ...route, headers, signal, ...more };
+      return withRetries({ wait, signal, requestMs, now: clock, repeatable }, async () => {
+        const reply = withoutEcho(await transport.send(request), secrets);
+        keys.note(service, reply);
+        const requestId = requestIdOf(reply.headers["x-request-id"]);
+        log.debug("platform.called", { operation: operation.id, status: reply.status, requestId });
+        return reply;
+      });
+    };
+    const read = (reply: WireReply): Reply => replyOf({ operation, log, now: clock }, reply);
+    if (isLookup(operation) && transport.getWithBody) {
+      return lookUp({ operation, args, read, ask: (way, may) => ask(way, async () => may) });
+    }
+    const way = transport.getWithBody ? "documented" : "twin";
+    return read(await ask(way, () => repeatableOf(operation, options, signal)));
+  };
+
+  const asProblem = (operation: Operation, options: CallOptions, error: unknown): unknown => {
+    if (error instanceof TransportFault) {
+      const cause = codeOf(error.cause);
+      log.warn("platform.no_answer", {
+        operation: operation.id,
+        why: error.kind,
+        ...(cause === "" ? {} : { cause }),
+      });
+      return asProblem(operation, options, problemOfFault(operation, error));
+    }
+    const { idempotencyKey } = options;
+    if (!(error instanceof Problem) || error.details.uncertain !== true) return error;
+    if (idempotencyKey === undefined || !keys.has(operation.service)) return error;
+    return new Problem(error.code, error.message, { ...error.details, idempotencyKey }, error);
   };
 
   return {
     async call(operation, args, credential, options) {
-      const { method, target, body } = routeOf(operation, args, transport.getWithBody);
-      const request: WireRequest = {
-        service: operation.service,
-        method,
-        target,
-        headers: headersOf(
-          word,
-          { accept: operation.file ? "*/*" : "application/json", body },
-          credential,
-          options,
-        ),
-        body,
-        signal: options.signal,
-        ...(operation.file ? { maxFileBytes: options.maxFileBytes ?? 0 } : {}),
-      };
       try {
-        return await withRetries(wait, repeatable(operation, options), options.signal, () =>
-          exchange(operation, request),
+        return await withDeadline(requestMs, options.signal, (signal) =>
+          perform(operation, args, credential, options, signal),
         );
       } catch (error) {
-        if (error instanceof TransportFault) {
-          log.warn("platform.no_answer", { operation: operation.id, why: error.kind });
-        }
-        throw asProblem(error);
+        throw asProblem(operation, options, error);
       }
     },
     close: () => transport.close(),

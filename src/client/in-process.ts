@@ -1,5 +1,5 @@
 import { readBody } from "./body.ts";
-import { withDeadline } from "./deadline.ts";
+import { endOf } from "./deadline.ts";
 import type { Transport } from "./port.ts";
 
 export type InProcessNeeds = {
@@ -19,14 +19,15 @@ export const inProcessTransport = ({
 }: InProcessNeeds): Transport => ({
   // Request refuses a body on GET.
   getWithBody: false,
-  send: (request) =>
-    withDeadline(requestMs, request.signal, async (signal) => {
-      const { method, headers, body } = request;
-      const answer = await fetch(
-        new Request(ORIGIN + request.target, { method, headers, body, signal }),
-      );
-      const head = { status: answer.status, headers: Object.fromEntries(answer.headers) };
-      return { ...head, ...(await readBody(request, head, answer.body, maxAnswerBytes)) };
-    }),
+  requestMs,
+  async send(request) {
+    const { method, headers, body, signal } = request;
+    if (signal.aborted) throw endOf(signal);
+    const answer = await fetch(
+      new Request(ORIGIN + request.target, { method, headers, body, signal }),
+    );
+    const head = { status: answer.status, headers: Object.fromEntries(answer.headers) };
+    return { ...head, ...(await readBody(request, head, answer.body, maxAnswerBytes)) };
+  },
   close: async () => {},
 });

@@ -43,6 +43,8 @@ export type Client = {
 /** One HTTP exchange: undici for a remote platform, the app itself for the embedded one. */
 export type Transport = {
   send(request: WireRequest): Promise<WireReply>;
+  /** How long one call may take in all, with every try. */
+  requestMs: number;
   /** Whether a GET may carry a body; where not, the POST twin is used. */
   getWithBody: boolean;
   close(): Promise<void>;
@@ -55,7 +57,7 @@ export type WireRequest = {
   target: string;
   headers: Record<string, string>;
   body: string | null;
-  signal: AbortSignal | undefined;
+  signal: AbortSignal;
   /** Set where the answer is a file: at most so many bytes of it are wanted. */
   maxFileBytes?: number | undefined;
 };

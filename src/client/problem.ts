@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Code, type Fault, isCode, Problem, type ProblemDetails } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { WireReply } from "./port.ts";
+import { retryAfter } from "./retry-after.ts";
 
 const MAX_SENTENCE = 500;
 const MAX_FAULTS = 50;
@@ -66,6 +67,7 @@ const BY_STATUS: Record<number, Code> = {
   403: "forbidden_permission",
   404: "not_found",
   405: "method_not_allowed",
+  408: "unavailable",
   409: "conflict",
   410: "gone",
   412: "precondition_failed",
@@ -74,6 +76,7 @@ const BY_STATUS: Record<number, Code> = {
   422: "invalid_request",
   429: "rate_limited",
   500: "internal",
+  501: "method_not_allowed",
 };
 
 const byStatus = (status: number): Code =>
@@ -142,7 +145,15 @@ const jsonOf = (reply: WireReply): unknown => {
 export const isJson = (reply: WireReply): boolean =>
   /^application\/([\w.-]+\+)?json\b/i.test(reply.headers["content-type"] ?? "");
 
+const isRedirect = ({ status }: WireReply): boolean => status >= 300 && status <= 399;
+
+const REDIRECT: Told = {
+  code: "unavailable",
+  message: "The platform's address answers with a redirect, which no credential follows.",
+};
+
 const told = (reply: WireReply): Told => {
+  if (isRedirect(reply)) return REDIRECT;
   const body = jsonOf(reply);
   const known =
     fromGateway(reply.status, body) ??
@@ -156,23 +167,21 @@ const told = (reply: WireReply): Told => {
 export const requestIdOf = (text: string | undefined): string | undefined =>
   text !== undefined && /^[\w-]{1,128}$/.test(text) ? text : undefined;
 
-/** Retry-After in seconds; it may be a date, which is measured against the answer's own. */
-export const retryAfter = (reply: WireReply): number | undefined => {
-  const value = reply.headers["retry-after"]?.trim();
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  const wait = Date.parse(value) - Date.parse(reply.headers["date"] ?? "");
-  return Number.isFinite(wait) ? Math.max(0, Math.ceil(wait / 1000)) : undefined;
-};
-
 const missingRight = (operation: Operation): ProblemDetails =>
   /[ :]/.test(operation.access) ? { permission: operation.access } : {};
 
+export const isChanging = ({ effect }: Operation): boolean =>
+  effect === "create" || effect === "change";
+
+// The request went on to where such an answer came from.
+const isUncertain = (operation: Operation, { status }: WireReply): boolean =>
+  isChanging(operation) && [500, 502, 504].includes(status);
+
 /** A refusal in whichever dialect it came. What is no dialect of the platform's is never repeated. */
-export const problemOf = (operation: Operation, reply: WireReply): Problem => {
+export const problemOf = (operation: Operation, reply: WireReply, now: number): Problem => {
   const { code, message, requestId: bodyId, errors } = told(reply);
   const requestId = requestIdOf(bodyId) ?? requestIdOf(reply.headers["x-request-id"]);
-  const wait = retryAfter(reply);
+  const wait = retryAfter(reply, now);
   return new Problem(
     code,
     message === "" ? `The platform answered with status ${reply.status}.` : message,
@@ -181,6 +190,8 @@ export const problemOf = (operation: Operation, reply: WireReply): Problem => {
       ...(requestId === undefined ? {} : { requestId }),
       ...(wait === undefined ? {} : { retryAfterSeconds: wait }),
       ...(code === "forbidden_permission" ? missingRight(operation) : {}),
+      ...(isUncertain(operation, reply) ? { uncertain: true } : {}),
+      ...(isRedirect(reply) ? { misconfigured: true } : {}),
     },
   );
 };

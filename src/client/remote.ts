@@ -1,7 +1,7 @@
 import { Agent, errors } from "undici";
 import { readBody } from "./body.ts";
-import { withDeadline } from "./deadline.ts";
-import { type FaultKind, TransportFault } from "./fault.ts";
+import { endOf } from "./deadline.ts";
+import { codeOf, type FaultKind, TransportFault } from "./fault.ts";
 import type { Transport, WireReply, WireRequest } from "./port.ts";
 
 export type RemoteNeeds = {
@@ -11,28 +11,37 @@ export type RemoteNeeds = {
   maxAnswerBytes?: number;
 };
 
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** A page of a thousand records has room many times over. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECTIONS = 32;
 
-const UNSENT = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
+const KINDS: readonly (readonly [RegExp, FaultKind])[] = [
+  [/^ENOTFOUND$/, "unknown_host"],
+  [/^(EAI_\w+|ECONNREFUSED|E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL)$/, "refused"],
+  [/^(EACCES|EPERM|UND_ERR_CONNECT_TIMEOUT)$/, "refused"],
+  [/^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|HOSTNAME_MISMATCH)/, "untrusted"],
+  [/^(EPROTO|ERR_SSL_(WRONG|UNSUPPORTED|PACKET_LENGTH|NO_|TLSV1|SSLV3)\w*)$/, "untrusted"],
+  [/^(HPE_\w+|UND_ERR_HEADERS_OVERFLOW)$/, "garbled"],
+  [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, "timeout"],
+  [/^UND_ERR_(DESTROYED|CLOSED)$/, "canceled"],
+];
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "";
-
-// Several addresses refused come as one AggregateError.
-const kindOf = (error: unknown): FaultKind => {
-  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
-    return "timeout";
+const kindOfCode = (error: unknown): FaultKind => {
+  const code = codeOf(error);
+  if (code === "ETIMEDOUT") {
+    return error instanceof Error && "syscall" in error && error.syscall === "connect"
+      ? "refused"
+      : "lost";
   }
-  const all = error instanceof AggregateError ? error.errors : [error];
-  return all.every((one) => UNSENT.has(codeOf(one))) ? "refused" : "lost";
+  return KINDS.find(([codes]) => codes.test(code))?.[1] ?? "lost";
+};
+
+// Several addresses that failed come as one AggregateError.
+const kindOf = (error: unknown): FaultKind => {
+  if (!(error instanceof AggregateError)) return kindOfCode(error);
+  const kinds = new Set(error.errors.map(kindOfCode));
+  const [kind = "lost"] = kinds;
+  return kinds.size === 1 ? kind : "refused";
 };
 
 const textHeaders = (
@@ -49,7 +58,10 @@ const splitBase = (url: string): { origin: string; prefix: string } => {
   return { origin, prefix: pathname.replace(/\/+$/, "") };
 };
 
-/** A platform elsewhere. Redirects are not followed: a credential goes to the configured address alone. */
+/**
+ * A platform elsewhere, with one pool of connections for each origin. Redirects are not followed: a credential goes to
+ * the configured address alone.
+ */
 export const remoteTransport = ({
   baseUrls,
   requestMs,
@@ -64,34 +76,30 @@ export const remoteTransport = ({
     connect: { timeout: requestMs },
   });
 
-  const exchange = async (
-    base: { origin: string; prefix: string },
-    request: WireRequest,
-    signal: AbortSignal,
-  ): Promise<WireReply> => {
-    const { method, target, headers, body } = request;
-    try {
-      const answer = await agent.request({
-        origin: base.origin,
-        path: base.prefix + target,
-        method,
-        headers,
-        body,
-        signal,
-      });
-      const head = { status: answer.statusCode, headers: textHeaders(answer.headers) };
-      return { ...head, ...(await readBody(request, head, answer.body, maxAnswerBytes)) };
-    } catch (error) {
-      throw error instanceof TransportFault ? error : new TransportFault(kindOf(error), error);
-    }
+  const exchange = async (request: WireRequest): Promise<WireReply> => {
+    const { method, target, headers, body, signal } = request;
+    const { origin, prefix } = bases[request.service === "gateway" ? "gateway" : "export"];
+    const path = prefix + target;
+    const answer = await agent.request({ origin, path, method, headers, body, signal });
+    const head = { status: answer.statusCode, headers: textHeaders(answer.headers) };
+    return { ...head, ...(await readBody(request, head, answer.body, maxAnswerBytes)) };
   };
 
   return {
     getWithBody: true,
-    send: (request) =>
-      withDeadline(requestMs, request.signal, (signal) =>
-        exchange(bases[request.service === "gateway" ? "gateway" : "export"], request, signal),
-      ),
+    requestMs,
+    async send(request) {
+      try {
+        return await exchange(request);
+      } catch (error) {
+        if (request.signal.aborted) throw endOf(request.signal);
+        // What undici would not even send is a fault of ours.
+        if (error instanceof TransportFault || error instanceof errors.InvalidArgumentError) {
+          throw error;
+        }
+        throw new TransportFault(kindOf(error), error);
+      }
+    },
     close: () => agent.destroy(),
   };
 };

@@ -4,6 +4,9 @@ import { Problem } from "../contract/errors.ts";
 /** Where an operation's arguments go on the wire. */
 export type Route = { method: Method; target: string; body: string | null };
 
+/** A GET that has a body, as documented, or the POST that means the same. */
+export type Way = "documented" | "twin";
+
 type Args = Record<string, unknown>;
 
 const scalar = (name: string, value: unknown): string => {
@@ -69,14 +72,17 @@ const checkNames = (operation: Operation, args: Args): void => {
   }
 };
 
-/** Splits flat arguments into path, query and body; a GET that has a body falls back to its POST twin. */
-export const routeOf = (operation: Operation, args: Args, getWithBody: boolean): Route => {
+const twinOf = ({ also }: Operation) => also.find(({ method }) => method === "POST");
+
+/** Whether an operation is documented as a GET with a body and has a POST that means the same. */
+export const isLookup = (operation: Operation): boolean =>
+  operation.method === "GET" && operation.body !== null && twinOf(operation) !== undefined;
+
+/** Splits flat arguments into path, query and body. */
+export const routeOf = (operation: Operation, args: Args, way: Way): Route => {
   checkNames(operation, args);
-  const body = bodyOf(operation, args);
-  const twin = operation.also.find((route) => route.method === "POST");
-  const { method, path } =
-    operation.method === "GET" && body !== null && !getWithBody && twin !== undefined
-      ? twin
-      : operation;
-  return { method, target: pathOf(path, args) + queryOf(operation, args), body };
+  const twin = way === "twin" && isLookup(operation) ? twinOf(operation) : undefined;
+  const { method, path } = twin ?? operation;
+  const target = pathOf(path, args) + queryOf(operation, args);
+  return { method, target, body: bodyOf(operation, args) };
 };

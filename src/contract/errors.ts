@@ -89,6 +89,12 @@ export type ProblemDetails = {
   requestId?: string;
   /** The record that a repeated request made the first time. */
   recordId?: string;
+  /** Nobody knows whether the platform has acted. */
+  uncertain?: boolean;
+  /** With it the same request may be made again: what it made is not made twice. */
+  idempotencyKey?: string;
+  /** Waiting does not help: the platform's address or its certificate is wrong. */
+  misconfigured?: boolean;
   /** What names the record, as the ingest API's body tells it. */
   record?: Record<string, string>;
   headers?: Record<string, string>;

@@ -21,6 +21,25 @@ const wait = ({ retryAfterSeconds }: ProblemDetails): string =>
     ? "Wait a minute, then call again."
     : `Wait ${seconds(retryAfterSeconds)}, then call again.`;
 
+const look = (tool: Tool): string => {
+  const name = sibling(tool, "list") ?? sibling(tool, "get");
+  return name === undefined || name === tool.name ? "look whether it was" : `look with ${name}`;
+};
+
+/** What to do when nobody knows whether the platform has acted. */
+const settle = (tool: Tool, { idempotencyKey }: ProblemDetails): string =>
+  idempotencyKey === undefined
+    ? `It may have been done: ${look(tool)} before calling again.`
+    : `It may have been done: ${look(tool)}, or call again with idempotencyKey ${idempotencyKey}, which does nothing twice.`;
+
+const MISCONFIGURED =
+  "The person must correct the platform's address or its certificate; `receivables-mcp doctor` says what is wrong.";
+
+const passing: Step = (tool, details) => {
+  if (details.misconfigured === true) return MISCONFIGURED;
+  return details.uncertain === true ? settle(tool, details) : wait(details);
+};
+
 const REREAD: Step = (tool) =>
   `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, then decide anew.`;
 
@@ -59,8 +78,11 @@ const STEPS: Record<RefusalCode, Step> = {
   payload_too_large: "Send less in one call.",
   unsupported_media_type: "Tell the person: server and platform do not fit together.",
   rate_limited: (_tool, details) => wait(details),
-  internal: "Call again once; if it fails again, tell the person.",
-  unavailable: (_tool, details) => wait(details),
+  internal: (tool, details) =>
+    details.uncertain === true
+      ? settle(tool, details)
+      : "Call again once; if it fails again, tell the person.",
+  unavailable: passing,
   invalid_credentials: "The person must correct e-mail and password in the server's configuration.",
   ambiguous_reason_code: "Send categoryCode or categoryId too, or reasonId instead of the code.",
   conflict: (tool, details) =>

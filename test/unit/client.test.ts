@@ -44,7 +44,7 @@ const clientFor = (url: string, more: { requestMs?: number; maxAnswerBytes?: num
   const made = createClient({
     transport: remoteTransport({
       baseUrls: { gateway: url, export: `${url}/ext/` },
-      requestMs: 2000,
+      requestMs: 30_000,
       ...more,
     }),
     headerWord: "Platform",
