@@ -60,7 +60,9 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
   await rm(outdir, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { cli: "src/bin/cli.ts" },
+    entryPoints: { cli: "src/bin/cli.ts", keychain: "src/bin/keychain.ts" },
+    // Machine code for one system; the program does without it where it is not installed.
+    external: ["@napi-rs/keyring"],
     outdir,
     plugins: [precomputed, zodInParts, pdfFonts],
     bundle: true,

@@ -90,13 +90,20 @@ export const readme = (text: string): string =>
     commands: commandTable(),
   }).reduce((made, [name, content]) => replaceSection(made, name, content), text);
 
-type Package = Record<"dependencies" | "devDependencies", Record<string, string>>;
+type Package = Record<
+  "dependencies" | "devDependencies" | "optionalDependencies",
+  Record<string, string>
+>;
 
 /** What is wrong with the table of dependencies, a line each. */
 export const dependencyFaults = (text: string, about: Package): string[] => {
   const rows = checkedRows(text, "dependencies");
   const named = rows.map(([name = ""]) => name.replaceAll("`", ""));
-  const installed = Object.keys({ ...about.dependencies, ...about.devDependencies });
+  const installed = Object.keys({
+    ...about.dependencies,
+    ...about.devDependencies,
+    ...about.optionalDependencies,
+  });
   return [
     ...installed.filter((name) => !named.includes(name)).map((name) => `README.md lacks ${name}`),
     ...named

@@ -22,6 +22,7 @@ export type Config = {
   /** The name under which address and credentials were kept; what is set here counts more. */
   profile: string;
   profilesFile: string | undefined;
+  keychain: "auto" | "off";
   tenantId: string | undefined;
   credentials: Credentials;
   mcp: Settings;
@@ -142,6 +143,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
         },
   profile: env.RECEIVABLES_PROFILE,
   profilesFile: env.RECEIVABLES_PROFILES_FILE,
+  keychain: env.RECEIVABLES_KEYCHAIN,
   tenantId: env.RECEIVABLES_TENANT_ID,
   credentials: {
     apiKey: secret(env.RECEIVABLES_API_KEY),

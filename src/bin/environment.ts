@@ -130,6 +130,15 @@ export const Environment = z.object({
     Text,
     "JSON file, mode 0600, of profiles: `{NAME: {baseUrl, extBaseUrl, tenantId, apiKey, extApiKey, email, password}}`, each secret also as `…File`",
   ),
+  RECEIVABLES_KEYCHAIN: z
+    .enum(["auto", "off"], refuse("must be auto or off"))
+    .default("auto")
+    .meta(
+      about(
+        "where `login` keeps the key to what it keeps: `auto` the keychain of the operating system if there is one, `off` never there",
+        "auto",
+      ),
+    ),
   RECEIVABLES_TOOLSETS: Toolsets.optional().meta(
     about(`comma list of ${knownToolsets.join(", ")}`, "all"),
   ),

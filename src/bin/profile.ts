@@ -1,13 +1,29 @@
 import { readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Credentials } from "../broker/credentials.ts";
+import { type Keychain, keychainIn, noKeychain } from "../broker/keychain.ts";
 import { type Profile, type Profiles, sealedProfiles } from "../broker/profiles.ts";
 import { profilesIn } from "../broker/profiles-file.ts";
 import { Problem } from "../contract/errors.ts";
 import type { Config } from "./config.ts";
 import { folderOf, masterKeyOf } from "./folder.ts";
 
+// The built program has it beside itself, under the ending that it was built to.
+const KEYCHAIN = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "keychain.ts" : "keychain.js", import.meta.url),
+);
+
+const keychainOf = ({ keychain }: Config): Keychain =>
+  keychain === "off"
+    ? noKeychain("RECEIVABLES_KEYCHAIN is off")
+    : keychainIn({ command: process.execPath, args: [KEYCHAIN] });
+
 export const storedProfiles = (config: Config): Profiles =>
-  sealedProfiles({ folder: folderOf(config.dataFolder).profiles, masterKey: masterKeyOf(config) });
+  sealedProfiles({
+    folder: folderOf(config.dataFolder).profiles,
+    masterKey: masterKeyOf(config),
+    keychain: keychainOf(config),
+  });
 
 const OTHERS = 0o077;
 

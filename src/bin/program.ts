@@ -65,11 +65,11 @@ const profiles = (run: Run): Command[] => [
     ),
   leaf("logout", "Revoke a profile's API key, and forget the profile.", PERSON).action(
     (_options: unknown, self: Command) =>
-      run(self, async (io) => (await import("./commands/login.ts")).logout(io)),
+      run(self, async (io) => (await import("./commands/logout.ts")).logout(io)),
   ),
   leaf("profiles", "List the profiles, one per line, without secrets.").action(
     (_options: unknown, self: Command) =>
-      run(self, async (io) => (await import("./commands/login.ts")).listProfiles(io)),
+      run(self, async (io) => (await import("./commands/profiles.ts")).listProfiles(io)),
   ),
 ];
 

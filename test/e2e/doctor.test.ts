@@ -1,9 +1,11 @@
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 
@@ -75,8 +77,11 @@ describe("doctor", () => {
     expect(checks.map(({ check }) => check)).toEqual([
       "settings",
       "data_folder",
+      "profile",
       "gateway",
+      "clock",
       "credential",
+      "tenant",
       "permissions",
       "export_key",
     ]);
@@ -151,5 +156,42 @@ describe("doctor", () => {
     const { all } = await doctor({ RECEIVABLES_BASE_URL: `http://127.0.0.1:${port}` });
     late.close();
     expect(all[0]).toMatchObject({ check: "clock", found: expect.stringContaining("behind") });
+  });
+
+  it("C-81 finds a certificate that nobody here trusts, and takes it once its authority is named", async () => {
+    const { cert, private: key } = await generate([{ name: "commonName", value: "127.0.0.1" }], {
+      extensions: [{ name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] }],
+    });
+    const strange = createTlsServer({ cert, key }, (_request, response) => {
+      response.statusCode = 404;
+      response.end();
+    });
+    strange.listen(0, "127.0.0.1");
+    await once(strange, "listening");
+    const { port } = strange.address() as AddressInfo;
+    const settings = { RECEIVABLES_BASE_URL: `https://127.0.0.1:${port}` };
+    const refused = await doctor(settings);
+    expect(refused.all[0]).toMatchObject({
+      check: "gateway",
+      found: expect.stringContaining("CERT"),
+      hint: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
+    });
+    const authority = join(folder, "authority.pem");
+    await writeFile(authority, cert);
+    const trusted = await doctor({ ...settings, NODE_EXTRA_CA_CERTS: authority });
+    expect(trusted.checks).toContainEqual(
+      expect.objectContaining({ check: "gateway", found: expect.stringContaining("over TLS") }),
+    );
+    strange.close();
+  });
+
+  it("finds a tenant that nobody chose, and names those that there are", async () => {
+    const { faults, all } = await doctor({ RECEIVABLES_TENANT_ID: "" });
+    expect([faults, all[0]?.hint]).toEqual([["tenant"], expect.stringContaining("acme")]);
+  });
+
+  it("finds a profile that is not there", async () => {
+    const { faults } = await doctor({ RECEIVABLES_PROFILE: "nobodys" });
+    expect(faults).toEqual(["profile"]);
   });
 });

@@ -4,9 +4,12 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { DatabaseSync } from "node:sqlite";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { noKeychain } from "../../src/broker/keychain.ts";
+import { sealedProfiles } from "../../src/broker/profiles.ts";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 
 const PASSWORD = "canary pass wörd";
@@ -79,14 +82,16 @@ const asked = async (settings: Record<string, string> = {}) => {
 
 describe("login", () => {
   it("keeps an API key instead of the password, and the server works with it", async () => {
-    const { status, stdout } = await logIn();
+    const { status, stdout, stderr } = await logIn();
     expect(status).toBe(0);
+    expect(stderr).toContain(`sealed in ${join(mine, "profiles", "default.sealed")}`);
     expect(JSON.parse(stdout)).toMatchObject({
       profile: "default",
       baseUrl: ready.baseUrl,
       tenantId: "acme",
       email: EMAIL,
       credential: "api_key",
+      keptIn: "sealed_file",
       keyId: expect.stringMatching(/^[\w-]{36}$/),
     });
     const { structuredContent } = await asked();
@@ -107,8 +112,8 @@ describe("login", () => {
     });
     const settings = { RECEIVABLES_PROFILES_FILE: file };
     expect(await printed(["profiles"], "", settings)).toMatchObject([
-      { profile: "home", credential: "password", from: "file" },
-      { profile: "work", credential: "api_key", from: "login" },
+      { profile: "home", credential: "password", from: "file", keptIn: "profiles_file" },
+      { profile: "work", credential: "api_key", from: "login", keptIn: "sealed_file" },
     ]);
     const { structuredContent } = await asked({ ...settings, RECEIVABLES_PROFILE: "home" });
     expect(structuredContent).toMatchObject({ email: EMAIL });
@@ -133,41 +138,127 @@ describe("login", () => {
   });
 
   it("makes a new key and revokes the old one when it is repeated", async () => {
-    const [first, second] = [await logIn(), await logIn()].map(({ stdout }) => JSON.parse(stdout));
-    expect(second.keyId).not.toBe(first.keyId);
-    const doctor = await run(["doctor"]);
-    expect(JSON.parse(doctor.stdout).checks).toContainEqual(
-      expect.objectContaining({ check: "credential", ok: true }),
-    );
+    const made: { keyId: string; key: string }[] = [];
+    for (let times = 0; times < 2; times++) {
+      // oxlint-disable-next-line no-await-in-loop -- the second takes the place of the first
+      const { keyId } = JSON.parse((await logIn()).stdout) as { keyId: string };
+      // oxlint-disable-next-line no-await-in-loop -- see above
+      made.push({ keyId, key: await keptKey() });
+    }
+    const [first, second] = made;
+    expect(second?.keyId).not.toBe(first?.keyId);
+    expect(await Promise.all(made.map(({ key }) => opens(key)))).toEqual([401, 200]);
   });
 
-  it("hides what is typed at a terminal", async (context) => {
-    if (spawnSync("script", ["--version"]).status !== 0) context.skip("there is no script(1)");
-    const line = `${process.execPath} ${CLI} login --base-url ${ready.baseUrl} --email ${EMAIL}`;
-    const child = spawn("script", ["-qefc", line, "/dev/null"], {
-      env: { PATH: process.env["PATH"] ?? "", RECEIVABLES_DATA: mine, TERM: "dumb" },
+  it("tells of a key that it leaves behind at another platform", async () => {
+    const elsewhere = startCli(["platform", "--port", "0"], {
+      RECEIVABLES_DATA: join(folder, "platform"),
     });
+    const { baseUrl } = await whenReady(elsewhere);
+    const { keyId } = JSON.parse((await logIn()).stdout) as { keyId: string };
+    const moved = await run(["login", "--base-url", baseUrl, "--email", EMAIL], PASSWORD);
+    expect(moved.stderr).toContain(`key ${keyId} that the profile had at ${ready.baseUrl}`);
+    await elsewhere.end("SIGTERM");
+  });
+
+  it("takes the key back when it cannot be kept", async () => {
+    const before = await keyCount();
+    await writeFile(join(mine, "profiles"), "a file where the folder should be");
+    const { status, stdout, stderr } = await logIn();
+    expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining("EEXIST")]);
+    expect(await keyCount()).toBe(before);
+  });
+
+  /** Answers questions at a terminal, and gives what stood on it in the end. */
+  const atTerminal = async (more: string[], answers: [RegExp, string][]) => {
+    const line = ["login", "--base-url", ready.baseUrl, "--email", EMAIL, ...more];
+    const child = spawn(
+      "script",
+      ["-qefc", [process.execPath, CLI, ...line].join(" "), "/dev/null"],
+      {
+        env: {
+          PATH: process.env["PATH"] ?? "",
+          RECEIVABLES_DATA: mine,
+          RECEIVABLES_KEYCHAIN: "off",
+          TERM: "dumb",
+        },
+      },
+    );
     let seen = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       seen += text;
     });
-    await expect.poll(() => seen, { timeout: 30_000 }).toContain("Password");
-    child.stdin.write(`${PASSWORD}\r`);
-    const [status] = (await once(child, "close")) as [number];
-    expect([status, seen]).toEqual([0, expect.stringContaining("api_key")]);
+    const closed = once(child, "close");
+    for (const [question, answer] of answers) {
+      // oxlint-disable-next-line no-await-in-loop -- one question after the other
+      await expect.poll(() => seen, { timeout: 30_000 }).toMatch(question);
+      child.stdin.write(answer);
+    }
+    const [status] = (await closed) as [number];
     expect(seen).not.toContain("canary");
+    return { status, seen };
+  };
+  const noTerminal = spawnSync("script", ["--version"]).status !== 0;
+  const TYPED: [RegExp, string] = [/Password/, `${PASSWORD}\r`];
+
+  it.skipIf(noTerminal)(
+    "hides what is typed, and offers a key in the password's place",
+    async () => {
+      const { status, seen } = await atTerminal([], [TYPED, [/What is kept/, "\r"]]);
+      expect([status, seen]).toEqual([0, expect.stringContaining('"credential":"api_key"')]);
+    },
+  );
+
+  it.skipIf(noTerminal)("lets the person choose the tenant, and keep the password", async () => {
+    const down = "\u001B[B\r";
+    const { status, seen } = await atTerminal(
+      ["--email", "both@acme.example"],
+      [TYPED, [/Tenant/, down], [/What is kept/, down]],
+    );
+    expect(status).toBe(0);
+    expect(seen).toMatch(/"tenantId":"other".*"credential":"password"/);
   });
 });
 
+/** The key that is kept for the profile, as only the program itself reads it. */
+const keptKey = async (): Promise<string> => {
+  const masterKey = async () =>
+    Buffer.from((await readFile(join(mine, "secret.key"), "utf8")).trim());
+  const profiles = sealedProfiles({
+    folder: join(mine, "profiles"),
+    masterKey,
+    keychain: noKeychain("not here"),
+  });
+  return (await profiles.read("default"))?.credentials.apiKey?.reveal() ?? "";
+};
+
+const opens = async (key: string): Promise<number> => {
+  const headers = { "x-platform-api-key": key };
+  const answer = await fetch(`${ready.baseUrl}/user/v1/users/profile`, { headers });
+  await answer.body?.cancel();
+  return answer.status;
+};
+
+const keyCount = async (): Promise<number> => {
+  const database = new DatabaseSync(join(folder, "platform", "receivables.db"), { readOnly: true });
+  const { count } = database.prepare("SELECT count(*) AS count FROM api_keys").get() as {
+    count: number;
+  };
+  database.close();
+  return count;
+};
+
 describe("logout", () => {
   it("revokes the key that was made, and forgets the profile", async () => {
-    const { keyId } = JSON.parse((await logIn()).stdout) as { keyId: string };
+    await logIn();
+    const key = await keptKey();
+    expect(await opens(key)).toBe(200);
     const line = ["logout"];
     expect((await run(line)).stderr).toContain("standard input");
     expect(await printed(line, PASSWORD)).toEqual([
       { profile: "default", removed: true, keyRevoked: true },
     ]);
-    expect(keyId).toBeTruthy();
+    expect(await opens(key)).toBe(401);
     expect(await printed(["profiles"])).toEqual([]);
     expect((await run(line)).stderr).toContain("no stored profile");
   });

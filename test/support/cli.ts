@@ -11,6 +11,7 @@ const bare = (env: Env): Env => ({
   PATH: process.env["PATH"] ?? "",
   // Nothing of the tests stays in the folders of whoever runs them.
   NODE_DISABLE_COMPILE_CACHE: "1",
+  RECEIVABLES_KEYCHAIN: "off",
   ...env,
 });
 

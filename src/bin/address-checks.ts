@@ -1,0 +1,57 @@
+import { isIP } from "node:net";
+import { reach } from "../client/reach.ts";
+import { SECOND, systemClock } from "../kit/clock.ts";
+import { type Check, fault, fine } from "./checks.ts";
+import type { Config } from "./config.ts";
+
+const MOST_SKEW_MS = 60 * SECOND;
+
+const reachHint = (why: string): string => {
+  if (/CERT|TLS|SSL|SIGNATURE/.test(why)) {
+    return "Its certificate is not trusted here: name the authority's file in NODE_EXTRA_CA_CERTS.";
+  }
+  if (/ENOTFOUND|EAI_AGAIN/.test(why)) return "The host name is not known: check its spelling.";
+  return "Check address, port, firewall and proxy.";
+};
+
+/** Whether an address is of this very machine. */
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || /^\[?::1\]?$/.test(host) || (isIP(host) === 4 && host.startsWith("127."));
+
+const transport = (name: string, url: string, status: number): Check => {
+  const { protocol, hostname } = new URL(url);
+  const found = `${url} answers (${status})`;
+  if (protocol === "https:") return fine(name, `${found}, over TLS`);
+  if (isLoopback(hostname)) return fine(name, found);
+  const hint =
+    "Use https if the way there is not yours alone: others on it can read the credential.";
+  return fine(name, `${found}, without TLS`, hint);
+};
+
+const clockCheck = (url: string, aheadMs: number): Check => {
+  const seconds = Math.round(Math.abs(aheadMs) / SECOND);
+  if (Math.abs(aheadMs) <= MOST_SKEW_MS) return fine("clock", `within ${seconds} s of ${url}`);
+  const found = `${url} is ${seconds} s ${aheadMs > 0 ? "ahead" : "behind"}`;
+  return fault("clock", found, "Set this machine's clock.");
+};
+
+const addressChecks = async (
+  name: "gateway" | "export_service",
+  url: string,
+  { requestMs }: Config,
+): Promise<Check[]> => {
+  const reached = await reach(url, { clock: systemClock, timeoutMs: requestMs });
+  if (!reached.answers) return [fault(name, `${url}: ${reached.why}`, reachHint(reached.why))];
+  const { aheadMs, status } = reached;
+  const clock = aheadMs === undefined ? [] : [clockCheck(url, aheadMs)];
+  return [transport(name, url, status), ...clock];
+};
+
+/** Whether the platform is there, who may listen on the way, and whether clocks agree. */
+export const addresses = async (config: Config): Promise<Check[]> => {
+  const { remote } = config;
+  if (remote === undefined) return [fine("gateway", "embedded in this program")];
+  const gateway = await addressChecks("gateway", remote.gateway, config);
+  if (remote.export === remote.gateway) return gateway;
+  return [...gateway, ...(await addressChecks("export_service", remote.export, config))];
+};

@@ -1,0 +1,40 @@
+import { Problem } from "../contract/errors.ts";
+
+/** One link between a host and the records, as found. What is no fault may come with a hint too. */
+export type Check = { check: string; ok: boolean; found: string; hint?: string };
+
+export const fine = (check: string, found: string, hint?: string): Check => ({
+  check,
+  ok: true,
+  found,
+  ...(hint === undefined ? {} : { hint }),
+});
+
+export const fault = (check: string, found: string, hint: string): Check => ({
+  check,
+  ok: false,
+  found,
+  hint,
+});
+
+export const problemCheck = (check: string, problem: Problem): Check =>
+  fault(check, `${problem.code}: ${problem.message}`, HINTS[problem.code] ?? "See the message.");
+
+const HINTS: Partial<Record<Problem["code"], string>> = {
+  unauthenticated: "Check the credential's setting, or make a new key.",
+  invalid_credentials: "Check RECEIVABLES_EMAIL and RECEIVABLES_PASSWORD, or log in again.",
+  key_expired: "Make a new key.",
+  forbidden_tenant: "Check RECEIVABLES_TENANT_ID, or ask for access to that tenant.",
+  rate_limited: "Wait a minute and ask again.",
+  unavailable: "See the check of the address.",
+};
+
+/** What an act found, or the problem that it met. */
+export const caught = async (check: string, act: () => Promise<Check>): Promise<Check> => {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof Problem) return problemCheck(check, error);
+    throw error;
+  }
+};

@@ -1,0 +1,34 @@
+import { entryOf, type ProfileEntry } from "../../broker/profiles.ts";
+import type { Io } from "../io.ts";
+import { storedProfiles, writtenProfiles } from "../profile.ts";
+
+const credentialKind = ({ has }: ProfileEntry): string => {
+  if (has.includes("apiKey")) return "api_key";
+  return has.includes("password") ? "password" : "none";
+};
+
+/** A profile without any secret. */
+export const shown = (entry: ProfileEntry) => ({
+  profile: entry.name,
+  baseUrl: entry.baseUrl,
+  extBaseUrl: entry.extBaseUrl ?? entry.baseUrl,
+  tenantId: entry.tenantId ?? null,
+  email: entry.email ?? null,
+  credential: credentialKind(entry),
+  keyId: entry.keyId ?? null,
+  extApiKey: entry.has.includes("extApiKey"),
+  keptIn: entry.keptIn,
+});
+
+/** Every profile, from the file and from `login`, one per line. */
+export const listProfiles = async ({ config, print }: Io): Promise<void> => {
+  const written = writtenProfiles(config);
+  const names = new Set(written.map(({ name }) => name));
+  const stored = await storedProfiles(config).list();
+  for (const profile of written) {
+    print({ ...shown(entryOf(profile)), keptIn: "profiles_file", from: "file" });
+  }
+  for (const entry of stored.filter(({ name }) => !names.has(name))) {
+    print({ ...shown(entry), from: "login" });
+  }
+};

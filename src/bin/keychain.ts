@@ -1,0 +1,33 @@
+import { text } from "node:stream/consumers";
+import type { KeychainReply, KeychainRequest } from "../broker/keychain.ts";
+
+const SERVICE = "receivables-mcp";
+
+// Without a secret service the module would take the kernel's keyring, which is gone after the next start.
+const PINNED = { linux: { store: "secret-service" } } as const;
+
+const whyOf = (error: unknown): string => {
+  if (error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND") {
+    return "this program was installed without its keychain module";
+  }
+  return error instanceof Error ? error.message : String(error);
+};
+
+const perform = async ({ act, account, secret = "" }: KeychainRequest): Promise<KeychainReply> => {
+  try {
+    const { Entry } = await import("@napi-rs/keyring");
+    const entry = new Entry(SERVICE, account, PINNED);
+    if (act === "get") return { value: entry.getPassword() };
+    if (act === "remove") return { value: entry.deleteCredential() };
+    entry.setPassword(secret);
+    return entry.getPassword() === secret
+      ? { value: true }
+      : { why: "it does not give back what it was given" };
+  } catch (error) {
+    return { why: whyOf(error) };
+  }
+};
+
+// One request on standard input, one reply on standard output: see `keychainIn`.
+const request = JSON.parse(await text(process.stdin)) as KeychainRequest;
+process.stdout.write(JSON.stringify(await perform(request)));

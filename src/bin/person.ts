@@ -1,0 +1,99 @@
+import type { z } from "zod";
+import { sessionHeader } from "../broker/credentials.ts";
+import type { Profile } from "../broker/profiles.ts";
+import { createClient } from "../client/client.ts";
+import type { CallOptions, Client } from "../client/port.ts";
+import { remoteTransport } from "../client/remote.ts";
+import { Problem } from "../contract/errors.ts";
+import { contract } from "../contract/index.ts";
+import { Login } from "../contract/operations/auth.ts";
+import { createLog } from "../kit/log.ts";
+import { Secret } from "../kit/secret.ts";
+import type { Config, Remote } from "./config.ts";
+import type { Io } from "./io.ts";
+
+export const AS: CallOptions = { tool: "login" };
+
+export const wrong = (message: string): Problem => new Problem("invalid_request", message);
+
+export const remoteOf = ({
+  baseUrl,
+  extBaseUrl,
+}: Pick<Profile, "baseUrl" | "extBaseUrl">): Remote => ({
+  gateway: baseUrl,
+  export: extBaseUrl ?? baseUrl,
+});
+
+export const withClient = async <T>(
+  config: Config,
+  baseUrls: Remote,
+  act: (client: Client) => Promise<T>,
+): Promise<T> => {
+  const { headerWord, requestMs } = config;
+  const log = createLog(config.level);
+  const transport = remoteTransport({ baseUrls, requestMs });
+  const client = createClient({ transport, headerWord, log });
+  try {
+    return await act(client);
+  } finally {
+    await client.close();
+  }
+};
+
+export type Person = { email: string; password: Secret };
+
+const passwordOf = async ({ ask, readInput }: Io, email: string): Promise<Secret> => {
+  const text =
+    ask === undefined
+      ? (await readInput()).replace(/\r?\n$/, "")
+      : await ask.hidden(`Password of ${email}`);
+  if (text === "") throw wrong("No password was given: type it, or send it on standard input.");
+  return new Secret(text);
+};
+
+/** Who signs in: as the settings say, else as is typed or sent on standard input. */
+export const personOf = async (io: Io, known: string | undefined): Promise<Person> => {
+  const { credentials } = io.config;
+  const email = credentials.email ?? known ?? (await io.ask?.line("E-mail address"));
+  if (email === undefined) throw wrong("Whose login? Name it with --email or RECEIVABLES_EMAIL.");
+  return { email, password: credentials.password ?? (await passwordOf(io, email)) };
+};
+
+type Opened = z.infer<typeof Login>;
+
+/** A person who has signed in, until they sign out. */
+export type Session = { client: Client; word: string; token: Secret; login: Opened };
+
+/** Signs in, does something as that person, and signs out, whatever becomes of it. */
+export const asPerson = async <T>(
+  { client, headerWord }: { client: Client; headerWord: string },
+  { email, password }: Person,
+  act: (session: Session) => Promise<T>,
+): Promise<T> => {
+  const args = { email, password: password.reveal() };
+  const login = Login.parse((await client.call(contract.auth.login, args, {}, AS)).output);
+  const token = new Secret(login.accessToken);
+  try {
+    return await act({ client, word: headerWord.toLowerCase(), token, login });
+  } finally {
+    const { accessToken } = login;
+    await client.call(contract.auth.logout, { accessToken }, {}, AS).catch(() => undefined);
+  }
+};
+
+/** Whether the platform has no such key any more, which only its owner can see to: a key may not delete keys. */
+export const revoke = async (
+  { client, word, token }: Session,
+  { keyId, tenantId }: Pick<Profile, "keyId" | "tenantId">,
+): Promise<boolean> => {
+  if (keyId === undefined || tenantId === undefined) return false;
+  const header = sessionHeader(word, token);
+  return client.call(contract.api_keys.delete, { tenantId, keyId }, header, AS).then(
+    () => true,
+    (error: unknown) => {
+      // It is gone already, which is what was wanted.
+      if (error instanceof Problem) return error.status === 404;
+      throw error;
+    },
+  );
+};

@@ -1,0 +1,117 @@
+import { z } from "zod";
+import { askRight, probeFor, type Right } from "../broker/rights.ts";
+import { contract, operations } from "../contract/index.ts";
+import type { Access, Operation } from "../contract/operation.ts";
+import { Problem } from "../contract/errors.ts";
+import { createLog } from "../kit/log.ts";
+import { activeTools } from "../mcp/active-tools.ts";
+import { type Check, caught, fault, fine, problemCheck } from "./checks.ts";
+import { compose, type Composed } from "./compose.ts";
+import type { Config } from "./config.ts";
+
+type Broker = Composed["broker"];
+
+const Person = z.object({
+  email: z.string(),
+  tenants: z.array(z.object({ tenantId: z.string() })),
+});
+
+/** Whose the credential is, and whether the tenant is one of theirs. */
+const whoChecks = async (broker: Broker): Promise<Check[]> => {
+  const tenants: string[] = [];
+  const credential = await caught("credential", async () => {
+    const { output } = await broker.call(contract.users.profile, {}, { tool: "doctor" });
+    const { data: person } = Person.safeParse(output);
+    if (person === undefined) throw new Problem("unavailable", "The answer has another form.");
+    tenants.push(...person.tenants.map(({ tenantId }) => tenantId));
+    return fine("credential", `it is ${person.email}'s`);
+  });
+  return credential.ok ? [credential, tenantCheck(broker.tenantId, tenants)] : [credential];
+};
+
+const tenantCheck = (tenantId: string, tenants: readonly string[]): Check => {
+  if (tenants.includes(tenantId)) return fine("tenant", tenantId);
+  const theirs = tenants.join(", ") || "none";
+  const found = tenantId === "" ? "none is configured" : `${tenantId} is not one of theirs`;
+  return fault("tenant", found, `Set RECEIVABLES_TENANT_ID; the credential may use: ${theirs}.`);
+};
+
+const needed = (used: readonly Operation[]): Access[] => [
+  ...new Set(used.map(({ access }) => access).filter((access) => /[: ]/.test(access))),
+];
+
+const rightsOf = async (broker: Broker, accesses: readonly Access[]): Promise<Right[]> => {
+  const rights: Right[] = [];
+  for (const access of accesses) {
+    const probe = probeFor(access, operations);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other, so as not to meet a rate limit
+    if (probe !== undefined) rights.push(await askRight(broker, access, probe));
+  }
+  return rights;
+};
+
+const isExport = (access: Access): boolean => !access.includes(" ");
+
+/** Rights with what they share said once: `Dispute Management : READ UPDATE, audit:read`. */
+const listed = (rights: readonly Access[]): string => {
+  const areas = new Map<string, string[]>();
+  for (const right of rights) {
+    const [area = "", action] = right.split(" : ");
+    areas.set(area, [...(areas.get(area) ?? []), ...(action === undefined ? [] : [action])]);
+  }
+  return [...areas]
+    .map(([area, actions]) => (actions.length === 0 ? area : `${area} : ${actions.join(" ")}`))
+    .join(", ");
+};
+
+/** What the credential for one service may do, of what its tools need. */
+const rightsCheck = (check: string, rights: readonly Right[]): Check => {
+  const failed = rights.find((right) => "problem" in right);
+  if (failed !== undefined && "problem" in failed) {
+    const { problem } = failed;
+    return problemCheck(problem.code === "forbidden_tenant" ? "tenant" : check, problem);
+  }
+  const lacking = rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : []));
+  if (lacking.length === 0) return fine(check, listed(rights.map(({ access }) => access)));
+  const hint = "Ask for these rights, or leave the tools out with RECEIVABLES_TOOLSETS.";
+  return fault(check, `lacks ${listed(lacking)}`, hint);
+};
+
+/** The tools that the credential may not use, with the right that each would need. */
+export const refusedTools = (config: Config, rights: readonly Right[]) => {
+  const lacking = new Set(
+    rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : [])),
+  );
+  return activeTools(config.mcp)
+    .filter(({ operation }) => lacking.has(operation.access))
+    .map(({ name, operation }) => ({ tool: name, permission: operation.access }));
+};
+
+/** Whether the platform takes the credential, and what for. */
+export const platformChecks = async (
+  config: Config,
+): Promise<{ checks: Check[]; rights: Right[] }> => {
+  const composed = await compose(config, createLog("silent"));
+  try {
+    const { broker } = composed;
+    const who = await whoChecks(broker);
+    const known = who.every(({ ok }) => ok);
+    const used = activeTools(config.mcp).map(({ operation }) => operation);
+    const wanted = needed(used).filter((access) => known || isExport(access));
+    const rights = await rightsOf(broker, wanted);
+    const [exports, gateway] = [
+      rights.filter(({ access }) => isExport(access)),
+      rights.filter(({ access }) => !isExport(access)),
+    ];
+    return {
+      rights,
+      checks: [
+        ...who,
+        ...(gateway.length > 0 ? [rightsCheck("permissions", gateway)] : []),
+        ...(exports.length > 0 ? [rightsCheck("export_key", exports)] : []),
+      ],
+    };
+  } finally {
+    await composed.close();
+  }
+};

@@ -1,0 +1,22 @@
+import { noKeychain } from "../../src/broker/keychain.ts";
+import { credentialsOf, sealedProfiles } from "../../src/broker/profiles.ts";
+
+const [folder = "", who = "", times = "0"] = process.argv.slice(2);
+const profiles = sealedProfiles({
+  folder,
+  masterKey: async () => Buffer.alloc(32, 7),
+  keychain: noKeychain("this is a test"),
+});
+
+for (let round = 0; round < Number(times); round++) {
+  const credentials = credentialsOf({ apiKey: `canary ${who} ${round} `.repeat(500) });
+  // oxlint-disable-next-line no-await-in-loop -- one after the other is what is tested
+  await profiles.write({ name: "shared", baseUrl: `http://${who}.example`, credentials });
+  // oxlint-disable-next-line no-await-in-loop -- see above
+  const read = await profiles.read("shared");
+  const [host = ""] = /(?<=\/\/)\w+/.exec(read?.baseUrl ?? "") ?? [];
+  const key = read?.credentials.apiKey?.reveal() ?? "";
+  // What is read is one writer's, whole.
+  if (!key.startsWith(`canary ${host} `) || key.length < 4500) throw new Error("torn");
+}
+process.stdout.write("whole");
