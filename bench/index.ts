@@ -1,3 +1,4 @@
+import { doorBenchmarks } from "./http/index.ts";
 import type { Benchmark } from "./measure.ts";
 import { demoBenchmarks } from "./platform/demo.ts";
 import { exportBenchmarks } from "./platform/exports.ts";
@@ -11,6 +12,7 @@ import { stdioBenchmarks } from "./stdio/index.ts";
 /** Every benchmark, in the order in which they run. */
 export const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,
+  ...doorBenchmarks,
   ...httpBenchmarks,
   ...scaleBenchmarks,
   ...importBenchmarks,

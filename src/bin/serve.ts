@@ -53,4 +53,4 @@ export const platformListener = (platform: Pick<Platform, "fetch">): RequestList
   getRequestListener((request, env) => platform.fetch(request, env), {});
 
 export const mcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
-  getRequestListener((request) => mcp.fetch(request), { overrideGlobalObjects: false });
+  getRequestListener((request) => mcp.fetch(request), {});

@@ -107,17 +107,35 @@ const pick = (values: Values, names: readonly string[]): Values =>
 const namesOf = (part: z.ZodObject | null): string[] =>
   Object.keys(part?.shape ?? {}).filter((name) => !(WITHHELD as readonly string[]).includes(name));
 
+/** What a tool's arguments are held against; made at its first call, since a schema costs more to make than to use. */
+type Form = { schema: JsonSchema; steering: string[]; own: z.ZodObject; ownNames: string[] };
+
+const forms = new WeakMap<Tool, Form>();
+
+const newForm = (tool: Tool): Form => {
+  const schema = inputSchema(tool);
+  const own = ownShape(tool.operation);
+  const steering = steeringNames(tool, schema.properties ?? {});
+  return { schema, steering, own: z.object(own), ownNames: Object.keys(own) };
+};
+
+const formOf = (tool: Tool): Form => {
+  const form = forms.get(tool) ?? newForm(tool);
+  forms.set(tool, form);
+  return form;
+};
+
 /** Values as the platform expects them: bodies as the contract reads them, so that a status may be a word. */
 const checked = (tool: Tool, values: Values): { args: Values; wrong: Fault[] } => {
   const { operation } = tool;
-  const own = ownShape(operation);
-  const flat = z.object(own).safeParse(pick(values, Object.keys(own)), REPORT);
+  const { own, ownNames } = formOf(tool);
+  const flat = own.safeParse(pick(values, ownNames), REPORT);
   const wrong = flat.success ? [] : faults(flat.error);
   if (operation.effect === "session" || wrong.length > 0) return { args: {}, wrong };
   const bodyNames = namesOf(operation.body);
   const body = operation.body?.safeParse(pick(values, bodyNames), REPORT);
   if (body !== undefined && !body.success) return { args: {}, wrong: faults(body.error) };
-  const rest = Object.keys(own).filter((name) => !bodyNames.includes(name));
+  const rest = ownNames.filter((name) => !bodyNames.includes(name));
   return { args: { ...pick(values, rest), ...body?.data }, wrong };
 };
 
@@ -125,30 +143,20 @@ const checked = (tool: Tool, values: Values): { args: Values; wrong: Fault[] } =
 const refuse = (tool: Tool, list: Fault[]): Problem =>
   badArguments(`${tool.name}: ${sentence(list).replaceAll("?.", "?").replaceAll("?;", "?")}`, list);
 
-const schemas = new WeakMap<Tool, JsonSchema>();
-
-const schemaOf = (tool: Tool): JsonSchema => {
-  const known = schemas.get(tool) ?? inputSchema(tool);
-  schemas.set(tool, known);
-  return known;
-};
-
 /** What a model sent, as the operation takes it; a Problem that names every fault otherwise. */
 export const readArguments = (tool: Tool, sent: Values): Given => {
-  const schema = schemaOf(tool);
+  const { schema, steering: names, ownNames } = formOf(tool);
   const strangers: Fault[] = [];
   const values = walk(sent, schema, "", (field, known, name) => {
     strangers.push(strangerFault(field, known, name));
   }) as Values;
-  const steering = pick(values, steeringNames(tool, schema.properties ?? {}));
+  const steering = pick(values, names);
   const steered = Steering.safeParse(steering, REPORT);
-  const { args, wrong } = checked(tool, pick(values, namesFor(tool, steering)));
+  // The audit log's own cursor is the server's: the platform's one stays inside it.
+  const rest = ownNames.filter((name) => !(name in steering));
+  const { args, wrong } = checked(tool, pick(values, rest));
   const all = [...strangers, ...(steered.success ? [] : faults(steered.error)), ...wrong];
   if (all.length > 0 || !steered.success) throw refuse(tool, all);
   const { cursor, idempotencyKey, ifMatch, confirmationToken } = steered.data;
   return { args, cursor, idempotencyKey, ifMatch, confirmationToken };
 };
-
-// The audit log's own cursor is the server's: the platform's one stays inside it.
-const namesFor = (tool: Tool, steering: Values): string[] =>
-  Object.keys(ownShape(tool.operation)).filter((name) => !(name in steering));

@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey } from "node:crypto";
 import { appendFile, mkdir, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { type Clock, iso } from "../kit/clock.ts";
@@ -72,19 +72,49 @@ const sizeOf = async (path: string): Promise<number> =>
     () => 0,
   );
 
+/** Writes at once what has come while the last write was under way; each promise settles with the write it was in. */
+const gathered = (write: (lines: string) => Promise<void>): ((line: string) => Promise<void>) => {
+  let waiting = "";
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  const begin = async (): Promise<void> => {
+    await last.catch(() => {});
+    const lines = waiting;
+    [waiting, next] = ["", undefined];
+    await write(lines);
+  };
+  return (line) => {
+    waiting += line;
+    if (next === undefined) {
+      next = begin();
+      last = next;
+    }
+    return next;
+  };
+};
+
 /** A log of one JSON line per call that several processes may write at once. */
 export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): CallLog => {
+  // Made once: a key costs more to make than to use.
+  const secret = createSecretKey(key);
   const hashOf = (args: Record<string, unknown>): string =>
-    createHmac("sha256", key)
+    createHmac("sha256", secret)
       .update(`tool arguments ${canonical(args)}`)
       .digest("base64url")
       .slice(0, HASH_CHARACTERS);
 
-  const write = async (line: string): Promise<void> => {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const append = async (lines: string): Promise<void> => {
     if ((await sizeOf(path)) >= MOST_BYTES) await putAway(path, now()).catch(() => {});
-    await appendFile(path, line, { mode: 0o600 });
+    await appendFile(path, lines, { mode: 0o600 });
   };
+
+  const write = (lines: string): Promise<void> =>
+    append(lines).catch(async () => {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await append(lines);
+    });
+
+  const writeTogether = gathered(write);
 
   return {
     async record({ args, ...call }) {
@@ -92,7 +122,7 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
       const names = Object.keys(args).toSorted();
       const said = { arguments: names, argumentsHash: hashOf(args), outcome, ms, requestId };
       const line = { time: iso(now()), door, caller, tenantId, principal, tool, ...said };
-      await write(`${JSON.stringify(line)}\n`).catch((error: unknown) =>
+      await writeTogether(`${JSON.stringify(line)}\n`).catch((error: unknown) =>
         log.warn("call_log.failed", errorFields(error)),
       );
     },

@@ -1,6 +1,8 @@
-import { estimateTokens } from "./tokens.ts";
+import { estimateTokens, isWithin } from "./tokens.ts";
 
-export const cost = (value: unknown): number => estimateTokens(JSON.stringify(value) ?? "");
+const textOf = (value: unknown): string => JSON.stringify(value) ?? "";
+
+export const cost = (value: unknown): number => estimateTokens(textOf(value));
 
 const cutText = (text: string, most: number): string => {
   const characters = [...text];
@@ -35,10 +37,10 @@ export type Fitted = {
 
 /** A record within its budget: as it is, or with long texts cut where they say so themselves. */
 export const fitRecord = (record: Fields, budget: number): Fitted => {
-  if (cost(record) <= budget) return { record, cut: false };
+  if (isWithin(textOf(record), budget)) return { record, cut: false };
   for (const [text, items] of STEPS) {
     const shorter = shortened(record, text, items) as Fields;
-    if (cost(shorter) <= budget) {
+    if (isWithin(textOf(shorter), budget)) {
       return { record: shorter, cut: true, ...(items === Infinity ? {} : { most: items }) };
     }
   }

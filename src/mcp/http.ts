@@ -5,11 +5,11 @@ import {
   localhostAllowedHostnames,
   localhostAllowedOrigins,
   originValidationResponse,
-  readRequestBody,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import { systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
+import { readBody } from "./body.ts";
 import { createCallers } from "./callers.ts";
 import type { Admitted, Gate } from "./gate.ts";
 import type { Front } from "./needs.ts";
@@ -38,21 +38,6 @@ export type HttpOptions = {
 
 const bare = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
 
-/** What a request says, when it is JSON that is not too long; the request itself can still be read. */
-const saidIn = async (request: Request): Promise<unknown> => {
-  const body = await readRequestBody(request.clone());
-  if (body.tooLarge) return undefined;
-  try {
-    return JSON.parse(body.text);
-  } catch {
-    return undefined;
-  }
-};
-
-// Requests of 2026 name their method in a header; only others may open a session.
-const mayBegin = ({ method, headers }: Request): boolean =>
-  method === "POST" && !headers.has("mcp-method");
-
 /** MCP over HTTP: a server per request for hosts of 2026, a session for those of 2025. Pages elsewhere get 403. */
 export const createDoor = (
   { build, demands, log }: { build: BuildServer; demands: Demands; log: Log },
@@ -69,30 +54,30 @@ export const createDoor = (
   const hostNames = (options.hosts ?? localhostAllowedHostnames()).map(bare);
   const originNames = (options.origins ?? localhostAllowedOrigins()).map(bare);
 
-  const answer = async (request: Request, authInfo: Admitted): Promise<Response> => {
-    if (!mayBegin(request)) {
-      return demands.byHeaders(request, authInfo) ?? handler.fetch(request, { authInfo });
-    }
-    const said = await saidIn(request);
-    if (isInitializeRequest(said)) return sessions.begin(request, authInfo, said);
-    const parsedBody = said === undefined ? {} : { parsedBody: said };
-    return demands.byBody(said, authInfo) ?? handler.fetch(request, { authInfo, ...parsedBody });
-  };
-
-  const answerWithin = async (
-    id: string,
+  /** Answers a request outside of sessions; only one that does not name its method in a header may open one. */
+  const answer = async (
     request: Request,
-    caller: Admitted,
+    authInfo: Admitted,
+    parsedBody: unknown,
   ): Promise<Response> => {
-    const said = request.method === "POST" ? await saidIn(request) : undefined;
-    return demands.byBody(said, caller) ?? sessions.within(id, request, caller, said);
+    if (!request.headers.has("mcp-method")) {
+      if (isInitializeRequest(parsedBody)) return sessions.begin(request, authInfo, parsedBody);
+      const refusal = demands.byBody(parsedBody, authInfo);
+      if (refusal !== undefined) return refusal;
+    }
+    return handler.fetch(request, { authInfo, parsedBody });
   };
 
   const enter = async (request: Request): Promise<Response> => {
     const caller = await gate.admit(request);
     if (caller instanceof Response) return caller;
+    const refusal = demands.byHeaders(request, caller);
+    if (refusal !== undefined) return refusal;
+    const said = await readBody(request);
+    if (said instanceof Response) return said;
     const id = request.headers.get("mcp-session-id");
-    return id === null ? answer(request, caller) : answerWithin(id, request, caller);
+    if (id === null) return answer(request, caller, said);
+    return demands.byBody(said, caller) ?? sessions.within(id, request, caller, said);
   };
 
   return {

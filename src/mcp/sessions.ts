@@ -3,6 +3,7 @@ import { type Clock, MINUTE } from "../kit/clock.ts";
 import { randomToken } from "../kit/ids.ts";
 import { errorFields, type Log } from "../kit/log.ts";
 import type { Admitted } from "./gate.ts";
+import { refused } from "./refused.ts";
 import type { BuildServer } from "./server.ts";
 
 /** How many hosts of the protocol of 2025 are kept in mind, and for how long without a word from them. */
@@ -34,12 +35,6 @@ export type Sessions = {
 };
 
 const RETRY_SECONDS = 30;
-
-const refused = (
-  status: number,
-  error: { code: number; message: string },
-  headers: Record<string, string> = {},
-): Response => Response.json({ jsonrpc: "2.0", id: null, error }, { status, headers });
 
 /** The response as it is; `ended` is called once, when its last byte is sent or nobody wants it any more. */
 const untilSent = (response: Response, ended: () => void): Response => {

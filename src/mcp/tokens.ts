@@ -54,3 +54,10 @@ export const estimateTokens = (text: string): number => {
   for (const { groups } of text.matchAll(PIECES)) sum += price(groups ?? {});
   return Math.ceil(sum * MARGIN);
 };
+
+// What the dearest text costs a UTF-16 unit, and the margin.
+const MOST_A_UNIT = 2.6;
+
+/** Whether a text costs so many tokens at most; a short one is not counted. */
+export const isWithin = (text: string, tokens: number): boolean =>
+  text.length * MOST_A_UNIT <= tokens || estimateTokens(text) <= tokens;

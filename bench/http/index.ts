@@ -1,0 +1,124 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Pool } from "undici";
+import { type Benchmark, interleaved, type Options, type Samples } from "../measure.ts";
+import { DISPUTE, TOOL } from "./record.ts";
+
+type Program = "ours" | "loop" | "sdk1";
+type Spent = { cpuMs: number; heapMb: number };
+
+/** A program in a process of its own, and what it has cost. */
+type Running = { pool: Pool; path: string; spent(): Promise<Spent>; end(): Promise<void> };
+
+const SERVER = fileURLToPath(new URL("server.ts", import.meta.url));
+const CALLERS = 32;
+const CALLS_EACH = 20;
+
+const start = async (program: Program, flags: string[] = []): Promise<Running> => {
+  const child = spawn(process.execPath, [...flags, SERVER, program], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  const { url, controlUrl } = JSON.parse(line) as { url: string; controlUrl: string };
+  const { origin, pathname } = new URL(url);
+  const [pool, control] = [new Pool(origin, { connections: CALLERS }), new Pool(controlUrl)];
+  return {
+    pool,
+    path: pathname,
+    async spent() {
+      const { body } = await control.request({ path: "/", method: "GET" });
+      return (await body.json()) as Spent;
+    },
+    async end() {
+      await Promise.all([pool.close(), control.close()]);
+      child.stdin.end();
+      await once(child, "close");
+    },
+  };
+};
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1.0.0" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+const JSON_HEADERS = {
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+};
+
+type Era = "2025" | "2026";
+
+const requestOf = (era: Era) => ({
+  headers: {
+    ...JSON_HEADERS,
+    "mcp-protocol-version": era === "2026" ? "2026-07-28" : "2025-11-25",
+    ...(era === "2026" ? { "mcp-method": "tools/call", "mcp-name": TOOL } : {}),
+  },
+  body: JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: {
+      name: TOOL,
+      arguments: { disputeId: DISPUTE.disputeId },
+      ...(era === "2026" ? { _meta: META } : {}),
+    },
+  }),
+});
+
+const call = async ({ pool, path }: Running, era: Era): Promise<void> => {
+  const { statusCode, body } = await pool.request({ path, method: "POST", ...requestOf(era) });
+  const said = await body.text();
+  if (statusCode !== 200 || !said.includes(DISPUTE.disputeCode)) throw new Error(said);
+};
+
+const crowd = (running: Running, era: Era): Promise<unknown> =>
+  Promise.all(
+    Array.from({ length: CALLERS }, async () => {
+      for (let done = 0; done < CALLS_EACH; done += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- each caller waits for its answer
+        await call(running, era);
+      }
+    }),
+  );
+
+/** CPU time of the server for one call, in milliseconds. */
+const cpuOf = async (running: Running, era: Era): Promise<number> => {
+  const before = await running.spent();
+  await crowd(running, era);
+  const after = await running.spent();
+  return (after.cpuMs - before.cpuMs) / (CALLERS * CALLS_EACH);
+};
+
+const against =
+  (base: Program, era: Era) =>
+  async (options: Options): Promise<Samples> => {
+    const [ours, other] = await Promise.all([start("ours"), start(base)]);
+    try {
+      const sides = { ours: () => cpuOf(ours, "2026"), base: () => cpuOf(other, era) };
+      return await interleaved(sides, { ...options, warmUp: 4 });
+    } finally {
+      await Promise.all([ours.end(), other.end()]);
+    }
+  };
+
+export const doorBenchmarks: readonly Benchmark[] = [
+  {
+    name: "mcp-loop",
+    about: `tools/call over HTTP, ${CALLERS} callers, a platform that answers at once / a bare JSON-RPC loop on node:http`,
+    unit: "ms CPU",
+    aim: 10,
+    run: against("loop", "2026"),
+  },
+  {
+    name: "mcp-sdk1",
+    about: "the same / the 1.x SDK without sessions, with as many tools",
+    unit: "ms CPU",
+    aim: 0.8,
+    run: against("sdk1", "2025"),
+  },
+];

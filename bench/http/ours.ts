@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mcpListener, serve, type Served } from "../../src/bin/serve.ts";
+import type { Broker } from "../../src/broker/port.ts";
+import type { Reply } from "../../src/client/port.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { createCallLog } from "../../src/mcp/call-log.ts";
+import { openGate, ownCaller } from "../../src/mcp/gate.ts";
+import { createHttp } from "../../src/mcp/http.ts";
+import { knownToolsets } from "../../src/mcp/settings.ts";
+import { createSpentFolder } from "../../src/mcp/spent.ts";
+import { DISPUTE } from "./record.ts";
+
+const LOOPBACK = { host: "127.0.0.1", port: 0 };
+
+const REPLY: Reply = {
+  status: 200,
+  output: DISPUTE,
+  etag: '"1"',
+  requestId: "request-1",
+  total: null,
+  ignoredFields: [],
+};
+
+const unused = (): Promise<never> => Promise.reject(new Error("no benchmark uses this"));
+
+// The platform answers at once: what is measured is this server's own part.
+const broker: Broker = {
+  call: async () => REPLY,
+  login: unused,
+  verify: unused,
+  logout: unused,
+  vault: { put: unused, list: unused, show: unused, remove: unused },
+  tenantId: "bench",
+  principal: "bench",
+  close: async () => {},
+};
+
+/** The real door, tools, and log of calls, over a platform that answers at once. */
+export const serveOurs = async (): Promise<Served> => {
+  const folder = mkdtempSync(join(tmpdir(), "bench-mcp-"));
+  const [log, key, now] = [createLog("silent"), Buffer.alloc(32, 1), systemClock];
+  const settings = {
+    toolsets: knownToolsets,
+    readOnly: false,
+    confirm: "token" as const,
+    answerTokens: 20_000,
+  };
+  const needs = {
+    caller: "bench",
+    broker,
+    key,
+    spent: createSpentFolder(join(folder, "spent"), now),
+    callLog: createCallLog({ path: join(folder, "audit.ndjson"), door: "http", key, now, log }),
+    log,
+    now,
+    settings,
+    transfers: { put: unused, get: unused },
+    uploadFolders: [],
+  };
+  const front = { settings, version: "1.0.0", log, open: async () => needs };
+  const mcp = createHttp(front, { gate: openGate(ownCaller("bench")) });
+  const served = await serve(mcpListener(mcp), LOOPBACK);
+  return {
+    url: `${served.url}/mcp`,
+    async close() {
+      await mcp.close();
+      await served.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
