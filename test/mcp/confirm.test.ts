@@ -1,6 +1,4 @@
-import { mkdtemp, readdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
@@ -19,6 +17,7 @@ import {
   textOf,
   YES,
 } from "./hosts.ts";
+import { spentFolder } from "./spent-folder.ts";
 import { type Play, scripted, type ScriptedBroker } from "./script.ts";
 
 const ARGS = { departmentId: "dep-1" };
@@ -368,8 +367,6 @@ describe.each(HOSTS)("a host that cannot ask (%s)", (_name, open) => {
 });
 
 describe("a token", () => {
-  const folder = () => mkdtemp(join(tmpdir(), "spent-"));
-
   const mint = async (setup: Parameters<typeof needsOf>[1] = {}, broker = deleting()) => {
     const host = await modernHost(await needsOf(broker, setup));
     const { confirmationToken } = confirmationIn(await host.call("departments_delete", ARGS));
@@ -388,8 +385,8 @@ describe("a token", () => {
   };
 
   it("C-66 holds across processes with one key, and is spent for all of them at once", async () => {
-    const spent = createSpentFolder(await folder(), () => NOW);
-    const other = createSpentFolder(await folder(), () => NOW);
+    const spent = createSpentFolder(await spentFolder(), () => NOW);
+    const other = createSpentFolder(await spentFolder(), () => NOW);
     const confirmationToken = await mint({ spent });
     const args = { ...ARGS, confirmationToken };
     const results = await Promise.all(
@@ -452,7 +449,7 @@ describe("a token", () => {
 
 describe("what has been spent", () => {
   it("is forgotten when it could not be used any more", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "spent-"));
+    const folder = await spentFolder();
     let time = NOW;
     const spent = createSpentFolder(folder, () => time);
     const id = "a".repeat(43);
@@ -464,7 +461,7 @@ describe("what has been spent", () => {
   });
 
   it("takes no name that leaves its folder", async () => {
-    const spent = createSpentFolder(await mkdtemp(join(tmpdir(), "spent-")), () => NOW);
+    const spent = createSpentFolder(await spentFolder(), () => NOW);
     await expect(spent.claim("../../somewhere-else", NOW)).rejects.toThrow(TypeError);
   });
 });

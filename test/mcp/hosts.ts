@@ -3,9 +3,6 @@ import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Broker } from "../../src/broker/port.ts";
 import type { Transfers } from "../../src/client/transfers.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
@@ -14,6 +11,7 @@ import type { Front, Needs } from "../../src/mcp/needs.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { knownToolsets, type Settings } from "../../src/mcp/settings.ts";
 import { createSpentFolder } from "../../src/mcp/spent.ts";
+import { spentFolder } from "./spent-folder.ts";
 
 export type Reply = ElicitResult | Error;
 /** How the person behind a host answers; absent: the host cannot ask. */
@@ -45,7 +43,7 @@ export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Front 
     caller: "person-1",
     broker,
     key: KEY,
-    spent: createSpentFolder(await mkdtemp(join(tmpdir(), "spent-")), () => NOW),
+    spent: createSpentFolder(await spentFolder(), () => NOW),
     callLog: { record: async () => {} },
     log: silentLog,
     now: () => NOW,
