@@ -61,7 +61,7 @@ const createCall = (needs: Needs) => {
     const ask = (page: Record<string, unknown>) =>
       broker.call(tool.operation, page, { tool: tool.name, signal });
     const budget = listBudget(settings.answerTokens);
-    const read = await readList(tool.operation, args, ask, { from, budget });
+    const read = await readList(tool.operation, args, ask, { from, budget, now });
     const { position } = read;
     const next = position === null ? null : cursors.seal(position, purpose);
     return present(listAnswer(tool.operation, read, next, args));

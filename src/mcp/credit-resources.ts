@@ -38,6 +38,7 @@ export const createReadCredit = ({
     const { items, beside, truncated } = await readList(operations.list, days, ask, {
       from: null,
       budget,
+      now,
     });
     return { ...days, applications: items, ...beside, truncated };
   };

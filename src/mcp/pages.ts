@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
+import { type Clock, SECOND } from "../kit/clock.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Reply } from "../client/port.ts";
 import { clean } from "./clean.ts";
@@ -53,12 +54,18 @@ export type Read = {
 const SUMMARY_TOKENS = 400;
 const CHUNK = 100;
 const DEFAULT_PAGE_SIZE = 20;
+/** However small or long in coming records are, no answer reads on for longer; a cursor says where to. */
+const MAX_PAGES = 50;
+const MAX_READING_MS = 20 * SECOND;
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const malformed = () =>
   new Problem("unavailable", "The platform's answer does not have the documented form.");
+
+const endless = () =>
+  new Problem("unavailable", "The platform's list does not go on: a page comes again.");
 
 const recordsOf = (value: unknown): Fields[] => {
   if (!Array.isArray(value) || !value.every(isFields)) throw malformed();
@@ -83,8 +90,10 @@ const numbered = (
       const at = number(page, 1);
       const { output, total } = await ask({ ...args, [pageName]: at, [sizeName]: size });
       const items = recordsOf(output);
-      const more = total === null ? items.length >= size : at * size < total;
-      return { items, total, next: more && items.length > 0 ? at + 1 : undefined };
+      // More than was asked for, and no word of others: the platform knows no pages, and this is all there is.
+      const more = total === null ? items.length === size : at * size < total;
+      const isAll = items.length === 0 || (items.length > size && items.length === total);
+      return { items, total, next: more && !isAll ? at + 1 : undefined };
     },
   };
 };
@@ -122,8 +131,9 @@ const followed = ({ pageSize, ...args }: Args, ask: Ask, keep: Keep): Reader => 
       const { output } = await ask({ ...args, ...cursor, limit: Math.min(most, CHUNK) });
       const { items, pagination } = exported(output, keep);
       const { hasMore, cursor: next } = pagination;
-      const more = hasMore === true && typeof next === "string" && items.length > 0;
-      return { items, total: null, next: more ? next : undefined };
+      if (hasMore !== true) return { items, total: null, next: undefined };
+      if (typeof next !== "string") throw malformed();
+      return { items, total: null, next };
     },
   };
 };
@@ -210,13 +220,23 @@ const startOf = (items: Fields[], { offset, after }: Position): number => {
   return last === -1 ? offset : last + 1;
 };
 
-/** Reads a list from a position on, page after page, until the budget, the caller's limit or the list ends. */
-export const readList = async (
-  operation: Operation,
-  args: Args,
-  ask: Ask,
-  { from, budget }: { from: Position | null; budget: number },
-): Promise<Read> => {
+type Bounds = { from: Position | null; budget: number; now: Clock };
+
+/** Throws where a page comes again, by its own name or by its records: reading on would never end. */
+const createProgress = (nameOf: (item: Fields | undefined) => string | null) => {
+  const pages = new Set<Position["page"]>();
+  let last = "";
+  return (page: Position["page"], { items, next }: Chunk): void => {
+    pages.add(page);
+    const [first, final] = [nameOf(items[0]), nameOf(items.at(-1))];
+    const met = first === null ? "" : JSON.stringify([first, final, items.length]);
+    if ((met !== "" && met === last) || (next !== undefined && pages.has(next))) throw endless();
+    last = met;
+  };
+};
+
+/** What a reading of one list is made with. */
+const prepared = (operation: Operation, args: Args, ask: Ask, budget: number) => {
   let beside: Fields = {};
   const keep = (fields: Fields): void => {
     beside = fitRecord(clean(fields) as Fields, SUMMARY_TOKENS).record;
@@ -226,7 +246,6 @@ export const readList = async (
   const nameOf = isNameless(operation) ? () => null : idOf;
   const hasBeside = isApplicationList(operation) || isFollowed(operation);
   const basket = createBasket(hasBeside ? budget - SUMMARY_TOKENS : budget);
-  let at: Position = from ?? { page: reader.start, offset: 0, after: null };
   const result = (position: Position | null, total: number | null, truncated: boolean): Read => ({
     items: basket.items,
     total,
@@ -235,8 +254,24 @@ export const readList = async (
     beside,
     shortened: basket.cut,
   });
-  for (;;) {
-    const { items, next, total, page = at.page } = await reader.open(at.page);
+  return { reader, nameOf, basket, result };
+};
+
+/** Reads a list from a position on, page after page, until the budget, the caller's limit, patience or the list ends. */
+export const readList = async (
+  operation: Operation,
+  args: Args,
+  ask: Ask,
+  { from, budget, now }: Bounds,
+): Promise<Read> => {
+  const { reader, nameOf, basket, result } = prepared(operation, args, ask, budget);
+  const progress = createProgress(nameOf);
+  const until = now() + MAX_READING_MS;
+  let at: Position = from ?? { page: reader.start, offset: 0, after: null };
+  for (let read = 1; ; read++) {
+    const chunk = await reader.open(at.page);
+    const { items, next, total, page = at.page } = chunk;
+    progress(page, chunk);
     const first = startOf(items, at);
     for (const [index, item] of items.entries()) {
       if (index < first) continue;
@@ -245,7 +280,8 @@ export const readList = async (
       if (!basket.add(clean(item) as Fields)) return result(here, total, true);
     }
     if (next === undefined) return result(null, total, false);
-    at = { page: next, offset: 0, after: nameOf(items.at(-1)) };
+    at = { page: next, offset: 0, after: nameOf(items.at(-1)) ?? at.after };
     if (reader.single || basket.items.length >= reader.most) return result(at, total, false);
+    if (read >= MAX_PAGES || now() >= until) return result(at, total, true);
   }
 };

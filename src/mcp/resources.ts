@@ -90,7 +90,7 @@ type Content = { mimeType: string } & ({ text: string } | { blob: string });
 
 /** Records by address, under the same cleaning and budget as the answers of tools. */
 export const createReadResource = (needs: Needs): ReadResource => {
-  const { broker, settings } = needs;
+  const { broker, settings, now } = needs;
   const { answerTokens } = settings;
 
   const records = async (
@@ -103,6 +103,7 @@ export const createReadResource = (needs: Needs): ReadResource => {
     const { items, total, truncated } = await readList(operation, args, ask, {
       from: null,
       budget,
+      now,
     });
     return { items, total, truncated };
   };
