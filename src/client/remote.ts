@@ -21,12 +21,13 @@ const KINDS: readonly (readonly [RegExp, FaultKind])[] = [
   [/^(EACCES|EPERM|UND_ERR_CONNECT_TIMEOUT)$/, "refused"],
   [/^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|HOSTNAME_MISMATCH)/, "untrusted"],
   [/^(EPROTO|ERR_SSL_(WRONG|UNSUPPORTED|PACKET_LENGTH|NO_|TLSV1|SSLV3)\w*)$/, "untrusted"],
-  [/^(HPE_\w+|UND_ERR_HEADERS_OVERFLOW)$/, "garbled"],
+  [/^UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH)$/, "garbled"],
   [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, "timeout"],
   [/^UND_ERR_(DESTROYED|CLOSED)$/, "canceled"],
 ];
 
 const kindOfCode = (error: unknown): FaultKind => {
+  if (error instanceof errors.HTTPParserError) return "garbled";
   const code = codeOf(error);
   if (code === "ETIMEDOUT") {
     return error instanceof Error && "syscall" in error && error.syscall === "connect"

@@ -1,0 +1,130 @@
+import { once } from "node:events";
+import { createServer as createPlain, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecure } from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import { text } from "node:stream/consumers";
+import { json } from "./wild-server.ts";
+
+/** What a call of the fake is: one tool that reads, one that puts, one that makes. */
+export const CALLS = {
+  read: { tool: "dispute_notes_get", args: { disputeId: "d-1", noteId: "n-1" } },
+  put: { tool: "dispute_notes_update", args: { disputeId: "d-1", noteId: "n-1", content: "New." } },
+  post: { tool: "dispute_notes_create", args: { disputeId: "d-1", content: "Made." } },
+} as const;
+
+export type Kind = keyof typeof CALLS;
+export const KINDS = Object.keys(CALLS) as Kind[];
+
+/** The only credential that it takes. */
+export const FAKE_KEY = "canary-key-4d1e-never-shown";
+
+const NOTES = "/dispute/v1/tenants/acme/disputes/d-1/disputenotes";
+const AT = "2026-01-02T03:04:05.678Z";
+
+const note = (content: string) => ({
+  disputeNoteId: "n-1",
+  tenantId: "acme",
+  disputeId: "d-1",
+  content,
+  visibility: "Internal",
+  createUser: "u",
+  createDate: AT,
+  updateUser: "u",
+  updateDate: AT,
+});
+
+/** The right answer to each call. */
+export const RIGHT = { read: note("Old."), put: note("New."), post: note("Made.") };
+
+const ROUTES: Record<string, { kind: Kind; status: number; body: string }> = {
+  [`GET ${NOTES}/n-1`]: { kind: "read", status: 200, body: "" },
+  [`PUT ${NOTES}/n-1`]: { kind: "put", status: 200, body: '{"content":"New."}' },
+  [`POST ${NOTES}`]: { kind: "post", status: 201, body: '{"content":"Made."}' },
+};
+
+export type Behave = (request: IncomingMessage, response: ServerResponse) => void;
+
+export type FakePlatform = {
+  url: string;
+  /** How often each call has been tried. */
+  tries: Record<Kind, number>;
+  /** The keys that came with what makes something. */
+  keys: unknown[];
+  /** Requests that no client should have sent. */
+  unexpected: string[];
+  /** How it answers calls from now on; rightly where nothing is told. */
+  misbehave(behave?: Behave): void;
+  /** Whether its health says that it honours keys. */
+  honoursKeys(so: boolean): void;
+  close(): Promise<void>;
+};
+
+const faultIn = ({ headers }: IncomingMessage, kind: Kind, sent: string): string | undefined => {
+  if (headers["x-platform-api-key"] !== FAKE_KEY) return "no credential";
+  if (headers["x-platform-mcp-tool"] !== CALLS[kind].tool) return "the name of another tool";
+  if (sent !== ROUTES[routeOf(kind)]?.body) return `another body: ${sent}`;
+  if (sent !== "" && headers["content-type"] !== "application/json") return "no content type";
+  return (headers["idempotency-key"] === undefined) === (kind === "post") ? "key" : undefined;
+};
+
+const routeOf = (kind: Kind): string =>
+  Object.keys(ROUTES).find((route) => ROUTES[route]?.kind === kind) ?? "";
+
+/** A platform of three routes on loopback that answers rightly or as badly as it is told, and notes what it did not expect. */
+export const fakePlatform = async (
+  tls?: Readonly<{ cert: string; key: string }>,
+): Promise<FakePlatform> => {
+  const tries: Record<Kind, number> = { read: 0, put: 0, post: 0 };
+  const keys: unknown[] = [];
+  const unexpected: string[] = [];
+  let behave: Behave | undefined;
+  let idempotency = false;
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const sent = await text(request);
+    const asked = `${request.method} ${request.url}`;
+    if (asked === "GET /health") {
+      json(response, 200, { status: "ok", idempotency });
+      return;
+    }
+    const route = ROUTES[asked];
+    const fault = route === undefined ? "no route" : faultIn(request, route.kind, sent);
+    if (route === undefined || fault !== undefined) {
+      unexpected.push(`${asked}: ${fault}`);
+      response.writeHead(501).end();
+      return;
+    }
+    const { kind, status } = route;
+    tries[kind] += 1;
+    if (kind === "post") keys.push(request.headers["idempotency-key"]);
+    if (behave === undefined) json(response, status, RIGHT[kind]);
+    else behave(request, response);
+  };
+
+  const listener = (request: IncomingMessage, response: ServerResponse): void =>
+    void serve(request, response).catch(() => response.destroy());
+  const server = tls === undefined ? createPlain(listener) : createSecure(tls, listener);
+  server.listen(0, "127.0.0.1");
+  await once(server as Server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
+    tries,
+    keys,
+    unexpected,
+    misbehave(next) {
+      behave = next;
+      Object.assign(tries, { read: 0, put: 0, post: 0 });
+      keys.length = 0;
+    },
+    honoursKeys(so) {
+      idempotency = so;
+    },
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};

@@ -1,0 +1,178 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { contract } from "../../src/contract/index.ts";
+import {
+  CALLS,
+  FAKE_KEY,
+  fakePlatform,
+  type Kind,
+  KINDS,
+  RIGHT,
+} from "../support/fake-platform.ts";
+import { certificateFor } from "../support/receiver.ts";
+import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
+
+const OPERATIONS = {
+  read: contract.dispute_notes.get,
+  put: contract.dispute_notes.update,
+  post: contract.dispute_notes.create,
+};
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+const call = (client: RemoteClient, kind: Kind, signal?: AbortSignal) => {
+  const { tool, args } = CALLS[kind];
+  const options = { tool, signal, ...(kind === "post" ? { idempotencyKey: "key-1" } : {}) };
+  const sent = { ...args, tenantId: "acme" };
+  return client.call(OPERATIONS[kind], sent, { "x-platform-api-key": FAKE_KEY }, options);
+};
+
+const clientOf = (...given: Parameters<typeof remoteClient>): RemoteClient => {
+  const client = remoteClient(...given);
+  closing.push(() => client.close());
+  return client;
+};
+
+const fakeOf = async (...given: Parameters<typeof fakePlatform>) => {
+  const fake = await fakePlatform(...given);
+  closing.push(() => fake.close());
+  return fake;
+};
+
+/** A port that does with its connections as it likes. */
+const listening = async (connected: (socket: Socket) => void): Promise<number> => {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket.on("error", () => {}));
+    connected(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+};
+
+describe("a connection that does not come about", () => {
+  it.each(KINDS)("C-34 has the platform's certificate checked (%s)", async (kind) => {
+    const fake = await fakeOf(await certificateFor("platform.example"));
+    const client = clientOf(fake.url);
+    const problem = await problemOf(call(client, kind));
+    expect(problem).toMatchObject({ code: "unavailable", details: { misconfigured: true } });
+    expect(problem.message).toContain("certificate is not trusted");
+    expect(problem.details).toEqual({ misconfigured: true });
+    expect(client.waits).toEqual([]);
+    expect(fake.tries).toEqual({ read: 0, put: 0, post: 0 });
+  });
+
+  it("is told where the address does not speak TLS at all", async () => {
+    const fake = await fakeOf();
+    const client = clientOf(fake.url.replace("http:", "https:"));
+    const problem = await problemOf(call(client, "post"));
+    expect(problem.details).toEqual({ misconfigured: true });
+    expect(client.waits).toEqual([]);
+  });
+
+  it("is told where nobody knows the name, and changes nothing", async () => {
+    const client = clientOf("http://nobody.invalid");
+    const problem = await problemOf(call(client, "post"));
+    // Without any name server it cannot be said that there is no such name.
+    expect(problem.message).toMatch(/host name that cannot be found|cannot be reached/);
+    expect(problem.details.uncertain).toBeUndefined();
+    expect(client.lines.join("")).toMatch(/"cause":"(ENOTFOUND|EAI_AGAIN)"/);
+  });
+
+  it("is tried again where it is refused, but for what makes something", async () => {
+    const port = await listening(() => {});
+    await closing.pop()?.();
+    const client = clientOf(`http://127.0.0.1:${port}`);
+    for (const kind of KINDS) {
+      const problem = await problemOf(call(client, kind));
+      expect(problem.message).toBe("The platform cannot be reached.");
+      expect(problem.details).toEqual({});
+    }
+    expect(client.waits).toEqual([200, 400, 200, 400]);
+  });
+
+  it.each(KINDS)("ends with the deadline where a handshake stalls (%s)", async (kind) => {
+    const port = await listening(() => {});
+    const client = clientOf(`https://127.0.0.1:${port}`, { requestMs: 200 });
+    const problem = await problemOf(call(client, kind));
+    expect(problem.message).toMatch(/in time|cannot be reached/);
+  });
+});
+
+describe("one deadline", () => {
+  it("holds for all tries together, however often it pays to try again", async () => {
+    const fake = await fakeOf();
+    let left = 1;
+    fake.misbehave((_request, response) => {
+      if (left-- > 0) response.writeHead(503).end();
+    });
+    const client = clientOf(fake.url, { requestMs: 400 });
+    expect((await problemOf(call(client, "read"))).message).toContain("in time");
+    expect(fake.tries.read).toBe(2);
+  });
+
+  it("leaves at most half of its time to waiting", async () => {
+    const fake = await fakeOf();
+    fake.misbehave((_request, response) => {
+      response.writeHead(503, { "retry-after": "2" }).end();
+    });
+    const client = clientOf(fake.url, { requestMs: 3999 });
+    expect((await problemOf(call(client, "read"))).details.retryAfterSeconds).toBe(2);
+    expect(client.waits).toEqual([]);
+  });
+});
+
+describe("C-87 a call that nobody wants any longer", () => {
+  it.each(KINDS)("is not even begun where that is known before (%s)", async (kind) => {
+    const fake = await fakeOf();
+    const client = clientOf(fake.url);
+    const problem = await problemOf(call(client, kind, AbortSignal.abort()));
+    expect(problem.message).toContain("canceled");
+    expect(fake.tries).toEqual({ read: 0, put: 0, post: 0 });
+  });
+
+  it.each(KINDS)("is not tried again (%s)", async (kind) => {
+    const fake = await fakeOf();
+    fake.honoursKeys(true);
+    const stop = new AbortController();
+    fake.misbehave((_request, response) => {
+      response.writeHead(503).end();
+      stop.abort();
+    });
+    const client = clientOf(fake.url);
+    expect((await problemOf(call(client, kind, stop.signal))).message).toContain("canceled");
+    expect(fake.tries[kind]).toBe(1);
+  });
+});
+
+describe("connections", () => {
+  it("are kept and shared by the calls to one origin, and gone when the client is closed", async () => {
+    let opened = 0;
+    let open = 0;
+    const body = JSON.stringify(RIGHT.read);
+    const port = await listening((socket) => {
+      opened += 1;
+      open += 1;
+      socket.on("close", () => (open -= 1));
+      socket.on("data", () => {
+        const head = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
+        socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n${body}`);
+      });
+    });
+    const client = remoteClient(`http://127.0.0.1:${port}`);
+    for (let made = 0; made < 50; made++) await call(client, "read");
+    expect(opened).toBeLessThan(10);
+    await Promise.all(Array.from({ length: 200 }, () => call(client, "read")));
+    expect(opened).toBeLessThanOrEqual(32);
+    await client.close();
+    await expect.poll(() => open).toBe(0);
+  });
+});

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { contract } from "../../src/contract/index.ts";
+import {
+  CALLS,
+  FAKE_KEY,
+  fakePlatform,
+  type FakePlatform,
+  type Kind,
+  KINDS,
+  RIGHT,
+} from "../support/fake-platform.ts";
+import { HOSTILE, type Misbehaviour, misbehaviours } from "../support/misbehaviours.ts";
+import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
+
+const OPERATIONS = {
+  read: contract.dispute_notes.get,
+  put: contract.dispute_notes.update,
+  post: contract.dispute_notes.create,
+};
+
+let fake: FakePlatform;
+const leaks: unknown[] = [];
+const leak = (error: unknown) => leaks.push(error);
+
+const call = (client: RemoteClient, kind: Kind) => {
+  const { tool, args } = CALLS[kind];
+  const sent = { ...args, tenantId: "acme" };
+  const options = { tool, ...(kind === "post" ? { idempotencyKey: "key-1" } : {}) };
+  return client.call(OPERATIONS[kind], sent, { "x-platform-api-key": FAKE_KEY }, options);
+};
+
+const told = (error: Error & { details: unknown }): string =>
+  `${error.message} ${JSON.stringify(error.details)}`;
+
+beforeAll(async () => {
+  fake = await fakePlatform();
+  process.on("unhandledRejection", leak);
+});
+afterAll(async () => {
+  process.off("unhandledRejection", leak);
+  await fake.close();
+});
+
+describe.each(misbehaviours.map((one) => [one.what, one] as const))(
+  "a platform that %s",
+  (_what, { behave, code, says, tries, wait, uncertain, hangs }: Misbehaviour) => {
+    it("C-78 is told of in each call, tried no more often than is safe, and the next call is right", async () => {
+      const client = remoteClient(fake.url, hangs === true ? { requestMs: 300 } : {});
+      fake.misbehave(behave);
+      for (const kind of KINDS) {
+        // oxlint-disable-next-line no-await-in-loop -- one at a time, so that each is counted
+        const problem = await problemOf(call(client, kind));
+        expect(problem.code).toBe(code);
+        expect(problem.message).toMatch(says);
+        expect(problem.message.length).toBeLessThanOrEqual(500);
+        expect(problem.details.retryAfterSeconds).toBe(wait);
+        expect(problem.details.uncertain ?? false).toBe(uncertain && kind !== "read");
+        expect(told(problem)).not.toContain(HOSTILE);
+        expect(told(problem)).not.toContain(FAKE_KEY);
+        expect(told(problem).length).toBeLessThan(20_000);
+      }
+      expect(fake.tries).toEqual(tries);
+      await client.close();
+      fake.misbehave();
+      const patient = remoteClient(fake.url);
+      for (const kind of KINDS) {
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        expect((await call(patient, kind)).output).toEqual(RIGHT[kind]);
+      }
+      await patient.close();
+      expect(fake.unexpected).toEqual([]);
+      expect([...client.lines, ...patient.lines].join("")).not.toMatch(/never-shown/);
+      expect(leaks).toEqual([]);
+    });
+  },
+);
