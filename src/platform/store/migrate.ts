@@ -9,6 +9,7 @@ import { payments } from "./migrations/0005-payments.ts";
 import { disputeAttachments } from "./migrations/0006-dispute-attachments.ts";
 import { schedules } from "./migrations/0007-schedules.ts";
 import { webhooks } from "./migrations/0008-webhooks.ts";
+import { oauth } from "./migrations/0009-oauth.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** Brings a database to the newest version; several processes may try at once. */
@@ -25,6 +26,7 @@ export const migrate = async (db: Kysely<never>, types: Types): Promise<void> =>
         "0006-dispute-attachments": disputeAttachments(types),
         "0007-schedules": schedules(types),
         "0008-webhooks": webhooks(types),
+        "0009-oauth": oauth(types),
       }),
     },
   });

@@ -1,0 +1,204 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Client } from "../client/port.ts";
+import { type Clock, HOUR } from "../kit/clock.ts";
+import { errorFields, type Log } from "../kit/log.ts";
+import type { HostNeeds } from "../kit/network.ts";
+import { createSeal } from "../kit/seal.ts";
+import type { Secret } from "../kit/secret.ts";
+import { createAccount } from "./account.ts";
+import { createAttempts } from "./attempts.ts";
+import { createFetchDocument } from "./documents.ts";
+import { createFormTokens, type Exchange, send } from "./form.ts";
+import { createGrants } from "./grants.ts";
+import { createPeople } from "./people.ts";
+import { createProvider, LIVES, PATHS } from "./provider.ts";
+import { createRecords, type Storage } from "./records.ts";
+import { type Scope, scopesIn } from "./scopes.ts";
+import { createSignIn } from "./sign-in.ts";
+import { endedPage } from "./sign-in-pages.ts";
+
+export type AuthorizationServerNeeds = {
+  /** What this server is called by clients: its address, without a slash at its end. */
+  issuer: string;
+  /** The one resource that tokens are for: the address of the MCP endpoint. */
+  resource: string;
+  storage: Storage;
+  masterKey: Buffer;
+  client: Client;
+  headerWord: string;
+  /** Names the platform: its address, or that it is the embedded one. */
+  platform: string;
+  /** What people know the platform as. */
+  platformName: string;
+  /** The one tenant that may be worked for, where it is one. */
+  tenantId: string | undefined;
+  /** Whether clients may register themselves. */
+  registration: boolean;
+  /** Where clients' metadata documents may lie. */
+  hosts: HostNeeds;
+  /** An authority to trust for them beside the usual ones, as PEM. */
+  ca?: string;
+  /** Where a request came from, behind proxies that are trusted. */
+  addressOf: (incoming: IncomingMessage) => string;
+  now: Clock;
+  log: Log;
+};
+
+/** Whom a token was given to. */
+export type Bearer = { personId: string; clientId: string; scopes: Scope[]; expiresAt: number };
+
+export type AuthorizationServer = {
+  /** Whether a path is for it to answer. */
+  owns(path: string): boolean;
+  answer(incoming: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Undefined for a token that is unknown, expired, ended, or for something else. It is looked up each time. */
+  verify(token: string): Promise<Bearer | undefined>;
+  /** What a person's calls are made with; undefined once their last grant has ended. */
+  credentialOf(
+    personId: string,
+  ): Promise<{ email: string; tenantId: string; apiKey: Secret } | undefined>;
+  /** Removes what has expired, and the keys that nobody uses any more: at start, and hourly. */
+  clean(): Promise<void>;
+};
+
+const METADATA = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
+
+const refuse = (response: ServerResponse, status: number, error: string, why: string): void => {
+  response
+    .writeHead(status, { "Content-Type": "application/json", "Cache-Control": "no-store" })
+    .end(JSON.stringify({ error, error_description: why }));
+};
+
+/** Paths below the issuer's own, whether or not a proxy has taken that off already. */
+const createPathOf = (issuer: string) => {
+  const prefix = new URL(issuer).pathname.replace(/\/$/, "");
+  return (path: string): string => {
+    const metadata = METADATA.find((one) => path === one || path === one + prefix);
+    if (metadata !== undefined) return metadata;
+    return prefix !== "" && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
+  };
+};
+
+/** Everything an authorization server is made of, over a storage that all its processes share. */
+const partsOf = (needs: AuthorizationServerNeeds) => {
+  const { storage, masterKey, hosts, ca, now, log } = needs;
+  const records = createRecords(storage, masterKey);
+  const people = createPeople({ ...needs, records });
+  const grants = createGrants({ records, ended: (personId) => people.leave(personId), log });
+  const attempts = createAttempts(storage);
+  const forms = createFormTokens(createSeal(masterKey, "oauth-form"));
+  const provider = createProvider({
+    ...needs,
+    records,
+    people,
+    grants,
+    fetchDocument: createFetchDocument(ca === undefined ? { hosts } : { hosts, ca }),
+    showError(context, code, message) {
+      const { status, headers, body } = endedPage(`${message} (${code})`, context.status);
+      context.set(headers);
+      context.status = status;
+      context.body = body;
+    },
+  });
+  provider.on("server_error", (_context, error) => log.error("oauth.failed", errorFields(error)));
+  const parts = { ...needs, records, people, grants, attempts, forms, provider };
+  return { ...parts, signIn: createSignIn(parts), account: createAccount(parts), now };
+};
+
+/** Scopes in metadata are those that people are asked for; the provider would name its own beside them. */
+const correctMetadata = ({ provider }: ReturnType<typeof partsOf>): void => {
+  provider.use(async (context, next) => {
+    await next();
+    const { body } = context;
+    if (typeof body !== "object" || body === null || !("scopes_supported" in body)) return;
+    body.scopes_supported = [...scopesIn("read write admin"), "offline_access"];
+  });
+};
+
+export const createAuthorizationServer = (needs: AuthorizationServerNeeds): AuthorizationServer => {
+  const parts = partsOf(needs);
+  const { provider, records, people, grants, attempts, signIn, account, now, log } = parts;
+  correctMetadata(parts);
+  const issuer = new URL(needs.issuer);
+  const prefix = issuer.pathname.replace(/\/$/, "");
+  const pathOf = createPathOf(needs.issuer);
+  const answerProtocol = provider.callback();
+
+  /** The request as if it had come to the issuer's own address, so that all addresses in answers are right. */
+  const addressed = (incoming: IncomingMessage, path: string, url: URL): void => {
+    incoming.headers["x-forwarded-host"] = issuer.host;
+    incoming.headers["x-forwarded-proto"] = issuer.protocol.replace(":", "");
+    // Who asks for nothing in particular is given what changes nothing.
+    if (path === PATHS.authorization && !url.searchParams.has("scope")) {
+      url.searchParams.set("scope", "read" satisfies Scope);
+    }
+    incoming.url = path + url.search;
+    Object.assign(incoming, { originalUrl: prefix + path + url.search });
+  };
+
+  const mayRegister = async ({ response, ip }: Exchange): Promise<boolean> => {
+    const outcome = await attempts.registration(ip);
+    if (outcome === "good") return true;
+    const why =
+      outcome === "often"
+        ? "Too many clients were registered from this address. Try again in an hour."
+        : "As many clients are registered as there may be. Try again tomorrow.";
+    refuse(response, 429, "temporarily_unavailable", why);
+    return false;
+  };
+
+  const route = async (exchange: Exchange, path: string): Promise<void> => {
+    const { incoming, response } = exchange;
+    const [, uid, rest] = /^\/oauth\/sign-in\/([\w-]{1,64})(\/cancel)?$/.exec(path) ?? [];
+    if (uid !== undefined) return signIn(exchange, rest !== undefined);
+    if (path === PATHS.account) return account(exchange);
+    const registers = path === PATHS.registration && incoming.method === "POST";
+    if (registers && needs.registration && !(await mayRegister(exchange))) return;
+    await answerProtocol(incoming, response);
+  };
+
+  return {
+    owns: (path) => {
+      const own = pathOf(path);
+      return METADATA.includes(own) || own.startsWith("/oauth/");
+    },
+    async answer(incoming, response) {
+      const url = new URL(incoming.url ?? "/", needs.issuer);
+      const path = pathOf(url.pathname);
+      addressed(incoming, path, url);
+      const exchange: Exchange = { incoming, response, url, ip: needs.addressOf(incoming) };
+      try {
+        await route(exchange, path);
+      } catch (error) {
+        log.error("oauth.failed", errorFields(error));
+        if (response.headersSent) response.destroy();
+        else send(exchange, endedPage("Something went wrong in this server.", 500));
+      }
+    },
+    async verify(token) {
+      const found = await provider.AccessToken.find(token);
+      if (found === undefined || found.aud !== needs.resource) return undefined;
+      const { accountId, grantId, clientId, exp } = found;
+      if (accountId === undefined || grantId === undefined) return undefined;
+      // Where a grant ends while a token is given out, the token may be the later one.
+      if ((await provider.Grant.find(grantId)) === undefined) return undefined;
+      const scopes = scopesIn(found.scope);
+      return { personId: accountId, clientId: clientId ?? "", scopes, expiresAt: exp ?? 0 };
+    },
+    async credentialOf(personId) {
+      const person = await people.find(personId);
+      return person && { email: person.email, tenantId: person.tenant.id, apiKey: person.apiKey };
+    },
+    async clean() {
+      // oxlint-disable-next-line no-await-in-loop -- short transactions, so that requests get their turn
+      while ((await needs.storage.purge()) > 0);
+      const spent = await needs.storage.spentGrants(now() + LIVES.grant - HOUR);
+      for (const record of spent) {
+        const grantId = records.open(record)?.value["jti"];
+        // oxlint-disable-next-line no-await-in-loop -- nobody waits for it
+        if (typeof grantId === "string") await grants.end(grantId);
+      }
+      await people.leaveIdle();
+    },
+  };
+};

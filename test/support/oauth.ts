@@ -1,0 +1,222 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createClient } from "../../src/client/client.ts";
+import { inProcessTransport } from "../../src/client/in-process.ts";
+import type { Client, Transport } from "../../src/client/port.ts";
+import { serve, type Served } from "../../src/bin/serve.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { networksOf } from "../../src/kit/network.ts";
+import {
+  type AuthorizationServer,
+  type AuthorizationServerNeeds,
+  createAuthorizationServer,
+} from "../../src/oauth/server.ts";
+import { createOauthRecords } from "../../src/platform/store/oauth-records.ts";
+import type { Store } from "../../src/platform/store/port.ts";
+import { type Browser, openBrowser, type Shown } from "./browser.ts";
+import { MASTER_KEY, type TestPlatform } from "./platform.ts";
+
+/** Reaches the platform of a test, and keeps what was sent. */
+export const watchedClient = ({
+  platform,
+}: Pick<TestPlatform, "platform">): { client: Client; sent: string[] } => {
+  const sent: string[] = [];
+  const inner = inProcessTransport({
+    fetch: async (request) => platform.fetch(request),
+    requestMs: 10_000,
+  });
+  const transport: Transport = {
+    ...inner,
+    send(request) {
+      sent.push(JSON.stringify(request));
+      return inner.send(request);
+    },
+  };
+  return { client: createClient({ transport, headerWord: "Platform", log: silentLog }), sent };
+};
+
+export type Running = {
+  url: string;
+  resource: string;
+  server: AuthorizationServer;
+  /** What has gone to the platform. */
+  sent: string[];
+  close(): Promise<void>;
+};
+
+export type Options = Partial<
+  Pick<
+    AuthorizationServerNeeds,
+    "registration" | "ca" | "tenantId" | "masterKey" | "client" | "addressOf"
+  >
+> & { store?: Store; port?: number; issuer?: string };
+
+/** An authorization server over a test's platform and store, on a port of its own. */
+export const startAuthorization = async (
+  at: TestPlatform,
+  { store = at.store, port = 0, issuer, ...options }: Options = {},
+): Promise<Running> => {
+  const { client, sent } = watchedClient(at);
+  const { promise: ready, resolve: isReady } = Promise.withResolvers<AuthorizationServer>();
+  let asked = 0;
+  const served: Served = await serve(
+    async (incoming, response) => (await ready).answer(incoming, response),
+    { host: "127.0.0.1", port },
+  );
+  const resource = `${issuer ?? served.url}/mcp`;
+  const server = createAuthorizationServer({
+    issuer: issuer ?? served.url,
+    resource,
+    storage: createOauthRecords(store, systemClock),
+    masterKey: MASTER_KEY,
+    client,
+    headerWord: "Platform",
+    platform: "test",
+    platformName: "platform.test",
+    tenantId: undefined,
+    registration: true,
+    hosts: { resolve: async () => ["127.0.0.1"], allowed: networksOf(["127.0.0.0/8"]) },
+    // Everybody is somebody else, except in tests of limits.
+    addressOf: () => `10.0.0.${(asked += 1)}`,
+    now: systemClock,
+    log: silentLog,
+    ...options,
+  });
+  isReady(server);
+  return { url: served.url, resource, server, sent, close: () => served.close() };
+};
+
+export const REDIRECT = "http://127.0.0.1:33418/callback";
+
+export type Registered = { clientId: string; redirect: string };
+
+/** A client that registers itself. */
+export const register = async (
+  { url }: Pick<Running, "url">,
+  metadata: Record<string, unknown> = {},
+): Promise<Registered> => {
+  const answer = await fetch(`${url}/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ client_name: "Test host", redirect_uris: [REDIRECT], ...metadata }),
+  });
+  const { client_id: clientId, redirect_uris: uris } = (await answer.json()) as {
+    client_id: string;
+    redirect_uris: string[];
+  };
+  return { clientId, redirect: uris[0] ?? "" };
+};
+
+export const makePkce = () => {
+  const verifier = randomBytes(32).toString("base64url");
+  return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
+};
+
+/** Where a client sends a person's browser. */
+export const authorizeUrl = (
+  { url, resource }: Pick<Running, "url" | "resource">,
+  { clientId, redirect }: Registered,
+  challenge: string,
+  more: Record<string, string | undefined> = {},
+): string => {
+  const asked = new URL(`${url}/oauth/authorize`);
+  const params = {
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: redirect,
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+    scope: "read write",
+    state: "the state",
+    resource,
+    ...more,
+  };
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined) asked.searchParams.set(name, value);
+  }
+  return asked.href;
+};
+
+export type Login = { email: string; password: string };
+
+/** Signs in on the first page; gives the second. */
+export const signIn = (
+  browser: Browser,
+  first: Shown,
+  { email, password }: Login,
+): Promise<Shown> => browser.submit(first, { email, password, action: "sign-in" });
+
+export type Tokens = {
+  access_token: string;
+  refresh_token: string;
+  scope: string;
+  expires_in: number;
+};
+export type Answer = { status: number; body: Tokens & { error?: string } };
+
+export const askToken = async (
+  { url }: Pick<Running, "url">,
+  params: Record<string, string>,
+): Promise<Answer> => {
+  const answer = await fetch(`${url}/oauth/token`, {
+    method: "POST",
+    body: new URLSearchParams(params),
+  });
+  return { status: answer.status, body: (await answer.json()) as Answer["body"] };
+};
+
+export type Coded = { code: string; verifier: string; client: Registered };
+
+/** A whole way through the pages, to the code. */
+export const authorize = async (
+  running: Running,
+  login: Login,
+  more: { client?: Registered; scope?: string; browser?: Browser; tenant?: string } = {},
+): Promise<Coded> => {
+  const client = more.client ?? (await register(running));
+  const { verifier, challenge } = makePkce();
+  const browser = more.browser ?? openBrowser();
+  const scope = more.scope === undefined ? {} : { scope: more.scope };
+  const first = await browser.open(authorizeUrl(running, client, challenge, scope));
+  const second = await signIn(browser, first, login);
+  const tenant = more.tenant === undefined ? {} : { tenant: more.tenant };
+  const last = await browser.submit(second, { ...tenant, action: "allow" });
+  const code = new URL(last.url).searchParams.get("code");
+  if (code === null) throw new Error(`no code at ${last.url}: ${last.status} ${last.text}`);
+  return { code, verifier, client };
+};
+
+export const redeem = (
+  running: Pick<Running, "url" | "resource">,
+  { code, verifier, client }: Coded,
+  more: Record<string, string> = {},
+): Promise<Answer> =>
+  askToken(running, {
+    grant_type: "authorization_code",
+    code,
+    code_verifier: verifier,
+    client_id: client.clientId,
+    redirect_uri: client.redirect,
+    resource: running.resource,
+    ...more,
+  });
+
+export const refresh = (
+  running: Pick<Running, "url">,
+  { clientId }: Registered,
+  refreshToken: string,
+): Promise<Answer> =>
+  askToken(running, {
+    grant_type: "refresh_token",
+    refresh_token: refreshToken,
+    client_id: clientId,
+  });
+
+export const revoke = async (
+  { url }: Pick<Running, "url">,
+  { clientId }: Registered,
+  token: string,
+): Promise<number> => {
+  const body = new URLSearchParams({ token, client_id: clientId });
+  return (await fetch(`${url}/oauth/revoke`, { method: "POST", body })).status;
+};
