@@ -254,6 +254,19 @@ onEveryStore("API keys", (at) => {
     expect((await colleague.call("DELETE", `${API_KEYS}/${other.keyId}`)).status).toBe(404);
   });
 
+  it("KEY-08 a key may delete itself, and no other", async () => {
+    const admin = await at().tenant("key-ends-itself");
+    const [one, other] = [await admin.call("POST", API_KEYS), await admin.call("POST", API_KEYS)];
+    const withKey = (method: string, keyId: string) =>
+      at().call(method, `${API_KEYS.replace("{t}", "key-ends-itself")}/${keyId}`, {
+        headers: { "X-Platform-Api-Key": one.body.apiKey },
+      });
+    expect((await withKey("DELETE", other.body.keyId)).status).toBe(403);
+    expect((await withKey("DELETE", one.body.keyId)).status).toBe(204);
+    expect((await withKey("DELETE", one.body.keyId)).status).toBe(401);
+    expect((await byKey(at(), "key-ends-itself", other.body.apiKey)).status).toBe(200);
+  });
+
   it("KEY-09 a key sleeps for a year at most, and each use wakes it", async () => {
     const admin = await at().tenant("key-idle");
     const { apiKey } = (await admin.call("POST", API_KEYS)).body;

@@ -49,8 +49,10 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
   },
 
   async delete({ params }, call) {
-    if (call.caller.via !== "session") {
-      call.fail("forbidden_permission", "An API key cannot delete keys. Log in for that.");
+    const { via, credentialId } = call.caller;
+    // A key may end itself, as a session may log itself out: whoever kept it need not keep the password for that.
+    if (via !== "session" && credentialId !== params.keyId) {
+      call.fail("forbidden_permission", "An API key cannot delete other keys. Log in for that.");
     }
     await call.change(async (tx) => {
       const { numDeletedRows } = await tx
