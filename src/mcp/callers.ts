@@ -72,8 +72,8 @@ export const createCallers = (
   };
 
   return {
-    async find(context, use) {
-      const caller = callerOf(context);
+    async find(asking, use) {
+      const caller = callerOf(asking);
       const one = kept.get(caller.id) ?? make(caller);
       one.uses += 1;
       try {

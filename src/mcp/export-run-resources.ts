@@ -5,6 +5,9 @@ import { clean, cleanText } from "./clean.ts";
 import { cost, type Fields, fitRecord } from "./fit.ts";
 import type { Needs } from "./needs.ts";
 import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
+import { protocolError } from "./protocol-error.ts";
+import { EXPORT_RUNS } from "./resource-list.ts";
+import type { RunsState } from "./watches.ts";
 
 type Asked = { tool: string; signal: AbortSignal };
 
@@ -71,6 +74,30 @@ export const createReadExports = ({ broker, settings }: Pick<Needs, "broker" | "
   };
 
   return { runs, run };
+};
+
+const ENDED: readonly string[] = ["completed", "failed", "canceled"];
+// A watch looks more often than so many runs can end.
+const NEWEST = 20;
+
+/** What a watch of a schedule's runs needs to know of them. */
+export const createReadState = ({ broker }: Pick<Needs, "broker">) => {
+  const read = async (scheduleId: string, asked: Asked): Promise<RunsState> => {
+    const args = { scheduleId, limit: NEWEST };
+    const { output } = await broker.call(export_runs.status, args, asked);
+    const { schedule, data } = shaped(Runs, output);
+    const nextRunAt = Date.parse(String(schedule["nextRunAt"]));
+    const ended = data.filter(({ status }) => ENDED.includes(status));
+    return {
+      ended: ended.map(({ runId }) => runId),
+      isUnderWay: ended.length < data.length,
+      nextRunAt: Number.isNaN(nextRunAt) ? null : nextRunAt,
+    };
+  };
+  return (scheduleId: string, asked: Asked): Promise<RunsState> =>
+    read(scheduleId, asked).catch((error: unknown) => {
+      throw protocolError(`${EXPORT_RUNS}${encodeURIComponent(scheduleId)}`, error);
+    });
 };
 
 type Completing = Pick<Needs, "broker">;

@@ -5,12 +5,14 @@ import type { ListedTool } from "./every-tool.ts";
 import { toolList } from "./list.ts";
 import type { Front } from "./needs.ts";
 import { promptList } from "./prompt-list.ts";
-import { resourceList, resourceTemplates } from "./resource-list.ts";
+import { offers, resourceList, resourceTemplates } from "./resource-list.ts";
 
 /** What a server says of itself, whoever asks: it follows from settings alone and needs no platform. */
 export type Face = {
   info: { name: string; title: string; version: string };
-  capabilities: Record<"tools" | "resources" | "prompts" | "completions", Record<string, never>>;
+  capabilities: Record<"tools" | "prompts" | "completions", Record<string, never>> & {
+    resources: { subscribe?: true };
+  };
   instructions: string;
   /** Lists follow from settings alone, so what one caller was given holds for every other. */
   hint: { ttlMs: number; cacheScope: "public" };
@@ -22,7 +24,13 @@ export type Face = {
 
 export const faceOf = ({ settings, version }: Pick<Front, "settings" | "version">): Face => ({
   info: { name: "receivables-mcp", title: "Receivables", version },
-  capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+  capabilities: {
+    tools: {},
+    // Runs of exports are the only ones that change while nobody here does anything.
+    resources: offers(settings).payments ? { subscribe: true } : {},
+    prompts: {},
+    completions: {},
+  },
   instructions: instructions(settings.readOnly),
   hint: { ttlMs: 5 * MINUTE, cacheScope: "public" },
   tools: toolList(settings),

@@ -1,9 +1,4 @@
-import {
-  type AuthInfo,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { type AuthInfo, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 
 /** What a caller may have tools do. None includes another. */
 export const SCOPES = ["read", "write", "admin"] as const;
@@ -39,8 +34,11 @@ export const admitted = (
   extra: { caller },
 });
 
+/** What of a request within a server tells whose it is, over HTTP; over stdio there is nothing to tell. */
+export type Asking = { http?: { authInfo?: AuthInfo | undefined } | undefined };
+
 /** Whoever a request within a server comes from, over HTTP. */
-export const callerOf = ({ http }: ServerContext): Caller => {
+export const callerOf = ({ http }: Asking): Caller => {
   const { extra } = (http?.authInfo ?? {}) as Partial<Admitted>;
   if (extra === undefined) throw new Error("a request has come past the gate");
   return extra.caller;

@@ -9,13 +9,16 @@ import {
 } from "@modelcontextprotocol/server";
 import { systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
+import { systemWait } from "../kit/wait.ts";
 import { readBody } from "./body.ts";
 import { createCallers } from "./callers.ts";
 import type { Admitted, Gate } from "./gate.ts";
+import { createListening, type Listening } from "./http-listening.ts";
 import type { Front } from "./needs.ts";
 import { createDemands, type Demands } from "./scopes.ts";
 import { type BuildServer, createBuildServer } from "./server.ts";
 import { createSessions, type SessionLimits } from "./sessions.ts";
+import { createWatches } from "./watches.ts";
 
 export type HttpServer = {
   /** Answers one request to the MCP address. */
@@ -38,9 +41,20 @@ export type HttpOptions = {
 
 const bare = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
 
+const listens = ({ headers }: Request): boolean =>
+  headers.get("mcp-method") === "subscriptions/listen";
+
+type DoorNeeds = {
+  build: BuildServer;
+  demands: Demands;
+  /** Where absent, hosts of 2026 that listen hear what the bus says. */
+  listening?: Listening;
+  log: Log;
+};
+
 /** MCP over HTTP: a server per request for hosts of 2026, a session for those of 2025. Pages elsewhere get 403. */
 export const createDoor = (
-  { build, demands, log }: { build: BuildServer; demands: Demands; log: Log },
+  { build, demands, listening, log }: DoorNeeds,
   options: HttpOptions,
 ): HttpServer => {
   const { gate } = options;
@@ -65,7 +79,9 @@ export const createDoor = (
       const refusal = demands.byBody(parsedBody, authInfo);
       if (refusal !== undefined) return refusal;
     }
-    return handler.fetch(request, { authInfo, parsedBody });
+    return listening !== undefined && listens(request)
+      ? listening.answer(request, authInfo, parsedBody)
+      : handler.fetch(request, { authInfo, parsedBody });
   };
 
   const enter = async (request: Request): Promise<Response> => {
@@ -91,6 +107,7 @@ export const createDoor = (
     },
     async close() {
       await sessions.close();
+      await listening?.close();
       await handler.close();
     },
   };
@@ -98,15 +115,20 @@ export const createDoor = (
 
 /** The door of the real server. */
 export const createHttp = (front: Front, options: HttpOptions): HttpServer => {
+  const { log } = front;
   const callers = createCallers({ front, now: systemClock });
-  const build = createBuildServer(front, callers.find);
+  const watches = createWatches({ now: systemClock, wait: systemWait, log });
+  const subscribing = { find: callers.find, watches };
+  const build = createBuildServer(front, subscribing);
+  const listening = createListening({ ...subscribing, build, log });
   const door = createDoor(
-    { build, demands: createDemands(front.settings), log: front.log },
+    { build, demands: createDemands(front.settings), listening, log },
     options,
   );
   return {
     ...door,
     async close() {
+      watches.close();
       await door.close();
       await callers.close();
     },

@@ -127,14 +127,15 @@ const EXPORT_TEMPLATES: readonly ResourceTemplateType[] = [
     uriTemplate: `${EXPORT_RUNS}{scheduleId}`,
     name: "export-runs",
     title: "Runs of a schedule",
-    description: "A schedule's runs, the newest first, and when it runs next.",
+    description:
+      "A schedule's runs, the newest first, and when it runs next. Subscribers are told when one ends.",
     mimeType: JSON_TYPE,
   },
   {
     uriTemplate: `${EXPORT_RUNS}{scheduleId}/{runId}`,
     name: "export-run",
     title: "Run of a schedule",
-    description: "One run with its first rows.",
+    description: "One run with its first rows. Subscribers are told when it ends.",
     mimeType: JSON_TYPE,
   },
 ];

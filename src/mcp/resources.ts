@@ -1,14 +1,9 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  type ReadResourceResult,
-  ResourceNotFoundError,
-} from "@modelcontextprotocol/server";
-import { Problem } from "../contract/errors.ts";
+import { type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { guide } from "../../tools/guide.ts";
-import { clean, cleanLine } from "./clean.ts";
+import { attachmentIn, runIn, tail, whole } from "./address.ts";
+import { clean } from "./clean.ts";
 import { createReadCredit } from "./credit-resources.ts";
 import { disputeIdOf } from "./dispute-lookup.ts";
 import { createReadExports } from "./export-run-resources.ts";
@@ -19,6 +14,7 @@ import { createReadIngest } from "./ingest-resources.ts";
 import type { Needs } from "./needs.ts";
 import { readList } from "./pages.ts";
 import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
+import { protocolError } from "./protocol-error.ts";
 import {
   ACCOUNT,
   APPLICATION,
@@ -29,7 +25,6 @@ import {
   DISPUTE,
   DOCUMENT,
   EXPORT_SCHEMA,
-  EXPORT_RUNS,
   GUIDE,
   JSON_TYPE,
   offers,
@@ -46,45 +41,6 @@ const NOUNS: Record<ConfigurationNoun, Operation> = {
 
 export type Asked = { tool: string; signal: AbortSignal };
 export type ReadResource = (uri: string, asked: Asked) => Promise<ReadResourceResult>;
-
-const protocolError = (uri: string, error: unknown): unknown => {
-  if (!(error instanceof Problem)) return error;
-  if (error.status === 404) return new ResourceNotFoundError(uri);
-  const message = `${error.code}: ${cleanLine(error.message, 500)}`;
-  return new ProtocolError(ProtocolErrorCode.InternalError, message, { code: error.code });
-};
-
-const decoded = (text: string): string | undefined => {
-  try {
-    const name = decodeURIComponent(text);
-    return name === "" || name.length > 256 ? undefined : name;
-  } catch {
-    return undefined;
-  }
-};
-
-const tail = (uri: string, start: string): string | undefined =>
-  uri.startsWith(start) ? decoded(uri.slice(start.length)) : undefined;
-
-/** What a file belongs to, and its id, in the address of a file. */
-const attachmentIn = (uri: string, start: string): { of: string; id: string } | undefined => {
-  const [of, path, id, ...more] = uri.slice(start.length).split("/").map(decoded);
-  const is = uri.startsWith(start) && path === "attachments" && more.length === 0;
-  return is && of !== undefined && id !== undefined ? { of, id } : undefined;
-};
-
-/** A name in an address that has no further part. */
-const whole = (uri: string, start: string): string | undefined =>
-  uri.slice(start.length).includes("/") ? undefined : tail(uri, start);
-
-/** The schedule in an address, and the run where it names one. */
-const runIn = (uri: string): { scheduleId: string; runId?: string } | undefined => {
-  if (!uri.startsWith(EXPORT_RUNS)) return undefined;
-  const [scheduleId, runId, ...more] = uri.slice(EXPORT_RUNS.length).split("/").map(decoded);
-  if (scheduleId === undefined || more.length > 0) return undefined;
-  if (runId !== undefined) return { scheduleId, runId };
-  return uri.slice(EXPORT_RUNS.length).includes("/") ? undefined : { scheduleId };
-};
 
 type Content = { mimeType: string } & ({ text: string } | { blob: string });
 

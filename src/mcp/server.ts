@@ -2,16 +2,19 @@ import {
   type ListToolsResult,
   type McpRequestContext,
   type McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { systemClock } from "../kit/clock.ts";
 import { lazily } from "../kit/lazily.ts";
-import { errorFields, type Log } from "../kit/log.ts";
+import type { Log } from "../kit/log.ts";
+import { systemWait } from "../kit/wait.ts";
 import { type Face, faceOf } from "./face.ts";
 import type { Front } from "./needs.ts";
 import { checkScope, ownCaller } from "./gate.ts";
+import { guarded } from "./guarded.ts";
+import { lasts, serveSubscriptions, type Subscribing } from "./subscriptions.ts";
+import { createWatches } from "./watches.ts";
 import type { Find, Work } from "./work.ts";
 
 const cacheHints = ({ hint }: Face) => ({
@@ -35,21 +38,11 @@ const alone = ({ open }: Pick<Front, "open">): Find => {
   return async (_context, use) => use(await work(), caller);
 };
 
-/** What is not meant for the caller is logged and told as a fault of ours, without its text. */
-const guarded =
-  <R, A extends unknown[]>(log: Log, method: string, handle: (...args: A) => Promise<R>) =>
-  async (...args: A): Promise<R> => {
-    try {
-      return await handle(...args);
-    } catch (error) {
-      if (error instanceof ProtocolError) throw error;
-      log.error("mcp.failed", { method, ...errorFields(error) });
-      throw new ProtocolError(
-        ProtocolErrorCode.InternalError,
-        "Something went wrong in this server.",
-      );
-    }
-  };
+/** What subscriptions of servers that nobody but their own host reaches are made with. */
+export const ofOneHost = (front: Front): Subscribing => ({
+  find: alone(front),
+  watches: createWatches({ now: systemClock, wait: systemWait, log: front.log }),
+});
 
 /** What settings alone decide: a host that has just started this process has it at once. */
 const serveLists = (server: Server, { face }: Parts): void => {
@@ -114,10 +107,13 @@ const serveWork = (server: Server, { log, find }: Parts): void => {
 /** How a transport gets its server: one per connection or request, in either protocol era, without side effects. */
 export type BuildServer = (context?: McpRequestContext) => Server | McpServer;
 
-export const createBuildServer = (front: Front, find: Find = alone(front)): BuildServer => {
+export const createBuildServer = (
+  front: Front,
+  { find, watches }: Subscribing = ofOneHost(front),
+): ((context?: McpRequestContext) => Server) => {
   const parts = { log: front.log, face: faceOf(front), find };
   const { info, capabilities, instructions } = parts.face;
-  return () => {
+  return (context) => {
     // The low-level server, since the list is made once and not again from schemas at every request.
     const server = new Server(info, {
       capabilities,
@@ -126,6 +122,9 @@ export const createBuildServer = (front: Front, find: Find = alone(front)): Buil
     });
     serveLists(server, parts);
     serveWork(server, parts);
+    if (capabilities.resources.subscribe === true && lasts(context)) {
+      serveSubscriptions(server, { find, watches, log: front.log });
+    }
     return server;
   };
 };

@@ -4,7 +4,8 @@ import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/s
 import { errorFields } from "../kit/log.ts";
 import type { MessageId } from "./known.ts";
 import type { Front } from "./needs.ts";
-import { createBuildServer } from "./server.ts";
+import { createBuildServer, ofOneHost } from "./server.ts";
+import { hearListening } from "./wire-listening.ts";
 
 const isAnswerTo = (message: JSONRPCMessage, id: MessageId): boolean =>
   "id" in message && message.id === id && !("method" in message);
@@ -29,19 +30,27 @@ export const serveStreams = (
   }: { input: Readable; output: Writable; answered: MessageId | undefined },
   gone: () => void,
 ): { close(): Promise<void> } => {
-  const build = createBuildServer(front);
+  const subscribing = ofOneHost(front);
+  const build = createBuildServer(front, subscribing);
+  let server: ReturnType<typeof build> | undefined;
   const wire = new StdioServerTransport(input, output);
   if (answered !== undefined) withhold(wire, answered);
-  const handle = serveStdio((context) => build(context), {
-    transport: wire,
-    onerror: (error) => {
-      front.log.debug("mcp.stdio", errorFields(error));
+  const report = (error: unknown): void => front.log.debug("mcp.stdio", errorFields(error));
+  const handle = serveStdio(
+    (context) => {
+      server = build(context);
+      return server;
     },
+    { transport: wire, onerror: report },
+  );
+  hearListening(wire, { ...subscribing, log: front.log }, (uri) => {
+    server?.sendResourceUpdated({ uri }).catch(report);
   });
   // The entry has put its own ear on the wire; this one only listens after it.
   const ended = wire.onclose;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
   wire.onclose = () => {
+    subscribing.watches.close();
     ended?.();
     gone();
   };

@@ -1,10 +1,11 @@
-import { ProtocolError, ProtocolErrorCode, type ServerContext } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Tool } from "../../tools/tool.ts";
 import { activeTools } from "./active-tools.ts";
 import { type CallTool, createCallTool } from "./call.ts";
 import { cleanLine } from "./clean.ts";
 import { createComplete } from "./complete.ts";
-import type { Caller, Scope } from "./gate.ts";
+import { createReadState } from "./export-run-resources.ts";
+import type { Asking, Caller, Scope } from "./gate.ts";
 import { hostOf, progressOf } from "./host.ts";
 import { nearest } from "../kit/nearest.ts";
 import type { Needs } from "./needs.ts";
@@ -20,13 +21,14 @@ export type Work = {
   hostOf: typeof hostOf;
   progressOf: typeof progressOf;
   readResource: ReadResource;
+  readRuns: ReturnType<typeof createReadState>;
   getPrompt: GetPrompt;
   complete: ReturnType<typeof createComplete>;
 };
 
 /** Gives a request what works for its caller. */
 export type Find = <T>(
-  context: ServerContext,
+  asking: Asking,
   use: (work: Work, caller: Caller) => Promise<T>,
 ) => Promise<T>;
 
@@ -50,6 +52,7 @@ export const createWork = (needs: Needs): Work => {
     hostOf,
     progressOf,
     readResource: createReadResource(needs),
+    readRuns: createReadState(needs),
     getPrompt: createGetPrompt(needs.settings),
     complete: createComplete(needs),
   };

@@ -3,26 +3,16 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { type Callers, createCallers } from "../../src/mcp/callers.ts";
-import { type Admitted, admitted, type Caller, type Gate, SCOPES } from "../../src/mcp/gate.ts";
+import { type Admitted, admitted, type Caller, SCOPES } from "../../src/mcp/gate.ts";
 import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
 import type { Front, Needs } from "../../src/mcp/needs.ts";
 import type { Work } from "../../src/mcp/work.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
+import { believing } from "./believing.ts";
 import { needsOf, problemIn, type Result } from "./hosts.ts";
 import { scripted, type ScriptedBroker } from "./script.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
-
-/** Whoever says their name is believed: how names are proven is the gate's own concern. */
-const believing: Gate = {
-  async admit({ headers }) {
-    const [id = "", ...scopes] = (headers.get("authorization") ?? "").split(" ");
-    if (id === "") return new Response(null, { status: 401 });
-    const known = SCOPES.filter((scope) => scopes.includes(scope));
-    return admitted({ id, scopes: known, profile: id }, { resourceMetadataUrl: "http://x/prm" });
-  },
-  describe: () => undefined,
-};
 
 const ALL = SCOPES.join(" ");
 

@@ -1,0 +1,18 @@
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { errorFields, type Log } from "../kit/log.ts";
+
+/** What is not meant for the caller is logged and told as a fault of ours, without its text. */
+export const guarded =
+  <R, A extends unknown[]>(log: Log, method: string, handle: (...args: A) => Promise<R>) =>
+  async (...args: A): Promise<R> => {
+    try {
+      return await handle(...args);
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      log.error("mcp.failed", { method, ...errorFields(error) });
+      throw new ProtocolError(
+        ProtocolErrorCode.InternalError,
+        "Something went wrong in this server.",
+      );
+    }
+  };

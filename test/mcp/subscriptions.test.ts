@@ -1,0 +1,191 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import type { Caller } from "../../src/mcp/gate.ts";
+import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
+import type { Needs } from "../../src/mcp/needs.ts";
+import { believing } from "./believing.ts";
+import { legacyHost, modernHost, needsOf } from "./hosts.ts";
+import { type Play, scripted, type ScriptedBroker } from "./script.ts";
+
+const ADDRESS = "http://127.0.0.1:8765/mcp";
+const RUNS = "receivables://export-runs/s-1";
+const SLOWLY = { timeout: 30_000 };
+
+const statusOf = (status: string) => ({
+  schedule: { id: "s-1", nextRunAt: "2999-01-01T00:00:00.000Z", deleted: false },
+  data: [{ runId: "run-1", scheduleId: "s-1", status }],
+  pagination: { cursor: null, hasMore: false, rowCount: 1 },
+});
+
+/** A run that has completed when it is asked about for the second time. */
+const completing = (): Play => {
+  let asked = 0;
+  return ({ scheduleId }) => {
+    if (scheduleId !== "s-1") throw new Problem("not_found", "There is no such schedule.");
+    asked += 1;
+    return statusOf(asked === 1 ? "running" : "completed");
+  };
+};
+
+const PLAYS: Record<string, () => Play> = {
+  ann: completing,
+  bob: () => () => statusOf("running"),
+  // Asked again, the platform does not answer.
+  cyd: () => {
+    let asked = 0;
+    return () => {
+      asked += 1;
+      return asked === 1 ? statusOf("running") : new Promise(() => {});
+    };
+  },
+};
+
+const ERAS = [
+  ["2026", "auto"],
+  ["2025", "legacy"],
+] as const;
+
+describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
+  let http: HttpServer;
+  let brokers: Map<string, ScriptedBroker>;
+  beforeEach(async () => {
+    brokers = new Map();
+    const first = await needsOf(scripted({}));
+    const open = async ({ id }: Caller): Promise<Needs> => {
+      const broker = scripted({ "export_runs.status": PLAYS[id]?.() ?? completing() });
+      brokers.set(id, broker);
+      return { ...first, broker, caller: id };
+    };
+    http = createHttp({ ...first, open }, { gate: believing });
+  });
+  afterEach(() => http.close());
+
+  const as = async (who: string) => {
+    const client = new Client(
+      { name: "test", version: "1" },
+      { capabilities: {}, versionNegotiation: { mode } },
+    );
+    const told: string[] = [];
+    const lost = new AbortController();
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      told.push(params.uri);
+    });
+    const fetch = (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      const either = new AbortController();
+      for (const signal of [lost.signal, init?.signal]) {
+        signal?.addEventListener("abort", () => either.abort());
+      }
+      const asked = new Request(url, { ...init, signal: either.signal });
+      asked.headers.set("host", "127.0.0.1:8765");
+      asked.headers.set("authorization", who);
+      return http.fetch(asked);
+    };
+    await client.connect(new StreamableHTTPClientTransport(new URL(ADDRESS), { fetch }));
+    const subscribe = async (uri: string): Promise<{ close(): Promise<unknown> }> => {
+      if (mode === "auto") return client.listen({ resourceSubscriptions: [uri] });
+      await client.subscribeResource({ uri });
+      return { close: () => client.unsubscribeResource({ uri }) };
+    };
+    return { client, told, subscribe, lose: () => lost.abort() };
+  };
+  const asked = (who: string) => brokers.get(who)?.seen ?? [];
+
+  it("C-65 each is told of their own runs, also where the addresses are the same", async () => {
+    const [ann, bob] = await Promise.all([as("ann read"), as("bob read")]);
+    await ann.subscribe(RUNS);
+    await ann.subscribe(`${RUNS}/run-1`);
+    await ann.subscribe(`${RUNS}/run-2`);
+    await bob.subscribe(RUNS);
+    await expect.poll(() => ann.told.toSorted(), SLOWLY).toEqual([RUNS, `${RUNS}/run-1`]);
+    await expect.poll(() => asked("bob").length, SLOWLY).toBeGreaterThan(1);
+    expect(bob.told).toEqual([]);
+    expect(asked("ann")[0]?.options.tool).toBe("resources.subscribe");
+    await Promise.all([ann.client.close(), bob.client.close()]);
+  });
+
+  it.each(["unsubscribes", "goes"])("nobody is asked any more for one who %s", async (how) => {
+    const cyd = await as("cyd read");
+    const subscription = await cyd.subscribe(RUNS);
+    await expect.poll(() => asked("cyd").length, SLOWLY).toBe(2);
+    const { signal } = asked("cyd")[1]?.options ?? {};
+    expect(signal?.aborted).toBe(false);
+    if (how === "unsubscribes") await subscription.close();
+    else if (mode === "auto") cyd.lose();
+    else await (cyd.client.transport as StreamableHTTPClientTransport).terminateSession();
+    await expect.poll(() => signal?.aborted, SLOWLY).toBe(true);
+    await cyd.client.close();
+  });
+
+  it("C-69 is for those who may read", async () => {
+    const one = await as("ann write");
+    await expect(one.subscribe(RUNS)).rejects.toThrow();
+    expect(asked("ann")).toEqual([]);
+    await one.client.close();
+  });
+});
+
+describe("subscriptions of hosts of 2025", () => {
+  it("are refused where nobody would ever be told of anything", async () => {
+    const host = await legacyHost(await needsOf(scripted({ "export_runs.status": completing() })));
+    const to = (uri: string) => host.client.subscribeResource({ uri });
+    await expect(to("receivables://guide")).rejects.toThrow("export-runs/{scheduleId}");
+    await expect(to("receivables://export-runs/s-2")).rejects.toMatchObject({ code: -32_602 });
+    await host.close();
+  });
+
+  it("are not offered where exports are not", async () => {
+    for (const open of [legacyHost, modernHost]) {
+      const host = await open(
+        await needsOf(scripted({}), { settings: { toolsets: ["disputes"] } }),
+      );
+      expect(host.client.getServerCapabilities()?.resources).toEqual({});
+      await host.close();
+    }
+  });
+});
+
+describe("listening over HTTP", () => {
+  it("is bounded for each caller", async () => {
+    const needs = await needsOf(scripted({ "export_runs.status": () => statusOf("running") }));
+    const http = createHttp(needs, { gate: believing });
+    const meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const listen = (id: number) =>
+      http.fetch(
+        new Request(ADDRESS, {
+          method: "POST",
+          headers: {
+            host: "127.0.0.1:8765",
+            authorization: "ann read",
+            "content-type": "application/json",
+            accept: "application/json, text/event-stream",
+            "mcp-method": "subscriptions/listen",
+            "mcp-protocol-version": "2026-07-28",
+          },
+          body: JSON.stringify({
+            jsonrpc: "2.0",
+            id,
+            method: "subscriptions/listen",
+            params: { notifications: { resourceSubscriptions: [RUNS] }, _meta: meta },
+          }),
+        }),
+      );
+    const open = await Promise.all(Array.from({ length: 50 }, (_, id) => listen(id)));
+    expect(open.every(({ headers }) => headers.get("content-type") === "text/event-stream")).toBe(
+      true,
+    );
+    expect(await (await listen(50)).json()).toMatchObject({
+      id: 50,
+      error: { message: expect.stringContaining("At most 50") },
+    });
+    await open[0]?.body?.cancel();
+    const again = await listen(51);
+    expect(again.headers.get("content-type")).toBe("text/event-stream");
+    await Promise.all([...open.slice(1), again].map(async ({ body }) => body?.cancel()));
+    await http.close();
+  });
+});
