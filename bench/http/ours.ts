@@ -47,6 +47,7 @@ export const serveOurs = async (): Promise<Served> => {
     readOnly: false,
     confirm: "token" as const,
     answerTokens: 20_000,
+    callsPerMinute: 0,
   };
   const needs = {
     caller: "bench",

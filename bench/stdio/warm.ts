@@ -52,7 +52,7 @@ const calling = (name: string, args: object): Request => ({
   params: { name, arguments: args },
 });
 
-const UNLIMITED = { RECEIVABLES_GATEWAY_RATE_MINUTE: "0" };
+const UNLIMITED = { RECEIVABLES_GATEWAY_RATE_MINUTE: "0", RECEIVABLES_TOOLS_RATE_MINUTE: "0" };
 
 const started = async (programs: Programs, era: Era): Promise<Host> => {
   const host = startHost(programs.ours(UNLIMITED), era);

@@ -156,6 +156,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     readOnly: env.RECEIVABLES_READ_ONLY,
     confirm: env.RECEIVABLES_CONFIRM,
     answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
+    callsPerMinute: env.RECEIVABLES_TOOLS_RATE_MINUTE,
   },
   localAudit: resolve(env.RECEIVABLES_LOCAL_AUDIT ?? join(dataFolder, "audit.ndjson")),
   uploadFolders: env.RECEIVABLES_UPLOAD_FOLDERS.map((folder) => resolve(folder)),

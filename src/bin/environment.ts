@@ -191,6 +191,12 @@ export const Environment = z.object({
     "the clamd that scans uploaded files, as `clamd://host:port` or `clamd:/socket`",
     "built in",
   ),
+  RECEIVABLES_TOOLS_RATE_MINUTE: whole(
+    600,
+    0,
+    MOST_REQUESTS,
+    "MCP tool calls a minute per caller; 0 = off",
+  ),
   RECEIVABLES_GATEWAY_RATE_MINUTE: whole(
     600,
     0,

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { isIPv6, type AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { SECOND } from "../kit/clock.ts";
+import { MINUTE, SECOND } from "../kit/clock.ts";
 import type { HttpServer } from "../mcp/http.ts";
 import type { Platform } from "../platform/platform.ts";
 
@@ -15,6 +15,17 @@ export type Served = {
 };
 
 const GRACE_MS = 10 * SECOND;
+const GONE_EVERY_MS = 100;
+
+/** How long a connection may take to say what it wants, in milliseconds: its headers, and all of its request. */
+export type Patience = { headersMs: number; requestMs: number; lookEveryMs: number };
+
+// Files of many megabytes come by slow lines too; requests to the MCP address have a shorter time of their own.
+const PATIENCE: Patience = {
+  headersMs: 15 * SECOND,
+  requestMs: 5 * MINUTE,
+  lookEveryMs: 5 * SECOND,
+};
 
 const WILDCARDS: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
@@ -27,8 +38,16 @@ const urlOf = ({ address, port }: AddressInfo): string => {
 export const serve = async (
   listener: RequestListener,
   { host, port }: Address,
+  { headersMs, requestMs, lookEveryMs }: Patience = PATIENCE,
 ): Promise<Served> => {
-  const server = createServer(listener);
+  const server = createServer(
+    {
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: lookEveryMs,
+    },
+    listener,
+  );
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -40,8 +59,13 @@ export const serve = async (
         const cut = setTimeout(() => {
           server.closeAllConnections();
         }, GRACE_MS);
+        // A connection whose last answer is out would be kept for a next request.
+        const gone = setInterval(() => {
+          server.closeIdleConnections();
+        }, GONE_EVERY_MS);
         server.close(() => {
           clearTimeout(cut);
+          clearInterval(gone);
           resolve();
         });
       }),

@@ -14,3 +14,12 @@ export const systemWait: Wait = {
   },
   chance: Math.random,
 };
+
+/** Waits for something that should end, but not for long. */
+export const within = async (ms: number, act: Promise<unknown>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([act, late]).finally(() => clearTimeout(timer));
+};

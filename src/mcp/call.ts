@@ -16,6 +16,7 @@ import { createDownload } from "./file-download.ts";
 import { createUpload, type Progress } from "./file-upload.ts";
 import { isCreating, isPaged } from "./kinds.ts";
 import type { Needs } from "./needs.ts";
+import { createPace } from "./pace.ts";
 import { readList } from "./pages.ts";
 import { askingOf, asksAbout } from "./question.ts";
 import { Refusal } from "./refusal.ts";
@@ -136,6 +137,7 @@ const outcomeOf = (result: CallToolResult | InputRequiredResult): string =>
 /** Calls tools; whatever goes wrong becomes a result that says what happened and what to do. */
 export const createCallTool = (needs: Needs): CallTool => {
   const call = createCall(needs);
+  const pass = createPace(needs.settings.callsPerMinute, needs.now);
   const { broker, caller, callLog, log, now, newId = randomId } = needs;
   const { tenantId, principal } = broker;
   return async (request) => {
@@ -147,6 +149,7 @@ export const createCallTool = (needs: Needs): CallTool => {
       return callLog.record({ ...called, outcome, ms: now() - started, requestId });
     };
     try {
+      pass();
       const result = await call({ ...request, broker: working });
       log.info("tool.called", { tool: tool.name, ms: now() - started });
       await record(outcomeOf(result), lastRequestId());

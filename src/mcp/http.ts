@@ -2,19 +2,21 @@ import {
   createMcpHandler,
   hostHeaderValidationResponse,
   isInitializeRequest,
+  isJSONRPCRequest,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
   originValidationResponse,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { systemClock } from "../kit/clock.ts";
+import { SECOND, systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
-import { systemWait } from "../kit/wait.ts";
-import { readBody } from "./body.ts";
+import { systemWait, within } from "../kit/wait.ts";
+import { type BodyLimits, readBody } from "./body.ts";
 import { createCallers } from "./callers.ts";
 import type { Admitted, Gate } from "./gate.ts";
 import { createListening, type Listening } from "./http-listening.ts";
 import type { Front } from "./needs.ts";
+import { createRoom, type RoomLimits } from "./room.ts";
 import { createDemands, type Demands } from "./scopes.ts";
 import { type BuildServer, createBuildServer } from "./server.ts";
 import { createSessions, type SessionLimits } from "./sessions.ts";
@@ -25,6 +27,7 @@ export type HttpServer = {
   fetch: (request: Request) => Promise<Response>;
   /** Answers what is asked about the way in, at other addresses; undefined for whatever else. */
   describe: (request: Request) => Response | undefined;
+  /** Refuses new requests, lets those under way end while there is time, then ends every stream and session. */
   close(): Promise<void>;
 };
 
@@ -35,14 +38,24 @@ export type HttpOptions = {
   hosts?: readonly string[];
   origins?: readonly string[];
   sessions?: SessionLimits;
+  body?: BodyLimits;
+  room?: RoomLimits;
   /** From which hosts of 2026 that listen hear what has changed. */
   bus?: ServerEventBus;
 };
 
+// Shorter than the time after which connections are cut.
+const GRACE_MS = 8 * SECOND;
+
 const bare = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
 
-const listens = ({ headers }: Request): boolean =>
-  headers.get("mcp-method") === "subscriptions/listen";
+const LISTEN = "subscriptions/listen";
+
+/** Whether a body asks for work. Answers and notices of hosts do not; what they listen to has limits of its own. */
+const isWork = (said: unknown): boolean =>
+  [said].flat().some((message) => isJSONRPCRequest(message) && message.method !== LISTEN);
+
+const listens = ({ headers }: Request): boolean => headers.get("mcp-method") === LISTEN;
 
 type DoorNeeds = {
   build: BuildServer;
@@ -65,6 +78,7 @@ export const createDoor = (
     },
   });
   const sessions = createSessions({ build, now: systemClock, log }, options.sessions);
+  const room = createRoom(options.room);
   const hostNames = (options.hosts ?? localhostAllowedHostnames()).map(bare);
   const originNames = (options.origins ?? localhostAllowedOrigins()).map(bare);
 
@@ -84,16 +98,21 @@ export const createDoor = (
       : handler.fetch(request, { authInfo, parsedBody });
   };
 
+  const dispatch = async (request: Request, caller: Admitted, said: unknown): Promise<Response> => {
+    const id = request.headers.get("mcp-session-id");
+    if (id === null) return answer(request, caller, said);
+    return demands.byBody(said, caller) ?? sessions.within(id, request, caller, said);
+  };
+
   const enter = async (request: Request): Promise<Response> => {
     const caller = await gate.admit(request);
     if (caller instanceof Response) return caller;
     const refusal = demands.byHeaders(request, caller);
     if (refusal !== undefined) return refusal;
-    const said = await readBody(request);
+    const said = await room.read(() => readBody(request, options.body));
     if (said instanceof Response) return said;
-    const id = request.headers.get("mcp-session-id");
-    if (id === null) return answer(request, caller, said);
-    return demands.byBody(said, caller) ?? sessions.within(id, request, caller, said);
+    const act = () => dispatch(request, caller, said);
+    return isWork(said) ? room.answer(caller.extra.caller.id, act) : act();
   };
 
   return {
@@ -106,6 +125,7 @@ export const createDoor = (
       return description && (hostHeaderValidationResponse(request, hostNames) ?? description);
     },
     async close() {
+      await within(GRACE_MS, room.close());
       await sessions.close();
       await listening?.close();
       await handler.close();

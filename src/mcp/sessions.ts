@@ -5,6 +5,7 @@ import { errorFields, type Log } from "../kit/log.ts";
 import type { Admitted } from "./gate.ts";
 import { refused } from "./refused.ts";
 import type { BuildServer } from "./server.ts";
+import { untilSent } from "./until-sent.ts";
 
 /** How many hosts of the protocol of 2025 are kept in mind, and for how long without a word from them. */
 export type SessionLimits = { most: number; idleMs: number };
@@ -35,16 +36,6 @@ export type Sessions = {
 };
 
 const RETRY_SECONDS = 30;
-
-/** The response as it is; `ended` is called once, when its last byte is sent or nobody wants it any more. */
-const untilSent = (response: Response, ended: () => void): Response => {
-  if (response.body === null) {
-    ended();
-    return response;
-  }
-  const watched = new TransformStream({ flush: ended, cancel: ended });
-  return new Response(response.body.pipeThrough(watched), response);
-};
 
 /** Sessions for hosts of 2025, which can be asked and told things only within one. */
 export const createSessions = (

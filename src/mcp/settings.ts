@@ -7,6 +7,8 @@ export type Settings = {
   confirm: "token" | "refuse";
   /** Budget of one answer, in tokens of the common tokenizers. */
   answerTokens: number;
+  /** Calls of tools that one caller may make in a minute; 0: any number. */
+  callsPerMinute: number;
 };
 
 export const knownToolsets: readonly Toolset[] = toolsetNames;

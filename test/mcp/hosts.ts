@@ -27,6 +27,7 @@ export const ALL: Settings = {
   readOnly: false,
   confirm: "token",
   answerTokens: 20_000,
+  callsPerMinute: 0,
 };
 
 const NO_TRANSFERS: Transfers = {

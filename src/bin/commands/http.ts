@@ -76,8 +76,9 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url, mcpUrl });
     io.tell(connectHints(mcpUrl, io.program, config.dataFolder));
     await untilEnded(io.ended);
+    const closed = served.close();
     await mcp.close();
-    await served.close();
+    await closed;
   } finally {
     await composed.close();
   }

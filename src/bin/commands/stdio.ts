@@ -1,8 +1,9 @@
 import { createLog, type Log } from "../../kit/log.ts";
+import { within } from "../../kit/wait.ts";
 import type { Front } from "../../mcp/needs.ts";
 import { startStdio } from "../../mcp/stdio.ts";
 import type { Composed } from "../compose.ts";
-import { untilEnded, within } from "../ended.ts";
+import { untilEnded } from "../ended.ts";
 import type { Io } from "../io.ts";
 
 // A host that has let go waits a second at most before it kills.

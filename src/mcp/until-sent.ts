@@ -1,0 +1,11 @@
+/** The response as it is; `ended` is called once, when its last byte is sent or nobody wants it any more. */
+export const untilSent = (response: Response, ended: () => void): Response => {
+  // Only streams take their time; any other answer is whole already.
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (!isStream || response.body === null) {
+    ended();
+    return response;
+  }
+  const watched = new TransformStream({ flush: ended, cancel: ended });
+  return new Response(response.body.pipeThrough(watched), response);
+};

@@ -1,0 +1,315 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterEach, describe, expect, it } from "vitest";
+import { mcpListener, type Patience, serve, type Served } from "../../src/bin/serve.ts";
+import { SECOND } from "../../src/kit/clock.ts";
+import { admitted, type Gate, SCOPES } from "../../src/mcp/gate.ts";
+import { createHttp, type HttpOptions, type HttpServer } from "../../src/mcp/http.ts";
+import { type FakeClock, fakeClock } from "../support/clock.ts";
+import { rawRequest, rawSocket } from "../support/raw-socket.ts";
+import { needsOf, problemIn, type Result, type Setup } from "./hosts.ts";
+import { scripted } from "./script.ts";
+
+/** Whoever says their name is believed. */
+const believing: Gate = {
+  admit: async ({ headers }) =>
+    admitted({ id: headers.get("authorization") ?? "ann", scopes: SCOPES, profile: "default" }),
+  describe: () => undefined,
+};
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+const CALL = { name: "departments_get", arguments: { departmentCode: "A" } };
+
+const message = (method: string, params: object = {}, meta: object = META) =>
+  JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } });
+
+const HEADERS = {
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2026-07-28",
+};
+const CALLING = { ...HEADERS, "mcp-method": "tools/call", "mcp-name": CALL.name };
+
+let ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.toReversed()) await end();
+  ends = [];
+});
+
+type World = {
+  http: HttpServer;
+  served: Served;
+  /** How many calls the platform has been asked, and lets the ones that wait go on. */
+  asked: () => number;
+  release: () => void;
+  post: (body: string, headers?: Record<string, string>) => Promise<Response>;
+};
+
+/** A server on a socket, over a platform that answers when it is told to. */
+const world = async (
+  options: Partial<HttpOptions> = {},
+  setup: Setup & { waits?: boolean } = {},
+  patience?: Patience,
+): Promise<World> => {
+  const { waits = true, ...rest } = setup;
+  const { promise: told, resolve: release } = Promise.withResolvers<void>();
+  const broker = scripted({
+    "departments.get": async () => {
+      if (waits) await told;
+      return { departmentId: "d" };
+    },
+    "departments.get_by_id": () => ({ departmentId: "d" }),
+    "departments.delete": () => null,
+  });
+  const http = createHttp(await needsOf(broker, rest), { gate: believing, ...options });
+  const served = await serve(mcpListener(http), { host: "127.0.0.1", port: 0 }, patience);
+  ends.push(async () => {
+    release();
+    const closed = served.close();
+    await http.close();
+    await closed;
+  });
+  const post = (body: string, headers: Record<string, string> = CALLING) =>
+    fetch(`${served.url}/mcp`, { method: "POST", body, headers });
+  return { http, served, asked: () => broker.seen.length, release, post };
+};
+
+const call = message("tools/call", CALL);
+
+describe("a request", () => {
+  const small = { body: { bytes: 1000, ms: 30 * SECOND } };
+
+  it("is refused with 413 when it is too long, whether it says so before or not", async () => {
+    const { post, served } = await world(small, { waits: false });
+    const long = message("tools/call", { ...CALL, padding: "x".repeat(2000) });
+    const told = await post(long);
+    expect([told.status, await told.json()]).toEqual([
+      413,
+      {
+        jsonrpc: "2.0",
+        id: null,
+        error: { code: -32_000, message: expect.stringContaining("1000 bytes") },
+      },
+    ]);
+    const untold = await fetch(`${served.url}/mcp`, {
+      method: "POST",
+      headers: CALLING,
+      body: new Blob([long]).stream(),
+      duplex: "half",
+    });
+    expect(untold.status).toBe(413);
+    expect((await post(call)).status).toBe(200);
+  });
+
+  it.each([["{"], [""], ["\uFEFFnull,"]])("is refused with 400 when it is %j", async (body) => {
+    const { post } = await world();
+    const response = await post(body);
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { code: -32_700 } },
+    ]);
+  });
+
+  it("is refused with 408, and the connection closed, when it never comes to its end", async () => {
+    const { served } = await world({ body: { bytes: 1000, ms: 50 } });
+    const slow = await rawSocket(served.url);
+    const lines = Object.entries(CALLING).map(([name, value]) => `${name}: ${value}`);
+    slow.say(
+      ["POST /mcp HTTP/1.1", "Host: 127.0.0.1", ...lines, "Content-Length: 500", "", "{"].join(
+        "\r\n",
+      ),
+    );
+    expect(await slow.ended()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("is cut off when its headers come by and by", async () => {
+    const patience = { headersMs: 100, requestMs: 200, lookEveryMs: 20 };
+    const { served } = await world({}, {}, patience);
+    const slow = await rawSocket(served.url);
+    slow.say("POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n");
+    expect(await slow.ended()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+});
+
+describe("many requests at once", () => {
+  const room = (limits: object) => ({
+    room: { reading: 10, answering: 10, perCaller: 10, ...limits },
+  });
+
+  it("of one caller are refused with 429, while others are answered", async () => {
+    const { post, asked, release } = await world(room({ perCaller: 2 }));
+    const first = [post(call), post(call)];
+    await expect.poll(asked).toBe(2);
+    const third = await post(call);
+    expect([third.status, third.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect(await third.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: {} });
+    const other = post(call, { ...CALLING, authorization: "bob" });
+    await expect.poll(asked).toBe(3);
+    release();
+    const all = await Promise.all([...first, other]);
+    expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await post(call)).status).toBe(200);
+  });
+
+  it("of many callers are refused with 503", async () => {
+    const { post, asked, release } = await world(room({ answering: 1 }));
+    const first = post(call);
+    await expect.poll(asked).toBe(1);
+    const second = await post(call, { ...CALLING, authorization: "bob" });
+    expect([second.status, second.headers.get("retry-after")]).toEqual([503, "1"]);
+    release();
+    expect((await first).status).toBe(200);
+  });
+
+  it("are refused with 503 while too many others are still coming in", async () => {
+    const { post, served } = await world(room({ reading: 1 }), { waits: false });
+    const slow = await rawSocket(served.url);
+    const lines = Object.entries(CALLING).map(([name, value]) => `${name}: ${value}`);
+    const head = ["POST /mcp HTTP/1.1", "Host: 127.0.0.1", ...lines];
+    slow.say([...head, `Content-Length: ${Buffer.byteLength(call)}`, "", "{"].join("\r\n"));
+    await expect.poll(async () => (await post(call)).status).toBe(503);
+    slow.say(call.slice(1));
+    await expect.poll(slow.heard).toMatch(/^HTTP\/1\.1 200 /);
+    expect((await post(call)).status).toBe(200);
+    slow.socket.destroy();
+  });
+
+  it("leave room for a person's answer to the call that waits for it", async () => {
+    const { served } = await world(room({ perCaller: 1, answering: 1 }));
+    const client = new Client(
+      { name: "test", version: "1" },
+      { capabilities: { elicitation: {} }, versionNegotiation: { mode: "legacy" } },
+    );
+    client.setRequestHandler("elicitation/create", () => ({
+      action: "accept",
+      content: { confirm: true },
+    }));
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)));
+    const args = { departmentId: "d" };
+    const gone = await client.callTool({ name: "departments_delete", arguments: args });
+    expect(gone.structuredContent).toMatchObject({ deleted: true });
+    await client.close();
+  });
+});
+
+describe("calls of tools", () => {
+  const calls = async ({ post }: World, authorization: string): Promise<Result> => {
+    const response = await post(call, { ...CALLING, authorization });
+    return ((await response.json()) as { result: Result }).result;
+  };
+  let clock: FakeClock;
+
+  it("C-79 of one caller are so many in a minute, and the next is told when to come back", async () => {
+    clock = fakeClock();
+    const place = await world({}, { waits: false, now: clock, settings: { callsPerMinute: 3 } });
+    const burst = await Promise.all(Array.from({ length: 5 }, () => calls(place, "ann")));
+    const refused = burst.filter(({ isError }) => isError === true);
+    expect(refused.map(problemIn)).toMatchObject([
+      { code: "rate_limited", retryAfterSeconds: 20 },
+      { code: "rate_limited", retryAfterSeconds: 20 },
+    ]);
+    expect(refused[0]?.content[0]?.text).toContain("20 seconds");
+    expect(place.asked()).toBe(3);
+    expect((await calls(place, "bob")).isError).not.toBe(true);
+    clock.advance(20 * SECOND);
+    expect((await calls(place, "ann")).isError).not.toBe(true);
+    expect((await calls(place, "ann")).isError).toBe(true);
+  });
+});
+
+describe("C-68 what headers and body say", () => {
+  const other = { ...META, "io.modelcontextprotocol/protocolVersion": "2099-01-01" };
+  const { "mcp-name": _name, ...nameless } = CALLING;
+  const cases: [string, string, Record<string, string>, number, number][] = [
+    ["another method", call, { ...CALLING, "mcp-method": "tools/list" }, 400, -32_020],
+    ["another tool", call, { ...CALLING, "mcp-name": "departments_list" }, 400, -32_020],
+    ["no tool", call, nameless, 400, -32_020],
+    ["another version", call, { ...CALLING, "mcp-protocol-version": "2025-11-25" }, 400, -32_020],
+    [
+      "a version that nobody speaks",
+      message("tools/call", CALL, other),
+      { ...CALLING, "mcp-protocol-version": "2099-01-01" },
+      400,
+      -32_022,
+    ],
+    [
+      "a method that nobody has",
+      message("tools/burn"),
+      { ...HEADERS, "mcp-method": "tools/burn" },
+      404,
+      -32_601,
+    ],
+  ];
+
+  it.each(cases)("%s", async (_what, body, headers, status, code) => {
+    const { post, asked } = await world({}, { waits: false });
+    const response = await post(body, headers);
+    expect([response.status, await response.json()]).toMatchObject([status, { error: { code } }]);
+    expect(asked()).toBe(0);
+  });
+});
+
+describe("C-64 on the wire", () => {
+  const status = async (lines: string[]): Promise<number> => {
+    const { served } = await world({}, { waits: false });
+    const socket = await rawSocket(served.url);
+    const json = Object.entries(CALLING).map(([name, value]) => `${name}: ${value}`);
+    socket.say(rawRequest([...lines, ...json, "Connection: close"], call));
+    return Number(/^HTTP\/1\.1 (\d+)/.exec(await socket.ended())?.[1]);
+  };
+  const POST = "POST /mcp HTTP/1.1";
+
+  it.each([
+    [[POST, "Host: 127.0.0.1"], 200],
+    [[POST, "Host: LOCALHOST:9"], 200],
+    [[POST], 400],
+    [["POST /mcp HTTP/1.0"], 400],
+    [[POST, "Host: evil.example"], 403],
+    [[POST, "Host: 127.0.0.1.evil.example"], 403],
+    [[POST, "Host: 127.0.0.1@evil.example"], 400],
+    [[POST, "Host: 127.0.0.1", "Host: evil.example"], 403],
+    [[POST, "Host: evil.example", "Host: 127.0.0.1"], 403],
+    [[POST, "Host: evil.example", "X-Forwarded-Host: 127.0.0.1"], 403],
+    [["POST http://127.0.0.1/mcp HTTP/1.1", "Host: evil.example"], 403],
+    [[POST, "Host: 127.0.0.1", "Origin: https://evil.example"], 403],
+    [[POST, "Host: 127.0.0.1", "Origin: null"], 403],
+    [[POST, "Host: 127.0.0.1", "Origin: http://localhost:1"], 200],
+    [[POST, "Host: 127.0.0.1", "Origin: http://localhost", "Origin: https://evil.example"], 403],
+  ] as [string[], number][])("%j answers %i", async (lines, expected) => {
+    expect(await status(lines)).toBe(expected);
+  });
+});
+
+describe("a server that ends", () => {
+  it("lets calls under way end, refuses new ones, and ends every stream", async () => {
+    const { http, served, post, asked, release } = await world();
+    const listening = await post(message("subscriptions/listen", { filter: {} }), {
+      ...HEADERS,
+      "mcp-method": "subscriptions/listen",
+    });
+    const begun = post(call);
+    await expect.poll(asked).toBe(1);
+    const stopped = served.close();
+    const closed = http.close();
+    const late = await http.fetch(
+      new Request(`${served.url}/mcp`, {
+        method: "POST",
+        body: call,
+        headers: { ...CALLING, host: "127.0.0.1" },
+      }),
+    );
+    expect([late.status, late.headers.get("retry-after")]).toEqual([503, "1"]);
+    await expect(fetch(served.url)).rejects.toThrow();
+    release();
+    const response = await begun;
+    expect(await response.json()).toMatchObject({
+      result: { structuredContent: { departmentId: "d" } },
+    });
+    await listening.text();
+    await Promise.all([closed, stopped]);
+  });
+});
