@@ -180,15 +180,20 @@ describe("HTTP", () => {
     [{ host: "127.0.0.1", origin: "http://localhost.evil.example" }, 403],
   ] as [Record<string, string>, number][])("C-64 %j answers %i", async (headers, status) => {
     const { http } = await serve();
-    expect((await http.fetch(post(headers))).status).toBe(status);
+    const response = await http.fetch(post(headers));
+    await response.text();
+    expect(response.status).toBe(status);
     await http.close();
   });
 
   it("C-64 accepts the names it is told, with or without scheme and port", async () => {
     const accepted = { hosts: ["mcp.example:8443"], origins: ["https://app.example"] };
     const { http } = await serve(accepted);
-    const status = async (headers: Record<string, string>) =>
-      (await http.fetch(post(headers))).status;
+    const status = async (headers: Record<string, string>) => {
+      const response = await http.fetch(post(headers));
+      await response.text();
+      return response.status;
+    };
     expect(await status({ host: "mcp.example", origin: "https://app.example" })).toBe(200);
     expect(await status({ host: "mcp.example", origin: "https://mcp.example" })).toBe(403);
     expect(await status({ host: "127.0.0.1" })).toBe(403);

@@ -2,13 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { isMainThread } from "node:worker_threads";
 
 const root = mkdtempSync(join(tmpdir(), "spent-"));
 
-afterAll(() => {
+const remove = (): void => {
   rmSync(root, { recursive: true, force: true });
-});
+};
 
-/** An empty folder for what has been spent; it goes when the test file ends. */
+// Programs that tests start use this too; they are no test file, and end by themselves.
+if (isMainThread) process.once("exit", remove);
+else (await import("vitest")).afterAll(remove);
+
+/** An empty folder for what has been spent; it goes when the test file, or program, ends. */
 export const spentFolder = (): Promise<string> => mkdtemp(join(root, "one-"));
