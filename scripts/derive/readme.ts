@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { settings } from "../../src/bin/config.ts";
 import { createProgram } from "../../src/bin/program.ts";
 import type { Operation } from "../../src/contract/operation.ts";
+import { scopeOf } from "../../src/mcp/scopes.ts";
 import { prompts } from "../../prompts/index.ts";
 import { toolsets } from "../../tools/index.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -37,8 +38,9 @@ const toolTables = (): string =>
         tool.operation.summary,
         kindOf(tool),
         needsOf(tool.operation),
+        scopeOf(tool.operation),
       ]);
-      return `Toolset ${code(name)}\n\n${table(["tool", "does", "kind", "needs"], rows)}`;
+      return `Toolset ${code(name)}\n\n${table(["tool", "does", "kind", "needs", "scope"], rows)}`;
     })
     .join("\n\n");
 

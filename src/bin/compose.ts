@@ -4,11 +4,11 @@ import { type Credentials, principalOf } from "../broker/credentials.ts";
 import type { Broker } from "../broker/port.ts";
 import { fileVault } from "../broker/vault.ts";
 import { createClient } from "../client/client.ts";
-import type { Transport } from "../client/port.ts";
+import type { Client, Transport } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { lazily } from "../kit/lazily.ts";
 import { errorFields, type Log } from "../kit/log.ts";
-import type { Config } from "./config.ts";
+import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
 import { folderOf, masterKeyOf } from "./folder.ts";
 
@@ -40,24 +40,6 @@ const lazyTransport = (
 const hasAny = ({ apiKey, email }: Credentials): boolean =>
   apiKey !== undefined || email !== undefined;
 
-// Without a lasting key cursors and confirmations still hold as long as the process does.
-const keyFor = (masterKey: () => Promise<Buffer>, log: Log): Promise<Buffer> =>
-  masterKey().catch((error: unknown) => {
-    log.warn("master_key.unavailable", errorFields(error));
-    return randomBytes(32);
-  });
-
-const remoteParts = (config: Config, remote: NonNullable<Config["remote"]>) => ({
-  transport: lazyTransport({ getWithBody: true, requestMs: config.requestMs }, async () => {
-    const { remoteTransport } = await import("../client/remote.ts");
-    return remoteTransport({ baseUrls: remote, requestMs: config.requestMs });
-  }),
-  tenantId: config.tenantId ?? "",
-  principal: principalOf(config.credentials),
-  credentials: async () => config.credentials,
-  close: async () => {},
-});
-
 const unusable =
   (config: Config, log: Log) =>
   (error: unknown): never => {
@@ -71,60 +53,117 @@ const unusable =
     );
   };
 
-const embeddedParts = (config: Config, log: Log, open: () => Promise<Embedded>) => {
+const openEmbedded = (config: Config, log: Log) => async (): Promise<Embedded> =>
+  (await import("./embedded.ts")).openEmbedded(config, log);
+
+/** What everybody who acts through this process shares: a client per platform, the embedded platform, the master key. */
+export type Shared = {
+  config: Config;
+  log: Log;
+  masterKey: () => Promise<Buffer>;
+  embedded: () => Promise<Embedded>;
+  clientOf(remote: Remote | undefined): Client;
+  close(): Promise<void>;
+};
+
+const remoteTransportOf = (baseUrls: Remote, { requestMs }: Config): Transport =>
+  lazyTransport({ getWithBody: true, requestMs }, async () => {
+    const { remoteTransport } = await import("../client/remote.ts");
+    return remoteTransport({ baseUrls, requestMs });
+  });
+
+const embeddedTransport = (embedded: Shared["embedded"], { requestMs }: Config): Transport =>
+  lazyTransport({ getWithBody: false, requestMs }, async () => {
+    const { inProcessTransport } = await import("../client/in-process.ts");
+    const fetch = async (request: Request) => (await embedded()).fetch(request);
+    return inProcessTransport({ fetch, requestMs });
+  });
+
+export const createShared = (
+  config: Config,
+  log: Log,
+  open: () => Promise<Embedded> = openEmbedded(config, log),
+): Shared => {
+  const clients = new Map<string, Client>();
   let opened: Embedded | undefined;
   const embedded = lazily(async () => {
     opened = await open().catch(unusable(config, log));
     return opened;
   });
-  const own = hasAny(config.credentials);
-  const { requestMs } = config;
+  const connect = (remote: Remote | undefined): Client => {
+    const transport =
+      remote === undefined
+        ? embeddedTransport(embedded, config)
+        : remoteTransportOf(remote, config);
+    return createClient({ transport, headerWord: config.headerWord, log });
+  };
   return {
-    transport: lazyTransport({ getWithBody: false, requestMs }, async () => {
-      const { inProcessTransport } = await import("../client/in-process.ts");
-      const fetch = async (request: Request) => (await embedded()).fetch(request);
-      return inProcessTransport({ fetch, requestMs });
-    }),
-    tenantId: config.tenantId ?? "demo",
-    principal: own ? principalOf(config.credentials) : "demo",
-    credentials: async () => (own ? config.credentials : (await embedded()).credentials),
-    close: async () => opened?.close(),
+    config,
+    log,
+    masterKey: masterKeyOf(config),
+    embedded,
+    clientOf(remote) {
+      const name = remote === undefined ? "" : `${remote.gateway} ${remote.export}`;
+      const client = clients.get(name) ?? connect(remote);
+      clients.set(name, client);
+      return client;
+    },
+    async close() {
+      await Promise.all([...clients.values()].map((client) => client.close()));
+      await opened?.close();
+    },
   };
 };
 
-const openEmbedded = (config: Config, log: Log) => async (): Promise<Embedded> =>
-  (await import("./embedded.ts")).openEmbedded(config, log);
+/** Who acts on the embedded platform without a credential of their own acts for the demo tenant. */
+const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Config) => {
+  if (remote !== undefined || hasAny(credentials)) {
+    return {
+      tenantId: tenantId ?? (remote === undefined ? "demo" : ""),
+      principal: principalOf(credentials),
+      credentials: async () => credentials,
+    };
+  }
+  return {
+    tenantId: tenantId ?? "demo",
+    principal: "demo",
+    credentials: async () => (await embedded()).credentials,
+  };
+};
 
-/** The broker over a remote platform or the embedded one, as the settings say. */
-export const compose = async (
-  config: Config,
-  log: Log,
-  open: () => Promise<Embedded> = openEmbedded(config, log),
-): Promise<Composed> => {
-  const masterKey = masterKeyOf(config);
-  const { remote, headerWord } = config;
-  const parts =
-    remote === undefined ? embeddedParts(config, log, open) : remoteParts(config, remote);
-  const { transport, tenantId, principal, credentials } = parts;
-  const client = createClient({ transport, headerWord, log });
-  const vault = fileVault({ folder: folderOf(config.dataFolder).secrets, masterKey });
-  const broker = createBroker({
-    client,
-    vault,
-    headerWord,
-    tenantId,
-    principal,
-    credentials,
+/** The broker of whoever the settings are for, over what all share. */
+export const brokerFor = (shared: Shared, config: Config): Broker => {
+  const { masterKey, log } = shared;
+  return createBroker({
+    client: shared.clientOf(config.remote),
+    vault: fileVault({ folder: folderOf(config.dataFolder).secrets, masterKey }),
+    headerWord: config.headerWord,
+    ...identityOf(shared, config),
     log,
     idleMs: config.lifetimes.sessionIdle,
   });
+};
+
+/**
+ * The key that seals what the MCP server hands out. Without a lasting one cursors and confirmations still hold as long
+ * as the process does.
+ */
+export const sealingKey = ({ masterKey, log }: Shared): Promise<Buffer> =>
+  masterKey().catch((error: unknown) => {
+    log.warn("master_key.unavailable", errorFields(error));
+    return randomBytes(32);
+  });
+
+/** The broker over a remote platform or the embedded one, as the settings say. */
+export const compose = async (config: Config, log: Log): Promise<Composed> => {
+  const shared = createShared(config, log);
+  const broker = brokerFor(shared, config);
   return {
     broker,
-    key: await keyFor(masterKey, log),
+    key: await sealingKey(shared),
     async close() {
       await broker.close();
-      await client.close();
-      await parts.close();
+      await shared.close();
     },
   };
 };

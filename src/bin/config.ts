@@ -4,12 +4,20 @@ import { DAY, SECOND } from "../kit/clock.ts";
 import type { Level } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import { knownToolsets, type Settings } from "../mcp/settings.ts";
-import { Environment, FROM_FILE } from "./environment.ts";
+import { Environment, FROM_FILE, type HTTP_AUTH } from "./environment.ts";
 
 export type Remote = { gateway: string; export: string };
 
 /** What one address may ask in a minute without a credential, where none is needed. */
 const VISITS_PER_MINUTE = 60;
+
+/** An issuer of tokens, and what this server needs to check them. */
+export type IssuerSettings = {
+  url: string;
+  audience: string | undefined;
+  clientId: string | undefined;
+  clientSecret: Secret | undefined;
+};
 
 /** Every choice that a person can make, read once. */
 export type Config = {
@@ -56,7 +64,14 @@ export type Config = {
   urlLives: { upload: number; download: number };
   /** The address of a clamd; undefined: the built-in scanner. */
   scanner: string | undefined;
-  http: { hosts: string[] | undefined; origins: string[] | undefined };
+  http: {
+    hosts: string[] | undefined;
+    origins: string[] | undefined;
+    auth: (typeof HTTP_AUTH)[number] | undefined;
+    tokensFile: string | undefined;
+  };
+  /** Whose tokens are taken over HTTP. */
+  issuer: IssuerSettings | undefined;
   level: Level;
   /** Names in the environment that look like settings and are none. */
   unused: string[];
@@ -190,15 +205,46 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     download: env.RECEIVABLES_DOWNLOAD_SECONDS * SECOND,
   },
   scanner: env.RECEIVABLES_SCANNER,
-  http: { hosts: env.RECEIVABLES_HTTP_HOSTS, origins: env.RECEIVABLES_HTTP_ORIGINS },
+  http: {
+    hosts: env.RECEIVABLES_HTTP_HOSTS,
+    origins: env.RECEIVABLES_HTTP_ORIGINS,
+    auth: env.RECEIVABLES_HTTP_AUTH,
+    tokensFile: env.RECEIVABLES_HTTP_TOKENS_FILE,
+  },
+  issuer: issuerOf(env),
   level: env.RECEIVABLES_LOG,
   unused,
 });
+
+const issuerOf = (env: Environment): IssuerSettings | undefined =>
+  env.RECEIVABLES_OAUTH_ISSUER === undefined
+    ? undefined
+    : {
+        url: env.RECEIVABLES_OAUTH_ISSUER,
+        audience: env.RECEIVABLES_OAUTH_AUDIENCE,
+        clientId: env.RECEIVABLES_OAUTH_CLIENT_ID,
+        clientSecret: secret(env.RECEIVABLES_OAUTH_CLIENT_SECRET),
+      };
 
 const toolsetsOf = (chosen: string[] | undefined): Settings["toolsets"] =>
   chosen === undefined || chosen.includes("all")
     ? knownToolsets
     : knownToolsets.filter((name) => chosen.includes(name));
+
+/** What an issuer's settings lack of each other. */
+const issuerFaults = (values: Values): string[] => {
+  const has = (name: string): boolean => `RECEIVABLES_OAUTH_${name}` in values;
+  const lacking = ["AUDIENCE", "CLIENT_ID", "CLIENT_SECRET"]
+    .filter((name) => has(name) && !has("ISSUER"))
+    .map((name) => `RECEIVABLES_OAUTH_${name} is set without RECEIVABLES_OAUTH_ISSUER`);
+  if (has("CLIENT_ID") !== has("CLIENT_SECRET")) {
+    lacking.push("RECEIVABLES_OAUTH_CLIENT_ID and RECEIVABLES_OAUTH_CLIENT_SECRET belong together");
+  }
+  if (values["RECEIVABLES_HTTP_AUTH"] === "issuer" && !has("ISSUER")) {
+    lacking.push("RECEIVABLES_HTTP_AUTH is issuer without RECEIVABLES_OAUTH_ISSUER");
+  }
+  return lacking;
+};
 
 // Compiling the schema pays from the second parse on.
 const PARSED_ONCE = { jitless: true };
@@ -214,6 +260,7 @@ export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
   if (values["RECEIVABLES_EXT_BASE_URL"] !== undefined && !("RECEIVABLES_BASE_URL" in values)) {
     faults.push("RECEIVABLES_EXT_BASE_URL is set without RECEIVABLES_BASE_URL");
   }
+  faults.push(...issuerFaults(values));
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);
   return toConfig(
     data,

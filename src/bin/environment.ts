@@ -76,6 +76,9 @@ const isScanner = (text: string): boolean =>
   /^clamd:\/(?!\/)\S+$/.test(text) ||
   /^clamd:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?\/?$/i.test(text);
 
+/** How whoever calls over HTTP may show who they are. */
+export const HTTP_AUTH = ["none", "static", "builtin", "issuer"] as const;
+
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 
 const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
@@ -125,10 +128,15 @@ export const Environment = z.object({
     "must be a name of a-z, 0-9, dot, dash and underscore",
   )
     .default("default")
-    .meta(about("the profile that the MCP server over stdio uses", "default")),
+    .meta(
+      about(
+        "the profile that the MCP server uses; over HTTP, where whoever calls has no other",
+        "default",
+      ),
+    ),
   RECEIVABLES_PROFILES_FILE: optional(
     Text,
-    "JSON file, mode 0600, of profiles: `{NAME: {baseUrl, extBaseUrl, tenantId, apiKey, extApiKey, email, password}}`, each secret also as `…File`",
+    "JSON file, mode 0600, of profiles: `{NAME: {baseUrl, extBaseUrl, tenantId, apiKey, extApiKey, email, password, subjects}}`, each secret also as `…File`; without baseUrl it is the embedded platform",
   ),
   RECEIVABLES_KEYCHAIN: z
     .enum(["auto", "off"], refuse("must be auto or off"))
@@ -262,6 +270,34 @@ export const Environment = z.object({
     )
     .optional()
     .meta(about("comma list of accepted Origin values of the MCP endpoint", "loopback names")),
+  RECEIVABLES_HTTP_AUTH: z
+    .enum(HTTP_AUTH, refuse(`must be one of ${HTTP_AUTH.join(", ")}`))
+    .optional()
+    .meta(
+      about(
+        "how whoever calls over HTTP shows who they are: `none`, `static` tokens, the `builtin` sign-in, or tokens of an `issuer`",
+        "`none` on loopback with the demo tenant, `issuer` where one is named, else `static`",
+      ),
+    ),
+  RECEIVABLES_HTTP_TOKENS_FILE: optional(
+    Text,
+    "file, mode 0600, of static tokens, one a line: `TOKEN PROFILE SCOPES`, scopes being a comma list of read, write and admin",
+    "`http-tokens` in the data folder, made with one token that is shown once",
+  ),
+  RECEIVABLES_OAUTH_ISSUER: optional(
+    Url,
+    "whose tokens are taken: an OAuth or OpenID Connect issuer",
+  ),
+  RECEIVABLES_OAUTH_AUDIENCE: optional(
+    Text.max(512).regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces"),
+    "whom the issuer's tokens must be for",
+    "the address of the MCP endpoint",
+  ),
+  RECEIVABLES_OAUTH_CLIENT_ID: optional(
+    Text.max(512),
+    "with whose name this server asks the issuer about tokens that it cannot read itself",
+  ),
+  RECEIVABLES_OAUTH_CLIENT_SECRET: optional(Text.max(1024), "the secret of that client"),
   RECEIVABLES_LOG: z
     .enum(LEVELS, refuse(`must be one of ${LEVELS.join(", ")}`))
     .default("info")
@@ -277,4 +313,5 @@ export const FROM_FILE = [
   "RECEIVABLES_EXT_API_KEY",
   "RECEIVABLES_EMAIL",
   "RECEIVABLES_PASSWORD",
+  "RECEIVABLES_OAUTH_CLIENT_SECRET",
 ] as const satisfies readonly Name[];

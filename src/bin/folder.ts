@@ -12,6 +12,7 @@ export const folderOf = (dataFolder: string) => ({
   demo: join(dataFolder, "demo.sealed"),
   secrets: join(dataFolder, "secrets"),
   profiles: join(dataFolder, "profiles"),
+  httpTokens: join(dataFolder, "http-tokens"),
   spent: join(dataFolder, "confirmations"),
   files: join(dataFolder, "files"),
 });

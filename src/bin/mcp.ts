@@ -16,7 +16,7 @@ export const mcpNeeds = (
     Config,
     "dataFolder" | "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders"
   >,
-  { broker, key }: Composed,
+  { broker, key }: Pick<Composed, "broker" | "key">,
   { log, door, caller }: { log: Log; door: "stdio" | "http"; caller: Caller },
 ): Needs => ({
   caller: caller.id,

@@ -16,14 +16,6 @@ export const AS: CallOptions = { tool: "login" };
 
 export const wrong = (message: string): Problem => new Problem("invalid_request", message);
 
-export const remoteOf = ({
-  baseUrl,
-  extBaseUrl,
-}: Pick<Profile, "baseUrl" | "extBaseUrl">): Remote => ({
-  gateway: baseUrl,
-  export: extBaseUrl ?? baseUrl,
-});
-
 export const withClient = async <T>(
   config: Config,
   baseUrls: Remote,

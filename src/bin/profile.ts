@@ -1,12 +1,13 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Credentials } from "../broker/credentials.ts";
 import { type Keychain, keychainIn, noKeychain } from "../broker/keychain.ts";
 import { type Profile, type Profiles, sealedProfiles } from "../broker/profiles.ts";
 import { profilesIn } from "../broker/profiles-file.ts";
 import { Problem } from "../contract/errors.ts";
-import type { Config } from "./config.ts";
+import type { Config, Remote } from "./config.ts";
 import { folderOf, masterKeyOf } from "./folder.ts";
+import { readPrivate } from "./private-file.ts";
 
 // The built program has it beside itself, under the ending that it was built to.
 const KEYCHAIN = fileURLToPath(
@@ -25,16 +26,11 @@ export const storedProfiles = (config: Config): Profiles =>
     keychain: keychainOf(config),
   });
 
-const OTHERS = 0o077;
-
 /** What the profiles file has; it must be its owner's alone, since secrets may stand in it. */
 export const writtenProfiles = ({ profilesFile: path }: Config): Profile[] => {
   if (path === undefined) return [];
   try {
-    if (process.platform !== "win32" && (statSync(path).mode & OTHERS) !== 0) {
-      throw new Error("others may read it: chmod 600");
-    }
-    return profilesIn(readFileSync(path, "utf8"), (file) => readFileSync(file, "utf8"));
+    return profilesIn(readPrivate(path), (file) => readFileSync(file, "utf8"));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Problem("invalid_request", `RECEIVABLES_PROFILES_FILE ${path}: ${why}`, {}, error);
@@ -46,18 +42,37 @@ const isSet = ([, value]: [string, unknown]): boolean => value !== undefined;
 const over = (given: Credentials, stored: Credentials): Credentials =>
   Object.fromEntries([...Object.entries(stored), ...Object.entries(given).filter(isSet)]);
 
+/** Where a profile's platform is; undefined for the embedded one. */
+export const remoteOf = ({
+  baseUrl,
+  extBaseUrl,
+}: Pick<Profile, "baseUrl" | "extBaseUrl">): Remote | undefined =>
+  baseUrl === undefined ? undefined : { gateway: baseUrl, export: extBaseUrl ?? baseUrl };
+
+const unknownProfile = (name: string): Problem =>
+  new Problem("not_found", `There is no profile ${name}; "profiles" names them.`);
+
+const findProfile = async (config: Config, name: string): Promise<Profile | undefined> =>
+  writtenProfiles(config).find((one) => one.name === name) ??
+  (await storedProfiles(config).read(name));
+
+/** Whether somebody can act by a profile: the configured one needs no more than settings. */
+export const isProfile = async (config: Config, name: string): Promise<boolean> =>
+  name === config.profile ||
+  writtenProfiles(config).some((one) => one.name === name) ||
+  (await storedProfiles(config).find(name)) !== undefined;
+
 /** The settings with what their profile adds. What the environment says counts more. */
 export const withProfile = async (config: Config): Promise<Config> => {
   const { profile: name, remote } = config;
-  const written = writtenProfiles(config).find((one) => one.name === name);
-  const profile = written ?? (await storedProfiles(config).read(name));
+  const profile = await findProfile(config, name);
   if (profile === undefined) {
     if (name === "default") return config;
-    throw new Problem("not_found", `There is no profile ${name}; "profiles" names them.`);
+    throw unknownProfile(name);
   }
-  const own = { gateway: profile.baseUrl, export: profile.extBaseUrl ?? profile.baseUrl };
+  const own = remoteOf(profile);
   // A profile's credentials are sent to its own addresses and nowhere else.
-  if (remote !== undefined && (remote.gateway !== own.gateway || remote.export !== own.export)) {
+  if (remote !== undefined && (remote.gateway !== own?.gateway || remote.export !== own.export)) {
     if (name === "default") return config;
     throw new Problem(
       "invalid_request",
@@ -70,4 +85,20 @@ export const withProfile = async (config: Config): Promise<Config> => {
     tenantId: config.tenantId ?? profile.tenantId,
     credentials: over(config.credentials, profile.credentials),
   };
+};
+
+/**
+ * The settings of somebody who acts by a profile. Credentials, tenant and address in the environment are the configured
+ * profile's own: nobody else acts with them.
+ */
+export const asProfile = async (config: Config, name: string): Promise<Config> => {
+  if (name === config.profile) return withProfile(config);
+  if (!(await isProfile(config, name))) throw unknownProfile(name);
+  return withProfile({
+    ...config,
+    profile: name,
+    remote: undefined,
+    tenantId: undefined,
+    credentials: {},
+  });
 };

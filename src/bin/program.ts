@@ -12,7 +12,11 @@ const servers = (run: Run): Command[] => [
   ]).action((_options: unknown, self: Command) =>
     run(self, async (io) => (await import("./commands/stdio.ts")).stdio(io)),
   ),
-  leaf("http", "Platform and MCP server in one process, over HTTP; MCP at /mcp.", TOOLS)
+  leaf("http", "Platform and MCP server in one process, over HTTP; MCP at /mcp.", [
+    ...PROFILE,
+    ...TOOLS,
+    ...REMOTE,
+  ])
     .option("--host <address>", "address to listen at", "127.0.0.1")
     .option("--port <number>", "port to listen at, 0 for a free one", port, 8765)
     .action(({ host, port: number }: Address, self: Command) =>

@@ -5,8 +5,8 @@ import { credentialsOf, type Profile } from "./profiles.ts";
 const Url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 const Text = z.string().min(1);
 
-const Entry = z.strictObject({
-  baseUrl: Url,
+const Fields = z.strictObject({
+  baseUrl: Url.optional(),
   extBaseUrl: Url.optional(),
   tenantId: Text.optional(),
   email: Text.optional(),
@@ -16,7 +16,12 @@ const Entry = z.strictObject({
   extApiKeyFile: Text.optional(),
   password: Text.optional(),
   passwordFile: Text.optional(),
+  subjects: z.array(Text.max(512)).optional(),
 });
+const Entry = Fields.refine(
+  ({ baseUrl, extBaseUrl }) => baseUrl !== undefined || extBaseUrl === undefined,
+  { path: ["extBaseUrl"], error: "is set without baseUrl" },
+);
 type Entry = z.infer<typeof Entry>;
 
 const File = z.record(z.string().regex(PROFILE_NAME, "is no name of a profile"), Entry);
@@ -60,6 +65,7 @@ export const profilesIn = (text: string, readFile: (path: string) => string): Pr
     baseUrl: entry.baseUrl,
     extBaseUrl: entry.extBaseUrl,
     tenantId: entry.tenantId,
+    subjects: entry.subjects,
     credentials: credentialsOf({ ...secretsOf(name, entry, readFile), email: entry.email }),
   }));
 };

@@ -12,9 +12,12 @@ import { createLocker } from "./locker.ts";
 /** A platform, and the name under which it is known. */
 type About = {
   name: string;
-  baseUrl: string;
+  /** Absent: the platform that is part of this program. */
+  baseUrl?: string | undefined;
   extBaseUrl?: string | undefined;
   tenantId?: string | undefined;
+  /** Whom of an issuer of tokens it is for, by their subjects. */
+  subjects?: readonly string[] | undefined;
   /** Of the API key that was made for it, so that it can be revoked. */
   keyId?: string | undefined;
 };
@@ -41,7 +44,7 @@ const SUFFIX = ".sealed";
 
 const Sealed = z.object({
   name: z.string(),
-  baseUrl: z.string(),
+  baseUrl: z.string().optional(),
   extBaseUrl: z.string().optional(),
   tenantId: z.string().optional(),
   keyId: z.string().optional(),

@@ -1,4 +1,6 @@
+import { createHmac } from "node:crypto";
 import { type AuthInfo, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { keyFor } from "../kit/seal.ts";
 
 /** What a caller may have tools do. None includes another. */
 export const SCOPES = ["read", "write", "admin"] as const;
@@ -12,6 +14,15 @@ export type Caller = {
   /** The name of the profile with whose credentials they act. */
   profile: string;
 };
+
+const ID_CHARACTERS = 22;
+
+/** A caller's id from what makes them who they are, under a key without which nobody can tell the one from the other. */
+export const callerId = (key: Buffer, ...parts: readonly string[]): string =>
+  createHmac("sha256", keyFor(key, "mcp/caller"))
+    .update(JSON.stringify(parts))
+    .digest("base64url")
+    .slice(0, ID_CHARACTERS);
 
 /** A caller as the SDK carries them. It never holds the token: what comes after the gate cannot pass it on. */
 export type Admitted = AuthInfo & { token: ""; extra: { caller: Caller } };

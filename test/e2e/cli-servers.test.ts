@@ -328,13 +328,18 @@ describe("http", () => {
     ["another tenant", [], { RECEIVABLES_TENANT_ID: "acme" }],
     ["a person's own credential", [], { RECEIVABLES_API_KEY: "rcvg_x" }],
     ["a remote platform", [], { RECEIVABLES_BASE_URL: "http://127.0.0.1:1" }],
-  ])("opens no door without sign-in to %s", async (_what, line, more) => {
-    const { status, stdout, stderr } = await runCli(["http", "--port", "0", ...line], {
-      ...env,
-      ...more,
+  ])("C-64 opens no door without a token to %s", async (_what, line, more) => {
+    const own = { ...env, RECEIVABLES_DATA: join(folder, "closed"), ...more };
+    const refused = await runCli(["http", "--port", "0", ...line], {
+      ...own,
+      RECEIVABLES_HTTP_AUTH: "none",
     });
-    expect([status, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain("sign-in");
+    expect([refused.status, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toContain("Unset it for static tokens");
+    const other = startCli(["http", "--port", "0", ...line], own);
+    const { mcpUrl = "" } = await whenReady(other);
+    expect((await fetch(mcpUrl, { method: "POST", body: "{}" })).status).toBe(401);
+    await other.end("SIGTERM");
   });
 
   it.each(["SIGTERM", "SIGINT"] as const)("C-17 ends with 0 on %s", async (signal) => {

@@ -292,6 +292,7 @@ describe("a profile", () => {
       ["{", "not JSON"],
       ['{"a":{"baseUrl":"ftp://x"}}', "a.baseUrl"],
       ['{"a":{"baseUrl":"http://x","pasword":"canary"}}', "pasword"],
+      ['{"a":{"extBaseUrl":"http://x"}}', "a.extBaseUrl is set without baseUrl"],
     ] as const) {
       await writeFile(file, text);
       expect((await run(["profiles"], "", settings)).stderr).toContain(fault);

@@ -22,16 +22,17 @@ type Person = { broker: ScriptedBroker; closed: number };
 const town = async () => {
   const people = new Map<string, Person>();
   const opened: string[] = [];
-  const first = await needsOf(scripted({}));
+  const first = await needsOf(scripted({}), { settings: { answerTokens: 1000 } });
   const open = async ({ id }: Caller): Promise<Needs> => {
     opened.push(id);
     const list = ["a", "b", "c"].map((name) => ({ departmentId: `${id}-${name}`, code: name }));
+    const many = Array.from({ length: 100 }, (_, index) => ({ disputeId: `${id}-${index}` }));
     const broker = scripted(
       {
         "departments.list": () => list,
         "departments.get_by_id": () => list[0],
         "departments.delete": () => null,
-        "disputes.list": () => list,
+        "disputes.list": ({ Page }) => (Page === 1 ? many : []),
       },
       { tenantId: `tenant of ${id}`, principal: "one credential for all" },
     );
@@ -104,6 +105,17 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
     const acts = (who: string) =>
       place.people.get(who)?.broker.seen.filter(({ id }) => id === "departments.delete");
     expect([acts("ann")?.length, acts("bob")?.length]).toEqual([1, 0]);
+    await Promise.all([ann.close(), bob.close()]);
+  });
+
+  it("C-66 a cursor of one is refused to the other", async () => {
+    const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as(`bob ${ALL}`)]);
+    const { structuredContent } = await call(ann, "disputes_list");
+    const cursor = structuredContent?.["nextCursor"];
+    expect(cursor).toBeTypeOf("string");
+    const stolen = await call(bob, "disputes_list", { cursor });
+    expect(problemIn(stolen).message).toContain("of someone else");
+    expect((await call(ann, "disputes_list", { cursor })).isError).not.toBe(true);
     await Promise.all([ann.close(), bob.close()]);
   });
 

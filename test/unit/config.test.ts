@@ -56,6 +56,28 @@ describe("the settings", () => {
     });
   });
 
+  it("name who may call over HTTP, and whose tokens are taken", () => {
+    expect(read({})).toMatchObject({ http: { auth: undefined }, issuer: undefined });
+    const config = read({
+      RECEIVABLES_OAUTH_ISSUER: "https://issuer.example",
+      RECEIVABLES_OAUTH_CLIENT_ID: "mcp",
+      RECEIVABLES_OAUTH_CLIENT_SECRET_FILE: "/key",
+    });
+    expect(config.issuer).toMatchObject({ url: "https://issuer.example", clientId: "mcp" });
+    expect(config.issuer?.clientSecret?.reveal()).toBe("rcvg_from-a-file");
+    const faults = faultsOf({
+      RECEIVABLES_HTTP_AUTH: "issuer",
+      RECEIVABLES_OAUTH_AUDIENCE: "x",
+      RECEIVABLES_OAUTH_CLIENT_ID: "mcp",
+    }).join();
+    expect(faults).toContain("HTTP_AUTH is issuer without");
+    expect(faults).toContain("AUDIENCE is set without RECEIVABLES_OAUTH_ISSUER");
+    expect(faults).toContain("belong together");
+    expect(faultsOf({ RECEIVABLES_HTTP_AUTH: "all" })).toEqual([
+      "RECEIVABLES_HTTP_AUTH must be one of none, static, builtin, issuer",
+    ]);
+  });
+
   it("take empty values and templates of a desktop host for unset", () => {
     const config = read({
       RECEIVABLES_API_KEY: "",

@@ -1,85 +1,98 @@
 import type { IncomingMessage, RequestListener } from "node:http";
-import { isIP } from "node:net";
-import { Problem } from "../../contract/errors.ts";
-import { lazily } from "../../kit/lazily.ts";
+import { isIPv6 } from "node:net";
+import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createLog } from "../../kit/log.ts";
-import { type Caller, openGate, ownCaller } from "../../mcp/gate.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "../../mcp/http.ts";
-import { compose } from "../compose.ts";
+import { createShared, type Shared } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { connectHints } from "../connect.ts";
 import { openEmbedded } from "../embedded.ts";
 import { untilEnded } from "../ended.ts";
+import { type Entrance, openEntrance } from "../http-gate.ts";
 import type { Io } from "../io.ts";
-import { mcpNeeds } from "../mcp.ts";
+import { openFor } from "../people.ts";
 import type { OpenPlatform } from "../platform.ts";
 import { type Address, mcpListener, platformListener, serve } from "../serve.ts";
 
 const MCP_PATH = "/mcp";
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-
-// Whoever reaches the port acts with the server's credentials, so they must be nobody's.
-const checkOpenDoor = ({ remote, tenantId, credentials }: Config, { host }: Address): void => {
-  const demoAlone =
-    remote === undefined &&
-    (tenantId ?? "demo") === "demo" &&
-    credentials.apiKey === undefined &&
-    credentials.email === undefined;
-  if (demoAlone && isLoopback(host)) return;
-  throw new Problem(
-    "forbidden_tenant",
-    "Over HTTP there is no sign-in yet, so only the demo tenant of the embedded platform is served, and only on loopback. For another tenant or a remote platform use stdio.",
-  );
-};
+const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
 
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
 
-const acceptedBy = ({
-  http: { hosts, origins },
-}: Config): Pick<HttpOptions, "hosts" | "origins"> => ({
-  ...(hosts === undefined ? {} : { hosts }),
-  ...(origins === undefined ? {} : { origins }),
-});
+const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(url ?? "");
+
+/** Names that mean every address of this machine, and so none that a host could send. */
+const WILDCARDS = ["0.0.0.0", "::"];
+
+/** By which names hosts may call: those that are set, else those that the other settings say. */
+const acceptedBy = (
+  { http: { hosts, origins }, publicUrl }: Config,
+  { host }: Address,
+): Pick<HttpOptions, "hosts" | "origins"> => {
+  const listening = isIPv6(host) ? `[${host}]` : host;
+  const own = [
+    ...(WILDCARDS.includes(host) ? [] : [listening]),
+    ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]),
+  ];
+  return {
+    hosts: hosts ?? [...localhostAllowedHostnames(), ...own],
+    ...(origins === undefined ? {} : { origins }),
+  };
+};
 
 const listenerOf = (mcp: HttpServer, platform: OpenPlatform): RequestListener => {
   const onMcp = mcpListener(mcp);
+  const onDescription = mcpListener({
+    fetch: async (request) => mcp.describe(request) ?? new Response(null, { status: 404 }),
+  });
   const onPlatform = platformListener(platform);
-  return (request, response) =>
-    isMcp(request) ? onMcp(request, response) : onPlatform(request, response);
+  return (request, response) => {
+    if (isMcp(request)) return onMcp(request, response);
+    return isDescription(request)
+      ? onDescription(request, response)
+      : onPlatform(request, response);
+  };
+};
+
+/** The MCP server at the address by which hosts know it. */
+const mcpAt = (
+  url: string,
+  {
+    io,
+    address,
+    shared,
+    entrance,
+  }: { io: Io; address: Address; shared: Shared; entrance: Entrance },
+): HttpServer => {
+  const { config, log } = shared;
+  const base = (config.publicUrl ?? url).replace(/\/$/, "");
+  const front = { settings: config.mcp, version: io.version, log, open: openFor(shared) };
+  const gate = entrance.gateAt(new URL(base + MCP_PATH));
+  return createHttp(front, { ...acceptedBy(config, address), gate });
 };
 
 /** Platform and MCP server in one process on one port. */
 export const http = async (io: Io, address: Address): Promise<void> => {
   const { config } = io;
-  checkOpenDoor(config, address);
   const log = createLog(config.level);
   const { promise: ownUrl, resolve: servedAt } = Promise.withResolvers<string>();
-  const embedded = lazily(() => openEmbedded(config, log, () => ownUrl));
-  const { platform } = await embedded();
-  const composed = await compose(config, log, embedded);
-  const front = {
-    settings: config.mcp,
-    version: io.version,
-    log,
-    open: async (caller: Caller) => mcpNeeds(config, composed, { log, door: "http", caller }),
-  };
-  const mcp = createHttp(front, {
-    ...acceptedBy(config),
-    gate: openGate(ownCaller(config.profile)),
-  });
+  const shared = createShared(config, log, () => openEmbedded(config, log, () => ownUrl));
   try {
-    const served = await serve(listenerOf(mcp, platform), address);
+    const entrance = await openEntrance(shared, address);
+    const { platform } = await shared.embedded();
+    const { promise: listener, resolve: open } = Promise.withResolvers<RequestListener>();
+    const served = await serve(async (...exchange) => (await listener)(...exchange), address);
     servedAt(served.url);
+    const mcp = mcpAt(served.url, { io, address, shared, entrance });
+    open(listenerOf(mcp, platform));
     const mcpUrl = served.url + MCP_PATH;
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url, mcpUrl });
-    io.tell(connectHints(mcpUrl, io.program, config.dataFolder));
+    io.tell(connectHints({ mcpUrl, entrance, io }));
     await untilEnded(io.ended);
     const closed = served.close();
     await mcp.close();
     await closed;
   } finally {
-    await composed.close();
+    await shared.close();
   }
 };

@@ -8,13 +8,12 @@ import {
   asPerson,
   type Person,
   personOf,
-  remoteOf,
   revoke,
   type Session,
   withClient,
   wrong,
 } from "../person.ts";
-import { storedProfiles } from "../profile.ts";
+import { remoteOf, storedProfiles } from "../profile.ts";
 import { shown } from "./profiles.ts";
 
 const tenantOf = async ({ config, ask }: Io, { login }: Session): Promise<string> => {

@@ -4,8 +4,8 @@ import type { Client } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
 import type { Io } from "../io.ts";
-import { AS, asPerson, personOf, remoteOf, revoke, withClient, wrong } from "../person.ts";
-import { storedProfiles } from "../profile.ts";
+import { AS, asPerson, personOf, revoke, withClient, wrong } from "../person.ts";
+import { remoteOf, storedProfiles } from "../profile.ts";
 
 /** Whether the profile's key still opens the platform; one that the keychain does not give may. */
 const isLive = async (
@@ -25,7 +25,9 @@ const isLive = async (
 const revokeKey = async (io: Io, entry: ProfileEntry, profile: Profile | undefined) => {
   const { config } = io;
   const { headerWord } = config;
-  await withClient(config, remoteOf(entry), async (client) => {
+  const remote = remoteOf(entry);
+  if (remote === undefined) return;
+  await withClient(config, remote, async (client) => {
     if (!(await isLive(client, headerWord.toLowerCase(), profile))) return;
     const person = await personOf(io, entry.email);
     const revoked = await asPerson({ client, headerWord }, person, (session) =>

@@ -10,8 +10,8 @@ const credentialKind = ({ has }: ProfileEntry): string => {
 /** A profile without any secret. */
 export const shown = (entry: ProfileEntry) => ({
   profile: entry.name,
-  baseUrl: entry.baseUrl,
-  extBaseUrl: entry.extBaseUrl ?? entry.baseUrl,
+  baseUrl: entry.baseUrl ?? null,
+  extBaseUrl: entry.extBaseUrl ?? entry.baseUrl ?? null,
   tenantId: entry.tenantId ?? null,
   email: entry.email ?? null,
   credential: credentialKind(entry),

@@ -1,0 +1,74 @@
+import { isIP } from "node:net";
+import { Problem } from "../contract/errors.ts";
+import { createBearerGate } from "../mcp/bearer.ts";
+import { type Gate, openGate, ownCaller } from "../mcp/gate.ts";
+import { verifyStatic } from "../mcp/static-tokens.ts";
+import { sealingKey, type Shared } from "./compose.ts";
+import type { Config } from "./config.ts";
+import { folderOf } from "./folder.ts";
+import { isProfile, withProfile } from "./profile.ts";
+import type { Address } from "./serve.ts";
+import { makeTokensFile, openTokensFile } from "./tokens-file.ts";
+
+type Auth = NonNullable<Config["http"]["auth"]>;
+
+/** How people come in, before the address is known at which they do. */
+export type Entrance = {
+  auth: Auth;
+  /** The gate of the MCP endpoint at this address. */
+  gateAt(mcpUrl: URL): Gate;
+  /** The file of tokens, and the one that was made just now, which nobody has seen yet. */
+  tokens?: { path: string; made: string | undefined };
+};
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+
+/** Whether whoever comes in can do no harm: with the credentials that this program made for its own demo tenant. */
+const isDemoAlone = ({ remote, tenantId, credentials }: Config): boolean =>
+  remote === undefined &&
+  (tenantId ?? "demo") === "demo" &&
+  [credentials.apiKey, credentials.extApiKey, credentials.email].every((one) => one === undefined);
+
+const authOf = ({ http, issuer }: Config, isOpen: boolean): Auth => {
+  if (http.auth !== undefined) return http.auth;
+  if (issuer !== undefined) return "issuer";
+  return isOpen ? "none" : "static";
+};
+
+const refuseOpen = (): never => {
+  throw new Problem(
+    "invalid_request",
+    "RECEIVABLES_HTTP_AUTH=none lets everybody who reaches the port act with this server's credentials: it is for the demo tenant of the embedded platform on loopback alone. Unset it for static tokens, or use builtin or issuer.",
+  );
+};
+
+const staticEntrance = async (shared: Shared): Promise<Entrance> => {
+  const { config, log } = shared;
+  const own = folderOf(config.dataFolder).httpTokens;
+  const { tokensFile: path = own } = config.http;
+  const made = path === own ? await makeTokensFile(path, config.profile) : undefined;
+  const current = await openTokensFile({
+    path,
+    isProfile: (name) => isProfile(config, name),
+    log,
+  });
+  const verify = verifyStatic(current, await sealingKey(shared));
+  return {
+    auth: "static",
+    gateAt: (resource) => createBearerGate({ verify, resource, issuers: [], log }),
+    tokens: { path, made },
+  };
+};
+
+/** Who may come in over HTTP, as the settings say. */
+export const openEntrance = async (shared: Shared, { host }: Address): Promise<Entrance> => {
+  const isOpen = isDemoAlone(await withProfile(shared.config)) && isLoopback(host);
+  const auth = authOf(shared.config, isOpen);
+  if (auth === "static") return staticEntrance(shared);
+  if (auth === "none") {
+    if (!isOpen) refuseOpen();
+    return { auth, gateAt: () => openGate(ownCaller(shared.config.profile)) };
+  }
+  throw new Problem("invalid_request", `RECEIVABLES_HTTP_AUTH=${auth} is not there yet.`);
+};

@@ -1,0 +1,11 @@
+import { readFileSync, statSync } from "node:fs";
+
+const OTHERS = 0o077;
+
+/** The text of a file that must be its owner's alone, since secrets may stand in it. */
+export const readPrivate = (path: string): string => {
+  if (process.platform !== "win32" && (statSync(path).mode & OTHERS) !== 0) {
+    throw new Error("others may read it: chmod 600");
+  }
+  return readFileSync(path, "utf8");
+};

@@ -1,0 +1,84 @@
+import { stat } from "node:fs/promises";
+import { Problem } from "../contract/errors.ts";
+import { randomToken } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { createOnce } from "../kit/once.ts";
+import { SCOPES } from "../mcp/gate.ts";
+import { readTokens, type StaticToken } from "../mcp/static-tokens.ts";
+import { readPrivate } from "./private-file.ts";
+
+export type TokensFile = {
+  path: string;
+  /** Whether there is a profile of that name. */
+  isProfile: (name: string) => Promise<boolean>;
+  log: Log;
+};
+
+const HEADER = `# Who may call the MCP server over HTTP, one a line: TOKEN PROFILE SCOPES
+# SCOPES is a comma list of ${SCOPES.join(", ")}. A change holds from the next request on.
+`;
+
+/** Makes the file with one token, where there is none, and gives that token; undefined where there is one already. */
+export const makeTokensFile = async (
+  path: string,
+  profile: string,
+): Promise<string | undefined> => {
+  const token = randomToken();
+  const made = await createOnce(path, `${HEADER}${token} ${profile} ${SCOPES.join(",")}\n`);
+  return made ? token : undefined;
+};
+
+type Read = { tokens: readonly StaticToken[]; faults: readonly string[] };
+
+const readFile = async ({ path, isProfile }: TokensFile): Promise<Read> => {
+  try {
+    const { tokens, faults } = readTokens(readPrivate(path));
+    const known = await Promise.all(tokens.map(({ profile }) => isProfile(profile)));
+    const strange = tokens.filter((_token, index) => known[index] === false);
+    return {
+      tokens: tokens.filter((_token, index) => known[index] === true),
+      faults: [
+        ...faults,
+        ...strange.map(({ line, profile }) => `line ${line} names no profile: ${profile}`),
+      ],
+    };
+  } catch (error) {
+    return { tokens: [], faults: [error instanceof Error ? error.message : String(error)] };
+  }
+};
+
+/** Differs whenever the file does. */
+const stampOf = (path: string): Promise<string> =>
+  stat(path, { bigint: true }).then(
+    ({ ino, size, mode, mtimeNs, ctimeNs }) => [ino, size, mode, mtimeNs, ctimeNs].join(" "),
+    () => "none",
+  );
+
+/**
+ * The tokens of the file at any time; a Problem that names every fault when it is not good to begin with. Later a fault
+ * is logged, and costs the lines that have it; a file that cannot be read holds no token.
+ */
+export const openTokensFile = async (
+  file: TokensFile,
+): Promise<() => Promise<readonly StaticToken[]>> => {
+  const { path, log } = file;
+  let stamp = await stampOf(path);
+  let read = await readFile(file);
+  if (read.tokens.length === 0 && read.faults.length === 0) {
+    read = { ...read, faults: ["has no token"] };
+  }
+  if (read.faults.length > 0) {
+    throw new Problem("invalid_request", `The file of tokens ${path}: ${read.faults.join("; ")}.`);
+  }
+  return async () => {
+    const now = await stampOf(path);
+    if (now !== stamp) {
+      read = await readFile(file);
+      stamp = now;
+      const { tokens, faults } = read;
+      log.info("http_tokens.read", { path, tokens: tokens.length });
+      if (faults.length > 0) log.error("http_tokens.faults", { path, faults });
+    }
+    return read.tokens;
+  };
+};

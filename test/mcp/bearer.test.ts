@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import { createLog, silentLog } from "../../src/kit/log.ts";
+import { type BearerNeeds, createBearerGate } from "../../src/mcp/bearer.ts";
+
+const RESOURCE = new URL("https://mcp.example/receivables/mcp");
+const METADATA = "https://mcp.example/.well-known/oauth-protected-resource/receivables/mcp";
+const ANN = { id: "ann", scopes: ["read"], profile: "ann", expiresAt: Infinity } as const;
+
+const gateOf = (more: Partial<BearerNeeds> = {}) =>
+  createBearerGate({
+    verify: async (token) => {
+      if (token === "good") return ANN;
+      if (token === "ended") return { ...ANN, expiresAt: 1 };
+      if (token === "broken") throw new Error("no answer from canary-host");
+      return token === "stranger" ? "stranger" : "invalid";
+    },
+    resource: RESOURCE,
+    issuers: ["https://issuer.example"],
+    log: silentLog,
+    ...more,
+  });
+
+const asked = (authorization?: string, url = RESOURCE.href): Request =>
+  new Request(url, {
+    method: "POST",
+    body: "{}",
+    headers: authorization === undefined ? {} : { authorization },
+  });
+
+const refusal = async (request: Request, more: Partial<BearerNeeds> = {}): Promise<Response> => {
+  const answer = await gateOf(more).admit(request);
+  if (!(answer instanceof Response)) throw new Error("it was admitted");
+  return answer;
+};
+
+describe("whoever calls with a token", () => {
+  it("C-60 is admitted as its owner, and the token goes no further", async () => {
+    const request = asked("Bearer good");
+    const admitted = await gateOf().admit(request);
+    expect(admitted).toMatchObject({ token: "", clientId: "ann", scopes: ["read"] });
+    expect(JSON.stringify(admitted)).not.toContain("good");
+    expect(request.bodyUsed).toBe(false);
+  });
+
+  it.each([
+    ["none", undefined],
+    ["an unknown one", "Bearer unknown"],
+    ["one that has ended", "Bearer ended"],
+    ["another scheme", "Basic good"],
+    ["nothing after the scheme", "Bearer"],
+    ["one in the address", undefined, `${RESOURCE.href}?access_token=good`],
+  ])("C-61 is told how to get one when there is %s", async (_what, authorization, url?: string) => {
+    const { status, headers } = await refusal(asked(authorization, url));
+    expect(status).toBe(401);
+    const challenge = headers.get("www-authenticate") ?? "";
+    expect(challenge).toMatch(/^Bearer /);
+    expect(challenge).toContain(`resource_metadata="${METADATA}"`);
+    expect(challenge).toContain('scope="read"');
+    expect(challenge).not.toMatch(/write|admin/);
+  });
+
+  it("is told so when the token is good and its owner has no place here: to sign in again would not help", async () => {
+    const { status, headers } = await refusal(asked("Bearer stranger"));
+    expect([status, headers.get("www-authenticate")]).toEqual([403, null]);
+  });
+
+  it("is asked to come back when tokens cannot be checked, and the reason is logged alone", async () => {
+    const lines: string[] = [];
+    const log = createLog("info", (line) => lines.push(line));
+    const response = await refusal(asked("Bearer broken"), { log });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "10"]);
+    expect(await response.text()).not.toContain("canary");
+    expect(lines.join("")).toContain("canary-host");
+  });
+});
+
+describe("the description of the MCP endpoint", () => {
+  const at = (path: string, method = "GET") =>
+    gateOf().describe(new Request(new URL(path, RESOURCE), { method }));
+
+  it.each([
+    "/.well-known/oauth-protected-resource/receivables/mcp",
+    "/.well-known/oauth-protected-resource",
+  ])("C-63 stands at %s, names the issuer, and the least scope alone", async (path) => {
+    const response = at(path);
+    expect(response?.headers.get("access-control-allow-origin")).toBe("*");
+    expect(await response?.json()).toEqual({
+      resource: RESOURCE.href,
+      authorization_servers: ["https://issuer.example"],
+      scopes_supported: ["read"],
+      bearer_methods_supported: ["header"],
+      resource_name: "Receivables",
+    });
+  });
+
+  it("is for reading, by pages anywhere", () => {
+    const path = "/.well-known/oauth-protected-resource";
+    expect(at(path, "HEAD")?.status).toBe(200);
+    expect(at(path, "OPTIONS")?.headers.get("access-control-allow-methods")).toContain("GET");
+    expect(at(path, "POST")?.status).toBe(405);
+    expect(at("/.well-known/oauth-protected-resource/elsewhere")).toBeUndefined();
+    expect(at("/mcp")).toBeUndefined();
+  });
+
+  it("names no issuer where tokens are handed out by a person", async () => {
+    const gate = gateOf({ issuers: [] });
+    const response = gate.describe(new Request(METADATA));
+    expect(await response?.json()).not.toHaveProperty("authorization_servers");
+  });
+});
