@@ -170,8 +170,10 @@ onEveryStore("payments", (at) => {
     const { body } = await ask({ source: "bpn", filters: { deliveryStatus: { eq: "received" } } });
     await ask({ source: "bpn", filters: { nope: 1 } });
     const keyed = await at().exportCaller("pay", ["audit:read", "export:read"]);
-    await keyed("GET", SCHEMA);
-    const { body: log } = await keyed("GET", "/api/v1/remittance-export/audit-logs?limit=3");
+    const { headers } = await keyed("GET", SCHEMA);
+    const known = { "If-None-Match": headers.get("etag") ?? "" };
+    await keyed("GET", SCHEMA, { headers: known });
+    const { body: log } = await keyed("GET", "/api/v1/remittance-export/audit-logs?limit=4");
     const told = log.data.map(({ action, statusCode, endpoint, metadata }: Row) => [
       action,
       statusCode,
@@ -179,6 +181,7 @@ onEveryStore("payments", (at) => {
       metadata,
     ]);
     expect(told).toEqual([
+      ["schema.read", 304, "/schema", {}],
       ["schema.read", 200, "/schema", {}],
       ["payments.queried", 400, "/payments/query", { source: "bpn" }],
       ["payments.queried", 200, "/payments/query", { source: "bpn", rowCount: body.data.length }],

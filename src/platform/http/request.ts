@@ -104,17 +104,21 @@ export const createRequests = (needs: RequestNeeds) => {
 
   const respond = async (story: Story, output: unknown): Promise<Response> => {
     const { status, operation } = story;
-    await tell(story, status, rowsOf(output)).catch(async (error: unknown) => {
-      await discard(output);
-      throw error;
-    });
     const headers = {
       ...commonHeaders(story.requestId),
       ...story.headers,
       ...story.limitHeaders,
     };
     const { cacheSeconds } = operation;
-    if (cacheSeconds > 0) return keptAnswer(story.request, cacheSeconds, output, headers);
+    if (cacheSeconds > 0) {
+      const kept = keptAnswer(story.request, cacheSeconds, output, headers);
+      await tell(story, kept.status, rowsOf(output));
+      return kept;
+    }
+    await tell(story, status, rowsOf(output)).catch(async (error: unknown) => {
+      await discard(output);
+      throw error;
+    });
     return answer(story.request, status, output, story.url, headers);
   };
 
