@@ -115,8 +115,17 @@ export const createShared = (
   };
 };
 
+/** Who acts, for whom, and with what. */
+export type Identity = {
+  tenantId: string;
+  /** Names them in what is bound to a person; no secret. */
+  principal: string;
+  /** Asked for each call. */
+  credentials: () => Promise<Credentials>;
+};
+
 /** Who acts on the embedded platform without a credential of their own acts for the demo tenant. */
-const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Config) => {
+const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Config): Identity => {
   if (remote !== undefined || hasAny(credentials)) {
     return {
       tenantId: tenantId ?? (remote === undefined ? "demo" : ""),
@@ -132,13 +141,17 @@ const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Con
 };
 
 /** The broker of whoever the settings are for, over what all share. */
-export const brokerFor = (shared: Shared, config: Config): Broker => {
+export const brokerFor = (
+  shared: Shared,
+  config: Config,
+  identity: Identity = identityOf(shared, config),
+): Broker => {
   const { masterKey, log } = shared;
   return createBroker({
     client: shared.clientOf(config.remote),
     vault: fileVault({ folder: folderOf(config.dataFolder).secrets, masterKey }),
     headerWord: config.headerWord,
-    ...identityOf(shared, config),
+    ...identity,
     log,
     idleMs: config.lifetimes.sessionIdle,
   });

@@ -69,6 +69,8 @@ export type Config = {
     origins: string[] | undefined;
     auth: (typeof HTTP_AUTH)[number] | undefined;
     tokensFile: string | undefined;
+    /** Whether clients may register themselves with the built-in sign-in. */
+    registration: boolean;
   };
   /** Whose tokens are taken over HTTP. */
   issuer: IssuerSettings | undefined;
@@ -210,6 +212,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     origins: env.RECEIVABLES_HTTP_ORIGINS,
     auth: env.RECEIVABLES_HTTP_AUTH,
     tokensFile: env.RECEIVABLES_HTTP_TOKENS_FILE,
+    registration: env.RECEIVABLES_OAUTH_REGISTRATION,
   },
   issuer: issuerOf(env),
   level: env.RECEIVABLES_LOG,

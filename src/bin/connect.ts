@@ -10,6 +10,9 @@ const spaced = (value: unknown): string =>
 const headOf = (mcpUrl: string, { auth, tokens }: Entrance): string => {
   if (auth === "none") return `The demo tenant is ready at ${mcpUrl}`;
   const ready = `The MCP server is ready at ${mcpUrl}`;
+  if (auth === "builtin") {
+    return `${ready}\n\n  People sign in there with their accounts on the platform, in a browser that their host opens.`;
+  }
   if (tokens === undefined) return ready;
   return tokens.made === undefined
     ? `${ready}\n\n  Tokens are in     ${tokens.path}`

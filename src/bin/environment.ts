@@ -189,7 +189,7 @@ export const Environment = z.object({
   RECEIVABLES_KEY_INACTIVITY_DAYS: whole(365, 1, 3650, "after how long an unused API key expires"),
   RECEIVABLES_PUBLIC_URL: optional(
     Url,
-    "base of upload and download URLs where proxies stand in front",
+    "address of this server where proxies stand in front: base of upload and download URLs, of the MCP endpoint and of the sign-in",
     "from the request",
   ),
   RECEIVABLES_DOWNLOAD_SECONDS: whole(3600, 1, 7 * DAY_SECONDS, "how long a download URL holds"),
@@ -283,6 +283,12 @@ export const Environment = z.object({
     Text,
     "file, mode 0600, of static tokens, one a line: `TOKEN PROFILE SCOPES`, scopes being a comma list of read, write and admin",
     "`http-tokens` in the data folder, made with one token that is shown once",
+  ),
+  RECEIVABLES_OAUTH_REGISTRATION: Flag.default(false).meta(
+    about(
+      "whether hosts may register themselves with the `builtin` sign-in, for those that cannot be described by a document",
+      "false",
+    ),
   ),
   RECEIVABLES_OAUTH_ISSUER: optional(
     Url,

@@ -1,9 +1,11 @@
+import type { RequestListener } from "node:http";
 import { isIP } from "node:net";
 import { Problem } from "../contract/errors.ts";
 import { createBearerGate } from "../mcp/bearer.ts";
 import { type Gate, openGate, ownCaller } from "../mcp/gate.ts";
 import { verifyStatic } from "../mcp/static-tokens.ts";
-import { sealingKey, type Shared } from "./compose.ts";
+import { builtinEntrance } from "./builtin.ts";
+import { type Identity, sealingKey, type Shared } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { folderOf } from "./folder.ts";
 import { isProfile, withProfile } from "./profile.ts";
@@ -19,6 +21,11 @@ export type Entrance = {
   gateAt(mcpUrl: URL): Gate;
   /** The file of tokens, and the one that was made just now, which nobody has seen yet. */
   tokens?: { path: string; made: string | undefined };
+  /** What answers where people sign in, beside the MCP endpoint. */
+  signIn?: { isPath(path: string): boolean; listener: RequestListener };
+  /** Whose calls a caller makes, where callers have no profiles. */
+  identityOf?: (name: string) => Promise<Identity>;
+  close?: () => Promise<void>;
 };
 
 const isLoopback = (host: string): boolean =>
@@ -62,10 +69,12 @@ const staticEntrance = async (shared: Shared): Promise<Entrance> => {
 };
 
 /** Who may come in over HTTP, as the settings say. */
-export const openEntrance = async (shared: Shared, { host }: Address): Promise<Entrance> => {
+export const openEntrance = async (shared: Shared, address: Address): Promise<Entrance> => {
+  const { host } = address;
   const isOpen = isDemoAlone(await withProfile(shared.config)) && isLoopback(host);
   const auth = authOf(shared.config, isOpen);
   if (auth === "static") return staticEntrance(shared);
+  if (auth === "builtin") return builtinEntrance(shared, address);
   if (auth === "none") {
     if (!isOpen) refuseOpen();
     return { auth, gateAt: () => openGate(ownCaller(shared.config.profile)) };

@@ -3,14 +3,22 @@ import type { Caller } from "../mcp/gate.ts";
 import type { Needs } from "../mcp/needs.ts";
 import { brokerFor, sealingKey, type Shared } from "./compose.ts";
 import { mcpNeeds } from "./mcp.ts";
-import { asProfile } from "./profile.ts";
+import type { Entrance } from "./http-gate.ts";
+import { asProfile, withProfile } from "./profile.ts";
 
-/** Opens what a caller works with: the credentials of their profile and no other. */
-export const openFor = (shared: Shared): ((caller: Caller) => Promise<Needs>) => {
+/** Opens what a caller works with: their own credentials, or those of their profile, and no other. */
+export const openFor = (
+  shared: Shared,
+  { identityOf }: Pick<Entrance, "identityOf">,
+): ((caller: Caller) => Promise<Needs>) => {
   const key = lazily(() => sealingKey(shared));
   return async (caller) => {
-    const config = await asProfile(shared.config, caller.profile);
-    const own = { broker: brokerFor(shared, config), key: await key() };
+    const identity = await identityOf?.(caller.profile);
+    const config =
+      identity === undefined
+        ? await asProfile(shared.config, caller.profile)
+        : await withProfile(shared.config);
+    const own = { broker: brokerFor(shared, config, identity), key: await key() };
     return mcpNeeds(config, own, { log: shared.log, door: "http", caller });
   };
 };

@@ -40,7 +40,13 @@ const acceptedBy = (
   };
 };
 
-const listenerOf = (mcp: HttpServer, platform: OpenPlatform): RequestListener => {
+const pathOf = ({ url = "/" }: IncomingMessage): string => url.replace(/[?#].*$/, "");
+
+const listenerOf = (
+  mcp: HttpServer,
+  platform: OpenPlatform,
+  { signIn }: Pick<Entrance, "signIn">,
+): RequestListener => {
   const onMcp = mcpListener(mcp);
   const onDescription = mcpListener({
     fetch: async (request) => mcp.describe(request) ?? new Response(null, { status: 404 }),
@@ -48,6 +54,7 @@ const listenerOf = (mcp: HttpServer, platform: OpenPlatform): RequestListener =>
   const onPlatform = platformListener(platform);
   return (request, response) => {
     if (isMcp(request)) return onMcp(request, response);
+    if (signIn?.isPath(pathOf(request))) return signIn.listener(request, response);
     return isDescription(request)
       ? onDescription(request, response)
       : onPlatform(request, response);
@@ -66,7 +73,7 @@ const mcpAt = (
 ): HttpServer => {
   const { config, log } = shared;
   const base = (config.publicUrl ?? url).replace(/\/$/, "");
-  const front = { settings: config.mcp, version: io.version, log, open: openFor(shared) };
+  const front = { settings: config.mcp, version: io.version, log, open: openFor(shared, entrance) };
   const gate = entrance.gateAt(new URL(base + MCP_PATH));
   return createHttp(front, { ...acceptedBy(config, address), gate });
 };
@@ -84,12 +91,13 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     const served = await serve(async (...exchange) => (await listener)(...exchange), address);
     servedAt(served.url);
     const mcp = mcpAt(served.url, { io, address, shared, entrance });
-    open(listenerOf(mcp, platform));
+    open(listenerOf(mcp, platform, entrance));
     const mcpUrl = served.url + MCP_PATH;
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url, mcpUrl });
     io.tell(connectHints({ mcpUrl, entrance, io }));
     await untilEnded(io.ended);
     const closed = served.close();
+    await entrance.close?.();
     await mcp.close();
     await closed;
   } finally {

@@ -1,0 +1,123 @@
+import { isIP } from "node:net";
+import { Problem } from "../contract/errors.ts";
+import { HOUR, systemClock } from "../kit/clock.ts";
+import { errorFields, type Log } from "../kit/log.ts";
+import { networksOf } from "../kit/network.ts";
+import { createResolve } from "../kit/resolve.ts";
+import { type Bearer, createBearerGate, type Verify } from "../mcp/bearer.ts";
+import { callerId } from "../mcp/gate.ts";
+import type { AuthorizationServer } from "../oauth/server.ts";
+import { type Identity, sealingKey, type Shared } from "./compose.ts";
+import type { Config } from "./config.ts";
+import type { Entrance } from "./http-gate.ts";
+import { withProfile } from "./profile.ts";
+import type { Address } from "./serve.ts";
+
+const LOOPBACK = ["127.0.0.0/8", "::1"];
+
+const isLoopback = (host: string): boolean =>
+  ["localhost", "::1", "[::1]"].includes(host) || (isIP(host) === 4 && host.startsWith("127."));
+
+/** People type passwords: what they type may be read by nobody on its way. */
+const checkAddress = ({ publicUrl }: Config, { host }: Address): void => {
+  const url = publicUrl === undefined ? undefined : new URL(publicUrl);
+  if (url === undefined && isLoopback(host)) return;
+  if (url?.protocol === "https:" || (url !== undefined && isLoopback(url.hostname))) return;
+  throw new Problem(
+    "invalid_request",
+    "RECEIVABLES_HTTP_AUTH=builtin asks people for their passwords, so it needs RECEIVABLES_PUBLIC_URL=https://…, the address at which a proxy with a certificate passes requests on to this server.",
+  );
+};
+
+const cleanHourly = (server: AuthorizationServer, log: Log): (() => void) => {
+  const clean = (): void =>
+    void server.clean().catch((error: unknown) => log.warn("oauth.clean", errorFields(error)));
+  const timer = setInterval(clean, HOUR).unref();
+  clean();
+  return () => clearInterval(timer);
+};
+
+const serverAt = async (
+  shared: Shared,
+  { host }: Address,
+  resource: URL,
+): Promise<AuthorizationServer> => {
+  // Only whoever wants it loads it.
+  const { createAuthorizationServer } = await import("../oauth/server.ts");
+  const { createOauthRecords } = await import("../platform/store/oauth-records.ts");
+  const { createAddressOf } = await import("../platform/http/address.ts");
+  const { log } = shared;
+  const config = await withProfile(shared.config);
+  const { platform } = await shared.embedded();
+  const issuer = resource.href.replace(/\/mcp$/, "");
+  const isAlone = isLoopback(host) && isLoopback(resource.hostname);
+  return createAuthorizationServer({
+    issuer,
+    resource: resource.href,
+    storage: createOauthRecords(platform.store, systemClock),
+    masterKey: await shared.masterKey(),
+    client: shared.clientOf(config.remote),
+    headerWord: config.headerWord,
+    platform: config.remote?.gateway ?? "embedded",
+    platformName: new URL(config.remote?.gateway ?? issuer).host,
+    tenantId: config.tenantId,
+    registration: config.http.registration,
+    // A document on this machine is of use only to whoever is on this machine.
+    hosts: { resolve: createResolve(), allowed: networksOf(isAlone ? LOOPBACK : []) },
+    addressOf: createAddressOf(config.trustedProxies),
+    now: systemClock,
+    log,
+  });
+};
+
+const identityIn =
+  (server: Promise<AuthorizationServer>) =>
+  async (personId: string): Promise<Identity> => {
+    // Read for each call, so that a key that was replaced or ended is not used any more.
+    const find = async () => {
+      const found = await (await server).credentialOf(personId);
+      if (found !== undefined) return found;
+      throw new Problem("unauthenticated", "Your access was ended. Connect again to sign in.");
+    };
+    const { email, tenantId } = await find();
+    const credentials = async () => ({ email, apiKey: (await find()).apiKey });
+    return { tenantId, principal: email.toLowerCase(), credentials };
+  };
+
+/** People sign in on pages of this server itself, with their accounts on the platform. */
+export const builtinEntrance = async (shared: Shared, address: Address): Promise<Entrance> => {
+  checkAddress(shared.config, address);
+  const key = await sealingKey(shared);
+  const { promise: server, resolve: isMade } = Promise.withResolvers<AuthorizationServer>();
+  const cleaning = server.then(
+    (made) => cleanHourly(made, shared.log),
+    (error: unknown) => {
+      shared.log.error("oauth.unavailable", errorFields(error));
+      return () => {};
+    },
+  );
+
+  const verify: Verify = async (token): Promise<Bearer | "invalid"> => {
+    const bearer = await (await server).verify(token);
+    if (bearer === undefined) return "invalid";
+    const { personId, scopes, expiresAt } = bearer;
+    return { id: callerId(key, "person", personId), profile: personId, scopes, expiresAt };
+  };
+
+  return {
+    auth: "builtin",
+    gateAt(resource) {
+      isMade(serverAt(shared, address, resource));
+      const issuers = [resource.href.replace(/\/mcp$/, "")];
+      return createBearerGate({ verify, resource, issuers, log: shared.log });
+    },
+    identityOf: identityIn(server),
+    signIn: {
+      isPath: (path) =>
+        path.startsWith("/oauth/") ||
+        /^\/\.well-known\/(oauth-authorization-server|openid-configuration)(\/|$)/.test(path),
+      listener: async (incoming, response) => (await server).answer(incoming, response),
+    },
+    close: async () => (await cleaning)(),
+  };
+};

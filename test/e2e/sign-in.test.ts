@@ -1,0 +1,238 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  Client,
+  type OAuthClientProvider,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { UnauthorizedError as OldUnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openBrowser, type Shown } from "../support/browser.ts";
+import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { type Database, dialects } from "../support/stores.ts";
+
+const PASSWORD = "correct horse battery staple";
+const REDIRECT = "http://127.0.0.1:33418/callback";
+
+const PEOPLE = { ann: "acme", bob: "bolt" } as const;
+type Name = keyof typeof PEOPLE;
+
+const emailOf = (name: Name): string => `${name}@${PEOPLE[name]}.example`;
+
+/** What a host keeps of its way in, and where it would have sent its person's browser. */
+const hostOf = () => {
+  let information: unknown;
+  let tokens: unknown;
+  let verifier = "";
+  let asked: URL | undefined;
+  const provider = {
+    redirectUrl: REDIRECT,
+    clientMetadata: {
+      client_name: "Test host",
+      redirect_uris: [REDIRECT],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    },
+    clientInformation: () => information,
+    saveClientInformation: (given: unknown) => {
+      information = given;
+    },
+    tokens: () => tokens,
+    saveTokens: (given: unknown) => {
+      tokens = given;
+    },
+    saveCodeVerifier: (given: string) => {
+      verifier = given;
+    },
+    codeVerifier: () => verifier,
+    redirectToAuthorization: (url: URL) => {
+      asked = url;
+    },
+  };
+  return { provider, asked: () => String(asked), tokens: () => tokens as Tokens };
+};
+
+type Tokens = { access_token: string; refresh_token: string; scope: string };
+
+/** The person's part: from the address that a host opens to the code that it gets. */
+const codeFrom = async (url: string, name: Name): Promise<string> => {
+  const browser = openBrowser();
+  const first = await browser.open(url);
+  const login = { email: emailOf(name), password: PASSWORD, action: "sign-in" };
+  const second: Shown = await browser.submit(first, login);
+  const last = await browser.submit(second, { action: "allow" });
+  const code = new URL(last.url).searchParams.get("code");
+  if (code === null) throw new Error(`no code: ${last.status} ${last.text}`);
+  return code;
+};
+
+const NEW = { name: "test", version: "1" };
+
+/** A 2.x host that a person has let in. */
+const connectNew = async (mcpUrl: string, name: Name, mode: "legacy" | "auto" = "auto") => {
+  const host = hostOf();
+  const authProvider = host.provider as unknown as OAuthClientProvider;
+  const open = () => new StreamableHTTPClientTransport(new URL(mcpUrl), { authProvider });
+  const make = () => new Client(NEW, { versionNegotiation: { mode } });
+  const first = open();
+  await expect(make().connect(first)).rejects.toThrow(UnauthorizedError);
+  const code = await codeFrom(host.asked(), name);
+  await first.finishAuth(new URLSearchParams({ code, iss: new URL(mcpUrl).origin }));
+  const client = make();
+  await client.connect(open());
+  return { client, host };
+};
+
+/** A 1.x host that a person has let in. */
+const connectOld = async (mcpUrl: string, name: Name) => {
+  const host = hostOf();
+  const authProvider = host.provider as unknown as NonNullable<
+    NonNullable<ConstructorParameters<typeof OldTransport>[1]>["authProvider"]
+  >;
+  const open = () => new OldTransport(new URL(mcpUrl), { authProvider });
+  const first = open();
+  await expect(new OldClient(NEW).connect(first)).rejects.toThrow(OldUnauthorizedError);
+  await first.finishAuth(await codeFrom(host.asked(), name));
+  const client = new OldClient(NEW);
+  await client.connect(open());
+  return { client, host };
+};
+
+const whoIs = async (client: Pick<Client, "callTool">): Promise<string> => {
+  const answer = await client.callTool({ name: "users_profile", arguments: {} });
+  return JSON.stringify(answer.structuredContent);
+};
+
+for (const dialect of dialects) {
+  describe(`people sign in to a running server (${dialect.name})`, () => {
+    let database: Database;
+    let home: string;
+    let env: Record<string, string>;
+    let servers: Running[];
+    let mcpUrl: string;
+
+    beforeAll(async () => {
+      database = await dialect.create();
+      home = await mkdtemp(join(tmpdir(), "sign-in-"));
+      env = {
+        RECEIVABLES_DATA: join(home, "data"),
+        RECEIVABLES_HTTP_AUTH: "builtin",
+        RECEIVABLES_OAUTH_REGISTRATION: "true",
+        RECEIVABLES_LOG: "info",
+        ...database.environment,
+      };
+      for (const [name, tenant] of Object.entries(PEOPLE)) {
+        await runCli(["admin", "tenant", "create", tenant, "--name", tenant], env);
+        const email = emailOf(name as Name);
+        const made = await runCli(
+          [
+            "admin",
+            "user",
+            "create",
+            "--tenant",
+            tenant,
+            "--email",
+            email,
+            "--first-name",
+            name,
+            "--last-name",
+            "Lee",
+            "--role",
+            "Administrator",
+          ],
+          env,
+          PASSWORD,
+        );
+        if (made.status !== 0) throw new Error(made.stderr);
+      }
+      const first = startCli(["http", "--port", "0"], env);
+      servers = [first];
+      ({ mcpUrl = "" } = await whenReady(first));
+    });
+    afterAll(async () => {
+      await Promise.all(servers.map((server) => server.end("SIGTERM")));
+      await database.remove();
+      await rm(home, { recursive: true, force: true, maxRetries: 3 });
+    });
+
+    it("from a refusal to a tool's answer, with the hosts of 2026 and of 2025", async () => {
+      for (const mode of ["auto", "legacy"] as const) {
+        const { client, host } = await connectNew(mcpUrl, "ann", mode);
+        expect(await whoIs(client)).toContain(emailOf("ann"));
+        expect(host.tokens().scope).toContain("read");
+        await client.close();
+      }
+      const { client } = await connectOld(mcpUrl, "ann");
+      const answer = await client.callTool({ name: "users_profile", arguments: {} });
+      expect(JSON.stringify(answer.structuredContent)).toContain(emailOf("ann"));
+      await client.close();
+    });
+
+    it("each with their own rights, at the same time", async () => {
+      const [ann, bob] = await Promise.all([connectNew(mcpUrl, "ann"), connectNew(mcpUrl, "bob")]);
+      const told = await Promise.all(
+        Array.from({ length: 10 }, (_, turn) => whoIs((turn % 2 === 0 ? ann : bob).client)),
+      );
+      for (const [turn, text] of told.entries()) {
+        expect(text).toContain(emailOf(turn % 2 === 0 ? "ann" : "bob"));
+        expect(text).not.toContain(emailOf(turn % 2 === 0 ? "bob" : "ann"));
+      }
+      await Promise.all([ann.client.close(), bob.client.close()]);
+    });
+
+    it("and stay signed in at a second process, and when the first has gone", async () => {
+      const { client, host } = await connectNew(mcpUrl, "bob");
+      await client.close();
+      const other = startCli(["http", "--port", "0"], {
+        ...env,
+        RECEIVABLES_PUBLIC_URL: new URL(mcpUrl).origin,
+      });
+      servers.push(other);
+      const { mcpUrl: there = "" } = await whenReady(other);
+      const asking = (token: string) =>
+        fetch(there, {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${token}`,
+            "content-type": "application/json",
+            accept: "application/json, text/event-stream",
+          },
+          body: JSON.stringify({
+            jsonrpc: "2.0",
+            id: 1,
+            method: "tools/call",
+            params: { name: "users_profile", arguments: {} },
+          }),
+        });
+      const answer = await asking(host.tokens().access_token);
+      expect(await answer.text()).toContain(emailOf("bob"));
+      expect((await asking("made-up-token")).status).toBe(401);
+      await servers.shift()?.end("SIGKILL");
+      expect((await asking(host.tokens().access_token)).status).toBe(200);
+    });
+
+    it("leaving no word of it on standard output or in the log", () => {
+      for (const { texts } of servers) {
+        expect(texts.stdout.trim().split("\n")).toHaveLength(1);
+        expect(texts.stderr).not.toContain(PASSWORD);
+        expect(texts.stderr).not.toMatch(/rcvg_/);
+      }
+    });
+  });
+}
+
+it("is not begun where passwords could be read on their way", async () => {
+  const home = await mkdtemp(join(tmpdir(), "sign-in-"));
+  const env = { RECEIVABLES_DATA: home, RECEIVABLES_HTTP_AUTH: "builtin" };
+  for (const more of [{}, { RECEIVABLES_PUBLIC_URL: "http://mcp.example" }]) {
+    const ended = await runCli(["http", "--host", "0.0.0.0", "--port", "0"], { ...env, ...more });
+    expect(ended.status).toBe(1);
+    expect(ended.stderr).toContain("RECEIVABLES_PUBLIC_URL=https://");
+  }
+  await rm(home, { recursive: true, force: true, maxRetries: 3 });
+});
