@@ -9,6 +9,7 @@ import { dressed, requestIdOf } from "./http/headers.ts";
 import { transferRoutes } from "./http/transfers.ts";
 import { createRequests } from "./http/request.ts";
 import type { RequestNeeds } from "./http/story.ts";
+import { throttled } from "./http/throttle.ts";
 import type { Services } from "./handlers.ts";
 import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 
@@ -106,7 +107,13 @@ const mountTransfers = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void =
         const { uploadId, attachmentId } = context.req.param() as Record<string, string>;
         return await serve(context.req.raw, uploadId ?? attachmentId ?? "", requestId);
       } catch (error) {
-        const response = refuse(context, toProblem(error, needs.log, requestId));
+        const asked = {
+          ip: needs.addressOf(context.env?.incoming),
+          now: needs.clock(),
+          requestId,
+        };
+        const found = toProblem(error, needs.log, requestId);
+        const response = refuse(context, await throttled(needs, asked, found));
         response.headers.set("Connection", "close");
         return response;
       }

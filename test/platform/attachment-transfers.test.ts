@@ -4,8 +4,8 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { platformListener, type Served, serve } from "../../src/bin/serve.ts";
-import { HOUR } from "../../src/kit/clock.ts";
-import { announce, disputeWithFiles, targetOf } from "../support/attachments.ts";
+import { HOUR, MINUTE } from "../../src/kit/clock.ts";
+import { announce, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { configure, onEveryStore, type Person } from "../support/platform.ts";
 
@@ -73,6 +73,17 @@ onEveryStore("files of disputes over sockets", (at) => {
       sent.on("error", reject);
       sent.end(bytes);
     });
+
+  it("C-53 D-RATE an address that guesses signed URLs is told to wait; one that holds is taken", async () => {
+    at().clock.advance(2 * MINUTE);
+    const { uploadUrl } = await announce(admin, path, "held.txt");
+    const guess = () => put(at(), uploadUrl.replace(/sig=.{4}/, "sig=AAAA"), "x");
+    for (let attempt = 0; attempt < 100; attempt++) expect((await guess()).status).toBe(403);
+    const waiting = await guess();
+    expect([waiting.status, waiting.headers.get("retry-after")]).toEqual([429, "60"]);
+    expect((await put(at(), uploadUrl, "x")).status).toBe(204);
+    at().clock.advance(2 * MINUTE);
+  });
 
   it("AT-01 names the address that the request came to", async () => {
     const listed = await fetch(`${serving.url}${path.replace("{t}", "transfer")}`, {

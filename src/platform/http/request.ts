@@ -18,6 +18,7 @@ import {
   type RequestNeeds,
   type Story,
 } from "./story.ts";
+import { throttled } from "./throttle.ts";
 
 type Handler = (input: unknown, call: Call) => Promise<unknown>;
 
@@ -170,17 +171,6 @@ export const createRequests = (needs: RequestNeeds) => {
     return story.keyed === undefined ? respond(story, await act()) : once(story, story.keyed, act);
   };
 
-  /** A refused credential counts against its address; one that guesses on is told to wait instead. */
-  const throttled = async (story: Story, problem: Problem): Promise<Problem> => {
-    if (problem.status !== 401) return problem;
-    try {
-      await limiter.failure(story.ip, story.now);
-      return problem;
-    } catch (error) {
-      return toProblem(error, log, story.requestId);
-    }
-  };
-
   /** A refusal stands once its audit entry does; where that cannot be written, the reason is the answer. */
   const told = async (story: Story, problem: Problem): Promise<Problem> => {
     if (problem.status === 401) return problem;
@@ -193,7 +183,7 @@ export const createRequests = (needs: RequestNeeds) => {
   };
 
   const refused = async (story: Story, error: unknown): Promise<Response> => {
-    const found = await throttled(story, toProblem(error, log, story.requestId));
+    const found = await throttled(needs, story, toProblem(error, log, story.requestId));
     const problem = await told(story, found);
     const response = problemResponse(problem, story.operation.service, {
       requestId: story.requestId,

@@ -1,0 +1,22 @@
+import type { Problem } from "../../contract/errors.ts";
+import { toProblem } from "./problem.ts";
+import type { RequestNeeds } from "./story.ts";
+
+// A signed URL is its bearer's only credential, and refused with 403.
+const isRefusedCredential = ({ status, code }: Problem): boolean =>
+  status === 401 || code === "signed_url_refused";
+
+/** A refused credential counts against its address; one that guesses on is told to wait instead. */
+export const throttled = async (
+  { limiter, log }: Pick<RequestNeeds, "limiter" | "log">,
+  { ip, now, requestId }: { ip: string; now: number; requestId: string },
+  problem: Problem,
+): Promise<Problem> => {
+  if (!isRefusedCredential(problem)) return problem;
+  try {
+    await limiter.failure(ip, now);
+    return problem;
+  } catch (error) {
+    return toProblem(error, log, requestId);
+  }
+};
