@@ -55,6 +55,21 @@ const pdfFonts: Plugin = {
   },
 };
 
+/** Its records are kept under the names of its classes, which a bundler takes for nobody's business. */
+const modelNames: Plugin = {
+  name: "names of the models of oidc-provider",
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]oidc-provider[/\\]lib[/\\]models[/\\]\w+\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const contents = text.replace(
+        /\bclass ([A-Z]\w+)( extends [^{]+)? \{/g,
+        '$& static name = "$1";',
+      );
+      return { contents, loader: "js" };
+    });
+  },
+};
+
 /** Makes the program that needs no node_modules, and tells what went into which of its files. */
 export const bundle = async (outdir: string): Promise<Metafile> => {
   await rm(outdir, { recursive: true, force: true });
@@ -64,7 +79,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
     // Machine code for one system; the program does without it where it is not installed.
     external: ["@napi-rs/keyring"],
     outdir,
-    plugins: [precomputed, zodInParts, pdfFonts],
+    plugins: [precomputed, zodInParts, pdfFonts, modelNames],
     bundle: true,
     splitting: true,
     format: "esm",

@@ -10,6 +10,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../../scripts/build/bundle.ts";
+import { runCli, startCli, whenReady } from "../support/cli.ts";
+import { authorize, redeem, refresh, register, revoke } from "../support/oauth.ts";
 import { toolList } from "../../src/mcp/list.ts";
 import { knownToolsets } from "../../src/mcp/settings.ts";
 
@@ -60,6 +62,46 @@ it("serves the demo tenant from the bundle", async () => {
   const answer = await client.callTool({ name: "disputes_list", arguments: { PageSize: 1 } });
   expect(answer.structuredContent).toMatchObject({ total: 300 });
   await client.close();
+});
+
+it("signs people in from the bundle", async () => {
+  const settings = {
+    ...env({ RECEIVABLES_HTTP_AUTH: "builtin", RECEIVABLES_OAUTH_REGISTRATION: "true" }),
+    RECEIVABLES_DATA: join(folder, "people"),
+  };
+  const ann = { email: "ann@acme.example", password: "correct horse battery staple" };
+  const about = ["--email", ann.email, "--first-name", "Ann", "--last-name", "Lee"];
+  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], settings);
+  const user = ["admin", "user", "create", "--tenant", "acme", "--role", "Administrator", ...about];
+  await runCli(user, settings, ann.password);
+  const running = startCli(["http", "--port", "0"], settings, cli);
+  try {
+    const { baseUrl: url, mcpUrl: resource = "" } = await whenReady(running);
+    const client = await register({ url });
+    const coded = await authorize({ url, resource }, ann, { client });
+    const first = await redeem({ url, resource }, coded);
+    const second = await refresh({ url }, client, first.body.refresh_token);
+    const asking = () =>
+      fetch(resource, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${second.body.access_token}`,
+          accept: "application/json, text/event-stream",
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: "users_profile", arguments: {} },
+        }),
+      });
+    expect(await (await asking()).text()).toContain(ann.email);
+    expect(await revoke({ url }, client, second.body.refresh_token)).toBe(200);
+    expect((await asking()).status).toBe(401);
+  } finally {
+    await running.end("SIGTERM");
+  }
 });
 
 it.each([

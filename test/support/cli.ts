@@ -53,8 +53,8 @@ export type Running = {
 };
 
 /** Starts a command that stays up. Whoever starts it ends it. */
-export const startCli = (args: string[], env: Env): Running => {
-  const child = spawn(process.execPath, [CLI, ...args], { env: bare(env) });
+export const startCli = (args: string[], env: Env, program = CLI): Running => {
+  const child = spawn(process.execPath, [program, ...args], { env: bare(env) });
   const texts = collect(child);
   return {
     pid: child.pid ?? 0,

@@ -169,7 +169,7 @@ export type Coded = { code: string; verifier: string; client: Registered };
 
 /** A whole way through the pages, to the code. */
 export const authorize = async (
-  running: Running,
+  running: Pick<Running, "url" | "resource">,
   login: Login,
   more: { client?: Registered; scope?: string; browser?: Browser; tenant?: string } = {},
 ): Promise<Coded> => {
