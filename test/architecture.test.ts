@@ -44,7 +44,8 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   undici: ["src/client"],
   "oidc-provider": ["src/oauth"],
   commander: ["src/bin"],
-  "lru-cache": ["src/mcp/callers.ts"],
+  "lru-cache": ["src/mcp/callers.ts", "src/mcp/introspection.ts"],
+  jose: ["src/mcp/issuer.ts"],
   "@modelcontextprotocol/": ["src/mcp", "src/bin"],
 };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
-import { isNetwork } from "../kit/network.ts";
+import { isGuarded, isNetwork } from "../kit/network.ts";
 import { knownToolsets } from "../mcp/settings.ts";
 
 /** What a setting is, for people: `shown` is its default where the schema's own says less. */
@@ -291,7 +291,7 @@ export const Environment = z.object({
     ),
   ),
   RECEIVABLES_OAUTH_ISSUER: optional(
-    Url,
+    Url.refine(isGuarded, "must be an https URL, or one of this machine"),
     "whose tokens are taken: an OAuth or OpenID Connect issuer",
   ),
   RECEIVABLES_OAUTH_AUDIENCE: optional(

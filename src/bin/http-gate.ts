@@ -6,10 +6,11 @@ import { type Gate, openGate, ownCaller } from "../mcp/gate.ts";
 import { verifyStatic } from "../mcp/static-tokens.ts";
 import { builtinEntrance } from "./builtin.ts";
 import { type Identity, sealingKey, type Shared } from "./compose.ts";
-import type { Config } from "./config.ts";
+import type { Config, IssuerSettings } from "./config.ts";
 import { folderOf } from "./folder.ts";
 import { isProfile, withProfile } from "./profile.ts";
 import type { Address } from "./serve.ts";
+import { openSubjects } from "./subjects.ts";
 import { makeTokensFile, openTokensFile } from "./tokens-file.ts";
 
 type Auth = NonNullable<Config["http"]["auth"]>;
@@ -68,16 +69,41 @@ const staticEntrance = async (shared: Shared): Promise<Entrance> => {
   };
 };
 
+const issuerEntrance = async (shared: Shared, issuer: IssuerSettings): Promise<Entrance> => {
+  const { config, log } = shared;
+  const { url, audience, clientId, clientSecret } = issuer;
+  const profileOf = await openSubjects(config);
+  const key = await sealingKey(shared);
+  const { verifyIssued } = await import("../mcp/issuer.ts");
+  const client =
+    clientId === undefined || clientSecret === undefined
+      ? undefined
+      : { id: clientId, secret: clientSecret };
+  return {
+    auth: "issuer",
+    gateAt(resource) {
+      const whom = { issuer: url, audience: audience ?? resource.href };
+      const verify = verifyIssued({ ...whom, client, profileOf, key, fetch });
+      return createBearerGate({ verify, resource, issuers: [url], log });
+    },
+  };
+};
+
 /** Who may come in over HTTP, as the settings say. */
 export const openEntrance = async (shared: Shared, address: Address): Promise<Entrance> => {
   const { host } = address;
   const isOpen = isDemoAlone(await withProfile(shared.config)) && isLoopback(host);
   const auth = authOf(shared.config, isOpen);
+  const { issuer } = shared.config;
   if (auth === "static") return staticEntrance(shared);
   if (auth === "builtin") return builtinEntrance(shared, address);
+  if (auth === "issuer" && issuer !== undefined) return issuerEntrance(shared, issuer);
   if (auth === "none") {
     if (!isOpen) refuseOpen();
     return { auth, gateAt: () => openGate(ownCaller(shared.config.profile)) };
   }
-  throw new Problem("invalid_request", `RECEIVABLES_HTTP_AUTH=${auth} is not there yet.`);
+  throw new Problem(
+    "invalid_request",
+    "RECEIVABLES_HTTP_AUTH=issuer needs RECEIVABLES_OAUTH_ISSUER.",
+  );
 };

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { stat } from "node:fs/promises";
 
 const OTHERS = 0o077;
 
@@ -9,3 +10,10 @@ export const readPrivate = (path: string): string => {
   }
   return readFileSync(path, "utf8");
 };
+
+/** Differs whenever the file does. */
+export const stampOf = (path: string): Promise<string> =>
+  stat(path, { bigint: true }).then(
+    ({ ino, size, mode, mtimeNs, ctimeNs }) => [ino, size, mode, mtimeNs, ctimeNs].join(" "),
+    () => "none",
+  );

@@ -1,11 +1,10 @@
-import { stat } from "node:fs/promises";
 import { Problem } from "../contract/errors.ts";
 import { randomToken } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { createOnce } from "../kit/once.ts";
 import { SCOPES } from "../mcp/gate.ts";
 import { readTokens, type StaticToken } from "../mcp/static-tokens.ts";
-import { readPrivate } from "./private-file.ts";
+import { readPrivate, stampOf } from "./private-file.ts";
 
 export type TokensFile = {
   path: string;
@@ -46,13 +45,6 @@ const readFile = async ({ path, isProfile }: TokensFile): Promise<Read> => {
     return { tokens: [], faults: [error instanceof Error ? error.message : String(error)] };
   }
 };
-
-/** Differs whenever the file does. */
-const stampOf = (path: string): Promise<string> =>
-  stat(path, { bigint: true }).then(
-    ({ ino, size, mode, mtimeNs, ctimeNs }) => [ino, size, mode, mtimeNs, ctimeNs].join(" "),
-    () => "none",
-  );
 
 /**
  * The tokens of the file at any time; a Problem that names every fault when it is not good to begin with. Later a fault

@@ -110,3 +110,10 @@ export const pinnedTo = (addresses: readonly string[]): LookupFunction => {
     return done(null, address, family);
   };
 };
+
+/** Whether nobody on the way can read or alter what goes to a URL: by TLS, or since it stays on this machine. */
+export const isGuarded = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === "https:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+};

@@ -81,7 +81,7 @@ export type Ready = { event: "ready"; baseUrl: string; extBaseUrl: string; mcpUr
 /** Waits for a server's one line. */
 export const whenReady = async (running: Running): Promise<Ready> => {
   for (let waited = 0; !running.texts.stdout.includes("\n"); waited += 20) {
-    if (waited > 20_000) throw new Error(`not ready: ${running.texts.stderr}`);
+    if (waited > 60_000) throw new Error(`not ready: ${running.texts.stderr}`);
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });

@@ -1,0 +1,46 @@
+import { Problem } from "../contract/errors.ts";
+import type { Config } from "./config.ts";
+import { stampOf } from "./private-file.ts";
+import { writtenProfiles } from "./profile.ts";
+
+const wrong = (message: string): Problem => new Problem("invalid_request", message);
+
+/** Which profile each subject acts by. */
+const profilesBySubject = (config: Config): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>();
+  for (const { name, subjects = [] } of writtenProfiles(config)) {
+    for (const subject of subjects) {
+      const other = found.get(subject);
+      if (other !== undefined) {
+        throw wrong(`The profiles ${other} and ${name} have one subject: a person acts by one.`);
+      }
+      found.set(subject, name);
+    }
+  }
+  return found;
+};
+
+/**
+ * The profile of an issuer's subject, as the file of profiles has it at that moment. Only subjects that stand there are
+ * anybody: a name that somebody chose for themselves at the issuer makes them nobody here.
+ */
+export const openSubjects = async (
+  config: Config,
+): Promise<(subject: string) => Promise<string | undefined>> => {
+  const { profilesFile: path } = config;
+  let profiles = profilesBySubject(config);
+  if (path === undefined || profiles.size === 0) {
+    throw wrong(
+      'Nobody could come in with tokens of an issuer: give profiles in RECEIVABLES_PROFILES_FILE their people, as {"NAME": {"subjects": ["SUBJECT"], …}}.',
+    );
+  }
+  let stamp = await stampOf(path);
+  return async (subject) => {
+    const now = await stampOf(path);
+    if (now !== stamp) {
+      profiles = profilesBySubject(config);
+      stamp = now;
+    }
+    return profiles.get(subject);
+  };
+};

@@ -1,0 +1,94 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { type Issuer, startIssuer } from "../support/issuer.ts";
+
+let folder: string;
+let profiles: string;
+let issuer: Issuer;
+let env: Record<string, string>;
+let server: Running;
+let mcpUrl: string;
+
+/** Profiles on the demo tenant, by their subjects. */
+const give = (subjects: Record<string, string[]>) => {
+  const all = Object.entries(subjects).map(([name, list]) => [name, { subjects: list }]);
+  return writeFile(profiles, JSON.stringify(Object.fromEntries(all)), { mode: 0o600 });
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "issuer-"));
+  profiles = join(folder, "profiles.json");
+  await give({ ann: ["subject-1"] });
+  issuer = await startIssuer();
+  env = {
+    RECEIVABLES_DATA: join(folder, "data"),
+    RECEIVABLES_PROFILES_FILE: profiles,
+    RECEIVABLES_OAUTH_ISSUER: issuer.issuer,
+  };
+  server = startCli(["http", "--port", "0"], env);
+  ({ mcpUrl = "" } = await whenReady(server));
+});
+afterAll(async () => {
+  await server.end("SIGTERM");
+  await issuer.close();
+  await rm(folder, { recursive: true, maxRetries: 3 });
+});
+
+const list = (token: string) =>
+  fetch(mcpUrl, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "disputes_list", arguments: { PageSize: 1 } },
+    }),
+  });
+
+describe("a server that takes the tokens of an issuer", () => {
+  it("C-61 sends whoever has none there, and takes what was given for it alone", async () => {
+    const refused = await list("none");
+    expect(refused.status).toBe(401);
+    const at = /resource_metadata="([^"]+)"/.exec(refused.headers.get("www-authenticate") ?? "");
+    expect(await (await fetch(at?.[1] ?? "")).json()).toMatchObject({
+      resource: mcpUrl,
+      authorization_servers: [issuer.issuer],
+    });
+    expect((await list(await issuer.token("https://elsewhere.example"))).status).toBe(401);
+    const answered = await list(await issuer.token(mcpUrl));
+    expect([answered.status, await answered.text()]).toEqual([200, expect.stringContaining("300")]);
+  });
+
+  it("knows a subject from the moment they have a profile, and as long", async () => {
+    const token = await issuer.token(mcpUrl, { claims: { sub: "subject-2" } });
+    expect((await list(token)).status).toBe(403);
+    await give({ ann: ["subject-1"], bob: ["subject-2"] });
+    expect((await list(token)).status).toBe(200);
+    await give({ ann: ["subject-1"] });
+    expect((await list(token)).status).toBe(403);
+  });
+
+  it("C-60 tells nobody else of a token", async () => {
+    const token = await issuer.token(mcpUrl);
+    await (await list(token)).text();
+    expect(JSON.stringify(issuer.seen)).not.toContain(token);
+    expect(server.texts.stdout + server.texts.stderr).not.toContain(token.split(".")[2]);
+  });
+
+  it.each([
+    ["nobody has a profile", {}, "subjects"],
+    ["one subject has two", { ann: ["one"], bob: ["one"] }, "one subject"],
+  ])("does not start when %s", async (_what, subjects, words) => {
+    await give(subjects);
+    const { status, stderr } = await runCli(["http", "--port", "0"], env);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(words)]);
+  });
+});

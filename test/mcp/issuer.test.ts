@@ -1,0 +1,197 @@
+import { generateKeyPair, UnsecuredJWT } from "jose";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createLog, silentLog } from "../../src/kit/log.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { createBearerGate } from "../../src/mcp/bearer.ts";
+import type { Gate } from "../../src/mcp/gate.ts";
+import { type IssuerNeeds, verifyIssued } from "../../src/mcp/issuer.ts";
+import { CLIENT, type Issuer, startIssuer } from "../support/issuer.ts";
+
+const RESOURCE = "https://mcp.example/mcp";
+const KEY = Buffer.alloc(32, 5);
+
+let issuer: Issuer;
+beforeAll(async () => {
+  issuer = await startIssuer();
+});
+afterAll(() => issuer.close());
+
+const gateOf = (more: Partial<IssuerNeeds> = {}, log = silentLog): Gate => {
+  const verify = verifyIssued({
+    issuer: issuer.issuer,
+    audience: RESOURCE,
+    client: { id: CLIENT.id, secret: new Secret(CLIENT.secret) },
+    profileOf: async (subject) => (subject === "subject-1" ? "ann" : undefined),
+    key: KEY,
+    fetch,
+    ...more,
+  });
+  return createBearerGate({ verify, resource: new URL(RESOURCE), issuers: [issuer.issuer], log });
+};
+
+const admit = (gate: Gate, token: string) =>
+  gate.admit(new Request(RESOURCE, { headers: { authorization: `Bearer ${token}` } }));
+
+const refusal = async (gate: Gate, token: string): Promise<Response> => {
+  const answer = await admit(gate, token);
+  if (!(answer instanceof Response)) throw new Error("it was admitted");
+  return answer;
+};
+
+/** What a token that is good has, undone bit by bit. */
+const WRONG: [string, () => Promise<string>][] = [
+  ["is for another resource", () => issuer.token("https://elsewhere.example/mcp")],
+  ["has ended", () => issuer.token(RESOURCE, { ended: true })],
+  [
+    "is another issuer's",
+    () => issuer.token(RESOURCE, { claims: { iss: "https://evil.example" } }),
+  ],
+  ["is not good yet", () => issuer.token(RESOURCE, { claims: { nbf: 4_000_000_000 } })],
+  ["names no subject", () => issuer.token(RESOURCE, { claims: { sub: undefined } as never })],
+  ["has a key that is not known", () => issuer.token(RESOURCE, { kid: "two" })],
+  ["is of another kind", () => issuer.token(RESOURCE, { typ: "logout+jwt" })],
+  [
+    "is signed by somebody else",
+    async () => issuer.token(RESOURCE, {}, (await generateKeyPair("ES256")).privateKey),
+  ],
+  [
+    "is not signed",
+    async () =>
+      new UnsecuredJWT({ sub: "subject-1", scope: "read" })
+        .setIssuer(issuer.issuer)
+        .setAudience(RESOURCE)
+        .setExpirationTime("5m")
+        .encode(),
+  ],
+  [
+    "was altered",
+    async () => {
+      const [head, , signature] = (await issuer.token(RESOURCE)).split(".");
+      const claims = { iss: issuer.issuer, aud: RESOURCE, sub: "subject-1", exp: 4_000_000_000 };
+      return `${head}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.${signature}`;
+    },
+  ],
+  ["is no token", async () => "a.b.c"],
+];
+
+describe("tokens that an issuer signs", () => {
+  let gate: Gate;
+  beforeEach(() => {
+    gate = gateOf();
+  });
+
+  it("C-61 admit their subject as the profile that is theirs, with the scopes that are known here", async () => {
+    const [one, again] = await Promise.all([
+      admit(gate, await issuer.token(RESOURCE)),
+      admit(gate, await issuer.token(RESOURCE, { claims: { scope: "admin" } })),
+    ]);
+    expect(one).toMatchObject({
+      token: "",
+      scopes: ["read", "write"],
+      extra: { caller: { profile: "ann" } },
+    });
+    expect(again).toMatchObject({ scopes: ["admin"] });
+    const idOf = (answer: typeof one) => (answer instanceof Response ? "" : answer.clientId);
+    expect(idOf(one)).toMatch(/^[\w-]{22}$/);
+    expect(idOf(again)).toBe(idOf(one));
+  });
+
+  it.each([
+    ["a list", { scope: undefined, scp: ["read", "other"] }, ["read"]],
+    ["a text of another name", { scope: undefined, scp: "admin" }, ["admin"]],
+    ["nothing", { scope: undefined }, []],
+  ])("may say their scopes as %s", async (_what, claims, scopes) => {
+    expect(await admit(gate, await issuer.token(RESOURCE, { claims }))).toMatchObject({ scopes });
+  });
+
+  it.each(WRONG)("C-61 are refused with the way to a new one when one %s", async (_what, make) => {
+    const response = await refusal(gate, await make());
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toContain(
+      'resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp"',
+    );
+  });
+
+  it("are of no use to a subject who has no profile", async () => {
+    const token = await issuer.token(RESOURCE, { claims: { sub: "ann" } });
+    expect((await refusal(gate, token)).status).toBe(403);
+  });
+
+  it("are checked with keys that are fetched once", async () => {
+    const fetches = () => issuer.seen.filter(({ url }) => url === "/realm/keys").length;
+    const before = fetches();
+    for (let round = 0; round < 3; round += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await admit(gate, await issuer.token(RESOURCE));
+    }
+    expect(fetches() - before).toBe(1);
+  });
+});
+
+describe("tokens that the issuer is asked about", () => {
+  const good = () => ({
+    active: true,
+    iss: issuer.issuer,
+    aud: ["other", RESOURCE],
+    sub: "subject-1",
+    scope: "read",
+    exp: 4_000_000_000,
+  });
+
+  it("C-61 admit their subject, and are asked about once in a while", async () => {
+    const gate = gateOf();
+    issuer.know("opaque-good", good());
+    const asked = () => issuer.seen.filter(({ url }) => url === "/realm/introspect").length;
+    const before = asked();
+    expect(await admit(gate, "opaque-good")).toMatchObject({ scopes: ["read"] });
+    expect(await admit(gate, "opaque-good")).toMatchObject({ scopes: ["read"] });
+    expect(asked() - before).toBe(1);
+  });
+
+  it.each([
+    ["is not active", { active: false }],
+    ["is for another resource", { aud: "https://elsewhere.example" }],
+    ["is for nobody in particular", { aud: undefined }],
+    ["is another issuer's", { iss: "https://evil.example" }],
+    ["has ended", { exp: 1000 }],
+    ["is not good yet", { nbf: 4_000_000_000 }],
+    ["has no subject", { sub: undefined }],
+  ])("C-61 are refused when one %s", async (what, more) => {
+    const token = `opaque-${what.replaceAll(" ", "-")}`;
+    issuer.know(token, { ...good(), ...more });
+    expect((await refusal(gateOf(), token)).status).toBe(401);
+  });
+
+  it("are refused where this server may not ask", async () => {
+    issuer.know("opaque-unasked", good());
+    expect((await refusal(gateOf({ client: undefined }), "opaque-unasked")).status).toBe(401);
+  });
+
+  it("are not refused when the issuer refuses to tell: that is for the operator to see", async () => {
+    const lines: string[] = [];
+    const log = createLog("info", (line) => lines.push(line));
+    const client = { id: CLIENT.id, secret: new Secret("canary-wrong") };
+    expect((await refusal(gateOf({ client }, log), "opaque-token-canary")).status).toBe(503);
+    expect(lines.join("")).toContain("answers 401");
+    expect(lines.join("")).not.toContain("canary");
+  });
+});
+
+describe("an issuer", () => {
+  it("that is down makes people wait, and serves them when it is up again", async () => {
+    const gate = gateOf();
+    const token = await issuer.token(RESOURCE);
+    issuer.down(true);
+    expect((await refusal(gate, token)).status).toBe(503);
+    issuer.down(false);
+    expect(await admit(gate, token)).toMatchObject({ scopes: ["read", "write"] });
+  });
+
+  it("that describes itself as another is not believed", async () => {
+    const lines: string[] = [];
+    const log = createLog("info", (line) => lines.push(line));
+    const gate = gateOf({ issuer: `${issuer.issuer}/` }, log);
+    expect((await refusal(gate, await issuer.token(RESOURCE))).status).toBe(503);
+    expect(lines.join("")).toContain("is of another issuer");
+  });
+});
