@@ -23,7 +23,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/oauth": ["src/client", "src/broker", "src/contract", "src/kit", "src/pages"],
   tools: ["src/contract"],
   prompts: ["src/contract"],
-  "src/mcp": ["src/client", "src/broker", "src/contract", "src/kit", "tools", "prompts"],
+  "src/pages": [],
+  "src/mcp": [
+    "src/client",
+    "src/broker",
+    "src/contract",
+    "src/kit",
+    "src/pages",
+    "tools",
+    "prompts",
+  ],
   "src/bin": [
     "src/mcp",
     "src/oauth",

@@ -3,6 +3,7 @@ import type { Broker } from "../broker/port.ts";
 import type { Reply } from "../client/port.ts";
 import { randomId } from "../kit/ids.ts";
 import { errorFields } from "../kit/log.ts";
+import { systemWait } from "../kit/wait.ts";
 import { downloadFile, uploadFile } from "../../tools/dispute-files.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { act } from "./act.ts";
@@ -14,6 +15,8 @@ import { failed, tell } from "./failure.ts";
 import { MAX_EMBEDDED_BYTES, withFile } from "./file-answer.ts";
 import { createDownload } from "./file-download.ts";
 import { createUpload, type Progress } from "./file-upload.ts";
+import { createHandOver, type Opens } from "./hand-over.ts";
+import { keptIn } from "./keep.ts";
 import { isCreating, isPaged } from "./kinds.ts";
 import type { Needs } from "./needs.ts";
 import { createPace } from "./pace.ts";
@@ -25,6 +28,7 @@ export type ToolCall = {
   tool: Tool;
   args: Record<string, unknown>;
   host: Host;
+  opens: Opens;
   signal: AbortSignal;
   /** Tells the host how far the call has come, where it wants to know. */
   progress: Progress;
@@ -40,7 +44,8 @@ const createCall = (needs: Needs) => {
   const cursors = createCursors(key, now);
   const confirm = createConfirm({ key, spent, now, setting: settings.confirm });
 
-  const { caller } = needs;
+  const { caller, secretPages: pages, wait = systemWait } = needs;
+  const handOver = pages && createHandOver({ key, pages, caller, now, wait });
   const { tenantId, principal } = needs.broker;
   const purposeOf = ({ name }: Tool, args: unknown) => ({
     tool: name,
@@ -68,7 +73,8 @@ const createCall = (needs: Needs) => {
     return present(listAnswer(tool.operation, read, next, args));
   };
 
-  const one = async ({ tool, signal, broker }: Working, given: Given, ifAbsent = false) => {
+  const one = async (call: Working, given: Given, ifAbsent: boolean) => {
+    const { tool, signal, broker } = call;
     const { operation, name } = tool;
     const { output, reply } = await act(broker, operation, given.args, {
       tool: name,
@@ -79,9 +85,16 @@ const createCall = (needs: Needs) => {
       idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
     });
     const { answerTokens } = settings;
-    const answer = recordAnswer(output, { answerTokens, etag: reply.etag });
-    const notes = [...answer.notes, ...ignoredNote(reply.ignoredFields)];
-    const result = present({ ...answer, notes });
+    const fitted = recordAnswer(output, { answerTokens, etag: reply.etag });
+    const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
+    const answer = { ...fitted, notes };
+    const kept = keptIn(operation, output);
+    if (kept !== undefined && handOver !== undefined) {
+      const purpose = purposeOf(tool, { args: given.args, ifMatch: given.ifMatch });
+      const handed = await handOver.begin({ answer, kept, purpose, host: call.opens });
+      return "ask" in handed ? handed.ask : present(handed.answer);
+    }
+    const result = present(answer);
     return operation.file ? withFile(result, answer.structured, reply.bytes) : result;
   };
 
@@ -105,6 +118,9 @@ const createCall = (needs: Needs) => {
     const own = works[call.tool.operation.id];
     if (own !== undefined) return own(call, given);
     if (isPaged(call.tool.operation)) return list(call, given);
+    const { args, ifMatch: expected } = given;
+    const before = handOver?.resume(call.opens, purposeOf(call.tool, { args, ifMatch: expected }));
+    if (before !== undefined) return present(before);
     const consented = await consent(call, given);
     if ("ask" in consented) return consented.ask;
     const ifMatch = given.ifMatch ?? consented.etag ?? undefined;

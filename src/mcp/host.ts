@@ -1,27 +1,38 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  type ElicitRequestParams,
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { MINUTE } from "../kit/clock.ts";
 import { CONFIRM_FORM, type Host } from "./confirm.ts";
 import type { Progress } from "./file-upload.ts";
+import type { Opens, UrlPage } from "./hand-over.ts";
+import { randomId } from "../kit/ids.ts";
 
 const ANSWER_WITHIN_MS = 10 * MINUTE;
 
-/** A bare `elicitation: {}` means forms; one that names other modes alone does not. */
-const canAskForms = (capabilities: unknown): boolean => {
-  if (typeof capabilities !== "object" || capabilities === null) return false;
-  const { elicitation } = capabilities as { elicitation?: object };
-  if (typeof elicitation !== "object" || elicitation === null) return false;
-  return Object.keys(elicitation).length === 0 || "form" in elicitation;
+const elicitationIn = (capabilities: unknown): object | undefined => {
+  if (typeof capabilities !== "object" || capabilities === null) return undefined;
+  const { elicitation } = capabilities as { elicitation?: unknown };
+  return typeof elicitation === "object" && elicitation !== null ? elicitation : undefined;
 };
 
+/** A bare `elicitation: {}` means forms; one that names other modes alone does not. */
+const canAskForms = (capabilities: unknown): boolean => {
+  const elicitation = elicitationIn(capabilities);
+  return (
+    elicitation !== undefined && (Object.keys(elicitation).length === 0 || "form" in elicitation)
+  );
+};
+
+const canOpenPages = (capabilities: unknown): boolean =>
+  "url" in (elicitationIn(capabilities) ?? {});
+
 /** Asks while the call waits. A host that fails to ask has not been told yes. */
-const askNow =
+const elicit =
   ({ mcpReq }: ServerContext) =>
-  async (question: string): Promise<unknown> => {
-    const params = { message: question, requestedSchema: CONFIRM_FORM };
+  async (params: ElicitRequestParams): Promise<unknown> => {
     try {
       return await mcpReq.send(
         { method: "elicitation/create", params },
@@ -33,11 +44,37 @@ const askNow =
     }
   };
 
+const askNow = (context: ServerContext) => (question: string) =>
+  elicit(context)({ message: question, requestedSchema: CONFIRM_FORM });
+
+const openNow =
+  (context: ServerContext) =>
+  async ({ url, message }: UrlPage): Promise<boolean> => {
+    const answer = await elicit(context)({ mode: "url", url, message, elicitationId: randomId() });
+    return (answer as { action?: unknown } | undefined)?.action === "accept";
+  };
+
+const modernCapabilities = (envelope: object): unknown =>
+  (envelope as Record<string, unknown>)[CLIENT_CAPABILITIES_META_KEY];
+
+/** How the host of a request can show its person a page. */
+export const opensOf = (server: Server, context: ServerContext): Opens => {
+  const { envelope, inputResponses, requestState } = context.mcpReq;
+  if (envelope === undefined) {
+    return canOpenPages(server.getClientCapabilities())
+      ? { opens: "now", open: openNow(context) }
+      : { opens: "never" };
+  }
+  return canOpenPages(modernCapabilities(envelope))
+    ? { opens: "by_round", responses: inputResponses, state: requestState() }
+    : { opens: "never" };
+};
+
 /** How the person behind the host of a request can be asked. */
 export const hostOf = (server: Server, context: ServerContext): Host => {
   const { envelope, inputResponses, requestState } = context.mcpReq;
   if (envelope !== undefined) {
-    return canAskForms((envelope as Record<string, unknown>)[CLIENT_CAPABILITIES_META_KEY])
+    return canAskForms(modernCapabilities(envelope))
       ? { asks: "by_round", responses: inputResponses, state: requestState() }
       : { asks: "never" };
   }

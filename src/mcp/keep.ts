@@ -4,6 +4,7 @@ import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Fields } from "./fit.ts";
+import type { Kept } from "./secret-pages.ts";
 
 /** An operation that answers with a secret, which no model may see. */
 type Keeping = {
@@ -39,6 +40,13 @@ const KEEPINGS: readonly Keeping[] = [
 
 export const keepingOf = ({ id }: Operation): Keeping | undefined =>
   KEEPINGS.find(({ made }) => made.id === id);
+
+/** What an answer says was put away, if anything was. */
+export const keptIn = (operation: Operation, output: Fields): Kept | undefined => {
+  const keeping = keepingOf(operation);
+  const name = keeping && output[keeping.as];
+  return keeping && typeof name === "string" ? { name, kind: keeping.kind } : undefined;
+};
 
 /** Also any other field that repeats the secret, should a platform answer with one. */
 const without = (output: Fields, name: string, secret: string): Fields =>

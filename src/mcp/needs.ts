@@ -6,6 +6,7 @@ import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { Transfers } from "../client/transfers.ts";
 import type { Wait } from "../kit/wait.ts";
+import type { SecretPages } from "./secret-pages.ts";
 import type { Settings } from "./settings.ts";
 import type { Spent } from "./spent.ts";
 
@@ -28,6 +29,8 @@ export type Needs = {
   /** The folders whose files a tool may send; none where the host is on another machine. */
   uploadFolders: readonly string[];
   wait?: Wait;
+  /** Where a person who is elsewhere takes what was put away for them; absent where they sit at this machine. */
+  secretPages?: SecretPages;
 };
 
 /** What a server is built from: enough for what it says of itself, and the way to everything else. */

@@ -66,17 +66,21 @@ const serveWork = (server: Server, { log, find }: Parts): void => {
   server.setRequestHandler(
     "tools/call",
     guarded(log, "tools/call", ({ params }, context: ServerContext) =>
-      find(context, async ({ callTool, findTool, hostOf, progressOf, scopeOf }, caller) => {
-        const tool = findTool(params.name);
-        checkScope(caller, scopeOf(tool));
-        return callTool({
-          tool,
-          args: params.arguments ?? {},
-          host: hostOf(server, context),
-          signal: context.mcpReq.signal,
-          progress: progressOf(context),
-        });
-      }),
+      find(
+        context,
+        async ({ callTool, findTool, hostOf, opensOf, progressOf, scopeOf }, caller) => {
+          const tool = findTool(params.name);
+          checkScope(caller, scopeOf(tool));
+          return callTool({
+            tool,
+            args: params.arguments ?? {},
+            host: hostOf(server, context),
+            opens: opensOf(server, context),
+            signal: context.mcpReq.signal,
+            progress: progressOf(context),
+          });
+        },
+      ),
     ),
   );
   server.setRequestHandler(

@@ -6,7 +6,7 @@ import { cleanLine } from "./clean.ts";
 import { createComplete } from "./complete.ts";
 import { createReadState } from "./export-run-resources.ts";
 import type { Asking, Caller, Scope } from "./gate.ts";
-import { hostOf, progressOf } from "./host.ts";
+import { hostOf, opensOf, progressOf } from "./host.ts";
 import { nearest } from "../kit/nearest.ts";
 import type { Needs } from "./needs.ts";
 import { createGetPrompt, type GetPrompt } from "./prompts.ts";
@@ -19,6 +19,7 @@ export type Work = {
   scopeOf(tool: Tool): Scope;
   callTool: CallTool;
   hostOf: typeof hostOf;
+  opensOf: typeof opensOf;
   progressOf: typeof progressOf;
   readResource: ReadResource;
   readRuns: ReturnType<typeof createReadState>;
@@ -50,6 +51,7 @@ export const createWork = (needs: Needs): Work => {
     scopeOf: ({ operation }) => scopeOf(operation),
     callTool: createCallTool(needs),
     hostOf,
+    opensOf,
     progressOf,
     readResource: createReadResource(needs),
     readRuns: createReadState(needs),

@@ -135,7 +135,8 @@ describe("the log of tool calls", () => {
       if (tool === undefined) throw new Error(`no tool ${name}`);
       const { signal } = new AbortController();
       const host = { asks: "by_round", responses: undefined, state: undefined } as const;
-      await call({ tool, args, host, signal, progress: async () => {} });
+      const opens = { opens: "never" } as const;
+      await call({ tool, args, host, opens, signal, progress: async () => {} });
     };
     await ask("departments_get", { departmentCode: "A" });
     await ask("departments_delete", { departmentId: "d" });

@@ -17,6 +17,9 @@ export type Reply = ElicitResult | Error;
 /** How the person behind a host answers; absent: the host cannot ask. */
 export type Person = (question: string) => Reply | Promise<Reply>;
 
+/** What the person does about a page that the host is asked to open; absent: the host opens none. */
+export type Browser = (url: string, message: string) => Reply | Promise<Reply>;
+
 export const YES: Person = () => ({ action: "accept", content: { confirm: true } });
 
 export const NOW = Date.UTC(2026, 10, 20, 12);
@@ -90,10 +93,27 @@ export type Host = {
 
 const info = { name: "test-host", version: "1.0.0" };
 
-const answer = async (person: Person, question: string): Promise<ElicitResult> => {
-  const reply = await person(question);
+type Asked = { message: string; mode?: string | undefined; url?: unknown };
+
+const answer = async (
+  { message, mode, url }: Asked,
+  person: Person | undefined,
+  browser: Browser | undefined,
+): Promise<ElicitResult> => {
+  const reply = mode === "url" ? await browser?.(String(url), message) : await person?.(message);
+  if (reply === undefined) throw new Error("asked what it said it cannot be asked");
   if (reply instanceof Error) throw reply;
   return reply;
+};
+
+const capabilitiesOf = (person: Person | undefined, browser: Browser | undefined) => {
+  if (person === undefined && browser === undefined) return {};
+  return {
+    elicitation: {
+      ...(person === undefined ? {} : { form: {} }),
+      ...(browser === undefined ? {} : { url: {} }),
+    },
+  };
 };
 
 const serve = (needs: Front): InMemoryTransport => {
@@ -105,15 +125,14 @@ const serve = (needs: Front): InMemoryTransport => {
 
 const newHost = async (
   needs: Front,
-  person: Person | undefined,
   mode: "legacy" | "auto",
+  person: Person | undefined,
+  browser: Browser | undefined,
 ): Promise<Host> => {
-  const client = new Client(info, {
-    capabilities: person === undefined ? {} : { elicitation: { form: {} } },
-    versionNegotiation: { mode },
-  });
-  if (person !== undefined) {
-    client.setRequestHandler("elicitation/create", ({ params }) => answer(person, params.message));
+  const capabilities = capabilitiesOf(person, browser);
+  const client = new Client(info, { capabilities, versionNegotiation: { mode } });
+  if ("elicitation" in capabilities) {
+    client.setRequestHandler("elicitation/create", ({ params }) => answer(params, person, browser));
   }
   await client.connect(serve(needs));
   await client.listTools();
@@ -127,18 +146,19 @@ const newHost = async (
 };
 
 /** A host on the 2.x SDK that speaks the protocol of 2026. */
-export const modernHost = (needs: Front, person?: Person) => newHost(needs, person, "auto");
+export const modernHost = (needs: Front, person?: Person, browser?: Browser) =>
+  newHost(needs, "auto", person, browser);
 
 /** A host on the 2.x SDK that speaks the protocol of 2025. */
-export const legacyHost = (needs: Front, person?: Person) => newHost(needs, person, "legacy");
+export const legacyHost = (needs: Front, person?: Person, browser?: Browser) =>
+  newHost(needs, "legacy", person, browser);
 
 /** A host on the 1.x SDK, which checks structured content against what it listed. */
-export const oldHost = async (needs: Front, person?: Person): Promise<Host> => {
-  const client = new OldClient(info, {
-    capabilities: person === undefined ? {} : { elicitation: { form: {} } },
-  });
-  if (person !== undefined) {
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(person, params.message));
+export const oldHost = async (needs: Front, person?: Person, browser?: Browser): Promise<Host> => {
+  const capabilities = capabilitiesOf(person, browser);
+  const client = new OldClient(info, { capabilities });
+  if ("elicitation" in capabilities) {
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params, person, browser));
   }
   await client.connect(serve(needs));
   await client.listTools();
