@@ -1,4 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { Problem } from "../contract/errors.ts";
 import { errorFields, type Log } from "../kit/log.ts";
 
 /** What is not meant for the caller is logged and told as a fault of ours, without its text. */
@@ -9,6 +10,10 @@ export const guarded =
       return await handle(...args);
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
+      // What the caller's way to the platform lacks, such as a profile: they can see to it.
+      if (error instanceof Problem) {
+        throw new ProtocolError(ProtocolErrorCode.InternalError, `${error.code}: ${error.message}`);
+      }
       log.error("mcp.failed", { method, ...errorFields(error) });
       throw new ProtocolError(
         ProtocolErrorCode.InternalError,

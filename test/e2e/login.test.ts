@@ -71,13 +71,16 @@ const asked = async (settings: Record<string, string> = {}) => {
     new StdioClientTransport({
       command: process.execPath,
       args: [CLI],
-      env: { PATH: process.env["PATH"] ?? "", RECEIVABLES_DATA: mine, ...settings },
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        RECEIVABLES_DATA: mine,
+        RECEIVABLES_KEYCHAIN: "off",
+        ...settings,
+      },
       stderr: "ignore",
     }),
   );
-  const profile = await client.callTool({ name: "users_profile", arguments: {} });
-  await client.close();
-  return profile;
+  return client.callTool({ name: "users_profile", arguments: {} }).finally(() => client.close());
 };
 
 describe("login", () => {
@@ -282,6 +285,7 @@ describe("a profile", () => {
   it("is refused when there is none by its name, and a file when others may read it", async () => {
     expect((await run(["doctor", "--profile", "none"])).stderr).toContain("no profile none");
     expect((await run(["doctor", "--profile", "../up"])).status).toBe(2);
+    await expect(asked({ RECEIVABLES_PROFILE: "none" })).rejects.toThrow("no profile none");
     const file = join(mine, "profiles.json");
     await writeFile(file, "{}");
     await chmod(file, 0o644);

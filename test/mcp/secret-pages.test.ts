@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -148,6 +149,10 @@ describe("the page of a secret", () => {
       expect(headers.get("referrer-policy")).toBe("no-referrer");
       expect(headers.get("content-security-policy")).toMatch(/^default-src 'none'; /);
       expect(headers.get("content-security-policy")).not.toMatch(/script|unsafe/);
+      // A style sheet that differs by a space from what the policy names is not used.
+      const style = /<style>([^]*?)<\/style>/.exec(text)?.[1] ?? "";
+      const hash = createHash("sha256").update(style).digest("base64");
+      expect(headers.get("content-security-policy")).toContain(`style-src 'sha256-${hash}'`);
       expect(headers.get("x-frame-options")).toBe("DENY");
       expect(text).not.toMatch(/<script|https?:\/\//);
     }
