@@ -1,6 +1,7 @@
 import { lazily } from "../kit/lazily.ts";
 import type { Caller } from "../mcp/gate.ts";
 import type { Needs } from "../mcp/needs.ts";
+import type { SecretPages } from "../mcp/secret-pages.ts";
 import { brokerFor, sealingKey, type Shared } from "./compose.ts";
 import { mcpNeeds } from "./mcp.ts";
 import type { Entrance } from "./http-gate.ts";
@@ -10,6 +11,7 @@ import { asProfile, withProfile } from "./profile.ts";
 export const openFor = (
   shared: Shared,
   { identityOf }: Pick<Entrance, "identityOf">,
+  secretPages: SecretPages,
 ): ((caller: Caller) => Promise<Needs>) => {
   const key = lazily(() => sealingKey(shared));
   return async (caller) => {
@@ -19,6 +21,7 @@ export const openFor = (
         ? await asProfile(shared.config, caller.profile)
         : await withProfile(shared.config);
     const own = { broker: brokerFor(shared, config, identity), key: await key() };
-    return mcpNeeds(config, own, { log: shared.log, door: "http", caller });
+    const needs = mcpNeeds(config, own, { log: shared.log, door: "http", caller });
+    return { ...needs, secretPages };
   };
 };

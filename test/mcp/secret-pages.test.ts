@@ -127,7 +127,7 @@ describe("the page of a secret", () => {
     const { url } = await putAway("answer");
     const desk = process();
     expect((await desk.look(url)).text).toContain('name="token"');
-    for (const token of ["", "token-of-another", "made-up", `${"x".repeat(5000)}`]) {
+    for (const token of ["", "token-of-another", "made-up", "x".repeat(5000)]) {
       // oxlint-disable-next-line no-await-in-loop -- one try after the other
       const refused = await desk.press(url, { token });
       expect([refused.status, refused.text]).toEqual([
@@ -301,9 +301,11 @@ describe("a person who takes their time", () => {
   it("holds up no call of a host of 2025", async () => {
     const broker = scripted({ "api_keys.create": () => made });
     const needs = { ...(await remote(broker)), wait: { sleep: async () => {}, chance: () => 0 } };
-    const host = await (
-      await import("./hosts.ts")
-    ).legacyHost({ ...needs, open: async () => needs }, undefined, () => new Promise(() => {}));
+    const host = await legacyHost(
+      { ...needs, open: async () => needs },
+      undefined,
+      () => new Promise(() => {}),
+    );
     const result = await host.call("api_keys_create");
     expect(textOf(result)).toContain("was given a page");
     await host.close();

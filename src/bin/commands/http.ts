@@ -3,6 +3,7 @@ import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createLog } from "../../kit/log.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "../../mcp/http.ts";
+import { SECRETS_PATH } from "../../mcp/secret-pages.ts";
 import { createShared, type Shared } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { connectHints } from "../connect.ts";
@@ -12,6 +13,7 @@ import { type Entrance, openEntrance } from "../http-gate.ts";
 import type { Io } from "../io.ts";
 import { openFor } from "../people.ts";
 import type { OpenPlatform } from "../platform.ts";
+import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { type Address, mcpListener, platformListener, serve } from "../serve.ts";
 
 const MCP_PATH = "/mcp";
@@ -20,6 +22,8 @@ const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
 
 const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(url ?? "");
+
+const isSecret = ({ url }: IncomingMessage): boolean => url?.startsWith(SECRETS_PATH) === true;
 
 /** Names that mean every address of this machine, and so none that a host could send. */
 const WILDCARDS = ["0.0.0.0", "::"];
@@ -42,19 +46,24 @@ const acceptedBy = (
 
 const pathOf = ({ url = "/" }: IncomingMessage): string => url.replace(/[?#].*$/, "");
 
+/** What is served beside the platform. */
+type Mcp = { server: HttpServer; secrets: SecretPlace };
+
 const listenerOf = (
-  mcp: HttpServer,
+  { server, secrets }: Mcp,
   platform: OpenPlatform,
   { signIn }: Pick<Entrance, "signIn">,
 ): RequestListener => {
-  const onMcp = mcpListener(mcp);
+  const onMcp = mcpListener(server);
   const onDescription = mcpListener({
-    fetch: async (request) => mcp.describe(request) ?? new Response(null, { status: 404 }),
+    fetch: async (request) => server.describe(request) ?? new Response(null, { status: 404 }),
   });
+  const onSecret = mcpListener({ fetch: secrets.desk });
   const onPlatform = platformListener(platform);
   return (request, response) => {
     if (isMcp(request)) return onMcp(request, response);
     if (signIn?.isPath(pathOf(request))) return signIn.listener(request, response);
+    if (isSecret(request)) return onSecret(request, response);
     return isDescription(request)
       ? onDescription(request, response)
       : onPlatform(request, response);
@@ -62,7 +71,7 @@ const listenerOf = (
 };
 
 /** The MCP server at the address by which hosts know it. */
-const mcpAt = (
+const mcpAt = async (
   url: string,
   {
     io,
@@ -70,12 +79,17 @@ const mcpAt = (
     shared,
     entrance,
   }: { io: Io; address: Address; shared: Shared; entrance: Entrance },
-): HttpServer => {
+): Promise<Mcp> => {
   const { config, log } = shared;
   const base = (config.publicUrl ?? url).replace(/\/$/, "");
-  const front = { settings: config.mcp, version: io.version, log, open: openFor(shared, entrance) };
-  const gate = entrance.gateAt(new URL(base + MCP_PATH));
-  return createHttp(front, { ...acceptedBy(config, address), gate });
+  const mcpUrl = new URL(base + MCP_PATH);
+  const gate = entrance.gateAt(mcpUrl);
+  // Where people were given tokens, a token is what they can show.
+  const canProve = entrance.auth === "static";
+  const secrets = await openSecretPages(shared, { base, mcpUrl, gate, canProve });
+  const open = openFor(shared, entrance, secrets.pages);
+  const front = { settings: config.mcp, version: io.version, log, open };
+  return { server: createHttp(front, { ...acceptedBy(config, address), gate }), secrets };
 };
 
 /** Platform and MCP server in one process on one port. */
@@ -90,7 +104,7 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     const { promise: listener, resolve: open } = Promise.withResolvers<RequestListener>();
     const served = await serve(async (...exchange) => (await listener)(...exchange), address);
     servedAt(served.url);
-    const mcp = mcpAt(served.url, { io, address, shared, entrance });
+    const mcp = await mcpAt(served.url, { io, address, shared, entrance });
     open(listenerOf(mcp, platform, entrance));
     const mcpUrl = served.url + MCP_PATH;
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url, mcpUrl });
@@ -98,7 +112,7 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     await untilEnded(io.ended);
     const closed = served.close();
     await entrance.close?.();
-    await mcp.close();
+    await mcp.server.close();
     await closed;
   } finally {
     await shared.close();

@@ -1,0 +1,45 @@
+import { fileVault } from "../broker/vault.ts";
+import { systemClock } from "../kit/clock.ts";
+import type { Gate } from "../mcp/gate.ts";
+import { createSecretDesk } from "../mcp/secret-desk.ts";
+import { createSecretPages, type SecretPages } from "../mcp/secret-pages.ts";
+import { createSpentFolder } from "../mcp/spent.ts";
+import { sealingKey, type Shared } from "./compose.ts";
+import { folderOf } from "./folder.ts";
+
+const TOKEN = /^[\w.~+/=-]{1,512}$/;
+
+/** Who a token would let in. */
+const callerBy =
+  (gate: Gate, mcpUrl: URL) =>
+  async (token: string): Promise<string | undefined> => {
+    if (!TOKEN.test(token)) return undefined;
+    const headers = { Authorization: `Bearer ${token}` };
+    const admitted = await gate.admit(new Request(mcpUrl, { headers }));
+    return admitted instanceof Response ? undefined : admitted.extra.caller.id;
+  };
+
+export type SecretPlace = {
+  pages: SecretPages;
+  /** Answers requests for the pages. */
+  desk: (request: Request) => Promise<Response>;
+};
+
+/** Where people who are elsewhere take what tools have put away for them. */
+export const openSecretPages = async (
+  shared: Shared,
+  { base, mcpUrl, gate, canProve }: { base: string; mcpUrl: URL; gate: Gate; canProve: boolean },
+): Promise<SecretPlace> => {
+  const { config, masterKey, log } = shared;
+  const { secrets, spent } = folderOf(config.dataFolder);
+  const key = await sealingKey(shared);
+  const pages = createSecretPages({ key, base, now: systemClock, canProve });
+  const desk = createSecretDesk({
+    pages,
+    vault: fileVault({ folder: secrets, masterKey }),
+    spent: createSpentFolder(spent, systemClock),
+    callerOf: callerBy(gate, mcpUrl),
+    log,
+  });
+  return { pages, desk };
+};

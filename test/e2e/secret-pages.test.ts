@@ -1,0 +1,144 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+
+const PASSWORD = "canary-password";
+const tokenOf = (name: string): string => `canary-token-of-${name}-${"x".repeat(30)}`;
+const PEOPLE = ["ann", "bob"];
+const EMAILS = PEOPLE.map((name) => `${name}@acme.example`);
+
+let folder: string;
+let platform: Running;
+let servers: Running[];
+let readies: Ready[];
+
+const write = async (name: string, text: string): Promise<string> => {
+  const path = join(folder, name);
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "secret-pages-"));
+  const there = { RECEIVABLES_DATA: join(folder, "platform") };
+  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], there);
+  for (const email of EMAILS) {
+    const names = ["--first-name", "A", "--last-name", "B", "--role", "Administrator"];
+    const line = ["admin", "user", "create", "--tenant", "acme", "--email", email, ...names];
+    // oxlint-disable-next-line no-await-in-loop -- one process after the other
+    await runCli(line, there, PASSWORD);
+  }
+  platform = startCli(["platform", "--port", "0"], there);
+  const { baseUrl } = await whenReady(platform);
+  const profile = (email: string) => ({ baseUrl, tenantId: "acme", email, password: PASSWORD });
+  const profiles = Object.fromEntries(
+    PEOPLE.map((name, index) => [name, profile(EMAILS[index] ?? "")]),
+  );
+  const tokens = PEOPLE.map((name) => `${tokenOf(name)} ${name} read,write,admin\n`).join("");
+  const env = {
+    RECEIVABLES_DATA: join(folder, "server"),
+    RECEIVABLES_HTTP_AUTH: "static",
+    RECEIVABLES_HTTP_TOKENS_FILE: await write("tokens", tokens),
+    RECEIVABLES_PROFILES_FILE: await write("profiles.json", JSON.stringify(profiles)),
+    RECEIVABLES_LOG: "debug",
+  };
+  // Two processes behind one address: what one hands out the other takes.
+  servers = [startCli(["http", "--port", "0"], env)];
+  readies = [await whenReady(servers[0] as Running)];
+  servers.push(startCli(["http", "--port", "0"], env));
+  readies.push(await whenReady(servers[1] as Running));
+});
+afterAll(async () => {
+  for (const server of servers) {
+    // oxlint-disable-next-line no-await-in-loop -- one process after the other
+    await server.end("SIGTERM");
+  }
+  await platform.end("SIGTERM");
+  await rm(folder, { recursive: true, maxRetries: 3 });
+});
+
+type Mode = "auto" | "legacy";
+type Answer = { structuredContent?: Record<string, unknown>; content: { text?: string }[] };
+
+/** What a call answers, and the pages that the host was asked to open meanwhile. */
+const makeKey = async (name: string, mode: Mode, opens: boolean) => {
+  const pages: string[] = [];
+  const capabilities = opens ? { elicitation: { url: {} } } : {};
+  const client = new Client(
+    { name: "test", version: "1" },
+    { capabilities, versionNegotiation: { mode } },
+  );
+  if (opens) {
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      pages.push("url" in params ? params.url : "");
+      return { action: "accept" as const };
+    });
+  }
+  const headers = { authorization: `Bearer ${tokenOf(name)}` };
+  const url = new URL(readies[0]?.mcpUrl ?? "");
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  const answer = (await client.callTool({ name: "api_keys_create", arguments: {} })) as Answer;
+  await client.close();
+  expect(JSON.stringify(answer)).not.toMatch(/rcvg_|canary/);
+  return { answer, pages, text: answer.content.map(({ text }) => text).join("") };
+};
+
+const atOther = (url: string): string =>
+  url.replace(readies[0]?.baseUrl ?? "", readies[1]?.baseUrl ?? "");
+
+const press = async (url: string, fields: Record<string, string> = {}) => {
+  const answer = await fetch(url, { method: "POST", body: new URLSearchParams(fields) });
+  return { status: answer.status, text: await answer.text() };
+};
+
+const keyIn = (text: string): string => /rcvg_[\w-]+/.exec(text)?.[0] ?? "";
+
+const emailOf = async (key: string): Promise<unknown> => {
+  const { baseUrl } = JSON.parse(platform.texts.stdout) as Ready;
+  const headers = { "x-platform-api-key": key };
+  const answer = await fetch(`${baseUrl}/user/v1/users/profile`, { headers });
+  return ((await answer.json()) as { email?: unknown }).email;
+};
+
+describe.each([
+  ["2026", "auto"],
+  ["2025", "legacy"],
+] as const)("a key that somebody on HTTP has made (hosts of %s)", (_era, mode) => {
+  it("D-MCP-4 C-65 waits on a page that the host opens, and opens the platform for them", async () => {
+    const { pages } = await makeKey("ann", mode, true);
+    expect(pages).toHaveLength(1);
+    const [page = ""] = pages;
+    const looked = await fetch(page);
+    expect([looked.status, looked.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(await looked.text()).not.toContain("rcvg_");
+    const shown = await press(atOther(page));
+    expect(await emailOf(keyIn(shown.text))).toBe("ann@acme.example");
+    expect((await press(page)).status).toBe(410);
+  });
+
+  it("C-65 C-66 is at an address in the answer where the host opens none, for whose token asked alone", async () => {
+    const { text } = await makeKey("bob", mode, false);
+    const [page = ""] = /http:\/\/\S+/.exec(text) ?? [];
+    for (const token of ["", tokenOf("ann"), `${tokenOf("bob")}\n`.repeat(2)]) {
+      // oxlint-disable-next-line no-await-in-loop -- one try after the other
+      const refused = await press(page, { token });
+      expect([refused.status, keyIn(refused.text)]).toEqual([403, ""]);
+    }
+    const shown = await press(atOther(page), { token: tokenOf("bob") });
+    expect(await emailOf(keyIn(shown.text))).toBe("bob@acme.example");
+  });
+
+  it("C-32 leaves no trace of a page or a secret in the logs", async () => {
+    const { pages } = await makeKey("ann", mode, true);
+    const [page = ""] = pages;
+    const { text } = await press(page);
+    await expect.poll(() => servers[0]?.texts.stderr).toContain("secret_page.shown");
+    const logs = servers.map(({ texts }) => texts.stderr + texts.stdout).join("");
+    expect(logs).not.toContain(page.split("/").at(-1));
+    expect(logs).not.toContain(keyIn(text));
+    expect(logs).not.toContain("canary");
+  });
+});
