@@ -23,7 +23,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/oauth": ["src/client", "src/broker", "src/contract", "src/kit", "src/pages"],
   tools: ["src/contract"],
   prompts: ["src/contract"],
-  "src/pages": [],
   "src/mcp": [
     "src/client",
     "src/broker",

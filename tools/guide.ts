@@ -75,7 +75,8 @@ const INGEST = `## Accounts and documents
 const IDENTITY = `## Sessions and keys
 
 - Sessions open by themselves; \`auth_login\` opens one anew. \`api_keys_create\` keeps the new key in the person's secret
-  store and names it; nobody sees it here. The person reads it with \`receivables-mcp secrets show NAME\`.`;
+  store and names it; nobody sees it here. The person reads it with \`receivables-mcp secrets show NAME\`, or on a page
+  that shows it once, where the answer says so.`;
 
 const PARTS: Record<Toolset, string> = {
   disputes: DISPUTES,

@@ -73,7 +73,7 @@ export const asPerson = async <T>(
   }
 };
 
-/** Whether the platform has no such key any more, which only its owner can see to: a key may not delete keys. */
+/** Whether the platform has no such key any more: its owner may revoke any of theirs. */
 export const revoke = async (
   { client, word, token }: Session,
   { keyId, tenantId }: Pick<Profile, "keyId" | "tenantId">,

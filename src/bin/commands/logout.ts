@@ -7,18 +7,19 @@ import type { Io } from "../io.ts";
 import { AS, asPerson, personOf, revoke, withClient, wrong } from "../person.ts";
 import { remoteOf, storedProfiles } from "../profile.ts";
 
-/** Whether the profile's key still opens the platform; one that the keychain does not give may. */
-const isLive = async (
-  client: Client,
-  word: string,
-  profile: Profile | undefined,
-): Promise<boolean> => {
-  if (profile === undefined) return true;
-  const { apiKey } = profile.credentials;
-  if (apiKey === undefined) return false;
-  return client.call(contract.users.profile, {}, keyHeader(word, apiKey), AS).then(
+/** Whether the key opens nothing any more: dead already, or revoked by itself where the platform lets it. */
+const isGone = async (client: Client, word: string, profile: Profile): Promise<boolean> => {
+  const { credentials, tenantId, keyId } = profile;
+  if (credentials.apiKey === undefined) return true;
+  const header = keyHeader(word, credentials.apiKey);
+  return client.call(contract.api_keys.delete, { tenantId, keyId }, header, AS).then(
     () => true,
-    (error: unknown) => !(error instanceof Problem && error.status === 401),
+    (error: unknown) => {
+      if (!(error instanceof Problem)) throw error;
+      if (error.status === 401 || error.status === 404) return true;
+      if (error.status === 403) return false;
+      throw error;
+    },
   );
 };
 
@@ -28,7 +29,8 @@ const revokeKey = async (io: Io, entry: ProfileEntry, profile: Profile | undefin
   const remote = remoteOf(entry);
   if (remote === undefined) return;
   await withClient(config, remote, async (client) => {
-    if (!(await isLive(client, headerWord.toLowerCase(), profile))) return;
+    // One that the keychain does not give cannot be asked.
+    if (profile !== undefined && (await isGone(client, headerWord.toLowerCase(), profile))) return;
     const person = await personOf(io, entry.email);
     const revoked = await asPerson({ client, headerWord }, person, (session) =>
       revoke(session, entry),
