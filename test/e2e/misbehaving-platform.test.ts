@@ -1,0 +1,184 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { problemIn, type Result, textOf } from "../mcp/hosts.ts";
+import { type Door, httpDoor, stdioDoor } from "../support/doors.ts";
+import {
+  CALLS,
+  FAKE_KEY,
+  fakePlatform,
+  type FakePlatform,
+  type Kind,
+  KINDS,
+  RIGHT,
+} from "../support/fake-platform.ts";
+import { HOSTILE, type Misbehaviour, misbehaviours } from "../support/misbehaviours.ts";
+import { certificateFor } from "../support/receiver.ts";
+
+const SECONDS = { patient: "30", hasty: "2" };
+
+let folder: string;
+let folders = 0;
+
+const settings = (url: string, seconds: string): Record<string, string> => ({
+  RECEIVABLES_DATA: join(folder, String(folders++)),
+  RECEIVABLES_BASE_URL: url,
+  RECEIVABLES_TENANT_ID: "acme",
+  RECEIVABLES_API_KEY: FAKE_KEY,
+  RECEIVABLES_REQUEST_SECONDS: seconds,
+  RECEIVABLES_LOG: "debug",
+});
+
+/** A fake of its own for each door, so that tries can be counted while both are open. */
+type Place = { fake: FakePlatform; patient: Door; hasty: Door };
+
+const placeAt = async (door: (env: Record<string, string>) => Promise<Door>): Promise<Place> => {
+  const fake = await fakePlatform();
+  const open = (seconds: string) => door(settings(fake.url, seconds));
+  const [patient, hasty] = await Promise.all([open(SECONDS.patient), open(SECONDS.hasty)]);
+  return { fake, patient, hasty };
+};
+
+let places: Place[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "misbehaving-"));
+  places = await Promise.all([placeAt(stdioDoor), placeAt(httpDoor)]);
+});
+afterAll(async () => {
+  for (const { fake, patient, hasty } of places) {
+    await Promise.all([patient.close(), hasty.close()]);
+    await fake.close();
+  }
+  await rm(folder, { recursive: true, maxRetries: 3 });
+});
+
+const call = (door: Door, kind: Kind): Promise<Result> =>
+  door.call(CALLS[kind].tool, { ...CALLS[kind].args });
+
+const all = async (door: Door): Promise<[Kind, Result][]> =>
+  Promise.all(KINDS.map(async (kind) => [kind, await call(door, kind)] as [Kind, Result]));
+
+const checkTold = (kind: Kind, result: Result, expected: Misbehaviour): void => {
+  const { code, says, wait, uncertain } = expected;
+  const problem = problemIn(result);
+  const text = textOf(result);
+  expect(result.isError, text).toBe(true);
+  expect(result.structuredContent).toBeUndefined();
+  expect(problem).toMatchObject({ code, message: expect.stringMatching(says) });
+  expect(problem.retryAfterSeconds).toBe(wait);
+  expect(problem.status).toBeGreaterThanOrEqual(400);
+  expect(text.startsWith(`${code}: `)).toBe(true);
+  expect(text).toContain(` Next: ${problem.nextStep}`);
+  expect(/may have been done/.test(problem.nextStep)).toBe(uncertain && kind !== "read");
+  expect(JSON.stringify(result)).not.toMatch(/never-shown/);
+  expect(JSON.stringify(result).length).toBeLessThan(20_000);
+};
+
+const misbehave = async ({ fake, patient, hasty }: Place, how: Misbehaviour): Promise<void> => {
+  const door = how.hangs === true ? hasty : patient;
+  fake.misbehave(how.behave);
+  for (const [kind, result] of await all(door)) checkTold(kind, result, how);
+  expect(fake.tries).toEqual(how.tries);
+  fake.misbehave();
+  for (const [kind, result] of await all(door)) {
+    expect(result.isError, textOf(result)).not.toBe(true);
+    expect(result.structuredContent).toEqual(RIGHT[kind]);
+  }
+  expect(fake.unexpected).toEqual([]);
+};
+
+describe("C-78 at both doors, a platform that", () => {
+  it.each(misbehaviours.map((one) => [one.what, one] as const))(
+    "%s is told of, tried no more often than is safe, and the next call is right",
+    async (_what, how) => {
+      await Promise.all(places.map((place) => misbehave(place, how)));
+    },
+  );
+
+  it("D-MCP-3 honours keys is asked again with the same one", async () => {
+    for (const { fake, patient } of places) {
+      let left = 2;
+      fake.honoursKeys(true);
+      fake.misbehave((_request, response) => {
+        if (left-- > 0) response.destroy();
+        else {
+          response.writeHead(201, { "content-type": "application/json" });
+          response.end(JSON.stringify(RIGHT.post));
+        }
+      });
+      const made = await call(patient, "post");
+      expect(made.structuredContent).toEqual(RIGHT.post);
+      expect(fake.keys).toHaveLength(3);
+      expect(new Set(fake.keys).size).toBe(1);
+      fake.misbehave((_request, response) => response.destroy());
+      const { nextStep } = problemIn(await call(patient, "post"));
+      expect(nextStep).toContain(`idempotencyKey ${String(fake.keys[0])}`);
+      fake.misbehave();
+    }
+  });
+
+  it("C-81 did all of it is in no log and on no stream with its own words, or with the credential", () => {
+    for (const { patient, hasty } of places) {
+      for (const { stdout, stderr } of [patient.texts, hasty.texts]) {
+        expect(stdout + stderr).not.toContain(HOSTILE);
+        expect(stdout + stderr).not.toContain(FAKE_KEY);
+        for (const line of stdout.split("\n").filter(Boolean)) {
+          expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
+        }
+        for (const line of stderr.split("\n").filter(Boolean)) {
+          expect(JSON.parse(line)).toHaveProperty("event");
+        }
+        expect(stderr).not.toMatch(/unhandled|uncaught/i);
+      }
+    }
+  });
+});
+
+describe("at both doors, an address", () => {
+  const URLS: [string, () => Promise<[string, () => Promise<void>]>, RegExp, RegExp][] = [
+    [
+      "whose certificate nobody vouches for",
+      async () => {
+        const fake = await fakePlatform(await certificateFor("platform.example"));
+        return [fake.url, fake.close];
+      },
+      /certificate/,
+      /doctor/,
+    ],
+    [
+      "where nobody listens",
+      async () => {
+        const fake = await fakePlatform();
+        await fake.close();
+        return [fake.url, async () => {}];
+      },
+      /cannot be reached/,
+      /Wait a minute/,
+    ],
+    [
+      "that has no such name",
+      async () => ["https://nobody.invalid", async () => {}],
+      /cannot be (found|reached)/,
+      /doctor|Wait a minute/,
+    ],
+  ];
+  it.each(URLS)("%s is told of in every call", async (_what, open, says, step) => {
+    const [url, close] = await open();
+    for (const door of [stdioDoor, httpDoor]) {
+      const host = await door(settings(url, SECONDS.patient));
+      for (const [, result] of await all(host)) {
+        const problem = problemIn(result);
+        expect(problem).toMatchObject({
+          code: "unavailable",
+          message: expect.stringMatching(says),
+        });
+        expect(problem.nextStep).toMatch(step);
+      }
+      await host.close();
+      expect(host.texts.stdout + host.texts.stderr).not.toContain(FAKE_KEY);
+    }
+    await close();
+  });
+});
