@@ -1,4 +1,5 @@
 import { doorBenchmarks } from "./http/index.ts";
+import { clientBenchmarks } from "./client/index.ts";
 import type { Benchmark } from "./measure.ts";
 import { demoBenchmarks } from "./platform/demo.ts";
 import { exportBenchmarks } from "./platform/exports.ts";
@@ -12,6 +13,7 @@ import { stdioBenchmarks } from "./stdio/index.ts";
 /** Every benchmark, in the order in which they run. */
 export const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,
+  ...clientBenchmarks,
   ...doorBenchmarks,
   ...httpBenchmarks,
   ...scaleBenchmarks,
