@@ -1,6 +1,9 @@
 import { Agent, type Dispatcher, errors } from "undici";
 import { type Code, Problem } from "../contract/errors.ts";
+import { SECOND } from "../kit/clock.ts";
 import { BlockedAddress, checkedAddresses, type HostNeeds, pinnedTo } from "../kit/network.ts";
+import { withDeadline } from "./deadline.ts";
+import { TransportFault } from "./fault.ts";
 import { describeFile } from "./file.ts";
 
 /** A file on its way to a signed URL. */
@@ -28,8 +31,12 @@ export type Transfers = {
 export type TransferNeeds = HostNeeds & {
   /** Whether a URL leads to the platform itself, which is wherever it is. */
   isOwn(url: URL): boolean;
+  /** How long a transfer may take beside the time that its bytes need. */
   requestMs: number;
 };
+
+/** A connection that is slower than this is taken for one that has stalled. */
+const MIN_BYTES_PER_SECOND = 64 * 1024;
 
 const CODES: Record<number, Code> = {
   403: "signed_url_refused",
@@ -38,6 +45,9 @@ const CODES: Record<number, Code> = {
   411: "length_required",
   413: "payload_too_large",
 };
+
+type Request = Omit<Dispatcher.RequestOptions, "origin" | "path" | "signal">;
+type Bounds = { bytes: number; signal: AbortSignal | undefined };
 
 const unavailable = (why: string, cause?: unknown): Problem =>
   new Problem("unavailable", `The file cannot be transferred: ${why}.`, {}, cause);
@@ -58,11 +68,16 @@ const parsed = (text: string): URL => {
 
 const asProblem = (error: unknown): unknown => {
   if (error instanceof Problem) return error;
+  if (error instanceof TransportFault && error.kind === "canceled") {
+    return unavailable("the call was canceled", error);
+  }
   if (error instanceof BlockedAddress) {
     return unavailable("its URL leads to an address that is not public", error);
   }
   const late =
-    error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
+    error instanceof TransportFault ||
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError;
   return unavailable(late ? "its store did not answer in time" : "the connection failed", error);
 };
 
@@ -102,23 +117,35 @@ export const createTransfers = ({
     return new Agent({ ...timeouts, connect: { timeout: requestMs, lookup } });
   };
 
-  const exchange = async <T>(
+  const transfer = async <T>(
     text: string,
-    request: Omit<Dispatcher.RequestOptions, "origin" | "path">,
+    request: Request & { signal: AbortSignal },
     read: (answer: Dispatcher.ResponseData) => Promise<T>,
   ): Promise<T> => {
     const url = parsed(text);
-    let agent: Agent | undefined;
+    const agent = await agentFor(url);
     try {
-      agent = await agentFor(url);
       const path = url.pathname + url.search;
       const answer = await agent.request({ ...request, origin: url.origin, path });
       if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(answer.statusCode);
       return await read(answer);
+    } finally {
+      await agent.destroy();
+    }
+  };
+
+  const exchange = async <T>(
+    text: string,
+    { bytes, signal, ...request }: Request & Bounds,
+    read: (answer: Dispatcher.ResponseData) => Promise<T>,
+  ): Promise<T> => {
+    const most = requestMs + (bytes / MIN_BYTES_PER_SECOND) * SECOND;
+    try {
+      return await withDeadline(most, signal, (ending) =>
+        transfer(text, { ...request, signal: ending }, read),
+      );
     } catch (error) {
       throw asProblem(error);
-    } finally {
-      await agent?.destroy();
     }
   };
 
@@ -126,22 +153,26 @@ export const createTransfers = ({
     put: (url, { size, bytes }, signal) => {
       const body = bytes instanceof Uint8Array ? Buffer.from(bytes) : bytes;
       const headers = { "content-length": String(size) };
-      const request = { method: "PUT", headers, body: body as Buffer, signal: signal ?? null };
+      const request = { method: "PUT", headers, body: body as Buffer, bytes: size, signal };
       return exchange(url, request, async () => {});
     },
     get: (url, wanted, signal) =>
-      exchange(url, { method: "GET", signal: signal ?? null }, async ({ headers, body }) => {
-        const { mimeType, fileSize } = describeFile({
-          status: 200,
-          body: "",
-          headers: {
-            "content-type": headerOf(headers["content-type"]),
-            "content-length": headerOf(headers["content-length"]),
-          },
-        });
-        const isLarge = !wanted.part && fileSize !== undefined && fileSize > wanted.maxBytes;
-        const bytes = isLarge ? undefined : await beginning(body, wanted);
-        return { mimeType, fileSize, bytes };
-      }),
+      exchange(
+        url,
+        { method: "GET", bytes: wanted.maxBytes, signal },
+        async ({ headers, body }) => {
+          const { mimeType, fileSize } = describeFile({
+            status: 200,
+            body: "",
+            headers: {
+              "content-type": headerOf(headers["content-type"]),
+              "content-length": headerOf(headers["content-length"]),
+            },
+          });
+          const isLarge = !wanted.part && fileSize !== undefined && fileSize > wanted.maxBytes;
+          const bytes = isLarge ? undefined : await beginning(body, wanted);
+          return { mimeType, fileSize, bytes };
+        },
+      ),
   };
 };

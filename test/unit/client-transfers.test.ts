@@ -135,6 +135,33 @@ describe("files to and from signed URLs", () => {
   });
 });
 
+describe("files that come without end", () => {
+  it("end with their time where they drip, and where the person no longer wants them", async () => {
+    const open = new Set<unknown>();
+    const server = createTcpServer((socket) => {
+      open.add(socket);
+      socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n");
+      const drip = setInterval(() => socket.write("x"), 20);
+      socket
+        .on("error", () => {})
+        .on("close", () => {
+          clearInterval(drip);
+          open.delete(socket);
+        });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closing.push(server);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/d`;
+    const wanted = { maxBytes: 60_000, part: false };
+    const late = await failure(transfers({ requestMs: 100 }).get(url, wanted));
+    expect(late).toMatchObject({ code: "unavailable", message: expect.stringMatching(/in time/) });
+    const signal = AbortSignal.timeout(100);
+    const stopped = await failure(transfers().get(url, wanted, signal));
+    expect(stopped.message).toContain("canceled");
+    await expect.poll(() => open.size).toBe(0);
+  });
+});
+
 describe("where signed URLs may lead", () => {
   const foreign = (resolve: TransferNeeds["resolve"]) => transfers({ isOwn: () => false, resolve });
   const nobody: TransferNeeds["resolve"] = () => Promise.reject(new Error("not looked up"));
