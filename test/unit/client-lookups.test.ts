@@ -185,7 +185,10 @@ describe("what a lookup gives is what was asked for", () => {
     server.behave((_seen, response) => json(response, 200, found));
     const operation = "disputeIds" in args ? list_by_ids : list_by_document_numbers;
     const refusal = await problemOf(lookUp(args, operation));
-    expect(refusal).toMatchObject({ code: "unavailable", message: /nobody asked for/ });
+    expect(refusal).toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(/nobody asked for/),
+    });
     expect(methods()).toEqual(["GET", "POST"]);
   });
 
