@@ -1,22 +1,17 @@
-import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { vi } from "vitest";
-import { compose } from "../../src/bin/compose.ts";
-import { readConfig } from "../../src/bin/config.ts";
-import { mcpNeeds } from "../../src/bin/mcp.ts";
-import { mcpListener, serve } from "../../src/bin/serve.ts";
-import { createLog } from "../../src/kit/log.ts";
-import { type Caller, openGate, ownCaller } from "../../src/mcp/gate.ts";
-import { createHttp } from "../../src/mcp/http.ts";
 import type { Result } from "../mcp/hosts.ts";
-import { startCli } from "./cli.ts";
+import { startCli, whenReady } from "./cli.ts";
 
 type Env = Record<string, string>;
 
 /** A host at one of the server's doors. */
 export type Door = {
   call(name: string, args?: Record<string, unknown>): Promise<Result>;
-  /** What the server has written beside its answers: over stdio, that and its answers. */
+  /** What the server's process has written. */
   texts: { stdout: string; stderr: string };
   close(): Promise<void>;
 };
@@ -62,33 +57,27 @@ export const stdioDoor = async (env: Env): Promise<Door> => {
   };
 };
 
-/** The server behind a port, for whoever comes, with a host on the 2.x SDK. */
+const TOKEN = "token-of-a-test".repeat(3);
+
+/** A server process behind a port that lets in whoever bears a token, with a host on the 2.x SDK. */
 export const httpDoor = async (env: Env): Promise<Door> => {
-  const config = readConfig({
-    env,
-    readFile: (path) => readFileSync(path, "utf8"),
-    dataFolder: "nowhere",
-  });
-  const texts = { stdout: "", stderr: "" };
-  const log = createLog(config.level, (line) => {
-    texts.stderr += line;
-  });
-  const composed = await compose(config, log);
-  const open = async (caller: Caller) => mcpNeeds(config, composed, { log, door: "http", caller });
-  const front = { settings: config.mcp, version: "1.2.3", log, open };
-  const mcp = createHttp(front, { gate: openGate(ownCaller(config.profile)) });
-  const served = await serve(mcpListener(mcp), { host: "127.0.0.1", port: 0 });
+  const folder = await mkdtemp(join(tmpdir(), "door-"));
+  const tokens = join(folder, "tokens");
+  await writeFile(tokens, `${TOKEN} default read,write,admin\n`, { mode: 0o600 });
+  const more = { RECEIVABLES_HTTP_TOKENS_FILE: tokens, RECEIVABLES_HTTP_AUTH: "static" };
+  const server = startCli(["http", "--port", "0"], { ...env, ...more });
+  const { mcpUrl = "" } = await whenReady(server);
   const client = new Client({ name: "test", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)));
+  const requestInit = { headers: { authorization: `Bearer ${TOKEN}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcpUrl), { requestInit }));
   return {
-    texts,
+    texts: server.texts,
     call: async (name, args = {}) =>
       (await client.callTool({ name, arguments: args })) as unknown as Result,
     async close() {
       await client.close();
-      await mcp.close();
-      await served.close();
-      await composed.close();
+      await server.end("SIGTERM");
+      await rm(folder, { recursive: true });
     },
   };
 };
