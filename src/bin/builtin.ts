@@ -73,15 +73,18 @@ const serverAt = async (
 const identityIn =
   (server: Promise<AuthorizationServer>) =>
   async (personId: string): Promise<Identity> => {
+    const ended = (): Problem =>
+      new Problem("unauthenticated", "Your access has ended. Connect again to sign in.");
     // Read for each call, so that a key that was replaced or ended is not used any more.
     const find = async () => {
       const found = await (await server).credentialOf(personId);
       if (found !== undefined) return found;
-      throw new Problem("unauthenticated", "Your access was ended. Connect again to sign in.");
+      throw ended();
     };
     const { email, tenantId } = await find();
     const credentials = async () => ({ email, apiKey: (await find()).apiKey });
-    return { tenantId, principal: email.toLowerCase(), credentials };
+    const refused = async () => ((await (await server).keyRefused(personId)) ? ended() : undefined);
+    return { tenantId, principal: email.toLowerCase(), credentials, refused };
   };
 
 /** People sign in on pages of this server itself, with their accounts on the platform. */

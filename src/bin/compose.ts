@@ -122,6 +122,8 @@ export type Identity = {
   principal: string;
   /** Asked for each call. */
   credentials: () => Promise<Credentials>;
+  /** Told when the platform refused a credential; gives what to say instead, if there is something. */
+  refused?: () => Promise<Problem | undefined>;
 };
 
 /** Who acts on the embedded platform without a credential of their own acts for the demo tenant. */
@@ -140,6 +142,18 @@ const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Con
   };
 };
 
+const tellingOf = (broker: Broker, { refused }: Identity): Broker => ({
+  ...broker,
+  async call(...asked) {
+    try {
+      return await broker.call(...asked);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 401) throw error;
+      throw (await refused?.()) ?? error;
+    }
+  },
+});
+
 /** The broker of whoever the settings are for, over what all share. */
 export const brokerFor = (
   shared: Shared,
@@ -147,7 +161,7 @@ export const brokerFor = (
   identity: Identity = identityOf(shared, config),
 ): Broker => {
   const { masterKey, log } = shared;
-  return createBroker({
+  const broker = createBroker({
     client: shared.clientOf(config.remote),
     vault: fileVault({ folder: folderOf(config.dataFolder).secrets, masterKey }),
     headerWord: config.headerWord,
@@ -155,6 +169,7 @@ export const brokerFor = (
     log,
     idleMs: config.lifetimes.sessionIdle,
   });
+  return tellingOf(broker, identity);
 };
 
 /**

@@ -138,6 +138,7 @@ export const createPeople = (needs: PeopleNeeds) => {
   return {
     idOf,
     find,
+    isLive,
     signOut,
     /** Throws Problem: the password is wrong, too many have been tried, the platform does not answer. */
     async signIn(email: string, password: Secret): Promise<SignedIn> {

@@ -57,6 +57,11 @@ export type AuthorizationServer = {
   credentialOf(
     personId: string,
   ): Promise<{ email: string; tenantId: string; apiKey: Secret } | undefined>;
+  /**
+   * To be told when the platform refused a person's key. Where it holds no more, all that was granted on it ends, so
+   * that hosts have the person sign in again; true then.
+   */
+  keyRefused(personId: string): Promise<boolean>;
   /** Removes what has expired, and the keys that nobody uses any more: at start, and hourly. */
   clean(): Promise<void>;
 };
@@ -188,6 +193,14 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
     async credentialOf(personId) {
       const person = await people.find(personId);
       return person && { email: person.email, tenantId: person.tenant.id, apiKey: person.apiKey };
+    },
+    async keyRefused(personId) {
+      const person = await people.find(personId);
+      if (person === undefined) return true;
+      if (await people.isLive(person)) return false;
+      const connections = await grants.of(personId);
+      await Promise.all(connections.map(({ grantId }) => grants.end(grantId)));
+      return true;
     },
     async clean() {
       // oxlint-disable-next-line no-await-in-loop -- short transactions, so that requests get their turn

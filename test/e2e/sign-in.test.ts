@@ -108,6 +108,23 @@ const whoIs = async (client: Pick<Client, "callTool">): Promise<string> => {
   return JSON.stringify(answer.structuredContent);
 };
 
+/** A tool's answer to whoever bears a token. */
+const asking = (mcpUrl: string, token: string): Promise<Response> =>
+  fetch(mcpUrl, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "users_profile", arguments: {} },
+    }),
+  });
+
 for (const dialect of dialects) {
   describe(`people sign in to a running server (${dialect.name})`, () => {
     let database: Database;
@@ -185,8 +202,20 @@ for (const dialect of dialects) {
       await Promise.all([ann.client.close(), bob.client.close()]);
     });
 
-    it("and stay signed in at a second process, and when the first has gone", async () => {
+    it("until the platform has no place for them any more", async () => {
       const { client, host } = await connectNew(mcpUrl, "bob");
+      await client.close();
+      const token = host.tokens().access_token;
+      expect((await asking(mcpUrl, token)).status).toBe(200);
+      const user = ["--tenant", PEOPLE.bob, "--email", emailOf("bob")];
+      await runCli(["admin", "user", "update", ...user, "--status", "Inactive"], env);
+      const refused = await (await asking(mcpUrl, token)).text();
+      expect(refused).toContain("Your access has ended. Connect again to sign in.");
+      expect((await asking(mcpUrl, token)).status).toBe(401);
+    });
+
+    it("and stay signed in at a second process, and when the first has gone", async () => {
+      const { client, host } = await connectNew(mcpUrl, "ann");
       await client.close();
       const other = startCli(["http", "--port", "0"], {
         ...env,
@@ -194,26 +223,11 @@ for (const dialect of dialects) {
       });
       servers.push(other);
       const { mcpUrl: there = "" } = await whenReady(other);
-      const asking = (token: string) =>
-        fetch(there, {
-          method: "POST",
-          headers: {
-            authorization: `Bearer ${token}`,
-            "content-type": "application/json",
-            accept: "application/json, text/event-stream",
-          },
-          body: JSON.stringify({
-            jsonrpc: "2.0",
-            id: 1,
-            method: "tools/call",
-            params: { name: "users_profile", arguments: {} },
-          }),
-        });
-      const answer = await asking(host.tokens().access_token);
-      expect(await answer.text()).toContain(emailOf("bob"));
-      expect((await asking("made-up-token")).status).toBe(401);
+      const answer = await asking(there, host.tokens().access_token);
+      expect(await answer.text()).toContain(emailOf("ann"));
+      expect((await asking(there, "made-up-token")).status).toBe(401);
       await servers.shift()?.end("SIGKILL");
-      expect((await asking(host.tokens().access_token)).status).toBe(200);
+      expect((await asking(there, host.tokens().access_token)).status).toBe(200);
     });
 
     it("leaving no word of it on standard output or in the log", () => {

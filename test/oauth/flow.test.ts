@@ -353,6 +353,23 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     expect(new Set(ids).size).toBe(2);
   });
 
+  it("has a person sign in again when the platform takes their key no more, and not before", async () => {
+    const hal = await at().person("acme", { roles: ["Administrator"] });
+    const coded = await authorize(running, hal);
+    const { body } = await redeem(running, coded);
+    const { personId = "" } = (await running.server.verify(body.access_token)) ?? {};
+    expect(await running.server.keyRefused(personId)).toBe(false);
+    expect(await running.server.verify(body.access_token)).toBeDefined();
+    await at().store.transaction(async (tx) => {
+      await tx.deleteFrom("api_keys").where("user_id", "=", hal.userId).execute();
+    });
+    expect(await running.server.keyRefused(personId)).toBe(true);
+    expect(await running.server.verify(body.access_token)).toBeUndefined();
+    const again = await redeem(running, await authorize(running, hal));
+    expect(await running.server.verify(again.body.access_token)).toBeDefined();
+    expect(await keysOf(hal)).toBe(1);
+  });
+
   it("forgets what has expired, and ends keys that no grant needs any more", async () => {
     const gus = await at().person("acme", { roles: ["Administrator"] });
     const coded = await authorize(running, gus);
