@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +13,9 @@ let issuer: Issuer;
 let env: Record<string, string>;
 let server: Running;
 let mcpUrl: string;
+
+/** What hosts behind the proxy call it, and what tokens are for. */
+const RESOURCE = "https://mcp.example.com/ar/mcp";
 
 /** Profiles on the demo tenant, by their subjects. */
 const give = (subjects: Record<string, string[]>) => {
@@ -27,6 +32,7 @@ beforeAll(async () => {
     RECEIVABLES_DATA: join(folder, "data"),
     RECEIVABLES_PROFILES_FILE: profiles,
     RECEIVABLES_OAUTH_ISSUER: issuer.issuer,
+    RECEIVABLES_PUBLIC_URL: "https://mcp.example.com/ar/",
   };
   server = startCli(["http", "--port", "0"], env);
   ({ mcpUrl = "" } = await whenReady(server));
@@ -58,17 +64,34 @@ describe("a server that takes the tokens of an issuer", () => {
     const refused = await list("none");
     expect(refused.status).toBe(401);
     const at = /resource_metadata="([^"]+)"/.exec(refused.headers.get("www-authenticate") ?? "");
-    expect(await (await fetch(at?.[1] ?? "")).json()).toMatchObject({
-      resource: mcpUrl,
+    const path = "/.well-known/oauth-protected-resource/ar/mcp";
+    expect(at?.[1]).toBe(`https://mcp.example.com${path}`);
+    expect(await (await fetch(new URL(path, mcpUrl))).json()).toMatchObject({
+      resource: RESOURCE,
       authorization_servers: [issuer.issuer],
     });
     expect((await list(await issuer.token("https://elsewhere.example"))).status).toBe(401);
-    const answered = await list(await issuer.token(mcpUrl));
+    const answered = await list(await issuer.token(RESOURCE));
     expect([answered.status, await answered.text()]).toEqual([200, expect.stringContaining("300")]);
   });
 
+  it.each([
+    ["mcp.example.com", 401],
+    ["127.0.0.1", 401],
+    ["evil.example", 403],
+  ])("C-64 asked as %s it answers %i", async (host, status) => {
+    const sent = request(mcpUrl, { method: "POST", headers: { host } }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(status);
+  });
+
+  it("C-61 takes no token for the address by which its own machine reaches it", async () => {
+    expect((await list(await issuer.token(mcpUrl))).status).toBe(401);
+  });
+
   it("knows a subject from the moment they have a profile, and as long", async () => {
-    const token = await issuer.token(mcpUrl, { claims: { sub: "subject-2" } });
+    const token = await issuer.token(RESOURCE, { claims: { sub: "subject-2" } });
     expect((await list(token)).status).toBe(403);
     await give({ ann: ["subject-1"], bob: ["subject-2"] });
     expect((await list(token)).status).toBe(200);
@@ -77,7 +100,7 @@ describe("a server that takes the tokens of an issuer", () => {
   });
 
   it("C-60 tells nobody else of a token", async () => {
-    const token = await issuer.token(mcpUrl);
+    const token = await issuer.token(RESOURCE);
     await (await list(token)).text();
     expect(JSON.stringify(issuer.seen)).not.toContain(token);
     expect(server.texts.stdout + server.texts.stderr).not.toContain(token.split(".")[2]);
