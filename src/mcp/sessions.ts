@@ -44,13 +44,18 @@ export const createSessions = (
 ): Sessions => {
   const sessions = new Map<string, Session>();
 
-  const idlest = (before: number): Session | undefined =>
-    [...sessions.values()]
+  /** Of whoever has the most, the one that is idle the longest: nobody pushes out others by having many. */
+  const dispensable = (before: number, beginner?: string): Session | undefined => {
+    const counts = new Map(beginner === undefined ? [] : [[beginner, 1]]);
+    for (const { caller } of sessions.values()) counts.set(caller, (counts.get(caller) ?? 0) + 1);
+    const countOf = ({ caller }: Session): number => counts.get(caller) ?? 0;
+    return [...sessions.values()]
       .filter(({ open, usedAt }) => open === 0 && usedAt <= before)
-      .toSorted((one, other) => one.usedAt - other.usedAt)[0];
+      .toSorted((one, other) => countOf(other) - countOf(one) || one.usedAt - other.usedAt)[0];
+  };
 
-  const evict = async (before: number): Promise<boolean> => {
-    const session = idlest(before);
+  const evict = async (before: number, beginner?: string): Promise<boolean> => {
+    const session = dispensable(before, beginner);
     await session?.transport.close();
     return session !== undefined;
   };
@@ -106,14 +111,15 @@ export const createSessions = (
 
   return {
     async begin(request, by, body) {
-      if (sessions.size >= most && !(await evict(now()))) {
+      const { id } = by.extra.caller;
+      if (sessions.size >= most && !(await evict(now(), id))) {
         return refused(
           503,
           { code: -32_000, message: "Too many sessions are open; try again later." },
           { "Retry-After": String(RETRY_SECONDS) },
         );
       }
-      const session = await open(by.extra.caller.id);
+      const session = await open(id);
       const response = await answer(session, request, by, body);
       // What did not open a session leaves nothing behind.
       if (session.transport.sessionId === undefined) await session.transport.close();

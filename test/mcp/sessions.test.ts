@@ -171,6 +171,23 @@ describe("the sessions of a server", () => {
     expect(known).toEqual([404, 200, 200]);
   });
 
+  it("C-65 are not pushed out by a caller who has many", async () => {
+    const bob = admitted({ id: "bob", scopes: SCOPES, profile: "default" });
+    const few = await sessions.begin(request(HELLO), bob, HELLO);
+    await few.text();
+    clock.advance(1);
+    for (let count = 0; count < 3; count += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await begin();
+      clock.advance(1);
+    }
+    const id = few.headers.get("mcp-session-id") ?? "";
+    const headers = { accept: "text/event-stream", "mcp-session-id": id };
+    const asked = request(undefined, headers, "GET");
+    expect((await sessions.within(id, asked, bob)).status).toBe(200);
+    expect(sessions.count()).toBe(2);
+  });
+
   it("are refused when all are in use, with the time to come back", async () => {
     const open = await Promise.all([begin(), begin()]);
     const streams = await Promise.all(open.map(({ id }) => listen(id)));
