@@ -15,7 +15,7 @@ const reachHint = (why: string): string => {
 };
 
 /** Whether an address is of this very machine. */
-export const isLoopback = (host: string): boolean =>
+const isLoopback = (host: string): boolean =>
   host === "localhost" || /^\[?::1\]?$/.test(host) || (isIP(host) === 4 && host.startsWith("127."));
 
 const transport = (name: string, url: string, status: number): Check => {

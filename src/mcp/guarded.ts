@@ -1,6 +1,9 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
 import { errorFields, type Log } from "../kit/log.ts";
+import { cleanLine } from "./clean.ts";
+
+const MOST_CHARACTERS = 700;
 
 /** What is not meant for the caller is logged and told as a fault of ours, without its text. */
 export const guarded =
@@ -12,7 +15,8 @@ export const guarded =
       if (error instanceof ProtocolError) throw error;
       // What the caller's way to the platform lacks, such as a profile: they can see to it.
       if (error instanceof Problem) {
-        throw new ProtocolError(ProtocolErrorCode.InternalError, `${error.code}: ${error.message}`);
+        const said = `${error.code}: ${cleanLine(error.message, MOST_CHARACTERS)}`;
+        throw new ProtocolError(ProtocolErrorCode.InternalError, said);
       }
       log.error("mcp.failed", { method, ...errorFields(error) });
       throw new ProtocolError(
