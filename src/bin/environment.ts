@@ -171,7 +171,12 @@ export const Environment = z.object({
     .meta(
       about("comma list of folders from which the upload tool may read files over stdio", "empty"),
     ),
-  RECEIVABLES_REQUEST_SECONDS: whole(30, 1, 3600, "bound of one exchange with the platform"),
+  RECEIVABLES_REQUEST_SECONDS: whole(
+    30,
+    1,
+    3600,
+    "bound of one exchange with the platform, repeats included",
+  ),
   RECEIVABLES_HEADER_WORD: Text.regex(
     /^[A-Za-z][A-Za-z0-9]{0,31}$/,
     "must be a word of letters and digits",
