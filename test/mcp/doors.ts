@@ -1,0 +1,121 @@
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { mcpListener, serve } from "../../src/bin/serve.ts";
+import { createHttp } from "../../src/mcp/http.ts";
+import type { Front } from "../../src/mcp/needs.ts";
+import { startStdio } from "../../src/mcp/stdio.ts";
+import { OPEN, type Result } from "./hosts.ts";
+
+/** A server behind a door, and where clients find it. */
+type Door = { url: string | undefined; transport(): Transport; close(): Promise<void> };
+
+const overStreams = (input: PassThrough, output: PassThrough): Transport => {
+  let unread = "";
+  const transport: Transport = {
+    async start() {
+      output.setEncoding("utf8").on("data", (chunk: string) => {
+        const lines = (unread + chunk).split("\n");
+        unread = lines.pop() ?? "";
+        for (const line of lines) transport.onmessage?.(JSON.parse(line));
+      });
+    },
+    async send(message) {
+      if (!input.write(`${JSON.stringify(message)}\n`)) await once(input, "drain");
+    },
+    async close() {
+      input.end();
+      transport.onclose?.();
+    },
+  };
+  return transport;
+};
+
+const stdioDoor = async (front: Front): Promise<Door> => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const server = startStdio(front, { input, output });
+  return {
+    url: undefined,
+    transport: () => overStreams(input, output),
+    close: () => server.close(),
+  };
+};
+
+const httpDoor = async (front: Front): Promise<Door> => {
+  const http = createHttp(front, OPEN);
+  const served = await serve(mcpListener(http), { host: "127.0.0.1", port: 0 });
+  const url = `${served.url}/mcp`;
+  return {
+    url,
+    transport: () => new StreamableHTTPClientTransport(new URL(url)),
+    async close() {
+      const closed = served.close();
+      await http.close();
+      await closed;
+    },
+  };
+};
+
+export const DOORS = [
+  ["stdio", stdioDoor],
+  ["HTTP", httpDoor],
+] as const;
+
+export type Driver = {
+  call(name: string, args: Record<string, unknown>): Promise<Result>;
+  toolNames: string[];
+  close(): Promise<void>;
+};
+
+const INFO = { name: "driver", version: "1.0.0" };
+const YES = { action: "accept" as const, content: { confirm: true } };
+
+type Connected = {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  close(): Promise<void>;
+};
+
+// Having listed the tools, a client holds structured answers against their schemas.
+const driverOf = async (client: Connected): Promise<Driver> => {
+  const { tools } = await client.listTools();
+  return {
+    toolNames: tools.map(({ name }) => name),
+    call: async (name, args) => (await client.callTool({ name, arguments: args })) as Result,
+    close: () => client.close(),
+  };
+};
+
+type Connect = (door: Door, asks: boolean) => Promise<Driver>;
+
+const newDriver =
+  (mode: "legacy" | "auto"): Connect =>
+  async (door, asks) => {
+    const capabilities = asks ? { elicitation: { form: {} } } : {};
+    const client = new Client(INFO, { capabilities, versionNegotiation: { mode } });
+    if (asks) client.setRequestHandler("elicitation/create", () => YES);
+    await client.connect(door.transport());
+    return driverOf(client);
+  };
+
+const oldDriver: Connect = async (door, asks) => {
+  const client = new OldClient(INFO, { capabilities: asks ? { elicitation: {} } : {} });
+  if (asks) client.setRequestHandler(ElicitRequestSchema, () => YES);
+  const transport = door.url === undefined ? door.transport() : new OldTransport(new URL(door.url));
+  await client.connect(transport as never);
+  return driverOf(client as Connected);
+};
+
+/** The clients that hosts are built on, by what they speak. */
+export const CLIENTS = [
+  ["2.x client, 2026", newDriver("auto")],
+  ["2.x client, 2025", newDriver("legacy")],
+  ["1.x client", oldDriver],
+] as const;
