@@ -81,7 +81,7 @@ export const ensureDemo = async (needs: DemoNeeds): Promise<DemoCredentials> => 
       if ((await read()) !== undefined) return;
       const userId = await ownerId(tx, needs, passwordHash);
       await credentials(tx, { tenantId, userId });
-    });
+    }, tenantId);
   }
   const made = await read();
   if (made === undefined) throw new Error(`${path} has gone while it was made`);

@@ -219,5 +219,5 @@ export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
         disputeAttachments: disputeAttachments.length,
       },
     };
-  });
+  }, tenantId);
 };

@@ -1,0 +1,181 @@
+import { createServer, request as forward } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Result } from "../mcp/hosts.ts";
+import {
+  BEFORE_THE_CUT_MS,
+  type Ready,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
+import { type Database, dialects } from "../support/stores.ts";
+
+const VERSION = "2026-07-28";
+
+type Balancer = { url: string; close(): Promise<void> };
+
+/** One address before several servers: each request goes to the next one. */
+const balance = async (targets: string[]): Promise<Balancer> => {
+  let next = 0;
+  const server = createServer((request, response) => {
+    const target = targets[next % targets.length] ?? "";
+    next += 1;
+    const { method, url = "", headers } = request;
+    const onward = forward(new URL(url, target), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+type Round = Result & { requestState?: string; inputRequests?: Record<string, unknown> };
+
+const post = (url: string, method: string, params: Record<string, unknown>, asks: boolean) => {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": VERSION,
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": asks ? { elicitation: { form: {} } } : {},
+  };
+  return fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": VERSION,
+      "mcp-method": method,
+      ...(typeof params["name"] === "string" ? { "mcp-name": params["name"] } : {}),
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } }),
+  });
+};
+
+const call = async (
+  url: string,
+  name: string,
+  args: object,
+  more: object & { asks?: boolean } = {},
+): Promise<Round> => {
+  const { asks = false, ...rest } = more;
+  const response = await post(url, "tools/call", { name, arguments: args, ...rest }, asks);
+  return ((await response.json()) as { result: Round }).result;
+};
+
+describe.each(dialects)("two servers behind one address, on one $name", (dialect) => {
+  let database: Database;
+  let servers: Running[] = [];
+  let urls: [string, string];
+  let balancer: Balancer;
+  let made = 0;
+  beforeAll(async () => {
+    database = await dialect.create();
+    const env = { ...database.environment, RECEIVABLES_LOG: "warn" };
+    // At once: what the first start makes is made once.
+    servers = [1, 2].map(() => startCli(["http", "--port", "0"], env));
+    const ready: Ready[] = await Promise.all(servers.map(whenReady));
+    urls = ready.map(({ baseUrl }) => `${baseUrl}/mcp`) as [string, string];
+    balancer = await balance(ready.map(({ baseUrl }) => baseUrl));
+  });
+  afterAll(async () => {
+    await balancer.close();
+    await Promise.all(servers.map((server) => server.end("SIGTERM")));
+    await database.remove();
+  });
+
+  const department = async (): Promise<{ departmentId: unknown }> => {
+    made += 1;
+    const code = { code: `MADE-${made}`, description: "Made to be deleted" };
+    const { structuredContent } = await call(balancer.url, "departments_create", code);
+    return { departmentId: structuredContent?.["departmentId"] };
+  };
+
+  it("C-66 a question asked by one is answered at the other, once", async () => {
+    const args = await department();
+    const asked = await call(urls[0], "departments_delete", args, { asks: true });
+    const { requestState, inputRequests = {} } = asked;
+    const inputResponses = Object.fromEntries(
+      Object.keys(inputRequests).map((key) => [
+        key,
+        { action: "accept", content: { confirm: true } },
+      ]),
+    );
+    const yes = { asks: true, requestState, inputResponses };
+    const gone = await call(urls[1], "departments_delete", args, yes);
+    expect(gone.structuredContent).toMatchObject({ deleted: true });
+    for (const url of urls) {
+      const again = await call(url, "departments_delete", args, yes);
+      expect(again.content[0]?.text).toMatch(/^confirmation_invalid: .*has been used/);
+    }
+  });
+
+  it("C-66 a confirmation token is good for one call, whoever gets it first", async () => {
+    const args = await department();
+    const asked = await call(balancer.url, "departments_delete", args);
+    const confirmation = asked._meta?.["receivables/confirmation"] as { confirmationToken: string };
+    const { confirmationToken } = confirmation;
+    const calls = [0, 1, 0, 1].map((index) =>
+      call(urls[index] ?? "", "departments_delete", { ...args, confirmationToken }),
+    );
+    const answers = await Promise.all(calls);
+    const done = answers.filter(({ isError }) => isError !== true);
+    expect(done.map(({ structuredContent }) => structuredContent)).toMatchObject([
+      { deleted: true },
+    ]);
+  });
+
+  it("a list goes on at whichever is asked for its next page", async () => {
+    const seen: unknown[] = [];
+    let cursor: unknown;
+    for (let page = 0; page < 4; page += 1) {
+      const args = { PageSize: 3, ...(cursor === undefined ? {} : { cursor }) };
+      const { structuredContent = {} } = await call(balancer.url, "disputes_list", args);
+      const items = structuredContent["items"] as { disputeId: string }[];
+      seen.push(...items.map(({ disputeId }) => disputeId));
+      cursor = structuredContent["nextCursor"];
+    }
+    expect(new Set(seen).size).toBe(12);
+  });
+
+  it("a host of 2026 notices nothing of it", async () => {
+    const client = new Client(
+      { name: "test", version: "1" },
+      { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: "auto" } },
+    );
+    client.setRequestHandler("elicitation/create", () => ({
+      action: "accept",
+      content: { confirm: true },
+    }));
+    await client.connect(new StreamableHTTPClientTransport(new URL(balancer.url)));
+    for (let round = 0; round < 3; round += 1) {
+      const args = await department();
+      const gone = await client.callTool({ name: "departments_delete", arguments: args });
+      expect(gone.structuredContent).toMatchObject({ deleted: true });
+    }
+    await client.close();
+  });
+
+  it("C-17 a server that is stopped ends the streams that listen, and then itself", async () => {
+    const own = startCli(["http", "--port", "0"], database.environment);
+    const { mcpUrl = "" } = await whenReady(own);
+    const listening = await post(mcpUrl, "subscriptions/listen", { filter: {} }, false);
+    expect(listening.status).toBe(200);
+    const heard = listening.text().catch(() => "cut");
+    const { status, ms } = await own.end("SIGTERM");
+    expect([status, ms < BEFORE_THE_CUT_MS]).toEqual([0, true]);
+    expect(await heard).not.toBe("cut");
+  });
+});
