@@ -7,20 +7,18 @@ export type BodyLimits = { bytes: number; ms: number };
 
 export const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
 
-const CLOSE = { Connection: "close" };
-
+// The connection stays: whoever is still sending would not read the answer on one that is closed.
 const tooLarge = ({ bytes }: BodyLimits): Response =>
-  refused(
-    413,
-    { code: -32_000, message: `The request is longer than ${bytes} bytes; send less at once.` },
-    CLOSE,
-  );
+  refused(413, {
+    code: -32_000,
+    message: `The request is longer than ${bytes} bytes; send less at once.`,
+  });
 
 const tooSlow = ({ ms }: BodyLimits): Response =>
   refused(
     408,
     { code: -32_000, message: `The request took longer than ${ms / SECOND} seconds to come.` },
-    CLOSE,
+    { Connection: "close" },
   );
 
 const unreadable = (): Response =>
