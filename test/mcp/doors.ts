@@ -109,8 +109,8 @@ const oldDriver: Connect = async (door, asks) => {
   const client = new OldClient(INFO, { capabilities: asks ? { elicitation: {} } : {} });
   if (asks) client.setRequestHandler(ElicitRequestSchema, () => YES);
   const transport = door.url === undefined ? door.transport() : new OldTransport(new URL(door.url));
-  await client.connect(transport as never);
-  return driverOf(client as Connected);
+  await client.connect(transport);
+  return driverOf(client);
 };
 
 /** The clients that hosts are built on, by what they speak. */

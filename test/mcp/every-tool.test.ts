@@ -15,6 +15,7 @@ import { onEveryStore, type Person, type TestPlatform } from "../support/platfor
 import { type Records, seed } from "../support/records.ts";
 import { type Arguments, SAMPLES } from "../support/samples.ts";
 import { CLIENTS, type Driver, DOORS } from "./doors.ts";
+import type { Confirmation } from "../../src/mcp/refusal.ts";
 import { ALL, needsOf, type Result } from "./hosts.ts";
 
 /** Sends and receives files by URL, which no platform in process has; `e2e/dispute-files` calls them over both doors. */
@@ -132,9 +133,8 @@ onEveryStore("every tool, by every client, through every door", (at) => {
         const { department } = await recordsOf(tenant, "token");
         const args = { departmentId: department.departmentId };
         const asked = await driver.call("departments_delete", args);
-        const { confirmationToken } = asked._meta?.["receivables/confirmation"] as {
-          confirmationToken: string;
-        };
+        const confirmation = asked._meta?.["receivables/confirmation"] as Confirmation;
+        const { confirmationToken } = confirmation;
         const gone = await driver.call("departments_delete", { ...args, confirmationToken });
         expect(gone.structuredContent).toMatchObject({ deleted: true, ...args });
         const again = await driver.call("departments_delete", { ...args, confirmationToken });
