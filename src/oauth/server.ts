@@ -48,8 +48,7 @@ export type AuthorizationServerNeeds = {
 export type Bearer = { personId: string; clientId: string; scopes: Scope[]; expiresAt: number };
 
 export type AuthorizationServer = {
-  /** Whether a path is for it to answer. */
-  owns(path: string): boolean;
+  /** Answers what is asked below `/oauth/`, and its metadata. */
   answer(incoming: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Undefined for a token that is unknown, expired, ended, or for something else. It is looked up each time. */
   verify(token: string): Promise<Bearer | undefined>;
@@ -86,7 +85,7 @@ const createPathOf = (issuer: string) => {
 
 /** Everything an authorization server is made of, over a storage that all its processes share. */
 const partsOf = (needs: AuthorizationServerNeeds) => {
-  const { storage, masterKey, hosts, ca, now, log } = needs;
+  const { storage, masterKey, hosts, ca, log } = needs;
   const records = createRecords(storage, masterKey);
   const people = createPeople({ ...needs, records });
   const grants = createGrants({ records, ended: (personId) => people.leave(personId), log });
@@ -107,7 +106,7 @@ const partsOf = (needs: AuthorizationServerNeeds) => {
   });
   provider.on("server_error", (_context, error) => log.error("oauth.failed", errorFields(error)));
   const parts = { ...needs, records, people, grants, attempts, forms, provider };
-  return { ...parts, signIn: createSignIn(parts), account: createAccount(parts), now };
+  return { ...parts, signIn: createSignIn(parts), account: createAccount(parts) };
 };
 
 /** Scopes in metadata are those that people are asked for; the provider would name its own beside them. */
@@ -163,10 +162,6 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
   };
 
   return {
-    owns: (path) => {
-      const own = pathOf(path);
-      return METADATA.includes(own) || own.startsWith("/oauth/");
-    },
     async answer(incoming, response) {
       const url = new URL(incoming.url ?? "/", needs.issuer);
       const path = pathOf(url.pathname);

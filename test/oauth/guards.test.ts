@@ -134,6 +134,36 @@ describe("the forms", () => {
   });
 });
 
+describe("behind a proxy with a certificate", () => {
+  it("every address is the proxy's, below its path, whatever the request says of itself", async () => {
+    const issuer = "https://mcp.example/receivables";
+    const one = await startAuthorization(at, { issuer });
+    const { authorization_endpoint, token_endpoint, ...metadata } = (await (
+      await fetch(`${one.url}/.well-known/oauth-authorization-server/receivables`)
+    ).json()) as Record<string, string>;
+    expect(metadata["issuer"]).toBe(issuer);
+    expect(authorization_endpoint).toBe(`${issuer}/oauth/authorize`);
+    expect(token_endpoint).toBe(`${issuer}/oauth/token`);
+    const client = await register(one);
+    for (const below of ["", "/receivables"]) {
+      const asked = { url: one.url + below, resource: one.resource };
+      const answer = await openBrowser().ask(authorizeUrl(asked, client, makePkce().challenge), {
+        headers: { "x-forwarded-host": "evil.example", "x-forwarded-proto": "http" },
+      });
+      expect(answer.headers.get("location")).toMatch(
+        /^https:\/\/mcp\.example\/receivables\/oauth\/sign-in\/[\w-]+$/,
+      );
+      const cookies = answer.headers.getSetCookie();
+      expect(cookies.length).toBeGreaterThan(1);
+      for (const cookie of cookies) expect(cookie).toMatch(/; secure/i);
+      const paths = cookies.join("\n");
+      expect(paths).toMatch(/path=\/receivables\/oauth\/sign-in\//);
+      expect(paths).toMatch(/path=\/receivables\/oauth\/authorize\//);
+    }
+    await one.close();
+  });
+});
+
 describe("a sign-in that fails", () => {
   it("says the same whether or not there is such a person", async () => {
     const texts = [];
