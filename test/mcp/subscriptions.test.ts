@@ -71,15 +71,19 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
       told.push(params.uri);
     });
-    const fetch = (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
-      const either = new AbortController();
-      for (const signal of [lost.signal, init?.signal]) {
-        signal?.addEventListener("abort", () => either.abort());
-      }
-      const asked = new Request(url, { ...init, signal: either.signal });
+    // As a connection that ends does: what was being sent is sent no further.
+    const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      const asked = new Request(url, { ...init, signal: null });
       asked.headers.set("host", "127.0.0.1:8765");
       asked.headers.set("authorization", who);
-      return http.fetch(asked);
+      const response = await http.fetch(asked);
+      if (response.body === null) return response;
+      const cut = new AbortController();
+      for (const signal of [lost.signal, init?.signal]) {
+        signal?.addEventListener("abort", () => cut.abort());
+      }
+      const body = response.body.pipeThrough(new TransformStream(), { signal: cut.signal });
+      return new Response(body, response);
     };
     await client.connect(new StreamableHTTPClientTransport(new URL(ADDRESS), { fetch }));
     const subscribe = async (uri: string): Promise<{ close(): Promise<unknown> }> => {

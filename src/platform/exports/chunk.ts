@@ -13,12 +13,16 @@ const LINE_FEED = 0x0a;
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-// Large enough for nearly every chunk: by default the pieces are so small that joining them costs more than the work.
-const PIECE = { chunkSize: 8 * 1024 ** 2 };
-const OPTIONS = { ...PIECE, params: { [constants.ZSTD_c_compressionLevel]: LEVEL } };
+// Large enough for nearly every chunk's rows, and for its frame: the pieces of the default are so small that joining
+// them costs more than the work.
+const ROWS = { chunkSize: 8 * 1024 ** 2 };
+const FRAME = {
+  chunkSize: 1024 ** 2,
+  params: { [constants.ZSTD_c_compressionLevel]: LEVEL },
+};
 
 /** Rows as one frame. */
-export const compressed = (rows: Uint8Array): Promise<Buffer> => compress(rows, OPTIONS);
+export const compressed = (rows: Uint8Array): Promise<Buffer> => compress(rows, FRAME);
 
 /** The bytes of a chunk's file are not those that were written. */
 export class CorruptChunk extends Error {
@@ -36,7 +40,7 @@ export const decompressed = async (bytes: Buffer, { key, size, sha256 }: Written
   if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
     throw new CorruptChunk(key, "has other bytes than were written");
   }
-  return decompress(bytes, PIECE);
+  return decompress(bytes, ROWS);
 };
 
 /** Where the row of a number begins; its end where it has no such row. */
