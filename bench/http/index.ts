@@ -106,6 +106,55 @@ const against =
     }
   };
 
+const HELLO = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "bench", version: "1.0.0" },
+  },
+};
+
+/** One session of 2025 after the other; every second one is left behind without a word. */
+const openSessions = async ({ pool, path }: Running, count: number): Promise<void> => {
+  for (let opened = 0; opened < count; opened += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const { headers, body } = await pool.request({
+      path,
+      method: "POST",
+      headers: JSON_HEADERS,
+      body: JSON.stringify(HELLO),
+    });
+    // oxlint-disable-next-line no-await-in-loop -- the answer is part of it
+    await body.dump();
+    const id = headers["mcp-session-id"];
+    if (typeof id !== "string") throw new Error("no session was opened");
+    if (opened % 2 === 1) continue;
+    const session = { ...JSON_HEADERS, "mcp-session-id": id };
+    // oxlint-disable-next-line no-await-in-loop -- so is its end
+    await (await pool.request({ path, method: "DELETE", headers: session })).body.dump();
+  }
+};
+
+const FEW = 2500;
+const MANY = 10_000;
+
+/** What the server holds after a few sessions, and after many more. */
+const heldAfter = async (): Promise<Samples> => {
+  const running = await start("ours", ["--expose-gc"]);
+  try {
+    await openSessions(running, FEW);
+    const few = await running.spent();
+    await openSessions(running, MANY - FEW);
+    const many = await running.spent();
+    return { ours: [many.heapMb], base: [few.heapMb] };
+  } finally {
+    await running.end();
+  }
+};
+
 export const doorBenchmarks: readonly Benchmark[] = [
   {
     name: "mcp-loop",
@@ -120,5 +169,12 @@ export const doorBenchmarks: readonly Benchmark[] = [
     unit: "ms CPU",
     aim: 0.8,
     run: against("sdk1", "2025"),
+  },
+  {
+    name: "mcp-sessions",
+    about: `heap after ${MANY} sessions of 2025, one after the other, half of them left behind / after ${FEW}`,
+    unit: "MB",
+    aim: 1.1,
+    run: heldAfter,
   },
 ];
