@@ -1,6 +1,6 @@
-import { isIP } from "node:net";
 import { reach } from "../client/reach.ts";
 import { SECOND, systemClock } from "../kit/clock.ts";
+import { isLoopback } from "../kit/network.ts";
 import { type Check, fault, fine } from "./checks.ts";
 import type { Config } from "./config.ts";
 
@@ -13,10 +13,6 @@ const reachHint = (why: string): string => {
   if (/ENOTFOUND|EAI_AGAIN/.test(why)) return "The host name is not known: check its spelling.";
   return "Check address, port, firewall and proxy.";
 };
-
-/** Whether an address is of this very machine. */
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || /^\[?::1\]?$/.test(host) || (isIP(host) === 4 && host.startsWith("127."));
 
 const transport = (name: string, url: string, status: number): Check => {
   const { protocol, hostname } = new URL(url);

@@ -1,12 +1,12 @@
-import { isIP } from "node:net";
 import { Problem } from "../contract/errors.ts";
 import { HOUR, systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
-import { networksOf } from "../kit/network.ts";
+import { isLoopback, networksOf } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
 import { type Bearer, createBearerGate, type Verify } from "../mcp/bearer.ts";
 import { callerId } from "../mcp/gate.ts";
 import type { AuthorizationServer } from "../oauth/server.ts";
+import type { Store } from "../platform/store/port.ts";
 import { type Identity, sealingKey, type Shared } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { Entrance } from "./http-gate.ts";
@@ -14,9 +14,6 @@ import { withProfile } from "./profile.ts";
 import type { Address } from "./serve.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1"];
-
-const isLoopback = (host: string): boolean =>
-  ["localhost", "::1", "[::1]"].includes(host) || (isIP(host) === 4 && host.startsWith("127."));
 
 /** People type passwords: what they type may be read by nobody on its way. */
 const checkAddress = ({ publicUrl }: Config, { host }: Address): void => {
@@ -37,6 +34,9 @@ const cleanHourly = (server: AuthorizationServer, log: Log): (() => void) => {
   return () => clearInterval(timer);
 };
 
+const storeOf = async (shared: Shared, { remote }: Config): Promise<Store> =>
+  remote === undefined ? (await shared.embedded()).platform.store : shared.ownStore();
+
 const serverAt = async (
   shared: Shared,
   { host }: Address,
@@ -48,13 +48,13 @@ const serverAt = async (
   const { createAddressOf } = await import("../platform/http/address.ts");
   const { log } = shared;
   const config = await withProfile(shared.config);
-  const { platform } = await shared.embedded();
+  const store = await storeOf(shared, config);
   const issuer = resource.href.replace(/\/mcp$/, "");
   const isAlone = isLoopback(host) && isLoopback(resource.hostname);
   return createAuthorizationServer({
     issuer,
     resource: resource.href,
-    storage: createOauthRecords(platform.store, systemClock),
+    storage: createOauthRecords(store, systemClock),
     masterKey: await shared.masterKey(),
     client: shared.clientOf(config.remote),
     headerWord: config.headerWord,

@@ -8,6 +8,7 @@ import type { Client, Transport } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { lazily } from "../kit/lazily.ts";
 import { errorFields, type Log } from "../kit/log.ts";
+import type { Store } from "../platform/store/port.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
 import { folderOf, masterKeyOf } from "./folder.ts";
@@ -62,6 +63,10 @@ export type Shared = {
   log: Log;
   masterKey: () => Promise<Buffer>;
   embedded: () => Promise<Embedded>;
+  /** The embedded platform as far as somebody has used it. */
+  opened(): Embedded | undefined;
+  /** For what the MCP server itself keeps, where the platform is elsewhere. */
+  ownStore: () => Promise<Store>;
   clientOf(remote: Remote | undefined): Client;
   close(): Promise<void>;
 };
@@ -90,6 +95,11 @@ export const createShared = (
     opened = await open().catch(unusable(config, log));
     return opened;
   });
+  let store: Store | undefined;
+  const ownStore = lazily(async () => {
+    ({ store } = await (await import("./platform.ts")).openBase(config));
+    return store;
+  });
   const connect = (remote: Remote | undefined): Client => {
     const transport =
       remote === undefined
@@ -102,6 +112,8 @@ export const createShared = (
     log,
     masterKey: masterKeyOf(config),
     embedded,
+    opened: () => opened,
+    ownStore,
     clientOf(remote) {
       const name = remote === undefined ? "" : `${remote.gateway} ${remote.export}`;
       const client = clients.get(name) ?? connect(remote);
@@ -111,6 +123,7 @@ export const createShared = (
     async close() {
       await Promise.all([...clients.values()].map((client) => client.close()));
       await opened?.close();
+      await store?.close();
     },
   };
 };

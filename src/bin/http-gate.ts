@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
-import { isIP } from "node:net";
 import { Problem } from "../contract/errors.ts";
+import { isLoopback } from "../kit/network.ts";
 import { createBearerGate } from "../mcp/bearer.ts";
 import { type Gate, openGate, ownCaller } from "../mcp/gate.ts";
 import { verifyStatic } from "../mcp/static-tokens.ts";
@@ -28,9 +28,6 @@ export type Entrance = {
   identityOf?: (name: string) => Promise<Identity>;
   close?: () => Promise<void>;
 };
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 
 /** Whether whoever comes in can do no harm: with the credentials that this program made for its own demo tenant. */
 const isDemoAlone = ({ remote, tenantId, credentials }: Config): boolean =>

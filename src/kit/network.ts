@@ -22,6 +22,12 @@ export const networksOf = (cidrs: readonly string[]): Networks => {
 
 const widthOf = (version: "ipv4" | "ipv6"): number => (version === "ipv4" ? 32 : 128);
 
+/** Whether a host, as a URL or a listening address names it, is this machine alone. */
+export const isLoopback = (host: string): boolean => {
+  const name = host.replace(/^\[(.*)\]$/, "$1");
+  return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."));
+};
+
 export const isNetwork = (text: string): boolean => {
   const [address = "", bits, ...rest] = text.split("/");
   if (isIP(address) === 0 || address.includes("%") || rest.length > 0) return false;

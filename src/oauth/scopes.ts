@@ -2,11 +2,12 @@
 export const SCOPES = {
   read: {
     title: "See your data",
-    words: "Look up disputes, customers, invoices, payments and whatever else you may see.",
+    words:
+      "Look up disputes, their notes and files, credit applications, and whatever else you may see.",
   },
   write: {
     title: "Change your data",
-    words: "Add, change and delete disputes, notes, customers and invoices.",
+    words: "Add, change and delete disputes, their notes and files.",
   },
   admin: {
     title: "Change how it is set up",

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { request as rawRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -206,6 +206,22 @@ describe("stdio with a remote platform", () => {
     const data = structuredContent?.["data"] as { action: string }[];
     return data.map(({ action }) => action);
   };
+
+  it("is all there is over HTTP: no platform runs beside it, and no demo tenant", async () => {
+    const server = startCli(["http", "--port", "0"], {
+      ...own,
+      RECEIVABLES_DATA: join(folder, "door"),
+    });
+    const { baseUrl, extBaseUrl, mcpUrl = "" } = await whenReady(server);
+    expect([baseUrl, extBaseUrl]).toEqual([ready.baseUrl, ready.baseUrl]);
+    const { origin } = new URL(mcpUrl);
+    const asked = ["/health", "/openapi.json", "/dispute/v1/tenants/demo/disputes"];
+    const answers = await Promise.all(asked.map((path) => fetch(origin + path)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 404]);
+    await server.end("SIGTERM");
+    const files = await readdir(join(folder, "door"));
+    expect(files.filter((name) => name.startsWith("receivables.db"))).toEqual([]);
+  });
 
   it("C-82 leaves every call in the tenant's audit log, and keeps one session alive", async () => {
     const client = await connected(own);

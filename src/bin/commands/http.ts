@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createLog } from "../../kit/log.ts";
@@ -12,7 +12,7 @@ import { untilEnded } from "../ended.ts";
 import { type Entrance, openEntrance } from "../http-gate.ts";
 import type { Io } from "../io.ts";
 import { openFor } from "../people.ts";
-import type { OpenPlatform } from "../platform.ts";
+import { withProfile } from "../profile.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { type Address, mcpListener, platformListener, serve } from "../serve.ts";
 
@@ -46,12 +46,32 @@ const acceptedBy = (
 
 const pathOf = ({ url = "/" }: IncomingMessage): string => url.replace(/[?#].*$/, "");
 
+const answerAlone = (request: IncomingMessage, response: ServerResponse): void => {
+  const isHealth = pathOf(request) === "/health";
+  const body = isHealth
+    ? { status: "ok" }
+    : { error: "not_found", message: "The platform is elsewhere; this server has /mcp alone." };
+  response.writeHead(isHealth ? 200 : 404, { "Content-Type": "application/json" });
+  response.end(JSON.stringify(body));
+};
+
+/** The embedded platform, as soon as somebody works on it. */
+const onPlatformOf = ({ opened }: Shared): RequestListener => {
+  let listener: RequestListener | undefined;
+  return (request, response) => {
+    const platform = opened()?.platform;
+    if (platform === undefined) return answerAlone(request, response);
+    listener ??= platformListener(platform);
+    return listener(request, response);
+  };
+};
+
 /** What is served beside the platform. */
 type Mcp = { server: HttpServer; secrets: SecretPlace };
 
 const listenerOf = (
   { server, secrets }: Mcp,
-  platform: OpenPlatform,
+  shared: Shared,
   { signIn }: Pick<Entrance, "signIn">,
 ): RequestListener => {
   const onMcp = mcpListener(server);
@@ -59,7 +79,7 @@ const listenerOf = (
     fetch: async (request) => server.describe(request) ?? new Response(null, { status: 404 }),
   });
   const onSecret = mcpListener({ fetch: secrets.desk });
-  const onPlatform = platformListener(platform);
+  const onPlatform = onPlatformOf(shared);
   return (request, response) => {
     if (isMcp(request)) return onMcp(request, response);
     if (signIn?.isPath(pathOf(request))) return signIn.listener(request, response);
@@ -92,7 +112,7 @@ const mcpAt = async (
   return { server: createHttp(front, { ...acceptedBy(config, address), gate }), secrets };
 };
 
-/** Platform and MCP server in one process on one port. */
+/** The MCP server, and beside it the platform where that is embedded, in one process on one port. */
 export const http = async (io: Io, address: Address): Promise<void> => {
   const { config } = io;
   const log = createLog(config.level);
@@ -100,14 +120,19 @@ export const http = async (io: Io, address: Address): Promise<void> => {
   const shared = createShared(config, log, () => openEmbedded(config, log, () => ownUrl));
   try {
     const entrance = await openEntrance(shared, address);
-    const { platform } = await shared.embedded();
+    const { remote } = await withProfile(config);
+    if (remote === undefined) await shared.embedded();
     const { promise: listener, resolve: open } = Promise.withResolvers<RequestListener>();
     const served = await serve(async (...exchange) => (await listener)(...exchange), address);
     servedAt(served.url);
     const mcp = await mcpAt(served.url, { io, address, shared, entrance });
-    open(listenerOf(mcp, platform, entrance));
+    open(listenerOf(mcp, shared, entrance));
     const mcpUrl = served.url + MCP_PATH;
-    io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url, mcpUrl });
+    const { gateway: baseUrl, export: extBaseUrl } = remote ?? {
+      gateway: served.url,
+      export: served.url,
+    };
+    io.print({ event: "ready", baseUrl, extBaseUrl, mcpUrl });
     io.tell(connectHints({ mcpUrl, entrance, io }));
     await untilEnded(io.ended);
     const closed = served.close();
