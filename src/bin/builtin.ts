@@ -6,7 +6,6 @@ import { createResolve } from "../kit/resolve.ts";
 import { type Bearer, createBearerGate, type Verify } from "../mcp/bearer.ts";
 import { callerId } from "../mcp/gate.ts";
 import type { AuthorizationServer } from "../oauth/server.ts";
-import type { Store } from "../platform/store/port.ts";
 import { type Identity, sealingKey, type Shared } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { Entrance } from "./http-gate.ts";
@@ -34,9 +33,6 @@ const cleanHourly = (server: AuthorizationServer, log: Log): (() => void) => {
   return () => clearInterval(timer);
 };
 
-const storeOf = async (shared: Shared, { remote }: Config): Promise<Store> =>
-  remote === undefined ? (await shared.embedded()).platform.store : shared.ownStore();
-
 const serverAt = async (
   shared: Shared,
   { host }: Address,
@@ -48,7 +44,7 @@ const serverAt = async (
   const { createAddressOf } = await import("../platform/http/address.ts");
   const { log } = shared;
   const config = await withProfile(shared.config);
-  const store = await storeOf(shared, config);
+  const store = await shared.storeBeside(config.remote);
   const issuer = resource.href.replace(/\/mcp$/, "");
   const isAlone = isLoopback(host) && isLoopback(resource.hostname);
   return createAuthorizationServer({

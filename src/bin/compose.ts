@@ -7,14 +7,18 @@ import { createClient } from "../client/client.ts";
 import type { Client, Transport } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { lazily } from "../kit/lazily.ts";
+import { systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
+import { createSpentFolder, type Spent } from "../mcp/spent.ts";
 import type { Store } from "../platform/store/port.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
+import { createSpentRecords } from "./spent.ts";
 import { folderOf, masterKeyOf } from "./folder.ts";
 
 export type Composed = {
   broker: Broker;
+  spent: Spent;
   /** Seals what the MCP server hands out. */
   key: Buffer;
   /** Logs out, and closes whatever was opened. */
@@ -65,8 +69,10 @@ export type Shared = {
   embedded: () => Promise<Embedded>;
   /** The embedded platform as far as somebody has used it. */
   opened(): Embedded | undefined;
-  /** For what the MCP server itself keeps, where the platform is elsewhere. */
-  ownStore: () => Promise<Store>;
+  /** For what the MCP server itself keeps: the embedded platform's, or one of its own where the platform is elsewhere. */
+  storeBeside(remote: Remote | undefined): Promise<Store>;
+  /** What has happened that may happen once. */
+  spent: Spent;
   clientOf(remote: Remote | undefined): Client;
   close(): Promise<void>;
 };
@@ -83,6 +89,20 @@ const embeddedTransport = (embedded: Shared["embedded"], { requestMs }: Config):
     const fetch = async (request: Request) => (await embedded()).fetch(request);
     return inProcessTransport({ fetch, requestMs });
   });
+
+/** In the database that nodes share, where there is one; else in the data folder. */
+const spentIn = (config: Config, storeBeside: Shared["storeBeside"]): Spent => {
+  if (config.databaseUrl === undefined) {
+    return createSpentFolder(folderOf(config.dataFolder).spent, systemClock);
+  }
+  const records = lazily(async () => {
+    const { withProfile } = await import("./profile.ts");
+    const { remote } = await withProfile(config);
+    const { createOauthRecords } = await import("../platform/store/oauth-records.ts");
+    return createOauthRecords(await storeBeside(remote), systemClock);
+  });
+  return createSpentRecords(records, systemClock);
+};
 
 export const createShared = (
   config: Config,
@@ -107,13 +127,16 @@ export const createShared = (
         : remoteTransportOf(remote, config);
     return createClient({ transport, headerWord: config.headerWord, log });
   };
+  const storeBeside = async (remote: Remote | undefined): Promise<Store> =>
+    remote === undefined ? (await embedded()).platform.store : ownStore();
   return {
     config,
     log,
     masterKey: masterKeyOf(config),
     embedded,
     opened: () => opened,
-    ownStore,
+    storeBeside,
+    spent: spentIn(config, storeBeside),
     clientOf(remote) {
       const name = remote === undefined ? "" : `${remote.gateway} ${remote.export}`;
       const client = clients.get(name) ?? connect(remote);
@@ -201,6 +224,7 @@ export const compose = async (config: Config, log: Log): Promise<Composed> => {
   const broker = brokerFor(shared, config);
   return {
     broker,
+    spent: shared.spent,
     key: await sealingKey(shared),
     async close() {
       await broker.close();

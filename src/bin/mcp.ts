@@ -4,25 +4,20 @@ import type { Log } from "../kit/log.ts";
 import { createCallLog } from "../mcp/call-log.ts";
 import type { Caller } from "../mcp/gate.ts";
 import type { Needs } from "../mcp/needs.ts";
-import { createSpentFolder } from "../mcp/spent.ts";
 import type { Composed } from "./compose.ts";
 import type { Config } from "./config.ts";
-import { folderOf } from "./folder.ts";
 import { lazyTransfers } from "./transfers.ts";
 
 /** What the MCP server's calls are made with. */
 export const mcpNeeds = (
-  config: Pick<
-    Config,
-    "dataFolder" | "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders"
-  >,
-  { broker, key }: Pick<Composed, "broker" | "key">,
+  config: Pick<Config, "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders">,
+  { broker, key, spent }: Pick<Composed, "broker" | "key" | "spent">,
   { log, door, caller }: { log: Log; door: "stdio" | "http"; caller: Caller },
 ): Needs => ({
   caller: caller.id,
   broker,
   key,
-  spent: createSpentFolder(folderOf(config.dataFolder).spent, systemClock),
+  spent,
   callLog: createCallLog({ path: config.localAudit, door, key, now: systemClock, log }),
   log,
   now: systemClock,

@@ -20,7 +20,8 @@ export const openFor = (
       identity === undefined
         ? await asProfile(shared.config, caller.profile)
         : await withProfile(shared.config);
-    const own = { broker: brokerFor(shared, config, identity), key: await key() };
+    const broker = brokerFor(shared, config, identity);
+    const own = { broker, key: await key(), spent: shared.spent };
     const needs = mcpNeeds(config, own, { log: shared.log, door: "http", caller });
     return { ...needs, secretPages };
   };

@@ -3,7 +3,6 @@ import { systemClock } from "../kit/clock.ts";
 import type { Gate } from "../mcp/gate.ts";
 import { createSecretDesk } from "../mcp/secret-desk.ts";
 import { createSecretPages, type SecretPages } from "../mcp/secret-pages.ts";
-import { createSpentFolder } from "../mcp/spent.ts";
 import { sealingKey, type Shared } from "./compose.ts";
 import { folderOf } from "./folder.ts";
 
@@ -30,14 +29,14 @@ export const openSecretPages = async (
   shared: Shared,
   { base, mcpUrl, gate, canProve }: { base: string; mcpUrl: URL; gate: Gate; canProve: boolean },
 ): Promise<SecretPlace> => {
-  const { config, masterKey, log } = shared;
-  const { secrets, spent } = folderOf(config.dataFolder);
+  const { config, masterKey, log, spent } = shared;
+  const { secrets } = folderOf(config.dataFolder);
   const key = await sealingKey(shared);
   const pages = createSecretPages({ key, base, now: systemClock, canProve });
   const desk = createSecretDesk({
     pages,
     vault: fileVault({ folder: secrets, masterKey }),
-    spent: createSpentFolder(spent, systemClock),
+    spent,
     callerOf: callerBy(gate, mcpUrl),
     log,
   });

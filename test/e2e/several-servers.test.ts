@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { createServer, request as forward } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Result } from "../mcp/hosts.ts";
@@ -75,17 +77,29 @@ const call = async (
   return ((await response.json()) as { result: Round }).result;
 };
 
+/** Two nodes on one database share that and the master key alone; embedded, the data folder is the database. */
+const nodesOn = (database: Database): Record<string, string>[] => {
+  const { environment } = database;
+  const node = (name: string) =>
+    environment["DATABASE_URL"] === undefined
+      ? environment
+      : { ...environment, RECEIVABLES_DATA: join(environment["RECEIVABLES_DATA"] ?? "", name) };
+  const key = { RECEIVABLES_SECRET_KEY: randomBytes(32).toString("base64") };
+  return ["one", "two"].map((name) => ({ ...node(name), ...key, RECEIVABLES_LOG: "warn" }));
+};
+
 describe.each(dialects)("two servers behind one address, on one $name", (dialect) => {
   let database: Database;
   let servers: Running[] = [];
+  let nodes: Record<string, string>[];
   let urls: [string, string];
   let balancer: Balancer;
   let made = 0;
   beforeAll(async () => {
     database = await dialect.create();
-    const env = { ...database.environment, RECEIVABLES_LOG: "warn" };
     // At once: what the first start makes is made once.
-    servers = [1, 2].map(() => startCli(["http", "--port", "0"], env));
+    nodes = nodesOn(database);
+    servers = nodes.map((env) => startCli(["http", "--port", "0"], env));
     const ready: Ready[] = await Promise.all(servers.map(whenReady));
     urls = ready.map(({ baseUrl }) => `${baseUrl}/mcp`) as [string, string];
     balancer = await balance(ready.map(({ baseUrl }) => baseUrl));
@@ -169,7 +183,7 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
   });
 
   it("C-17 a server that is stopped ends the streams that listen, and then itself", async () => {
-    const own = startCli(["http", "--port", "0"], database.environment);
+    const own = startCli(["http", "--port", "0"], nodes[0] ?? {});
     const { mcpUrl = "" } = await whenReady(own);
     const listening = await post(mcpUrl, "subscriptions/listen", { filter: {} }, false);
     expect(listening.status).toBe(200);

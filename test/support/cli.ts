@@ -46,6 +46,7 @@ export type Running = {
   /** What it has printed so far. */
   texts: { stdout: string; stderr: string };
   stdin: NodeJS.WritableStream;
+  hasEnded(): boolean;
   /** Sends a signal, or closes its standard input, and waits for its end. */
   end(
     how: "SIGTERM" | "SIGINT" | "SIGKILL" | "stdin",
@@ -56,13 +57,15 @@ export type Running = {
 export const startCli = (args: string[], env: Env, program = CLI): Running => {
   const child = spawn(process.execPath, [program, ...args], { env: bare(env) });
   const texts = collect(child);
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   return {
     pid: child.pid ?? 0,
     texts,
     stdin: child.stdin,
+    hasEnded,
     async end(how) {
       const began = performance.now();
-      if (child.exitCode === null && child.signalCode === null) {
+      if (!hasEnded()) {
         const closed = once(child, "close");
         if (how === "stdin") child.stdin.end();
         else child.kill(how);
@@ -81,7 +84,9 @@ export type Ready = { event: "ready"; baseUrl: string; extBaseUrl: string; mcpUr
 /** Waits for a server's one line. */
 export const whenReady = async (running: Running): Promise<Ready> => {
   for (let waited = 0; !running.texts.stdout.includes("\n"); waited += 20) {
-    if (waited > 60_000) throw new Error(`not ready: ${running.texts.stderr}`);
+    if (waited > 60_000 || running.hasEnded()) {
+      throw new Error(`not ready: ${running.texts.stderr}`);
+    }
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });

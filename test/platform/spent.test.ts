@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { createSpentRecords } from "../../src/bin/spent.ts";
+import { DAY, MINUTE } from "../../src/kit/clock.ts";
+import { createOauthRecords } from "../../src/platform/store/oauth-records.ts";
+import { onEveryStore } from "../support/platform.ts";
+
+onEveryStore("what may happen once", (at) => {
+  const node = () => {
+    const { store, clock } = at();
+    return createSpentRecords(async () => createOauthRecords(store, clock), clock);
+  };
+
+  it("C-66 is claimed by one of all nodes on a database", async () => {
+    const nodes = Array.from({ length: 8 }, node);
+    const expiresAt = at().clock() + 10 * MINUTE;
+    const claims = await Promise.all(nodes.map(({ claim }) => claim("confirmation-1", expiresAt)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(await node().claim("confirmation-1", expiresAt)).toBe(false);
+    expect(await node().claim("confirmation-2", expiresAt)).toBe(true);
+  });
+
+  it("is forgotten once it has expired", async () => {
+    const { store, clock } = at();
+    await node().claim("confirmation-3", clock() + MINUTE);
+    clock.advance(DAY);
+    await node().claim("confirmation-4", clock() + MINUTE);
+    const rows = await store.read.selectFrom("oauth_records").select("id").execute();
+    expect(rows).toEqual([{ id: "confirmation-4" }]);
+  });
+});
