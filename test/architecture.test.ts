@@ -52,8 +52,8 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   undici: ["src/client"],
   "oidc-provider": ["src/oauth"],
   commander: ["src/bin"],
-  "lru-cache": ["src/mcp/callers.ts", "src/mcp/introspection.ts"],
-  jose: ["src/mcp/issuer.ts"],
+  "lru-cache": ["src/mcp/http/callers.ts", "src/mcp/http/introspection.ts"],
+  jose: ["src/mcp/http/issuer.ts"],
   "@modelcontextprotocol/": ["src/mcp", "src/bin"],
 };
 

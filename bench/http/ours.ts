@@ -6,11 +6,11 @@ import type { Broker } from "../../src/broker/port.ts";
 import type { Reply } from "../../src/client/port.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { createCallLog } from "../../src/mcp/call-log.ts";
-import { openGate, ownCaller } from "../../src/mcp/gate.ts";
+import { createCallLog } from "../../src/mcp/calls/call-log.ts";
+import { openGate, ownCaller } from "../../src/mcp/http/gate.ts";
 import { createHttp } from "../../src/mcp/http.ts";
 import { knownToolsets } from "../../src/mcp/settings.ts";
-import { createSpentFolder } from "../../src/mcp/spent.ts";
+import { createSpentFolder } from "../../src/mcp/calls/spent.ts";
 import { DISPUTE } from "./record.ts";
 
 const LOOPBACK = { host: "127.0.0.1", port: 0 };

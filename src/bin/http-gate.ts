@@ -1,9 +1,9 @@
 import type { RequestListener } from "node:http";
 import { Problem } from "../contract/errors.ts";
 import { isLoopback } from "../kit/network.ts";
-import { createBearerGate } from "../mcp/bearer.ts";
-import { type Gate, openGate, ownCaller } from "../mcp/gate.ts";
-import { verifyStatic } from "../mcp/static-tokens.ts";
+import { createBearerGate } from "../mcp/http/bearer.ts";
+import { type Gate, openGate, ownCaller } from "../mcp/http/gate.ts";
+import { verifyStatic } from "../mcp/http/static-tokens.ts";
 import { builtinEntrance } from "./builtin.ts";
 import { type Identity, sealingKey, type Shared } from "./compose.ts";
 import type { Config, IssuerSettings } from "./config.ts";
@@ -71,7 +71,7 @@ const issuerEntrance = async (shared: Shared, issuer: IssuerSettings): Promise<E
   const { url, audience, clientId, clientSecret } = issuer;
   const profileOf = await openSubjects(config);
   const key = await sealingKey(shared);
-  const { verifyIssued } = await import("../mcp/issuer.ts");
+  const { verifyIssued } = await import("../mcp/http/issuer.ts");
   const client =
     clientId === undefined || clientSecret === undefined
       ? undefined

@@ -1,8 +1,8 @@
 import { systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { createCallLog } from "../mcp/call-log.ts";
-import type { Caller } from "../mcp/gate.ts";
+import { createCallLog } from "../mcp/calls/call-log.ts";
+import type { Caller } from "../mcp/http/gate.ts";
 import type { Needs } from "../mcp/needs.ts";
 import type { Composed } from "./compose.ts";
 import type { Config } from "./config.ts";

@@ -1,7 +1,7 @@
 import { lazily } from "../kit/lazily.ts";
-import type { Caller } from "../mcp/gate.ts";
+import type { Caller } from "../mcp/http/gate.ts";
 import type { Needs } from "../mcp/needs.ts";
-import type { SecretPages } from "../mcp/secret-pages.ts";
+import type { SecretPages } from "../mcp/http/secret-pages.ts";
 import { brokerFor, sealingKey, type Shared } from "./compose.ts";
 import { mcpNeeds } from "./mcp.ts";
 import type { Entrance } from "./http-gate.ts";

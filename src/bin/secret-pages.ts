@@ -1,8 +1,8 @@
 import { fileVault } from "../broker/vault.ts";
 import { systemClock } from "../kit/clock.ts";
-import type { Gate } from "../mcp/gate.ts";
-import { createSecretDesk } from "../mcp/secret-desk.ts";
-import { createSecretPages, type SecretPages } from "../mcp/secret-pages.ts";
+import type { Gate } from "../mcp/http/gate.ts";
+import { createSecretDesk } from "../mcp/http/secret-desk.ts";
+import { createSecretPages, type SecretPages } from "../mcp/http/secret-pages.ts";
 import { sealingKey, type Shared } from "./compose.ts";
 import { folderOf } from "./folder.ts";
 

@@ -1,5 +1,5 @@
 import { type Clock, MINUTE } from "../kit/clock.ts";
-import type { Spent } from "../mcp/spent.ts";
+import type { Spent } from "../mcp/calls/spent.ts";
 import type { Storage } from "../oauth/records.ts";
 
 const KIND = "Spent";

@@ -2,8 +2,8 @@ import { Problem } from "../contract/errors.ts";
 import { randomToken } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { createOnce } from "../kit/once.ts";
-import { SCOPES } from "../mcp/gate.ts";
-import { readTokens, type StaticToken } from "../mcp/static-tokens.ts";
+import { SCOPES } from "../mcp/http/gate.ts";
+import { readTokens, type StaticToken } from "../mcp/http/static-tokens.ts";
 import { readPrivate, stampOf } from "./private-file.ts";
 
 export type TokensFile = {

@@ -1,11 +1,11 @@
 import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { MINUTE } from "../kit/clock.ts";
 import { instructions } from "../../tools/guide.ts";
-import type { ListedTool } from "./every-tool.ts";
+import type { ListedTool } from "./calls/every-tool.ts";
 import { toolList } from "./list.ts";
 import type { Front } from "./needs.ts";
 import { promptList } from "./prompt-list.ts";
-import { offers, resourceList, resourceTemplates } from "./resource-list.ts";
+import { offers, resourceList, resourceTemplates } from "./resources/resource-list.ts";
 
 /** What a server says of itself, whoever asks: it follows from settings alone and needs no platform. */
 export type Face = {

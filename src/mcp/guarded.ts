@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
 import { errorFields, type Log } from "../kit/log.ts";
-import { cleanLine } from "./clean.ts";
+import { cleanLine } from "./answer/clean.ts";
 
 const MOST_CHARACTERS = 700;
 

@@ -5,9 +5,9 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { MINUTE } from "../kit/clock.ts";
-import { CONFIRM_FORM, type Host } from "./confirm.ts";
-import type { Progress } from "./file-upload.ts";
-import type { Opens, UrlPage } from "./hand-over.ts";
+import { CONFIRM_FORM, type Host } from "./calls/confirm.ts";
+import type { Progress } from "./files/file-upload.ts";
+import type { Opens, UrlPage } from "./calls/hand-over.ts";
 import { randomId } from "../kit/ids.ts";
 
 const ANSWER_WITHIN_MS = 10 * MINUTE;

@@ -11,16 +11,16 @@ import {
 import { SECOND, systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
 import { systemWait, within } from "../kit/wait.ts";
-import { type BodyLimits, readBody } from "./body.ts";
-import { createCallers } from "./callers.ts";
-import type { Admitted, Gate } from "./gate.ts";
-import { createListening, type Listening } from "./http-listening.ts";
+import { type BodyLimits, readBody } from "./http/body.ts";
+import { createCallers } from "./http/callers.ts";
+import type { Admitted, Gate } from "./http/gate.ts";
+import { createListening, type Listening } from "./http/http-listening.ts";
 import type { Front } from "./needs.ts";
-import { createRoom, type RoomLimits } from "./room.ts";
-import { createDemands, type Demands } from "./scopes.ts";
+import { createRoom, type RoomLimits } from "./http/room.ts";
+import { createDemands, type Demands } from "./http/scopes.ts";
 import { type BuildServer, createBuildServer } from "./server.ts";
-import { createSessions, type SessionLimits } from "./sessions.ts";
-import { createWatches } from "./watches.ts";
+import { createSessions, type SessionLimits } from "./http/sessions.ts";
+import { createWatches } from "./resources/watches.ts";
 
 export type HttpServer = {
   /** Answers one request to the MCP address. */

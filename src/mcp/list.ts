@@ -1,4 +1,4 @@
-import { everyTool, type ListedTool } from "./every-tool.ts";
+import { everyTool, type ListedTool } from "./calls/every-tool.ts";
 import { isActive, type ListSettings } from "./settings.ts";
 
 const frozen = <T>(value: T): T => {

@@ -1,14 +1,14 @@
 import type { Broker } from "../broker/port.ts";
-import type { CallLog } from "./call-log.ts";
-import type { Caller } from "./gate.ts";
+import type { CallLog } from "./calls/call-log.ts";
+import type { Caller } from "./http/gate.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { Transfers } from "../client/transfers.ts";
 import type { Wait } from "../kit/wait.ts";
-import type { SecretPages } from "./secret-pages.ts";
+import type { SecretPages } from "./http/secret-pages.ts";
 import type { Settings } from "./settings.ts";
-import type { Spent } from "./spent.ts";
+import type { Spent } from "./calls/spent.ts";
 
 /** What one caller's calls of the platform are made with; all servers for that caller share it. */
 export type Needs = {

@@ -5,7 +5,7 @@ import {
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import type { Prompt } from "../../prompts/prompt.ts";
-import { cleanLine } from "./clean.ts";
+import { cleanLine } from "./answer/clean.ts";
 import { nearest } from "../kit/nearest.ts";
 import { activePrompts } from "./prompt-list.ts";
 import type { Settings } from "./settings.ts";

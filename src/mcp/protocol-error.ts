@@ -4,7 +4,7 @@ import {
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
-import { cleanLine } from "./clean.ts";
+import { cleanLine } from "./answer/clean.ts";
 
 /** What a host is told where something goes wrong at an address. */
 export const protocolError = (uri: string, error: unknown): unknown => {

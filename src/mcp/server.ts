@@ -11,10 +11,10 @@ import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
 import { type Face, faceOf } from "./face.ts";
 import type { Front } from "./needs.ts";
-import { checkScope, ownCaller } from "./gate.ts";
+import { checkScope, ownCaller } from "./http/gate.ts";
 import { guarded } from "./guarded.ts";
-import { lasts, serveSubscriptions, type Subscribing } from "./subscriptions.ts";
-import { createWatches } from "./watches.ts";
+import { lasts, serveSubscriptions, type Subscribing } from "./resources/subscriptions.ts";
+import { createWatches } from "./resources/watches.ts";
 import type { Find, Work } from "./work.ts";
 
 const cacheHints = ({ hint }: Face) => ({

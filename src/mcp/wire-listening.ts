@@ -4,9 +4,9 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import type { Log } from "../kit/log.ts";
-import { addressesIn, hear, type Hearing } from "./heard.ts";
+import { addressesIn, hear, type Hearing } from "./resources/heard.ts";
 import type { MessageId } from "./known.ts";
-import type { Subscribing } from "./subscriptions.ts";
+import type { Subscribing } from "./resources/subscriptions.ts";
 
 /**
  * Watches what a host of 2026 listens for over a wire. The SDK answers such requests itself and tells nobody of them,

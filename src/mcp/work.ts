@@ -1,17 +1,17 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Tool } from "../../tools/tool.ts";
-import { activeTools } from "./active-tools.ts";
-import { type CallTool, createCallTool } from "./call.ts";
-import { cleanLine } from "./clean.ts";
-import { createComplete } from "./complete.ts";
-import { createReadState } from "./export-run-resources.ts";
-import type { Asking, Caller, Scope } from "./gate.ts";
+import { activeTools } from "./calls/active-tools.ts";
+import { type CallTool, createCallTool } from "./calls/call.ts";
+import { cleanLine } from "./answer/clean.ts";
+import { createComplete } from "./resources/complete.ts";
+import { createReadState } from "./resources/export-run-resources.ts";
+import type { Asking, Caller, Scope } from "./http/gate.ts";
 import { hostOf, opensOf, progressOf } from "./host.ts";
 import { nearest } from "../kit/nearest.ts";
 import type { Needs } from "./needs.ts";
 import { createGetPrompt, type GetPrompt } from "./prompts.ts";
-import { createReadResource, type ReadResource } from "./resources.ts";
-import { scopeOf } from "./scopes.ts";
+import { createReadResource, type ReadResource } from "./resources/resources.ts";
+import { scopeOf } from "./http/scopes.ts";
 
 /** Everything that calls the platform. Loaded, with contract and schemas, when a host first asks for it. */
 export type Work = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLog, silentLog } from "../../src/kit/log.ts";
-import { type BearerNeeds, createBearerGate } from "../../src/mcp/bearer.ts";
+import { type BearerNeeds, createBearerGate } from "../../src/mcp/http/bearer.ts";
 
 const RESOURCE = new URL("https://mcp.example/receivables/mcp");
 const METADATA = "https://mcp.example/.well-known/oauth-protected-resource/receivables/mcp";

@@ -1,4 +1,4 @@
-import { admitted, type Gate, SCOPES } from "../../src/mcp/gate.ts";
+import { admitted, type Gate, SCOPES } from "../../src/mcp/http/gate.ts";
 
 /** Whoever says their name is believed: how names are proven is the gate's own concern. */
 export const believing: Gate = {

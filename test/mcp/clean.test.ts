@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clean, cleanLine, cleanText } from "../../src/mcp/clean.ts";
+import { clean, cleanLine, cleanText } from "../../src/mcp/answer/clean.ts";
 import { ESC, HARMLESS, HOSTILE } from "./hostile.ts";
 
 describe("C-74 text from outside", () => {

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { createSpentFolder } from "../../src/mcp/spent.ts";
+import { createSpentFolder } from "../../src/mcp/calls/spent.ts";
 import {
   HOSTS,
   KEY,

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Transfers } from "../../src/client/transfers.ts";
 import { Problem } from "../../src/contract/errors.ts";
-import { estimateTokens } from "../../src/mcp/tokens.ts";
+import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
 import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
 import { disputeFile } from "./records.ts";
 import { type Play, scripted } from "./script.ts";

@@ -7,7 +7,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { activeTools } from "../../src/mcp/active-tools.ts";
+import { activeTools } from "../../src/mcp/calls/active-tools.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { connectionOf } from "../support/pdf.ts";
@@ -15,7 +15,7 @@ import { onEveryStore, type Person, type TestPlatform } from "../support/platfor
 import { type Records, seed } from "../support/records.ts";
 import { type Arguments, SAMPLES } from "../support/samples.ts";
 import { CLIENTS, type Driver, DOORS } from "./doors.ts";
-import type { Confirmation } from "../../src/mcp/refusal.ts";
+import type { Confirmation } from "../../src/mcp/answer/refusal.ts";
 import { ALL, needsOf, type Result } from "./hosts.ts";
 
 /** Sends and receives files by URL, which no platform in process has; `e2e/dispute-files` calls them over both doors. */

@@ -6,11 +6,11 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { Broker } from "../../src/broker/port.ts";
 import type { Transfers } from "../../src/client/transfers.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
-import { openGate, SCOPES } from "../../src/mcp/gate.ts";
+import { openGate, SCOPES } from "../../src/mcp/http/gate.ts";
 import type { Front, Needs } from "../../src/mcp/needs.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { knownToolsets, type Settings } from "../../src/mcp/settings.ts";
-import { createSpentFolder } from "../../src/mcp/spent.ts";
+import { createSpentFolder } from "../../src/mcp/calls/spent.ts";
 import { spentFolder } from "./spent-folder.ts";
 
 export type Reply = ElicitResult | Error;

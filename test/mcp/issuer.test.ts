@@ -2,9 +2,9 @@ import { generateKeyPair, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createLog, silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { createBearerGate } from "../../src/mcp/bearer.ts";
-import type { Gate } from "../../src/mcp/gate.ts";
-import { type IssuerNeeds, verifyIssued } from "../../src/mcp/issuer.ts";
+import { createBearerGate } from "../../src/mcp/http/bearer.ts";
+import type { Gate } from "../../src/mcp/http/gate.ts";
+import { type IssuerNeeds, verifyIssued } from "../../src/mcp/http/issuer.ts";
 import { CLIENT, type Issuer, startIssuer } from "../support/issuer.ts";
 
 const RESOURCE = "https://mcp.example/mcp";

@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterEach, describe, expect, it } from "vitest";
 import { mcpListener, type Patience, serve, type Served } from "../../src/bin/serve.ts";
 import { SECOND } from "../../src/kit/clock.ts";
-import { admitted, type Gate, SCOPES } from "../../src/mcp/gate.ts";
+import { admitted, type Gate, SCOPES } from "../../src/mcp/http/gate.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "../../src/mcp/http.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { rawRequest, rawSocket } from "../support/raw-socket.ts";

@@ -2,8 +2,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
-import { type Callers, createCallers } from "../../src/mcp/callers.ts";
-import { type Admitted, admitted, type Caller, SCOPES } from "../../src/mcp/gate.ts";
+import { type Callers, createCallers } from "../../src/mcp/http/callers.ts";
+import { type Admitted, admitted, type Caller, SCOPES } from "../../src/mcp/http/gate.ts";
 import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
 import type { Front, Needs } from "../../src/mcp/needs.ts";
 import type { Work } from "../../src/mcp/work.ts";

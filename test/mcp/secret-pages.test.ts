@@ -6,12 +6,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Vault } from "../../src/broker/port.ts";
 import { fileVault } from "../../src/broker/vault.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { activeTools } from "../../src/mcp/active-tools.ts";
-import { createCallTool } from "../../src/mcp/call.ts";
-import { createHandOver } from "../../src/mcp/hand-over.ts";
-import { createSecretDesk } from "../../src/mcp/secret-desk.ts";
-import { createSecretPages, type Way } from "../../src/mcp/secret-pages.ts";
-import { createSpentFolder } from "../../src/mcp/spent.ts";
+import { activeTools } from "../../src/mcp/calls/active-tools.ts";
+import { createCallTool } from "../../src/mcp/calls/call.ts";
+import { createHandOver } from "../../src/mcp/calls/hand-over.ts";
+import { createSecretDesk } from "../../src/mcp/http/secret-desk.ts";
+import { createSecretPages, type Way } from "../../src/mcp/http/secret-pages.ts";
+import { createSpentFolder } from "../../src/mcp/calls/spent.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import {
   type Browser,

@@ -4,10 +4,10 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { admitted, SCOPES } from "../../src/mcp/gate.ts";
+import { admitted, SCOPES } from "../../src/mcp/http/gate.ts";
 import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
-import { createSessions, type Sessions } from "../../src/mcp/sessions.ts";
+import { createSessions, type Sessions } from "../../src/mcp/http/sessions.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { needsOf, OPEN } from "./hosts.ts";
 import { scripted } from "./script.ts";

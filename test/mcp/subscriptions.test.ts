@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import type { Caller } from "../../src/mcp/gate.ts";
+import type { Caller } from "../../src/mcp/http/gate.ts";
 import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
 import type { Needs } from "../../src/mcp/needs.ts";
 import { believing } from "./believing.ts";

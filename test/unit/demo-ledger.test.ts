@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { AccountFields } from "../../src/contract/operations/accounts.ts";
 import { StoredDocument } from "../../src/contract/operations/documents.ts";
 import { DAY } from "../../src/kit/clock.ts";
-import { cleanText } from "../../src/mcp/clean.ts";
+import { cleanText } from "../../src/mcp/answer/clean.ts";
 import { type DemoRows, generateDemo } from "../../src/platform/demo/generate.ts";
 import { LOGINS } from "../../src/platform/demo/people.ts";
 import { move } from "../../src/platform/services/documents/status.ts";

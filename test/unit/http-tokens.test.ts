@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeTokensFile, openTokensFile } from "../../src/bin/tokens-file.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { readTokens, type StaticToken, verifyStatic } from "../../src/mcp/static-tokens.ts";
+import { readTokens, type StaticToken, verifyStatic } from "../../src/mcp/http/static-tokens.ts";
 
 const A = `canary-${"a".repeat(40)}`;
 const B = `canary-${"b".repeat(40)}`;

@@ -7,7 +7,7 @@ import {
   type RunsState,
   WATCH_LIMITS,
   type Watches,
-} from "../../src/mcp/watches.ts";
+} from "../../src/mcp/resources/watches.ts";
 
 /** A platform with one schedule, and time that passes only when somebody sleeps. */
 const world = (chance = 0) => {

@@ -3,7 +3,7 @@ import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createLog } from "../../kit/log.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "../../mcp/http.ts";
-import { SECRETS_PATH } from "../../mcp/secret-pages.ts";
+import { SECRETS_PATH } from "../../mcp/http/secret-pages.ts";
 import { createShared, type Shared } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { connectHints } from "../connect.ts";

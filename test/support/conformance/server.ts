@@ -7,9 +7,9 @@ import {
 import { z } from "zod";
 import { mcpListener, serve, type Served } from "../../../src/bin/serve.ts";
 import { silentLog } from "../../../src/kit/log.ts";
-import { openGate, SCOPES } from "../../../src/mcp/gate.ts";
+import { openGate, SCOPES } from "../../../src/mcp/http/gate.ts";
 import { createDoor } from "../../../src/mcp/http.ts";
-import { createDemands } from "../../../src/mcp/scopes.ts";
+import { createDemands } from "../../../src/mcp/http/scopes.ts";
 import { addAsking } from "./asking.ts";
 import { said } from "./content.ts";
 import { addPrompts, addResources, addUtilities } from "./rest.ts";

@@ -1,0 +1,39 @@
+import { ERRORS, type Code, type Fault, Problem } from "../../contract/errors.ts";
+
+/** Refusals that only the MCP server knows: a person did not say yes, or could not be asked. */
+export const OWN_CODES = {
+  declined: 403,
+  confirmation_required: 428,
+  confirmation_invalid: 409,
+  confirmation_unavailable: 403,
+} as const;
+
+export type OwnRefusal = keyof typeof OWN_CODES;
+export type RefusalCode = OwnRefusal | Code;
+
+/** How a host may confirm what it cannot ask a person about. */
+export type Confirmation = { confirmationToken: string; expiresAt: string; summary: string };
+
+/** A confirmation that did not come about. Nothing has been changed. */
+export class Refusal extends Error {
+  readonly code: OwnRefusal;
+  readonly confirmation: Confirmation | undefined;
+
+  constructor(code: OwnRefusal, message: string, confirmation?: Confirmation) {
+    super(message);
+    this.name = "Refusal";
+    this.code = code;
+    this.confirmation = confirmation;
+  }
+}
+
+export const statusOf = (code: RefusalCode): number =>
+  code in OWN_CODES ? OWN_CODES[code as OwnRefusal] : ERRORS[code as Code].status;
+
+export const badArguments = (message: string, errors: Fault[]): Problem =>
+  new Problem("invalid_request", message, { errors });
+
+export const badCursor = (message: string): Problem =>
+  new Problem("invalid_parameter", message, {
+    errors: [{ field: "cursor", code: "format", message: "cannot be used here" }],
+  });

@@ -1,0 +1,130 @@
+import { createHmac, createSecretKey } from "node:crypto";
+import { appendFile, mkdir, readdir, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { type Clock, iso } from "../../kit/clock.ts";
+import { randomToken } from "../../kit/ids.ts";
+import { errorFields, type Log } from "../../kit/log.ts";
+import { canonical } from "./binding.ts";
+
+/** One call of a tool, as it is kept: who, what and how it ended, never a value or a secret. */
+export type CalledTool = {
+  /** The id of whoever called this server. */
+  caller: string;
+  tenantId: string;
+  /** Whose credential was used. */
+  principal: string;
+  tool: string;
+  args: Record<string, unknown>;
+  /** `done`, `asked`, or the code of the refusal. */
+  outcome: string;
+  ms: number;
+  /** Of the last exchange with the platform, by which its own log knows the call. */
+  requestId: string | null;
+};
+
+/** The MCP server's own log of tool calls. */
+export type CallLog = {
+  /** Resolves once the line stands in the file, and also where it cannot be written: that is logged. */
+  record(call: CalledTool): Promise<void>;
+};
+
+export type CallLogNeeds = {
+  path: string;
+  /** By which hosts reach this server. */
+  door: "stdio" | "http";
+  /** Without it nobody can guess a value from its hash. */
+  key: Buffer;
+  now: Clock;
+  log: Log;
+};
+
+export const MOST_BYTES = 10 * 1024 * 1024;
+const FILES_KEPT = 10;
+const HASH_CHARACTERS = 22;
+
+const rotatedName = (path: string): RegExp => {
+  const ending = extname(path);
+  const stem = basename(path, ending).replace(/[^\w-]/g, String.raw`\$&`);
+  return new RegExp(String.raw`^${stem}-\d{4}-.*${ending.replace(".", String.raw`\.`)}$`);
+};
+
+/** The log's files, oldest first; the last is the one that is written. */
+export const callLogFiles = async (path: string): Promise<string[]> => {
+  const names = await readdir(dirname(path)).catch((): string[] => []);
+  const rotated = names.filter((name) => rotatedName(path).test(name)).toSorted();
+  const current = names.includes(basename(path)) ? [basename(path)] : [];
+  return [...rotated, ...current].map((name) => join(dirname(path), name));
+};
+
+// A name of its own, so that of two processes that rotate at once neither overwrites what the other put away.
+const putAway = async (path: string, now: number): Promise<void> => {
+  const ending = extname(path);
+  const mark = `${iso(now).replaceAll(":", "")}-${randomToken().slice(0, 6)}`;
+  await rename(path, `${path.slice(0, path.length - ending.length)}-${mark}${ending}`);
+  const files = await callLogFiles(path);
+  const old = files.filter((file) => file !== path).slice(0, -(FILES_KEPT - 1));
+  await Promise.all(old.map((file) => unlink(file).catch(() => {})));
+};
+
+const sizeOf = async (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+/** Writes at once what has come while the last write was under way; each promise settles with the write it was in. */
+const gathered = (write: (lines: string) => Promise<void>): ((line: string) => Promise<void>) => {
+  let waiting = "";
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  const begin = async (): Promise<void> => {
+    await last.catch(() => {});
+    const lines = waiting;
+    [waiting, next] = ["", undefined];
+    await write(lines);
+  };
+  return (line) => {
+    waiting += line;
+    if (next === undefined) {
+      next = begin();
+      last = next;
+    }
+    return next;
+  };
+};
+
+/** A log of one JSON line per call that several processes may write at once. */
+export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): CallLog => {
+  // Made once: a key costs more to make than to use.
+  const secret = createSecretKey(key);
+  const hashOf = (args: Record<string, unknown>): string =>
+    createHmac("sha256", secret)
+      .update(`tool arguments ${canonical(args)}`)
+      .digest("base64url")
+      .slice(0, HASH_CHARACTERS);
+
+  const append = async (lines: string): Promise<void> => {
+    if ((await sizeOf(path)) >= MOST_BYTES) await putAway(path, now()).catch(() => {});
+    await appendFile(path, lines, { mode: 0o600 });
+  };
+
+  const write = (lines: string): Promise<void> =>
+    append(lines).catch(async () => {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await append(lines);
+    });
+
+  const writeTogether = gathered(write);
+
+  return {
+    async record({ args, ...call }) {
+      const { caller, tenantId, principal, tool, outcome, ms, requestId } = call;
+      const names = Object.keys(args).toSorted();
+      const said = { arguments: names, argumentsHash: hashOf(args), outcome, ms, requestId };
+      const line = { time: iso(now()), door, caller, tenantId, principal, tool, ...said };
+      await writeTogether(`${JSON.stringify(line)}\n`).catch((error: unknown) =>
+        log.warn("call_log.failed", errorFields(error)),
+      );
+    },
+  };
+};

@@ -1,0 +1,184 @@
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { Broker } from "../../broker/port.ts";
+import type { Reply } from "../../client/port.ts";
+import { randomId } from "../../kit/ids.ts";
+import { errorFields } from "../../kit/log.ts";
+import { systemWait } from "../../kit/wait.ts";
+import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
+import type { Tool } from "../../../tools/tool.ts";
+import { act } from "./act.ts";
+import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../answer/answer.ts";
+import { type Given, readArguments } from "./arguments.ts";
+import { type Consented, createConfirm, type Host } from "./confirm.ts";
+import { createCursors } from "../answer/cursor.ts";
+import { failed, tell } from "../answer/failure.ts";
+import { MAX_EMBEDDED_BYTES, withFile } from "../files/file-answer.ts";
+import { createDownload } from "../files/file-download.ts";
+import { createUpload, type Progress } from "../files/file-upload.ts";
+import { createHandOver, type Opens } from "./hand-over.ts";
+import { keptIn } from "./keep.ts";
+import { isCreating, isPaged } from "./kinds.ts";
+import type { Needs } from "../needs.ts";
+import { createPace } from "./pace.ts";
+import { readList } from "../answer/pages.ts";
+import { askingOf, asksAbout } from "./question.ts";
+import { Refusal } from "../answer/refusal.ts";
+
+export type ToolCall = {
+  tool: Tool;
+  args: Record<string, unknown>;
+  host: Host;
+  opens: Opens;
+  signal: AbortSignal;
+  /** Tells the host how far the call has come, where it wants to know. */
+  progress: Progress;
+};
+
+export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequiredResult>;
+
+/** A call with the broker that works for it. */
+export type Working = ToolCall & { broker: Broker };
+
+const createCall = (needs: Needs) => {
+  const { key, spent, now, settings, newId = randomId } = needs;
+  const cursors = createCursors(key, now);
+  const confirm = createConfirm({ key, spent, now, setting: settings.confirm });
+
+  const { caller, secretPages: pages, wait = systemWait } = needs;
+  const handOver = pages && createHandOver({ key, pages, caller, now, wait });
+  const { tenantId, principal } = needs.broker;
+  const purposeOf = ({ name }: Tool, args: unknown) => ({
+    tool: name,
+    args,
+    tenantId,
+    principal,
+    caller,
+  });
+
+  /** What takes several operations and a transfer. */
+  const works: Record<string, (call: Working, given: Given) => Promise<CallToolResult>> = {
+    [uploadFile.id]: createUpload(needs),
+    [downloadFile.id]: createDownload(needs).download,
+  };
+
+  const list = async ({ tool, signal, broker }: Working, { args, cursor }: Given) => {
+    const purpose = purposeOf(tool, args);
+    const from = cursor === undefined ? null : cursors.open(cursor, purpose);
+    const ask = (page: Record<string, unknown>) =>
+      broker.call(tool.operation, page, { tool: tool.name, signal });
+    const budget = listBudget(settings.answerTokens);
+    const read = await readList(tool.operation, args, ask, { from, budget, now });
+    const { position } = read;
+    const next = position === null ? null : cursors.seal(position, purpose);
+    return present(listAnswer(tool.operation, read, next, args));
+  };
+
+  const one = async (call: Working, given: Given, ifAbsent: boolean) => {
+    const { tool, signal, broker } = call;
+    const { operation, name } = tool;
+    const { output, reply } = await act(broker, operation, given.args, {
+      tool: name,
+      signal,
+      ifMatch: given.ifMatch,
+      ...(ifAbsent ? { ifAbsent } : {}),
+      ...(operation.file ? { maxFileBytes: MAX_EMBEDDED_BYTES } : {}),
+      idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
+    });
+    const { answerTokens } = settings;
+    const fitted = recordAnswer(output, { answerTokens, etag: reply.etag });
+    const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
+    const answer = { ...fitted, notes };
+    const kept = keptIn(operation, output);
+    if (kept !== undefined && handOver !== undefined) {
+      const purpose = purposeOf(tool, { args: given.args, ifMatch: given.ifMatch });
+      const handed = await handOver.begin({ answer, kept, purpose, host: call.opens });
+      return "ask" in handed ? handed.ask : present(handed.answer);
+    }
+    const result = present(answer);
+    return operation.file ? withFile(result, answer.structured, reply.bytes) : result;
+  };
+
+  const consent = async (
+    { tool, host, signal, broker }: Working,
+    given: Given,
+  ): Promise<Consented> => {
+    const { args, ifMatch, confirmationToken } = given;
+    if (!asksAbout(tool, args)) return { etag: null };
+    return confirm({
+      asking: () => askingOf(broker, tool, args, { tool: tool.name, signal }),
+      open: tool.operation.upsert,
+      purpose: purposeOf(tool, { args, ifMatch }),
+      host,
+      token: confirmationToken,
+    });
+  };
+
+  return async (call: Working) => {
+    const given = readArguments(call.tool, call.args);
+    const own = works[call.tool.operation.id];
+    if (own !== undefined) return own(call, given);
+    if (isPaged(call.tool.operation)) return list(call, given);
+    const { args, ifMatch: expected } = given;
+    const before = handOver?.resume(call.opens, purposeOf(call.tool, { args, ifMatch: expected }));
+    if (before !== undefined) return present(before);
+    const consented = await consent(call, given);
+    if ("ask" in consented) return consented.ask;
+    const ifMatch = given.ifMatch ?? consented.etag ?? undefined;
+    const isAbsent = ifMatch === undefined && consented.absent === true;
+    return one(call, { ...given, ifMatch }, isAbsent);
+  };
+};
+
+/** The same broker, and the request id of the last exchange through it. */
+const watched = (broker: Broker) => {
+  let requestId: string | null = null;
+  const noted = async (exchange: Promise<Reply>): Promise<Reply> => {
+    const reply = await exchange;
+    ({ requestId } = reply);
+    return reply;
+  };
+  const working: Broker = {
+    ...broker,
+    call: (...exchange) => noted(broker.call(...exchange)),
+    login: (options) => noted(broker.login(options)),
+    verify: (options) => noted(broker.verify(options)),
+    logout: (options) => noted(broker.logout(options)),
+  };
+  return { working, lastRequestId: () => requestId };
+};
+
+const outcomeOf = (result: CallToolResult | InputRequiredResult): string =>
+  "content" in result ? "done" : "asked";
+
+/** Calls tools; whatever goes wrong becomes a result that says what happened and what to do. */
+export const createCallTool = (needs: Needs): CallTool => {
+  const call = createCall(needs);
+  const pass = createPace(needs.settings.callsPerMinute, needs.now);
+  const { broker, caller, callLog, log, now, newId = randomId } = needs;
+  const { tenantId, principal } = broker;
+  return async (request) => {
+    const { tool, args, signal } = request;
+    const started = now();
+    const { working, lastRequestId } = watched(broker);
+    const record = (outcome: string, requestId: string | null) => {
+      const called = { caller, tenantId, principal, tool: tool.name, args };
+      return callLog.record({ ...called, outcome, ms: now() - started, requestId });
+    };
+    try {
+      pass();
+      const result = await call({ ...request, broker: working });
+      log.info("tool.called", { tool: tool.name, ms: now() - started });
+      await record(outcomeOf(result), lastRequestId());
+      return result;
+    } catch (error) {
+      const problem = tell(error, tool, newId());
+      const { code, requestId } = problem;
+      log.info("tool.refused", { tool: tool.name, ms: now() - started, code, requestId });
+      if (code === "internal" && !signal.aborted) {
+        log.error("tool.failed", { tool: tool.name, requestId, ...errorFields(error) });
+      }
+      await record(code, requestId ?? lastRequestId());
+      return failed(problem, error instanceof Refusal ? error.confirmation : undefined);
+    }
+  };
+};

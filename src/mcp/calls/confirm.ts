@@ -1,0 +1,138 @@
+import {
+  inputRequired,
+  type InputRequiredResult,
+  inputResponse,
+  type InputResponseView,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { type Clock, iso, MINUTE } from "../../kit/clock.ts";
+import { randomToken } from "../../kit/ids.ts";
+import { createSeal, type Seal } from "../../kit/seal.ts";
+import { bindingOf, type Purpose } from "./binding.ts";
+import type { Asking } from "./question.ts";
+import { Refusal } from "../answer/refusal.ts";
+import type { Settings } from "../settings.ts";
+import type { Spent } from "./spent.ts";
+
+/** How a person behind the host can be reached during this call. */
+export type Host =
+  | { asks: "never" }
+  /** The protocol of 2025: the question goes out while the call waits. */
+  | { asks: "now"; ask(question: string): Promise<unknown> }
+  /** The protocol of 2026: the call ends with the question and comes again with the answer. */
+  | { asks: "by_round"; responses: Record<string, unknown> | undefined; state: unknown };
+
+export type Question = {
+  /** Made only when somebody may be asked. */
+  asking: () => Promise<Asking>;
+  /** Whether it may turn out that nobody needs to be asked. */
+  open: boolean;
+  purpose: Purpose;
+  host: Host;
+  token: string | undefined;
+};
+
+/** The question that goes out, or leave to act; on the record with this ETag and no other, or on none where it is absent. */
+export type Consented =
+  | { ask: InputRequiredResult }
+  | { etag: string | null; absent?: boolean | undefined };
+
+export type Confirm = (question: Question) => Promise<Consented>;
+
+const LIFE_MS = 10 * MINUTE;
+const KEY = "confirm";
+const FORM = z.object({ confirm: z.boolean().meta({ title: "Confirm" }) });
+
+/** The form as plain JSON Schema, for hosts that are asked directly. */
+export const CONFIRM_FORM = {
+  type: "object" as const,
+  properties: { confirm: { type: "boolean" as const, title: "Confirm" } },
+  required: ["confirm"],
+};
+
+const Sealed = z.tuple([z.string(), z.string(), z.number(), z.string().nullable()]);
+
+const declined = () => new Refusal("declined", "The person did not confirm; nothing was changed.");
+
+const invalid = (why: string) =>
+  new Refusal("confirmation_invalid", `The confirmation ${why}; nothing was changed.`);
+
+const unavailable = () =>
+  new Refusal(
+    "confirmation_unavailable",
+    "This asks a person first, and the host cannot ask one; nothing was changed.",
+  );
+
+const isYes = (view: InputResponseView): boolean =>
+  view.kind === "elicit" &&
+  view.action === "accept" &&
+  FORM.safeParse(view.content).data?.confirm === true;
+
+/** The one place where a person is asked. No answer, or any other than yes, means no. */
+export const createConfirm = ({
+  key,
+  spent,
+  now,
+  setting,
+}: {
+  key: Buffer;
+  spent: Spent;
+  now: Clock;
+  setting: Settings["confirm"];
+}): Confirm => {
+  // Apart, so that the state of a dialog never passes for a token and skips the dialog.
+  const tokens = createSeal(key, "mcp/confirmation-token");
+  const states = createSeal(key, "mcp/confirmation-state");
+
+  const mint = (seal: Seal, purpose: Purpose, etag: string | null) => {
+    const expiresAt = now() + LIFE_MS;
+    return { sealed: seal.seal([randomToken(), bindingOf(purpose), expiresAt, etag]), expiresAt };
+  };
+
+  const redeem = async (seal: Seal, sealed: unknown, purpose: Purpose): Promise<Consented> => {
+    const { success, data } = Sealed.safeParse(
+      typeof sealed === "string" ? seal.open(sealed) : undefined,
+    );
+    if (!success) throw invalid("is not one that this server gave");
+    const [id, binding, expiresAt, etag] = data;
+    if (binding !== bindingOf(purpose)) throw invalid("was given for another call");
+    if (expiresAt < now()) throw invalid("has expired");
+    if (!(await spent.claim(id, expiresAt))) throw invalid("has been used");
+    return { etag };
+  };
+
+  const demand = (purpose: Purpose, summary: string, etag: string | null): Refusal => {
+    if (setting === "refuse") return unavailable();
+    const { sealed, expiresAt } = mint(tokens, purpose, etag);
+    return new Refusal("confirmation_required", `Needs a person's consent: ${summary}`, {
+      confirmationToken: sealed,
+      expiresAt: iso(expiresAt),
+      summary,
+    });
+  };
+
+  const ask = (purpose: Purpose, message: string, etag: string | null): InputRequiredResult =>
+    inputRequired({
+      inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema: FORM }) },
+      requestState: mint(states, purpose, etag).sealed,
+    });
+
+  return async ({ host, token, purpose, asking, open }) => {
+    if (token !== undefined && setting === "token") return redeem(tokens, token, purpose);
+    if (host.asks === "by_round") {
+      const view = inputResponse(host.responses, KEY);
+      if (view.kind !== "missing") {
+        if (!isYes(view)) throw declined();
+        return redeem(states, host.state, purpose);
+      }
+    }
+    if (host.asks === "never" && setting === "refuse" && !open) throw unavailable();
+    const { summary, etag } = await asking();
+    if (summary === null) return { etag, absent: open };
+    if (host.asks === "never") throw demand(purpose, summary, etag);
+    if (host.asks === "by_round") return { ask: ask(purpose, summary, etag) };
+    const answer = await host.ask(summary);
+    if (!isYes(inputResponse({ [KEY]: answer }, KEY))) throw declined();
+    return { etag };
+  };
+};

@@ -1,0 +1,68 @@
+import { isJsonContentType, readRequestBody } from "@modelcontextprotocol/server";
+import { SECOND } from "../../kit/clock.ts";
+import { refused } from "./refused.ts";
+
+/** How long a request may be, and how long it may take to come. */
+export type BodyLimits = { bytes: number; ms: number };
+
+export const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
+
+// The connection stays: whoever is still sending would not read the answer on one that is closed.
+const tooLarge = ({ bytes }: BodyLimits): Response =>
+  refused(413, {
+    code: -32_000,
+    message: `The request is longer than ${bytes} bytes; send less at once.`,
+  });
+
+const tooSlow = ({ ms }: BodyLimits): Response =>
+  refused(
+    408,
+    { code: -32_000, message: `The request took longer than ${ms / SECOND} seconds to come.` },
+    { Connection: "close" },
+  );
+
+const unreadable = (): Response =>
+  refused(400, { code: -32_700, message: "The request's body is not JSON." });
+
+/** A body of a known length is read at once; any other as far as it may go. */
+const textOf = async (request: Request, { bytes }: BodyLimits): Promise<string | undefined> => {
+  const length = request.headers.get("content-length");
+  if (length !== null) return Number(length) > bytes ? undefined : request.text();
+  const body = await readRequestBody(request, bytes);
+  return body.tooLarge ? undefined : body.text;
+};
+
+const inTime = async <T>(reading: Promise<T>, ms: number, late: () => T): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<T>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(late());
+    }, ms);
+  });
+  try {
+    return await Promise.race([reading, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const read = async (request: Request, limits: BodyLimits): Promise<unknown> => {
+  const text = await textOf(request, limits).catch(() => "");
+  if (text === undefined) return tooLarge(limits);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return unreadable();
+  }
+};
+
+/** What a request says, read once for all who need it, or the answer that refuses it; undefined where it says nothing. */
+export const readBody = async (
+  request: Request,
+  limits: BodyLimits = BODY_LIMITS,
+): Promise<unknown> => {
+  if (request.method !== "POST") return undefined;
+  // Left as it is for the SDK, which refuses it.
+  if (!isJsonContentType(request.headers.get("content-type"))) return undefined;
+  return inTime(read(request, limits), limits.ms, () => tooSlow(limits));
+};

@@ -1,0 +1,100 @@
+import { LRUCache } from "lru-cache";
+import { type Clock, MINUTE } from "../../kit/clock.ts";
+import { errorFields } from "../../kit/log.ts";
+import { type Caller, callerOf } from "./gate.ts";
+import type { Front, Needs } from "../needs.ts";
+import type { Find, Work } from "../work.ts";
+
+/** For how many callers at once work is kept ready, and for how long without a request from them. */
+export type CallerLimits = { most: number; idleMs: number };
+
+export const CALLER_LIMITS: CallerLimits = { most: 500, idleMs: 30 * MINUTE };
+
+export type Callers = {
+  /** What works for the caller of a request, and for nobody else, as long as `use` takes. */
+  find: Find;
+  count(): number;
+  /** Closes what nobody has used for too long; it happens each minute by itself. */
+  sweep(): void;
+  /** Resolves once everything is closed. */
+  close(): Promise<void>;
+};
+
+type Ready = { needs: Needs; work: Work };
+type Kept = {
+  ready: Promise<Ready>;
+  /** Requests under way: what is in use is not closed, only forgotten. */
+  uses: number;
+  forgotten: boolean;
+};
+
+export type CallersNeeds = { front: Front; now: Clock };
+
+/** Each caller's own credential, session with the platform, and everything built on them: made once, closed when idle. */
+export const createCallers = (
+  { front: { open, log }, now }: CallersNeeds,
+  { most, idleMs }: CallerLimits = CALLER_LIMITS,
+): Callers => {
+  const closing = new Set<Promise<void>>();
+
+  const shut = (one: Kept): void => {
+    const closed = one.ready
+      .then(
+        ({ needs }) => needs.broker.close(),
+        () => {},
+      )
+      .catch((error: unknown) => log.warn("caller.close_failed", errorFields(error)))
+      .finally(() => closing.delete(closed));
+    closing.add(closed);
+  };
+
+  const kept = new LRUCache<string, Kept>({
+    max: most,
+    ttl: idleMs,
+    ttlResolution: 0,
+    updateAgeOnGet: true,
+    perf: { now },
+    dispose(one) {
+      one.forgotten = true;
+      if (one.uses === 0) shut(one);
+    },
+  });
+  const timer = setInterval(() => kept.purgeStale(), MINUTE).unref();
+
+  const make = (caller: Caller): Kept => {
+    const one: Kept = { ready: prepared(open, caller), uses: 0, forgotten: false };
+    kept.set(caller.id, one);
+    one.ready.catch(() => {
+      // What could not be opened may be open to the next request.
+      if (kept.peek(caller.id) === one) kept.delete(caller.id);
+    });
+    return one;
+  };
+
+  return {
+    async find(asking, use) {
+      const caller = callerOf(asking);
+      const one = kept.get(caller.id) ?? make(caller);
+      one.uses += 1;
+      try {
+        const { work } = await one.ready;
+        return await use(work, caller);
+      } finally {
+        one.uses -= 1;
+        if (one.forgotten && one.uses === 0) shut(one);
+      }
+    },
+    count: () => kept.size,
+    sweep: () => kept.purgeStale(),
+    async close() {
+      clearInterval(timer);
+      kept.clear();
+      await Promise.all(closing);
+    },
+  };
+};
+
+const prepared = async (open: Front["open"], caller: Caller): Promise<Ready> => {
+  const [{ createWork }, needs] = await Promise.all([import("../work.ts"), open(caller)]);
+  return { needs, work: createWork(needs) };
+};

@@ -1,0 +1,90 @@
+import {
+  createMcpHandler,
+  type McpHttpHandler,
+  type ServerEvent,
+  type ServerEventBus,
+} from "@modelcontextprotocol/server";
+import { errorFields, type Log } from "../../kit/log.ts";
+import type { Admitted } from "./gate.ts";
+import { addressesIn, hear } from "../resources/heard.ts";
+import type { BuildServer } from "../server.ts";
+import type { Subscribing } from "../resources/subscriptions.ts";
+
+/** How many requests to listen each caller may have open. */
+const MOST = 50;
+
+export type Listening = {
+  /** Answers a request of 2026 to listen, by a stream that lasts until either side ends it; its body has been read. */
+  answer(request: Request, by: Admitted, body: unknown): Promise<Response>;
+  close(): Promise<void>;
+};
+
+const paramsIn = (said: unknown): unknown =>
+  typeof said === "object" && said !== null && "params" in said ? said.params : undefined;
+
+const idIn = (said: unknown): unknown =>
+  typeof said === "object" && said !== null && "id" in said ? said.id : null;
+
+const refused = (said: unknown): Response =>
+  Response.json({
+    jsonrpc: "2.0",
+    id: idIn(said),
+    error: { code: -32_603, message: `At most ${MOST} requests to listen can be open at a time.` },
+  });
+
+/** Hosts of 2026 that listen over HTTP: each hears of what its own caller may see, and of nothing else. */
+export const createListening = ({
+  build,
+  log,
+  ...subscribing
+}: Subscribing & { build: BuildServer; log: Log }): Listening => {
+  const open = new Map<McpHttpHandler, string>();
+
+  const openBy = (caller: string): number =>
+    [...open.values()].filter((one) => one === caller).length;
+
+  // The SDK tells everybody who listens to a bus of every event on it, so each request has a bus of its own.
+  const listen = async (request: Request, authInfo: Admitted, parsedBody: unknown) => {
+    let tell: ((event: ServerEvent) => void) | undefined;
+    const { begun, end } = hear(
+      { ...subscribing, log },
+      { http: { authInfo } },
+      addressesIn(paramsIn(parsedBody)),
+      (uri) => tell?.({ kind: "resource_updated", uri }),
+    );
+    const leave = (): void => {
+      tell = undefined;
+      end();
+      open.delete(handler);
+    };
+    const bus: ServerEventBus = {
+      publish() {},
+      subscribe(listener) {
+        tell = listener;
+        return leave;
+      },
+    };
+    const handler = createMcpHandler((context) => build(context), {
+      bus,
+      onerror: (error) => {
+        log.debug("mcp.http", errorFields(error));
+      },
+    });
+    open.set(handler, authInfo.extra.caller.id);
+    try {
+      await begun;
+      return await handler.fetch(request, { authInfo, parsedBody });
+    } finally {
+      // It may have been refused, or want to hear of nothing that changes.
+      if (tell === undefined) leave();
+    }
+  };
+
+  return {
+    answer: async (request, by, body) =>
+      openBy(by.extra.caller.id) < MOST ? listen(request, by, body) : refused(body),
+    async close() {
+      await Promise.all([...open.keys()].map((handler) => handler.close()));
+    },
+  };
+};

@@ -1,0 +1,75 @@
+import {
+  bearerAuthChallengeResponse,
+  isJSONRPCRequest,
+  OAuthError,
+  OAuthErrorCode,
+} from "@modelcontextprotocol/server";
+import type { Operation } from "../../contract/operation.ts";
+import { activeTools } from "../calls/active-tools.ts";
+import type { Admitted, Scope } from "./gate.ts";
+import type { ListSettings } from "../settings.ts";
+
+/** Rights to change how a tenant works, who gets at it or where its data goes, not its daily records. */
+const ADMIN = /^(Dispute Configuration|User Management) : |^export:manage$|^member$/;
+
+/** What a caller needs to have an operation carried out. */
+export const scopeOf = ({ effect, access }: Operation): Scope => {
+  if (effect === "read" || effect === "session") return "read";
+  return ADMIN.test(access) ? "admin" : "write";
+};
+
+const READING = new Set([
+  "resources/read",
+  "resources/subscribe",
+  "subscriptions/listen",
+  "prompts/get",
+  "completion/complete",
+]);
+
+const nameIn = (params: object | undefined): unknown =>
+  params !== undefined && "name" in params ? params.name : undefined;
+
+/** What requests need beyond being admitted. Greetings and lists need nothing: they are the same for all. */
+export type Demands = {
+  /** Of a request of 2026, by its headers, which the SDK holds against its body. */
+  byHeaders(request: Request, caller: Admitted): Response | undefined;
+  /** Of whatever a body says. */
+  byBody(said: unknown, caller: Admitted): Response | undefined;
+};
+
+/** Answers 403 with the one scope that is needed, upon which hosts ask the person for it. */
+export const createDemands = (settings: ListSettings): Demands => {
+  const byTool = new Map<unknown, Scope>(
+    activeTools(settings).map(({ name, operation }) => [name, scopeOf(operation)]),
+  );
+  const needed = (method: string, name: unknown): Scope | undefined => {
+    if (method === "tools/call") return byTool.get(name);
+    return READING.has(method) ? "read" : undefined;
+  };
+  const refuse = (
+    scope: Scope | undefined,
+    { scopes, resourceMetadataUrl }: Admitted,
+  ): Response | undefined => {
+    if (scope === undefined || scopes.includes(scope)) return undefined;
+    const error = new OAuthError(
+      OAuthErrorCode.InsufficientScope,
+      `This needs the scope ${scope}.`,
+    );
+    return bearerAuthChallengeResponse(error, {
+      requiredScopes: [scope],
+      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+    });
+  };
+  return {
+    byHeaders: ({ headers }, caller) =>
+      refuse(needed(headers.get("mcp-method") ?? "", headers.get("mcp-name")), caller),
+    byBody(said, caller) {
+      const requests = [said].flat().filter((message) => isJSONRPCRequest(message));
+      for (const { method, params } of requests) {
+        const refusal = refuse(needed(method, nameIn(params)), caller);
+        if (refusal !== undefined) return refusal;
+      }
+      return undefined;
+    },
+  };
+};

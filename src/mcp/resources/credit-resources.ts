@@ -1,0 +1,75 @@
+import { contract } from "../../contract/index.ts";
+import {
+  type CreditApplication,
+  type CreditApplicationDetail,
+} from "../../contract/operations/credit-applications.ts";
+import { withoutSensitiveAnswers } from "../../contract/sensitive-answers.ts";
+import { DAY, iso } from "../../kit/clock.ts";
+import { clean, cleanText } from "../answer/clean.ts";
+import { type Fields, fitRecord } from "../answer/fit.ts";
+import { applicationAsRead } from "./form-as-read.ts";
+import type { Needs } from "../needs.ts";
+import { readList } from "../answer/pages.ts";
+import { MARGIN_TOKENS } from "./part.ts";
+
+type Asked = { tool: string; signal: AbortSignal };
+
+const { credit_applications: operations } = contract;
+const RECENT_DAYS = 90;
+
+/** The days whose applications are recent. */
+const recent = (now: number) => ({
+  activityType: "LASTMODIFIED",
+  startDate: iso(now - RECENT_DAYS * DAY).slice(0, 10),
+  endDate: iso(now).slice(0, 10),
+});
+
+/** Recent credit applications, and one as a person reads it. */
+export const createReadCredit = ({
+  broker,
+  settings,
+  now,
+}: Pick<Needs, "broker" | "settings" | "now">) => {
+  const budget = settings.answerTokens - 2 * MARGIN_TOKENS;
+
+  const list = async (asked: Asked): Promise<Fields> => {
+    const days = recent(now());
+    const ask = (page: Fields) => broker.call(operations.list, page, asked);
+    const { items, beside, truncated } = await readList(operations.list, days, ask, {
+      from: null,
+      budget,
+      now,
+    });
+    return { ...days, applications: items, ...beside, truncated };
+  };
+
+  const one = async (applicationId: string, asked: Asked): Promise<Fields> => {
+    const { output } = await broker.call(operations.get, { applicationId }, asked);
+    const masked = withoutSensitiveAnswers(output as CreditApplicationDetail);
+    const { record, cut } = fitRecord(clean(applicationAsRead(masked)) as Fields, budget);
+    return { ...record, truncated: cut };
+  };
+
+  return { list, one };
+};
+
+const LOOKED_AT = 100;
+
+/** Ids of recent applications, last touched first, that begin with what was typed, or whose buyer's name does. */
+export const completeApplication = async (
+  { broker, now }: Pick<Needs, "broker" | "now">,
+  typed: string,
+  asked: Asked,
+): Promise<string[]> => {
+  const args = { ...recent(now()), page: 1, pageSize: LOOKED_AT };
+  const { output } = await broker.call(operations.list, args, asked);
+  const found = operations.list.output.pick({ applications: true }).safeParse(output);
+  const start = typed.toLowerCase();
+  return (found.data?.applications ?? [])
+    .map(({ applicationId, company }: CreditApplication) => ({
+      id: cleanText(applicationId),
+      name: company.name,
+    }))
+    .filter(({ id, name }) => [id, name].some((text) => text.toLowerCase().startsWith(start)))
+    .map(({ id }) => id);
+};

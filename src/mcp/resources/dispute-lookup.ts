@@ -1,0 +1,81 @@
+import type { Broker } from "../../broker/port.ts";
+import type { Dispute } from "../../contract/operations/disputes.ts";
+import { contract } from "../../contract/index.ts";
+import { cleanText } from "../answer/clean.ts";
+
+type Options = { tool: string; signal: AbortSignal };
+
+const LOOKED_AT = 100;
+export const MAX_COMPLETIONS = 100;
+// D-<document number>-NN
+const CODE = /^D-(?<documentNumber>.+)-\d{2,}$/i;
+
+const KNOWN = ["disputeId", "disputeCode", "accountNumber", "documentNumber"] as const;
+
+type Known = Pick<Dispute, (typeof KNOWN)[number]>;
+
+const isKnown = (value: unknown): value is Known =>
+  typeof value === "object" &&
+  value !== null &&
+  KNOWN.every((name) => typeof (value as Record<string, unknown>)[name] === "string");
+
+const look = async (
+  broker: Broker,
+  filter: Record<string, unknown>,
+  options: Options,
+): Promise<Known[]> => {
+  const args = { ...filter, Page: 1, PageSize: LOOKED_AT };
+  const { output } = await broker.call(contract.disputes.list, args, options);
+  return Array.isArray(output) ? output.filter(isKnown) : [];
+};
+
+const documentOf = (code: string): string | undefined =>
+  CODE.exec(code)?.groups?.["documentNumber"];
+
+/** The id of a dispute that may have been named by its code. */
+export const disputeIdOf = async (
+  broker: Broker,
+  name: string,
+  options: Options,
+): Promise<string> => {
+  const documentNumber = documentOf(name);
+  if (documentNumber === undefined) return name;
+  const found = await look(broker, { DocumentNumber: documentNumber }, options);
+  const code = name.toLowerCase();
+  return found.find(({ disputeCode }) => disputeCode.toLowerCase() === code)?.disputeId ?? name;
+};
+
+const NUMBERS = { account: "accountNumber", document: "documentNumber" } as const;
+
+/** Accounts or documents by the disputes on them, last touched first, whose number begins with what was typed. */
+export const completeNumber = async (
+  broker: Broker,
+  of: keyof typeof NUMBERS,
+  typed: string,
+  options: Options,
+): Promise<string[]> => {
+  const found = await look(broker, { Sort: "-UpdateDate" }, options);
+  const start = typed.toLowerCase();
+  const numbers = found.map((dispute) => cleanText(dispute[NUMBERS[of]]));
+  return [...new Set(numbers)].filter((number) => number.toLowerCase().startsWith(start));
+};
+
+/** Open disputes, last touched first, whose id or code begins with what was typed; in the form it was typed in. */
+export const completeDispute = async (
+  broker: Broker,
+  typed: string,
+  options: Options,
+): Promise<string[]> => {
+  const documentNumber = documentOf(typed);
+  const filter = documentNumber === undefined ? {} : { DocumentNumber: documentNumber };
+  const sorted = { ...filter, Status: [0], Sort: "-UpdateDate" };
+  const found = await look(broker, sorted, options);
+  const start = typed.toLowerCase();
+  return found
+    .flatMap(({ disputeId, disputeCode }) =>
+      start === "" ? [disputeId] : [disputeId, disputeCode],
+    )
+    .filter((name) => name.toLowerCase().startsWith(start))
+    .map(cleanText)
+    .slice(0, MAX_COMPLETIONS);
+};

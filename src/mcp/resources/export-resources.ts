@@ -1,0 +1,34 @@
+import { ResourceNotFoundError } from "@modelcontextprotocol/server";
+import { contract } from "../../contract/index.ts";
+import { clean } from "../answer/clean.ts";
+import { type Fields, fitRecord } from "../answer/fit.ts";
+import type { Needs } from "../needs.ts";
+import { MARGIN_TOKENS } from "./part.ts";
+import { EXPORT_SCHEMA } from "./resource-list.ts";
+
+type Asked = { tool: string; signal: AbortSignal };
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What payments can be asked for, as the platform tells it now. */
+export const createReadSchema = ({ broker, settings }: Pick<Needs, "broker" | "settings">) => {
+  const fitted = (record: Fields): Fields =>
+    fitRecord(record, settings.answerTokens - MARGIN_TOKENS).record;
+
+  const whole = async (asked: Asked): Promise<Fields> => {
+    const { output } = await broker.call(contract.payments.schema, {}, asked);
+    return clean(output) as Fields;
+  };
+
+  return {
+    all: async (asked: Asked): Promise<Fields> => fitted(await whole(asked)),
+    async one(source: string, asked: Asked): Promise<Fields> {
+      const { sources } = await whole(asked);
+      const list: unknown[] = Array.isArray(sources) ? sources : [];
+      const found = list.filter(isFields).find((entry) => entry["source"] === source);
+      if (found === undefined) throw new ResourceNotFoundError(`${EXPORT_SCHEMA}/${source}`);
+      return fitted(found);
+    },
+  };
+};

@@ -1,0 +1,187 @@
+import type { Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
+import { SOURCES } from "../../contract/payments/catalogue.ts";
+import type { Settings } from "../settings.ts";
+
+export const GUIDE = "receivables://guide";
+export const CONFIGURATION = "receivables://dispute-configuration";
+export const DISPUTE = "receivables://disputes/";
+
+export const APPLICATIONS = "receivables://credit-applications";
+export const APPLICATION = `${APPLICATIONS}/`;
+export const EXPORT_SCHEMA = "receivables://export/schema";
+export const ACCOUNT = "receivables://accounts/";
+export const DOCUMENT = "receivables://documents/";
+export const EXPORT_RUNS = "receivables://export-runs/";
+const ATTACHMENTS = "/attachments/";
+
+export const attachmentUri = (documentNumber: string, id: string): string =>
+  `${DOCUMENT}${encodeURIComponent(documentNumber)}${ATTACHMENTS}${encodeURIComponent(id)}`;
+
+export const disputeFileUri = (disputeId: string, attachmentId: string): string =>
+  `${DISPUTE}${encodeURIComponent(disputeId)}${ATTACHMENTS}${encodeURIComponent(attachmentId)}`;
+
+export const configurationNouns = [
+  "reasons",
+  "categories",
+  "departments",
+  "assignees",
+  "resolutions",
+] as const;
+export type ConfigurationNoun = (typeof configurationNouns)[number];
+
+export const JSON_TYPE = "application/json";
+
+type Offer = Pick<Settings, "toolsets">;
+
+export const offers = ({ toolsets }: Offer) => ({
+  disputes: toolsets.includes("disputes"),
+  configuration: toolsets.includes("dispute_configuration"),
+  credit: toolsets.includes("credit"),
+  payments: toolsets.includes("payments"),
+  ingest: toolsets.includes("ingest"),
+});
+
+const SCHEMA: Resource = {
+  uri: EXPORT_SCHEMA,
+  name: "export-schema",
+  title: "Payment schema",
+  description: "The sources of payments, their fields and the conditions each field takes.",
+  mimeType: JSON_TYPE,
+};
+
+const SCHEMA_TEMPLATE: ResourceTemplateType = {
+  uriTemplate: `${EXPORT_SCHEMA}/{source}`,
+  name: "export-schema-source",
+  title: "Payment schema of one source",
+  description: SOURCES.join(", "),
+  mimeType: JSON_TYPE,
+};
+
+/** The resources that have an address of their own. */
+export const resourceList = (settings: Offer): Resource[] => [
+  {
+    uri: GUIDE,
+    name: "guide",
+    title: "Guide",
+    description: "How to use this server.",
+    mimeType: "text/markdown",
+  },
+  ...(offers(settings).configuration
+    ? [
+        {
+          uri: CONFIGURATION,
+          name: "dispute-configuration",
+          title: "Dispute configuration",
+          description: "Reasons, categories, departments, assignees and resolutions.",
+          mimeType: JSON_TYPE,
+        },
+        ...configurationNouns.map((noun) => ({
+          uri: `${CONFIGURATION}/${noun}`,
+          name: `dispute-configuration-${noun}`,
+          title: `Dispute ${noun}`,
+          description: `The tenant's dispute ${noun}.`,
+          mimeType: JSON_TYPE,
+        })),
+      ]
+    : []),
+  ...(offers(settings).credit
+    ? [
+        {
+          uri: APPLICATIONS,
+          name: "credit-applications",
+          title: "Recent credit applications",
+          description: "Touched in the last 90 days, the latest first, with a count per status.",
+          mimeType: JSON_TYPE,
+        },
+      ]
+    : []),
+  ...(offers(settings).payments ? [SCHEMA] : []),
+];
+
+const INGEST_TEMPLATES: readonly ResourceTemplateType[] = [
+  {
+    uriTemplate: `${ACCOUNT}{accountNumber}`,
+    name: "account",
+    title: "Account",
+    description: "One customer with its notes.",
+    mimeType: JSON_TYPE,
+  },
+  {
+    uriTemplate: `${DOCUMENT}{documentNumber}`,
+    name: "document",
+    title: "Document",
+    description: "One invoice or credit note, and which PDF files it has.",
+    mimeType: JSON_TYPE,
+  },
+  {
+    uriTemplate: `${DOCUMENT}{documentNumber}${ATTACHMENTS}{id}`,
+    name: "document-attachment",
+    title: "PDF of a document",
+    description: "A document's PDF file.",
+    mimeType: "application/pdf",
+  },
+];
+
+const EXPORT_TEMPLATES: readonly ResourceTemplateType[] = [
+  {
+    uriTemplate: `${EXPORT_RUNS}{scheduleId}`,
+    name: "export-runs",
+    title: "Runs of a schedule",
+    description:
+      "A schedule's runs, the newest first, and when it runs next. Subscribers are told when one ends.",
+    mimeType: JSON_TYPE,
+  },
+  {
+    uriTemplate: `${EXPORT_RUNS}{scheduleId}/{runId}`,
+    name: "export-run",
+    title: "Run of a schedule",
+    description: "One run with its first rows. Subscribers are told when it ends.",
+    mimeType: JSON_TYPE,
+  },
+];
+
+/** The resources whose addresses have a place to fill in. */
+export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
+  ...(offers(settings).configuration
+    ? [
+        {
+          uriTemplate: `${CONFIGURATION}/{noun}`,
+          name: "dispute-configuration-noun",
+          title: "Dispute configuration of one kind",
+          description: configurationNouns.join(", "),
+          mimeType: JSON_TYPE,
+        },
+      ]
+    : []),
+  ...(offers(settings).disputes
+    ? [
+        {
+          uriTemplate: `${DISPUTE}{disputeId}`,
+          name: "dispute",
+          title: "Dispute",
+          description: "One dispute with its notes and files, by id or code.",
+          mimeType: JSON_TYPE,
+        },
+        {
+          uriTemplate: `${DISPUTE}{disputeId}${ATTACHMENTS}{attachmentId}`,
+          name: "dispute-attachment",
+          title: "File of a dispute",
+          description: "A dispute's file itself.",
+        },
+      ]
+    : []),
+  ...(offers(settings).credit
+    ? [
+        {
+          uriTemplate: `${APPLICATION}{applicationId}`,
+          name: "credit-application",
+          title: "Credit application",
+          description: "One credit application as a person reads it: forms, answers, references.",
+          mimeType: JSON_TYPE,
+        },
+      ]
+    : []),
+  ...(offers(settings).payments ? [SCHEMA_TEMPLATE] : []),
+  ...(offers(settings).payments ? EXPORT_TEMPLATES : []),
+  ...(offers(settings).ingest ? INGEST_TEMPLATES : []),
+];

@@ -1,0 +1,96 @@
+import {
+  type McpRequestContext,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { errorFields, type Log } from "../../kit/log.ts";
+import { runIn } from "./address.ts";
+import { type Asking, checkScope } from "../http/gate.ts";
+import { guarded } from "../guarded.ts";
+import { EXPORT_RUNS } from "./resource-list.ts";
+import type { Watches, Watching } from "./watches.ts";
+import type { Find } from "../work.ts";
+
+/** The name under which the platform's audit log has what is asked for subscribers. */
+const TOOL = "resources.subscribe";
+
+export type Subscribing = { find: Find; watches: Watches };
+
+/** Watches what an address shows, for whoever asks; undefined where it never changes by itself. */
+export const subscribe = async (
+  { find, watches }: Subscribing,
+  { http }: Asking,
+  uri: string,
+  told: () => void,
+): Promise<Watching | undefined> => {
+  const address = runIn(uri);
+  if (address === undefined) return undefined;
+  // Not the whole request: a watch outlives it.
+  const asking: Asking = http === undefined ? {} : { http: { authInfo: http.authInfo } };
+  const caller = await find(asking, async (_work, one) => {
+    checkScope(one, "read");
+    return one.id;
+  });
+  const read = (signal: AbortSignal) =>
+    find(asking, ({ readRuns }) => readRuns(address.scheduleId, { tool: TOOL, signal }));
+  return watches.begin(caller, address, { read, told });
+};
+
+/** Whether a server lasts longer than one request, so that its host can be told of something later. */
+export const lasts = (context: McpRequestContext | undefined): boolean =>
+  context === undefined || (context.era === "legacy" && context.requestInfo === undefined);
+
+const unchanging = (uri: string): ProtocolError =>
+  new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `Nobody is told of changes there. Subscribe to ${EXPORT_RUNS}{scheduleId} or ${EXPORT_RUNS}{scheduleId}/{runId}.`,
+    { uri },
+  );
+
+/** Tells a host of 2025 of what it subscribes to, as long as its server lasts. */
+export const serveSubscriptions = (
+  server: Server,
+  { log, ...subscribing }: Subscribing & { log: Log },
+): void => {
+  const open = new Map<string, Watching>();
+  let isOver = false;
+  const leave = (uri: string): void => {
+    open.get(uri)?.end();
+    open.delete(uri);
+  };
+  server.setRequestHandler(
+    "resources/subscribe",
+    guarded(log, "resources/subscribe", async ({ params: { uri } }, context: ServerContext) => {
+      const watching = await subscribe(subscribing, context, uri, () => {
+        server.sendResourceUpdated({ uri }).catch((error: unknown) => {
+          log.debug("mcp.not_told", errorFields(error));
+        });
+      });
+      if (watching === undefined) throw unchanging(uri);
+      leave(uri);
+      open.set(uri, watching);
+      try {
+        await watching.begun;
+      } catch (error) {
+        if (open.get(uri) === watching) leave(uri);
+        throw error;
+      }
+      if (isOver) watching.end();
+      return {};
+    }),
+  );
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    leave(uri);
+    return {};
+  });
+  const ended = server.onclose;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a server has no other
+  server.onclose = () => {
+    ended?.();
+    isOver = true;
+    for (const watching of open.values()) watching.end();
+    open.clear();
+  };
+};
