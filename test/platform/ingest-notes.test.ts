@@ -24,6 +24,8 @@ onEveryStore("notes on accounts", (at) => {
         reference: "N-1",
         account_number: "A",
         body: "Called.",
+        subject: null,
+        note_type: null,
         effective_date: now,
         created_at: now,
       },

@@ -1,17 +1,14 @@
 import { z } from "zod";
 import { text, Timestamp } from "../fields.ts";
-import { IngestDate, IngestNumber, NoteText } from "../ingest-fields.ts";
+import { clearable, IngestDate, IngestNumber, NoteText, optional } from "../ingest-fields.ts";
 import { operation } from "../operation.ts";
 
-const kept = {
-  subject: text(500).optional(),
-  note_type: text(200).optional(),
-};
+const kept = { subject: text(500), note_type: text(200) };
 
 export const AccountNoteFields = z.object({
   reference: IngestNumber.meta({ description: "unique in the tenant" }),
   body: NoteText,
-  ...kept,
+  ...optional(kept),
   effective_date: IngestDate.optional().meta({ description: "ISO 8601; now unless sent" }),
 });
 
@@ -20,7 +17,7 @@ export const AccountNote = z.object({
   reference: z.string(),
   account_number: z.string(),
   body: z.string(),
-  ...kept,
+  ...clearable(kept),
   effective_date: z.string(),
   created_at: Timestamp,
 });

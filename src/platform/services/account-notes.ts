@@ -13,8 +13,8 @@ const note = (row: AccountNoteRow): AccountNote => ({
   reference: row.reference,
   account_number: row.account_number,
   body: row.body,
-  ...(row.subject === null ? {} : { subject: row.subject }),
-  ...(row.note_type === null ? {} : { note_type: row.note_type }),
+  subject: row.subject,
+  note_type: row.note_type,
   effective_date: row.effective_date,
   created_at: iso(row.created_at),
 });
