@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isWritable } from "../kit/clock.ts";
 import { InexactNumber } from "../kit/json.ts";
 import { Amount, RecordNumber, requiredText, text } from "./fields.ts";
 
@@ -27,10 +28,12 @@ export const CountryCode = z
 const DAY = z.regexes.date;
 const MOMENT = z.regexes.datetime({ offset: true });
 
+const isMoment = (value: string): boolean => MOMENT.test(value) && isWritable(Date.parse(value));
+
 /** A calendar date or a moment with its zone. */
 export const IngestDate = z
   .string()
-  .refine((value) => DAY.test(value) || MOMENT.test(value), {
+  .refine((value) => DAY.test(value) || isMoment(value), {
     error: "must be a calendar date such as 2026-01-31, or a date-time with its zone",
     params: { code: "format" },
   })

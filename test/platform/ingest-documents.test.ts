@@ -424,6 +424,19 @@ onEveryStore("ingested documents", (at) => {
     });
   });
 
+  it("D-GEN-2 refuses a moment whose offset leads out of the years that can be written", async () => {
+    const { put, close } = document("YEARS");
+    await put(DOCUMENT);
+    for (const date of ["9999-12-31T23:59:59-12:00", "0000-01-01T00:00:00+12:00"]) {
+      const refused = await put({ ...DOCUMENT, due_date: date });
+      expect([refused.status, faultsOf(refused.body)]).toEqual([422, { due_date: "format" }]);
+      const closing = await close({ closure_reason: "paid", closure_date: date });
+      expect(faultsOf(closing.body)).toEqual({ closure_date: "format" });
+    }
+    const last = { invoice_date: "0000-01-01", due_date: "9999-12-31T23:59:59Z" };
+    expect((await put({ ...DOCUMENT, ...last })).status).toBe(200);
+  });
+
   it("D-ING-4 takes an unknown account unless the tenant wants known ones", async () => {
     const strict = await ingestTenant(at(), "strict");
     await setTenant({ store: at().store }, "strict", ["requireKnownAccount=true"]);

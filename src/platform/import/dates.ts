@@ -1,3 +1,5 @@
+import { isWritable } from "../../kit/clock.ts";
+
 /** How a column writes its days: `YYYY`, `M` or `MM`, `D` or `DD`, and what stands between them. */
 export type DayPattern = { pattern: string; read(text: string): string | undefined };
 
@@ -66,7 +68,7 @@ export const readMoment = (text: string): number | undefined => {
   const day = isoDay(text) ?? isoDay(MOMENT.exec(text)?.[1] ?? "");
   if (day === undefined) return undefined;
   const at = Date.parse(text.toUpperCase());
-  return Number.isNaN(at) ? undefined : Math.floor(at);
+  return isWritable(at) ? Math.floor(at) : undefined;
 };
 
 /** The day in UTC of what {@link readMoment} reads. */
