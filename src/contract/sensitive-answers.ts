@@ -50,8 +50,9 @@ const TAX: readonly Tells[] = [
   (name) => name === "vat",
 ];
 const ACCOUNT: readonly Tells[] = [
-  numbered("accounts?|acct"),
-  has("bank ?accounts?|(?:bank)?account(?:number|no|id)|iban|bban|kontonummer"),
+  numbered("accounts?|acct|a c"),
+  has("(?:bank|checking|savings|deposit) ?(?:accounts?|acct)|current account"),
+  has("(?:bank)?account(?:number|no|id)|iban|bban|kontonummer"),
 ];
 const ANY_NUMBER = has(NUMBER);
 const TAX_SET = has("tax ?ids?");

@@ -50,6 +50,9 @@ describe("sensitive answers", () => {
     "accountNumber",
     "Account No.",
     "Acct #",
+    "A/C No.",
+    "Checking account",
+    "Savings acct.",
     "IBAN",
     "EINNumber",
     "Tax IDs",
@@ -77,6 +80,7 @@ describe("sensitive answers", () => {
     "Identification",
     "Tax notes",
     "Accountant",
+    "Current accounts receivable",
     "Protein content",
     "",
   ])("D-CRED-6 the answer to %s is not", (name) => {
