@@ -279,6 +279,31 @@ for (const dialect of dialects) {
       expect(kinds).toEqual(new Set(["pdf", "png", "xlsx", "eml"]));
     });
 
+    it("has sheets whose lines add up to what is claimed, and say so line by line", async () => {
+      const { read } = running.store;
+      const sheets = await read
+        .selectFrom("dispute_attachments as a")
+        .innerJoin("disputes as d", "d.id", "a.dispute_id")
+        .select(["a.file_key", "d.amount_order"])
+        .where("a.file_name", "like", "%.xlsx")
+        .execute();
+      expect(sheets.length).toBeGreaterThan(5);
+      for (const { file_key, amount_order } of sheets) {
+        const rows = await readSheet(readFileSync(join(running.files, file_key ?? "")));
+        const end = rows.findIndex(([first]) => first === "Claimed");
+        let sum = 0;
+        for (const [, , , quantity, billed, agreed, difference] of rows.slice(1, end)) {
+          if (difference == null) continue;
+          const taken = Number(quantity) * (Number(billed) - Number(agreed));
+          expect(taken).toBeCloseTo(Number(difference), 4);
+          expect(Number(agreed)).toBeGreaterThanOrEqual(-0.001);
+          sum += Number(difference);
+        }
+        expect(sum).toBeCloseTo(amount_order, 4);
+        expect(rows[end]?.at(-1)).toBe(amount_order);
+      }
+    });
+
     it("answers for a dispute's files as the contract says, with an address to download from", async () => {
       const { read } = running.store;
       const rows = await read.selectFrom("dispute_attachments").selectAll().limit(5).execute();

@@ -64,6 +64,9 @@ describe("the demo tenant's credit applications", () => {
         city: address.city,
         country: { isoCountryCode: address.country },
       });
+      const { state } = detail.company.address ?? {};
+      expect(state?.code).toBe(address.state);
+      if (state != null) expect(state.name).toMatch(/^[A-Z][a-z]{2}/);
       const parent = account?.parent_account_number;
       expect(detail.company.headCompanyId).toBe(
         parent == null ? null : Number(parent.replace("C-", "")),
@@ -96,6 +99,19 @@ describe("the demo tenant's credit applications", () => {
       inOrder(applicationDate, detail.lastReminderDate, detail.lastActivityDate);
       expect(row.activity_at).toBeLessThan(NOW);
       expect(row.status_at).toBe(Date.parse(detail.applicationStatus.statusDate));
+    }
+  });
+
+  it("have references of the bank that is named, and an approver where a person has decided", () => {
+    for (const application of all) {
+      const { detail, summary, row } = application;
+      const bank = fieldsOf(application).find(({ displayName }) => displayName === "Bank");
+      for (const { referenceName } of detail.bankReferences) {
+        expect(bank?.value).toBe(referenceName);
+      }
+      const isDecided = /Approved|Declined/.test(row.status_type);
+      const types = detail.applicationUsers.map(({ userType }) => userType);
+      expect(types.includes("APPROVER")).toBe(isDecided && !summary.autoDecisioned);
     }
   });
 

@@ -87,6 +87,12 @@ const TRADE = [
   "Pace Abrasives",
 ];
 
+const BANKS = {
+  USD: ["First Prairie Bank", "Harbor Trust", "Stonebridge National Bank"],
+  CAD: ["Banque du Fleuve", "Lakehead Savings"],
+  EUR: ["Volksbank Nordhafen", "Banque du Fleuve"],
+} as const;
+
 const maybe = (at: number | null): string | null => (at === null ? null : iso(at));
 
 const referencesOf = (answers: Answers, { submitted }: Moments) => {
@@ -108,14 +114,18 @@ const referencesOf = (answers: Answers, { submitted }: Moments) => {
       .shuffle(TRADE)
       .slice(0, dice.whole(2, 3))
       .map((name) => ({ tradeReferenceId: dice.id(), ...common(name, tradePart) })),
-    bankReferences: [{ bankReferenceId: dice.id(), ...common("Harbor Trust", bankReferencePart) }],
+    bankReferences: [{ bankReferenceId: dice.id(), ...common(answers.bank, bankReferencePart) }],
   };
 };
 
 const SALES = { firstName: "Tom", lastName: "Brandt" };
 const CREDIT = { firstName: "Ellen", lastName: "Park" };
 
-const usersOf = (making: Making, type: StatusType): WholeApplication["applicationUsers"] => {
+const usersOf = (
+  making: Making,
+  type: StatusType,
+  autoDecisioned: boolean,
+): WholeApplication["applicationUsers"] => {
   const user = (userType: string, email: string, { firstName, lastName }: typeof SALES) => ({
     userType,
     userId: authorOf(making, email),
@@ -126,7 +136,7 @@ const usersOf = (making: Making, type: StatusType): WholeApplication["applicatio
   return [
     user("INITIATOR", emailOf(SALES), SALES),
     ...(REVIEWED.includes(type) ? [user("REVIEWER", MANAGER, CREDIT)] : []),
-    ...(DECIDED.includes(type) ? [user("APPROVER", MANAGER, CREDIT)] : []),
+    ...(DECIDED.includes(type) && !autoDecisioned ? [user("APPROVER", MANAGER, CREDIT)] : []),
   ];
 };
 
@@ -143,8 +153,11 @@ const application = (
   const wanted =
     Math.max(1, Math.round(((account.usualCents / 100) * dice.whole(2, 5)) / 1000)) * 1000;
   const submittedAt = maybe(moments.submitted);
-  const answers: Answers = { dice, account, begun: BEGUN.includes(type), submittedAt, wanted };
+  const bank = dice.pick(BANKS[account.currency]);
+  const begun = BEGUN.includes(type);
+  const answers: Answers = { dice, account, begun, submittedAt, wanted, bank };
   const [contact] = account.contacts;
+  const autoDecisioned = DECIDED.includes(type) && dice.chance(0.35);
   const waiting = moments.submitted === null && making.now - moments.begun > WAITS;
   return {
     applicationId: dice.id(),
@@ -163,11 +176,11 @@ const application = (
     contact: contact === undefined ? null : { ...contact, email: contactMail(account, contact) },
     applicantAccessDate: maybe(moments.opened),
     ...referencesOf(answers, moments),
-    applicationUsers: usersOf(making, type),
+    applicationUsers: usersOf(making, type, autoDecisioned),
     applicantSubmitDate: submittedAt,
     lastReminderDate: waiting ? iso(moments.begun + WAITS) : null,
     lastActivityDate: iso(Math.max(moments.last, waiting ? moments.begun + WAITS : 0)),
-    autoDecisioned: DECIDED.includes(type) && dice.chance(0.35),
+    autoDecisioned,
     references: null,
   };
 };

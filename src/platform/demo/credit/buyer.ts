@@ -1,3 +1,4 @@
+import { iso31662 } from "iso-3166/2.js";
 import type { CompanyScore } from "../../../contract/operations/company-scores.ts";
 import type { CreditApplicationDetail } from "../../../contract/operations/credit-applications.ts";
 import { DAY } from "../../../kit/clock.ts";
@@ -18,6 +19,13 @@ const COUNTRIES: Readonly<Record<string, readonly [name: string, iso3: string]>>
   IE: ["Ireland", "IRL"],
   DK: ["Denmark", "DNK"],
 };
+
+const STATES = new Map(iso31662.map(({ code, name }) => [code, name]));
+
+const stateOf = ({ state, country }: Account["address"]) =>
+  state === undefined
+    ? null
+    : { code: state, name: STATES.get(`${country ?? ""}-${state}`) ?? null };
 
 /** The account's reference in the ledger. */
 export const companyId = ({ number }: Account): number => Number(number.replace("C-", ""));
@@ -43,7 +51,7 @@ export const buyerOf = (account: Account): WholeApplication["company"] => {
       address1: address.address1 ?? null,
       address2: null,
       city: address.city ?? null,
-      state: address.state === undefined ? null : { code: address.state, name: null },
+      state: stateOf(address),
       postalCode: address.zip ?? null,
       country: countryOf(address.country),
     },

@@ -11,10 +11,11 @@ export type Answers = {
   submittedAt: string | null;
   /** In whole units of the account's currency. */
   wanted: number;
+  /** Where it has its account, and who is asked about it. */
+  bank: string;
 };
 
 const BUSINESSES = ["Corporation", "Limited liability company", "Partnership", "Cooperative"];
-const BANKS = ["First Prairie Bank", "Harbor Trust", "Banque du Fleuve", "Volksbank Nordhafen"];
 const PRODUCTS = ["Fasteners", "Bearings", "Motors and drives", "Pumps", "Safety", "Welding"];
 
 type Write = (question: Question) => Question;
@@ -109,8 +110,8 @@ const requestPart = ({ dice, wanted }: Answers): Question[] => {
   ];
 };
 
-const bankPart = ({ dice }: Answers): Question[] => [
-  { name: "Bank", type: "Text", required: true, answers: [dice.pick(BANKS)] },
+const bankPart = ({ dice, bank }: Answers): Question[] => [
+  { name: "Bank", type: "Text", required: true, answers: [bank] },
   {
     name: "Account number",
     type: "Text",
