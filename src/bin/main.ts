@@ -26,9 +26,13 @@ const configOf = ({ env, dataFolder }: Host, options: Record<string, string>): C
 const isUsage = (error: unknown): error is Error & { exitCode: number } =>
   error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
 
-const linesOf = (problem: Problem): string[] => [
-  `${problem.code}: ${problem.message}`,
-  ...(problem.details.errors ?? []).map(({ field, message }) => `  ${field} ${message}`),
+/** What is wrong, and each fault of which that does not tell already. */
+const linesOf = ({ code, message, details }: Problem): string[] => [
+  `${code}: ${message}`,
+  ...(details.errors ?? [])
+    .map((fault) => `${fault.field} ${fault.message}`)
+    .filter((fault) => !message.includes(fault))
+    .map((fault) => `  ${fault}`),
 ];
 
 /** Says what went wrong and gives the exit status: 1 refused or failed, 2 wrong usage or settings. */
