@@ -32,4 +32,6 @@ export const checkClient = (metadata: Record<string, unknown>): void => {
   metadata["application_type"] = urls.some(isLoopback) ? "native" : "web";
   // It is shown to people, but never fetched, linked or believed.
   delete metadata["logo_uri"];
+  // Hosts name here what they first ask for. What they may ask for later is the person's to say, each time.
+  delete metadata["scope"];
 };
