@@ -96,11 +96,13 @@ export const builtinEntrance = async (shared: Shared, address: Address): Promise
     },
   );
 
+  const callerOf = (personId: string): string => callerId(key, "person", personId);
+
   const verify: Verify = async (token): Promise<Bearer | "invalid"> => {
     const bearer = await (await server).verify(token);
     if (bearer === undefined) return "invalid";
     const { personId, scopes, expiresAt } = bearer;
-    return { id: callerId(key, "person", personId), profile: personId, scopes, expiresAt };
+    return { id: callerOf(personId), profile: personId, scopes, expiresAt };
   };
 
   return {
@@ -117,6 +119,12 @@ export const builtinEntrance = async (shared: Shared, address: Address): Promise
         /^\/\.well-known\/(oauth-authorization-server|openid-configuration)(\/|$)/.test(path),
       listener: async (incoming, response) => (await server).answer(incoming, response),
     },
+    keyMaker:
+      (incoming) =>
+      async (person, { caller, claim }) => {
+        const isFor = (personId: string): boolean => callerOf(personId) === caller;
+        return (await server).makeOwnKey(incoming, { ...person, isFor, claim });
+      },
     close: async () => (await cleaning)(),
   };
 };

@@ -1,10 +1,13 @@
+import type { RequestListener } from "node:http";
 import { fileVault } from "../broker/vault.ts";
 import { systemClock } from "../kit/clock.ts";
 import type { Gate } from "../mcp/http/gate.ts";
 import { createSecretDesk } from "../mcp/http/secret-desk.ts";
-import { createSecretPages, type SecretPages } from "../mcp/http/secret-pages.ts";
+import { createSecretPages, type Proof, type SecretPages } from "../mcp/http/secret-pages.ts";
 import { sealingKey, type Shared } from "./compose.ts";
 import { folderOf } from "./folder.ts";
+import type { Entrance } from "./http-gate.ts";
+import { mcpListener } from "./serve.ts";
 
 const TOKEN = /^[\w.~+/=-]{1,512}$/;
 
@@ -21,18 +24,23 @@ const callerBy =
 export type SecretPlace = {
   pages: SecretPages;
   /** Answers requests for the pages. */
-  desk: (request: Request) => Promise<Response>;
+  listener: RequestListener;
+};
+
+const proofOf = ({ auth, keyMaker }: Entrance): Proof => {
+  if (keyMaker !== undefined) return "password";
+  return auth === "static" ? "token" : "address";
 };
 
 /** Where people who are elsewhere take what tools have put away for them. */
 export const openSecretPages = async (
   shared: Shared,
-  { base, mcpUrl, gate, canProve }: { base: string; mcpUrl: URL; gate: Gate; canProve: boolean },
+  { base, mcpUrl, gate, entrance }: { base: string; mcpUrl: URL; gate: Gate; entrance: Entrance },
 ): Promise<SecretPlace> => {
   const { config, masterKey, log, spent } = shared;
   const { secrets } = folderOf(config.dataFolder);
   const key = await sealingKey(shared);
-  const pages = createSecretPages({ key, base, now: systemClock, canProve });
+  const pages = createSecretPages({ key, base, now: systemClock, proof: proofOf(entrance) });
   const desk = createSecretDesk({
     pages,
     vault: fileVault({ folder: secrets, masterKey }),
@@ -40,5 +48,9 @@ export const openSecretPages = async (
     callerOf: callerBy(gate, mcpUrl),
     log,
   });
-  return { pages, desk };
+  const listener: RequestListener = (incoming, response) => {
+    const makeKey = entrance.keyMaker?.(incoming);
+    return mcpListener({ fetch: (request) => desk(request, makeKey) })(incoming, response);
+  };
+  return { pages, listener };
 };

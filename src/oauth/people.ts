@@ -93,7 +93,8 @@ export const createPeople = (needs: PeopleNeeds) => {
       },
     );
 
-  const mint = async ({ token, ...who }: SignedIn, tenant: Tenant): Promise<Person> => {
+  /** A new key of the person's own, which nothing here remembers. */
+  const makeKey = async ({ token }: SignedIn, tenant: Tenant) => {
     const header = sessionHeader(word, token);
     const { output } = await client.call(
       contract.api_keys.create,
@@ -102,15 +103,13 @@ export const createPeople = (needs: PeopleNeeds) => {
       AS,
     );
     const { keyId, apiKey } = contract.api_keys.create.output.parse(output);
+    return { keyId, apiKey: new Secret(apiKey) };
+  };
+
+  const mint = async (who: SignedIn, tenant: Tenant): Promise<Person> => {
     const { userId, email } = who;
-    return {
-      id: idOf(userId, tenant.id),
-      userId,
-      email,
-      tenant,
-      keyId,
-      apiKey: new Secret(apiKey),
-    };
+    const key = await makeKey(who, tenant);
+    return { id: idOf(userId, tenant.id), userId, email, tenant, ...key };
   };
 
   const clear = ({ apiKey, ...person }: Person) => ({
@@ -139,6 +138,7 @@ export const createPeople = (needs: PeopleNeeds) => {
     idOf,
     find,
     isLive,
+    makeKey,
     signOut,
     /** Throws Problem: the password is wrong, too many have been tried, the platform does not answer. */
     async signIn(email: string, password: Secret): Promise<SignedIn> {

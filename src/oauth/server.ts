@@ -10,9 +10,11 @@ import { createAttempts } from "./attempts.ts";
 import { createFetchDocument } from "./documents.ts";
 import { createFormTokens, type Exchange, send } from "./form.ts";
 import { createGrants } from "./grants.ts";
+import { createOwnKeys, type OwnKeyAsked } from "./own-keys.ts";
 import { createPeople } from "./people.ts";
 import { createProvider, LIVES, PATHS } from "./provider.ts";
 import { createRecords, type Storage } from "./records.ts";
+import type { Refusal } from "./refusal.ts";
 import { type Scope, scopesIn } from "./scopes.ts";
 import { createSignIn } from "./sign-in.ts";
 import { endedPage } from "./sign-in-pages.ts";
@@ -50,6 +52,11 @@ export type Bearer = { personId: string; clientId: string; scopes: Scope[]; expi
 export type AuthorizationServer = {
   /** Answers what is asked below `/oauth/`, and its metadata. */
   answer(incoming: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Signs somebody in and makes an API key of their own, which is kept nowhere; words for them where that fails. */
+  makeOwnKey(
+    incoming: IncomingMessage,
+    asked: Omit<OwnKeyAsked, "ip">,
+  ): Promise<{ apiKey: Secret } | Refusal>;
   /** Undefined for a token that is unknown, expired, ended, or for something else. It is looked up each time. */
   verify(token: string): Promise<Bearer | undefined>;
   /** What a person's calls are made with; undefined once their last grant has ended. */
@@ -127,6 +134,7 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
   const prefix = issuer.pathname.replace(/\/$/, "");
   const pathOf = createPathOf(needs.issuer);
   const answerProtocol = provider.callback();
+  const makeOwnKey = createOwnKeys(parts);
 
   /** The request as if it had come to the issuer's own address, so that all addresses in answers are right. */
   const addressed = (incoming: IncomingMessage, path: string, url: URL): void => {
@@ -175,6 +183,7 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
         else send(exchange, endedPage("Something went wrong in this server.", 500));
       }
     },
+    makeOwnKey: (incoming, asked) => makeOwnKey({ ...asked, ip: needs.addressOf(incoming) }),
     async verify(token) {
       const found = await provider.AccessToken.find(token);
       if (found === undefined || found.aud !== needs.resource) return undefined;

@@ -114,7 +114,8 @@ describe.each([
     const looked = await fetch(page);
     expect([looked.status, looked.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(await looked.text()).not.toContain("rcvg_");
-    const shown = await press(atOther(page));
+    expect((await press(page)).status).toBe(403);
+    const shown = await press(atOther(page), { token: tokenOf("ann") });
     expect(await emailOf(keyIn(shown.text))).toBe("ann@acme.example");
     expect((await press(page)).status).toBe(410);
   });
@@ -134,7 +135,7 @@ describe.each([
   it("C-32 leaves no trace of a page or a secret in the logs", async () => {
     const { pages } = await makeKey("ann", mode, true);
     const [page = ""] = pages;
-    const { text } = await press(page);
+    const { text } = await press(page, { token: tokenOf("ann") });
     await expect.poll(() => servers[0]?.texts.stderr).toContain("secret_page.shown");
     const logs = servers.map(({ texts }) => texts.stderr + texts.stdout).join("");
     expect(logs).not.toContain(page.split("/").at(-1));

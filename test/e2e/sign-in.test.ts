@@ -1,107 +1,20 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  Client,
-  type OAuthClientProvider,
-  StreamableHTTPClientTransport,
-  UnauthorizedError,
-} from "@modelcontextprotocol/client";
-import { UnauthorizedError as OldUnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
-import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser, type Shown } from "../support/browser.ts";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { connectNew, connectOld } from "../support/oauth-host.ts";
 import { type Database, dialects } from "../support/stores.ts";
 
 const PASSWORD = "correct horse battery staple";
-const REDIRECT = "http://127.0.0.1:33418/callback";
 
 const PEOPLE = { ann: "acme", bob: "bolt" } as const;
 type Name = keyof typeof PEOPLE;
 
 const emailOf = (name: Name): string => `${name}@${PEOPLE[name]}.example`;
 
-/** What a host keeps of its way in, and where it would have sent its person's browser. */
-const hostOf = () => {
-  let information: unknown;
-  let tokens: unknown;
-  let verifier = "";
-  let asked: URL | undefined;
-  const provider = {
-    redirectUrl: REDIRECT,
-    clientMetadata: {
-      client_name: "Test host",
-      redirect_uris: [REDIRECT],
-      grant_types: ["authorization_code", "refresh_token"],
-      response_types: ["code"],
-      token_endpoint_auth_method: "none",
-    },
-    clientInformation: () => information,
-    saveClientInformation: (given: unknown) => {
-      information = given;
-    },
-    tokens: () => tokens,
-    saveTokens: (given: unknown) => {
-      tokens = given;
-    },
-    saveCodeVerifier: (given: string) => {
-      verifier = given;
-    },
-    codeVerifier: () => verifier,
-    redirectToAuthorization: (url: URL) => {
-      asked = url;
-    },
-  };
-  return { provider, asked: () => String(asked), tokens: () => tokens as Tokens };
-};
-
-type Tokens = { access_token: string; refresh_token: string; scope: string };
-
-/** The person's part: from the address that a host opens to the code that it gets. */
-const codeFrom = async (url: string, name: Name): Promise<string> => {
-  const browser = openBrowser();
-  const first = await browser.open(url);
-  const login = { email: emailOf(name), password: PASSWORD, action: "sign-in" };
-  const second: Shown = await browser.submit(first, login);
-  const last = await browser.submit(second, { action: "allow" });
-  const code = new URL(last.url).searchParams.get("code");
-  if (code === null) throw new Error(`no code: ${last.status} ${last.text}`);
-  return code;
-};
-
-const NEW = { name: "test", version: "1" };
-
-/** A 2.x host that a person has let in. */
-const connectNew = async (mcpUrl: string, name: Name, mode: "legacy" | "auto" = "auto") => {
-  const host = hostOf();
-  const authProvider = host.provider as unknown as OAuthClientProvider;
-  const open = () => new StreamableHTTPClientTransport(new URL(mcpUrl), { authProvider });
-  const make = () => new Client(NEW, { versionNegotiation: { mode } });
-  const first = open();
-  await expect(make().connect(first)).rejects.toThrow(UnauthorizedError);
-  const code = await codeFrom(host.asked(), name);
-  await first.finishAuth(new URLSearchParams({ code, iss: new URL(mcpUrl).origin }));
-  const client = make();
-  await client.connect(open());
-  return { client, host };
-};
-
-/** A 1.x host that a person has let in. */
-const connectOld = async (mcpUrl: string, name: Name) => {
-  const host = hostOf();
-  const authProvider = host.provider as unknown as NonNullable<
-    NonNullable<ConstructorParameters<typeof OldTransport>[1]>["authProvider"]
-  >;
-  const open = () => new OldTransport(new URL(mcpUrl), { authProvider });
-  const first = open();
-  await expect(new OldClient(NEW).connect(first)).rejects.toThrow(OldUnauthorizedError);
-  await first.finishAuth(await codeFrom(host.asked(), name));
-  const client = new OldClient(NEW);
-  await client.connect(open());
-  return { client, host };
-};
+const loginOf = (name: Name) => ({ email: emailOf(name), password: PASSWORD });
 
 const whoIs = async (client: Pick<Client, "callTool">): Promise<string> => {
   const answer = await client.callTool({ name: "users_profile", arguments: {} });
@@ -179,19 +92,22 @@ for (const dialect of dialects) {
 
     it("from a refusal to a tool's answer, with the hosts of 2026 and of 2025", async () => {
       for (const mode of ["auto", "legacy"] as const) {
-        const { client, host } = await connectNew(mcpUrl, "ann", mode);
+        const { client, host } = await connectNew(mcpUrl, loginOf("ann"), { mode });
         expect(await whoIs(client)).toContain(emailOf("ann"));
         expect(host.tokens().scope).toContain("read");
         await client.close();
       }
-      const { client } = await connectOld(mcpUrl, "ann");
+      const { client } = await connectOld(mcpUrl, loginOf("ann"));
       const answer = await client.callTool({ name: "users_profile", arguments: {} });
       expect(JSON.stringify(answer.structuredContent)).toContain(emailOf("ann"));
       await client.close();
     });
 
     it("each with their own rights, at the same time", async () => {
-      const [ann, bob] = await Promise.all([connectNew(mcpUrl, "ann"), connectNew(mcpUrl, "bob")]);
+      const [ann, bob] = await Promise.all([
+        connectNew(mcpUrl, loginOf("ann")),
+        connectNew(mcpUrl, loginOf("bob")),
+      ]);
       const told = await Promise.all(
         Array.from({ length: 10 }, (_, turn) => whoIs((turn % 2 === 0 ? ann : bob).client)),
       );
@@ -203,7 +119,7 @@ for (const dialect of dialects) {
     });
 
     it("until the platform has no place for them any more", async () => {
-      const { client, host } = await connectNew(mcpUrl, "bob");
+      const { client, host } = await connectNew(mcpUrl, loginOf("bob"));
       await client.close();
       const token = host.tokens().access_token;
       expect((await asking(mcpUrl, token)).status).toBe(200);
@@ -215,7 +131,7 @@ for (const dialect of dialects) {
     });
 
     it("and stay signed in at a second process, and when the first has gone", async () => {
-      const { client, host } = await connectNew(mcpUrl, "ann");
+      const { client, host } = await connectNew(mcpUrl, loginOf("ann"));
       await client.close();
       const other = startCli(["http", "--port", "0"], {
         ...env,

@@ -9,8 +9,9 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { activeTools } from "../../src/mcp/calls/active-tools.ts";
 import { createCallTool } from "../../src/mcp/calls/call.ts";
 import { createHandOver } from "../../src/mcp/calls/hand-over.ts";
-import { createSecretDesk } from "../../src/mcp/http/secret-desk.ts";
-import { createSecretPages, type Way } from "../../src/mcp/http/secret-pages.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { createSecretDesk, type MakeKey } from "../../src/mcp/http/secret-desk.ts";
+import { createSecretPages, OWN_KEY, type Proof } from "../../src/mcp/http/secret-pages.ts";
 import { createSpentFolder } from "../../src/mcp/calls/spent.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import {
@@ -43,13 +44,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const pagesWith = (more: { key?: Buffer; canProve?: boolean } = {}) =>
-  createSecretPages({ key: KEY, base: BASE, now: clock, canProve: true, ...more });
+const pagesWith = (more: { key?: Buffer; proof?: Proof } = {}) =>
+  createSecretPages({ key: KEY, base: BASE, now: clock, proof: "token", ...more });
 
 /** One of the processes behind the address: they share the key and the folders, and nothing else. */
-const process = () => {
+const process = (proof: Proof = "address", makeKey?: MakeKey) => {
   const desk = createSecretDesk({
-    pages: pagesWith(),
+    pages: pagesWith({ proof }),
     vault,
     spent: createSpentFolder(join(folder, "spent"), clock),
     callerOf: async (token) => TOKENS[token],
@@ -58,7 +59,7 @@ const process = () => {
   // A proxy may leave the first part of the path out, or not.
   const send = async (url: string, method: string, body?: URLSearchParams) => {
     const init = { method, ...(body === undefined ? {} : { body }) };
-    const answer = await desk(new Request(url.replace("/behind", ""), init));
+    const answer = await desk(new Request(url.replace("/behind", ""), init), makeKey);
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   };
   return {
@@ -68,15 +69,15 @@ const process = () => {
   };
 };
 
-const putAway = async (way: Way, caller = CALLER) => {
+const putAway = async (caller = CALLER) => {
   const kind = "api-key" as const;
   const name = await vault.put({ kind, keyId: "key-1", tenantId: "t", value: SECRET });
-  return { name, ...pagesWith().make({ name, kind }, { caller, way }) };
+  return { name, ...pagesWith().make({ name, kind }, caller) };
 };
 
 describe("the page of a secret", () => {
   it("D-MCP-4 shows it once, when its button is pressed, however often it was looked at", async () => {
-    const { url, name } = await putAway("host");
+    const { url, name } = await putAway();
     const [one, other] = [process(), process()];
     for (const method of ["GET", "HEAD", "GET"]) {
       // oxlint-disable-next-line no-await-in-loop -- one look after the other
@@ -94,14 +95,14 @@ describe("the page of a secret", () => {
   });
 
   it("D-MCP-4 shows it to one of many who press at once, whatever process they come to", async () => {
-    const { url } = await putAway("host");
+    const { url } = await putAway();
     const all = await Promise.all(Array.from({ length: 8 }, () => process().press(url)));
     expect(all.filter(({ text }) => text.includes(SECRET))).toHaveLength(1);
     expect(all.filter(({ status }) => status === 410)).toHaveLength(7);
   });
 
   it("C-66 holds for ten minutes", async () => {
-    const { url, name } = await putAway("host");
+    const { url, name } = await putAway();
     clock.advance(10 * MINUTE + 1);
     expect((await process().look(url)).status).toBe(410);
     expect((await process().press(url)).status).toBe(410);
@@ -109,10 +110,10 @@ describe("the page of a secret", () => {
   });
 
   it("C-66 is not at an address that is made up, altered, or of another key", async () => {
-    const { url, name } = await putAway("host");
+    const { url, name } = await putAway();
     const { url: foreign } = pagesWith({ key: Buffer.alloc(32, 8) }).make(
       { name, kind: "api-key" },
-      { caller: CALLER, way: "host" },
+      CALLER,
     );
     const last = url.at(-1) === "A" ? "B" : "A";
     for (const address of [`${BASE}/secrets/`, `${url.slice(0, -1)}${last}`, `${url}x`, foreign]) {
@@ -123,9 +124,9 @@ describe("the page of a secret", () => {
     expect(await vault.show(name)).toBe(SECRET);
   });
 
-  it("C-65 asks who it is where the address went by way of an answer, and only they use it up", async () => {
-    const { url } = await putAway("answer");
-    const desk = process();
+  it("C-65 asks for the token by which it was made, and only its owner uses the page up", async () => {
+    const { url } = await putAway();
+    const desk = process("token");
     expect((await desk.look(url)).text).toContain('name="token"');
     for (const token of ["", "token-of-another", "made-up", "x".repeat(5000)]) {
       // oxlint-disable-next-line no-await-in-loop -- one try after the other
@@ -140,8 +141,51 @@ describe("the page of a secret", () => {
     expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(SECRET)]);
   });
 
+  it("C-65 D-MCP-4 makes a key for whoever it was asked for, when they sign in, and once", async () => {
+    const { url } = pagesWith().make(OWN_KEY, CALLER);
+    const asked: unknown[] = [];
+    const makeKey: MakeKey = async (person, { caller, claim }) => {
+      asked.push([person.email, person.password.reveal(), caller]);
+      if (person.password.reveal() !== "right") return { status: 400, message: "No <b>." };
+      return (await claim())
+        ? { apiKey: new Secret(SECRET) }
+        : { status: 410, message: "It was made already." };
+    };
+    const [one, other] = [process("password", makeKey), process("password", makeKey)];
+    const looked = await one.look(url);
+    expect([looked.status, looked.text]).toEqual([200, expect.stringContaining('name="password"')]);
+    const wrong = await one.press(url, { email: "ann@<a>", password: "wrong-canary" });
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toContain("No &lt;b&gt;.");
+    expect(wrong.text).toContain('value="ann@&lt;a&gt;"');
+    expect(wrong.text).not.toContain("canary");
+    const shown = await other.press(url, { email: " ann@x ", password: "right" });
+    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(SECRET)]);
+    const again = await one.press(url, { email: "ann@x", password: "right" });
+    expect([again.status, again.text]).toEqual([410, expect.not.stringContaining("canary")]);
+    expect(asked.slice(1)).toEqual([
+      ["ann@x", "right", CALLER],
+      ["ann@x", "right", CALLER],
+    ]);
+    expect(logged.lines.join("")).not.toMatch(/canary|right/);
+  });
+
+  it("C-66 makes no key after ten minutes, nor where nobody signs in", async () => {
+    const makeKey: MakeKey = async () => ({ apiKey: new Secret(SECRET) });
+    const { url } = pagesWith().make(OWN_KEY, CALLER);
+    expect((await process("token").look(url)).status).toBe(410);
+    expect((await process("token").press(url, { token: "token-of-mine" })).status).toBe(410);
+    clock.advance(10 * MINUTE + 1);
+    for (const answer of [
+      await process("password", makeKey).look(url),
+      await process("password", makeKey).press(url, { email: "ann@x", password: "right" }),
+    ]) {
+      expect([answer.status, answer.text]).toEqual([410, expect.not.stringContaining("canary")]);
+    }
+  });
+
   it("is stored and framed by nobody, runs nothing, and tells nobody its address", async () => {
-    const { url } = await putAway("host");
+    const { url } = await putAway();
     const desk = process();
     const answers = [await desk.look(url), await desk.press(url), await desk.press(url)];
     for (const { headers, text } of answers) {
@@ -174,11 +218,11 @@ const hook = {
   updatedAt: "2026-03-02T09:00:00.000Z",
 };
 
-const remote = async (broker: ScriptedBroker, canProve = true) => {
+const remote = async (broker: ScriptedBroker, proof: Proof = "token") => {
   broker.vault = vault;
   return needsOf(broker, {
     caller: CALLER,
-    secretPages: pagesWith({ canProve }),
+    secretPages: pagesWith({ proof }),
     now: clock,
     log: logged.log,
     wait: { sleep: () => new Promise(() => {}), chance: () => 0 },
@@ -206,9 +250,9 @@ describe.each(HOSTS)("a secret that was made over HTTP (%s)", (_name, open) => {
     expect(JSON.stringify(result)).not.toContain(url.split("/").at(-1));
     expect(JSON.stringify(result) + logged.lines.join("")).not.toContain("canary");
     expect(broker.seen.map(({ id }) => id)).toEqual(["api_keys.create"]);
-    const looked = await process().look(url);
-    expect(looked.text).not.toContain('name="token"');
-    expect((await process().press(url)).text).toContain(SECRET);
+    expect((await process("token").press(url)).status).toBe(403);
+    const shown = await process("token").press(url, { token: "token-of-mine" });
+    expect(shown.text).toContain(SECRET);
     await host.close();
   });
 
@@ -235,8 +279,8 @@ describe.each(HOSTS)("a secret that was made over HTTP (%s)", (_name, open) => {
       expect(result.structuredContent).toMatchObject({ storedAs: "api-key-key-1" });
       const [url = ""] = /https:\/\/\S+/.exec(textOf(result)) ?? [];
       expect(url).toContain(`${BASE}/secrets/`);
-      expect((await process().press(url)).status).toBe(403);
-      const shown = await process().press(url, { token: "token-of-mine" });
+      expect((await process("token").press(url)).status).toBe(403);
+      const shown = await process("token").press(url, { token: "token-of-mine" });
       expect(shown.text).toContain(SECRET);
       expect(JSON.stringify(result)).not.toContain("canary");
       await host.close();
@@ -245,10 +289,49 @@ describe.each(HOSTS)("a secret that was made over HTTP (%s)", (_name, open) => {
 
   it("is told of by its name alone where nobody could show who they are", async () => {
     const broker = scripted({ "api_keys.create": () => made });
-    const host = await open(await remote(broker, false));
+    const host = await open(await remote(broker, "address"));
     const result = await host.call("api_keys_create");
     expect(textOf(result)).toContain("secrets show api-key-key-1");
     expect(textOf(result)).not.toContain("https://");
+    await host.close();
+  });
+});
+
+describe.each(HOSTS)("a key that only its owner can make (%s)", (_name, open) => {
+  const makeKey: MakeKey = async ({ email }, { caller }) => ({
+    apiKey: new Secret(`${SECRET} of ${email} for ${caller}`),
+  });
+  const made = async (url: string) =>
+    (await process("password", makeKey).press(url, { email: "ann@x", password: "p" })).text;
+
+  it("D-MCP-4 is made on a page that the host opens, past the model", async () => {
+    const broker = scripted({});
+    const opened: string[] = [];
+    const messages: string[] = [];
+    const host = await open(await remote(broker, "password"), undefined, (url, message) => {
+      opened.push(url);
+      messages.push(message);
+      return { action: "accept" };
+    });
+    const result = await host.call("api_keys_create");
+    expect(problemIn(result)).toMatchObject({ code: "sign_in_required", status: 401 });
+    expect(textOf(result)).toContain("was given a page");
+    expect(messages).toEqual([expect.stringContaining("Sign in on this page")]);
+    expect(textOf(result)).not.toContain("/secrets/");
+    expect(await made(opened[0] ?? "")).toContain(`${SECRET} of ann@x for ${CALLER}`);
+    expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+
+  it.each([
+    ["opens no page", undefined],
+    ["whose person declines", (): ReturnType<Browser> => ({ action: "decline" })],
+  ])("is told of by the page's address to a host that %s", async (_what, browser) => {
+    const host = await open(await remote(scripted({}), "password"), undefined, browser);
+    const result = await host.call("api_keys_create");
+    expect(problemIn(result)).toMatchObject({ code: "sign_in_required" });
+    const [url = ""] = /https:\/\/\S+/.exec(textOf(result)) ?? [];
+    expect(await made(url)).toContain(SECRET);
     await host.close();
   });
 });

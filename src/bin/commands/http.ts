@@ -78,12 +78,11 @@ const listenerOf = (
   const onDescription = mcpListener({
     fetch: async (request) => server.describe(request) ?? new Response(null, { status: 404 }),
   });
-  const onSecret = mcpListener({ fetch: secrets.desk });
   const onPlatform = onPlatformOf(shared);
   return (request, response) => {
     if (isMcp(request)) return onMcp(request, response);
     if (signIn?.isPath(pathOf(request))) return signIn.listener(request, response);
-    if (isSecret(request)) return onSecret(request, response);
+    if (isSecret(request)) return secrets.listener(request, response);
     return isDescription(request)
       ? onDescription(request, response)
       : onPlatform(request, response);
@@ -104,9 +103,7 @@ const mcpAt = async (
   const base = (config.publicUrl ?? url).replace(/\/$/, "");
   const mcpUrl = new URL(base + MCP_PATH);
   const gate = entrance.gateAt(mcpUrl);
-  // Where people were given tokens, a token is what they can show.
-  const canProve = entrance.auth === "static";
-  const secrets = await openSecretPages(shared, { base, mcpUrl, gate, canProve });
+  const secrets = await openSecretPages(shared, { base, mcpUrl, gate, entrance });
   const open = openFor(shared, entrance, secrets.pages);
   const front = { settings: config.mcp, version: io.version, log, open };
   return { server: createHttp(front, { ...acceptedBy(config, address), gate }), secrets };

@@ -106,6 +106,7 @@ const STEPS: Record<RefusalCode, Step> = {
     "Ask the person; if they agree, make the same call with this confirmationToken.",
   confirmation_invalid:
     "Call without confirmationToken to get a new one, and ask the person again.",
+  sign_in_required: "Leave it to the person, and do not repeat the call.",
   confirmation_unavailable: "Tell the person: it needs a host that can ask, or another setting.",
 };
 

@@ -1,11 +1,12 @@
 import { ERRORS, type Code, type Fault, Problem } from "../../contract/errors.ts";
 
-/** Refusals that only the MCP server knows: a person did not say yes, or could not be asked. */
+/** Refusals that only the MCP server knows: a person did not say yes, could not be asked, or has to act themselves. */
 export const OWN_CODES = {
   declined: 403,
   confirmation_required: 428,
   confirmation_invalid: 409,
   confirmation_unavailable: 403,
+  sign_in_required: 401,
 } as const;
 
 export type OwnRefusal = keyof typeof OWN_CODES;

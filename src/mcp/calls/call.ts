@@ -119,8 +119,12 @@ const createCall = (needs: Needs) => {
     if (own !== undefined) return own(call, given);
     if (isPaged(call.tool.operation)) return list(call, given);
     const { args, ifMatch: expected } = given;
-    const before = handOver?.resume(call.opens, purposeOf(call.tool, { args, ifMatch: expected }));
+    const purpose = purposeOf(call.tool, { args, ifMatch: expected });
+    const before = handOver?.resume(call.opens, purpose);
     if (before !== undefined) return present(before);
+    if (handOver?.isOwners(call.tool.operation) === true) {
+      return (await handOver.invite(purpose, call.opens)).ask;
+    }
     const consented = await consent(call, given);
     if ("ask" in consented) return consented.ask;
     const ifMatch = given.ifMatch ?? consented.etag ?? undefined;

@@ -10,7 +10,9 @@ import type { Wait } from "../../kit/wait.ts";
 import type { Answer } from "../answer/answer.ts";
 import { bindingOf, type Purpose } from "./binding.ts";
 import { Refusal } from "../answer/refusal.ts";
-import type { Kept, SecretPages } from "../http/secret-pages.ts";
+import { type Kept, type OnPage, OWN_KEY, type SecretPages } from "../http/secret-pages.ts";
+import { keepingOf } from "./keep.ts";
+import type { Operation } from "../../contract/operation.ts";
 
 /** A page that the host shall open for the person, and what it is for. */
 export type UrlPage = { url: string; message: string };
@@ -33,18 +35,30 @@ const Sealed = z.tuple([
   z.string(),
   z.number(),
   z.number(),
-  z.object({
-    structured: z.record(z.string(), z.unknown()),
-    notes: z.array(z.string()),
-    etag: z.string().nullable(),
-  }),
-  z.object({ name: z.string(), kind: z.enum(["api-key", "webhook-secret"]) }),
+  // Null where the page is one on which the person makes something themselves.
+  z
+    .object({
+      answer: z.object({
+        structured: z.record(z.string(), z.unknown()),
+        notes: z.array(z.string()),
+        etag: z.string().nullable(),
+      }),
+      kept: z.object({ name: z.string(), kind: z.enum(["api-key", "webhook-secret"]) }),
+    })
+    .nullable(),
 ]);
 
 const MESSAGES = {
   "api-key": "The new API key is on this page. It is shown once, to you alone.",
   "webhook-secret": "The webhook's secret is on this page. It is shown once, to you alone.",
+  "own-key": "Sign in on this page to make the API key. It is shown once, to you alone.",
 } as const;
+
+/** What the person is told beside, by the host that opens the page. */
+const BY_TOKEN = " It asks for the access token from this assistant's settings.";
+
+const owners = (how: string): Refusal =>
+  new Refusal("sign_in_required", `Only the person can make an API key of theirs. ${how}`);
 
 const offered = (expiresAt: number): string =>
   `The person was given a page that shows it once, until ${iso(expiresAt)}; it is not part of this conversation.`;
@@ -66,6 +80,10 @@ export type HandOverNeeds = {
 export type Handing = { answer: Answer; kept: Kept; purpose: Purpose; host: Opens };
 
 export type HandOver = {
+  /** Whether what an operation makes is made by the person alone, on a page. */
+  isOwners(operation: Operation): boolean;
+  /** Brings the person to the page on which they make it; a Refusal that says so, or the page that the host is asked to open first. */
+  invite(purpose: Purpose, host: Opens): Promise<{ ask: InputRequiredResult }>;
   /** Brings the person to the secret's page; the answer, or the page that the host is asked to open first. */
   begin(handing: Handing): Promise<{ answer: Answer } | { ask: InputRequiredResult }>;
   /** The answer of the call that ended with a page; undefined where this is another call. */
@@ -81,53 +99,73 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
     notes: [...answer.notes, note],
   });
 
-  const byHost = (kept: Kept) => {
-    const { url, expiresAt } = pages.make(kept, { caller, way: "host" });
-    return { page: { url, message: MESSAGES[kept.kind] }, expiresAt };
+  const byHost = (shown: OnPage) => {
+    const { url, expiresAt } = pages.make(shown, caller);
+    const more = pages.proof === "token" ? BY_TOKEN : "";
+    return { page: { url, message: MESSAGES[shown.kind] + more }, expiresAt };
   };
+
+  const toOwner = (): Refusal => {
+    const { url, expiresAt } = pages.make(OWN_KEY, caller);
+    return owners(
+      `They do, once and until ${iso(expiresAt)}, at ${url} by signing in there; give them the address, and do not ask for what is there.`,
+    );
+  };
+
+  /** The page, for a host of 2026 to open before it comes again. */
+  const asked = (
+    purpose: Purpose,
+    { page, expiresAt }: ReturnType<typeof byHost>,
+    handed: { answer: Answer; kept: Kept } | null,
+  ) => ({
+    ask: inputRequired({
+      inputRequests: { [KEY]: inputRequired.elicitUrl(page) },
+      requestState: states.seal([bindingOf(purpose), now() + LIFE_MS, expiresAt, handed]),
+    }),
+  });
 
   /** For whom no host opened a page. The address passes the model, so that it alone shows nothing. */
   const told = (answer: Answer, kept: Kept): Answer => {
-    if (!pages.canProve) {
+    if (pages.proof !== "token") {
       return noted(
         answer,
         `Whoever runs this server reads it with: receivables-mcp secrets show ${kept.name}`,
       );
     }
-    const { url, expiresAt } = pages.make(kept, { caller, way: "answer" });
+    const { url, expiresAt } = pages.make(kept, caller);
     return noted(
       answer,
       `The person takes it, once and until ${iso(expiresAt)}, at ${url} with the access token from their assistant's settings; give them the address, and do not ask for what is there.`,
     );
   };
 
-  const openNow = async (
-    { answer, kept }: Handing,
-    open: (page: UrlPage) => Promise<boolean>,
-  ): Promise<Answer> => {
-    const { page, expiresAt } = byHost(kept);
+  /** Whether the person agreed, or still may: they take the time that they need. */
+  const openNow = async (page: UrlPage, open: (page: UrlPage) => Promise<boolean>) => {
     const patience = new AbortController();
-    const agreed = await Promise.race([
+    return Promise.race([
       open(page),
       wait.sleep(PATIENCE_MS, patience.signal).then(
         () => true,
         () => true,
       ),
     ]).finally(() => patience.abort());
-    return agreed ? noted(answer, offered(expiresAt)) : told(answer, kept);
   };
 
   return {
-    async begin(handing) {
-      const { answer, kept, purpose, host } = handing;
+    isOwners: (operation) => pages.proof === "password" && keepingOf(operation)?.kind === "api-key",
+    async invite(purpose, host) {
+      if (host.opens === "never") throw toOwner();
+      const made = byHost(OWN_KEY);
+      if (host.opens === "by_round") return asked(purpose, made, null);
+      const agreed = await openNow(made.page, host.open);
+      throw agreed ? owners(offered(made.expiresAt)) : toOwner();
+    },
+    async begin({ answer, kept, purpose, host }) {
       if (host.opens === "never") return { answer: told(answer, kept) };
-      if (host.opens === "now") return { answer: await openNow(handing, host.open) };
-      const { page, expiresAt } = byHost(kept);
-      const ask = inputRequired({
-        inputRequests: { [KEY]: inputRequired.elicitUrl(page) },
-        requestState: states.seal([bindingOf(purpose), now() + LIFE_MS, expiresAt, answer, kept]),
-      });
-      return { ask };
+      const made = byHost(kept);
+      if (host.opens === "by_round") return asked(purpose, made, { answer, kept });
+      const agreed = await openNow(made.page, host.open);
+      return { answer: agreed ? noted(answer, offered(made.expiresAt)) : told(answer, kept) };
     },
     resume(host, purpose) {
       if (host.opens !== "by_round") return undefined;
@@ -137,8 +175,10 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
       const { data } = Sealed.safeParse(sealed);
       // Not taken for a call of its own, which would make a second secret.
       if (data === undefined || data[0] !== bindingOf(purpose) || data[1] < now()) throw strange();
-      const [, , expiresAt, answer, kept] = data;
+      const [, , expiresAt, handed] = data;
       const agreed = view.kind === "elicit" && view.action === "accept";
+      if (handed === null) throw agreed ? owners(offered(expiresAt)) : toOwner();
+      const { answer, kept } = handed;
       return agreed ? noted(answer, offered(expiresAt)) : told(answer, kept);
     },
   };

@@ -7,29 +7,32 @@ import { createSeal } from "../../kit/seal.ts";
 /** A secret that is kept for somebody, by its name in their store. */
 export type Kept = Pick<StoredSecret, "name" | "kind">;
 
-/**
- * How the page's address reaches the person. Through the host it passes no model, so that whoever has it is the one it
- * was made for; through an answer it does, and so the page asks who they are.
- */
-export type Way = "host" | "answer";
+/** What is on a page: something that is kept, or a key that only its owner can make, and makes there. */
+export type OnPage = Kept | { name: ""; kind: "own-key" };
 
-export type SecretPage = Kept & {
+export const OWN_KEY: OnPage = { name: "", kind: "own-key" };
+
+/**
+ * How people show on a page that it is theirs: by their password, or by the token that their host bears. Where the
+ * address alone stands for them, it goes past the model, or to nobody.
+ */
+export type Proof = "password" | "token" | "address";
+
+export type SecretPage = OnPage & {
   /** Of this page, to be used once. */
   id: string;
   /** The id of the caller that the secret was made for. */
   caller: string;
-  way: Way;
   /** Milliseconds since the epoch. */
   expiresAt: number;
 };
 
 /** Addresses of pages on which a person takes a secret. All about a page is sealed in its address, so that any process can show it. */
 export type SecretPages = {
-  make(kept: Kept, to: { caller: string; way: Way }): { url: string; expiresAt: number };
+  make(shown: OnPage, caller: string): { url: string; expiresAt: number };
   /** The page at an address's last part; undefined if it is none that was made here, or is too old. */
   open(part: string): SecretPage | undefined;
-  /** Whether people can show on a page who they are. */
-  canProve: boolean;
+  proof: Proof;
 };
 
 const LIFE_MS = 10 * MINUTE;
@@ -38,10 +41,11 @@ export const SECRETS_PATH = "/secrets/";
 
 const Sealed = z.tuple([
   z.string(),
+  z.union([
+    z.object({ name: z.string(), kind: z.enum(["api-key", "webhook-secret"]) }),
+    z.object({ name: z.literal(""), kind: z.literal("own-key") }),
+  ]),
   z.string(),
-  z.enum(["api-key", "webhook-secret"]),
-  z.string(),
-  z.enum(["host", "answer"]),
   z.number(),
 ]);
 
@@ -49,27 +53,27 @@ export const createSecretPages = ({
   key,
   base,
   now,
-  canProve,
+  proof,
 }: {
   key: Buffer;
   /** Where people reach this server, without a slash at the end. */
   base: string;
   now: Clock;
-  canProve: boolean;
+  proof: Proof;
 }): SecretPages => {
   const seal = createSeal(key, "mcp/secret-page");
   return {
-    canProve,
-    make({ name, kind }, { caller, way }) {
+    proof,
+    make({ name, kind }, caller) {
       const expiresAt = now() + LIFE_MS;
-      const part = seal.seal([randomToken(), name, kind, caller, way, expiresAt]);
+      const part = seal.seal([randomToken(), { name, kind }, caller, expiresAt]);
       return { url: base + SECRETS_PATH + part, expiresAt };
     },
     open(part) {
       const { data } = Sealed.safeParse(seal.open(part));
       if (data === undefined) return undefined;
-      const [id, name, kind, caller, way, expiresAt] = data;
-      return expiresAt < now() ? undefined : { id, name, kind, caller, way, expiresAt };
+      const [id, shown, caller, expiresAt] = data;
+      return expiresAt < now() ? undefined : { id, ...shown, caller, expiresAt };
     },
   };
 };

@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Browser, openBrowser, type Shown } from "../support/browser.ts";
+import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { connectNew } from "../support/oauth-host.ts";
+
+const PASSWORD = "canary-password";
+const SCOPE = "read write admin";
+const emailOf = (name: string): string => `${name}@acme.example`;
+const loginOf = (name: string) => ({ email: emailOf(name), password: PASSWORD });
+
+let folder: string;
+let servers: Running[];
+let readies: Ready[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "secret-sign-in-"));
+  const env = {
+    RECEIVABLES_DATA: folder,
+    RECEIVABLES_HTTP_AUTH: "builtin",
+    RECEIVABLES_OAUTH_REGISTRATION: "true",
+    RECEIVABLES_LOGIN_RATE_MINUTE: "0",
+    RECEIVABLES_LOG: "debug",
+  };
+  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
+  for (const name of ["ann", "bob"]) {
+    const names = ["--first-name", name, "--last-name", "Lee", "--role", "Administrator"];
+    const who = ["--tenant", "acme", "--email", emailOf(name)];
+    // oxlint-disable-next-line no-await-in-loop -- one process after the other
+    const { status, stderr } = await runCli(
+      ["admin", "user", "create", ...who, ...names],
+      env,
+      PASSWORD,
+    );
+    if (status !== 0) throw new Error(stderr);
+  }
+  servers = [startCli(["http", "--port", "0"], env)];
+  readies = [await whenReady(servers[0] as Running)];
+  const known = { ...env, RECEIVABLES_PUBLIC_URL: readies[0]?.baseUrl ?? "" };
+  servers.push(startCli(["http", "--port", "0"], known));
+  readies.push(await whenReady(servers[1] as Running));
+});
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.end("SIGTERM")));
+  await rm(folder, { recursive: true, maxRetries: 3 });
+});
+
+type Mode = "auto" | "legacy";
+type Answer = { structuredContent?: Record<string, unknown>; content: { text?: string }[] };
+
+/** The page for a key that a person's assistant asks for: opened by the host, or named in the answer. */
+const pageFor = async (name: string, mode: Mode, opens: boolean): Promise<string> => {
+  const pages: string[] = [];
+  const { client } = await connectNew(
+    readies[0]?.mcpUrl ?? "",
+    { ...loginOf(name), scope: SCOPE },
+    {
+      mode,
+      capabilities: opens ? { elicitation: { url: {} } } : {},
+      prepare(made) {
+        if (!opens) return;
+        made.setRequestHandler("elicitation/create", ({ params }) => {
+          pages.push("url" in params ? params.url : "");
+          return { action: "accept" as const };
+        });
+      },
+    },
+  );
+  const answer = (await client.callTool({ name: "api_keys_create", arguments: {} })) as Answer;
+  await client.close();
+  expect(JSON.stringify(answer)).not.toMatch(/rcvg_|canary/);
+  const text = answer.content.map(({ text: piece }) => piece).join("");
+  expect(text).toMatch(/^sign_in_required: Only the person can make an API key of theirs\. /);
+  if (!opens) pages.push(/http:\/\/\S+/.exec(text)?.[0] ?? "");
+  expect(pages, text).toEqual([expect.stringMatching(/\/secrets\/[\w-]+$/)]);
+  return pages[0] ?? "";
+};
+
+const keyIn = ({ text }: Shown): string => /rcvg_[\w-]+/.exec(text)?.[0] ?? "";
+
+const make = (browser: Browser, page: Shown, name: string, password = PASSWORD) =>
+  browser.submit(page, { ...loginOf(name), password });
+
+const ownerOf = async (key: string): Promise<unknown> => {
+  const headers = { "x-platform-api-key": key };
+  const answer = await fetch(`${readies[0]?.baseUrl}/user/v1/users/profile`, { headers });
+  return ((await answer.json()) as { email?: unknown }).email;
+};
+
+describe.each([
+  ["2026", "auto", true],
+  ["2026", "auto", false],
+  ["2025", "legacy", true],
+  ["2025", "legacy", false],
+] as const)(
+  "a key for somebody who signs in here (hosts of %s, %s, that open pages: %s)",
+  (_era, mode, opens) => {
+    it("D-MCP-4 C-65 is made by them alone, once, and acts with their rights", async () => {
+      const url = await pageFor("ann", mode, opens);
+      const browser = openBrowser();
+      const page = await browser.open(url);
+      expect([page.status, page.headers.get("referrer-policy")]).toEqual([200, "no-referrer"]);
+      const bare = await browser.ask(url, { method: "POST", body: new URLSearchParams() });
+      expect([bare.status, keyIn(bare)]).toEqual([400, ""]);
+      const his = await make(browser, page, "bob");
+      expect([his.status, keyIn(his)]).toEqual([403, ""]);
+      expect(his.text).toContain("The key is for somebody else");
+      const wrong = await make(browser, his, "ann", "wrong");
+      expect([wrong.status, keyIn(wrong)]).toEqual([400, ""]);
+      expect(wrong.text).toContain("The e-mail address or the password is wrong.");
+
+      // Two processes behind one address: what one hands out the other takes.
+      const elsewhere = url.replace(readies[0]?.baseUrl ?? "", readies[1]?.baseUrl ?? "");
+      const shown = await make(browser, { ...wrong, url: elsewhere }, "ann");
+      expect(await ownerOf(keyIn(shown))).toBe("ann@acme.example");
+      const again = await make(browser, page, "ann");
+      expect([again.status, keyIn(again)]).toEqual([410, ""]);
+    });
+  },
+);
+
+it("C-32 leaves no trace of an address, a key or a password in the logs", async () => {
+  const url = await pageFor("ann", "auto", true);
+  const browser = openBrowser();
+  const key = keyIn(await make(browser, await browser.open(url), "ann"));
+  const logs = () => servers.map(({ texts }) => texts.stderr + texts.stdout).join("");
+  await expect.poll(logs).toContain("secret_page.shown");
+  expect(key).not.toBe("");
+  for (const trace of [key, "canary", url.split("/").at(-1) ?? ""]) {
+    expect(logs()).not.toContain(trace);
+  }
+});

@@ -1,0 +1,114 @@
+import {
+  Client,
+  type OAuthClientProvider,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { UnauthorizedError as OldUnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { expect } from "vitest";
+import { type Browser, openBrowser } from "./browser.ts";
+import type { Login } from "./oauth.ts";
+
+const REDIRECT = "http://127.0.0.1:33418/callback";
+const INFO = { name: "test", version: "1" };
+
+export type HostTokens = { access_token: string; refresh_token: string; scope: string };
+
+/** What a host keeps of its way in, and where it would have sent its person's browser. */
+export const hostOf = () => {
+  let information: unknown;
+  let tokens: unknown;
+  let verifier = "";
+  let asked: URL | undefined;
+  const provider = {
+    redirectUrl: REDIRECT,
+    clientMetadata: {
+      client_name: "Test host",
+      redirect_uris: [REDIRECT],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    },
+    clientInformation: () => information,
+    saveClientInformation: (given: unknown) => {
+      information = given;
+    },
+    tokens: () => tokens,
+    saveTokens: (given: unknown) => {
+      tokens = given;
+    },
+    saveCodeVerifier: (given: string) => {
+      verifier = given;
+    },
+    codeVerifier: () => verifier,
+    redirectToAuthorization: (url: URL) => {
+      asked = url;
+    },
+  };
+  return { provider, asked: () => String(asked), tokens: () => tokens as HostTokens };
+};
+
+/** The person at a host's way in: who they are, their browser, and what they let the host ask for. */
+export type AtHost = Login & { browser?: Browser; scope?: string };
+
+/** The person's part: from the address that a host opens to the code that it gets. */
+export const codeFrom = async (
+  url: string,
+  { browser = openBrowser(), scope, ...login }: AtHost,
+): Promise<string> => {
+  const asked = new URL(url);
+  if (scope !== undefined) asked.searchParams.set("scope", scope);
+  const first = await browser.open(asked.href);
+  const second = await browser.submit(first, { ...login, action: "sign-in" });
+  const last = await browser.submit(second, { action: "allow" });
+  const code = new URL(last.url).searchParams.get("code");
+  if (code === null) throw new Error(`no code: ${last.status} ${last.text}`);
+  return code;
+};
+
+type Options = {
+  mode?: "legacy" | "auto";
+  /** Prepares each client before it connects; whether hosts open pages is said in `capabilities`. */
+  prepare?: (client: Client) => void;
+  capabilities?: NonNullable<ConstructorParameters<typeof Client>[1]>["capabilities"];
+};
+
+/** A 2.x host that a person has let in. */
+export const connectNew = async (
+  mcpUrl: string,
+  person: AtHost,
+  { mode = "auto", prepare = () => {}, capabilities = {} }: Options = {},
+) => {
+  const host = hostOf();
+  const authProvider = host.provider as unknown as OAuthClientProvider;
+  const open = () => new StreamableHTTPClientTransport(new URL(mcpUrl), { authProvider });
+  const make = () => {
+    const client = new Client(INFO, { capabilities, versionNegotiation: { mode } });
+    prepare(client);
+    return client;
+  };
+  const first = open();
+  await expect(make().connect(first)).rejects.toThrow(UnauthorizedError);
+  const code = await codeFrom(host.asked(), person);
+  await first.finishAuth(new URLSearchParams({ code, iss: new URL(mcpUrl).origin }));
+  const [client, transport] = [make(), open()];
+  await client.connect(transport);
+  return { client, host, transport };
+};
+
+/** A 1.x host that a person has let in. */
+export const connectOld = async (mcpUrl: string, person: AtHost) => {
+  const host = hostOf();
+  const authProvider = host.provider as unknown as NonNullable<
+    NonNullable<ConstructorParameters<typeof OldTransport>[1]>["authProvider"]
+  >;
+  const open = () => new OldTransport(new URL(mcpUrl), { authProvider });
+  const first = open();
+  await expect(new OldClient(INFO).connect(first)).rejects.toThrow(OldUnauthorizedError);
+  await first.finishAuth(await codeFrom(host.asked(), person));
+  const [client, transport] = [new OldClient(INFO), open()];
+  await client.connect(transport);
+  return { client, host, transport };
+};
