@@ -123,6 +123,45 @@ onEveryStore("the chain of the audit log", (at) => {
     },
   );
 
+  it("C-58 D-AUD-4 tells of each field of an entry that is altered, whatever its value becomes", async () => {
+    const tenantId = "altered";
+    await logged(at(), tenantId, 3);
+    const [, whole] = await rowsOf(at().store.read, tenantId);
+    if (whole === undefined) throw new Error("no such entry");
+    const { seq: _place, tenant_id: _whose, ...fields } = whole;
+    for (const [field, value] of Object.entries(fields)) {
+      const change = (to: unknown) =>
+        at().store.transaction((tx) =>
+          only(tx, tenantId, 2)
+            .set({ [field]: to })
+            .execute(),
+        );
+      await change(typeof value === "number" ? value + 1 : `${value ?? ""}x`);
+      expect([field, await verifyAudit(at(), tenantId)]).toMatchObject([
+        field,
+        { ok: false, sealedTo: 1, firstBadId: field === "id" ? `${whole.id}x` : whole.id },
+      ]);
+      await change(value);
+    }
+    expect(await verifyAudit(at(), tenantId)).toMatchObject({ ok: true, sealedTo: 3 });
+  });
+
+  it("C-58 D-AUD-4 tells of an entry that was taken from another tenant's log", async () => {
+    await logged(at(), "giver", 2);
+    await logged(at(), "taker", 0);
+    await at().store.transaction(async (tx) => {
+      for (const table of ["audit_logs", "audit_heads"] as const) {
+        await tx
+          .updateTable(table)
+          .set({ tenant_id: "taker" })
+          .where("tenant_id", "=", "giver")
+          .execute();
+      }
+    });
+    const told = { ok: false, firstBadId: "entry-1", sealedTo: 0 };
+    expect(await verifyAudit(at(), "taker")).toMatchObject(told);
+  });
+
   it("D-AUD-4 verifies an empty log, and none of a tenant that does not exist", async () => {
     await logged(at(), "silent", 0);
     expect(await verifyAudit(at(), "silent")).toEqual({
