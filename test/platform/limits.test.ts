@@ -97,11 +97,17 @@ onEveryStore(
       expect([await ask(), await ask(), await ask(), await ask(), await ask()]).toEqual([
         200, 200, 200, 429, 429,
       ]);
+      const left = LIMITS.exportPerHour - 3;
+      const rates = (await a("GET", LOGS)).headers.get("ratelimit");
+      expect(rates).toBe(`"minute";r=0;t=60, "hour";r=${left};t=3600`);
       expect((await b("GET", LOGS)).status).toBe(200);
       at().clock.advance(MINUTE);
       expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 429]);
       const refused = await a("GET", LOGS);
       expect(refused.body.error.code).toBe("RATE_LIMITED");
+      const policy = `"minute";q=${LIMITS.exportPerMinute};w=60, "hour";q=${LIMITS.exportPerHour};w=3600`;
+      expect(refused.headers.get("ratelimit-policy")).toBe(policy);
+      expect(refused.headers.get("ratelimit")).toBe(`"hour";r=0;t=${59 * 60}`);
       const seconds = Number(refused.headers.get("retry-after"));
       expect(seconds).toBe(59 * 60);
       at().clock.advance((seconds - 1) * SECOND);
@@ -113,7 +119,7 @@ onEveryStore(
         .select("status_code")
         .where("tenant_id", "=", "rate-a")
         .execute();
-      expect(logged.filter((row) => row.status_code === 429)).toHaveLength(5);
+      expect(logged.filter((row) => row.status_code === 429)).toHaveLength(6);
     });
 
     it("EX-02 every operation of the export API tells a tenant over its limit when to come back", async () => {

@@ -25,8 +25,13 @@ const hour = (quota: number): Window => ({ name: "hour", quota, ms: HOUR });
 const secondsLeft = (endsAt: number, now: number): number =>
   Math.max(1, Math.ceil((endsAt - now) / SECOND));
 
-const headersOf = (states: readonly State[], now: number): Record<string, string> => ({
-  "RateLimit-Policy": states
+/** Every window's rule, and how each that was looked at stands. */
+const headersOf = (
+  windows: readonly Window[],
+  states: readonly State[],
+  now: number,
+): Record<string, string> => ({
+  "RateLimit-Policy": windows
     .map(({ name, quota, ms }) => `"${name}";q=${quota};w=${ms / SECOND}`)
     .join(", "),
   RateLimit: states
@@ -39,16 +44,18 @@ const headersOf = (states: readonly State[], now: number): Record<string, string
 
 /** Counts requests in windows that all processes on the store share. */
 export const createLimiter = (store: Store, limits: Limits) => {
-  const take = async (subject: string, windows: Window[], now: number) => {
+  const take = async (subject: string, windows: readonly Window[], now: number) => {
     const states: State[] = [];
     // The longest first: where a shorter one then refuses, what was taken is given back.
-    for (const window of windows) {
-      if (window.quota === 0) continue;
+    for (const window of windows.toReversed()) {
       const key = `${subject}:${window.name}`;
       const row = await count(store.counting, key, now, window.ms);
       states.push({ ...window, used: row.count, endsAt: row.window_ends_at });
       if (row.count <= window.quota) continue;
-      for (const { name } of states) await giveBack(store.counting, `${subject}:${name}`);
+      for (const state of states) {
+        await giveBack(store.counting, `${subject}:${state.name}`);
+        state.used -= 1;
+      }
       return { states, refusedUntil: row.window_ends_at };
     }
     return { states, refusedUntil: undefined };
@@ -56,11 +63,12 @@ export const createLimiter = (store: Store, limits: Limits) => {
 
   const takeOrRefuse = async (
     subject: string,
-    windows: Window[],
+    all: readonly Window[],
     now: number,
   ): Promise<Record<string, string>> => {
+    const windows = all.filter(({ quota }) => quota > 0);
     const { states, refusedUntil } = await take(subject, windows, now);
-    const headers = states.length === 0 ? {} : headersOf(states.toReversed(), now);
+    const headers = windows.length === 0 ? {} : headersOf(windows, states.toReversed(), now);
     if (refusedUntil === undefined) return headers;
     const seconds = secondsLeft(refusedUntil, now);
     throw new Problem("rate_limited", `Too many requests. Wait ${seconds} seconds.`, {
@@ -78,7 +86,7 @@ export const createLimiter = (store: Store, limits: Limits) => {
     keyed: (service: "export" | "ingest", tenantId: string, now: number) =>
       takeOrRefuse(
         `${service}:${tenantId}`,
-        [hour(limits.exportPerHour), minute(limits.exportPerMinute)],
+        [minute(limits.exportPerMinute), hour(limits.exportPerHour)],
         now,
       ),
     /** What needs no credential. */
