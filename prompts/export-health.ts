@@ -15,7 +15,7 @@ export const exportHealth = prompt({
 2. Judge each schedule by what the runs say, not by what was meant:
    - failing: the newest finished run has status failed. errorStage tells where: validation is a query that no longer fits
      the schema, limit one that finds too much, query and snapshot a fault of the platform, internal a crash;
-   - late: nextRunAt lies in the past by more than intervalMs, or a run has been pending or running for over an hour;
+   - late: nextRunAt lies more than ten minutes in the past, or a run has been pending or running for over an hour;
    - odd: a completed run's rowCount is 0, or differs by more than half from the median of the runs before it;
    - unheard: a webhook's attempts are abandoned, or fail since its last delivered one;
    - well: none of these.

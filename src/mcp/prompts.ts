@@ -5,10 +5,11 @@ import {
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import type { Prompt } from "../../prompts/prompt.ts";
+import { iso } from "../kit/clock.ts";
 import { cleanLine } from "./answer/clean.ts";
 import { nearest } from "../kit/nearest.ts";
 import { activePrompts } from "./prompt-list.ts";
-import type { Settings } from "./settings.ts";
+import type { Needs } from "./needs.ts";
 
 const MAX_ARGUMENT = 200;
 
@@ -55,15 +56,19 @@ const unknown = (name: string, active: readonly Prompt[]): ProtocolError => {
   return refuse(`Unknown prompt ${JSON.stringify(cleanLine(name, 80))}${hint}`);
 };
 
-/** A prompt's words for a person's arguments, with the records that it starts from. */
-export const createGetPrompt = (settings: Settings): GetPrompt => {
+/**
+ * A prompt's words for a person's arguments, with the records that it starts from, and the moment: people ask of what is
+ * late, and of last week.
+ */
+export const createGetPrompt = ({ settings, now }: Pick<Needs, "settings" | "now">): GetPrompt => {
   const active = activePrompts(settings);
   return async (name, sent, read) => {
     const prompt = active.find((one) => one.name === name);
     if (prompt === undefined) throw unknown(name, active);
     const args = argumentsOf(prompt, sent);
     const parts = await Promise.all(prompt.brings(args).map((uri) => attached(uri, read)));
-    const text = userMessage({ type: "text", text: prompt.text(args) });
+    const words = `${prompt.text(args)}\n\nIt is now ${iso(now()).slice(0, 16)}Z.`;
+    const text = userMessage({ type: "text", text: words });
     return { description: prompt.description, messages: [text, ...parts.flat()] };
   };
 };

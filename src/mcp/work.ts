@@ -55,7 +55,7 @@ export const createWork = (needs: Needs): Work => {
     progressOf,
     readResource: createReadResource(needs),
     readRuns: createReadState(needs),
-    getPrompt: createGetPrompt(needs.settings),
+    getPrompt: createGetPrompt(needs),
     complete: createComplete(needs),
   };
 };
