@@ -15,13 +15,28 @@ const fieldOf = (path: PropertyKey[]): string =>
 
 const REQUIRED = { code: "required", message: "is required" };
 
+/** The words that a schema has of its own for whatever does not fit it. */
+const ownWords = ({ message }: Issue): string | undefined =>
+  message.startsWith("Invalid ") ? undefined : message;
+
 const typeFault = (issue: Issue & { code: "invalid_type" }): Omit<Fault, "field"> =>
   issue.input === undefined
     ? REQUIRED
-    : { code: "type", message: `must be ${article(issue.expected)}` };
+    : { code: "type", message: ownWords(issue) ?? `must be ${article(issue.expected)}` };
+
+const FORMATS: Partial<Record<string, string>> = {
+  datetime: 'must be a date-time with its zone, such as "2026-01-31T09:00:00Z"',
+  date: 'must be a day, such as "2026-01-31"',
+};
+
+const formatFault = (issue: Issue & { code: "invalid_format" }): Omit<Fault, "field"> => ({
+  code: "format",
+  message: ownWords(issue) ?? FORMATS[issue.format] ?? issue.message,
+});
 
 const article = (expected: string): string => {
   if (expected === "int") return "a whole number";
+  if (expected === "record") return "an object";
   return `${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}`;
 };
 
@@ -50,6 +65,8 @@ const faultOf = (issue: Issue): Omit<Fault, "field"> => {
     case "invalid_value":
       if (issue.input === undefined) return REQUIRED;
       return { code: "enum", message: `must be one of ${issue.values.map(String).join(", ")}` };
+    case "invalid_format":
+      return formatFault(issue);
     case "custom": {
       const code: unknown = issue.params?.["code"];
       return { code: typeof code === "string" ? code : "format", message: issue.message };

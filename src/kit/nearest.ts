@@ -11,7 +11,8 @@ export const nearest = (word: string, known: readonly string[], most = 3): strin
     .map((name) => {
       const other = plain(name);
       const part = other.startsWith(meant) || meant.startsWith(other) || other.endsWith(meant);
-      return { name, far: part && meant.length > 2 ? 1 : leven(meant, other) };
+      const isPart = part && other !== meant && meant.length > 2;
+      return { name, far: isPart ? 1 : leven(meant, other) };
     })
     .filter(({ far }) => far <= Math.max(1, Math.floor(meant.length / 3)))
     .toSorted((a, b) => a.far - b.far)

@@ -98,6 +98,29 @@ describe("payments over MCP", () => {
     await host.close();
   });
 
+  it.each([
+    [{ filters: [{ field: "payerName", value: "A" }] }, 'such as {"paymentDate": {"gte":'],
+    [{ filters: "payerName = 'A'" }, "filters must be an object of conditions"],
+    [{ orderBy: "paymentDate" }, "known: source, fields, filters, cursor, limit"],
+    [{ startDate: "2026-01-01" }, "startDate is not an argument; known: "],
+  ])("QY-06 %j is told how it is written", async (args, words) => {
+    const host = await modernHost(await needsOf(scripted({})));
+    const result = await host.call("payments_query", { source: "cashapp", ...args });
+    expect(problemIn(result).message).toContain(words);
+    await host.close();
+  });
+
+  it.each(["tomorrow", "2026-11-22", "2026-11-22T06:00:00"])(
+    "SC-05 a first run at %s is told how moments are written",
+    async (firstRunAt) => {
+      const host = await modernHost(await needsOf(scripted({})));
+      const args = { source: "cashapp", filters: { shortPay: { eq: true } }, intervalMs: 300_000 };
+      const result = await host.call("schedules_create", { ...args, firstRunAt });
+      expect(problemIn(result).message).toContain("firstRunAt must be a date-time with its zone");
+      await host.close();
+    },
+  );
+
   it("QY-06 what the platform says of a wrong filter reaches the model whole", async () => {
     const message = 'filters.payerName must name a condition; write {"eq": "Acme"}.';
     const refuse = () => {
@@ -114,5 +137,17 @@ describe("payments over MCP", () => {
 
   it.each(WORKED)("the worked filter is right: $asked", ({ query }) => {
     expect(readSelection(PaymentQueryBody, query).faults).toBeUndefined();
+  });
+
+  it("the prompt says when it is asked, and when its examples were", async () => {
+    const needs = await needsOf(scripted(schema), {
+      now: () => Date.parse("2027-01-04T08:30:59Z"),
+    });
+    const host = await modernHost(needs);
+    const prompt = { name: "ask-payments", arguments: { question: "What came last week?" } };
+    const text = JSON.stringify(await host.client.getPrompt(prompt));
+    expect(text).toContain("It is now 2027-01-04T08:30Z.");
+    expect(text).toContain("as if today were 2026-11-19:");
+    await host.close();
   });
 });

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { CATALOGUE, SOURCES } from "../../src/contract/payments/catalogue.ts";
+import { PaymentQueryBody, readSelection } from "../../src/contract/payments/query.ts";
 import { DAY } from "../../src/kit/clock.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { answered, coreOf, kept, type Row } from "../support/payment-model.ts";
@@ -204,7 +205,7 @@ onEveryStore("payments", (at) => {
       expect(await told({ paymentAmount: { $gt: 1 } })).toContain("near: gt");
       expect(await told({ payerName: { like: "%A%" } })).toContain("near: contains");
       expect(await told({ paymentAmount: { contains: "1" } })).toSatisfy(
-        naming("no condition of a money", "between"),
+        naming("no condition of a field of type money", "between"),
       );
       expect(await told({ payerName: { or: [] } })).toContain("belongs beside the fields");
       expect(await told({ field: "payerName", value: "A" })).toContain(
@@ -220,6 +221,50 @@ onEveryStore("payments", (at) => {
       expect(await told({ payerName: null })).toContain('write {"isNull": true}');
       expect(await told({ payerName: { eq: null } })).toContain('{"isNull": true}');
     });
+
+    it.each([
+      ["a number where text is kept", { invoiceNumber: 12345 }, '{"eq": "12345"}'],
+      ["text where a number is kept", { paymentAmount: "1000" }, '{"eq": 1000}'],
+      ["a word for a flag", { shortPay: "True" }, '{"eq": true}'],
+      ["an enum's value in capitals", { paymentMethod: "ACH" }, '{"eq": "ach"}'],
+      ["a moment where days are kept", { paymentDate: "2026-01-02T00:00:00Z" }, '"2026-01-02"}'],
+      ["two ends of a time", { paymentDate: ["2026-01-01", "2026-02-01"] }, '{"between": ['],
+      ["a flag for what has a value", { disputeId: true }, '{"isNull": false}'],
+      ["a list after eq", { poNumber: { eq: ["a", "b"] } }, '{"in": ["a","b"]}'],
+      ["a list as text", { poNumber: { in: "a,b" } }, 'such as ["A", "B"]'],
+      ["ends with names", { paymentDate: { between: { from: "2026-01-01" } } }, '"2026-01-31"]'],
+      ["what exists", { disputeId: { exists: true } }, 'write {"isNull": false}'],
+      ["what does not exist", { disputeId: { exists: false } }, 'write {"isNull": true}'],
+      ["what is not null", { disputeId: { isNotNull: true } }, 'write {"isNull": false}'],
+      ["anything but null", { disputeId: { ne: null } }, 'write {"isNull": false}'],
+      [
+        "what does not contain",
+        { payerName: { notContains: "a" } },
+        '{"not": {"payerName": {"contains": "a"}}}',
+      ],
+      [
+        "what does not begin",
+        { payerName: { not_starts_with: "a" } },
+        '{"not": {"payerName": {"startsWith": "a"}}}',
+      ],
+      ["what does not equal", { payerName: { notEquals: "a" } }, '{"ne": "a"}'],
+      ["a bound that is included", { paymentAmount: { $gte: 5 } }, "near: gte;"],
+      ["a bound that is left out", { paymentAmount: { $lt: 5 } }, "near: lt;"],
+      ["a group in capitals", { AND: [{ shortPay: { eq: true } }] }, 'write "and"'],
+      ["a group with a sign", { $or: [{ shortPay: { eq: true } }] }, 'write "or"'],
+      [
+        "a group in a field",
+        { payerName: { not: { eq: "a" } } },
+        '{"not": {"payerName": {"eq":"a"}}}',
+      ],
+      ["a customer", { customerName: { eq: "a" } }, "near: accountName"],
+      ["another source's field", { paymentStatus: { eq: "a" } }, "but of iandp"],
+    ] as [string, object, string][])(
+      "leads from %s to what was meant",
+      async (_what, filters, words) => {
+        expect(await told(filters)).toContain(words);
+      },
+    );
 
     it("refuses values of other types, empty conditions and lists", async () => {
       expect(await told({ paymentAmount: { eq: "12.5" } })).toContain(
@@ -239,6 +284,19 @@ onEveryStore("payments", (at) => {
       expect(await told({ or: [] })).toContain("must not be empty");
       expect(await told({ not: {} })).toContain("must name a condition");
       expect(await told([])).toContain("must be an object of conditions");
+    });
+
+    it("C-41 stops looking for what was meant where nothing is right", async () => {
+      const names = Array.from({ length: 9000 }, (_, place) => `payerNane${place}`);
+      const bad = Object.fromEntries(names.map((name) => [name, { eq: 1 }]));
+      const wrong = Object.fromEntries(names.map((name) => [name, 1]));
+      for (const filters of [bad, { payerName: wrong }, { or: [bad, bad] }]) {
+        const { faults } = readSelection(PaymentQueryBody, { source: "cashapp", filters });
+        expect(faults).toHaveLength(100);
+      }
+      const { faults } = readSelection(PaymentQueryBody, { source: "cashapp", fields: names });
+      expect(faults?.filter(({ code }) => code === "unknown")).toHaveLength(100);
+      expect(await told(bad)).toContain("And 90 more.");
     });
 
     it("names every fault at once, and keeps to its bounds", async () => {

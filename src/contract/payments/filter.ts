@@ -1,9 +1,17 @@
 import type { Fault } from "../errors.ts";
-import { nearest } from "../../kit/nearest.ts";
-import { CATALOGUE, fieldNamed, type Source, SOURCES } from "./catalogue.ts";
+import { fieldNamed, type Source } from "./catalogue.ts";
 import type { Field } from "./field.ts";
-import { type Operator, OPERATOR_NAMES, OTHER_WORDS } from "./operators.ts";
-import { checkValue, type Scalar, shown } from "./value.ts";
+import {
+  bareValue,
+  GROUPS,
+  insteadOf,
+  listForm,
+  unknownInFilter,
+  WELL_FORMED,
+  wrongOperator,
+} from "./hints.ts";
+import { type Operator, OPERATOR_NAMES } from "./operators.ts";
+import { checkValue, type Scalar } from "./value.ts";
 
 /** Which rows are meant. A row without a value meets no condition but isNull, so `not` keeps it. */
 export type Filter =
@@ -17,15 +25,16 @@ export const MOST_DEPTH = 5;
 export const MOST_LISTED = 1000;
 
 const IN_TEXT: ReadonlySet<Operator> = new Set<Operator>(["contains", "startsWith", "endsWith"]);
-const GROUPS = ["and", "or", "not"];
-const WELL_FORMED = `{"paymentDate": {"gte": "2026-01-01"}}`;
 
 type Sent = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Sent =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Reads filters of one source; whatever is wrong is noted, none of it stops the reading. */
+// Enough to correct a filter by; each costs a search for what was meant.
+export const MOST_FAULTS = 100;
+
+/** Reads filters of one source; whatever is wrong is noted, and nothing stops the reading but too much of it. */
 class FilterReader {
   readonly source: Source;
   readonly faults: Fault[] = [];
@@ -33,6 +42,10 @@ class FilterReader {
 
   constructor(source: Source) {
     this.source = source;
+  }
+
+  get #isHopeless(): boolean {
+    return this.faults.length >= MOST_FAULTS;
   }
 
   #refuse(field: string, code: string, message: string): void {
@@ -50,8 +63,9 @@ class FilterReader {
       this.#refuse(at, "empty", "must name a condition");
     }
     return names.flatMap((name) => {
+      if (this.#isHopeless) return [];
       const path = `${at}.${name}`;
-      return GROUPS.includes(name)
+      return GROUPS.some((group) => group === name)
         ? this.#group(name, sent[name], path, depth + 1)
         : this.#field(name, sent[name], path);
     });
@@ -79,7 +93,7 @@ class FilterReader {
   #field(name: string, sent: unknown, at: string): Filter[] {
     const field = fieldNamed(this.source, name);
     if (field === undefined) {
-      this.#refuse(at, "unknown", this.#unknownField(name));
+      this.#refuse(at, "unknown", unknownInFilter(this.source, name));
       return [];
     }
     if (!isObject(sent)) {
@@ -90,21 +104,9 @@ class FilterReader {
     if (operators.length === 0) {
       this.#refuse(at, "empty", `must name a condition: ${field.operators.join(", ")}`);
     }
-    return operators.flatMap((word) => this.#condition(field, word, sent[word], `${at}.${word}`));
-  }
-
-  #unknownField(name: string): string {
-    const names = CATALOGUE[this.source].fields.map((field) => field.name);
-    const elsewhere = SOURCES.filter((source) => fieldNamed(source, name) !== undefined);
-    const near = nearest(name, names);
-    if (near.length > 0) return `is no field of ${this.source}; near: ${near.join(", ")}`;
-    if (elsewhere.length > 0) {
-      return `is no field of ${this.source}, but of ${elsewhere.join(" and ")}`;
-    }
-    if (name === "field" || name === "operator" || name === "value") {
-      return `is no field; write {"FIELD": {"OPERATOR": VALUE}}, such as ${WELL_FORMED}`;
-    }
-    return `is no field of ${this.source}; the schema lists them`;
+    return operators.flatMap((word) =>
+      this.#isHopeless ? [] : this.#condition(field, word, sent[word], `${at}.${word}`),
+    );
   }
 
   #condition(field: Field, word: string, sent: unknown, at: string): Filter[] {
@@ -114,7 +116,8 @@ class FilterReader {
     }
     const operator = OPERATOR_NAMES.find((known) => known === word);
     if (operator === undefined || !field.operators.includes(operator)) {
-      this.#refuse(at, operator === undefined ? "unknown" : "operator", wrongOperator(field, word));
+      const code = operator === undefined ? "unknown" : "operator";
+      this.#refuse(at, code, wrongOperator(field, word, sent));
       return [];
     }
     const value = this.#value(field, operator, sent, at);
@@ -130,7 +133,7 @@ class FilterReader {
       this.#refuse(at, "empty", "must not be empty");
       return undefined;
     }
-    return this.#one(field, sent, at);
+    return this.#one(field, operator, sent, at);
   }
 
   #flag(sent: unknown, at: string): boolean | undefined {
@@ -139,19 +142,16 @@ class FilterReader {
     return undefined;
   }
 
-  #one(field: Field, sent: unknown, at: string): Scalar | undefined {
+  #one(field: Field, operator: Operator, sent: unknown, at: string): Scalar | undefined {
     const checked = checkValue(field, sent);
     if ("value" in checked) return checked.value;
-    const hint = sent === null ? `; for rows without a value write {"isNull": true}` : "";
-    this.#refuse(at, checked.code, `${checked.message}${hint}`);
+    this.#refuse(at, checked.code, checked.message + insteadOf(field, operator, sent));
     return undefined;
   }
 
   #list(field: Field, operator: Operator, sent: unknown, at: string): Scalar[] | undefined {
-    const isBetween = operator === "between";
-    const form = isBetween ? "a list of two values, the least first" : "a list of values";
-    if (!Array.isArray(sent) || (isBetween && sent.length !== 2)) {
-      this.#refuse(at, "type", `must be ${form}`);
+    if (!Array.isArray(sent) || (operator === "between" && sent.length !== 2)) {
+      this.#refuse(at, "type", listForm(field, operator));
       return undefined;
     }
     if (sent.length === 0) this.#refuse(at, "empty", "must not be empty");
@@ -159,34 +159,10 @@ class FilterReader {
       this.#refuse(at, "too_long", `must have at most ${MOST_LISTED} items`);
       return undefined;
     }
-    const values = sent.map((one, place) => this.#one(field, one, `${at}[${place}]`));
+    const values = sent.map((one, place) => this.#one(field, operator, one, `${at}[${place}]`));
     return values.filter((value) => value !== undefined);
   }
 }
-
-/** What to write where a value stands alone. */
-const bareValue = (field: Field, sent: unknown): string => {
-  if (Array.isArray(sent) && field.operators.includes("in")) {
-    return `must name a condition; write {"in": ${shown(sent)}}`;
-  }
-  return sent === null && field.nullable
-    ? 'must name a condition; write {"isNull": true}'
-    : `must name a condition; write {"eq": ${shown(sent)}}`;
-};
-
-const wrongOperator = ({ type, operators }: Field, word: string): string => {
-  if (GROUPS.includes(word)) {
-    return `belongs beside the fields, not inside one: {"${word}": …}; here stand ${operators.join(", ")}`;
-  }
-  const bare = word.replace(/^\$/, "");
-  const meant = Object.keys(OTHER_WORDS).find((known) => plain(known) === plain(bare));
-  const near =
-    nearest(bare, operators, 1)[0] ?? (meant === undefined ? undefined : OTHER_WORDS[meant]);
-  const hint = near !== undefined && operators.includes(near as Operator) ? `near: ${near}; ` : "";
-  return `is no condition of a ${type}; ${hint}known: ${operators.join(", ")}`;
-};
-
-const plain = (word: string): string => word.toLowerCase().replaceAll(/[_\s-]/g, "");
 
 /** Filters as sent, read against a source's fields. */
 export const readFilter = (

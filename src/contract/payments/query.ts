@@ -6,15 +6,19 @@ import { requiredText } from "../fields.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { CATALOGUE, fieldNamed, isSource, type Source, SOURCES } from "./catalogue.ts";
 import type { Field } from "./field.ts";
-import { canonical, type Filter, readFilter } from "./filter.ts";
+import { canonical, type Filter, MOST_FAULTS, readFilter } from "./filter.ts";
+import { unknownField, WELL_FORMED } from "./hints.ts";
 
 export const DEFAULT_LIMIT = 500;
 export const MOST_ROWS = 100_000;
 
-export const Filters = z.record(z.string(), z.unknown()).meta({
-  description:
-    'conditions by field, all of which hold: {"paymentDate": {"gte": "2026-01-01"}}; and, or, not group them',
-});
+export const Filters = z
+  .record(z.string(), z.unknown(), {
+    error: `must be an object of conditions by field, such as ${WELL_FORMED}`,
+  })
+  .meta({
+    description: `conditions by field, all of which hold: ${WELL_FORMED}; and, or, not group them`,
+  });
 
 /** Which rows of which source, and which of their fields. */
 export const selection = {
@@ -44,25 +48,23 @@ export type Selection = {
 
 type Read<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
 
-const unknownField = (source: Source, name: string): string => {
-  const near = nearest(
-    name,
-    CATALOGUE[source].fields.map((field) => field.name),
-  );
-  const hint = near.length === 0 ? "the schema lists them" : `near: ${near.join(", ")}`;
-  return `is no field of ${source}; ${hint}`;
-};
-
 const readFields = (source: Source, names: readonly string[]): Read<readonly Field[]> => {
   const all = CATALOGUE[source].fields;
   if (names.length === 0) return { value: all.filter(({ core }) => core) };
-  const strange = names.flatMap((name, place): Fault[] =>
-    fieldNamed(source, name) === undefined
-      ? [{ field: `fields[${place}]`, code: "unknown", message: unknownField(source, name) }]
-      : [],
-  );
+  const wrong = (name: string): string =>
+    name.includes(",") ? "must be one name; send a list of names" : unknownField(source, name);
+  const strange = names
+    .map((name, place) => ({ name, field: `fields[${place}]` }))
+    .filter(({ name }) => fieldNamed(source, name) === undefined)
+    .slice(0, MOST_FAULTS);
   return strange.length > 0
-    ? { faults: strange.slice(0, 100) }
+    ? {
+        faults: strange.map(({ name, field }) => ({
+          field,
+          code: "unknown",
+          message: wrong(name),
+        })),
+      }
     : { value: all.filter(({ name }) => names.includes(name)) };
 };
 

@@ -22,7 +22,10 @@ export const shown = (value: unknown): string => {
 const refused = (code: string, message: string): Checked => ({ code, message });
 
 const textOf = (value: unknown): Checked => {
-  if (typeof value !== "string") return refused("type", `must be a string, such as "INV-1"`);
+  if (typeof value !== "string") {
+    const example = typeof value === "number" ? JSON.stringify(String(value)) : '"INV-1"';
+    return refused("type", `must be a string, such as ${example}`);
+  }
   if (!value.isWellFormed() || value.includes("\0")) {
     return refused("format", "must be well-formed Unicode without the character U+0000");
   }

@@ -73,11 +73,22 @@ const walk = (value: unknown, schema: JsonSchema, path: string, stranger: Seen):
 
 const CONFIGURED: readonly string[] = [...WITHHELD, "baseUrl", "base_url", "apiKey"];
 
-const strangerFault = (field: string, known: string[], name: string): Fault => {
+// As many as an answer names; each costs a search for what was meant.
+const MOST_STRANGERS = 20;
+
+// Of so few a model can choose; more would hide what is wrong.
+const MOST_KNOWN = 8;
+
+const instead = (name: string, known: string[]): string => {
   const near = nearest(name, known);
+  if (near.length > 0) return `; did you mean ${near.join(" or ")}?`;
+  return known.length === 0 || known.length > MOST_KNOWN ? "" : `; known: ${known.join(", ")}`;
+};
+
+const strangerFault = (field: string, known: string[], name: string): Fault => {
   const hint = CONFIGURED.includes(name)
     ? "comes from the server's configuration and is not an argument"
-    : `is not an argument${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`;
+    : `is not an argument${instead(name, known)}`;
   return { field, code: "unknown", message: hint };
 };
 
@@ -148,7 +159,7 @@ export const readArguments = (tool: Tool, sent: Values): Given => {
   const { schema, steering: names, ownNames } = formOf(tool);
   const strangers: Fault[] = [];
   const values = walk(sent, schema, "", (field, known, name) => {
-    strangers.push(strangerFault(field, known, name));
+    if (strangers.length < MOST_STRANGERS) strangers.push(strangerFault(field, known, name));
   }) as Values;
   const steering = pick(values, names);
   const steered = Steering.safeParse(steering, REPORT);
