@@ -8,6 +8,7 @@ import { RUN_LIMITS, type RunNeeds, runJobs } from "../../src/platform/exports/r
 import { RUN_JOB, scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
+import type { Store } from "../../src/platform/store/port.ts";
 import { createWorker, type Worker } from "../../src/platform/work/worker.ts";
 import {
   addPayments,
@@ -309,6 +310,59 @@ onEveryStore("export runs", (at) => {
     at().clock.advance(5 * MINUTE);
     await work();
     expect(await runsOf(call, id)).toHaveLength(2);
+    await call("DELETE", `${SCHEDULES}/${id}`);
+  });
+
+  it("C-12 SC-10 what changes after a run has begun to read is not in it", async () => {
+    const who = await exportingTenant(at(), "runs-meanwhile", 30);
+    const id = await schedule({}, who);
+    const { store } = at();
+    const rows = (tx: Store["read"]) =>
+      tx.updateTable("cashapp_payments").where("tenant_id", "=", "runs-meanwhile");
+    const hurried: Store = {
+      ...store,
+      async snapshot() {
+        const snapshot = await store.snapshot();
+        // Its moment is that of the first read.
+        await snapshot.db.selectFrom("payment_sequences").selectAll().execute();
+        await store.transaction(async (tx) => {
+          await rows(tx)
+            .set({ payer_name: "Changed meanwhile" } as never)
+            .execute();
+          await tx
+            .deleteFrom("cashapp_payments")
+            .where("tenant_id", "=", "runs-meanwhile")
+            .where("id", "=", "payment-30")
+            .execute();
+        });
+        return snapshot;
+      },
+    };
+    await worker({ store: hurried }).runDue();
+    const { body } = await data(id, "", who);
+    expect(idsIn(body)).toEqual(paymentIds(1, 30));
+    const names = (body.data as { payerName: string }[]).map(({ payerName }) => payerName);
+    expect(names).not.toContain("Changed meanwhile");
+    const left = await who("POST", `${EXPORTS}/payments/query`, { body: everyPayment });
+    expect(left.body.data).toHaveLength(29);
+    expect(left.body.data[0].payerName).toBe("Changed meanwhile");
+    await who("DELETE", `${SCHEDULES}/${id}`);
+  });
+
+  it("D-WH-9 a run whose webhooks cannot be told of it has not ended, and is tried again", async () => {
+    const id = await schedule({ filters: { id: { eq: "payment-1" } } });
+    let told = 0;
+    const finished = async (): Promise<void> => {
+      told += 1;
+      if (told === 1) throw new Error("no room for the delivery");
+    };
+    const one = worker({ finished });
+    await one.runDue();
+    expect(await newest(id)).toMatchObject({ status: "running", rowCount: 0, completedAt: null });
+    at().clock.advance(MINUTE);
+    await one.runDue();
+    expect(told).toBe(2);
+    expect(await newest(id)).toMatchObject({ status: "completed", rowCount: 1 });
     await call("DELETE", `${SCHEDULES}/${id}`);
   });
 

@@ -244,6 +244,36 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     expect(ran.slice(4)).toEqual(["slow-2", "slow-3"]);
   });
 
+  it("lets a lane with hundreds waiting, all of them older, hold up no other", async () => {
+    const crowd = { kind: "count", tenantId: "t", lane: "crowd", dueAt: clock() };
+    await store.transaction(async (tx) => {
+      for (let number = 0; number < 120; number += 1)
+        await addJob(tx, { ...crowd, id: `${number}` });
+    });
+    await add("alone", { lane: "alone", inMs: SECOND });
+    clock.advance(SECOND);
+    const { open, opened } = gate();
+    const running = worker({
+      atOnce: 3,
+      perLane: 1,
+      async run(job) {
+        ran.push(job.lane);
+        if (job.lane === "crowd") await opened;
+        await finish(job);
+      },
+    }).runDue();
+    try {
+      await expect.poll(() => ran).toEqual(["crowd", "alone"]);
+    } finally {
+      await store.transaction((tx) =>
+        tx.deleteFrom("jobs").where("leased_until", "=", 0).execute(),
+      );
+      open();
+      await running;
+    }
+    expect(await left()).toEqual([]);
+  });
+
   it("takes no more at once than it was told", async () => {
     for (const number of [1, 2, 3, 4, 5]) await add(`job-${number}`);
     let most = 0;
