@@ -333,6 +333,21 @@ onEveryStore("disputes: read and list", (at) => {
     expect(await numbers("DepartmentName=zzz")).toEqual([]);
   });
 
+  it("D-DISP-14 the two small sigmas are one letter, wherever a search ends", async () => {
+    const category = { code: "ΟΔΟΣ", description: "ΟΔΟΣΗΜΑΝΣΗ" };
+    await admin.call("POST", `${CONFIGURATION}/categories`, { body: category });
+    await admin.call("POST", `${CONFIGURATION}/reasons`, {
+      body: { code: "ROAD", description: "Road", categoryCode: "οδοσ" },
+    });
+    const made = await admin.call("POST", DISPUTES, {
+      body: { ...base, documentNumber: "GREEK", reasonCode: "ROAD" },
+    });
+    for (const part of ["ΟΔΟΣ", "οδος", "οδοσ"]) {
+      expect(await numbers(`CategoryName=${encodeURIComponent(part)}`)).toEqual(["GREEK"]);
+    }
+    await admin.call("DELETE", `${DISPUTES}/${made.body.disputeId}`);
+  });
+
   it("DR-09 C-49 wildcards are letters like any other", async () => {
     expect(await numbers("CategoryName=%25_s")).toHaveLength(9);
     expect(await numbers("CategoryName=%25%25")).toEqual([]);
@@ -451,6 +466,9 @@ onEveryStore("disputes: read and list", (at) => {
         [1, 2, 3, 4].map(async (number) => (await page(number)).body.length),
       );
       expect(sizes).toEqual([20, 20, 5, 0]);
+      // The page stands in the body, so no address leads to the next one.
+      const { headers } = await page(1);
+      expect([headers.get("x-total-count"), headers.get("link")]).toEqual(["45", null]);
       expect((await admin.call("POST", BY_IDS, { body: { disputeIds: ids } })).body).toHaveLength(
         45,
       );
@@ -610,6 +628,81 @@ onEveryStore("disputes: update and delete", (at) => {
     expect((await update(disputeId, { amount: 1 })).body.code).toBe("conflict");
     expect((await update(disputeId, { status: 1, poNumber: "X" })).status).toBe(409);
     expect((await update(disputeId, { amount: base.amount })).status).toBe(200);
+  });
+
+  it("D-DISP-6 a dispute that is read and sent back whole has not changed, closed or open", async () => {
+    const { disputeId } = await create({ externalReasonCode: "CUST-PRICE" });
+    const whole = async () => (await admin.call("GET", `${DISPUTES}/${disputeId}`)).body;
+    const sendBack = async (change: object = {}) => {
+      at().clock.advance(MINUTE);
+      return update(disputeId, { ...(await whole()), ...change });
+    };
+    const opened = await whole();
+    expect((await sendBack()).body.updateDate).toBe(opened.updateDate);
+    expect((await sendBack({ externalReasonId: null })).body.externalReasonId).toBeNull();
+    const bare = await whole();
+    expect((await sendBack()).body.updateDate).toBe(bare.updateDate);
+    const { resolutionId } = made.resolution;
+    expect((await sendBack({ status: 1, resolutionId, isValid: true })).status).toBe(200);
+    const closed = await whole();
+    expect((await sendBack()).body.updateDate).toBe(closed.updateDate);
+    expect((await sendBack({ status: 0 })).body).toMatchObject({
+      status: 0,
+      closedDate: null,
+      resolutionId: null,
+      isValid: false,
+      reasonId: opened.reasonId,
+    });
+  });
+
+  it("D-DISP-6 the reasons a dispute has stay named, whatever has become of them", async () => {
+    const post = async (path: string, body: object) =>
+      (await admin.call("POST", `${CONFIGURATION}${path}`, { body })).body;
+    const { categoryId } = await post("/categories", { code: "FADING", description: "Fading" });
+    const categoryCode = "FADING";
+    const inner = await post("/reasons", { code: "IN", description: "In", categoryCode });
+    const visibility = "External";
+    const outer = await post("/reasons", {
+      code: "OUT",
+      description: "Out",
+      categoryCode,
+      visibility,
+    });
+    const category = (body: object) =>
+      admin.call("PUT", `${CONFIGURATION}/categories/${categoryId}`, { body });
+    await category({ defaultInternalReasonId: inner.reasonId });
+    const dispute = await create({ reasonCode: undefined, externalReasonId: outer.reasonId });
+    await category({ defaultInternalReasonId: null });
+    for (const { reasonId } of [inner, outer]) {
+      const body = { active: false, visibility, categoryCode };
+      await admin.call("PUT", `${CONFIGURATION}/reasons/${reasonId}`, { body });
+    }
+    await admin.call("PUT", `${CONFIGURATION}/reasons/${outer.reasonId}`, {
+      body: { visibility: "Internal", categoryCode },
+    });
+    const { disputeId, reasonId, externalReasonId, updateDate } = dispute;
+    at().clock.advance(MINUTE);
+    for (const body of [{ reasonId, externalReasonId }, { externalReasonId }]) {
+      const kept = await update(disputeId, body);
+      expect([kept.status, kept.body.reasonId, kept.body.updateDate]).toEqual([
+        200,
+        inner.reasonId,
+        updateDate,
+      ]);
+    }
+    const other = await create();
+    for (const body of [{ reasonId }, { externalReasonId }]) {
+      expect((await update(other.disputeId, body)).status).toBe(400);
+    }
+  });
+
+  it("D-DISP-10 a category alone changes nothing, and is told so", async () => {
+    const { disputeId } = await create();
+    for (const body of [{ categoryCode: "PRICE" }, { categoryId: made.category.categoryId }]) {
+      const refused = await update(disputeId, { ...body, poNumber: "PO-9" });
+      expect([refused.status, refused.body.errors[0].field]).toEqual([400, "reasonId"]);
+    }
+    expect((await admin.call("GET", `${DISPUTES}/${disputeId}`)).body.poNumber).toBeNull();
   });
 
   it("DU-10 an external reason obeys the rule of create", async () => {

@@ -68,6 +68,19 @@ const reason = {
 
 const REASONS = ["reasonId", "reasonCode", "externalReasonId", "externalReasonCode"] as const;
 
+type Naming = Partial<Record<keyof typeof reason, string | null | undefined>>;
+
+const namesReason = (body: Naming): boolean => REASONS.some((name) => body[name] !== undefined);
+
+const namesCategory = ({ categoryId, categoryCode }: Naming): boolean =>
+  categoryId !== undefined || categoryCode !== undefined;
+
+const REASON_NEEDED = {
+  error: `is required, or one of ${REASONS.slice(1).join(", ")}`,
+  path: ["reasonId"],
+  params: { code: "required" },
+};
+
 export const DISPUTE_SORT = [
   "CreateDate",
   "UpdateDate",
@@ -164,11 +177,7 @@ export const disputes = {
         assigneeId: RecordId.nullable().optional(),
         poNumber: text(128).nullable().optional(),
       })
-      .refine((body) => REASONS.some((name) => body[name] !== undefined), {
-        error: `is required, or one of ${REASONS.slice(1).join(", ")}`,
-        path: ["reasonId"],
-        params: { code: "required" },
-      }),
+      .refine(namesReason, REASON_NEEDED),
     output: Dispute,
     fails: ["ambiguous_reason_code"],
     audit: "dispute.created",
@@ -182,17 +191,21 @@ export const disputes = {
     access: "Dispute Management : UPDATE",
     summary: "Change the fields sent; status closes, cancels or reopens.",
     params: one,
-    body: z.object({
-      amount: PositiveAmount.optional(),
-      ...reason,
-      assigneeId: text(128).nullable().optional().meta({ description: "empty clears" }),
-      assigneeEmail: text(254).trim().nullable().optional().meta({ description: "empty clears" }),
-      poNumber: text(128).nullable().optional(),
-      status: z.preprocess(statusFromWord, DisputeStatus).optional(),
-      resolutionId: RecordId.nullable().optional(),
-      resolutionCode: CodeText.nullable().optional(),
-      isValid: z.boolean().optional(),
-    }),
+    body: z
+      .object({
+        amount: PositiveAmount.optional(),
+        ...reason,
+        externalReasonId: RecordId.nullable().optional(),
+        assigneeId: text(128).nullable().optional().meta({ description: "empty clears" }),
+        assigneeEmail: text(254).trim().nullable().optional().meta({ description: "empty clears" }),
+        poNumber: text(128).nullable().optional(),
+        status: z.preprocess(statusFromWord, DisputeStatus).optional(),
+        resolutionId: RecordId.nullable().optional(),
+        resolutionCode: CodeText.nullable().optional(),
+        isValid: z.boolean().optional(),
+      })
+      // A category only tells reasons apart: alone it would change nothing without a word.
+      .refine((body) => namesReason(body) || !namesCategory(body), REASON_NEEDED),
     output: WithoutAccountName,
     fails: ["conflict", "invalid_transition", "ambiguous_reason_code"],
     audit: updateAction,

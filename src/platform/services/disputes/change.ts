@@ -66,10 +66,10 @@ const sentFields = async (
     fields.amount = amountText(body.amount);
     fields.amount_order = body.amount;
   }
-  const reasons = await chooseReasons(tx, call, body, {
-    internal: row.reason_id,
-    external: row.external_reason_id,
-  });
+  const named = { ...body, externalReasonId: body.externalReasonId ?? undefined };
+  const kept = { internal: row.reason_id, external: row.external_reason_id };
+  const reasons = await chooseReasons(tx, call, named, kept);
+  if (body.externalReasonId === null) fields.external_reason_id = null;
   if (reasons !== undefined) {
     fields.reason_id = reasons.reasonId;
     // A reason named alone leaves the customer's own wording of it.
@@ -102,10 +102,11 @@ const checkResolution = (
   status: number,
   required: boolean,
 ): void => {
-  if (resolution && status !== CLOSED) {
+  const isNew = resolution && resolution.id !== row.resolution_id;
+  if (isNew && status !== CLOSED) {
     call.refuse("resolutionId", "conflict", "goes with status 1 only");
   }
-  if (resolution && resolution.active === 0 && resolution.id !== row.resolution_id) {
+  if (isNew && resolution.active === 0) {
     call.refuse("resolutionId", "inactive", "names an inactive resolution");
   }
   if (required && status === CLOSED && row.status === OPEN && !resolution) {
@@ -155,5 +156,7 @@ export const planUpdate = async (
     );
   }
   if (!moves) return changed;
-  return { ...changed, ...moveFields(to, resolution, fields.is_valid, call.now) };
+  // Reopening forgets what was found; a body that repeats it says nothing new.
+  const sentValid = to === OPEN ? changed.is_valid : fields.is_valid;
+  return { ...changed, ...moveFields(to, resolution, sentValid, call.now) };
 };

@@ -87,11 +87,9 @@ const checkUsable = (
   reason: Found | undefined,
   kept: string | null,
 ): void => {
-  if (reason === undefined) return;
+  if (reason === undefined || reason.id === kept) return;
   const field = `${side.name}Id`;
-  if (reason.active === 0 && reason.id !== kept) {
-    call.refuse(field, "inactive", "names an inactive reason");
-  }
+  if (reason.active === 0) call.refuse(field, "inactive", "names an inactive reason");
   if (reason.visibility === side.closedTo) {
     call.refuse(field, "visibility", `names a reason that is ${reason.visibility} only`);
   }
@@ -108,7 +106,7 @@ const NONE = { internal: null, external: null };
 /**
  * The internal and external reason that a body names, or undefined when it names none.
  * An external one alone brings its category's default internal reason.
- * `kept` are the reasons a dispute has already: they may have become inactive since.
+ * `kept` are the reasons a dispute has already: named again they change nothing, whatever has become of them.
  */
 export const chooseReasons = async (
   tx: Db,
@@ -120,7 +118,8 @@ export const chooseReasons = async (
   const internal = await resolve(tx, call, INTERNAL, body);
   checkUsable(call, EXTERNAL, external, kept.external);
   checkUsable(call, INTERNAL, internal, kept.internal);
-  if (external !== undefined && external.default_internal_reason_id === null) {
+  const isNew = external !== undefined && external.id !== kept.external;
+  if (isNew && external.default_internal_reason_id === null) {
     call.refuse(
       "externalReasonId",
       "conflict",
@@ -134,7 +133,7 @@ export const chooseReasons = async (
       externalReasonId: external?.id ?? null,
     };
   }
-  if (external === undefined) return undefined;
+  if (!isNew) return undefined;
   const fallback = await selectReasons(tx, call.tenantId)
     .where("reasons.id", "=", external.default_internal_reason_id)
     .executeTakeFirstOrThrow();
