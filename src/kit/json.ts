@@ -31,13 +31,14 @@ export const parseJson = (text: string): unknown => {
   );
 };
 
+/** How many lists and objects may stand in one another, and how many items in a list. */
 export type JsonLimits = { depth: number; arrayLength: number };
 
 /** What of the limits a value breaks, or undefined. */
 export const brokenLimit = (value: unknown, limits: JsonLimits): keyof JsonLimits | undefined => {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limits.depth) return "depth";
+    if (depth >= limits.depth) return "depth";
     const next: unknown[] = [];
     for (const item of level) {
       if (item === null || typeof item !== "object") continue;

@@ -68,8 +68,8 @@ export type Call<O extends Operation = Operation> = {
 export type Listing<T> = {
   total: number;
   rows: AsyncIterable<T> | Iterable<T>;
-  /** Set where the caller asked for pages. */
-  page?: { page: number; pageSize: number };
+  /** Set where the caller asked for pages; one that the body names has no address of its own. */
+  page?: { page: number; pageSize: number; inBody?: true };
   /** Gives back what the rows are read from, read or not. */
   close?: () => Promise<void>;
 };

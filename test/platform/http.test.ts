@@ -159,6 +159,32 @@ onEveryStore("the platform over HTTP", (at) => {
     expect([reply.status, reply.body.code]).toEqual([status, code]);
   });
 
+  it("D-GEN-7 C-41 takes what is just within the limits, and nothing beyond", async () => {
+    const status = async (more: string) => {
+      const raw = `${JSON.stringify(base).slice(0, -1)},"more":${more}}`;
+      return (await admin.call("POST", DISPUTES, { raw })).status;
+    };
+    const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    // The body itself is the first level.
+    expect([await status(nested(31)), await status(nested(32))]).toEqual([201, 400]);
+    const items = (count: number) => `[${Array.from({ length: count }, () => 1).join()}]`;
+    expect([await status(items(10_000)), await status(items(10_001))]).toEqual([201, 400]);
+    const around = Buffer.byteLength(`${JSON.stringify(base)},"more":""`);
+    const filled = (bytes: number) => `"${"x".repeat(bytes - around)}"`;
+    const mib = 1024 * 1024;
+    expect([await status(filled(mib)), await status(filled(mib + 1))]).toEqual([201, 413]);
+  });
+
+  it("D-GEN-7 refuses bytes that are no UTF-8, and keeps nothing of them", async () => {
+    const raw = new Uint8Array(
+      Buffer.from(JSON.stringify({ ...base, documentNumber: "é" }), "latin1"),
+    );
+    const reply = await admin.call("POST", DISPUTES, { raw });
+    expect([reply.status, reply.body.code]).toEqual([400, "invalid_json"]);
+    const found = await admin.call("GET", `${DISPUTES}?DocumentNumber=%EF%BF%BD`);
+    expect(found.body).toEqual([]);
+  });
+
   it("D-GEN-7 C-41 a body without a length is cut at the same size", async () => {
     const status = await new Promise<string>((resolve, reject) => {
       const socket = connect(port, "127.0.0.1", () => {

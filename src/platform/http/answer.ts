@@ -41,7 +41,7 @@ const frameOf = (output: unknown): Frame => {
 };
 
 const linkHeader = (listing: Listing<unknown>, url: URL): Record<string, string> => {
-  if (listing.page === undefined) return {};
+  if (listing.page === undefined || listing.page.inBody === true) return {};
   const { page, pageSize } = listing.page;
   const to = (number: number, rel: string): string => {
     const target = new URL(url);

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import { Problem, type Fault } from "../../contract/errors.ts";
@@ -79,7 +80,10 @@ const collect = async (stream: AsyncIterable<Uint8Array>, most: number): Promise
     if (size > most) tooLarge(most);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  const bytes = Buffer.concat(chunks);
+  // Other bytes would become other text without a word: another account's number, say.
+  if (!isUtf8(bytes)) throw new Problem("invalid_json", "The body is not UTF-8 text.");
+  return bytes.toString("utf8");
 };
 
 // A fetch Request cannot carry the body of a GET, so that one is read from the socket's own message.

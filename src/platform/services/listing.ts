@@ -13,7 +13,7 @@ type Source<Row, Out> = {
   select(db: Db): Select<Row>;
   shape(row: Row): Out;
   /** Undefined: everything, as one stream. */
-  page: { page: number; pageSize: number } | undefined;
+  page: Listing<Out>["page"] | undefined;
 };
 
 /** The page a query asks for: pages are in use as soon as either name is sent. */
@@ -30,7 +30,9 @@ export const bodyPageOf = (body: {
   page?: number | undefined;
   pageSize?: number | undefined;
 }): Source<unknown, unknown>["page"] =>
-  body.pageSize === undefined ? undefined : { page: body.page ?? 1, pageSize: body.pageSize };
+  body.pageSize === undefined
+    ? undefined
+    : { page: body.page ?? 1, pageSize: body.pageSize, inBody: true };
 
 async function* shaped<Row, Out>(
   rows: AsyncIterable<Row>,
