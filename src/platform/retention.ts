@@ -1,6 +1,8 @@
-import type { Clock } from "../kit/clock.ts";
+import { type Clock, DAY } from "../kit/clock.ts";
+import type { Lifetimes } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
 import { purgeEntries } from "./store/audit-chain.ts";
+import { purgeCounters } from "./store/counters.ts";
 import { forgetChunks, listExpired } from "./store/export-runs.ts";
 import type { Db, Store } from "./store/port.ts";
 import { purgeAttempts } from "./store/webhook-deliveries.ts";
@@ -12,9 +14,34 @@ export type Retention = {
   exportRuns: number;
 };
 
-export type Purged = { auditEntries: number; exportRuns: number; webhookAttempts: number };
+export type Purged = {
+  auditEntries: number;
+  exportRuns: number;
+  webhookAttempts: number;
+  sessions: number;
+};
 
-type Needs = { store: Store; files: FileStore; clock: Clock; retention: Retention };
+type Needs = {
+  store: Store;
+  files: FileStore;
+  clock: Clock;
+  retention: Retention;
+  lifetimes: Pick<Lifetimes, "sessionLongest">;
+};
+
+/** For so long whoever comes with a session that has ended is told just that. */
+const SESSION_REMEMBERED_MS = DAY;
+
+const purgeSessions = ({ store, clock, lifetimes }: Needs): Promise<number> => {
+  const before = clock() - lifetimes.sessionLongest - SESSION_REMEMBERED_MS;
+  return store.transaction(async (tx) => {
+    const { numDeletedRows } = await tx
+      .deleteFrom("sessions")
+      .where("created_at", "<", before)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  });
+};
 
 /** Removes some and some more, until there are none; tells how many there were. */
 const removeAll = async (
@@ -66,5 +93,6 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   }
   // Attempts are part of what happened, as the audit log is.
   const webhookAttempts = await removeAll(store, (tx) => purgeAttempts(tx, before));
-  return { auditEntries, exportRuns, webhookAttempts };
+  await purgeCounters(store.counting, clock());
+  return { auditEntries, exportRuns, webhookAttempts, sessions: await purgeSessions(needs) };
 };

@@ -319,3 +319,31 @@ onEveryStore("API keys", (at) => {
     expect((await both("dead")).status).toBe(401);
   });
 });
+
+onEveryStore("sessions and counters that have ended", (at) => {
+  const rows = async (table: "sessions" | "counters") => {
+    const db = table === "sessions" ? at().store.read : at().store.counting;
+    return (await db.selectFrom(table).selectAll().execute()).length;
+  };
+
+  it("D-AUTH-2 D-RATE stay in the store for a day at most", async () => {
+    const admin = await at().tenant("ended");
+    const token = await tokenOf(at(), admin);
+    await login(at(), { email: "nobody@ended.example", password: "guess" });
+    expect(await rows("counters")).toBeGreaterThan(0);
+
+    at().clock.advance(12 * HOUR + MINUTE);
+    expect((await at().platform.purge()).sessions).toBe(0);
+    expect((await useToken(at(), "ended", token)).body.code).toBe("token_expired");
+
+    const fresh = await tokenOf(at(), admin);
+    await login(at(), { email: "nobody@ended.example", password: "guess" });
+    at().clock.advance(DAY);
+    await login(at(), { email: "somebody@ended.example", password: "guess" });
+    expect((await at().platform.purge()).sessions).toBe(2);
+    // The last login has failed for its address, and for somebody at it.
+    expect([await rows("sessions"), await rows("counters")]).toEqual([1, 2]);
+    expect((await verify(at(), token)).body.status).toBe("ACCESSTOKEN_INVALID");
+    expect((await verify(at(), fresh)).body.status).toBe("ACCESSTOKEN_EXPIRED");
+  });
+});

@@ -52,3 +52,8 @@ export const giveBack = async (tx: Db, key: string): Promise<void> => {
 export const forget = async (tx: Db, key: string): Promise<void> => {
   await tx.deleteFrom("counters").where("key", "=", key).execute();
 };
+
+/** Removes the windows that have ended. */
+export const purgeCounters = async (tx: Db, now: number): Promise<void> => {
+  await tx.deleteFrom("counters").where("window_ends_at", "<=", now).execute();
+};
