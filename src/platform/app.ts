@@ -48,11 +48,8 @@ const patternOf = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 /** Refuses what no operation answers. */
 const refusals =
   ({ newId }: Pick<AppNeeds, "newId">) =>
-  ({ req }: Context, problem: Problem): Response =>
-    problemResponse(problem, serviceAt(req.path), {
-      requestId: requestIdOf(req.raw, newId),
-      path: req.path,
-    });
+  ({ req }: Context, problem: Problem, requestId = requestIdOf(req.raw, newId)): Response =>
+    problemResponse(problem, serviceAt(req.path), { requestId, path: req.path });
 type Refuse = ReturnType<typeof refusals>;
 
 /** Whatever method a path does not take. Its routes must be there already. */
@@ -113,7 +110,7 @@ const mountTransfers = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void =
           requestId,
         };
         const found = toProblem(error, needs.log, requestId);
-        const response = refuse(context, await throttled(needs, asked, found));
+        const response = refuse(context, await throttled(needs, asked, found), requestId);
         response.headers.set("Connection", "close");
         return response;
       }
@@ -155,8 +152,9 @@ export const createApp = (services: Services, needs: AppNeeds) => {
   }
 
   app.notFound((context) => refuse(context, new Problem("not_found", "There is no such path.")));
-  app.onError((error, context) =>
-    refuse(context, toProblem(error, needs.log, context.req.header("x-request-id") ?? "")),
-  );
+  app.onError((error, context) => {
+    const requestId = requestIdOf(context.req.raw, needs.newId);
+    return refuse(context, toProblem(error, needs.log, requestId), requestId);
+  });
   return app;
 };

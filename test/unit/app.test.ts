@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import type { Log } from "../../src/kit/log.ts";
+import { createApp } from "../../src/platform/app.ts";
+import type { Services } from "../../src/platform/handlers.ts";
+
+const broken = async (): Promise<never> => {
+  throw new Error("the disk is gone");
+};
+
+/** An app whose files fail, and what it logs. */
+const failingApp = () => {
+  const logged: unknown[] = [];
+  const note: Log["info"] = (_event, fields) => void logged.push(fields?.["requestId"]);
+  let made = 0;
+  const services = new Proxy({}, { get: () => ({}) }) as Services;
+  const app = createApp(services, {
+    newId: () => `made-${(made += 1)}`,
+    clock: () => 0,
+    log: { debug: note, info: note, warn: note, error: note },
+    addressOf: () => "127.0.0.1",
+    transfers: { upload: broken, download: broken },
+  } as never);
+  return { app, logged };
+};
+
+it("C-78 a fault in a transfer is answered with the id under which it was logged", async () => {
+  const { app, logged } = failingApp();
+  const answer = await app.request("/downloads/some?expires=1&sig=2");
+  const body = (await answer.json()) as { code: string; requestId: string };
+  expect([answer.status, body.code, body.requestId]).toEqual([500, "internal", "made-1"]);
+  expect([logged, answer.headers.get("x-request-id")]).toEqual([["made-1"], "made-1"]);
+});
