@@ -162,6 +162,7 @@ onEveryStore("sessions", (at) => {
       expect(answer.status).toBe(401);
       expect({ ...answer.body, requestId: "" }).toEqual({ ...answers[0]?.body, requestId: "" });
       expect(answer.body.code).toBe("invalid_credentials");
+      expect(answer.headers.get("www-authenticate")).toBe('ApiKey realm="platform"');
     }
     expect((await login(at(), { ...admin, email: admin.email.toUpperCase() })).status).toBe(200);
   });
@@ -178,6 +179,30 @@ onEveryStore("sessions", (at) => {
     expect(closed.headers.get("retry-after")).toBe("600");
     at().clock.advance(10 * MINUTE);
     expect((await login(at(), admin)).status).toBe(200);
+  });
+
+  it("D-AUTH-1 failures count for an address in any case, until one login succeeds", async () => {
+    const admin = await at().tenant("forgiven");
+    const fail = async (times: number) => {
+      for (let attempt = 0; attempt < times; attempt++) {
+        const email = attempt % 2 === 0 ? admin.email : admin.email.toUpperCase();
+        expect((await login(at(), { email, password: "guess" })).status).toBe(401);
+      }
+    };
+    await fail(9);
+    expect((await login(at(), admin)).status).toBe(200);
+    await fail(10);
+    expect((await login(at(), admin)).status).toBe(429);
+  });
+
+  it("D-AUTH-3 a session of somebody who was deactivated is none", async () => {
+    await at().tenant("left");
+    const { email, token } = await at().person("left", { roles: ["Viewer"] });
+    await updateUser({ store: at().store }, { tenantId: "left", email, status: "Inactive" });
+    expect((await verify(at(), token)).body).toEqual({
+      verified: false,
+      status: "ACCESSTOKEN_INVALID",
+    });
   });
 
   it("D-AUTH-5 C-38 neither tokens nor passwords are in the store", async () => {
@@ -277,6 +302,7 @@ onEveryStore("API keys", (at) => {
     at().clock.advance(365 * DAY + 1);
     const refused = await byKey(at(), "key-idle", apiKey);
     expect([refused.status, refused.body.code]).toEqual([401, "key_expired"]);
+    expect(refused.headers.get("www-authenticate")).toBe('ApiKey realm="platform"');
   });
 
   it("KEY-07 no answer holds the key again, and the store has its hash alone", async () => {
@@ -304,6 +330,9 @@ onEveryStore("API keys", (at) => {
       headers: { "X-Platform-Api-Key": made[0]?.body.apiKey },
     });
     expect([minted.status, minted.body.code]).toEqual([403, "forbidden_permission"]);
+    at().clock.advance(366 * DAY);
+    // Keys that nobody may use any more count no longer.
+    expect((await admin.call("POST", API_KEYS)).status).toBe(201);
   });
 
   it("D-AUTH-7 two credentials must be one user's", async () => {

@@ -296,6 +296,17 @@ onEveryStore("categories", (at) => {
       expect(opened.assigneeId).toBe(made.assignee.assigneeId);
     });
 
+    it("D-DISP-11 gives an inactive one nothing", async () => {
+      const active = (value: boolean) =>
+        below(routed)("PUT", "/assignees/by-email/ana@sales.example", {
+          body: { departmentCode: "SALES", active: value },
+        });
+      await active(false);
+      const opened = await dispute(routed, { reasonId: made.reason.reasonId });
+      expect(opened.assigneeId).toBeNull();
+      await active(true);
+    });
+
     it("refuses what is unknown or inactive by name", async () => {
       const person = { firstName: "Ivo", lastName: "Gone", email: "ivo@sales.example" };
       await make(routed, "/assignees", { departmentCode: "SALES", active: false, person });

@@ -95,6 +95,26 @@ onEveryStore("dispute notes", (at) => {
     expect(after.updateDate).toBe(dispute.updateDate);
   });
 
+  it("D-GEN-9 tells versions of a note apart and refuses a stale one, deletes included", async () => {
+    const note = await add("versioned");
+    const path = `${notes}/${note.disputeNoteId}`;
+    const first = (await admin.call("GET", path)).headers.get("etag") ?? "";
+    const send = (method: string, version: string, sent: object = {}) =>
+      admin.call(method, path, { ...sent, headers: { "If-Match": version } });
+    const changed = await send("PUT", first, { body: { content: "once" } });
+    expect([changed.status, changed.body.content]).toEqual([200, "once"]);
+    expect((await send("PUT", first, { body: { content: "twice" } })).status).toBe(412);
+    expect((await send("DELETE", first)).status).toBe(412);
+    expect((await admin.call("GET", path)).body.content).toBe("once");
+    expect((await send("DELETE", changed.headers.get("etag") ?? "")).status).toBe(204);
+  });
+
+  it("NO-01 a note of a dispute that is not there is refused", async () => {
+    const body = { content: "lost" };
+    const refused = await admin.call("POST", `${DISPUTES}/none/disputenotes`, { body });
+    expect([refused.status, refused.body.detail]).toEqual([404, "There is no dispute none."]);
+  });
+
   it("NO-04 NO-05 T-15 writing needs UPDATE, deleting DELETE", async () => {
     const note = await add("mine");
     const creator = await at().person("notes", { grants: ["Dispute Management : CREATE"] });

@@ -199,10 +199,35 @@ onEveryStore("disputes: create", (at) => {
     expect([ambiguous.status, ambiguous.body.code]).toEqual([400, "ambiguous_reason_code"]);
     const clear = await create({ ...base, reasonCode: "SAME", categoryCode: "dup-b" });
     expect(clear.body.reasonName).toBe("Same DUP-B");
+    const { categoryId } = clear.body;
+    const byId = await create({ ...base, reasonCode: "SAME", categoryId });
+    expect(byId.body.reasonName).toBe("Same DUP-B");
     const disagree = await create({ ...base, reasonId: made.reason.reasonId, reasonCode: "SAME" });
     expect(disagree.status).toBe(400);
     const external = await create({ ...base, reasonId: made.externalReason.reasonId });
     expect(external.status).toBe(400);
+  });
+
+  it("D-DISP-10 an internal and an external reason are both kept as given", async () => {
+    const { body } = await create({
+      ...base,
+      reasonCode: "CODED",
+      externalReasonCode: "CUST-PRICE",
+    });
+    expect(body.errors[0].field).toBe("reasonCode");
+    await admin.call("POST", `${CONFIGURATION}/reasons`, {
+      body: { code: "CODED", description: "Coded", categoryCode: "PRICE", visibility: "All" },
+    });
+    const both = await create({ ...base, reasonCode: "CODED", externalReasonCode: "CUST-PRICE" });
+    expect([both.body.reasonName, both.body.externalReasonId]).toEqual([
+      "Coded",
+      made.externalReason.reasonId,
+    ]);
+    const twice = await create({ ...base, reasonCode: "WRONG", externalReasonCode: "CODED" });
+    expect([twice.body.reasonName, twice.body.externalReasonName]).toEqual([
+      "Wrong price",
+      "Coded",
+    ]);
   });
 
   it("D-DISP-10 D-DISP-11 inactive reasons and assignees are refused", async () => {
@@ -228,11 +253,14 @@ onEveryStore("disputes: create", (at) => {
   });
 
   it("D-DISP-1 C-09 codes count per document, never twice, also all at once and after deletes", async () => {
-    const many = await Promise.all(
-      Array.from({ length: 100 }, () =>
-        create({ ...base, documentNumber: "MANY", reasonCode: "WRONG" }),
-      ),
-    );
+    const one = async () => {
+      for (;;) {
+        const reply = await create({ ...base, documentNumber: "MANY", reasonCode: "WRONG" });
+        // Too many at once for a slow machine: refused before anything was done.
+        if (reply.status !== 503) return reply;
+      }
+    };
+    const many = await Promise.all(Array.from({ length: 100 }, one));
     const codes = many.map(({ body }) => body.disputeCode);
     expect(new Set(codes).size).toBe(100);
     expect(codes.toSorted().slice(0, 2)).toEqual(["D-MANY-01", "D-MANY-02"]);
@@ -389,6 +417,23 @@ onEveryStore("disputes: read and list", (at) => {
     const byAssignee = await list("Sort=-AssigneeName");
     expect(byAssignee.slice(0, 12).every((d: { assigneeId: unknown }) => d.assigneeId)).toBe(true);
     expect((await admin.call("GET", `${DISPUTES}?Sort=Colour`)).status).toBe(400);
+    type Keyed = { status: number; disputeId: string };
+    const keyOf = ({ status, disputeId }: Keyed): string => `${status} ${disputeId}`;
+    const byStatus = (await list("Sort=Status")).map(keyOf);
+    expect(byStatus).toEqual(byStatus.toSorted());
+    expect((await list("Sort=-Status")).map(keyOf)).toEqual(byStatus.toReversed());
+  });
+
+  it("D-DISP-12 tells how many there are, whatever the filter", async () => {
+    for (const [query, total] of [
+      ["Status=0", 42],
+      ["Status=1&Status=2&PageSize=1", 3],
+      ["ReasonName=short&PageSize=2", 9],
+      ["AccountNumber=ACC-1&Status=1", 1],
+    ] as const) {
+      const { headers } = await admin.call("GET", `${DISPUTES}?${query}`);
+      expect([query, headers.get("x-total-count")]).toEqual([query, String(total)]);
+    }
   });
 
   it("DR-11 pages have no gap and no double, and say where the next one is", async () => {
@@ -616,7 +661,10 @@ onEveryStore("disputes: update and delete", (at) => {
     const { disputeId } = await create();
     expect((await update(disputeId, { status: 1, resolutionCode: "OLD" })).status).toBe(400);
     expect((await update(disputeId, { status: 1, resolutionId: "none" })).status).toBe(400);
+    const closed = await create();
+    await update(closed.disputeId, { status: 1 });
     await setTenant({ store: at().store }, "update", ["requireResolutionOnClose=true"]);
+    expect((await update(closed.disputeId, { status: 1 })).status).toBe(200);
     expect((await update(disputeId, { status: 1 })).body.errors[0].field).toBe("resolutionId");
     expect((await update(disputeId, { status: 1, resolutionCode: "CREDIT" })).status).toBe(200);
     await setTenant({ store: at().store }, "update", ["requireResolutionOnClose=false"]);
@@ -696,6 +744,41 @@ onEveryStore("disputes: update and delete", (at) => {
     }
   });
 
+  it("D-DISP-2 an id and a code or an address must name the same", async () => {
+    const { disputeId } = await create();
+    await admin.call("POST", `${CONFIGURATION}/resolutions`, {
+      body: { code: "DENIED", description: "Denied" },
+    });
+    const { resolutionId } = made.resolution;
+    const { assigneeId } = made.assignee;
+    for (const [field, body] of [
+      ["resolutionCode", { status: 1, resolutionId, resolutionCode: "DENIED" }],
+      ["assigneeEmail", { assigneeId, assigneeEmail: "somebody@sales.example" }],
+    ] as const) {
+      const refused = await update(disputeId, body);
+      expect([refused.status, refused.body.errors?.[0].field]).toEqual([400, field]);
+    }
+    const agreed = { assigneeId, assigneeEmail: "Ana@Sales.example", resolutionId };
+    const both = await update(disputeId, { ...agreed, resolutionCode: "credit", status: 1 });
+    expect(both.body).toMatchObject({ assigneeId, resolutionCode: "CREDIT" });
+  });
+
+  it("D-DISP-6 D-DISP-11 whoever works a dispute stays named when inactive, and gets no other", async () => {
+    const person = { firstName: "Ivo", lastName: "Leaving", email: "ivo@sales.example" };
+    const { assigneeId } = (
+      await admin.call("POST", `${CONFIGURATION}/assignees`, {
+        body: { departmentCode: "SALES", person },
+      })
+    ).body;
+    const [his, other] = [await create({ assigneeId }), await create()];
+    await admin.call("PUT", `${CONFIGURATION}/assignees/by-email/${person.email}`, {
+      body: { departmentCode: "SALES", active: false },
+    });
+    const kept = await update(his.disputeId, { assigneeId, poNumber: "PO-3" });
+    expect([kept.status, kept.body.assigneeName]).toEqual([200, "Ivo Leaving"]);
+    expect((await update(other.disputeId, { assigneeEmail: person.email })).status).toBe(400);
+  });
+
   it("D-DISP-10 a category alone changes nothing, and is told so", async () => {
     const { disputeId } = await create();
     for (const body of [{ categoryCode: "PRICE" }, { categoryId: made.category.categoryId }]) {
@@ -772,6 +855,14 @@ onEveryStore("disputes: update and delete", (at) => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412]);
     const next = answers.find(({ status }) => status === 200)?.headers.get("etag") ?? "";
     expect(next).not.toBe(etag);
-    expect((await update(disputeId, { poNumber: "three" }, { "If-Match": next })).status).toBe(200);
+    const listed = { "If-Match": `"another", ${next}` };
+    expect((await update(disputeId, { poNumber: "three" }, listed)).status).toBe(200);
+    expect((await update(disputeId, { poNumber: "four" }, { "If-Match": "*" })).status).toBe(200);
+    const remove = (version: string) =>
+      admin.call("DELETE", `${DISPUTES}/${disputeId}`, { headers: { "If-Match": version } });
+    const stale = await remove(next);
+    expect([stale.status, stale.body.code]).toEqual([412, "precondition_failed"]);
+    const gone = await remove("*");
+    expect([gone.status, gone.headers.get("etag")]).toEqual([204, null]);
   });
 });
