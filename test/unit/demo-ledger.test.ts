@@ -270,6 +270,25 @@ describe("the demo tenant's notes", () => {
     }
   });
 
+  it("say of orders, lines and terms what the invoice and its customer say", () => {
+    let seen = 0;
+    for (const { content, dispute_id } of demo.notes) {
+      const dispute = demo.disputes.find(({ id }) => id === dispute_id);
+      const { fields } = documentOf(dispute?.document_number ?? "");
+      const [, terms] = /Terms on file are ([^.]*?)(?:,|\.)/.exec(content) ?? [];
+      if (terms !== undefined) expect(terms).toBe(fields.payment_terms?.toLowerCase());
+      const [, days] = /\b(?:the|first) (\d+) days\b/.exec(content) ?? [];
+      if (days !== undefined) expect(fields.payment_terms).toMatch(new RegExp(`^2% ${days},`));
+      const [, line] = /\bline (\d+)/.exec(content) ?? [];
+      if (line !== undefined)
+        expect(Number(line)).toBeLessThanOrEqual(fields.line_items?.length ?? 0);
+      const lacks = content.includes("no PO number");
+      if (lacks) expect(fields.po_number).toBeUndefined();
+      if (lacks || terms !== undefined || days !== undefined || line !== undefined) seen += 1;
+    }
+    expect(seen).toBeGreaterThan(20);
+  });
+
   it("hold hostile text on open disputes, some of which hides from people", () => {
     const hidden = demo.notes.filter(({ content }) => cleanText(content) !== content);
     const loud = demo.notes.filter(({ content }) =>

@@ -1,6 +1,7 @@
 import { DAY, HOUR, MINUTE } from "../../kit/clock.ts";
 import type { DisputeNoteRow } from "../store/tables.ts";
 import { authorOf, AWAY, LEFT, type Making, tracked } from "./configuration.ts";
+import type { Case } from "./cases.ts";
 import type { Dispute } from "./disputes.ts";
 import { languageOf } from "./fake.ts";
 import type { CreditNote } from "./ledger/credit-notes.ts";
@@ -39,32 +40,45 @@ const fill = (phrase: string, slots: Readonly<Record<string, string>>): string =
     return value;
   });
 
+/** What is so of some invoices only, and of others the opposite. */
+const sometimesOf = ({ poNumber, account: { terms } }: Case["invoice"]) => ({
+  ...(poNumber === null ? { noPo: "no PO number" } : { po: poNumber }),
+  ...(terms.discount === undefined
+    ? { terms: terms.name.toLowerCase() }
+    : { window: `${terms.discount.days} days` }),
+});
+
 /** What stays the same in all notes of a dispute: who speaks, what was agreed, the numbers of its papers. */
 const subjectOf = (
   { dice }: Making,
   { row, case: one, assignee }: Dispute,
   credit?: CreditNote,
 ) => {
-  const { account, number, poNumber } = one.invoice;
+  const { account, number, lines } = one.invoice;
   // What people agree on are round sums.
   const guess = Math.max(100, Math.round((one.cents * (0.3 + dice.share() * 0.5)) / 100) * 100);
   const part = one.resolution === "CREDIT-PART" && credit !== undefined ? credit.cents : guess;
   return {
     contact: dice.pick(account.contacts).firstName,
     customer: account.name,
-    ...(poNumber === null ? {} : { po: poNumber }),
+    ...sometimesOf(one.invoice),
     invoice: number,
     amount: money(one.cents, row.currency_code),
     part: money(part, row.currency_code),
     owner: assignee?.first_name ?? "the department",
+    line: String(dice.whole(1, lines.length)),
     number: String(dice.whole(20_000, 98_999)),
     memo: credit?.number.replace("CM-", "") ?? "",
   };
 };
 
-// No note about a purchase order where there is none.
-const fitting = (phrases: readonly string[], subject: { po?: string }): readonly string[] =>
-  subject.po === undefined ? phrases.filter((phrase) => !phrase.includes("{po}")) : phrases;
+const SOMETIMES = ["po", "noPo", "terms", "window"] as const;
+
+// No note about a purchase order where there is none, or about the lack of one where there is.
+const fitting = (phrases: readonly string[], subject: object): readonly string[] => {
+  const missing = SOMETIMES.filter((slot) => !Object.hasOwn(subject, slot));
+  return phrases.filter((phrase) => !missing.some((slot) => phrase.includes(`{${slot}}`)));
+};
 
 const datesOf = ({ dice }: Making, at: number) => ({
   day: spokenDate(at + dice.whole(2, 9) * DAY),

@@ -1,6 +1,8 @@
 /**
  * What people write under disputes. Slots: {contact} {customer} {po} {invoice} {amount}
- * {part} (of it) {owner} {day} {ptp} (dates to come) {number} (of a paper) {memo} (of a credit memo).
+ * {part} (of it) {line} (of the invoice) {owner} {day} {ptp} (dates to come) {number} (of a paper) {memo} (of a credit memo).
+ * A phrase is said only where all of its slots have something in them: {po} or {noPo}, {terms} without a discount or
+ * the {window} in which there is one.
  */
 type Phrases = { claim: readonly string[]; evidence: readonly string[] };
 
@@ -10,11 +12,11 @@ export const BY_REASON: Readonly<Record<string, Phrases>> = {
     claim: [
       "{contact} says the contract price has applied since the 1st and we billed list. They short-paid {amount}.",
       "Remittance shows {amount} taken with the comment 'price per agreement'. Asked {contact} which agreement.",
-      "Customer sent a marked-up copy of {invoice}: three lines at old prices, difference {amount}.",
+      "Customer sent a marked-up copy of {invoice} with their old prices, difference {amount}.",
     ],
     evidence: [
       "Contract on file is signed but the price file was never loaded. Asked {owner} to confirm the effective date.",
-      "Checked the price list: two of the three lines are right, one is over by {part}.",
+      "Checked the price list: line {line} is over by {part}.",
       "Quote Q-{number} supports the customer's price. Needs pricing sign-off before a credit.",
     ],
   },
@@ -34,7 +36,7 @@ export const BY_REASON: Readonly<Record<string, Phrases>> = {
     claim: [
       "{contact} says two pallets were missing against packing list {number}. Claim {amount}.",
       "Customer received short, driver noted it on the delivery receipt. Deducted {amount} from this week's check.",
-      "Receiving report attached to the remittance: quantity short on line 3 and 5, {amount}.",
+      "Receiving report attached to the remittance: quantity short on line {line}, {amount}.",
     ],
     evidence: [
       "BOL {number} shows full count at our dock. Asked the carrier for their scan.",
@@ -110,13 +112,15 @@ export const BY_REASON: Readonly<Record<string, Phrases>> = {
   },
   "MISSING-PO": {
     claim: [
-      "Customer's system needs a PO number on the invoice; {invoice} has none. {contact} asks for a corrected copy.",
+      "Customer's system needs a PO number on the invoice; {invoice} has {noPo}. {contact} asks for a corrected copy.",
+      "Invoice rejected by their network: {noPo} on it.",
       "{contact}: PO {po} is closed, please bill to the new one. {amount} on hold.",
-      "Invoice rejected by their network, PO line does not match.",
+      "Invoice rejected by their network, line {line} does not match PO {po}.",
     ],
     evidence: [
-      "Found the PO in the order notes: {po}. Asked billing for a corrected invoice.",
-      "Order was taken by phone, no PO given. {contact} will get one from the plant.",
+      "Found the PO in the order notes, though the invoice has {noPo}. Asked billing for a corrected one.",
+      "Order was taken by phone, {noPo} given. {contact} will get one from the plant.",
+      "Their buyer replaced PO {po} after the order. Asked {contact} for the new one.",
       "Resubmitted through the customer's portal with PO {po}, confirmation {number}.",
     ],
   },
@@ -156,11 +160,13 @@ export const BY_REASON: Readonly<Record<string, Phrases>> = {
   },
   "UNEARNED-DISC": {
     claim: [
-      "Took the cash discount 11 days late, {amount}.",
-      "{contact} says 2% 10 net 30 was agreed. Terms on file are net 30. {amount} short.",
+      "Took the cash discount 11 days after the {window}, {amount}.",
+      "Paid on the last day and took the discount of the first {window}, {amount}.",
+      "{contact} says 2% 10 net 30 was agreed. Terms on file are {terms}. {amount} short.",
+      "Took a cash discount of {amount}. Terms on file are {terms}, nobody here has promised one.",
     ],
     evidence: [
-      "Payment was dated inside the terms but received 9 days after.",
+      "Payment was dated inside the {window} but received 9 days after.",
       "Fourth unearned discount this quarter. Sent the terms letter to {contact}.",
       "Sent {contact} the invoice copy with the terms marked.",
       "Not the first time for this account. Sales wants to talk to them before we deny.",

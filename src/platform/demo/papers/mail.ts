@@ -10,11 +10,14 @@ const nonAscii = (text: string): string =>
     ? text
     : `=?utf-8?B?${Buffer.from(text, "utf8").toString("base64")}?=`;
 
+// What its supplier calls unearned, a customer does not.
+const SAID: Readonly<Record<string, string>> = { "UNEARNED-DISC": "that is our cash discount" };
+
 const bodyOf = ({ invoice, cents, reason }: Case, sender: string, planted: string): string[] => [
   `Dear ${SELLER},`,
   "",
   `we have checked your invoice ${invoice.number}${invoice.poNumber === null ? "" : ` against our order ${invoice.poNumber}`}`,
-  `and cannot accept ${decimal(cents)} ${invoice.account.currency} of it: ${reason.description.toLowerCase()}.`,
+  `and cannot accept ${decimal(cents)} ${invoice.account.currency} of it: ${SAID[reason.code] ?? reason.description.toLowerCase()}.`,
   "",
   "Please send a credit note, or tell us whom to call.",
   ...(planted === "" ? [] : ["", planted]),
