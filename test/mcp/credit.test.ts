@@ -238,7 +238,10 @@ describe("credit resources", () => {
       createdDate: null,
       referenceName: "First National",
       referenceEmailAddress: null,
-      sectionList: [section("r", [field("iban", { displayName: "IBAN", ...answers("DE8937") })])],
+      sectionList: [
+        section("gone", [field("x")], { position: 0, status: "Disabled" }),
+        section("r", [field("iban", { displayName: "IBAN", ...answers("DE8937") })]),
+      ],
       submitted: false,
       submitDate: null,
     };

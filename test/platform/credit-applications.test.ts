@@ -46,8 +46,8 @@ onEveryStore("credit applications", (at) => {
     await at().tenant("units");
     const reader = await at().person("units", { grants: ["Credit Applications : READ"] });
     await importCredit(at(), "units", "business-units", [
-      { ...grouping("g-2", "v-3"), displayName: "Regions" },
-      { ...grouping("g-1", "v-1", "v-2"), displayName: "Divisions" },
+      { ...grouping("g-1", "v-3"), displayName: "Regions" },
+      { ...grouping("g-2", "v-1", "v-2"), displayName: "Divisions" },
     ]);
     for (const prefix of ["/creditappcore", "/creditapp"]) {
       const { status: code, body } = await reader.call("GET", `${prefix}${UNITS}`);
@@ -55,7 +55,7 @@ onEveryStore("credit applications", (at) => {
         200,
         [
           {
-            businessUnitsId: "g-1",
+            businessUnitsId: "g-2",
             displayName: "Divisions",
             businessUnitsValuesList: [
               { businessUnitsValuesId: "v-1", displayName: "Unit v-1" },
@@ -63,7 +63,7 @@ onEveryStore("credit applications", (at) => {
             ],
           },
           {
-            businessUnitsId: "g-2",
+            businessUnitsId: "g-1",
             displayName: "Regions",
             businessUnitsValuesList: [{ businessUnitsValuesId: "v-3", displayName: "Unit v-3" }],
           },

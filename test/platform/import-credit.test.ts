@@ -35,6 +35,8 @@ const reference = (more: Fields): Fields => ({
   ...more,
 });
 
+const NOWHERE = { businessUnitIdList: ["nowhere"] };
+const ASKS = { hasSecondaryQuestions: true };
 const NOT_SUBMITTED = { submitted: false, submitDate: null };
 
 /** Records that are refused, and where. */
@@ -124,6 +126,41 @@ const WRONG: [what: string, record: Fields, field: string, code: string][] = [
     "conditional",
   ],
   [
+    "a bank's submit date before submission",
+    application("app", {
+      bankReferences: [{ bankReferenceId: "b", ...reference({ submitted: false }) }],
+    }),
+    "bankReferences[0].submitDate",
+    "conditional",
+  ],
+  [
+    "another status of a form",
+    application("app", {
+      applicationForm: form(formType("External Form", [], { status: "Gone" })),
+    }),
+    "applicationForm.formType[0].status",
+    "enum",
+  ],
+  [
+    "another status of a section",
+    application("app", {
+      applicationForm: form(formType("External Form", [section("s", [], { status: "Gone" })])),
+    }),
+    "applicationForm.formType[0].sectionList[0].status",
+    "enum",
+  ],
+  [
+    "a count that is no number",
+    application("app", {
+      references: {
+        ...(application("app")["references"] as Fields),
+        bankReferenceSubmitCount: "two",
+      },
+    }),
+    "references.bankReferenceSubmitCount",
+    "format",
+  ],
+  [
     "a form of another name",
     application("app", { applicationForm: form(formType("Inner Form", [])) }),
     "applicationForm.formType[0].displayName",
@@ -148,12 +185,40 @@ const WRONG: [what: string, record: Fields, field: string, code: string][] = [
     "businessUnitsIds",
     "unknown_reference",
   ],
-  [
-    "a business unit of a field that does not exist",
-    withField("f", { businessUnitIdList: ["nowhere"] }),
+  ...(
+    [
+      ["a field", withField("f", NOWHERE)],
+      ["a member of a set", withField("f", { fieldsSet: [field("g", NOWHERE)] })],
+      ["a secondary question", withField("f", { ...ASKS, secondaryFields: [field("g", NOWHERE)] })],
+      [
+        "a member of a set of a secondary question",
+        withField("f", {
+          ...ASKS,
+          secondaryFields: [field("g", { fieldsSet: [field("h", NOWHERE)] })],
+        }),
+      ],
+      ["a form", application("app", { applicationForm: { ...form(), ...NOWHERE } })],
+      [
+        "a section",
+        application("app", {
+          applicationForm: form(formType("External Form", [section("s", [], NOWHERE)])),
+        }),
+      ],
+      [
+        "a reference",
+        application("app", {
+          bankReferences: [
+            { bankReferenceId: "b", ...reference({ sectionList: [section("s", [], NOWHERE)] }) },
+          ],
+        }),
+      ],
+    ] as const
+  ).map(([place, record]): [string, Fields, string, string] => [
+    `a business unit of ${place} that does not exist`,
+    record,
     "businessUnitsIds",
     "unknown_reference",
-  ],
+  ]),
 ];
 
 onEveryStore("importing credit applications", (at) => {

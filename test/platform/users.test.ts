@@ -73,6 +73,8 @@ onEveryStore("users", (at) => {
   it("US-04 D-PERM-4 v1 has one role, the highest built-in one, and the ten profile fields", async () => {
     const admin = await at().tenant("users-v1");
     await at().person("users-v1", { roles: ["Viewer", "AR Manager"] });
+    const grants = ["Dispute Management : READ" as const];
+    await at().person("users-v1", { roles: ["Viewer"], grants });
     const { body } = await admin.call("GET", V1);
     for (const user of body) {
       expect(Object.keys(user).toSorted()).toEqual([...COMMON, "role"].toSorted());
@@ -81,6 +83,7 @@ onEveryStore("users", (at) => {
     expect(body.map((user: { role: string }) => user.role)).toEqual([
       "Administrator",
       "AR Manager",
+      "Viewer",
     ]);
   });
 
