@@ -120,6 +120,8 @@ onEveryStore("disputes and what is ingested", (at) => {
       const canceled = await open("A-1", number);
       await admin.call("PUT", `${DISPUTES}/${canceled.disputeId}`, { body: { status: 2 } });
       const before = [await countOf(0), await countOf(1)];
+      const { headers } = await admin.call("GET", `${DISPUTES}/${first.disputeId}`);
+      const etag = headers.get("etag") ?? "";
       at().clock.advance(MINUTE);
       const now = new Date(at().clock()).toISOString();
       expect((await close()).status).toBe(200);
@@ -134,6 +136,11 @@ onEveryStore("disputes and what is ingested", (at) => {
         });
         expect(closed.updateUser).not.toBe(admin.userId);
       }
+      const late = await admin.call("PUT", `${DISPUTES}/${first.disputeId}`, {
+        body: { status: 0 },
+        headers: { "If-Match": etag },
+      });
+      expect(late.status).toBe(412);
       expect((await read(elsewhere.disputeId)).status).toBe(0);
       expect((await read(canceled.disputeId)).status).toBe(2);
       const [wasOpen = 0, wasClosed = 0] = before;
