@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readlinkSync, statSync, utimesSync } from "node:fs";
+import { existsSync, statSync, utimesSync } from "node:fs";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
@@ -6,24 +6,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { platformListener, type Served, serve } from "../../src/bin/serve.ts";
 import { HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { announce, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
+import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { configure, onEveryStore, type Person } from "../support/platform.ts";
 
 const MIB = 1024 * 1024;
 const LIMIT = 50 * MIB;
-const OPEN_FILES = "/proc/self/fd";
-
-/** What this process has open beneath a folder. */
-const openFiles = (folder: string): string[] =>
-  readdirSync(OPEN_FILES)
-    .map((name) => {
-      try {
-        return readlinkSync(join(OPEN_FILES, name));
-      } catch {
-        return "";
-      }
-    })
-    .filter((path) => path.startsWith(folder));
 
 onEveryStore("files of disputes over sockets", (at) => {
   let serving: Served;

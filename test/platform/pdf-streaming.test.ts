@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
@@ -6,24 +6,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { platformListener, type Served, serve } from "../../src/bin/serve.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { randomId } from "../../src/kit/ids.ts";
+import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
 import { onEveryStore } from "../support/platform.ts";
 
 const MIB = 1024 * 1024;
-
-const OPEN_FILES = "/proc/self/fd";
-
-/** What this process has open beneath a folder. */
-const openFiles = (folder: string): string[] =>
-  readdirSync(OPEN_FILES)
-    .map((name) => {
-      try {
-        return readlinkSync(join(OPEN_FILES, name));
-      } catch {
-        return "";
-      }
-    })
-    .filter((path) => path.startsWith(folder));
 
 type Answer = { status: number; text: string };
 
