@@ -1,3 +1,4 @@
+import type { Config } from "./config.ts";
 import type { Entrance } from "./http-gate.ts";
 import type { Io } from "./io.ts";
 
@@ -7,7 +8,7 @@ const spaced = (value: unknown): string =>
     .replace(/\[ ("[^"]*") \]/g, "[$1]");
 
 /** What stands above the hints: what is served, and how whoever calls shows who they are. */
-const headOf = (mcpUrl: string, { auth, tokens }: Entrance): string => {
+const headOf = (mcpUrl: string, { auth, tokens }: Way): string => {
   if (auth === "none") return `The demo tenant is ready at ${mcpUrl}`;
   const ready = `The MCP server is ready at ${mcpUrl}`;
   if (auth === "builtin") {
@@ -19,21 +20,64 @@ const headOf = (mcpUrl: string, { auth, tokens }: Entrance): string => {
     : `${ready}\n\n  Token             ${tokens.made}\n                    It is shown this once, and kept in ${tokens.path}`;
 };
 
-/** How to connect hosts to a running server, for a person's terminal. */
+/** The settings that say whom a server works for; secrets stay where they are. */
+const openSettings = ({ dataFolder, profile, remote, tenantId }: Config) => ({
+  RECEIVABLES_DATA: dataFolder,
+  ...(profile === "default" ? {} : { RECEIVABLES_PROFILE: profile }),
+  ...(remote === undefined
+    ? {}
+    : { RECEIVABLES_BASE_URL: remote.gateway, RECEIVABLES_EXT_BASE_URL: remote.export }),
+  ...(tenantId === undefined ? {} : { RECEIVABLES_TENANT_ID: tenantId }),
+});
+
+/** The settings that this server has and that are too secret to be shown. */
+const secretSettings = ({ credentials, databaseUrl, secretKey }: Config): string[] => {
+  const given = {
+    RECEIVABLES_API_KEY_FILE: credentials.apiKey,
+    RECEIVABLES_EXT_API_KEY_FILE: credentials.extApiKey,
+    RECEIVABLES_EMAIL: credentials.email,
+    RECEIVABLES_PASSWORD_FILE: credentials.password,
+    RECEIVABLES_SECRET_KEY_FILE: secretKey,
+    DATABASE_URL: databaseUrl,
+  };
+  return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+};
+
+/** Where people sign in there is no credential to give away, so that the host has to come here. */
+const connector = (mcpUrl: string): string =>
+  mcpUrl.startsWith("https:")
+    ? `Settings > Connectors > Add custom connector: ${mcpUrl}`
+    : "needs an https address that others reach: a proxy in front, and RECEIVABLES_PUBLIC_URL";
+
+const desktopOf = (mcpUrl: string, { auth }: Way, { program, config }: Own): string => {
+  if (auth === "builtin" || auth === "issuer") return connector(mcpUrl);
+  const own = { ...program, env: openSettings(config) };
+  const secrets = secretSettings(config);
+  const more =
+    secrets.length === 0
+      ? ""
+      : `\n                    and in "env" what this server was given too: ${secrets.join(", ")}`;
+  return `starts a server of its own on the same data: Settings > Developer > Edit Config
+                    ${spaced({ mcpServers: { receivables: own } })}${more}`;
+};
+
+type Way = Pick<Entrance, "auth" | "tokens">;
+type Own = Pick<Io, "program" | "config">;
+
+/** How to connect hosts to a running server, by the address that they know it by, for a person's terminal. */
 export const connectHints = ({
   mcpUrl,
   entrance,
-  io: { program, config },
+  io,
 }: {
   mcpUrl: string;
-  entrance: Entrance;
-  io: Pick<Io, "program" | "config">;
+  entrance: Way;
+  io: Own;
 }): string => {
   const bearer = entrance.tokens === undefined ? undefined : "Bearer TOKEN";
   const flag = bearer === undefined ? "" : ` --header "Authorization: ${bearer}"`;
   const headers = bearer === undefined ? {} : { headers: { Authorization: bearer } };
   const web = { servers: { receivables: { type: "http", url: mcpUrl, ...headers } } };
-  const own = { ...program, env: { RECEIVABLES_DATA: config.dataFolder } };
   return `
   ${headOf(mcpUrl, entrance)}
 
@@ -42,8 +86,7 @@ export const connectHints = ({
   VS Code           .vscode/mcp.json
                     ${spaced(web)}
 
-  Claude Desktop    starts a server of its own on the same data: Settings > Developer > Edit Config
-                    ${spaced({ mcpServers: { receivables: own } })}
+  Claude Desktop    ${desktopOf(mcpUrl, entrance, io)}
 
   Then ask: "Which open disputes are oldest, and who should work on them?"
   Ctrl-C ends the server.

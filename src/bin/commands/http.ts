@@ -91,7 +91,7 @@ const listenerOf = (
 
 /** The MCP server at the address by which hosts know it. */
 const mcpAt = async (
-  url: string,
+  mcpUrl: URL,
   {
     io,
     address,
@@ -100,8 +100,7 @@ const mcpAt = async (
   }: { io: Io; address: Address; shared: Shared; entrance: Entrance },
 ): Promise<Mcp> => {
   const { config, log } = shared;
-  const base = (config.publicUrl ?? url).replace(/\/$/, "");
-  const mcpUrl = new URL(base + MCP_PATH);
+  const base = mcpUrl.href.slice(0, -MCP_PATH.length);
   const gate = entrance.gateAt(mcpUrl);
   const secrets = await openSecretPages(shared, { base, mcpUrl, gate, entrance });
   const open = openFor(shared, entrance, secrets.pages);
@@ -122,7 +121,8 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     const { promise: listener, resolve: open } = Promise.withResolvers<RequestListener>();
     const served = await serve(async (...exchange) => (await listener)(...exchange), address);
     servedAt(served.url);
-    const mcp = await mcpAt(served.url, { io, address, shared, entrance });
+    const known = new URL((config.publicUrl ?? served.url).replace(/\/$/, "") + MCP_PATH);
+    const mcp = await mcpAt(known, { io, address, shared, entrance });
     open(listenerOf(mcp, shared, entrance));
     const mcpUrl = served.url + MCP_PATH;
     const { gateway: baseUrl, export: extBaseUrl } = remote ?? {
@@ -130,7 +130,7 @@ export const http = async (io: Io, address: Address): Promise<void> => {
       export: served.url,
     };
     io.print({ event: "ready", baseUrl, extBaseUrl, mcpUrl });
-    io.tell(connectHints({ mcpUrl, entrance, io }));
+    io.tell(connectHints({ mcpUrl: known.href, entrance, io }));
     await untilEnded(io.ended);
     const closed = served.close();
     await entrance.close?.();

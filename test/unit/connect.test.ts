@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { readConfig } from "../../src/bin/config.ts";
+import { connectHints } from "../../src/bin/connect.ts";
+
+const LOCAL = "http://127.0.0.1:8765/mcp";
+const PUBLIC = "https://mcp.example.com/mcp";
+const program = { command: "/opt/node", args: ["/opt/cli.js"] };
+
+type Entrance = Parameters<typeof connectHints>[0]["entrance"];
+
+const hints = (entrance: Entrance, env: Record<string, string> = {}, mcpUrl = LOCAL): string => {
+  const config = readConfig({ env, dataFolder: "/data", readFile: () => "rcvg_kept-away" });
+  return connectHints({ mcpUrl, entrance, io: { program, config } });
+};
+
+/** The settings that the text gives a desktop host. */
+const envIn = (text: string): unknown => {
+  const [line = "{}"] = /\{ "mcpServers".*/.exec(text) ?? [];
+  const parsed = JSON.parse(line) as { mcpServers: { receivables: { env: unknown } } };
+  return parsed.mcpServers.receivables.env;
+};
+
+const TOKENS: Entrance = { auth: "static", tokens: { path: "/data/http-tokens", made: undefined } };
+
+describe("how hosts are connected", () => {
+  it("needs nothing for the demo tenant but the data", () => {
+    const text = hints({ auth: "none" });
+    expect(text).toContain(`The demo tenant is ready at ${LOCAL}`);
+    expect(envIn(text)).toEqual({ RECEIVABLES_DATA: "/data" });
+  });
+
+  it("gives a desktop host the platform, tenant and profile that this server has, and no secret", () => {
+    const text = hints(TOKENS, {
+      RECEIVABLES_BASE_URL: "https://platform.example.com",
+      RECEIVABLES_TENANT_ID: "acme",
+      RECEIVABLES_PROFILE: "work",
+      RECEIVABLES_API_KEY_FILE: "/key",
+    });
+    expect(envIn(text)).toEqual({
+      RECEIVABLES_DATA: "/data",
+      RECEIVABLES_PROFILE: "work",
+      RECEIVABLES_BASE_URL: "https://platform.example.com",
+      RECEIVABLES_EXT_BASE_URL: "https://platform.example.com",
+      RECEIVABLES_TENANT_ID: "acme",
+    });
+    expect(text).toMatch(/given too: RECEIVABLES_API_KEY_FILE\n/);
+    expect(text).not.toContain("rcvg_kept-away");
+  });
+
+  it("sends a desktop host to the server where people sign in, by an address that it can reach", () => {
+    const behindProxy = hints({ auth: "builtin" }, {}, PUBLIC);
+    expect(behindProxy).toContain(`Add custom connector: ${PUBLIC}`);
+    expect(behindProxy).not.toContain("mcpServers");
+    expect(hints({ auth: "issuer" })).toContain("RECEIVABLES_PUBLIC_URL");
+  });
+});
