@@ -53,7 +53,7 @@ const unusable =
     throw new Problem(
       "unavailable",
       `The embedded platform cannot use the data folder ${config.dataFolder}: ${why}`,
-      {},
+      { misconfigured: true },
       error,
     );
   };

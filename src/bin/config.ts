@@ -124,8 +124,9 @@ const fromFile = (
   try {
     const value = readFile(path).replace(/(\r?\n)+$/, "");
     return value === "" ? { fault: `${name}_FILE names an empty file` } : { value };
-  } catch {
-    return { fault: `${name}_FILE names a file that cannot be read` };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+    return { fault: `${name}_FILE names a file that cannot be read${code}` };
   }
 };
 

@@ -36,18 +36,18 @@ const linesOf = ({ code, message, details }: Problem): string[] => [
 ];
 
 /** Says what went wrong and gives the exit status: 1 refused or failed, 2 wrong usage or settings. */
-const failed = ({ tell }: Host, error: unknown): number => {
+const failed = async ({ tell }: Host, error: unknown): Promise<number> => {
   // Commander has said it already.
   if (isUsage(error)) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ConfigError) {
     for (const fault of error.faults) tell(fault);
     return 2;
   }
-  if (error instanceof Problem) {
-    for (const line of linesOf(error)) tell(line);
-    return 1;
-  }
-  tell(error instanceof Error ? error.message : String(error));
+  if (error instanceof Problem) for (const line of linesOf(error)) tell(line);
+  else tell(error instanceof Error ? error.message : String(error));
+  const { adviceOn } = await import("./advice.ts");
+  const advice = adviceOn(error);
+  if (advice !== undefined) tell(advice);
   return 1;
 };
 

@@ -64,12 +64,18 @@ const listed = (rights: readonly Access[]): string => {
     .join(", ");
 };
 
+const EXPORT_KEY = "export_key";
+const KEY_HINT =
+  "Whoever runs the platform issues such keys (admin key issue). Without one, leave its tools out: RECEIVABLES_TOOLSETS=disputes,dispute_configuration,credit,identity.";
+
 /** What the credential for one service may do, of what its tools need. */
 const rightsCheck = (check: string, rights: readonly Right[]): Check => {
   const failed = rights.find((right) => "problem" in right);
   if (failed !== undefined && "problem" in failed) {
     const { problem } = failed;
-    return problemCheck(problem.code === "forbidden_tenant" ? "tenant" : check, problem);
+    const found = problemCheck(problem.code === "forbidden_tenant" ? "tenant" : check, problem);
+    const isKey = check === EXPORT_KEY && problem.code === "unauthenticated";
+    return isKey ? { ...found, hint: KEY_HINT } : found;
   }
   const lacking = rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : []));
   if (lacking.length === 0) return fine(check, listed(rights.map(({ access }) => access)));
@@ -108,7 +114,7 @@ export const platformChecks = async (
       checks: [
         ...who,
         ...(gateway.length > 0 ? [rightsCheck("permissions", gateway)] : []),
-        ...(exports.length > 0 ? [rightsCheck("export_key", exports)] : []),
+        ...(exports.length > 0 ? [rightsCheck(EXPORT_KEY, exports)] : []),
       ],
     };
   } finally {

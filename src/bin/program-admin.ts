@@ -3,7 +3,7 @@ import { type Run, group, leaf, many } from "./program-parts.ts";
 
 const load = () => import("./commands/admin.ts");
 
-const TENANT = "--tenant <id>";
+const TENANT = ["--tenant <id>", "the tenant"] as const;
 const GRANT = 'a permission such as "Dispute Management : READ"; may be repeated';
 const SWITCHES = "requireResolutionOnClose, requireKnownDocument, requireKnownAccount";
 
@@ -46,7 +46,7 @@ const tenants = (run: Run): Command =>
 const roles = (run: Run): Command =>
   group("role", "Roles of a tenant.", [
     leaf("create", "Create a role.")
-      .requiredOption(TENANT)
+      .requiredOption(...TENANT)
       .requiredOption("--name <name>")
       .requiredOption("--grant <permission>", GRANT, many)
       .action((options: { tenant: string; name: string; grant: string[] }, self: Command) => {
@@ -72,7 +72,7 @@ type UserChange = {
 const users = (run: Run): Command =>
   group("user", "Users of a tenant.", [
     leaf("create", "Add a user; the password is read from standard input.")
-      .requiredOption(TENANT)
+      .requiredOption(...TENANT)
       .requiredOption(
         "--email <address>",
         "one that exists gains the tenant and keeps its password",
@@ -86,7 +86,7 @@ const users = (run: Run): Command =>
         return run(self, async (io) => (await load()).userCreate(io, made));
       }),
     leaf("update", "Change a user's roles or status; in force at the next request.")
-      .requiredOption(TENANT)
+      .requiredOption(...TENANT)
       .requiredOption("--email <address>")
       .option("--role <name>", "may be repeated; together they replace the roles", many)
       .addOption(new Option("--status <status>").choices(["Active", "Inactive"]))
@@ -104,7 +104,7 @@ const users = (run: Run): Command =>
 const configuration = (run: Run): Command[] => [
   group("resolution", "Resolutions of a tenant.", [
     leaf("set", "Choose whether a resolution closes the disputes of a document that closes.")
-      .requiredOption(TENANT)
+      .requiredOption(...TENANT)
       .requiredOption("--code <code>")
       .addOption(
         new Option("--apply-when-invoice-closed <truth>").choices(truth).makeOptionMandatory(),
@@ -122,7 +122,7 @@ const configuration = (run: Run): Command[] => [
   ]),
   group("route", "Who gets a category's disputes.", [
     leaf("set", "Set a category's default assignee.")
-      .requiredOption(TENANT)
+      .requiredOption(...TENANT)
       .requiredOption("--category <code>")
       .requiredOption("--assignee <email>")
       .action((options: { tenant: string; category: string; assignee: string }, self: Command) => {
@@ -137,7 +137,7 @@ const configuration = (run: Run): Command[] => [
 const keys = (run: Run): Command =>
   group("key", "Export and ingest keys.", [
     leaf("issue", "Issue a key; it is shown once.")
-      .requiredOption(TENANT)
+      .requiredOption(...TENANT)
       .requiredOption("--name <name>")
       .option("--scopes <list>", "comma list; all without it")
       .action((options: { tenant: string; name: string; scopes?: string }, self: Command) => {

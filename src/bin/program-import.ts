@@ -38,7 +38,9 @@ type Options = {
 /** What of a wish does not go together. */
 const misuse = (kind: Kind, { source, format, map }: Options): string | undefined => {
   if ((kind === "payments") !== (source !== undefined)) {
-    return "payments, and nothing else, are imported with --source";
+    return kind === "payments"
+      ? `payments are imported with --source: ${SOURCES.join(", ")}`
+      : "--source is of payments alone";
   }
   if (format === undefined || !isBankFormat(format)) return undefined;
   if (source !== "cashapp") return `${format} is a format of payments of the source cashapp`;
@@ -49,7 +51,7 @@ export const importing = (run: Run): Command =>
   leaf("import", "Import a file; the rows it refuses are written to FILE.rejects.ndjson.")
     .addArgument(new Argument("<kind>", "what its rows are").choices(KINDS))
     .argument("<file>", "the file, or - for standard input")
-    .requiredOption("--tenant <id>")
+    .requiredOption("--tenant <id>", "whose records they become")
     .addOption(
       new Option(
         "--format <format>",

@@ -121,6 +121,8 @@ export const createProgram = (run: Run, version: string): Command => {
   ])
     program.addCommand(command);
   // A command that is added, not made by its parent, inherits nothing.
-  for (const command of everyCommand(program)) command.exitOverride();
+  for (const command of everyCommand(program)) {
+    command.exitOverride().showHelpAfterError("Add --help to see what there is.");
+  }
   return program;
 };

@@ -46,6 +46,33 @@ describe("audit", () => {
   });
 });
 
+describe("starting", () => {
+  const OLD_NODE = `data:text/javascript,${encodeURIComponent(
+    'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });',
+  )}`;
+
+  it("says which Node it needs on one that is too old", async () => {
+    const old = { ...env, NODE_OPTIONS: `--import ${OLD_NODE}` };
+    const { status, stdout, stderr } = await runCli(["export-spec"], old);
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^receivables-mcp needs Node\.js 24 or newer/);
+  });
+
+  it("finds files from where npm was called, whatever folder npm works in", async () => {
+    await writeFile(join(folder, "map.json"), "no JSON");
+    const called = {
+      npm_lifecycle_event: "cli",
+      npm_package_name: "receivables-mcp",
+      INIT_CWD: folder,
+    };
+    await run(["admin", "tenant", "create", "npm", "--name", "N"]);
+    const line = ["import", "accounts", "-", "--tenant", "npm", "--map", "map.json"];
+    const { stderr } = await runCli(line, { ...env, ...called }, "", tmpdir());
+    expect(stderr).toContain("The map is not valid JSON.");
+    await rm(join(folder, "map.json"));
+  });
+});
+
 describe("usage", () => {
   const EVERY = [
     [],
@@ -230,6 +257,7 @@ describe("platform", () => {
     ]);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toContain("EADDRINUSE");
+    expect(stderr).toContain("--port");
   });
 });
 

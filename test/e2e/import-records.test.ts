@@ -31,8 +31,13 @@ let shown: string[];
 
 const result = async (line: string[]): Promise<Record<string, unknown>> => {
   const { status, stdout, stderr } = await runCli(line, env, "", folder);
-  expect([status, stderr]).toEqual([0, ""]);
-  return JSON.parse(stdout) as Record<string, unknown>;
+  const report = JSON.parse(stdout) as Record<string, unknown>;
+  const { rejected = 0 } = report;
+  // Whoever looks on is told of rows that were refused, and of nothing else.
+  const refusals = rejected === 0 ? /^$/ : new RegExp(`^${String(rejected)} of .* were refused`);
+  expect(stderr).toMatch(refusals);
+  expect(status).toBe(0);
+  return report;
 };
 
 const importing = (kind: string, file = "ledger.csv", ...more: string[]) =>

@@ -62,6 +62,12 @@ const printed = async (line: string[], input = "", settings: Record<string, stri
     .map((text) => JSON.parse(text) as Record<string, unknown>);
 };
 
+const expectNoProfile = async (): Promise<void> => {
+  const { status, stdout, stderr } = await run(["profiles"]);
+  expect([status, stdout]).toEqual([0, ""]);
+  expect(stderr).toContain('"login" makes one');
+};
+
 const logIn = (more: string[] = [], email = EMAIL) =>
   run(["login", "--base-url", ready.baseUrl, "--email", email, ...more], `${PASSWORD}\n`);
 
@@ -137,7 +143,7 @@ describe("login", () => {
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/password/)]);
     expect((await run(line)).stderr).toContain("standard input");
     expect((await run(["login", "--email", EMAIL], PASSWORD)).stderr).toContain("--base-url");
-    expect(await printed(["profiles"])).toEqual([]);
+    await expectNoProfile();
   });
 
   it("makes a new key and revokes the old one when it is repeated", async () => {
@@ -259,7 +265,7 @@ describe("logout", () => {
     const line = ["logout"];
     expect(await printed(line)).toEqual([{ profile: "default", removed: true, keyRevoked: true }]);
     expect(await opens(key)).toBe(401);
-    expect(await printed(["profiles"])).toEqual([]);
+    await expectNoProfile();
     expect((await run(line)).stderr).toContain("no stored profile");
   });
 

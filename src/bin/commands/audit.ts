@@ -17,14 +17,19 @@ const entryOf = (line: string): unknown => {
 
 /** The MCP server's own log of tool calls, oldest first. */
 export const audit = async (
-  { config, print }: Io,
+  { config, print, tell }: Io,
   { tool }: { tool?: string | undefined },
 ): Promise<void> => {
+  let shown = 0;
   for (const file of await callLogFiles(config.localAudit)) {
     // oxlint-disable-next-line no-await-in-loop -- one file after the other
     for await (const line of createInterface({ input: createReadStream(file) })) {
       const entry = entryOf(line);
-      if (isEntry(entry) && (tool === undefined || entry.tool === tool)) print(entry);
+      if (isEntry(entry) && (tool === undefined || entry.tool === tool)) {
+        shown += 1;
+        print(entry);
+      }
     }
   }
+  if (shown === 0) tell(`No such call stands in ${config.localAudit} yet.`);
 };

@@ -91,9 +91,12 @@ async function* counted(bytes: AsyncIterable<Uint8Array>, count: (more: number) 
 /** The file of the rows that are refused; there is none until the first one. */
 const rejectFile = (path: string) => {
   let handle: FileHandle | undefined;
+  let first: Reject | undefined;
   return {
     path: () => (handle === undefined ? null : path),
+    first: () => first,
     async add(rejects: readonly Reject[]) {
+      first ??= rejects[0];
       handle ??= await open(path, "w", 0o600);
       await handle.appendFile(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""));
     },
@@ -105,6 +108,14 @@ const rejectFile = (path: string) => {
 
 // Records with lists in lists.
 const NESTED: ReadonlySet<Kind> = new Set(["business-units", "credit-applications"]);
+
+/** Whoever did not say what a file is may have meant another thing than was taken. */
+const guessed = ({ format, kind }: Wish, taken: Format, error: unknown): unknown => {
+  const isForm = error instanceof Problem && error.code === "invalid_request";
+  if (format !== undefined || kind !== "payments" || !isForm) return error;
+  const message = `${error.message} It was read as ${taken}; --format says what else it is.`;
+  return new Problem(error.code, message, error.details, error);
+};
 
 const formatOf = ({ format, file, kind }: Wish): Format => {
   if (format !== undefined) return format;
@@ -119,6 +130,10 @@ const mapOf = async ({ map }: Wish, target: Target) => {
   });
   return readMap(text, target.fields);
 };
+
+/** What became of the rows that were refused, for whoever looks on. */
+const refusalOf = ({ read, rejected }: Counts, { line, field, message }: Reject): string =>
+  `${rejected} of ${read} rows were refused, the first in line ${line}: ${[field, message].join(" ").trim()}.`;
 
 type Parts = {
   format: Format;
@@ -159,6 +174,8 @@ const perform = async (io: Io, wish: Wish, base: Base, parts: Parts): Promise<vo
     await rejects.close();
   }
   await rejects.tidy();
+  const first = rejects.first();
+  if (first !== undefined) io.tell(refusalOf(counts, first));
   io.print({ kind, tenantId, ...counts, rejects: rejects.path() });
 };
 
@@ -176,6 +193,8 @@ export const importFile = async (io: Io, wish: Wish): Promise<void> => {
     const input = await openInput(wish, format);
     try {
       await perform(io, wish, base, { format, target, map, input });
+    } catch (error) {
+      throw guessed(wish, format, error);
     } finally {
       await input.close();
       target.close?.();

@@ -46,7 +46,9 @@ export const logout = async (io: Io): Promise<void> => {
   const { profile: name } = config;
   const profiles = storedProfiles(config);
   const entry = await profiles.find(name);
-  if (entry === undefined) throw new Problem("not_found", `There is no stored profile ${name}.`);
+  if (entry === undefined) {
+    throw new Problem("not_found", `There is no stored profile ${name}; "profiles" names them.`);
+  }
   const keyRevoked = entry.keyId !== undefined;
   if (keyRevoked) await revokeKey(io, entry, await profiles.read(name).catch(() => undefined));
   await profiles.remove(name);

@@ -21,7 +21,7 @@ export const shown = (entry: ProfileEntry) => ({
 });
 
 /** Every profile, from the file and from `login`, one per line. */
-export const listProfiles = async ({ config, print }: Io): Promise<void> => {
+export const listProfiles = async ({ config, print, tell }: Io): Promise<void> => {
   const written = writtenProfiles(config);
   const names = new Set(written.map(({ name }) => name));
   const stored = await storedProfiles(config).list();
@@ -30,5 +30,8 @@ export const listProfiles = async ({ config, print }: Io): Promise<void> => {
   }
   for (const entry of stored.filter(({ name }) => !names.has(name))) {
     print({ ...shown(entry), from: "login" });
+  }
+  if (written.length + stored.length === 0) {
+    tell('There is no profile yet: "login" makes one, or RECEIVABLES_PROFILES_FILE names a file.');
   }
 };

@@ -11,8 +11,11 @@ export const vaultOf = (config: Config) =>
 const unknown = (name: string): Problem =>
   new Problem("not_found", `There is no secret ${name.slice(0, 100)}; "secrets list" names them.`);
 
-export const listSecrets = async ({ config, print }: Io): Promise<void> => {
-  for (const secret of await vaultOf(config).list()) print(secret);
+export const listSecrets = async ({ config, print, tell }: Io): Promise<void> => {
+  const secrets = await vaultOf(config).list();
+  for (const secret of secrets) print(secret);
+  if (secrets.length === 0)
+    tell("There is no secret yet: tools that make keys and webhooks put them here.");
 };
 
 const NO_TERMINAL =

@@ -25,11 +25,15 @@ const wayIn = (io: Io, log: Log): { open: Front["open"]; close(): Promise<void> 
   };
 };
 
+const TO_A_PERSON =
+  "This is the MCP server: it waits on standard input for a host such as Claude Desktop. Ctrl-C ends it; --help names the other commands.";
+
 /** The MCP server for one host, until it lets go or a signal comes. */
 export const stdio = async (io: Io): Promise<void> => {
   const { config, version } = io;
   const log = createLog(config.level);
   const { open, close } = wayIn(io, log);
+  if (io.ask !== undefined) io.tell(TO_A_PERSON);
   const server = startStdio({ settings: config.mcp, version, log, open });
   await Promise.race([server.closed, untilEnded(io.ended)]);
   await within(GOODBYE_MS, Promise.all([server.close(), close()]));

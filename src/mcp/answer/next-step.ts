@@ -33,7 +33,7 @@ const settle = (tool: Tool, { idempotencyKey }: ProblemDetails): string =>
     : `It may have been done: ${look(tool)}, or call again with idempotencyKey ${idempotencyKey}, which does nothing twice.`;
 
 const MISCONFIGURED =
-  "The person must correct the platform's address or its certificate; `receivables-mcp doctor` says what is wrong.";
+  "The person must correct the server's settings or the platform's certificate; `receivables-mcp doctor` says what is wrong.";
 
 const passing: Step = (tool, details) => {
   if (details.misconfigured === true) return MISCONFIGURED;

@@ -6,21 +6,37 @@ import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 export type RoleRecord = { roleId: string; name: string; grants: string[] };
 
-/** The id of the role that a tenant knows by this name, in any case. */
-export const findRoleId = async (
-  db: Db,
-  tenantId: string,
-  name: string,
-): Promise<string | undefined> => {
-  const wanted = fold(name.trim());
-  const builtIn = BUILT_IN_ROLES.find((role) => fold(role.name) === wanted);
-  if (builtIn !== undefined) return builtIn.roleId;
-  const roles = await db
+type NamedRole = { id: string; name: string };
+
+/** The roles of a tenant: those that each has, then its own. */
+const rolesOf = async (db: Db, tenantId: string): Promise<NamedRole[]> => [
+  ...BUILT_IN_ROLES.map(({ roleId, name }) => ({ id: roleId, name })),
+  ...(await db
     .selectFrom("roles")
     .select(["id", "name"])
     .where("tenant_id", "=", tenantId)
-    .execute();
+    .orderBy("name")
+    .execute()),
+];
+
+const idOf = (roles: readonly NamedRole[], name: string): string | undefined => {
+  const wanted = fold(name.trim());
   return roles.find((role) => fold(role.name) === wanted)?.id;
+};
+
+/** The ids of the roles that a tenant knows by these names, in any case. */
+export const roleIds = async (
+  db: Db,
+  tenantId: string,
+  names: readonly string[],
+): Promise<string[]> => {
+  const roles = await rolesOf(db, tenantId);
+  return [...new Set(names)].map((name) => {
+    const id = idOf(roles, name);
+    if (id !== undefined) return id;
+    const known = roles.map((role) => role.name).join(", ");
+    throw new Problem("not_found", `The tenant has no role ${name}; its roles are ${known}.`);
+  });
 };
 
 export const createRole = (
@@ -38,7 +54,7 @@ export const createRole = (
     }
     const name = made.name.trim();
     if (name === "") throw new Problem("invalid_request", "A role needs a name.");
-    if ((await findRoleId(tx, made.tenantId, name)) !== undefined) {
+    if (idOf(await rolesOf(tx, made.tenantId), name) !== undefined) {
       throw new Problem("conflict", `The tenant has a role ${name} already.`);
     }
     const grants = [...new Set(made.grants)];

@@ -5,7 +5,7 @@ import { fold } from "../store/fold.ts";
 import type { Db } from "../store/port.ts";
 import type { UserStatus } from "../store/tables.ts";
 import { findUserByEmail, listMemberRoles } from "../store/users.ts";
-import { findRoleId } from "./roles.ts";
+import { roleIds } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 export type UserRecord = {
@@ -25,15 +25,6 @@ export type NewUser = {
 };
 
 const LONGEST_PASSWORD = 1024;
-
-const roleIds = (db: Db, tenantId: string, names: readonly string[]): Promise<string[]> =>
-  Promise.all(
-    [...new Set(names)].map(async (name) => {
-      const id = await findRoleId(db, tenantId, name);
-      if (id !== undefined) return id;
-      throw new Problem("not_found", `The tenant has no role ${name}.`);
-    }),
-  );
 
 const replaceRoles = async (
   tx: Db,

@@ -1,0 +1,42 @@
+import { createServer } from "node:net";
+import { describe, expect, it } from "vitest";
+import { adviceOn } from "../../src/bin/advice.ts";
+import { Problem } from "../../src/contract/errors.ts";
+import { StoreUnavailable } from "../../src/platform/store/port.ts";
+
+const faultOf = (code: string): Error => Object.assign(new Error("mkdir"), { code });
+
+const listenFault = (address: { port: number; host: string }): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", resolve);
+    server.listen(address, () => {
+      server.close();
+      reject(new Error("It listens."));
+    });
+  });
+
+describe("what a person may do about a fault", () => {
+  it("names another port where one is taken, another address where there is none", async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => {
+      holder.listen(0, "127.0.0.1", resolve);
+    });
+    const { port } = holder.address() as { port: number };
+    expect(adviceOn(await listenFault({ port, host: "127.0.0.1" }))).toContain("--port");
+    expect(adviceOn(await listenFault({ port: 0, host: "192.0.2.1" }))).toContain("--host");
+    await new Promise((resolve) => holder.close(resolve));
+  });
+
+  it("names the data folder, the store or the doctor", () => {
+    expect(adviceOn(faultOf("EROFS"))).toContain("RECEIVABLES_DATA");
+    expect(adviceOn(new StoreUnavailable(faultOf("EACCES")))).toContain("DATABASE_URL");
+    expect(adviceOn(new Problem("unavailable", "It is away."))).toContain("doctor");
+  });
+
+  it("says nothing where the words say all", () => {
+    expect(adviceOn(new Problem("not_found", "There is none."))).toBeUndefined();
+    expect(adviceOn(faultOf("EWHATEVER"))).toBeUndefined();
+    expect(adviceOn("a text")).toBeUndefined();
+  });
+});
