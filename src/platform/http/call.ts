@@ -55,7 +55,7 @@ const invalid = ({ service }: Operation, errors: Fault[]): never => {
 
 /** What a handler is given beside its input, for one request. */
 export const callOf = (needs: RequestNeeds, story: Story): Call => {
-  const { store, audit, idempotency, newId } = needs;
+  const { store, audit, idempotency, newId, view } = needs;
   const { operation } = story;
 
   const change = async <T>(act: (tx: Db) => Promise<T>): Promise<T> => {
@@ -79,7 +79,7 @@ export const callOf = (needs: RequestNeeds, story: Story): Call => {
     signal: story.request.signal,
     baseUrl: () => needs.baseUrlOf(story.request, story.incoming),
     db: store.read,
-    snapshot: () => store.snapshot(),
+    snapshot: () => view(story.tenantId),
     change,
     create: (act, shape) =>
       change(async (tx) => {

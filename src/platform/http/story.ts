@@ -11,6 +11,7 @@ import type { Authenticate } from "./authenticate.ts";
 import { requestIdOf } from "./headers.ts";
 import type { Idempotency, Keyed } from "./idempotency.ts";
 import type { Limiter } from "./limit.ts";
+import type { View } from "./views.ts";
 
 export type RequestNeeds = {
   store: Store;
@@ -21,6 +22,7 @@ export type RequestNeeds = {
   authenticate: Authenticate;
   idempotency: Idempotency;
   limiter: Limiter;
+  view: View;
   /** The word in the header names, such as Platform. */
   headerWord: string;
   /** The sender's address, behind whatever proxies are trusted. */

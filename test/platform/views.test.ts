@@ -1,0 +1,80 @@
+import { beforeAll, expect, it } from "vitest";
+import { issueKey } from "../../src/platform/admin/keys.ts";
+import { createViews } from "../../src/platform/http/views.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
+import { load, paymentRows, QUERY } from "../support/payment-rows.ts";
+
+const ROWS = 30;
+const READERS = 12;
+const AT_ONCE = 4;
+
+onEveryStore("answers that are read slowly", (at) => {
+  let other: Caller;
+  let apiKey: string;
+  beforeAll(async () => {
+    for (const id of ["slow", "quick"]) {
+      await at().tenant(id);
+      await load(at(), id, "bpn", paymentRows("bpn", ROWS));
+    }
+    other = await at().exportCaller("quick");
+    const { store, clock } = at();
+    const needs = { store, clock, newId: () => "slow-key" };
+    ({ apiKey } = await issueKey(needs, { tenantId: "slow", name: "slow" }));
+  });
+
+  it("C-41 keep only their own tenant waiting, and each gets its turn", async () => {
+    let begun = 0;
+    const body = JSON.stringify({ source: "bpn", limit: 100_000 });
+    const headers = { "X-API-Key": apiKey, "Content-Type": "application/json" };
+    const ask = async (): Promise<Response> => {
+      const request = new Request(`http://platform.test${QUERY}`, {
+        method: "POST",
+        body,
+        headers,
+      });
+      const response = await at().platform.fetch(request);
+      begun += 1;
+      return response;
+    };
+    const asked = Array.from({ length: READERS }, ask);
+    await expect.poll(() => begun).toBe(AT_ONCE);
+    const { status, body: answer } = await other("POST", QUERY, { body: { source: "bpn" } });
+    expect([status, answer.pagination.rowCount, begun]).toEqual([200, ROWS, AT_ONCE]);
+    const [first, ...rest] = asked;
+    await (await first)?.body?.cancel();
+    await expect.poll(() => begun).toBe(AT_ONCE + 1);
+    const pages = await Promise.all(
+      rest.map(async (one) => JSON.parse(await (await one).text()) as { data: unknown[] }),
+    );
+    expect(pages.map(({ data }) => data.length)).toEqual(Array(READERS - 1).fill(ROWS));
+  });
+
+  it("give their turn back where no view can be had, or it is closed twice", async () => {
+    let fails = true;
+    const view = createViews({
+      async snapshot() {
+        if (fails) throw new Error("no connection");
+        return at().store.snapshot();
+      },
+    });
+    for (let tries = 0; tries <= AT_ONCE; tries += 1) {
+      await expect(view("slow")).rejects.toThrow("no connection");
+    }
+    fails = false;
+    const held = await Promise.all(Array.from({ length: AT_ONCE }, () => view("slow")));
+    let had = 0;
+    const later = [1, 2].map(() =>
+      view("slow").then((one) => {
+        had += 1;
+        return one;
+      }),
+    );
+    await held[0]?.close();
+    await held[0]?.close();
+    const [next] = await Promise.race([Promise.all(later.slice(0, 1)), Promise.all(later)]);
+    expect(had).toBe(1);
+    await next?.close();
+    for (const one of [...held.slice(1), ...(await Promise.all(later.slice(1)))]) await one.close();
+    expect(had).toBe(2);
+  });
+});
