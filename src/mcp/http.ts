@@ -51,9 +51,9 @@ const bare = (name: string): string => name.replace(/^https?:\/\//i, "").replace
 
 const LISTEN = "subscriptions/listen";
 
-/** Whether a body asks for work. Answers and notices of hosts do not; what they listen to has limits of its own. */
-const isWork = (said: unknown): boolean =>
-  [said].flat().some((message) => isJSONRPCRequest(message) && message.method !== LISTEN);
+/** How much work a body asks for. Answers and notices of hosts ask none; what they listen to has limits of its own. */
+const workIn = (said: unknown): number =>
+  [said].flat().filter((message) => isJSONRPCRequest(message) && message.method !== LISTEN).length;
 
 const listens = ({ headers }: Request): boolean => headers.get("mcp-method") === LISTEN;
 
@@ -112,7 +112,8 @@ export const createDoor = (
     const said = await room.read(() => readBody(request, options.body));
     if (said instanceof Response) return said;
     const act = () => dispatch(request, caller, said);
-    return isWork(said) ? room.answer(caller.extra.caller.id, act) : act();
+    const work = workIn(said);
+    return work === 0 ? act() : room.answer({ caller: caller.extra.caller.id, work }, act);
   };
 
   return {

@@ -155,6 +155,31 @@ describe("many requests at once", () => {
     expect((await post(call)).status).toBe(200);
   });
 
+  it("count each for itself where they come as one batch", async () => {
+    const { post, asked, release } = await world(room({ perCaller: 3 }));
+    const headers = { ...HEADERS, "mcp-protocol-version": "2025-03-26" };
+    const batch = (count: number) =>
+      JSON.stringify(
+        Array.from({ length: count }, (_, id) => ({
+          jsonrpc: "2.0",
+          id,
+          method: "tools/call",
+          params: CALL,
+        })),
+      );
+    expect((await post(batch(4), headers)).status).toBe(429);
+    const two = post(batch(2), headers);
+    await expect.poll(asked).toBe(2);
+    expect((await post(batch(2), headers)).status).toBe(429);
+    const third = post(call);
+    await expect.poll(asked).toBe(3);
+    expect((await post(call)).status).toBe(429);
+    release();
+    expect((await third).status).toBe(200);
+    expect(await (await two).text()).toContain("departmentId");
+    await expect.poll(async () => (await post(batch(3), headers)).status).toBe(200);
+  });
+
   it("of many callers are refused with 503", async () => {
     const { post, asked, release } = await world(room({ answering: 1 }));
     const first = post(call);

@@ -6,11 +6,14 @@ export type RoomLimits = { reading: number; answering: number; perCaller: number
 
 export const ROOM_LIMITS: RoomLimits = { reading: 256, answering: 256, perCaller: 64 };
 
+/** Whose request it is, and how many there are in it: one may bring a batch. */
+export type Asked = { caller: string; work: number };
+
 export type Room = {
   /** Reads a request, or gives the answer that refuses it. */
   read<T>(act: () => Promise<T>): Promise<T | Response>;
-  /** Answers a request, or refuses it; its place is taken until the answer is sent. */
-  answer(caller: string, act: () => Promise<Response>): Promise<Response>;
+  /** Answers a request, or refuses it; its places are taken until the answer is sent. */
+  answer(asked: Asked, act: () => Promise<Response>): Promise<Response>;
   /** Refuses whoever comes from now on; resolves when nobody is being answered any more. */
   close(): Promise<void>;
 };
@@ -46,13 +49,13 @@ const createTally = () => {
   return {
     all: () => all,
     of: (caller: string): number => callers.get(caller) ?? 0,
-    enter(caller: string): void {
-      all += 1;
-      callers.set(caller, (callers.get(caller) ?? 0) + 1);
+    enter({ caller, work }: Asked): void {
+      all += work;
+      callers.set(caller, (callers.get(caller) ?? 0) + work);
     },
-    leave(caller: string): void {
-      all -= 1;
-      const left = (callers.get(caller) ?? 1) - 1;
+    leave({ caller, work }: Asked): void {
+      all -= work;
+      const left = (callers.get(caller) ?? work) - work;
       if (left === 0) callers.delete(caller);
       else callers.set(caller, left);
       if (all === 0) emptied?.();
@@ -70,10 +73,10 @@ export const createRoom = (limits: RoomLimits = ROOM_LIMITS): Room => {
   const tally = createTally();
   let [reading, closed] = [0, false];
 
-  const refusalOf = (caller: string): Response | undefined => {
+  const refusalOf = ({ caller, work }: Asked): Response | undefined => {
     if (closed) return stopping();
-    if (tally.all() >= limits.answering) return full();
-    return tally.of(caller) >= limits.perCaller ? tooMany(limits.perCaller) : undefined;
+    if (tally.of(caller) + work > limits.perCaller) return tooMany(limits.perCaller);
+    return tally.all() + work > limits.answering ? full() : undefined;
   };
 
   return {
@@ -87,12 +90,12 @@ export const createRoom = (limits: RoomLimits = ROOM_LIMITS): Room => {
         reading -= 1;
       }
     },
-    async answer(caller, act) {
-      const refusal = refusalOf(caller);
+    async answer(asked, act) {
+      const refusal = refusalOf(asked);
       if (refusal !== undefined) return refusal;
-      tally.enter(caller);
+      tally.enter(asked);
       const leave = (): void => {
-        tally.leave(caller);
+        tally.leave(asked);
       };
       try {
         return untilSent(await act(), leave);
