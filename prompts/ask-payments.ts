@@ -162,7 +162,10 @@ export const askPayments = prompt({
    fields that you need, currencyCode among them wherever there are amounts.
 3. While the answer is truncated or pagination.cursor is not null, send that cursor with the same arguments: a sum over a part
    is no sum. If there are too many rows, narrow the filters instead and say so.
-4. Answer in a few lines: the figure per currency (never added across currencies), how many rows, which filters, which
+4. Count right: cashapp and bpn have a row for each line of a payment, and paymentAmount stands on all of its lines, so count
+   it once per paymentId or networkPaymentId; appliedAmount and amountPaid are the line's own. Leave out what was reversed,
+   failed, refunded, voided, charged back or returned, unless that is the question, and say so.
+5. Answer in a few lines: the figure per currency (never added across currencies), how many rows, which filters, which
    days. Name two or three rows that it rests on. If the rows do not answer the question, say what is missing.
 
 Operators; the schema says which of them a field takes:

@@ -23,7 +23,7 @@ export const investigateShortPay = prompt({
 
 1. Find it: payments_query with source "cashapp", filters ${filters}, and fields paymentId, paymentDate, paymentReference,
    documentNumber, invoiceNumber, invoiceAmount, appliedAmount, deductionAmount, deductionReasonCode, discountTaken,
-   currencyCode, disputeId. Follow the cursor until hasMore is false.
+   currencyCode, applicationStatus, disputeId. Follow the cursor until hasMore is false; leave out what was reversed.
 2. Hold each against its claim: disputes_list_by_document_numbers with this account and those documents. A short payment
    is covered when an open or closed dispute on its document has the same amount in the same currency; name the
    difference where it has another. Never add amounts of different currencies.
