@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { hashId } from "../../src/oauth/records.ts";
 import { openBrowser } from "../support/browser.ts";
 import {
   authorize,
@@ -128,6 +129,28 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const good = await Promise.all(tokens.map((token) => running.server.verify(token)));
     expect(good.filter((bearer) => bearer !== undefined)).toEqual([]);
     await other.close();
+  });
+
+  it("takes no token whose grant has ended, though it was written down after that", async () => {
+    const { body } = await redeem(running, await authorize(running, ann));
+    const { store } = at();
+    const token = () =>
+      store.read
+        .selectFrom("oauth_records")
+        .select("grant_id")
+        .where("kind", "=", "AccessToken")
+        .where("id", "=", hashId(body.access_token));
+    expect(await running.server.verify(body.access_token)).toBeDefined();
+    const { grant_id: grant } = await token().executeTakeFirstOrThrow();
+    await store.transaction((tx) =>
+      tx
+        .deleteFrom("oauth_records")
+        .where("kind", "=", "Grant")
+        .where("id", "=", grant ?? "")
+        .execute(),
+    );
+    expect(await token().execute()).toHaveLength(1);
+    expect(await running.server.verify(body.access_token)).toBeUndefined();
   });
 
   it("goes on where another process, or the same one later, left off", async () => {

@@ -43,7 +43,10 @@ describe("the forms", () => {
     const { shown, browser } = await firstPage();
     const account = await browser.open(`${running.url}/oauth/account`);
     const consent = await signIn(browser, shown, ann);
-    for (const { headers } of [shown, account, consent]) {
+    const unknown = await browser.open(`${running.url}/oauth/authorize?client_id=nobody`);
+    const ended = await browser.open(`${running.url}/oauth/sign-in/nothing`);
+    expect([unknown.status, ended.status]).toEqual([400, 400]);
+    for (const { headers } of [shown, account, consent, unknown, ended]) {
       const policy = headers.get("content-security-policy");
       expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; /);
       expect(policy).toContain("frame-ancestors 'none'");
@@ -53,7 +56,7 @@ describe("the forms", () => {
       expect(headers.get("referrer-policy")).toBe("same-origin");
     }
     // Where the password is typed, nothing can be sent elsewhere.
-    for (const { headers } of [shown, account]) {
+    for (const { headers } of [shown, account, unknown, ended]) {
       expect(headers.get("content-security-policy")).toContain("form-action 'self'");
     }
     const texts = shown.text + account.text + consent.text;

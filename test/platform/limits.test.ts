@@ -46,6 +46,43 @@ onEveryStore("the export API's first refusals", (at) => {
     }
   });
 
+  it("AU-01 D-AUD-2 every refusal of every operation leaves its one entry", async () => {
+    await at().tenant("refused");
+    const [none, all] = [
+      await at().exportCaller("refused", ["ingest:read"]),
+      await at().exportCaller("refused"),
+    ];
+    const plain = { "Content-Type": "text/plain" };
+    const told: [Operation, number][] = [];
+    const tell = async (operation: Operation, sent: ReturnType<typeof all>): Promise<void> => {
+      told.push([operation, (await sent).status]);
+    };
+    for (const operation of exported) {
+      const { method } = operation;
+      const path = pathOf(operation);
+      await tell(operation, none(method, path));
+      await tell(operation, all(method, `${path}?colour=red`));
+      if (path !== operation.path) await tell(operation, all(method, path));
+      if (method !== "POST") continue;
+      await tell(operation, all(method, path, { raw: "{", headers: plain }));
+      await tell(operation, all(method, path, { raw: "{" }));
+      await tell(operation, all(method, path, { raw: JSON.stringify("x".repeat(2 ** 20)) }));
+      await tell(operation, all(method, path, { body: { colour: "red" } }));
+    }
+    expect([...new Set(told.map(([, status]) => status))].toSorted()).toEqual([
+      400, 403, 404, 413, 415,
+    ]);
+    const entries = await at()
+      .store.read.selectFrom("audit_logs")
+      .select(["action", "status_code"])
+      .where("tenant_id", "=", "refused")
+      .orderBy("seq")
+      .execute();
+    expect(entries.map(({ action, status_code }) => [action, status_code])).toEqual(
+      told.map(([{ audit }, status]) => [audit, status]),
+    );
+  });
+
   it("EX-03 a tenant has 1,000 requests a minute and 50,000 an hour", async () => {
     const config = readConfig({ env: {}, readFile: () => "", dataFolder: "." });
     const limiter = createLimiter(at().store, config.limits);
@@ -135,6 +172,20 @@ onEveryStore(
           "60",
         ]);
       }
+      const entries = await at()
+        .store.read.selectFrom("audit_logs")
+        .select(["action", "endpoint", "status_code"])
+        .where("tenant_id", "=", "rate-every")
+        .where("status_code", "=", 429)
+        .orderBy("seq")
+        .execute();
+      expect(entries).toEqual(
+        exported.map((operation) => ({
+          action: operation.audit,
+          endpoint: operation.path.replace("/api/v1/remittance-export", ""),
+          status_code: 429,
+        })),
+      );
     });
 
     it("C-37 D-RATE limits logins by address, believing only trusted proxies", async () => {

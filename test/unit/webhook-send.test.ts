@@ -232,6 +232,21 @@ describe("time and size", () => {
     await expect(timesOut(sending, () => asked.promise)).resolves.toEqual(failed("TIMEOUT"));
   });
 
+  it("C-30 reads 4 KiB of an answer and waits for no more; for less it waits", async () => {
+    const sized = (bytes: number) =>
+      arriving((answer) => {
+        answer.writeHead(200);
+        answer.write("x".repeat(bytes));
+      });
+    const arrived = sized(4095);
+    fakeTimers();
+    const waiting = timesOut(sendTo(hooks()), () => arrived);
+    await expect(waiting).resolves.toEqual(failed("TIMEOUT"));
+    vi.useRealTimers();
+    void sized(4096);
+    await expect(sendTo(hooks())).resolves.toEqual({ httpStatus: 200, error: null });
+  });
+
   it("C-30 reads a little of a long answer, and what is packed stays packed", async () => {
     const closed = Promise.withResolvers<void>();
     let written = 0;
