@@ -103,6 +103,34 @@ describe("the forms", () => {
     expect((await browser.open(shown.url)).text).toContain("Sign in to connect");
   });
 
+  it("give no more than was asked for, and no company but the person's, whatever is sent", async () => {
+    const max = await at.person("acme", { roles: ["Administrator"] });
+    await at.tenant("foreign");
+    const browser = openBrowser();
+    const client = await register(running);
+    const { challenge, verifier } = makePkce();
+    const url = authorizeUrl(running, client, challenge, { scope: "read" });
+    const consent = await signIn(browser, await browser.open(url), max);
+    const elsewhere = await browser.submit(consent, { tenant: "foreign", action: "allow" });
+    expect(elsewhere.status).toBe(400);
+    expect(elsewhere.text).toContain("Choose a company.");
+    const unasked = await browser.submit(consent, { scope: ["admin"], action: "allow" });
+    expect(unasked.status).toBe(400);
+    const scope = ["read", "write", "admin"];
+    const done = await browser.submit(consent, { scope, action: "allow" });
+    const code = new URL(done.url).searchParams.get("code") ?? "";
+    const { body } = await redeem(running, { code, verifier, client });
+    const bearer = await running.server.verify(body.access_token);
+    expect(bearer?.scopes).toEqual(["read"]);
+    expect(await running.server.credentialOf(bearer?.personId ?? "")).toMatchObject({
+      tenantId: "acme",
+    });
+    const account = `${running.url}/oauth/account`;
+    const list = await signIn(browser, await browser.open(account), max);
+    expect(list.text).toContain("See your data");
+    expect(list.text).not.toContain("Change how it is set up");
+  });
+
   it("are answered once: going back leads nowhere", async () => {
     const { browser, shown } = await firstPage();
     const consent = await signIn(browser, shown, ann);
