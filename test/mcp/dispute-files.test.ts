@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -248,6 +249,7 @@ describe("uploading a local file", () => {
     await symlink(join(outside, "secret.txt"), join(folder, "link.txt"));
     await symlink(outside, join(folder, "linked"));
     await symlink(folder, join(outside, "back"));
+    execFileSync("mkfifo", [join(folder, "pipe.txt")]);
   });
   afterAll(() => rm(join(folder, ".."), { recursive: true }));
 
@@ -280,6 +282,7 @@ describe("uploading a local file", () => {
       join(folder, "linked", "secret.txt"),
       folder,
       join(folder, "deeper"),
+      join(folder, "pipe.txt"),
       "/dev/stdin",
       "/proc/self/environ",
       `${folder}/claim.txt\0.txt`,

@@ -16,6 +16,7 @@ import {
   type Look,
   lookForMalware,
   lookForOthers,
+  lookForPdf,
   lookForPrograms,
   lookThrough,
 } from "./signatures.ts";
@@ -29,6 +30,7 @@ type Kind = {
 };
 
 const BINARY = [lookForMalware, lookForPrograms, lookForOthers];
+const MEDIA = [...BINARY, lookForPdf];
 const PACKED = [lookForMalware, lookForPrograms];
 const TEXT = [lookForMalware];
 
@@ -36,11 +38,11 @@ const KINDS: Record<Extension, Kind> = {
   ".pdf": { check: checkPdf, looks: BINARY, magic: ["application/pdf"] },
   ".zip": { check: checkZip, looks: PACKED, magic: ["application/zip"] },
   ".eml": { check: checkMail, looks: TEXT },
-  ".jpeg": { check: checkJpeg, looks: BINARY, magic: ["image/jpeg"] },
-  ".gif": { check: checkGif, looks: BINARY, magic: ["image/gif"] },
-  ".png": { check: checkPng, looks: BINARY, magic: ["image/png", "image/apng"] },
-  ".mov": { check: checkFilm, looks: BINARY, magic: ["video/quicktime"] },
-  ".mp4": { check: checkFilm, looks: BINARY, magic: ["video/mp4", "video/x-m4v", "video/3gpp"] },
+  ".jpeg": { check: checkJpeg, looks: MEDIA, magic: ["image/jpeg"] },
+  ".gif": { check: checkGif, looks: MEDIA, magic: ["image/gif"] },
+  ".png": { check: checkPng, looks: MEDIA, magic: ["image/png", "image/apng"] },
+  ".mov": { check: checkFilm, looks: MEDIA, magic: ["video/quicktime"] },
+  ".mp4": { check: checkFilm, looks: MEDIA, magic: ["video/mp4", "video/x-m4v", "video/3gpp"] },
   ".docx": { check: checkDocx, looks: PACKED },
   ".xlsx": { check: checkXlsx, looks: PACKED },
   ".txt": { check: checkText, looks: TEXT },
@@ -65,8 +67,9 @@ const inspect: Nest["inspect"] = async (type, bytes, nest) => {
   const { check, looks, magic } = KINDS[type];
   await lookThrough(bytes.pieces(), looks);
   if (magic !== undefined) await checkMagic(bytes, magic);
-  if (looks === BINARY && (await endsAsArchive(bytes)))
+  if (looks.includes(lookForOthers) && (await endsAsArchive(bytes))) {
     throw mismatch("The file is also an archive.");
+  }
   await check(bytes, nest);
 };
 

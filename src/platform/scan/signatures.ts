@@ -53,6 +53,13 @@ export const lookForOthers: Look = (text) => {
   if (PACKED.test(text)) throw new Refusal("TYPE_MISMATCH", "The file is also an archive.");
 };
 
+const PDF = /%PDF-\d\.\d/;
+
+/** What readers of PDF would find in a picture or a film: they look for it well behind the beginning. */
+export const lookForPdf: Look = (text) => {
+  if (PDF.test(text)) throw new Refusal("TYPE_MISMATCH", "The file is also a PDF.");
+};
+
 /** Text with the end of what came before it, so that nothing is missed between two pieces. */
 export async function* overlapping(
   pieces: AsyncIterable<Uint8Array>,

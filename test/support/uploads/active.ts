@@ -57,6 +57,11 @@ const KINDS: readonly [string, string, Buffer][] = [
     docx([{ name: RELATED, data: remote("attachedTemplate", "https://example.com/x.dotm") }]),
   ],
   [
+    "a DOCX with a template from another computer",
+    "a.docx",
+    docx([{ name: RELATED, data: remote("attachedTemplate", "\\\\server\\share\\x.dotm") }]),
+  ],
+  [
     "a DOCX with an object from elsewhere",
     "a.docx",
     docx([{ name: RELATED, data: remote("oleObject", "&#104;ttps://example.com/x") }]),

@@ -80,6 +80,12 @@ const KINDS: readonly [string, string, Buffer, FailureCode][] = [
     "ENCRYPTED_ARCHIVE",
   ],
   [
+    "a ZIP with a strong password that says of none",
+    "a.zip",
+    zip([{ ...note, method: 99 }]),
+    "ENCRYPTED_ARCHIVE",
+  ],
+  [
     "a ZIP with a password in a ZIP",
     "a.zip",
     zip([{ name: "b.zip", data: zip([{ ...note, flags: ENCRYPTED }]) }]),
@@ -101,6 +107,13 @@ const KINDS: readonly [string, string, Buffer, FailureCode][] = [
     "TYPE_MISMATCH",
   ],
   ["a ZIP whose files overlap", "a.zip", overlapping, "TYPE_MISMATCH"],
+  [
+    "a ZIP whose file runs into the index",
+    "a.zip",
+    zip([{ ...note, claimedPackedSize: 100 }]),
+    "TYPE_MISMATCH",
+  ],
+  ["a mail with mails six deep in it", "a.eml", letters(5), "ARCHIVE_LIMIT"],
   [
     "a ZIP with two names of a file",
     "a.zip",
@@ -127,6 +140,12 @@ const KINDS: readonly [string, string, Buffer, FailureCode][] = [
   ],
   ["a DOCX too deep in others", "a.docx", deep(5), "TYPE_MISMATCH"],
 ];
+
+function letters(depth: number): Buffer {
+  return mail(
+    depth === 0 ? { name: "a.txt", data: text() } : { name: "a.eml", data: letters(depth - 1) },
+  );
+}
 
 function deep(depth: number): Buffer {
   return depth === 0

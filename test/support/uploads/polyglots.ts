@@ -1,4 +1,4 @@
-import { gif, jpeg, mp4, pdfStream, png, program, text, wholePdf } from "./samples.ts";
+import { gif, jpeg, mov, mp4, pdfStream, png, program, text, wholePdf } from "./samples.ts";
 import type { HostileUpload } from "./upload.ts";
 import { zip } from "./zip.ts";
 
@@ -9,6 +9,13 @@ const pdf = wholePdf();
 
 // What follows the first six bytes of a GIF is a comment of the script.
 const scriptGif = Buffer.from('GIF89a/*\x01\0\x01\0\0*/=1;alert("x")', "latin1");
+
+const PROGRAMS: Readonly<Record<string, string>> = {
+  Linux: "7f454c4602010100",
+  macOS: "cffaedfe07000001",
+  "universal macOS": "cafebabe0000000201000007",
+  Java: "cafebabe00000034",
+};
 
 const KINDS: readonly [string, string, Buffer][] = [
   [
@@ -44,6 +51,24 @@ const KINDS: readonly [string, string, Buffer][] = [
     "a.jpeg",
     after(jpeg(), Buffer.from("526172211a0701007273", "hex")),
   ],
+  ...Object.entries(PROGRAMS).map(([system, hex]): [string, string, Buffer] => [
+    `a JPEG with a ${system} program behind it`,
+    "a.jpeg",
+    after(jpeg(), Buffer.concat([Buffer.from(hex, "hex"), Buffer.alloc(64)])),
+  ]),
+  ["a JPEG with a PDF behind it", "a.jpeg", after(jpeg(), pdf)],
+  ["a JPEG with the beginning of a PDF in its comment", "a.jpeg", jpeg("%PDF-1.4\n1 0 obj")],
+  ["a GIF with the beginning of a PDF in its comment", "a.gif", gif("%PDF-1.4\n1 0 obj")],
+  ["a PNG with a PDF in its comment", "a.png", png(pdf.toString("latin1"))],
+  ["a PNG with words behind it", "a.png", after(png(), "and more")],
+  ["an MP4 that is a PDF", "a.mp4", mp4(pdf.toString("latin1"))],
+  ["a MOV that is a PDF", "a.mov", mov(pdf.toString("latin1"))],
+  ["a MOV that is a ZIP", "a.mov", after(mov(), archive)],
+  [
+    "an MP4 without an index",
+    "a.mp4",
+    Buffer.from(mp4().toString("latin1").replace("moov", "free"), "latin1"),
+  ],
   ["an MP4 that is a ZIP", "a.mp4", after(mp4(), archive)],
   ["an MP4 with a program in it", "a.mp4", mp4(program().toString("latin1"))],
   [
@@ -57,6 +82,7 @@ const KINDS: readonly [string, string, Buffer][] = [
     zip([{ name: "a.txt", data: text() }], { before: "PK\x03\x04 or not" }),
   ],
   ["a web page as a text", "a.txt", Buffer.from("\n <!DOCTYPE html><title>x</title>")],
+  ["a PDF as a text, behind a line", "a.txt", Buffer.from(`A note\n%PDF-1.4\n%%EOF`)],
   ["a script as a text", "a.txt", Buffer.from("#!/bin/sh\nid\n")],
   ["an RTF with a program behind it", "a.rtf", after(Buffer.from("{\\rtf1 x}"), program())],
 ];

@@ -8,6 +8,8 @@ const UNPRINTABLE = /[\0-\x07\x0e-\x19\x1c-\x1f\x7f]/;
 // What a browser or a shell would take for its own, were the name not looked at.
 const OTHERS =
   /^(?:\xef\xbb\xbf)?\s*(?:<!--|<!doctype html|<\?php|#!|%pdf-|%!ps|\{\\rtf|<(?:html|head|script|iframe|body|style|title|meta|svg)[\s>])/i;
+// Readers of PDF look for it in the first KiB, whatever stands before.
+const PDF = /%PDF-\d\.\d/;
 const HEAD_BYTES = 1024;
 
 /** The name of the encoding that a byte order mark tells of. */
@@ -39,6 +41,7 @@ const checkPlain = async (bytes: Bytes, head: Buffer): Promise<void> => {
 
 export const checkText: Format = async (bytes) => {
   const head = await bytes.read(0, HEAD_BYTES);
-  if (OTHERS.test(head.toString("latin1"))) throw mismatch("The file is no plain text.");
+  const text = head.toString("latin1");
+  if (OTHERS.test(text) || PDF.test(text)) throw mismatch("The file is no plain text.");
   await checkPlain(bytes, head);
 };
