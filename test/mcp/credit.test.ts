@@ -315,7 +315,7 @@ describe("credit resources", () => {
 });
 
 describe("the review of an application", () => {
-  it("brings the application as it is read", async () => {
+  it("D-CRED-6 brings the application as it is read, masked", async () => {
     const { host } = await opened(PLAYS);
     const { messages } = await host.client.getPrompt({
       name: "review-credit-application",
@@ -328,6 +328,8 @@ describe("the review of an application", () => {
     expect(words.text).toContain('Review credit application "app-1"');
     expect(brought.resource.uri).toBe(URI);
     expect(JSON.parse(brought.resource.text).application.applicationId).toBe("app-1");
+    expect(brought.resource.text).toContain("****4321");
+    expect(JSON.stringify(messages)).not.toContain("98-7654321");
     await host.close();
   });
 

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
+import { createSignedUrls } from "../../src/platform/files/signed-urls.ts";
 import { announce, attach, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, MASTER_KEY, onEveryStore, type Person } from "../support/platform.ts";
 import { scriptedScanner } from "../support/scanner.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -180,6 +181,27 @@ onEveryStore(
       expect(String(body["downloadUrl"])).toMatch(
         /^http:\/\/platform\.test\/downloads\/.+expires=/,
       );
+    });
+
+    it("AT-06 gives nobody a file that waits to be scanned, whatever they hold", async () => {
+      const { attachmentId, uploadUrl } = await announce(admin, path, "waits.txt");
+      await put(at(), uploadUrl, "not looked at yet");
+      const grant = { method: "GET", tenantId: "attach", id: attachmentId } as const;
+      const signed = createSignedUrls(MASTER_KEY).urlOf("", grant, at().clock() + MINUTE);
+      expect((await at().call("GET", signed)).status).toBe(403);
+      await at().platform.worker.runDue();
+      expect((await at().call("GET", signed)).text).toBe("not looked at yet");
+    });
+
+    it("AT-04 keeps nothing of a file that is shorter than it was announced", async () => {
+      const { attachmentId, uploadUrl } = await announce(admin, path, "short.txt");
+      const before = filesUnder(at().files);
+      const headers = { "Content-Length": "10" };
+      const sent = await at().call("PUT", targetOf(uploadUrl), { raw: "short", headers });
+      expect([sent.status, sent.body.code]).toEqual([400, "invalid_request"]);
+      expect(filesUnder(at().files)).toEqual(before);
+      expect((await read(attachmentId)).status).toBe("PendingScan");
+      expect((await put(at(), uploadUrl, "whole")).status).toBe(204);
     });
 
     it("AT-07 lets a download URL live for one hour", async () => {
