@@ -55,7 +55,9 @@ const PAYMENTS = `## Payments
   \`bpn\` (the payment network). \`receivables://export/schema/{source}\` names the fields and what each takes.
 - \`payments_query\` filters as \`{"FIELD": {"OPERATOR": VALUE}}\`, all of them at once; \`and\`, \`or\` (lists) and \`not\` (an
   object) group. Days are "2026-01-31", amounts numbers. \`fields\` keeps rows small: name what is needed.
-- Rows come in the order they were loaded; \`pagination.cursor\` goes on. Sum only over a list that is not truncated.
+- Rows come in the order they were loaded; \`pagination.cursor\` goes on. Sum only over a list that is not truncated,
+  and \`paymentAmount\` once per \`paymentId\`: a payment has a row for each document.
+- A customer's number by name: filter \`accountName\` with \`contains\`.
 - A schedule repeats a query; each run freezes its rows for \`export_runs_data\`. \`export_runs_status\` tells how they went.
 - \`webhooks_create\` has a URL called when scheduled runs finish. It asks the person first, and keeps the secret that
   signs the calls in the person's secret store.
@@ -74,6 +76,7 @@ const INGEST = `## Accounts and documents
 
 const IDENTITY = `## Sessions and keys
 
+- \`users_list\` names the people behind \`createUser\` and other user ids.
 - Sessions open by themselves; \`auth_login\` opens one anew. \`api_keys_create\` keeps the new key in the person's secret
   store and names it; nobody sees it here. The person reads it with \`receivables-mcp secrets show NAME\`, or on a page
   that shows it once, where the answer says so.`;

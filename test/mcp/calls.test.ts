@@ -341,6 +341,7 @@ describe("D-MCP-4 secrets", () => {
       expiresAtInMills: 0,
       storedAs: "api-key-key-1",
     });
+    expect(textOf(result)).toContain("receivables-mcp secrets show api-key-key-1");
     expect(broker.kept).toEqual([{ name: "api-key-key-1", value: SECRET }]);
     expect(JSON.stringify(result) + lines.join("")).not.toContain(SECRET);
     await host.close();

@@ -166,7 +166,9 @@ describe("uploading", () => {
     });
     const result = await host.call(UPLOAD, { ...args, text: "x" });
     expect(result.structuredContent).toMatchObject({ status: "Infected", failureReasons });
-    expect(textOf(result)).toContain("The file is not available: Infected.");
+    expect(textOf(result)).toContain(
+      "The file is not available: Infected. failureReasons says why",
+    );
     await host.close();
   });
 

@@ -264,7 +264,7 @@ describe("the list", () => {
     for (const tool of narrow) expect(estimateTokens(JSON.stringify(tool))).toBeLessThan(850);
     for (const tool of all) expect(estimateTokens(JSON.stringify(tool))).toBeLessThan(1800);
     expect(estimateTokens(instructions(false))).toBeLessThan(100);
-    expect(estimateTokens(guide(knownToolsets, false))).toBeLessThan(1650);
+    expect(estimateTokens(guide(knownToolsets, false))).toBeLessThan(1750);
   });
 });
 
@@ -332,5 +332,27 @@ describe("next steps", () => {
     expect(nextStep("forbidden_permission", tool, {})).toContain('"Dispute Management : READ"');
     expect(nextStep("rate_limited", tool, { retryAfterSeconds: 7 })).toContain("7 seconds");
     expect(nextStep("not_found", tool, {})).toContain("disputes_list");
+  });
+
+  it("lead from the name that people use to the one that tools take", () => {
+    const tool = tools.find(({ name }) => name === "dispute_notes_list");
+    if (tool === undefined) throw new Error("no dispute_notes_list");
+    const step = nextStep("not_found", tool, {}, { disputeId: 'D-INV-"7"-01' });
+    expect(step).toContain('disputes_list with DocumentNumber "INV-\\"7\\""');
+    expect(nextStep("not_found", tool, {}, { disputeId: "7f0d" })).toBe("Check the identifiers.");
+  });
+
+  it.each([
+    ["assigneeEmail", "assignees_list"],
+    ["externalReasonCode", "reasons_list"],
+    ["resolutionId", "resolutions_list"],
+    ["scheduleId", "schedules_list"],
+  ])("name the tool that shows what %s may be", (field, list) => {
+    const [tool] = tools;
+    if (tool === undefined) throw new Error("no tool");
+    const errors = [{ field, code: "unknown_reference", message: "names none" }];
+    expect(nextStep("invalid_request", tool, { errors })).toContain(list);
+    const other = [{ field, code: "required", message: "is required" }];
+    expect(nextStep("invalid_request", tool, { errors: other })).not.toContain(list);
   });
 });

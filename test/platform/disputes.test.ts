@@ -235,7 +235,10 @@ onEveryStore("disputes: create", (at) => {
       body: { code: "OLD", description: "Old", categoryCode: "PRICE", active: false },
     });
     expect(reason.status).toBe(201);
-    expect((await create({ ...base, reasonCode: "OLD" })).status).toBe(400);
+    const old = await create({ ...base, reasonCode: "OLD" });
+    expect([old.status, old.body.errors[0].field]).toEqual([400, "reasonCode"]);
+    const byId = await create({ ...base, reasonId: reason.body.reasonId });
+    expect([byId.status, byId.body.errors[0].field]).toEqual([400, "reasonId"]);
     const gone = await admin.call("POST", `${CONFIGURATION}/assignees`, {
       body: {
         departmentCode: "SALES",

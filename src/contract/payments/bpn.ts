@@ -11,7 +11,7 @@ export const bpn: readonly Field[] = withCommon([
   date("*+paymentDate", "when it was paid"),
   date("*settlementDate", "when the money arrived"),
   choice("*paymentMethod", "how it was paid", "vcard", "ach", "wire", "check"),
-  money("*paymentAmount", "the whole payment"),
+  money("*paymentAmount", "the whole payment, on each of its rows"),
   string("*currencyCode", "ISO 4217 code of every amount of the row"),
   money("feeAmount", "the network's fee"),
   money("*netAmount", "the payment less the fee"),

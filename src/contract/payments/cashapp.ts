@@ -28,7 +28,7 @@ export const cashapp: readonly Field[] = withCommon([
   string("*+invoiceNumber", "the invoice's number as the customer knows it"),
   string("poNumber", "the customer's purchase order"),
   string("*currencyCode", "ISO 4217 code of every amount of the row"),
-  money("*paymentAmount", "the whole payment"),
+  money("*paymentAmount", "the whole payment, on each of its rows"),
   money("*appliedAmount", "what of it is applied to the document"),
   money("*unappliedAmount", "what of it is applied to nothing"),
   money("invoiceAmount", "the document's whole amount"),

@@ -53,8 +53,9 @@ export const recordAnswer = (
 const going = (read: Read, argument: string): string[] => {
   if (read.position === null) return [];
   const all = read.total === null ? "" : ` of ${read.total}`;
+  const count = read.items.length;
   return [
-    `${read.items.length}${all} records are here${read.truncated ? ", as many as fit" : ""}; for more, send ${argument} as cursor with the same arguments.`,
+    `${count}${all} ${count === 1 && all === "" ? "record is" : "records are"} here${read.truncated ? ", as many as fit" : ""}; for more, send ${argument} as cursor with the same arguments.`,
   ];
 };
 

@@ -35,8 +35,10 @@ const sentenceOf = (message: string, fields: Fault[]): string => {
   return /[.!?…]$/.test(full) ? full : `${full}.`;
 };
 
+type Called = { tool: Tool; args: Record<string, unknown> };
+
 const told = (
-  tool: Tool,
+  { tool, args }: Called,
   code: RefusalCode,
   message: string,
   details: ProblemDetails = {},
@@ -46,7 +48,7 @@ const told = (
   return {
     code,
     message: sentenceOf(message, fields),
-    nextStep: nextStep(code, tool, details),
+    nextStep: nextStep(code, tool, details, args),
     status: statusOf(code),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(fields.length === 0 ? {} : { fields }),
@@ -55,10 +57,10 @@ const told = (
 };
 
 /** What is told of an error: a refusal's own words; of anything else only that it happened, and its number. */
-export const tell = (error: unknown, tool: Tool, requestId: string): Told => {
-  if (error instanceof Problem) return told(tool, error.code, error.message, error.details);
-  if (error instanceof Refusal) return told(tool, error.code, error.message);
-  return told(tool, "internal", "Something went wrong in this server.", { requestId });
+export const tell = (error: unknown, called: Called, requestId: string): Told => {
+  if (error instanceof Problem) return told(called, error.code, error.message, error.details);
+  if (error instanceof Refusal) return told(called, error.code, error.message);
+  return told(called, "internal", "Something went wrong in this server.", { requestId });
 };
 
 const tokenLine = (confirmation: Confirmation | undefined): string =>

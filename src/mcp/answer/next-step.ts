@@ -1,9 +1,64 @@
 import { contract } from "../../contract/index.ts";
 import type { ProblemDetails } from "../../contract/errors.ts";
 import type { Tool } from "../../../tools/tool.ts";
+import { documentOf } from "../resources/dispute-lookup.ts";
+import { cleanLine } from "./clean.ts";
 import type { RefusalCode } from "./refusal.ts";
 
-type Step = string | ((tool: Tool, details: ProblemDetails) => string);
+type Args = Record<string, unknown>;
+type Step = string | ((tool: Tool, details: ProblemDetails, args: Args) => string);
+
+/** What shows the records that an argument may name, by what it is called without its Id, Code or Email. */
+const LISTS: Record<string, string> = {
+  assignee: "assignees_list",
+  category: "categories_list",
+  department: "departments_list",
+  reason: "reasons_list",
+  externalReason: "reasons_list",
+  defaultInternalReason: "reasons_list",
+  defaultExternalReason: "reasons_list",
+  resolution: "resolutions_list",
+  schedule: "schedules_list",
+  user: "users_list",
+};
+
+const listFor = (field: string): string | undefined => {
+  const noun = field.replace(/(Id|Code|Email)$/, "");
+  return Object.hasOwn(LISTS, noun) ? LISTS[noun] : undefined;
+};
+
+/** Faults in what was sent; where a record was named that does not exist, what shows those that do. */
+const correct: Step = (_tool, { errors = [] }) => {
+  const unknown = errors.filter(({ code }) => code === "unknown_reference");
+  const [list] = unknown.flatMap(({ field }) => listFor(field) ?? []);
+  return list === undefined
+    ? "Correct what is named and call again."
+    : `Correct what is named and call again; ${list} shows what exists.`;
+};
+
+/** People name disputes by their codes, and tools do not. */
+const byCode = ({ disputeId }: Args): string | undefined => {
+  const documentNumber = typeof disputeId === "string" ? documentOf(disputeId) : undefined;
+  if (documentNumber === undefined) return undefined;
+  const quoted = JSON.stringify(cleanLine(documentNumber, 100));
+  return `That is a disputeCode; disputes_list with DocumentNumber ${quoted} gives the disputeId.`;
+};
+
+// Where the noun of a tool has no list of its own.
+const LIST_OF: Record<string, string> = {
+  company_scores: "credit_applications_list",
+  export_runs: "schedules_list",
+};
+
+const check: Step = (tool, _details, args) => {
+  const code = byCode(args);
+  if (code !== undefined) return code;
+  const [noun = ""] = tool.operation.id.split(".");
+  const list = sibling(tool, "list") ?? LIST_OF[noun];
+  return list === undefined || list === tool.name
+    ? "Check the identifiers."
+    : `Check the identifiers; ${list} shows what exists.`;
+};
 
 /** The tool that lists or reads the noun of a tool, where there is one. */
 const sibling = (tool: Tool, verb: "get" | "list"): string | undefined => {
@@ -47,7 +102,7 @@ const CREDENTIAL =
   "The person must renew the credential in the server's configuration; `receivables-mcp doctor` says which.";
 
 const STEPS: Record<RefusalCode, Step> = {
-  invalid_request: "Correct what is named and call again.",
+  invalid_request: correct,
   invalid_json: "Call again; if it happens once more, tell the person.",
   invalid_parameter: (_tool, { errors }) =>
     errors?.some(({ field }) => field === "cursor") === true
@@ -60,18 +115,13 @@ const STEPS: Record<RefusalCode, Step> = {
   forbidden_permission: (tool, { permission }) =>
     `An administrator must grant "${permission ?? tool.operation.access}" to the user or key; other tools may work.`,
   signed_url_refused: "Call again: a URL that was signed anew holds.",
-  not_found: (tool) => {
-    const list = sibling(tool, "list");
-    return list === undefined || list === tool.name
-      ? "Check the identifiers."
-      : `Check the identifiers; ${list} shows what exists.`;
-  },
+  not_found: check,
   method_not_allowed: "Tell the person: the platform does not offer this.",
   idempotency_in_progress: (_tool, details) => wait(details),
   idempotency_key_reused: "Send another idempotencyKey, or none.",
   idempotency_secret_shown_once:
     "The record exists; delete it by its id and create another if its secret is lost.",
-  validation_failed: "Correct what is named and call again.",
+  validation_failed: correct,
   precondition_failed: (tool) =>
     `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, and send its etag as ifMatch.`,
   length_required: "Tell the person: server and platform do not fit together.",
@@ -85,10 +135,10 @@ const STEPS: Record<RefusalCode, Step> = {
   unavailable: passing,
   invalid_credentials: "The person must correct e-mail and password in the server's configuration.",
   ambiguous_reason_code: "Send categoryCode or categoryId too, or reasonId instead of the code.",
-  conflict: (tool, details) =>
+  conflict: (tool, details, args) =>
     sibling(tool, "get") === undefined
       ? "Settle what is named, then call again."
-      : REREAD(tool, details),
+      : REREAD(tool, details, args),
   gone: "Take a newer run; export_runs_status shows them.",
   duplicate_code: "Choose another code, or change the record that has it.",
   in_use: "Deactivate it instead (active false) where it has that, or leave it.",
@@ -110,7 +160,13 @@ const STEPS: Record<RefusalCode, Step> = {
   confirmation_unavailable: "Tell the person: it needs a host that can ask, or another setting.",
 };
 
-export const nextStep = (code: RefusalCode, tool: Tool, details: ProblemDetails): string => {
+/** What whoever called may do; `args` are what they called with. */
+export const nextStep = (
+  code: RefusalCode,
+  tool: Tool,
+  details: ProblemDetails,
+  args: Args = {},
+): string => {
   const step = STEPS[code];
-  return typeof step === "string" ? step : step(tool, details);
+  return typeof step === "string" ? step : step(tool, details, args);
 };

@@ -15,7 +15,7 @@ import { failed, tell } from "../answer/failure.ts";
 import { MAX_EMBEDDED_BYTES, withFile } from "../files/file-answer.ts";
 import { createDownload } from "../files/file-download.ts";
 import { createUpload, type Progress } from "../files/file-upload.ts";
-import { createHandOver, type Opens } from "./hand-over.ts";
+import { createHandOver, type Opens, readWith } from "./hand-over.ts";
 import { keptIn } from "./keep.ts";
 import { isCreating, isPaged } from "./kinds.ts";
 import type { Needs } from "../needs.ts";
@@ -86,9 +86,10 @@ const createCall = (needs: Needs) => {
     });
     const { answerTokens } = settings;
     const fitted = recordAnswer(output, { answerTokens, etag: reply.etag });
-    const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
-    const answer = { ...fitted, notes };
     const kept = keptIn(operation, output);
+    const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
+    if (kept !== undefined && handOver === undefined) notes.push(readWith(kept.name));
+    const answer = { ...fitted, notes };
     if (kept !== undefined && handOver !== undefined) {
       const purpose = purposeOf(tool, { args: given.args, ifMatch: given.ifMatch });
       const handed = await handOver.begin({ answer, kept, purpose, host: call.opens });
@@ -175,7 +176,7 @@ export const createCallTool = (needs: Needs): CallTool => {
       await record(outcomeOf(result), lastRequestId());
       return result;
     } catch (error) {
-      const problem = tell(error, tool, newId());
+      const problem = tell(error, { tool, args }, newId());
       const { code, requestId } = problem;
       log.info("tool.refused", { tool: tool.name, ms: now() - started, code, requestId });
       if (code === "internal" && !signal.aborted) {

@@ -69,6 +69,10 @@ const strange = (): Refusal =>
     "What came back about the page is not what this server gave; nothing more was changed.",
   );
 
+/** How a secret is read by whoever has the server's own machine. */
+export const readWith = (name: string): string =>
+  `Whoever runs this server reads it with: receivables-mcp secrets show ${name}`;
+
 export type HandOverNeeds = {
   key: Buffer;
   pages: SecretPages;
@@ -127,10 +131,7 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
   /** For whom no host opened a page. The address passes the model, so that it alone shows nothing. */
   const told = (answer: Answer, kept: Kept): Answer => {
     if (pages.proof !== "token") {
-      return noted(
-        answer,
-        `Whoever runs this server reads it with: receivables-mcp secrets show ${kept.name}`,
-      );
+      return noted(answer, readWith(kept.name));
     }
     const { url, expiresAt } = pages.make(kept, caller);
     return noted(

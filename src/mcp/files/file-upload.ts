@@ -101,7 +101,9 @@ export const createUpload = (needs: Needs) => {
     if (status === "Available") return [];
     return status === PENDING
       ? ["The scan is not done yet; dispute_attachments_get shows when it is."]
-      : [`The file is not available: ${cleanLine(String(status), 40)}.`];
+      : [
+          `The file is not available: ${cleanLine(String(status), 40)}. failureReasons says why; dispute_attachments_delete removes it.`,
+        ];
   };
 
   return async (

@@ -35,7 +35,7 @@ export const openLocalFile = async (
 ): Promise<LocalFile> => {
   if (folders.length === 0) {
     throw refuse(
-      "is refused: RECEIVABLES_UPLOAD_FOLDERS names no folder, or this server does not run on the host's own machine",
+      "is refused: RECEIVABLES_UPLOAD_FOLDERS names no folder, or this server does not run on the host's own machine; send the content as text or base64",
     );
   }
   if (!isAbsolute(path)) throw refuse("must be absolute");

@@ -29,7 +29,8 @@ const look = async (
   return Array.isArray(output) ? output.filter(isKnown) : [];
 };
 
-const documentOf = (code: string): string | undefined =>
+/** The document of the dispute that has this code; undefined where it is no code. */
+export const documentOf = (code: string): string | undefined =>
   CODE.exec(code)?.groups?.["documentNumber"];
 
 /** The id of a dispute that may have been named by its code. */

@@ -84,11 +84,12 @@ const resolve = async (
 const checkUsable = (
   call: DisputeCall,
   side: Side,
+  body: Body,
   reason: Found | undefined,
   kept: string | null,
 ): void => {
   if (reason === undefined || reason.id === kept) return;
-  const field = `${side.name}Id`;
+  const field = body[`${side.name}Id`] === undefined ? `${side.name}Code` : `${side.name}Id`;
   if (reason.active === 0) call.refuse(field, "inactive", "names an inactive reason");
   if (reason.visibility === side.closedTo) {
     call.refuse(field, "visibility", `names a reason that is ${reason.visibility} only`);
@@ -116,8 +117,8 @@ export const chooseReasons = async (
 ): Promise<ChosenReasons | undefined> => {
   const external = await resolve(tx, call, EXTERNAL, body);
   const internal = await resolve(tx, call, INTERNAL, body);
-  checkUsable(call, EXTERNAL, external, kept.external);
-  checkUsable(call, INTERNAL, internal, kept.internal);
+  checkUsable(call, EXTERNAL, body, external, kept.external);
+  checkUsable(call, INTERNAL, body, internal, kept.internal);
   const isNew = external !== undefined && external.id !== kept.external;
   if (isNew && external.default_internal_reason_id === null) {
     call.refuse(
