@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { InexactNumber } from "../kit/json.ts";
 import type { Fault } from "./errors.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -19,10 +20,11 @@ const REQUIRED = { code: "required", message: "is required" };
 const ownWords = ({ message }: Issue): string | undefined =>
   message.startsWith("Invalid ") ? undefined : message;
 
-const typeFault = (issue: Issue & { code: "invalid_type" }): Omit<Fault, "field"> =>
-  issue.input === undefined
-    ? REQUIRED
-    : { code: "type", message: ownWords(issue) ?? `must be ${article(issue.expected)}` };
+const typeFault = (issue: Issue & { code: "invalid_type" }): Omit<Fault, "field"> => {
+  if (issue.input === undefined) return REQUIRED;
+  const exact = issue.input instanceof InexactNumber ? " of at most 15 digits" : "";
+  return { code: "type", message: ownWords(issue) ?? `must be ${article(issue.expected)}${exact}` };
+};
 
 const FORMATS: Partial<Record<string, string>> = {
   datetime: 'must be a date-time with its zone, such as "2026-01-31T09:00:00Z"',

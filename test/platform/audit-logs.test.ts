@@ -110,6 +110,17 @@ onEveryStore("audit log", (at) => {
     expect(made.map((row) => [row.action, row.status_code])).toEqual([["dispute.created", 403]]);
   });
 
+  it("D-AUD-2 a tool's name is lower case and has 64 characters at most, an id 128", async () => {
+    const before = (await stored("audit")).length;
+    for (const name of ["x".repeat(64), "x".repeat(65), "Disputes_get", "a b"]) {
+      await admin.call("GET", `${DISPUTES}/${"y".repeat(300)}`, { headers: tool(name) });
+    }
+    const made = (await stored("audit")).slice(before);
+    expect(made.map((row) => [row.status_code, JSON.parse(row.metadata)])).toEqual([
+      [400, { mcpTool: "x".repeat(64), disputeId: "y".repeat(128), userId: admin.userId }],
+    ]);
+  });
+
   it("T-25 a login that fails is in no log, one that works is in its tenant's", async () => {
     const count = async () =>
       (await at().store.read.selectFrom("audit_logs").select("id").execute()).length;

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/kit/clock.ts";
-import { updateUser } from "../../src/platform/admin/users.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { createUser, updateUser } from "../../src/platform/admin/users.ts";
 import {
   CONFIGURATION,
   DISPUTES,
@@ -290,6 +291,21 @@ onEveryStore("API keys", (at) => {
     expect((await withKey("DELETE", one.body.keyId)).status).toBe(204);
     expect((await withKey("DELETE", one.body.keyId)).status).toBe(401);
     expect((await byKey(at(), "key-ends-itself", other.body.apiKey)).status).toBe(200);
+  });
+
+  it("CONV-06 KEY-08 a key is deleted under the tenant that it was made in", async () => {
+    const admin = await at().tenant("key-home");
+    await at().tenant("key-away");
+    const { store, clock } = at();
+    const person = { email: admin.email, firstName: "Pat", lastName: "Away", roles: ["Viewer"] };
+    const joining = { tenantId: "key-away", ...person };
+    await createUser({ store, clock, newId: randomId }, joining, async () => "");
+    const { keyId, apiKey } = (await admin.call("POST", API_KEYS)).body;
+    const remove = async (tenantId: string) =>
+      (await admin.call("DELETE", `${API_KEYS.replace("{t}", tenantId)}/${keyId}`)).status;
+    expect(await remove("key-away")).toBe(404);
+    expect((await byKey(at(), "key-home", apiKey)).status).toBe(200);
+    expect(await remove("key-home")).toBe(204);
   });
 
   it("KEY-09 a key sleeps for a year at most, and each use wakes it", async () => {

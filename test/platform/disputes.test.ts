@@ -95,12 +95,22 @@ onEveryStore("disputes: create", (at) => {
     ]) {
       expect([bad, await amounts(bad)]).toEqual([bad, 400]);
     }
-    for (const good of ["0.01", "1e2", "9999999999999.99", "100.000000000000000000"]) {
+    const long = await admin.call("POST", DISPUTES, {
+      raw: '{"amount":1234567890123456.7,"accountNumber":"A","documentNumber":"A","reasonCode":"WRONG"}',
+    });
+    expect(long.body.detail).toBe("amount must be a number of at most 15 digits.");
+    for (const good of [
+      "0.01",
+      "1e2",
+      "123456789012.345e1",
+      "9999999999999.99",
+      "100.000000000000000000",
+    ]) {
       expect([good, await amounts(good)]).toEqual([good, 201]);
     }
     const { body } = await admin.call("GET", `${DISPUTES}?DocumentNumber=AMT&Sort=Amount`);
     expect(body.map((dispute: { amount: number }) => dispute.amount)).toEqual([
-      0.01, 100, 100, 9999999999999.99,
+      0.01, 100, 100, 1234567890123.45, 9999999999999.99,
     ]);
   });
 

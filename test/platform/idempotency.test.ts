@@ -117,6 +117,19 @@ onEveryStore("safe retries", (at) => {
     expect([await notes(one.disputeId), await notes(two.disputeId)]).toEqual([201, 422]);
   });
 
+  it("D-GEN-8 a key counts for one route: elsewhere it is another request's", async () => {
+    const admin = await at().tenant("retry-route");
+    const make = (path: string) =>
+      admin.call("POST", `${CONFIGURATION}${path}`, {
+        body: { code: "SAME", description: "Same" },
+        headers: key("shared"),
+      });
+    const [department, category] = [await make("/departments"), await make("/categories")];
+    expect([department.status, category.status]).toEqual([201, 201]);
+    expect(category.body.categoryId).toEqual(expect.any(String));
+    expect((await make("/departments")).text).toBe(department.text);
+  });
+
   it("C-10 C-76 fifty at once make one record", async () => {
     const admin = await at().tenant("retry-race");
     await configure(admin);

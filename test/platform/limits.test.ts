@@ -116,8 +116,13 @@ onEveryStore(
         expect(headers.get("ratelimit")).toBe(`"minute";r=${left};t=60`);
       }
       at().clock.advance(20 * SECOND);
-      const refused = await admin.call("GET", DISPUTES);
+      const headers = { "X-Platform-Mcp-Tool": "disputes_list" };
+      const refused = await admin.call("GET", DISPUTES, { headers });
       expect([refused.status, refused.body.code]).toEqual([429, "rate_limited"]);
+      const logged = at().store.read.selectFrom("audit_logs").select(["action", "status_code"]);
+      expect(await logged.where("tenant_id", "=", "rate").execute()).toEqual([
+        { action: "dispute.listed", status_code: 429 },
+      ]);
       expect(refused.headers.get("retry-after")).toBe("40");
       expect((await other.call("GET", DISPUTES)).status).toBe(200);
       at().clock.advance(40 * SECOND);
