@@ -62,6 +62,8 @@ const confirmationIn = (result: Result) =>
 const NO: [string, Person][] = [
   ["declines", () => ({ action: "decline" })],
   ["cancels", () => ({ action: "cancel" })],
+  ["declines a form that says yes", () => ({ action: "decline", content: { confirm: true } })],
+  ["cancels a form that says yes", () => ({ action: "cancel", content: { confirm: true } })],
   ["accepts with false", () => ({ action: "accept", content: { confirm: false } })],
   ["accepts with nothing", () => ({ action: "accept" })],
   ["accepts with a word", () => ({ action: "accept", content: { confirm: "true" } })],
