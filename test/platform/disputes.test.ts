@@ -530,6 +530,8 @@ onEveryStore("disputes: read and list", (at) => {
       expect((await admin.call("POST", BY_IDS, { body: { disputeIds: ids } })).body).toHaveLength(
         45,
       );
+      const beyond = await admin.call("POST", BY_IDS, { body: { disputeIds: ids, page: 2 } });
+      expect([beyond.body, beyond.headers.get("x-total-count")]).toEqual([[], "45"]);
       for (const body of [{ disputeIds: [] }, {}, { disputeIds: ids, pageSize: 1001 }]) {
         expect((await admin.call("POST", BY_IDS, { body })).status).toBe(400);
       }
