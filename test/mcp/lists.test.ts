@@ -257,6 +257,22 @@ describe("cursors", () => {
     expect(refused[0]?.message).toContain("other arguments");
     expect(refused[6]?.message).toContain("expired");
   });
+
+  it("C-66 are good for the tool that gave them alone", async () => {
+    const notes = Array.from({ length: 300 }, (_, index) => note(index, "x".repeat(600)));
+    const broker = scripted({
+      "dispute_notes.list": numberedPages(notes),
+      "dispute_attachments.list": () => [],
+    });
+    const host = await modernHost(await needsOf(broker));
+    const args = { disputeId: "d-1" };
+    const { nextCursor: cursor } = listIn(await host.call("dispute_notes_list", args));
+    expect(cursor).not.toBeNull();
+    const refused = await host.call("dispute_attachments_list", { ...args, cursor });
+    expect(problemIn(refused)).toMatchObject({ code: "invalid_parameter" });
+    expect(broker.seen.map(({ id }) => id)).not.toContain("dispute_attachments.list");
+    await host.close();
+  });
 });
 
 describe("C-73 one answer's budget", () => {
