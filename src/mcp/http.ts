@@ -15,6 +15,7 @@ import { type BodyLimits, readBody } from "./http/body.ts";
 import { createCallers } from "./http/callers.ts";
 import type { Admitted, Gate } from "./http/gate.ts";
 import { createListening, type Listening } from "./http/http-listening.ts";
+import { createLeases } from "./http/leases.ts";
 import type { Front } from "./needs.ts";
 import { createRoom, type RoomLimits } from "./http/room.ts";
 import { createDemands, type Demands } from "./http/scopes.ts";
@@ -40,6 +41,8 @@ export type HttpOptions = {
   sessions?: SessionLimits;
   body?: BodyLimits;
   room?: RoomLimits;
+  /** How long a stream may outlast what its caller was let in by, in milliseconds. */
+  lookEveryMs?: number;
   /** From which hosts of 2026 that listen hear what has changed. */
   bus?: ServerEventBus;
 };
@@ -79,6 +82,7 @@ export const createDoor = (
   });
   const sessions = createSessions({ build, now: systemClock, log }, options.sessions);
   const room = createRoom(options.room);
+  const leases = createLeases({ gate, now: systemClock, log }, options.lookEveryMs);
   const hostNames = (options.hosts ?? localhostAllowedHostnames()).map(bare);
   const originNames = (options.origins ?? localhostAllowedOrigins()).map(bare);
 
@@ -113,7 +117,9 @@ export const createDoor = (
     if (said instanceof Response) return said;
     const act = () => dispatch(request, caller, said);
     const work = workIn(said);
-    return work === 0 ? act() : room.answer({ caller: caller.extra.caller.id, work }, act);
+    return work === 0
+      ? leases.hold(request, caller, await act())
+      : room.answer({ caller: caller.extra.caller.id, work }, act);
   };
 
   return {
@@ -127,6 +133,7 @@ export const createDoor = (
     },
     async close() {
       await within(GRACE_MS, room.close());
+      leases.close();
       await sessions.close();
       await listening?.close();
       await handler.close();
