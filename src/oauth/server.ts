@@ -91,6 +91,10 @@ const createPathOf = (issuer: string) => {
 };
 
 /** Everything an authorization server is made of, over a storage that all its processes share. */
+// A program keeps the name that it was given, also after whoever gave it has forgotten.
+const UNKNOWN_PROGRAM =
+  "This server does not know the program that sent you here, or no longer. Remove the server from the program, then add it again.";
+
 const partsOf = (needs: AuthorizationServerNeeds) => {
   const { storage, masterKey, hosts, ca, log } = needs;
   const records = createRecords(storage, masterKey);
@@ -105,7 +109,8 @@ const partsOf = (needs: AuthorizationServerNeeds) => {
     grants,
     fetchDocument: createFetchDocument(ca === undefined ? { hosts } : { hosts, ca }),
     showError(context, code, message) {
-      const { status, headers, body } = endedPage(`${message} (${code})`, context.status);
+      const words = message === "client is invalid" ? UNKNOWN_PROGRAM : message;
+      const { status, headers, body } = endedPage(`${words} (${code})`, context.status);
       context.set(headers);
       context.status = status;
       context.body = body;

@@ -2,13 +2,13 @@
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --page: #eef1f4; --card: #ffffff; --ink: #16202a; --soft: #55636f; --line: #d5dce2; --field: #ffffff;
+  --page: #eef1f4; --card: #ffffff; --ink: #16202a; --soft: #55636f; --line: #d5dce2; --edge: #7d8b97; --field: #ffffff;
   --accent: #0b6e5f; --accent-ink: #ffffff; --accent-deep: #095a4e; --tint: #eaf4f2;
   --bad: #a1231b; --bad-tint: #fdeeec; --bad-line: #f0c4bf;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --page: #0f1418; --card: #192127; --ink: #e9eff3; --soft: #a3b1bc; --line: #34414b; --field: #10171c;
+    --page: #0f1418; --card: #192127; --ink: #e9eff3; --soft: #a3b1bc; --line: #34414b; --edge: #6b7b88; --field: #10171c;
     --accent: #5cc9b5; --accent-ink: #06211c; --accent-deep: #7ad8c6; --tint: #16302c;
     --bad: #ff9d94; --bad-tint: #3a1d1b; --bad-line: #6b332e;
   }
@@ -37,7 +37,7 @@ a.button { color: var(--ink); }
 .field small { display: block; margin-top: 0.35rem; color: var(--soft); }
 input[type="email"], input[type="password"], input[type="text"] {
   width: 100%; padding: 0.65rem 0.75rem; font: inherit; color: inherit; background: var(--field);
-  border: 1px solid var(--line); border-radius: 0.6rem;
+  border: 1px solid var(--edge); border-radius: 0.6rem;
 }
 input[aria-invalid="true"] { border-color: var(--bad); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }

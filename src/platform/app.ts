@@ -151,7 +151,12 @@ export const createApp = (services: Services, needs: AppNeeds) => {
     );
   }
 
-  app.notFound((context) => refuse(context, new Problem("not_found", "There is no such path.")));
+  app.notFound((context) =>
+    refuse(
+      context,
+      new Problem("not_found", "There is no such path; /docs shows those that there are."),
+    ),
+  );
   app.onError((error, context) => {
     const requestId = requestIdOf(context.req.raw, needs.newId);
     return refuse(context, toProblem(error, needs.log, requestId), requestId);

@@ -405,7 +405,7 @@ describe("completions", () => {
   const rows = [
     dispute(1, { accountNumber: "ACC-1", documentNumber: "INV-1" }),
     dispute(2, { accountNumber: "ACC-1", documentNumber: "INV-2" }),
-    dispute(3, { accountNumber: "acc-9", documentNumber: "CN-3" }),
+    dispute(3, { accountNumber: "acc-9", documentNumber: "CN-3", accountName: "Zwirn & Söhne" }),
   ];
   const plays = { ...RECORDS, "disputes.list": numberedPages(rows) };
   const ATTACHMENT = "receivables://documents/{documentNumber}/attachments/{id}";
@@ -414,6 +414,8 @@ describe("completions", () => {
     ["receivables://accounts/{accountNumber}", "accountNumber", "a", {}, ["ACC-1", "acc-9"]],
     ["receivables://documents/{documentNumber}", "documentNumber", "inv", {}, ["INV-1", "INV-2"]],
     [ATTACHMENT, "documentNumber", "CN", {}, ["CN-3"]],
+    ["receivables://accounts/{accountNumber}", "accountNumber", "söhne", {}, ["acc-9"]],
+    ["receivables://documents/{documentNumber}", "documentNumber", "Zwirn", {}, ["CN-3"]],
     [ATTACHMENT, "id", "at", { documentNumber: "INV/1" }, ["att-1"]],
     [ATTACHMENT, "id", "at", {}, []],
     ["receivables://accounts/{accountNumber}", "documentNumber", "", {}, []],

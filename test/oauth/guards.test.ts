@@ -46,6 +46,7 @@ describe("the forms", () => {
     const unknown = await browser.open(`${running.url}/oauth/authorize?client_id=nobody`);
     const ended = await browser.open(`${running.url}/oauth/sign-in/nothing`);
     expect([unknown.status, ended.status]).toEqual([400, 400]);
+    expect(unknown.text).toContain("Remove the server from the program, then add it again.");
     for (const { headers } of [shown, account, consent, unknown, ended]) {
       const policy = headers.get("content-security-policy");
       expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; /);

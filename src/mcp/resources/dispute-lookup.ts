@@ -48,7 +48,13 @@ export const disputeIdOf = async (
 
 const NUMBERS = { account: "accountNumber", document: "documentNumber" } as const;
 
-/** Accounts or documents by the disputes on them, last touched first, whose number begins with what was typed. */
+const nameOf = (dispute: Known): string =>
+  "accountName" in dispute && typeof dispute.accountName === "string" ? dispute.accountName : "";
+
+/**
+ * Accounts or documents by the disputes on them, last touched first: whose number begins with what was typed, or whose
+ * account's name has it.
+ */
 export const completeNumber = async (
   broker: Broker,
   of: keyof typeof NUMBERS,
@@ -57,8 +63,12 @@ export const completeNumber = async (
 ): Promise<string[]> => {
   const found = await look(broker, { Sort: "-UpdateDate" }, options);
   const start = typed.toLowerCase();
-  const numbers = found.map((dispute) => cleanText(dispute[NUMBERS[of]]));
-  return [...new Set(numbers)].filter((number) => number.toLowerCase().startsWith(start));
+  const fitting = found.filter(
+    (dispute) =>
+      dispute[NUMBERS[of]].toLowerCase().startsWith(start) ||
+      nameOf(dispute).toLowerCase().includes(start),
+  );
+  return [...new Set(fitting.map((dispute) => cleanText(dispute[NUMBERS[of]])))];
 };
 
 /** Open disputes, last touched first, whose id or code begins with what was typed; in the form it was typed in. */
