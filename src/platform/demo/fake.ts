@@ -28,6 +28,12 @@ export type Place = keyof typeof PLACES;
 
 export const languageOf = (place: Place): string => PLACES[place].language;
 
+/** What the letters of a state or a province stand for. */
+export const stateName = (place: Place, letters: string): string | undefined => {
+  const { state, state_abbr: abbreviated } = PLACES[place].faker.definitions.location;
+  return state?.[abbreviated?.indexOf(letters) ?? -1];
+};
+
 export type Name = { firstName: string; lastName: string };
 
 /** Names and addresses that sound like their place and are nobody's. */

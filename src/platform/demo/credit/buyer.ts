@@ -1,4 +1,3 @@
-import { iso31662 } from "iso-3166/2.js";
 import type { CompanyScore } from "../../../contract/operations/company-scores.ts";
 import type { CreditApplicationDetail } from "../../../contract/operations/credit-applications.ts";
 import { DAY } from "../../../kit/clock.ts";
@@ -6,6 +5,7 @@ import type { WholeApplication } from "../../services/credit-applications/record
 import type { CompanyScoreRow } from "../../store/tables.ts";
 import type { Making } from "../configuration.ts";
 import type { Dice } from "../dice.ts";
+import { stateName } from "../fake.ts";
 import type { Account } from "../ledger/accounts.ts";
 
 const COUNTRIES: Readonly<Record<string, readonly [name: string, iso3: string]>> = {
@@ -20,12 +20,8 @@ const COUNTRIES: Readonly<Record<string, readonly [name: string, iso3: string]>>
   DK: ["Denmark", "DNK"],
 };
 
-const STATES = new Map(iso31662.map(({ code, name }) => [code, name]));
-
-const stateOf = ({ state, country }: Account["address"]) =>
-  state === undefined
-    ? null
-    : { code: state, name: STATES.get(`${country ?? ""}-${state}`) ?? null };
+const stateOf = ({ place, address: { state } }: Account) =>
+  state === undefined ? null : { code: state, name: stateName(place, state) ?? null };
 
 /** The account's reference in the ledger. */
 export const companyId = ({ number }: Account): number => Number(number.replace("C-", ""));
@@ -51,7 +47,7 @@ export const buyerOf = (account: Account): WholeApplication["company"] => {
       address1: address.address1 ?? null,
       address2: null,
       city: address.city ?? null,
-      state: stateOf(address),
+      state: stateOf(account),
       postalCode: address.zip ?? null,
       country: countryOf(address.country),
     },
