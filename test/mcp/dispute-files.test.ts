@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import type { Transfers } from "../../src/client/transfers.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
 import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
+import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { disputeFile } from "./records.ts";
 import { type Play, scripted } from "./script.ts";
 
@@ -272,6 +274,7 @@ describe("uploading a local file", () => {
     expect((await upload(back)).sent[0]?.text).toBe("from a file");
     const viaLink = await upload(join(folder, "claim.txt"), [join(outside, "back")]);
     expect(viaLink.sent[0]?.text).toBe("from a file");
+    if (existsSync(OPEN_FILES)) expect(openFiles(folder)).toEqual([]);
   });
 
   it("C-51 sends nothing from elsewhere, and tells nobody what is there", async () => {

@@ -76,14 +76,15 @@ onEveryStore("company scores", (at) => {
     await close("on-time", { closure_reason: "other", closure_date: day(0) });
     await ingest("PATCH", documentAt("on-time"), { body: { denomination: 500 } });
     await close("on-time", { closure_reason: "paid", closure_date: day(70) });
-    await close("late", { closure_reason: "paid", closure_date: day(34) });
+    await close("late", { closure_reason: "write_off", closure_date: day(34) });
     const { status, body } = await admin.call("GET", of(4711));
     expect([status, body]).toEqual([
       200,
       {
         // 18 days late on average.
         fibs: { fibs_score: 80, fibs_confidence: 10 },
-        dibs: { dibs_score: 100, dibs_confidence: 10 },
+        // Half of what was due was written off.
+        dibs: { dibs_score: 50, dibs_confidence: 10 },
         // A tenth of the three invoices, times 0.8.
         creditLimit: 240,
         bankruptcyFlag: 0,

@@ -129,9 +129,12 @@ onEveryStore(
       const { attachmentId, uploadUrl } = await announce(admin, path, "pending.txt");
       expect((await read(attachmentId)).status).toBe("PendingScan");
       await put(at(), uploadUrl, "pending");
-      expect((await read(attachmentId)).status).toBe("PendingScan");
+      const before = await admin.call("GET", `${path}/${attachmentId}`);
+      expect(before.body.status).toBe("PendingScan");
       await at().platform.worker.runDue();
-      expect(await read(attachmentId)).toMatchObject({ status: "Available", failureReasons: [] });
+      const after = await admin.call("GET", `${path}/${attachmentId}`);
+      expect(after.body).toMatchObject({ status: "Available", failureReasons: [] });
+      expect(after.headers.get("etag")).not.toBe(before.headers.get("etag"));
     });
 
     it.each([
@@ -218,7 +221,7 @@ onEveryStore(
 
     it("AT-08 T-07 lists without a download URL, newest first, whatever the status", async () => {
       const { path: own } = await disputeWithFiles(admin, reasonId, "INV-LIST");
-      await attach(at(), admin, own, file("one.txt"));
+      const first = await attach(at(), admin, own, file("one.txt"));
       at().clock.advance(1);
       await attach(at(), admin, own, file("two.txt", "infected"));
       at().clock.advance(1);
@@ -234,6 +237,15 @@ onEveryStore(
         new Set([null]),
       );
       expect(headers.get("x-total-count")).toBe("3");
+      await at().store.transaction((tx) =>
+        tx
+          .updateTable("dispute_attachments")
+          .set({ created_at: at().clock() + 1 })
+          .where("id", "=", first.attachmentId)
+          .execute(),
+      );
+      const [newest] = (await admin.call("GET", own)).body;
+      expect(newest.fileName).toBe("one.txt");
     });
 
     it("AT-09 filters by one visibility or several", async () => {

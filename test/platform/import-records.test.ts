@@ -206,7 +206,7 @@ onEveryStore("import of accounts", (at) => {
     expect((await call("GET", accountAt("R-1"))).status).toBe(404);
   });
 
-  it("sees a circle of parents within one file", async () => {
+  it("sees a circle of parents, within one file and beyond it", async () => {
     const row = (number: string, parent: string) => ({
       account_number: number,
       name: number,
@@ -218,6 +218,9 @@ onEveryStore("import of accounts", (at) => {
     const { counts, rejects } = await importRecords(at(), "acme", "accounts", text, NDJSON);
     expect(counts).toMatchObject({ written: 2, rejected: 1 });
     expect(rejects[0]).toMatchObject({ line: 3, field: "parent_account_number", code: "cycle" });
+    // Those that the circle goes through are in the store by now, and not in the file.
+    const later = await importRecords(at(), "acme", "accounts", ndjson(row("P-3", "P-1")), NDJSON);
+    expect(later.rejects).toMatchObject([{ line: 1, code: "cycle" }]);
   });
 });
 
