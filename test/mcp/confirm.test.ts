@@ -420,6 +420,22 @@ describe("a token", () => {
     },
   );
 
+  it("C-77 is refused by another tool that takes the same arguments", async () => {
+    const broker = scripted({
+      "schedules.list": () => ({ data: [] }),
+      "schedules.delete": () => null,
+      "webhooks.delete": () => null,
+    });
+    const host = await modernHost(await needsOf(broker));
+    const { confirmationToken } = confirmationIn(await host.call("webhooks_delete", { id: "x" }));
+    const other = await host.call("schedules_delete", { id: "x", confirmationToken });
+    expect(problemIn(other).code).toBe("confirmation_invalid");
+    expect(broker.seen.map(({ id }) => id)).not.toContain("schedules.delete");
+    const own = await host.call("webhooks_delete", { id: "x", confirmationToken });
+    expect(own.structuredContent).toEqual({ deleted: true, id: "x" });
+    await host.close();
+  });
+
   it("is refused when altered anywhere, or made up", async () => {
     const token = await mint();
     const altered = [0, 10, 20, token.length - 1].map(

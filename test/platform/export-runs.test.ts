@@ -215,9 +215,20 @@ onEveryStore("export runs", (at) => {
     expect((await data(other, `?runId=${first.runId}`, stranger)).status).toBe(404);
     expect((await data(other, `?cursor=${cursor}`, stranger)).status).toBe(400);
 
-    const page = async (query: string) =>
-      (await call("GET", `${EXPORTS}/export-runs/${id}/status${query}`)).body;
+    const sibling = await schedule();
+    expect((await data(sibling, `?runId=${first.runId}`)).status).toBe(404);
+    expect((await data(sibling, `?cursor=${cursor}`)).status).toBe(400);
+
+    const status = (query: string, of = id, who = call) =>
+      who("GET", `${EXPORTS}/export-runs/${of}/status${query}`);
+    const page = async (query: string) => (await status(query)).body;
     const one = await page("?limit=3");
+    const after = `?cursor=${one.pagination.cursor}`;
+    expect((await status(after, sibling)).status).toBe(400);
+    expect((await status(after, other, stranger)).status).toBe(400);
+    expect((await status(after.replace("=", "=A"))).status).toBe(400);
+    expect((await status(`?cursor=${cursor}`)).status).toBe(400);
+    await call("DELETE", `${SCHEDULES}/${sibling}`);
     const rest = await page(`?limit=3&cursor=${one.pagination.cursor}`);
     expect(one.data.map(({ status }: Run) => status)).toEqual(["completed", "failed", "completed"]);
     expect(rest.data.map(({ runId }: Run) => runId)).toEqual([first.runId]);
