@@ -1,10 +1,12 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readConfig } from "../../src/bin/config.ts";
 import { served } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { createLimiter } from "../../src/platform/http/limit.ts";
+import { finished, startChild } from "../support/child.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+import { dialects } from "../support/stores.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";
 const LIMITS = {
@@ -233,3 +235,19 @@ onEveryStore(
   },
   LIMITS,
 );
+
+describe.each(dialects)("rate limits of several processes ($name)", (dialect) => {
+  it("EX-03 D-RATE let no more in than one would, in either window", async () => {
+    const database = await dialect.create();
+    const script = new URL("../store/limit-child.ts", import.meta.url);
+    const grantedAt = async (now: number): Promise<number> => {
+      const args = [60, now, 50, 70].map(String);
+      const children = [1, 2, 3].map(() => startChild(script, args, database.environment));
+      const granted = await Promise.all(children.map(finished));
+      return granted.reduce((sum, one) => sum + Number(one), 0);
+    };
+    expect(await grantedAt(1000)).toBe(50);
+    expect(await grantedAt(1000 + MINUTE)).toBe(20);
+    await database.remove();
+  }, 120_000);
+});

@@ -1,0 +1,26 @@
+import { openBase } from "../../src/bin/platform.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { createLimiter } from "../../src/platform/http/limit.ts";
+
+// Asks argv[2] times at the moment argv[3] for a tenant's request, and prints how often it was let in.
+const [times = 0, now = 0, exportPerMinute = 0, exportPerHour = 0] = process.argv
+  .slice(2)
+  .map(Number);
+const { RECEIVABLES_DATA: dataFolder = "", DATABASE_URL: url } = process.env;
+const { store } = await openBase({
+  dataFolder,
+  databaseUrl: url === undefined ? undefined : new Secret(url),
+});
+const rest = { gatewayPerMinute: 0, loginPerMinute: 0, visitorPerMinute: 0 };
+const limiter = createLimiter(store, { ...rest, exportPerMinute, exportPerHour });
+let granted = 0;
+for (let asked = 0; asked < times; asked += 1) {
+  await limiter.keyed("export", "shared", now).then(
+    () => {
+      granted += 1;
+    },
+    () => {},
+  );
+}
+await store.close();
+process.stdout.write(String(granted));
