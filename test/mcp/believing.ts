@@ -6,7 +6,10 @@ export const believing: Gate = {
     const [id = "", ...scopes] = (headers.get("authorization") ?? "").split(" ");
     if (id === "") return new Response(null, { status: 401 });
     const known = SCOPES.filter((scope) => scopes.includes(scope));
-    return admitted({ id, scopes: known, profile: id }, { resourceMetadataUrl: "http://x/prm" });
+    return admitted(
+      { id, scopes: known, profile: "shared" },
+      { resourceMetadataUrl: "http://x/prm" },
+    );
   },
   describe: () => undefined,
 };

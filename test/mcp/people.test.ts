@@ -18,7 +18,7 @@ const ALL = SCOPES.join(" ");
 
 type Person = { broker: ScriptedBroker; closed: number };
 
-/** A front where each caller has a tenant of their own, with a department named after them. */
+/** A front where all callers have one profile and tenant, and each a department named after them. */
 const town = async () => {
   const people = new Map<string, Person>();
   const opened: string[] = [];
@@ -34,7 +34,7 @@ const town = async () => {
         "departments.delete": () => null,
         "disputes.list": ({ Page }) => (Page === 1 ? many : []),
       },
-      { tenantId: `tenant of ${id}`, principal: "one credential for all" },
+      { tenantId: "one tenant", principal: "one credential for all" },
     );
     const person: Person = { broker, closed: 0 };
     broker.close = async () => {
@@ -273,7 +273,7 @@ describe("what is kept ready for callers", () => {
   type Context = Parameters<Callers["find"]>[0];
   const contextOf = (authInfo: Admitted | undefined) =>
     ({ http: { authInfo } }) as unknown as Context;
-  const from = (id: string) => contextOf(admitted({ id, scopes: SCOPES, profile: id }));
+  const from = (id: string) => contextOf(admitted({ id, scopes: SCOPES, profile: "shared" }));
   const use = (id: string): Promise<Work> => callers.find(from(id), async (work) => work);
   const closed = (id: string) => place.people.get(id)?.closed;
 
