@@ -9,6 +9,7 @@ import { RUN_JOB, scheduleJobs } from "../../src/platform/exports/schedule-job.t
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
+import { readTenant } from "../../src/platform/store/tenants.ts";
 import { createWorker, type Worker } from "../../src/platform/work/worker.ts";
 import {
   addPayments,
@@ -375,6 +376,45 @@ onEveryStore("export runs", (at) => {
     expect(told).toBe(2);
     expect(await newest(id)).toMatchObject({ status: "completed", rowCount: 1 });
     await call("DELETE", `${SCHEDULES}/${id}`);
+  });
+
+  it("D-SCH-5 long runs of one tenant leave room for those of another", async () => {
+    const { connection_id: busy } = await readTenant(at().store.read, "runs");
+    const filters = { id: { eq: "payment-1" } };
+    const ids = await Promise.all([1, 2, 3].map(() => schedule({ filters })));
+    const { promise: gate, resolve: go } = Promise.withResolvers<void>();
+    let inside = 0;
+    const files = diskFiles(at().files);
+    const slow: FileStore = {
+      ...files,
+      async put(key, ...rest) {
+        if (key.startsWith(busy)) {
+          inside += 1;
+          await gate;
+        }
+        return files.put(key, ...rest);
+      },
+    };
+    const one = worker({ files: slow });
+    const running = one.runDue();
+    try {
+      await expect.poll(() => inside).toBe(2);
+      const stranger = await at().exportCaller("runs-other");
+      const other = await schedule({}, stranger);
+      const again = one.runDue();
+      await expect.poll(async () => (await runsOf(stranger, other))[0]?.status).toBe("completed");
+      expect(inside).toBe(2);
+      go();
+      await Promise.all([running, again]);
+      await stranger("DELETE", `${SCHEDULES}/${other}`);
+    } finally {
+      go();
+      await running;
+    }
+    for (const id of ids) {
+      expect(await newest(id)).toMatchObject({ status: "completed" });
+      await call("DELETE", `${SCHEDULES}/${id}`);
+    }
   });
 
   it("D-SCH-3 what a dead process left is taken over once as the same run, then it has failed", async () => {
