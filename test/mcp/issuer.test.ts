@@ -42,6 +42,7 @@ const refusal = async (gate: Gate, token: string): Promise<Response> => {
 const WRONG: [string, () => Promise<string>][] = [
   ["is for another resource", () => issuer.token("https://elsewhere.example/mcp")],
   ["has ended", () => issuer.token(RESOURCE, { ended: true })],
+  ["never ends", () => issuer.token(RESOURCE, { ended: "never" })],
   [
     "is another issuer's",
     () => issuer.token(RESOURCE, { claims: { iss: "https://evil.example" } }),
@@ -186,6 +187,31 @@ describe("an issuer", () => {
     issuer.down(false);
     expect(await admit(gate, token)).toMatchObject({ scopes: ["read", "write"] });
   });
+
+  it.each(["jwks_uri", "introspection_endpoint"])(
+    "that names an address without TLS as its %s is not asked there",
+    async (name) => {
+      const lines: string[] = [];
+      const log = createLog("info", (line) => lines.push(line));
+      const asked: string[] = [];
+      const names = {
+        issuer: "https://issuer.example",
+        jwks_uri: "https://issuer.example/keys",
+        introspection_endpoint: "https://issuer.example/introspect",
+        [name]: "http://issuer.example/open",
+      };
+      const answer = async (url: unknown): Promise<Response> => {
+        asked.push(String(url));
+        return Response.json(names);
+      };
+      const gate = gateOf({ issuer: names.issuer, fetch: answer }, log);
+      for (const token of [await issuer.token(RESOURCE), "opaque"]) {
+        expect((await refusal(gate, token)).status).toBe(503);
+      }
+      expect(lines.join("")).toContain("names an address without TLS");
+      expect(asked.filter((url) => !url.includes("/.well-known/"))).toEqual([]);
+    },
+  );
 
   it("that describes itself as another is not believed", async () => {
     const lines: string[] = [];

@@ -594,6 +594,12 @@ onEveryStore("export runs", (at) => {
     expect((await at().platform.purge()).exportRuns).toBeGreaterThan(0);
     expect(await files()).toEqual([]);
     expect((await data(id)).status).toBe(410);
+    const log = await call("GET", `${EXPORTS}/audit-logs?statusCode=410&scheduleId=${id}`);
+    expect(log.body.data).toHaveLength(2);
+    expect(log.body.data[0]).toMatchObject({
+      action: "export.data_read",
+      metadata: { runId, status: "completed" },
+    });
     expect(await newest(id)).toMatchObject({
       runId,
       status: "completed",

@@ -117,7 +117,8 @@ onEveryStore(
         expect(headers.get("ratelimit-policy")).toBe('"minute";q=5;w=60');
         expect(headers.get("ratelimit")).toBe(`"minute";r=${left};t=60`);
       }
-      at().clock.advance(20 * SECOND);
+      // A part of a second is a whole one to wait.
+      at().clock.advance(20 * SECOND + 1);
       const headers = { "X-Platform-Mcp-Tool": "disputes_list" };
       const refused = await admin.call("GET", DISPUTES, { headers });
       expect([refused.status, refused.body.code]).toEqual([429, "rate_limited"]);
@@ -193,6 +194,42 @@ onEveryStore(
           status_code: 429,
         })),
       );
+    });
+
+    it("D-RATE QY-01 shows the schema so often to an address, and to whoever has a key as their tenant's", async () => {
+      at().clock.advance(MINUTE);
+      await at().tenant("rate-schema");
+      const caller = await at().exportCaller("rate-schema");
+      const path = "/api/v1/remittance-export/schema";
+      const wrong = { headers: { "X-API-Key": "rcvx_wrong" } };
+      const answers = [
+        await at().call("GET", path),
+        await at().call("GET", path, wrong),
+        await at().call("GET", path),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+      expect(answers[2]?.headers.get("retry-after")).toBe("60");
+      expect(answers[2]?.body.error.code).toBe("RATE_LIMITED");
+      for (let left = 2; left >= 0; left -= 1) {
+        const { status, headers } = await caller("GET", path);
+        expect([status, headers.get("ratelimit")?.slice(0, 12)]).toEqual([
+          200,
+          `"minute";r=${left}`,
+        ]);
+      }
+      expect((await caller("GET", path)).status).toBe(429);
+      const entries = await at()
+        .store.read.selectFrom("audit_logs")
+        .select(["action", "status_code"])
+        .where("tenant_id", "=", "rate-schema")
+        .orderBy("seq")
+        .execute();
+      expect(entries.map(({ action, status_code }) => [action, status_code])).toEqual([
+        ["schema.read", 200],
+        ["schema.read", 200],
+        ["schema.read", 200],
+        ["schema.read", 429],
+      ]);
     });
 
     it("C-37 D-RATE limits logins by address, believing only trusted proxies", async () => {

@@ -5,7 +5,7 @@ export const CLIENT = { id: "mcp server", secret: "canary-client:secret" };
 
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
-type Signed = { claims?: JWTPayload; kid?: string; typ?: string; ended?: boolean };
+type Signed = { claims?: JWTPayload; kid?: string; typ?: string; ended?: boolean | "never" };
 
 /** A real issuer of tokens on loopback: metadata, keys and introspection. */
 export const startIssuer = async () => {
@@ -40,11 +40,13 @@ export const startIssuer = async () => {
     key = privateKey,
   ): Promise<string> => {
     const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ iss: issuer, sub: "subject-1", scope: "read write openid", ...claims })
+    const exp = ended === true ? now - 300 : now + 300;
+    const ends = ended === "never" ? {} : { exp };
+    const own = { iss: issuer, sub: "subject-1", scope: "read write openid", ...ends };
+    return new SignJWT({ ...own, ...claims })
       .setProtectedHeader({ alg: "ES256", kid, typ })
       .setAudience(audience)
       .setIssuedAt(now - 600)
-      .setExpirationTime(ended ? now - 300 : now + 300)
       .sign(key);
   };
 
