@@ -62,6 +62,7 @@ button.link {
 .facts { display: grid; grid-template-columns: auto 1fr; gap: 0.5rem 1rem; margin: 0 0 1.5rem; padding: 1rem; border-radius: 0.75rem; background: var(--tint); font-size: 0.925rem; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
+.facts code { user-select: all; }
 .facts dd small { display: block; color: var(--soft); }
 fieldset { margin: 0 0 1rem; padding: 0; border: 0; min-width: 0; }
 .choices label { display: flex; gap: 0.65rem; align-items: baseline; padding: 0.6rem 0.75rem; border: 1px solid var(--line); border-radius: 0.6rem; cursor: pointer; }

@@ -111,7 +111,8 @@ const STEPS: Record<RefusalCode, Step> = {
   unauthenticated: CREDENTIAL,
   token_expired: "Call auth_login, then call again; if that is refused, tell the person.",
   key_expired: CREDENTIAL,
-  forbidden_tenant: "The person must configure a tenant that the credential may use.",
+  forbidden_tenant:
+    "The person must configure a tenant that the credential may use; `receivables-mcp doctor` names them.",
   forbidden_permission: (tool, { permission }) =>
     `An administrator must grant "${permission ?? tool.operation.access}" to the user or key; other tools may work.`,
   signed_url_refused: "Call again: a URL that was signed anew holds.",
