@@ -220,6 +220,7 @@ describe("where", () => {
 
   it("keeps rows that equal, are not empty, or are not after a day", () => {
     expect(where({ column: "C", equals: "Yes" }, " Yes ")).toBe("record");
+    expect(where({ column: "C", equals: " Yes " }, "Yes")).toBe("record");
     expect(where({ column: "C", equals: "Yes" }, "yes")).toBe("skipped");
     expect(where({ column: "C", equals: "" }, "")).toBe("record");
     expect(where({ column: "C", notEmpty: true }, "0")).toBe("record");

@@ -29,6 +29,18 @@ describe("CSV", () => {
     expect(item).toEqual({ line: 2, cells: { a: " 1 ", b: 'x, "y"', c: "" } });
   });
 
+  it("holds back no more than a line may have, for a quote that is never closed", () => {
+    const reader = csvReader();
+    const text = "x".repeat(64 * 1024);
+    const at = (number: number, line: string) => ({ number, text: line });
+    expect(reader.push([at(1, "a"), at(2, '"open')])).toEqual([]);
+    const held = MAX_LINE_BYTES / text.length;
+    const more = Array.from({ length: held }, (_, index) => at(index + 3, text));
+    const [refused, ...rest] = brief(reader.push(more));
+    expect(refused).toEqual([2, "quote"]);
+    expect(rest).toEqual(more.map(({ number }) => [number, text]));
+  });
+
   it("counts lines in the file, whatever line breaks and blank lines stand between", async () => {
     const text = 'a,b\n1,2\n\n"3\r\n3",4\r\n   \n5,"6"';
     expect(brief(await csv(text))).toEqual([
