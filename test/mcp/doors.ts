@@ -1,5 +1,10 @@
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
 import {
   Client,
   StreamableHTTPClientTransport,
@@ -15,7 +20,13 @@ import { startStdio } from "../../src/mcp/stdio.ts";
 import { OPEN, type Result } from "./hosts.ts";
 
 /** A server behind a door, and where clients find it. */
-type Door = { url: string | undefined; transport(): Transport; close(): Promise<void> };
+export type Door = {
+  url: string | undefined;
+  transport(): Transport;
+  /** What a program is given to reach it: an address, or a command to start. */
+  target(): Promise<string[]>;
+  close(): Promise<void>;
+};
 
 const overStreams = (input: PassThrough, output: PassThrough): Transport => {
   let unread = "";
@@ -38,13 +49,35 @@ const overStreams = (input: PassThrough, output: PassThrough): Transport => {
   return transport;
 };
 
+const RELAY = fileURLToPath(new URL("../support/relay.ts", import.meta.url));
+
+/** Serves each program that is started with the command by a server of its own, in this process. */
+const commandFor = async (front: Front, ends: (() => Promise<unknown>)[]): Promise<string[]> => {
+  const folder = await mkdtemp(join(tmpdir(), "door-"));
+  const path = join(folder, "socket");
+  const sockets = createServer((socket) => {
+    const server = startStdio(front, { input: socket, output: socket });
+    socket.on("error", () => {}).on("close", () => void server.close());
+  });
+  await once(sockets.listen(path), "listening");
+  ends.push(
+    async () => rm(folder, { recursive: true, force: true }),
+    async () => new Promise((resolve) => sockets.close(resolve)),
+  );
+  return [process.execPath, RELAY, path];
+};
+
 const stdioDoor = async (front: Front): Promise<Door> => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const server = startStdio(front, { input, output });
+  const ends: (() => Promise<unknown>)[] = [() => server.close()];
   return {
     url: undefined,
     transport: () => overStreams(input, output),
-    close: () => server.close(),
+    target: () => commandFor(front, ends),
+    async close() {
+      for (const end of ends.toReversed()) await end();
+    },
   };
 };
 
@@ -55,6 +88,7 @@ const httpDoor = async (front: Front): Promise<Door> => {
   return {
     url,
     transport: () => new StreamableHTTPClientTransport(new URL(url)),
+    target: async () => [url],
     async close() {
       const closed = served.close();
       await http.close();

@@ -1,0 +1,106 @@
+import { createBroker } from "../../src/broker/broker.ts";
+import type { Broker } from "../../src/broker/port.ts";
+import { createClient } from "../../src/client/client.ts";
+import { inProcessTransport } from "../../src/client/in-process.ts";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { Secret } from "../../src/kit/secret.ts";
+import { activeTools } from "../../src/mcp/calls/active-tools.ts";
+import { issueKey } from "../../src/platform/admin/keys.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { connectionOf } from "../support/pdf.ts";
+import type { Person, TestPlatform } from "../support/platform.ts";
+import { type Records, seed } from "../support/records.ts";
+import { type Arguments, SAMPLES } from "../support/samples.ts";
+import type { Driver } from "./doors.ts";
+import { ALL, type Result } from "./hosts.ts";
+
+/** Sends and receives files by URL, which no platform in process has; `e2e/dispute-files` calls them over both doors. */
+export const BY_URL = new Set(["dispute_attachments_upload", "dispute_attachments_download"]);
+const WITHHELD = new Set(["email", "password", "accessToken"]);
+
+const rank = ({ name, operation }: Tool): number => {
+  if (name === "auth_logout") return 5;
+  // With it go its notes and attachments.
+  if (name === "disputes_delete") return 4;
+  if (operation.method === "DELETE") return 3;
+  return operation.effect === "read" ? 1 : 2;
+};
+
+/** Every tool that the test's platform can serve, in an order in which each finds what it needs. */
+export const tools = activeTools(ALL)
+  .filter(({ name }) => !BY_URL.has(name))
+  .toSorted((one, other) => rank(one) - rank(other));
+
+const argumentsOf = ({ operation, name }: Tool, records: Records): Arguments => {
+  const sample = SAMPLES[operation.id]?.[0];
+  if (sample === undefined) throw new Error(`${name} has no sample`);
+  const args = Object.entries(sample(records, `fresh-${randomId().slice(0, 8)}`));
+  return Object.fromEntries(args.filter(([key]) => !WITHHELD.has(key)));
+};
+
+export const saidBy = (result: Result): string =>
+  result.isError === true ? (result.content[0]?.text ?? "").slice(0, 300) : "done";
+
+const vaultOf = (): Broker["vault"] => {
+  const refuse = (): Promise<never> => Promise.reject(new Error("nobody asked for this"));
+  return { put: async ({ keyId }) => `kept-${keyId}`, list: refuse, show: refuse, remove: refuse };
+};
+
+export type Tenant = { at: TestPlatform; tenantId: string; admin: Person };
+
+export const recordsOf = async (
+  { at, tenantId, admin }: Tenant,
+  mark: string,
+): Promise<Records> => {
+  const key = await admin.call("POST", "/authentication/v1/tenants/{t}/users/profile/api-key");
+  return seed({
+    admin,
+    tenantId,
+    keyId: key.body.keyId,
+    auditor: await at.exportCaller(tenantId, ["audit:read"]),
+    ingester: await at.exportCaller(tenantId, ["ingest:write"]),
+    exporter: await at.exportCaller(tenantId, ["export:read", "export:manage"]),
+    connectionId: await connectionOf(at.store, tenantId),
+    store: at.store,
+    mark,
+  });
+};
+
+export const brokerOn = async ({ at, tenantId, admin }: Tenant): Promise<Broker> => {
+  const { platform, store, clock } = at;
+  const needs = { store, clock, newId: randomId };
+  const { apiKey } = await issueKey(needs, { tenantId, name: `driver ${randomId()}` });
+  const { email, password } = admin;
+  const fetch = async (request: Request) => platform.fetch(request);
+  const transport = inProcessTransport({ fetch, requestMs: MINUTE });
+  return createBroker({
+    client: createClient({ transport, headerWord: "Platform", log: silentLog }),
+    vault: vaultOf(),
+    headerWord: "Platform",
+    tenantId,
+    principal: email,
+    credentials: async () => ({
+      email,
+      password: new Secret(password),
+      extApiKey: new Secret(apiKey),
+    }),
+    log: silentLog,
+  });
+};
+
+/** Calls each tool once; the names of those that failed, and what they said. */
+export const callEach = async (tenant: Tenant, driver: Driver): Promise<[string, string][]> => {
+  // What is deleted by its id is not what is used elsewhere, nor what is deleted by its code.
+  const [used, spare] = [await recordsOf(tenant, "used"), await recordsOf(tenant, "spare")];
+  const failed: [string, string][] = [];
+  for (const tool of tools) {
+    const isSpare = tool.operation.method === "DELETE" && !/_by_/.test(tool.operation.id);
+    const args = argumentsOf(tool, isSpare ? spare : used);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other, since they build on each other
+    const said = saidBy(await driver.call(tool.name, args));
+    if (said !== "done") failed.push([tool.name, said]);
+  }
+  return failed;
+};
