@@ -1,4 +1,5 @@
 import { contract } from "../src/contract/index.ts";
+import { OPERATOR_NAMES } from "../src/contract/payments/operators.ts";
 import { named, quoted } from "./shown.ts";
 import { tool } from "./tool.ts";
 
@@ -12,7 +13,7 @@ export const paymentTools = [
   ),
   tool(
     payments.query,
-    'Query payments. filters: {"applicationStatus": {"in": ["partial", "unapplied"]}, "paymentDate": {"gte": "2026-01-01"}}; not {"field": "value"}.',
+    `Query payments. filters: {"applicationStatus": {"in": ["partial", "unapplied"]}, "paymentDate": {"gte": "2026-01-01"}}; not {"field": "value"}. Conditions: ${OPERATOR_NAMES.join(", ")}.`,
     { title: "Query payments" },
   ),
   tool(webhooks.list),

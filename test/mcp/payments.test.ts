@@ -139,6 +139,15 @@ describe("payments over MCP", () => {
     expect(readSelection(PaymentQueryBody, query).faults).toBeUndefined();
   });
 
+  it("QY-06 the tool itself names every condition, so that the first filter can be right", async () => {
+    const host = await modernHost(await needsOf(scripted({})));
+    const { tools } = await host.client.listTools();
+    const words = tools.find(({ name }) => name === "payments_query")?.description ?? "";
+    const [, listed = ""] = /Conditions: ([^.]+)\./.exec(words) ?? [];
+    expect(listed.split(", ")).toEqual(OPERATOR_NAMES);
+    await host.close();
+  });
+
   it("the prompt says when it is asked, and when its examples were", async () => {
     const needs = await needsOf(scripted(schema), {
       now: () => Date.parse("2027-01-04T08:30:59Z"),
