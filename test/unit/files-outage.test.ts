@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type * as Disk from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { diskFiles } from "../../src/platform/files/disk.ts";
+import { StoreUnavailable } from "../../src/platform/store/port.ts";
+import { filesUnder } from "../support/pdf.ts";
+
+/** What is asked of the disk, and with what it fails at its next write. */
+const disk = vi.hoisted(() => ({ acts: [] as string[], fails: undefined as string | undefined }));
+
+vi.mock("node:fs/promises", async (importOriginal) => {
+  const real = await importOriginal<typeof Disk>();
+  const watched = (file: Disk.FileHandle, what: string): Disk.FileHandle =>
+    new Proxy(file, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        return async (...given: unknown[]) => {
+          if (name === "writeFile" && disk.fails !== undefined) {
+            throw Object.assign(new Error("the disk fails"), { code: disk.fails });
+          }
+          if (name !== "close") disk.acts.push(`${String(name)} ${what}`);
+          return Reflect.apply(value, target, given) as unknown;
+        };
+      },
+    });
+  return {
+    ...real,
+    async open(path: string, flags: string, mode?: number) {
+      return watched(await real.open(path, flags, mode), flags === "r" ? "folder" : "draft");
+    },
+    async rename(from: string, to: string) {
+      disk.acts.push("rename");
+      return real.rename(from, to);
+    },
+  };
+});
+
+async function* pieces(...all: string[]): AsyncGenerator<Uint8Array> {
+  for (const piece of all) yield Buffer.from(piece);
+}
+
+describe("a disk", () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "receivables-disk-"));
+    disk.acts = [];
+    disk.fails = undefined;
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("C-05 flushes a file before it has its name, and the names before it counts as kept", async () => {
+    await diskFiles(folder).put("own/file", pieces("one", "two"), 100);
+    const [rename, folders] = [disk.acts.indexOf("rename"), disk.acts.slice(-2)];
+    expect(disk.acts.slice(0, rename)).toEqual([
+      "writeFile draft",
+      "writeFile draft",
+      "sync draft",
+    ]);
+    expect(folders).toEqual(["sync folder", "sync folder"]);
+  });
+
+  it.each(["ENOSPC", "EDQUOT", "EIO", "EROFS"])(
+    "C-06 that fails with %s is an outage, and leaves nothing half written",
+    async (code) => {
+      disk.fails = code;
+      const put = diskFiles(folder).put("own/file", pieces("one"), 100);
+      await expect(put).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(filesUnder(folder)).toEqual([]);
+      disk.fails = undefined;
+      expect(await diskFiles(folder).put("own/file", pieces("one"), 100)).toMatchObject({
+        size: 3,
+      });
+    },
+  );
+
+  it("that fails otherwise is a fault of ours", async () => {
+    disk.fails = "EBADF";
+    const put = diskFiles(folder).put("own/file", pieces("one"), 100);
+    await expect(put).rejects.toThrow("the disk fails");
+    await expect(put).rejects.not.toBeInstanceOf(StoreUnavailable);
+    expect(filesUnder(folder)).toEqual([]);
+  });
+});
