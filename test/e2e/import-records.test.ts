@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -82,6 +83,17 @@ describe("the README's maps of a whole ledger", () => {
       const { skipped } = DONE[kind] as { skipped: number };
       expect(again).toMatchObject({ written: 0, unchanged: rows - skipped, rejected: 0 });
     }
+  });
+
+  it("import what comes through a named pipe, as a shell makes them", async () => {
+    const pipe = join(folder, "pipe.ndjson");
+    execFileSync("mkfifo", [pipe]);
+    const account = { account_number: "PIPED", name: "Piped", currency: "USD" };
+    const [counts] = await Promise.all([
+      importing("accounts", "pipe.ndjson"),
+      writeFile(pipe, `${JSON.stringify(account)}\n`),
+    ]);
+    expect(counts).toMatchObject({ read: 1, written: 1 });
   });
 
   it("put what is refused into a file whose rows can be imported once they are right", async () => {

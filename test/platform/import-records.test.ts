@@ -358,6 +358,12 @@ onEveryStore("import of closures", (at) => {
       [10, "closure_reason", "required"],
     ]);
     expect(rejects[4]?.message).toMatch(/; also closure_date must not be after/);
+    expect(rejects.map(({ message }) => message)).toMatchObject([
+      expect.stringContaining("another day"),
+      expect.stringContaining("another reason"),
+      expect.stringContaining("closed by itself"),
+      ...rejects.slice(3).map(() => expect.any(String)),
+    ]);
     const closures = await listClosures(at().store.read, "acme", "C-2");
     expect(closures).toMatchObject([
       {

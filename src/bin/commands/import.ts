@@ -2,6 +2,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { type FileHandle, mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
 import type { Source } from "../../contract/payments/catalogue.ts";
@@ -53,11 +54,14 @@ type Input = {
   close(): Promise<void>;
 };
 
-/** What comes over standard input, kept where it can be read twice. */
-const spooled = async (): Promise<Input> => {
+/** What comes once, through a pipe; kept where it can be read twice if the format asks for that. */
+const flowing = async (source: Readable, format: Format): Promise<Input> => {
+  if (!isBankFormat(format)) {
+    return { bytes: () => source, size: undefined, close: async () => {} };
+  }
   const folder = await mkdtemp(join(tmpdir(), "receivables-import-"));
-  const path = join(folder, "stdin");
-  await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
+  const path = join(folder, "spooled");
+  await pipeline(source, createWriteStream(path, { mode: 0o600 }));
   return {
     bytes: () => createReadStream(path),
     size: undefined,
@@ -66,8 +70,7 @@ const spooled = async (): Promise<Input> => {
 };
 
 const openInput = async ({ file }: Wish, format: Format): Promise<Input> => {
-  if (file === "-" && isBankFormat(format)) return spooled();
-  if (file === "-") return { bytes: () => process.stdin, size: undefined, close: async () => {} };
+  if (file === "-") return flowing(process.stdin, format);
   const handle = await open(file).catch((error: unknown) => {
     throw cannotRead("file", file, error);
   });
@@ -76,9 +79,9 @@ const openInput = async ({ file }: Wish, format: Format): Promise<Input> => {
     await handle.close();
     throw new Problem("invalid_request", `${file} is a folder.`);
   }
-  const size = stat.isFile() ? stat.size : undefined;
+  if (!stat.isFile()) return flowing(handle.createReadStream(), format);
   const bytes = () => handle.createReadStream({ autoClose: false, start: 0 });
-  return { bytes, size, close: () => handle.close() };
+  return { bytes, size: stat.size, close: () => handle.close() };
 };
 
 async function* counted(bytes: AsyncIterable<Uint8Array>, count: (more: number) => void) {

@@ -57,7 +57,9 @@ const writeRow = (batch: Batch, { number, sent }: Numbered): Outcome => {
   if (isSaid) return "unchanged";
   return refused(
     "document_already_closed",
-    "names a document that is closed for another reason or on another day",
+    last?.closure_reason === null
+      ? "names a document that closed by itself, because nothing was left to pay"
+      : "names a document that is closed for another reason or on another day",
   );
 };
 
