@@ -90,11 +90,11 @@ const createPathOf = (issuer: string) => {
   };
 };
 
-/** Everything an authorization server is made of, over a storage that all its processes share. */
 // A program keeps the name that it was given, also after whoever gave it has forgotten.
 const UNKNOWN_PROGRAM =
   "This server does not know the program that sent you here, or no longer. Remove the server from the program, then add it again.";
 
+/** Everything an authorization server is made of, over a storage that all its processes share. */
 const partsOf = (needs: AuthorizationServerNeeds) => {
   const { storage, masterKey, hosts, ca, log } = needs;
   const records = createRecords(storage, masterKey);
