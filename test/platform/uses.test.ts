@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
-import { MINUTE } from "../../src/kit/clock.ts";
+import { DAY, MINUTE } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createUses } from "../../src/platform/credentials.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createAuthenticate } from "../../src/platform/http/authenticate.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import {
@@ -48,6 +49,41 @@ onEveryStore("when a credential was last used", (at) => {
     await one.close();
     await other.close();
     expect(await usedAt(at, admin.userId)).toEqual([now + 2]);
+  });
+
+  it("D-AUTH-2 is read again before a session or a key counts as idle", async () => {
+    const admin = await at().tenant("uses-again");
+    const { keyId, apiKey } = (
+      await admin.call("POST", "/authentication/v1/tenants/{t}/users/profile/api-key")
+    ).body;
+    const { store, clock } = at();
+    const { id } = await store.read
+      .selectFrom("sessions")
+      .select("id")
+      .where("user_id", "=", admin.userId)
+      .executeTakeFirstOrThrow();
+    const uses = createUses(store, silentLog);
+    // It takes what it has read for true until it reads again.
+    const believing = { ...store, stamp: () => 1 };
+    const process = createAuthenticate({ store: believing, clock, uses, lifetimes: LIFETIMES });
+    const session = { token: admin.token, key: undefined };
+    const key = { token: undefined, key: apiKey };
+    for (const [credential, table, used, pause, refusal] of [
+      [session, "sessions", id, 14 * MINUTE, "token_expired"],
+      [key, "api_keys", keyId, 364 * DAY, "key_expired"],
+    ] as const) {
+      const ask = () => process.gateway({ ...credential, now: clock() });
+      await ask();
+      clock.advance(pause);
+      const other = createUses(store, silentLog);
+      other.note(table, used, clock());
+      await other.close();
+      clock.advance(pause);
+      expect(await ask()).toMatchObject({ id: admin.userId });
+      clock.advance(2 * pause);
+      await expect(ask()).rejects.toMatchObject({ code: refusal });
+    }
+    await uses.close();
   });
 
   it("D-AUTH-2 counts for every process on the store", async () => {
