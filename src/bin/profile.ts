@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Credentials } from "../broker/credentials.ts";
@@ -5,6 +6,7 @@ import { type Keychain, keychainIn, noKeychain } from "../broker/keychain.ts";
 import { type Profile, type Profiles, sealedProfiles } from "../broker/profiles.ts";
 import { profilesIn } from "../broker/profiles-file.ts";
 import { Problem } from "../contract/errors.ts";
+import { Secret } from "../kit/secret.ts";
 import type { Config, Remote } from "./config.ts";
 import { folderOf, masterKeyOf } from "./folder.ts";
 import { readPrivate } from "./private-file.ts";
@@ -61,6 +63,19 @@ export const isProfile = async (config: Config, name: string): Promise<boolean> 
   name === config.profile ||
   writtenProfiles(config).some((one) => one.name === name) ||
   (await storedProfiles(config).find(name)) !== undefined;
+
+/** Differs whenever a profile does: another credential, another tenant, another platform. */
+export const stampOfProfile = async (config: Config, name: string): Promise<string> => {
+  const written = writtenProfiles(config).find((one) => one.name === name);
+  if (written === undefined) return storedProfiles(config).stamp(name);
+  const { credentials, ...about } = written;
+  const said = Object.values(credentials).map((one) =>
+    one instanceof Secret ? one.reveal() : one,
+  );
+  return createHash("sha256")
+    .update(JSON.stringify([about, said]))
+    .digest("base64url");
+};
 
 /** The settings with what their profile adds. What the environment says counts more. */
 export const withProfile = async (config: Config): Promise<Config> => {

@@ -94,6 +94,8 @@ export type Profiles = {
   write(profile: Profile): Promise<Kept>;
   remove(name: string): Promise<boolean>;
   list(): Promise<ProfileEntry[]>;
+  /** Differs whenever what is stored under a name does; empty where there is nothing. */
+  stamp(name: string): Promise<string>;
 };
 
 // A folder that is none holds no profile; what else it is good for is told by whoever needs it.
@@ -189,6 +191,7 @@ export const sealedProfiles = ({
       const all = await Promise.all(names.map((file) => find(file.slice(0, -SUFFIX.length))));
       return all.flatMap((sealed) => (sealed === undefined ? [] : [listed(sealed)]));
     },
+    stamp: async (name) => (await readFile(pathOf(name), "utf8").catch(unlessMissing)) ?? "",
   };
 };
 

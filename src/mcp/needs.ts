@@ -40,4 +40,6 @@ export type Front = {
   log: Log;
   /** Asked with a caller's first request that needs more than a list, and again when that was closed meanwhile. */
   open: (caller: Caller) => Promise<Needs>;
+  /** Differs whenever a caller would be given something else by then; absent where that never is. */
+  stampOf?: (caller: Caller) => Promise<string>;
 };

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -214,5 +214,22 @@ describe("a server with static tokens", () => {
       .map((line) => JSON.parse(line) as { caller: string; principal: string });
     const ids = new Map(callers.map(({ caller, principal }) => [principal, caller]));
     expect(new Set(ids.values()).size).toBe(4);
+  });
+
+  it("C-60 acts with a profile's new credential soon, amid a session", async () => {
+    const path = join(folder, "profiles.json");
+    const whole = await readFile(path, "utf8");
+    const dan = await as("dan", "legacy");
+    const who = async () => (await call(dan, "users_profile")).structuredContent?.["email"];
+    expect(await who()).toBe(mailOf("dan"));
+    // As the renewed password of another person would: it is theirs that counts from now on.
+    const changed = JSON.parse(whole) as Record<Name, { email: string }>;
+    changed.dan.email = mailOf("ann");
+    await write("profiles.new", JSON.stringify(changed));
+    await rename(join(folder, "profiles.new"), path);
+    await expect.poll(who, { interval: 500 }).toBe(mailOf("ann"));
+    await writeFile(path, whole);
+    await expect.poll(who, { interval: 500 }).toBe(mailOf("dan"));
+    await dan.close();
   });
 });

@@ -337,6 +337,40 @@ describe("what is kept ready for callers", () => {
     expect(closed("ann")).toBe(1);
   });
 
+  it("is made anew within a second of a change of what it is made of, and not cut short", async () => {
+    let stamp = "first";
+    const front = { ...place.front, stampOf: async () => stamp };
+    const own = createCallers({ front, now: clock }, LIMITS);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = own.find(from("ann"), () => promise);
+    const first = await own.find(from("ann"), async (work) => work);
+    stamp = "second";
+    expect(await own.find(from("ann"), async (work) => work)).toBe(first);
+    clock.advance(1000);
+    const [one, two] = await Promise.all([1, 2].map(() => own.find(from("ann"), async (w) => w)));
+    expect(one).not.toBe(first);
+    expect(two).toBe(one);
+    expect([place.opened, own.count()]).toEqual([["ann", "ann"], 1]);
+    resolve();
+    await slow;
+    expect(await own.find(from("ann"), async (work) => work)).toBe(one);
+    await own.close();
+  });
+
+  it("is what it was while nobody can tell what has become of it", async () => {
+    let isBroken = false;
+    const stampOf = async (): Promise<string> => {
+      if (isBroken) throw new Error("half written");
+      return "whole";
+    };
+    const own = createCallers({ front: { ...place.front, stampOf }, now: clock }, LIMITS);
+    const first = await own.find(from("ann"), async (work) => work);
+    isBroken = true;
+    clock.advance(1000);
+    expect(await own.find(from("ann"), async (work) => work)).toBe(first);
+    await own.close();
+  });
+
   it("is closed with the server, all of it", async () => {
     await Promise.all([use("ann"), use("bob")]);
     await callers.close();

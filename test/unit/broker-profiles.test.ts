@@ -56,6 +56,24 @@ const refusalOf = async (act: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Problem ? error.message : `no problem: ${String(error)}`),
   );
 
+describe("the stamp of a profile", () => {
+  it("differs after each login, whichever the secret, and tells nothing of it", async () => {
+    const profiles = profilesWith(none);
+    expect(await profiles.stamp("work")).toBe("");
+    const stamps: string[] = [];
+    for (const apiKey of ["canary-key", "canary-key", "canary-other"]) {
+      // oxlint-disable-next-line no-await-in-loop -- one login after the other
+      await profiles.write(profile(apiKey));
+      // oxlint-disable-next-line no-await-in-loop -- one login after the other
+      stamps.push(await profiles.stamp("work"), await profiles.stamp("work"));
+    }
+    expect(new Set(stamps).size).toBe(3);
+    expect(stamps.join("")).not.toContain("canary");
+    await profiles.remove("work");
+    expect(await profiles.stamp("work")).toBe("");
+  });
+});
+
 describe("a profile without a keychain", () => {
   it("C-38 is kept sealed in a file of the owner's alone, and it is told why", async () => {
     const kept = await profilesWith(none).write(profile());

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createLog } from "../../kit/log.ts";
+import type { Caller } from "../../mcp/http/gate.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "../../mcp/http.ts";
 import { SECRETS_PATH } from "../../mcp/http/secret-pages.ts";
 import { createShared, type Shared } from "../compose.ts";
@@ -12,7 +13,7 @@ import { untilEnded } from "../ended.ts";
 import { type Entrance, openEntrance } from "../http-gate.ts";
 import type { Io } from "../io.ts";
 import { openFor } from "../people.ts";
-import { withProfile } from "../profile.ts";
+import { stampOfProfile, withProfile } from "../profile.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { type Address, mcpListener, platformListener, serve } from "../serve.ts";
 
@@ -104,7 +105,15 @@ const mcpAt = async (
   const gate = entrance.gateAt(mcpUrl);
   const secrets = await openSecretPages(shared, { base, mcpUrl, gate, entrance });
   const open = openFor(shared, entrance, secrets.pages);
-  const front = { settings: config.mcp, version: io.version, log, open };
+  const front = {
+    settings: config.mcp,
+    version: io.version,
+    log,
+    open,
+    ...(entrance.identityOf === undefined
+      ? { stampOf: ({ profile }: Caller) => stampOfProfile(config, profile) }
+      : {}),
+  };
   return { server: createHttp(front, { ...acceptedBy(config, address), gate }), secrets };
 };
 

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { type Clock, MINUTE } from "../../kit/clock.ts";
+import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import { errorFields } from "../../kit/log.ts";
 import { type Caller, callerOf } from "./gate.ts";
 import type { Front, Needs } from "../needs.ts";
@@ -23,16 +23,22 @@ export type Callers = {
 type Ready = { needs: Needs; work: Work };
 type Kept = {
   ready: Promise<Ready>;
+  /** What it was made of, and when that was last looked at. */
+  stamp: string;
+  lookedAt: number;
   /** Requests under way: what is in use is not closed, only forgotten. */
   uses: number;
   forgotten: boolean;
 };
 
+/** How long a caller may go on with what has been replaced: a profile's new credential holds after that. */
+const LOOK_EVERY_MS = SECOND;
+
 export type CallersNeeds = { front: Front; now: Clock };
 
 /** Each caller's own credential, session with the platform, and everything built on them: made once, closed when idle. */
 export const createCallers = (
-  { front: { open, log }, now }: CallersNeeds,
+  { front: { open, stampOf, log }, now }: CallersNeeds,
   { most, idleMs }: CallerLimits = CALLER_LIMITS,
 ): Callers => {
   const closing = new Set<Promise<void>>();
@@ -61,8 +67,9 @@ export const createCallers = (
   });
   const timer = setInterval(() => kept.purgeStale(), MINUTE).unref();
 
-  const make = (caller: Caller): Kept => {
-    const one: Kept = { ready: prepared(open, caller), uses: 0, forgotten: false };
+  const make = (caller: Caller, stamp: string): Kept => {
+    const ready = prepared(open, caller);
+    const one: Kept = { ready, stamp, lookedAt: now(), uses: 0, forgotten: false };
     kept.set(caller.id, one);
     one.ready.catch(() => {
       // What could not be opened may be open to the next request.
@@ -71,11 +78,32 @@ export const createCallers = (
     return one;
   };
 
+  /** What a caller's work is made of by now. While that cannot be read, it is what it was. */
+  const look = async (caller: Caller): Promise<string> => {
+    try {
+      return (await stampOf?.(caller)) ?? "";
+    } catch (error) {
+      log.warn("caller.unread", errorFields(error));
+      return kept.peek(caller.id)?.stamp ?? "";
+    }
+  };
+
+  /** What is kept for a caller, in use: nobody closes it before it is released. */
+  const take = async (caller: Caller): Promise<Kept> => {
+    const known = kept.get(caller.id);
+    const isFresh = known !== undefined && now() - known.lookedAt < LOOK_EVERY_MS;
+    const stamp = isFresh ? known.stamp : await look(caller);
+    const still = kept.get(caller.id);
+    const one = still?.stamp === stamp ? still : make(caller, stamp);
+    if (!isFresh) one.lookedAt = now();
+    one.uses += 1;
+    return one;
+  };
+
   return {
     async find(asking, use) {
       const caller = callerOf(asking);
-      const one = kept.get(caller.id) ?? make(caller);
-      one.uses += 1;
+      const one = await take(caller);
       try {
         const { work } = await one.ready;
         return await use(work, caller);
