@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { Problem } from "../contract/errors.ts";
+import { systemClock } from "../kit/clock.ts";
 import { isLoopback } from "../kit/network.ts";
 import { createBearerGate } from "../mcp/http/bearer.ts";
 import { type Gate, openGate, ownCaller } from "../mcp/http/gate.ts";
@@ -83,7 +84,15 @@ const issuerEntrance = async (shared: Shared, issuer: IssuerSettings): Promise<E
     auth: "issuer",
     gateAt(resource) {
       const whom = { issuer: url, audience: audience ?? resource.href };
-      const verify = verifyIssued({ ...whom, client, profileOf, key, fetch });
+      const verify = verifyIssued({
+        ...whom,
+        client,
+        profileOf,
+        key,
+        fetch,
+        now: systemClock,
+        log,
+      });
       return createBearerGate({ verify, resource, issuers: [url], log });
     },
   };

@@ -1,10 +1,12 @@
 import { generateKeyPair, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { SECOND, systemClock } from "../../src/kit/clock.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { createBearerGate } from "../../src/mcp/http/bearer.ts";
 import type { Gate } from "../../src/mcp/http/gate.ts";
 import { type IssuerNeeds, verifyIssued } from "../../src/mcp/http/issuer.ts";
+import { fakeClock } from "../support/clock.ts";
 import { CLIENT, type Issuer, startIssuer } from "../support/issuer.ts";
 
 const RESOURCE = "https://mcp.example/mcp";
@@ -24,6 +26,8 @@ const gateOf = (more: Partial<IssuerNeeds> = {}, log = silentLog): Gate => {
     profileOf: async (subject) => (subject === "subject-1" ? "ann" : undefined),
     key: KEY,
     fetch,
+    now: systemClock,
+    log,
     ...more,
   });
   return createBearerGate({ verify, resource: new URL(RESOURCE), issuers: [issuer.issuer], log });
@@ -212,6 +216,41 @@ describe("an issuer", () => {
       expect(asked.filter((url) => !url.includes("/.well-known/"))).toEqual([]);
     },
   );
+
+  it.each([
+    ["when it is first asked", 0],
+    ["when its keys are due", 3],
+  ])("that does not answer %s keeps nobody waiting but the first", async (_when, answers) => {
+    const clock = fakeClock(new Date().toISOString());
+    const lines: string[] = [];
+    const log = createLog("info", (line) => lines.push(line));
+    let asked = 0;
+    let isAway = true;
+    const fetchOf: typeof fetch = async (...request) => {
+      asked += 1;
+      if (isAway && asked > answers) throw new TypeError("fetch failed");
+      return fetch(...request);
+    };
+    const gate = gateOf({ fetch: fetchOf, now: clock }, log);
+    const token = await issuer.token(RESOURCE);
+    const before = answers + 1;
+    for (let tries = 0; tries < 5; tries++) {
+      const refused = await refusal(gate, token);
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"]);
+      expect(await refused.text()).toContain("the server that gives tokens does not answer");
+    }
+    expect(asked).toBe(before);
+    expect(lines.filter((line) => line.includes("issuer.away"))).toHaveLength(1);
+    clock.advance(10 * SECOND);
+    expect((await refusal(gate, token)).status).toBe(503);
+    expect(asked).toBe(before + 1);
+    isAway = false;
+    expect((await refusal(gate, token)).status).toBe(503);
+    clock.advance(10 * SECOND);
+    expect(await admit(gate, token)).toMatchObject({ scopes: ["read", "write"] });
+    expect(lines.join("")).toContain("issuer.back");
+    expect(lines.join("")).not.toContain(token);
+  });
 
   it("that describes itself as another is not believed", async () => {
     const lines: string[] = [];

@@ -7,6 +7,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "../../kit/log.ts";
 import { admitted, type Caller, type Gate } from "./gate.ts";
+import { IssuerAway } from "./issuer-fetch.ts";
 
 /** Who bears a token, and until when, in seconds since the epoch; `Infinity` where it does not end. */
 export type Bearer = Caller & { expiresAt: number };
@@ -49,9 +50,12 @@ const shown = ({ method }: Request, document: object): Response => {
   return method === "HEAD" ? new Response(null, response) : response;
 };
 
-const unavailable = (): Response =>
+const unavailable = (why = ""): Response =>
   Response.json(
-    { error: "temporarily_unavailable", error_description: "The token cannot be checked now." },
+    {
+      error: "temporarily_unavailable",
+      error_description: `The token cannot be checked now${why}; try again in ${RETRY_SECONDS} seconds.`,
+    },
     { status: 503, headers: { "Retry-After": String(RETRY_SECONDS) } },
   );
 
@@ -90,6 +94,10 @@ export const createBearerGate = ({ verify, resource, issuers, log }: BearerNeeds
         requiredScopes: FIRST_SCOPES,
         resourceMetadataUrl,
       });
+    }
+    // It was logged when it began.
+    if (error instanceof IssuerAway) {
+      return unavailable(", since the server that gives tokens does not answer");
     }
     log.error("gate.failed", errorFields(error));
     return unavailable();

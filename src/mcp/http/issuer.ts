@@ -7,13 +7,15 @@ import {
   jwtVerify,
 } from "jose";
 import { z } from "zod";
-import { MINUTE, SECOND } from "../../kit/clock.ts";
+import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import { lazily } from "../../kit/lazily.ts";
+import type { Log } from "../../kit/log.ts";
 import { isGuarded } from "../../kit/network.ts";
 import type { Secret } from "../../kit/secret.ts";
 import type { Bearer, Verify } from "./bearer.ts";
 import { callerId, SCOPES, type Scope } from "./gate.ts";
 import { createIntrospection } from "./introspection.ts";
+import { createIssuerFetch } from "./issuer-fetch.ts";
 
 /** Another's authorization server, whose tokens are taken. */
 export type IssuerNeeds = {
@@ -28,6 +30,8 @@ export type IssuerNeeds = {
   /** Makes callers' ids. */
   key: Buffer;
   fetch: typeof globalThis.fetch;
+  now: Clock;
+  log: Log;
 };
 
 const TIMEOUT_MS = 5 * SECOND;
@@ -154,7 +158,8 @@ const createRead = async (needs: IssuerNeeds): Promise<Read> => {
 /** Verifies tokens of an issuer: signed ones by its keys, others by asking it. It is found when a token first comes. */
 export const verifyIssued = (needs: IssuerNeeds): Verify => {
   const { issuer, profileOf, key } = needs;
-  const reader = lazily(() => createRead(needs));
+  const fetch = createIssuerFetch(needs);
+  const reader = lazily(() => createRead({ ...needs, fetch }));
   return async (token): Promise<Bearer | "invalid" | "stranger"> => {
     const claims = await (await reader())(token);
     if (typeof claims?.sub !== "string") return "invalid";
