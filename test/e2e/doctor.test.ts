@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { startIssuer } from "../support/issuer.ts";
 
 const PASSWORD = "canary-password";
 
@@ -193,5 +194,45 @@ describe("doctor", () => {
   it("finds a profile that is not there", async () => {
     const { faults } = await doctor({ RECEIVABLES_PROFILE: "nobodys" });
     expect(faults).toEqual(["profile"]);
+  });
+
+  it("C-83 finds what is wrong with the file of tokens for HTTP, and says nothing of them", async () => {
+    const path = join(folder, "tokens");
+    const settings = { RECEIVABLES_HTTP_TOKENS_FILE: path };
+    const good = `${"canary-token-".padEnd(40, "x")} default read\n`;
+    await writeFile(path, good, { mode: 0o600 });
+    const fine = await doctor(settings);
+    expect(fine.checks.at(-1)).toEqual({
+      check: "http_tokens",
+      ok: true,
+      found: `${path} has 1 good tokens`,
+    });
+    await writeFile(path, `${good}canary-short default read\n`);
+    const { faults, all } = await doctor(settings);
+    expect([faults, all[0]?.found]).toEqual([["http_tokens"], expect.stringContaining("line 2")]);
+  });
+
+  it("C-83 finds whether the issuer of tokens is there, and whose they would be", async () => {
+    const issuer = await startIssuer();
+    const profiles = join(folder, "profiles.json");
+    await writeFile(profiles, '{"ann": {"subjects": ["subject-1"]}}', { mode: 0o600 });
+    const settings = {
+      RECEIVABLES_OAUTH_ISSUER: issuer.issuer,
+      RECEIVABLES_PROFILES_FILE: profiles,
+    };
+    const fine = await doctor(settings);
+    expect(fine.faults).toEqual([]);
+    expect(fine.checks.slice(-2)).toEqual([
+      expect.objectContaining({
+        check: "issuer",
+        found: expect.stringContaining("1 signing keys"),
+      }),
+      expect.objectContaining({ check: "issuer_subjects", ok: true }),
+    ]);
+    await writeFile(profiles, "{}");
+    expect((await doctor(settings)).faults).toEqual(["issuer_subjects"]);
+    issuer.down(true);
+    expect((await doctor(settings)).faults).toEqual(["issuer", "issuer_subjects"]);
+    await issuer.close();
   });
 });

@@ -5,6 +5,7 @@ import { addresses } from "../address-checks.ts";
 import { type Check, fault, fine } from "../checks.ts";
 import { type Config, settings } from "../config.ts";
 import type { Io } from "../io.ts";
+import { httpChecks } from "../http-checks.ts";
 import { platformChecks, refusedTools } from "../platform-checks.ts";
 import { storedProfiles, withProfile, writtenProfiles } from "../profile.ts";
 
@@ -66,7 +67,7 @@ export const doctor = async ({ config: given, print, tell }: Io): Promise<void> 
   const { checks: more, rights } = reachable
     ? await platformChecks(config)
     : { checks: [], rights: [] };
-  const all = [...checks, ...more];
+  const all = [...checks, ...more, ...(await httpChecks(given))];
   for (const { check, ok, found, hint } of all) {
     tell(`${ok ? "ok   " : "FAULT"} ${check.padEnd(14)} ${found}`);
     if (hint !== undefined) tell(`      ${"".padEnd(14)} ${hint}`);

@@ -74,9 +74,11 @@ const placesOf = (issuer: string): string[] => {
   ];
 };
 
+type Asking = Pick<IssuerNeeds, "issuer" | "fetch">;
+
 const metadataAt = async (
   place: string,
-  { issuer, fetch }: IssuerNeeds,
+  { issuer, fetch }: Asking,
 ): Promise<Metadata | undefined> => {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(place, { signal, redirect: "error" });
@@ -94,7 +96,7 @@ const metadataAt = async (
   return metadata;
 };
 
-const discover = async (needs: IssuerNeeds): Promise<Metadata> => {
+const discover = async (needs: Asking): Promise<Metadata> => {
   const { issuer } = needs;
   for (const place of placesOf(issuer)) {
     // oxlint-disable-next-line no-await-in-loop -- the first that there is
@@ -102,6 +104,22 @@ const discover = async (needs: IssuerNeeds): Promise<Metadata> => {
     if (metadata !== undefined) return metadata;
   }
   throw new Error(`${issuer} does not describe itself at any of ${placesOf(issuer).join(", ")}`);
+};
+
+const Keys = z.object({ keys: z.array(z.unknown()).min(1) });
+
+/** What an issuer has by which tokens are checked: how many keys, and whether it can be asked. Throws what is wrong. */
+export const checkIssuer = async (
+  needs: Asking,
+): Promise<{ keys: number | undefined; introspects: boolean }> => {
+  const { jwks_uri: place, introspection_endpoint } = await discover(needs);
+  const introspects = introspection_endpoint !== undefined;
+  if (place === undefined) return { keys: undefined, introspects };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const answer = await needs.fetch(place, { signal, redirect: "error" });
+  const { data } = Keys.safeParse(answer.ok ? await answer.json() : undefined);
+  if (data === undefined) throw new Error(`${place} answers ${answer.status} and no keys`);
+  return { keys: data.keys.length, introspects };
 };
 
 /** What a token says of its owner, once it is known to be good. */

@@ -1,0 +1,78 @@
+import { access } from "node:fs/promises";
+import { Problem } from "../contract/errors.ts";
+import { silentLog } from "../kit/log.ts";
+import { type Check, fault, fine } from "./checks.ts";
+import type { Config, IssuerSettings } from "./config.ts";
+import { folderOf } from "./folder.ts";
+import { isProfile } from "./profile.ts";
+import { openSubjects } from "./subjects.ts";
+import { openTokensFile } from "./tokens-file.ts";
+
+/** What an act found, or why it found nothing. */
+const tried = async (check: string, hint: string, act: () => Promise<string>): Promise<Check> => {
+  try {
+    return fine(check, await act());
+  } catch (error) {
+    return fault(check, error instanceof Error ? error.message : String(error), hint);
+  }
+};
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+const tokensChecks = async (config: Config): Promise<Check[]> => {
+  const { auth, tokensFile } = config.http;
+  const path = tokensFile ?? folderOf(config.dataFolder).httpTokens;
+  // The one in the data folder is made at the first start.
+  if (tokensFile === undefined && !(await exists(path))) return [];
+  if ((auth ?? "static") !== "static" || (auth === undefined && config.issuer !== undefined)) {
+    return [];
+  }
+  const hint = "Correct the file: one line per token, as TOKEN PROFILE SCOPES, and mode 0600.";
+  const known = (name: string): Promise<boolean> => isProfile(config, name);
+  return [
+    await tried("http_tokens", hint, async () => {
+      const tokens = await openTokensFile({ path, isProfile: known, log: silentLog });
+      return `${path} has ${(await tokens()).length} good tokens`;
+    }),
+  ];
+};
+
+const issuerChecks = async (config: Config, issuer: IssuerSettings): Promise<Check[]> => {
+  const { checkIssuer } = await import("../mcp/http/issuer.ts");
+  const canAsk = issuer.clientId !== undefined;
+  return [
+    await tried(
+      "issuer",
+      "Check RECEIVABLES_OAUTH_ISSUER, which must be as the issuer names itself, and the way there.",
+      async () => {
+        const { keys, introspects } = await checkIssuer({ issuer: issuer.url, fetch });
+        if (keys === undefined && !(introspects && canAsk)) {
+          throw new Problem(
+            "invalid_request",
+            `${issuer.url} names no keys, and it is not asked about tokens without RECEIVABLES_OAUTH_CLIENT_ID.`,
+          );
+        }
+        const signed = keys === undefined ? "it is asked about tokens" : `${keys} signing keys`;
+        return `${issuer.url} describes itself: ${signed}`;
+      },
+    ),
+    await tried("issuer_subjects", "Name people's subjects in the file of profiles.", async () => {
+      await openSubjects(config);
+      return "the file of profiles names whose tokens are taken";
+    }),
+  ];
+};
+
+/** Whether people could come in over HTTP, as far as settings say how. */
+export const httpChecks = async (config: Config): Promise<Check[]> => {
+  const { auth } = config.http;
+  const usesIssuer = config.issuer !== undefined && (auth ?? "issuer") === "issuer";
+  return [
+    ...(await tokensChecks(config)),
+    ...(usesIssuer && config.issuer !== undefined ? await issuerChecks(config, config.issuer) : []),
+  ];
+};
