@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Client } from "@modelcontextprotocol/client";
+import { type Client, UnauthorizedError } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
-import { connectNew, connectOld } from "../support/oauth-host.ts";
+import { codeFrom, connectNew, connectOld } from "../support/oauth-host.ts";
 import { type Database, dialects } from "../support/stores.ts";
 
 const PASSWORD = "correct horse battery staple";
@@ -101,6 +101,30 @@ for (const dialect of dialects) {
       const answer = await client.callTool({ name: "users_profile", arguments: {} });
       expect(JSON.stringify(answer.structuredContent)).toContain(emailOf("ann"));
       await client.close();
+    });
+
+    it("C-62 and again when a tool needs more, without losing what they had", async () => {
+      for (const mode of ["auto", "legacy"] as const) {
+        const { client, host, transport } = await connectNew(mcpUrl, loginOf("ann"), { mode });
+        expect(host.tokens().scope.split(" ")).not.toContain("write");
+        const code = `STEP_${mode}`;
+        const call = {
+          name: "departments_create",
+          arguments: { code, description: code },
+        };
+        await expect(client.callTool(call)).rejects.toThrow(UnauthorizedError);
+        expect(new URL(host.asked()).searchParams.get("scope")?.split(" ")).toEqual(
+          expect.arrayContaining(["read", "admin"]),
+        );
+        const granted = await codeFrom(host.asked(), loginOf("ann"));
+        await transport.finishAuth(
+          new URLSearchParams({ code: granted, iss: new URL(mcpUrl).origin }),
+        );
+        const made = await client.callTool(call);
+        expect(made.structuredContent, JSON.stringify(made)).toMatchObject({ code });
+        expect(await whoIs(client)).toContain(emailOf("ann"));
+        await client.close();
+      }
     });
 
     it("each with their own rights, at the same time", async () => {
