@@ -32,14 +32,16 @@ describe("every tool, by the official inspector", () => {
   });
   afterAll(() => at.close());
 
-  // A process and a connection for each call are what the inspector costs: each door in one era, and each era once.
   it.each([
     ["stdio", "modern"],
+    ["stdio", "legacy"],
+    ["HTTP", "modern"],
     ["HTTP", "legacy"],
   ])(
     "C-80 each does what it says (%s, %s)",
     async (door, era) => {
-      const tenant: Tenant = { at, tenantId: era, admin: await at.tenant(era) };
+      const tenantId = `${door}-${era}`.toLowerCase();
+      const tenant: Tenant = { at, tenantId, admin: await at.tenant(tenantId) };
       const broker = await brokerOn(tenant);
       const open = DOORS.find(([name]) => name === door)?.[1];
       if (open === undefined) throw new Error(`no door ${door}`);
