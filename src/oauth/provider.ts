@@ -11,7 +11,7 @@ import { checkClient } from "./clients.ts";
 import type { FetchDocument } from "./documents.ts";
 import { providerKeys } from "./keys.ts";
 import type { People } from "./people.ts";
-import { SCOPES } from "./scopes.ts";
+import { ASKED, EVERY_SCOPE } from "./scopes.ts";
 
 /** How long things are good, in milliseconds. */
 export const LIVES = {
@@ -84,7 +84,7 @@ const features = (needs: ProviderNeeds): NonNullable<Configuration["features"]> 
     getResourceServerInfo(_context, asked) {
       if (withoutSlash(asked) !== needs.resource) throw new errors.InvalidTarget();
       return {
-        scope: Object.keys(SCOPES).join(" "),
+        scope: EVERY_SCOPE,
         audience: needs.resource,
         accessTokenFormat: "opaque",
         accessTokenTTL: seconds(LIVES.accessToken),
@@ -132,7 +132,8 @@ const configuration = (needs: ProviderNeeds): Configuration => {
     jwks: { keys: [signing] },
     enabledJWA: { idTokenSigningAlgValues: ["EdDSA"] },
     responseTypes: ["code"],
-    scopes: [...Object.keys(SCOPES), "offline_access"],
+    scopes: [...EVERY_SCOPE.split(" "), "offline_access"],
+    extraParams: [ASKED],
     routes: {
       authorization: PATHS.authorization,
       token: PATHS.token,

@@ -15,7 +15,7 @@ import { createPeople } from "./people.ts";
 import { createProvider, LIVES, PATHS } from "./provider.ts";
 import { createRecords, type Storage } from "./records.ts";
 import type { Refusal } from "./refusal.ts";
-import { type Scope, scopesIn } from "./scopes.ts";
+import { EVERY_SCOPE, offerEvery, type Scope, scopesIn } from "./scopes.ts";
 import { createSignIn } from "./sign-in.ts";
 import { endedPage } from "./sign-in-pages.ts";
 
@@ -127,7 +127,7 @@ const correctMetadata = ({ provider }: ReturnType<typeof partsOf>): void => {
     await next();
     const { body } = context;
     if (typeof body !== "object" || body === null || !("scopes_supported" in body)) return;
-    body.scopes_supported = [...scopesIn("read write admin"), "offline_access"];
+    body.scopes_supported = [...scopesIn(EVERY_SCOPE), "offline_access"];
   });
 };
 
@@ -145,10 +145,7 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
   const addressed = (incoming: IncomingMessage, path: string, url: URL): void => {
     incoming.headers["x-forwarded-host"] = issuer.host;
     incoming.headers["x-forwarded-proto"] = issuer.protocol.replace(":", "");
-    // Who asks for nothing in particular is given what changes nothing.
-    if (path === PATHS.authorization && !url.searchParams.has("scope")) {
-      url.searchParams.set("scope", "read" satisfies Scope);
-    }
+    if (path === PATHS.authorization) offerEvery(url.searchParams);
     incoming.url = path + url.search;
     Object.assign(incoming, { originalUrl: prefix + path + url.search });
   };

@@ -103,10 +103,13 @@ const tenantChoice = (tenants: readonly Tenant[], chosen: string | undefined): H
   </fieldset>`;
 };
 
-const scopeChoice = (asked: readonly Scope[], chosen: readonly Scope[]): Html =>
+const scopeChoice = (offered: readonly Scope[], chosen: readonly Scope[]): Html =>
   html`<fieldset class="choices">
     <legend>What it may do</legend>
-    ${asked.map(
+    <p class="hint">
+      What it asks for is ticked. Many programs ask once, so tick what they shall do.
+    </p>
+    ${offered.map(
       (scope) =>
         html`<label>
           <input
@@ -155,13 +158,13 @@ export type ConsentPage = Common & {
   email: string;
   tenants: readonly Tenant[];
   tenant?: string | undefined;
-  asked: readonly Scope[];
+  offered: readonly Scope[];
   chosen: readonly Scope[];
   status?: number;
 };
 
 export const consentPage = (shown: ConsentPage): Sent => {
-  const { uid, form, face, alert, email, tenants, tenant, asked, chosen, status } = shown;
+  const { uid, form, face, alert, email, tenants, tenant, offered, chosen, status } = shown;
   const care =
     face.returnsTo === undefined
       ? "Allow it only if you have just started it on this computer. "
@@ -170,7 +173,7 @@ export const consentPage = (shown: ConsentPage): Sent => {
     <p class="lead">It would act with your own rights, and only as far as you allow here.</p>
     ${alertOf(alert)} ${factsOf(face, email, tenants)}
     <form method="post" action="${uid}">
-      ${hidden(form)} ${tenantChoice(tenants, tenant)} ${scopeChoice(asked, chosen)}
+      ${hidden(form)} ${tenantChoice(tenants, tenant)} ${scopeChoice(offered, chosen)}
       <div class="actions">
         <button class="primary" name="action" value="allow">Allow</button>
         <button class="quiet" name="action" value="cancel" formnovalidate>Cancel</button>

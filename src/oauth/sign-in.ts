@@ -12,7 +12,7 @@ import type { People, Person, SignedIn, Tenant } from "./people.ts";
 import { LIVES } from "./provider.ts";
 import type { Records } from "./records.ts";
 import { keyRefusal, signInRefusal, tooOften } from "./refusal.ts";
-import { type Scope, scopesIn } from "./scopes.ts";
+import { ASKED, type Scope, scopesIn } from "./scopes.ts";
 import { consentPage, endedPage, type Face, signInPage } from "./sign-in-pages.ts";
 
 type Details = Awaited<ReturnType<Provider["interactionDetails"]>>;
@@ -35,7 +35,14 @@ export type SignInNeeds = {
 type Progress = Omit<SignedIn, "token"> & { token: string };
 
 /** One request within a sign-in. */
-type Step = { exchange: Exchange; details: Details; client: Client; asked: Scope[] };
+type Step = {
+  exchange: Exchange;
+  details: Details;
+  client: Client;
+  /** What the person may allow, and what of it the client asked for. */
+  offered: Scope[];
+  asked: Scope[];
+};
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
@@ -89,11 +96,10 @@ export const createSignIn = (needs: SignInNeeds) => {
     { email, tenants }: SignedIn,
     more: { alert?: string; status?: number; chosen?: Scope[]; tenant?: string } = {},
   ): void => {
-    const { asked } = step;
-    send(
-      step.exchange,
-      consentPage({ ...common(step), email, tenants, asked, chosen: asked, ...more }),
-    );
+    const { offered, asked } = step;
+    // Whatever is changed is looked at too, and hosts that come back for more may name that alone.
+    const chosen = offered.filter((scope) => scope === "read" || asked.includes(scope));
+    send(step.exchange, consentPage({ ...common(step), email, tenants, offered, chosen, ...more }));
   };
 
   /** Back to the client, by way of the provider. */
@@ -146,13 +152,13 @@ export const createSignIn = (needs: SignInNeeds) => {
   };
 
   const makeGrant = async (step: Step, personId: string, chosen: Scope[]): Promise<string> => {
-    const { client, details, asked } = step;
+    const { client, details, offered } = step;
     const grant = new provider.Grant({ accountId: personId, clientId: client.clientId });
     const names = text(details.params["scope"]).split(" ");
     const granted = [...chosen, ...(names.includes("offline_access") ? ["offline_access"] : [])];
     grant.addOIDCScope(granted.join(" "));
     grant.addResourceScope(resourceOf(step), chosen.join(" "));
-    const refused = asked.filter((scope) => !chosen.includes(scope));
+    const refused = offered.filter((scope) => !chosen.includes(scope));
     if (refused.length > 0) grant.rejectResourceScope(resourceOf(step), refused.join(" "));
     return grant.save();
   };
@@ -180,11 +186,11 @@ export const createSignIn = (needs: SignInNeeds) => {
   };
 
   const allow = async (step: Step, form: URLSearchParams): Promise<void> => {
-    const { details, asked, exchange } = step;
+    const { details, offered, exchange } = step;
     const progress = await progressOf(details);
     if (progress === undefined) return showSignIn(step, "");
     const tenant = progress.tenants.find(({ id }) => id === form.get("tenant"));
-    const chosen = asked.filter((scope) => form.getAll("scope").includes(scope));
+    const chosen = offered.filter((scope) => form.getAll("scope").includes(scope));
     const kept = { chosen, ...(tenant === undefined ? {} : { tenant: tenant.id }) };
     if (tenant === undefined || chosen.length === 0) {
       const alert =
@@ -221,7 +227,9 @@ export const createSignIn = (needs: SignInNeeds) => {
     if (details === undefined || details.result !== undefined) return undefined;
     const client = await provider.Client.find(text(details.params["client_id"]));
     if (client === undefined) return undefined;
-    return { exchange, details, client, asked: scopesIn(details.params["scope"]) };
+    const offered = scopesIn(details.params["scope"]);
+    const asked = scopesIn(details.params[ASKED] ?? details.params["scope"]);
+    return { exchange, details, client, offered, asked };
   };
 
   const act = async (step: Step, form: URLSearchParams): Promise<void> => {
@@ -245,7 +253,7 @@ export const createSignIn = (needs: SignInNeeds) => {
     const { incoming, url } = exchange;
     const step = await begin(exchange);
     if (step === undefined) return send(exchange, endedPage(GONE));
-    if (step.asked.length === 0) {
+    if (step.offered.length === 0) {
       return finish(step, {
         error: "invalid_scope",
         error_description: "Ask for read, write or admin.",

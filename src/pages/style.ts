@@ -65,6 +65,7 @@ button.link {
 .facts code { user-select: all; }
 .facts dd small { display: block; color: var(--soft); }
 fieldset { margin: 0 0 1rem; padding: 0; border: 0; min-width: 0; }
+.choices .hint { margin: -0.1rem 0 0.5rem; color: var(--soft); font-size: 0.875rem; }
 .choices label { display: flex; gap: 0.65rem; align-items: baseline; padding: 0.6rem 0.75rem; border: 1px solid var(--line); border-radius: 0.6rem; cursor: pointer; }
 .choices label + label { margin-top: 0.5rem; }
 .choices label:has(:checked) { border-color: var(--accent); background: var(--tint); }

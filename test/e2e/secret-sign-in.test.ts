@@ -7,7 +7,7 @@ import { type Ready, runCli, type Running, startCli, whenReady } from "../suppor
 import { connectNew } from "../support/oauth-host.ts";
 
 const PASSWORD = "canary-password";
-const SCOPE = "read write admin";
+const SCOPE = ["read", "write", "admin"];
 const emailOf = (name: string): string => `${name}@acme.example`;
 const loginOf = (name: string) => ({ email: emailOf(name), password: PASSWORD });
 

@@ -103,6 +103,17 @@ for (const dialect of dialects) {
       await client.close();
     });
 
+    it("C-62 and a host that asks once, and for little, may do what the person ticked", async () => {
+      const scope = ["read", "admin"];
+      const { client } = await connectOld(mcpUrl, { ...loginOf("ann"), scope });
+      const made = await client.callTool({
+        name: "departments_create",
+        arguments: { code: "ONCE", description: "Once" },
+      });
+      expect(made.structuredContent, JSON.stringify(made)).toMatchObject({ code: "ONCE" });
+      await client.close();
+    });
+
     it("C-62 and again when a tool needs more, without losing what they had", async () => {
       for (const mode of ["auto", "legacy"] as const) {
         const { client, host, transport } = await connectNew(mcpUrl, loginOf("ann"), { mode });

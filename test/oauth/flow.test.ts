@@ -15,6 +15,12 @@ import {
 } from "../support/oauth.ts";
 import { onEveryStore, type Person, type TestPlatform } from "../support/platform.ts";
 
+/** The scopes that a page has ticked. */
+const ticked = (page: string): string[] =>
+  [...page.matchAll(/<input[^>]*name="scope"[^>]*>/g)].flatMap(([tag]) =>
+    /\schecked\b/.test(tag) ? (/value="(\w+)"/.exec(tag)?.[1] ?? []) : [],
+  );
+
 onEveryStore("the way from a client's question to a token", (at: () => TestPlatform) => {
   let running: Running;
   let ann: Person;
@@ -320,6 +326,23 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const redirect = "http://127.0.0.1:50123/callback";
     const coded = await authorize(running, ann, { client: { ...client, redirect } });
     expect((await redeem(running, coded)).status).toBe(200);
+  });
+
+  it("lets the person allow more than was asked for, since many hosts ask once", async () => {
+    const client = await register(running);
+    const { verifier, challenge } = makePkce();
+    const browser = openBrowser();
+    const first = await browser.open(authorizeUrl(running, client, challenge, { scope: "admin" }));
+    const consent = await signIn(browser, first, ann);
+    expect(ticked(consent.text)).toEqual(["read", "admin"]);
+    const scope = ["read", "write"];
+    const last = await browser.submit(consent, { scope, action: "allow" });
+    const code = new URL(last.url).searchParams.get("code") ?? "";
+    const { body } = await redeem(running, { code, verifier, client });
+    expect(body).toMatchObject({ scope: "read write" });
+    expect(await running.server.verify(body.access_token)).toMatchObject({ scopes: scope });
+    const next = await refresh(running, client, body.refresh_token);
+    expect(await running.server.verify(next.body.access_token)).toMatchObject({ scopes: scope });
   });
 
   it("gives nothing more than the person ticked", async () => {

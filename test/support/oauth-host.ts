@@ -50,19 +50,20 @@ export const hostOf = () => {
   return { provider, asked: () => String(asked), tokens: () => tokens as HostTokens };
 };
 
-/** The person at a host's way in: who they are, their browser, and what they let the host ask for. */
-export type AtHost = Login & { browser?: Browser; scope?: string };
+/** The person at a host's way in: who they are, their browser, and what they tick; what is ticked already without it. */
+export type AtHost = Login & { browser?: Browser; scope?: string[] };
 
 /** The person's part: from the address that a host opens to the code that it gets. */
 export const codeFrom = async (
   url: string,
   { browser = openBrowser(), scope, ...login }: AtHost,
 ): Promise<string> => {
-  const asked = new URL(url);
-  if (scope !== undefined) asked.searchParams.set("scope", scope);
-  const first = await browser.open(asked.href);
+  const first = await browser.open(url);
   const second = await browser.submit(first, { ...login, action: "sign-in" });
-  const last = await browser.submit(second, { action: "allow" });
+  const last = await browser.submit(second, {
+    ...(scope === undefined ? {} : { scope }),
+    action: "allow",
+  });
   const code = new URL(last.url).searchParams.get("code");
   if (code === null) throw new Error(`no code: ${last.status} ${last.text}`);
   return code;

@@ -53,7 +53,7 @@ export const createDemands = (settings: ListSettings): Demands => {
     if (scope === undefined || scopes.includes(scope)) return undefined;
     const error = new OAuthError(
       OAuthErrorCode.InsufficientScope,
-      `This needs the scope ${scope}.`,
+      `This needs the scope ${scope}. Where your host does not ask for it, connect it again and allow it.`,
     );
     return bearerAuthChallengeResponse(error, {
       requiredScopes: [scope],
