@@ -24,6 +24,35 @@ const FRAME = {
 /** Rows as one frame. */
 export const compressed = (rows: Uint8Array): Promise<Buffer> => compress(rows, FRAME);
 
+/** Rows that follow one another, with nothing between the parts yet. */
+export type RowParts = { parts: readonly Uint8Array[]; rowCount: number };
+
+const lengthOf = (parts: readonly Uint8Array[]): number =>
+  parts.reduce((sum, { length }) => sum + length, BETWEEN.length * (parts.length - 1));
+
+const fill = (room: Buffer, parts: readonly Uint8Array[]): void => {
+  let at = 0;
+  for (const part of parts) {
+    if (at > 0) at += BETWEEN.copy(room, at);
+    room.set(part, at);
+    at += part.length;
+  }
+};
+
+/** Makes frames of parts. Its memory is used again: the system gives new memory more slowly than it is filled. */
+export const createCompressor = () => {
+  const spare: Buffer[] = [];
+  return async (parts: readonly Uint8Array[]): Promise<Buffer> => {
+    const length = lengthOf(parts);
+    let room = spare.pop();
+    if (room === undefined || room.length < length) room = Buffer.allocUnsafeSlow(length);
+    fill(room, parts);
+    const frame = await compressed(room.subarray(0, length));
+    spare.push(room);
+    return frame;
+  };
+};
+
 /** The bytes of a chunk's file are not those that were written. */
 export class CorruptChunk extends Error {
   constructor(key: string, what: string) {
@@ -60,14 +89,11 @@ export const rowsBetween = (rows: Buffer, from: number, to: number): Buffer => {
   return rows.subarray(start, end);
 };
 
-const joined = (parts: readonly Uint8Array[]): Buffer =>
-  Buffer.concat(parts.flatMap((part, index) => (index === 0 ? [part] : [BETWEEN, part])));
-
-/** Rows cut and joined to chunks of equal length. */
+/** Rows cut and put together to chunks of equal length. */
 export async function* inChunks(
   rows: AsyncIterable<RowBytes>,
   size = CHUNK_ROWS,
-): AsyncGenerator<RowBytes> {
+): AsyncGenerator<RowParts> {
   let parts: Uint8Array[] = [];
   let count = 0;
   for await (const { bytes, rowCount } of rows) {
@@ -76,7 +102,7 @@ export async function* inChunks(
     while (count + left >= size) {
       const taken = size - count;
       const next = taken === left ? rest.length + BETWEEN.length : startOf(rest, taken);
-      yield { bytes: joined([...parts, rest.subarray(0, next - BETWEEN.length)]), rowCount: size };
+      yield { parts: [...parts, rest.subarray(0, next - BETWEEN.length)], rowCount: size };
       rest = rest.subarray(next);
       left -= taken;
       parts = [];
@@ -86,5 +112,5 @@ export async function* inChunks(
     parts.push(rest);
     count += left;
   }
-  if (count > 0) yield { bytes: joined(parts), rowCount: count };
+  if (count > 0) yield { parts, rowCount: count };
 }

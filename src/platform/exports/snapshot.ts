@@ -3,7 +3,14 @@ import { ahead } from "../../kit/ahead.ts";
 import type { FileStore } from "../files/port.ts";
 import type { RunChunkRow } from "../store/tables.ts";
 import { BETWEEN_ROWS, type RowBytes } from "../store/payments/rows.ts";
-import { compressed, CorruptChunk, decompressed, inChunks, rowsBetween } from "./chunk.ts";
+import {
+  CorruptChunk,
+  createCompressor,
+  decompressed,
+  inChunks,
+  type RowParts,
+  rowsBetween,
+} from "./chunk.ts";
 
 /** A chunk as it was written; its run is not told of it yet. */
 export type Chunk = Omit<RunChunkRow, "tenant_id" | "run_id">;
@@ -25,12 +32,13 @@ export async function* writeSnapshot(
 ): AsyncGenerator<Chunk> {
   let number = 0;
   let first_row = 0;
-  const write = async ({ bytes, rowCount: row_count }: RowBytes): Promise<Chunk> => {
+  const compress = createCompressor();
+  const write = async ({ parts, rowCount: row_count }: RowParts): Promise<Chunk> => {
     const file_key = keyOf(number);
     const place = { number, first_row, row_count, file_key };
     number += 1;
     first_row += row_count;
-    const frame = await compressed(bytes);
+    const frame = await compress(parts);
     const { size: file_size, sha256 } = await files.put(file_key, only(frame), MOST_BYTES);
     return { ...place, file_size, sha256 };
   };
