@@ -1,5 +1,6 @@
 import { type Html, html } from "../pages/html.ts";
 import { page, type Sent } from "../pages/page.ts";
+import { alertOf, signInFields } from "../pages/sign-in-fields.ts";
 import { iso } from "../kit/clock.ts";
 import { type Connection, handleOf } from "./grants.ts";
 import type { Tenant } from "./people.ts";
@@ -9,9 +10,6 @@ import { SCOPES } from "./scopes.ts";
 export type Connected = { tenant: Tenant; connections: readonly Connection[] };
 
 const hidden = (form: string): Html => html`<input type="hidden" name="form" value="${form}" />`;
-
-const alertOf = (text: string | undefined): Html | undefined =>
-  text === undefined ? undefined : html`<p class="alert" role="alert">${text}</p>`;
 
 export type EntryPage = {
   form: string;
@@ -34,31 +32,7 @@ export const entryPage = ({ form, email, platform, alert, ...more }: EntryPage):
       </p>
       ${alertOf(alert)}
       <form method="post" action="account">
-        ${hidden(form)}
-        <div class="field">
-          <label for="email">E-mail address</label>
-          <input
-            id="email"
-            name="email"
-            type="email"
-            autocomplete="username"
-            required
-            maxlength="254"
-            value="${email}"
-            autofocus
-          />
-        </div>
-        <div class="field">
-          <label for="password">Password</label>
-          <input
-            id="password"
-            name="password"
-            type="password"
-            autocomplete="current-password"
-            required
-            maxlength="1024"
-          />
-        </div>
+        ${hidden(form)} ${signInFields({ email, focus: "email" })}
         <div class="actions">
           <button class="primary" name="action" value="sign-in">Show them</button>
         </div>

@@ -1,5 +1,6 @@
 import { type Html, html } from "../pages/html.ts";
 import { page, type Sent } from "../pages/page.ts";
+import { alertOf, signInFields } from "../pages/sign-in-fields.ts";
 import type { Tenant } from "./people.ts";
 import { type Scope, SCOPES } from "./scopes.ts";
 
@@ -14,9 +15,6 @@ export type Face = {
 
 type Common = { uid: string; form: string; face: Face; alert?: string | undefined };
 
-const alertOf = (text: string | undefined): Html | undefined =>
-  text === undefined ? undefined : html`<p class="alert" role="alert">${text}</p>`;
-
 const hidden = (form: string): Html => html`<input type="hidden" name="form" value="${form}" />`;
 
 export type SignInPage = Common & {
@@ -29,7 +27,6 @@ export type SignInPage = Common & {
 
 export const signInPage = (shown: SignInPage): Sent => {
   const { uid, form, face, alert, email, platform, status, headers } = shown;
-  const wrong = alert === undefined ? undefined : html` aria-invalid="true"`;
   const body = html`<h1>Sign in to connect ${face.name}</h1>
     <p class="lead">
       <strong>${face.name}</strong> would like to work with your receivables. Sign in with your
@@ -38,31 +35,7 @@ export const signInPage = (shown: SignInPage): Sent => {
     ${alertOf(alert)}
     <form method="post" action="${uid}">
       ${hidden(form)}
-      <div class="field">
-        <label for="email">E-mail address</label>
-        <input
-          id="email"
-          name="email"
-          type="email"
-          autocomplete="username"
-          required
-          maxlength="254"
-          value="${email}"
-          ${wrong}${email === "" ? html` autofocus` : undefined}
-        />
-      </div>
-      <div class="field">
-        <label for="password">Password</label>
-        <input
-          id="password"
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          required
-          maxlength="1024"
-          ${wrong}${email === "" ? undefined : html` autofocus`}
-        />
-      </div>
+      ${signInFields({ email, refused: alert !== undefined, focus: email === "" ? "email" : "password" })}
       <div class="actions">
         <button class="primary" name="action" value="sign-in">Continue</button>
         <a class="button quiet" href="${uid}/cancel?form=${form}">Cancel</a>

@@ -5,6 +5,7 @@ import type { Log } from "../../kit/log.ts";
 import { Secret } from "../../kit/secret.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Page, page } from "../../pages/page.ts";
+import { alertOf, signInFields } from "../../pages/sign-in-fields.ts";
 import {
   type Kept,
   type OnPage,
@@ -87,9 +88,6 @@ const PROOF = html`<div class="field">
   >
 </div>`;
 
-const alertOf = (text: string | undefined): Html | undefined =>
-  text === undefined ? undefined : html`<p class="alert" role="alert">${text}</p>`;
-
 const offer = (
   { kind, name, expiresAt }: SecretPage & Kept,
   proof: Html | undefined,
@@ -118,33 +116,6 @@ const offer = (
   });
 };
 
-const signIn = (email: string, wrong: Html | undefined): Html =>
-  html`<div class="field">
-      <label for="email">E-mail address</label>
-      <input
-        id="email"
-        name="email"
-        type="email"
-        autocomplete="username"
-        required
-        maxlength="254"
-        value="${email}"
-        ${wrong}
-      />
-    </div>
-    <div class="field">
-      <label for="password">Password</label>
-      <input
-        id="password"
-        name="password"
-        type="password"
-        autocomplete="current-password"
-        required
-        maxlength="1024"
-        ${wrong}
-      />
-    </div>`;
-
 const making = ({ expiresAt }: SecretPage, email = "", refusal?: NoKey): Response => {
   const { message, ...more } = refusal ?? {};
   return sent({
@@ -157,7 +128,7 @@ const making = ({ expiresAt }: SecretPage, email = "", refusal?: NoKey): Respons
       </p>
       ${alertOf(message)} ${facts([["Good until", until(expiresAt)]])}
       <form method="post">
-        ${signIn(email, refusal && html` aria-invalid="true"`)}
+        ${signInFields({ email, refused: refusal !== undefined })}
         <div class="actions"><button class="primary">Make the API key</button></div>
       </form>
       <p class="note">
