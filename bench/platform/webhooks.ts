@@ -14,7 +14,7 @@ import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { deliveries } from "../../src/platform/webhooks/deliver.ts";
 import { addRunEvent } from "../../src/platform/webhooks/events.ts";
 import { createSend } from "../../src/platform/webhooks/send.ts";
-import { createWorker } from "../../src/platform/work/worker.ts";
+import { createWorker } from "../../src/platform/jobs/worker.ts";
 import { type Benchmark, interleaved } from "../measure.ts";
 
 const RECEIVERS = 200;

@@ -49,10 +49,10 @@ import { schedules } from "./services/schedules.ts";
 import { users } from "./services/users.ts";
 import { webhooks } from "./services/webhooks.ts";
 import type { Store } from "./store/port.ts";
-import type { JobKind } from "./work/job.ts";
+import type { JobKind } from "./jobs/job.ts";
 import { deliveries } from "./webhooks/deliver.ts";
 import { createSend } from "./webhooks/send.ts";
-import { createWorker, type Worker } from "./work/worker.ts";
+import { createWorker, type Worker } from "./jobs/worker.ts";
 
 export type PlatformNeeds = {
   store: Store;

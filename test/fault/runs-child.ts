@@ -9,7 +9,7 @@ import { scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import { createWorker } from "../../src/platform/work/worker.ts";
+import { createWorker } from "../../src/platform/jobs/worker.ts";
 
 // Works the exports that are due at the moment argv[2], and kills itself at its argv[3]-th step; 0: never.
 const [now = 0, last = 0] = process.argv.slice(2).map(Number);

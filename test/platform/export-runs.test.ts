@@ -10,7 +10,7 @@ import { diskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { readTenant } from "../../src/platform/store/tenants.ts";
-import { createWorker, type Worker } from "../../src/platform/work/worker.ts";
+import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
 import {
   addPayments,
   everyPayment,

@@ -3,8 +3,8 @@ import { SECOND } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { addJob, removeJob } from "../../src/platform/store/jobs.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import { type Job, type JobKind, LeaseLost } from "../../src/platform/work/job.ts";
-import { createWorker, type Worker } from "../../src/platform/work/worker.ts";
+import { type Job, type JobKind, LeaseLost } from "../../src/platform/jobs/job.ts";
+import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { type Database, dialects } from "../support/stores.ts";
 

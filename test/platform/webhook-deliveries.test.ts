@@ -6,7 +6,7 @@ import { silentLog } from "../../src/kit/log.ts";
 import { createSeal } from "../../src/kit/seal.ts";
 import { deliveries } from "../../src/platform/webhooks/deliver.ts";
 import type { Send } from "../../src/platform/webhooks/send.ts";
-import { createWorker } from "../../src/platform/work/worker.ts";
+import { createWorker } from "../../src/platform/jobs/worker.ts";
 import { WEBHOOKS_PATH } from "../support/export-records.ts";
 import { type Hooked, hooked, LOCAL_HOOKS, runOf } from "../support/hooked.ts";
 import { type TestPlatform, startPlatform } from "../support/platform.ts";

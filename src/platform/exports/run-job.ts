@@ -12,7 +12,7 @@ import { findSchedule } from "../store/schedules.ts";
 import type { ErrorStage, ExportRunRow, ScheduleRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import type { NewId } from "../../kit/ids.ts";
-import type { Job, JobKind } from "../work/job.ts";
+import type { Job, JobKind } from "../jobs/job.ts";
 import { chunkKeys } from "./file-key.ts";
 import { RUN_JOB } from "./schedule-job.ts";
 import { type Chunk, writeSnapshot } from "./snapshot.ts";

@@ -6,7 +6,7 @@ import { addJob } from "../store/jobs.ts";
 import type { Db, Store } from "../store/port.ts";
 import { findSchedule, updateSchedule } from "../store/schedules.ts";
 import type { ScheduleRow } from "../store/tables.ts";
-import type { Job, JobKind } from "../work/job.ts";
+import type { Job, JobKind } from "../jobs/job.ts";
 import { nextSlot } from "./slot.ts";
 
 export const SCHEDULE_JOB = "schedule";

@@ -6,7 +6,7 @@ import type { Seal } from "../../kit/seal.ts";
 import type { Store } from "../store/port.ts";
 import type { WebhookDeliveryRow } from "../store/tables.ts";
 import { findDelivery, recordAttempt } from "../store/webhook-deliveries.ts";
-import type { Job, JobKind } from "../work/job.ts";
+import type { Job, JobKind } from "../jobs/job.ts";
 import { DELIVERY_KIND } from "./events.ts";
 import type { Message, Outcome, Send } from "./send.ts";
 import { createSettle } from "./settle.ts";

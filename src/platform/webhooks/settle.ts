@@ -1,5 +1,5 @@
 import type { Db, Store } from "../store/port.ts";
-import { LeaseLost } from "../work/job.ts";
+import { LeaseLost } from "../jobs/job.ts";
 
 /** Writes how something ended; a LeaseLost must come before anything is written. */
 type Write = (tx: Db) => Promise<void>;

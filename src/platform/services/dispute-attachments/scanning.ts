@@ -6,7 +6,7 @@ import type { Scanner, Verdict } from "../../scan/port.ts";
 import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
 import type { Store } from "../../store/port.ts";
 import type { DisputeAttachmentRow } from "../../store/tables.ts";
-import type { Job, JobKind } from "../../work/job.ts";
+import type { Job, JobKind } from "../../jobs/job.ts";
 import { ATTACHMENT_JOB } from "./job.ts";
 
 export type ScanningNeeds = { store: Store; files: FileStore; scanner: Scanner; log: Log };
