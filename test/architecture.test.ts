@@ -11,6 +11,7 @@ import {
   sources,
   withoutComments,
 } from "./support/sources.ts";
+import { verifies } from "./support/verifies.ts";
 
 /** What each folder may import beside itself. Whatever is not named is refused. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -168,7 +169,8 @@ describe("the outside world is reached from few places", () => {
     expect(used.filter((line) => !isPure(line))).toEqual([]);
   });
 
-  it.each(REACHES)("C-01 $what: only where allowed", ({ word, allowed }) => {
+  verifies("C-01");
+  it.each(REACHES)("$what: only where allowed", ({ word, allowed }) => {
     const users = code.filter(({ text }) => word.test(withoutComments(text)));
     expect(users.map(({ path }) => path).filter((path) => !within(path, allowed))).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { ERRORS, OWN, SHARED } from "../src/contract/errors.ts";
 import { contract, operations } from "../src/contract/index.ts";
 import { argumentShape, type Operation, pathParameters } from "../src/contract/operation.ts";
 import { BUILT_IN_ROLES, isPermission, isScope, PERMISSIONS } from "../src/contract/permissions.ts";
+import { verifies } from "./support/verifies.ts";
 
 /** What the tenant's log calls each operation; where the outcome decides, every name it may give. */
 const AUDIT: Record<string, string | readonly string[]> = {
@@ -88,7 +89,8 @@ describe("the list", () => {
     expect(keys).toEqual(operations.map(({ id }) => id));
   });
 
-  it("CONV-09 speaks of the documented areas and actions on every dispute path", () => {
+  verifies("CONV-09");
+  it("speaks of the documented areas and actions on every dispute path", () => {
     const actions = ["READ", "CREATE", "UPDATE", "DELETE"];
     const words = ["Dispute Management", "Dispute Configuration"].flatMap((area) =>
       actions.map((action) => `${area} : ${action}`),

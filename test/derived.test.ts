@@ -9,6 +9,7 @@ import { Environment } from "../src/bin/environment.ts";
 import { knownToolsets } from "../src/mcp/settings.ts";
 import { toolsets } from "../tools/index.ts";
 import { ROOT } from "./support/sources.ts";
+import { verifies } from "./support/verifies.ts";
 
 const json = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
 
@@ -17,7 +18,8 @@ const manifest = json("manifest.json");
 const names = (list: readonly { name: string }[]): string[] => list.map(({ name }) => name);
 
 describe("derived files", () => {
-  it.each(derived())("C-69 $path is as the code says", ({ is, should }) => {
+  verifies("C-69");
+  it.each(derived())("$path is as the code says", ({ is, should }) => {
     expect(is).toBe(should);
   });
 

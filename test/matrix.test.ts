@@ -22,6 +22,7 @@ import {
 import { connectionOf } from "./support/pdf.ts";
 import { type Records, seed } from "./support/records.ts";
 import { type Arguments, SAMPLES, wire } from "./support/samples.ts";
+import { verifies } from "./support/verifies.ts";
 
 const OWN = "own";
 /** Stands in names, e-mail addresses and descriptions of the other tenant's records, and in nothing of ours. */
@@ -132,7 +133,8 @@ onEveryStore("permission and tenant matrix", (at) => {
       ...samples[variant]?.(given, word),
     });
 
-    it("CONV-08 succeeds with exactly what it asks for, and answers as declared", async () => {
+    verifies("CONV-08");
+    it("succeeds with exactly what it asks for, and answers as declared", async () => {
       const { call, owner } = await holder(operation);
       const reply = await send(call, operation, argumentsIn(await records(OWN, owner)));
       // What an upsert makes is new.
@@ -154,7 +156,8 @@ onEveryStore("permission and tenant matrix", (at) => {
   });
 
   describe.each(permitted)("%s", (_id, operation) => {
-    it("CONV-08 AUTH-06 is refused to whoever has every right but its own", async () => {
+    verifies("CONV-08", "AUTH-06");
+    it("is refused to whoever has every right but its own", async () => {
       const others = PERMISSIONS.filter((permission) => permission !== operation.access);
       const { call } = await whoMay([...others]);
       for (const route of routesOf(operation)) {
@@ -166,7 +169,8 @@ onEveryStore("permission and tenant matrix", (at) => {
       }
     });
 
-    it("CONV-08 is refused to whoever has the right in another tenant alone", async () => {
+    verifies("CONV-08");
+    it("is refused to whoever has the right in another tenant alone", async () => {
       const { call } = await whoMayElsewhere();
       const reply = await send(call, operation, anythingIn(OWN));
       expect(reply.status, reply.text).toBe(403);
@@ -189,7 +193,8 @@ onEveryStore("permission and tenant matrix", (at) => {
   });
 
   describe.each(tenanted)("%s", (_id, operation) => {
-    it("CONV-07 C-35 tells nobody whether a tenant that is closed to them exists", async () => {
+    verifies("CONV-07", "C-35");
+    it("tells nobody whether a tenant that is closed to them exists", async () => {
       const before = await dump(at(), FOREIGN);
       const refusal = async (tenantId: string): Promise<Reply> => {
         const sample = SAMPLES[operation.id]?.[0]?.(theirs, fresh());
@@ -216,7 +221,8 @@ onEveryStore("permission and tenant matrix", (at) => {
   });
 
   describe.each(guarded)("%s", (id, operation) => {
-    it("CONV-06 T-22 C-35 C-36 finds no record of another tenant under the own path, and changes none", async () => {
+    verifies("CONV-06", "T-22", "C-35", "C-36");
+    it("finds no record of another tenant under the own path, and changes none", async () => {
       const before = await dump(at(), FOREIGN);
       const call = isScope(operation.access) ? await at().exportCaller(OWN) : people.admin.call;
       for (const [index, sample] of (SAMPLES[id] ?? []).entries()) {

@@ -20,6 +20,7 @@ import {
 import { connectionOf } from "./support/pdf.ts";
 import { type Records, seed } from "./support/records.ts";
 import { type Arguments, SAMPLES, wire } from "./support/samples.ts";
+import { verifies } from "./support/verifies.ts";
 
 const routesOf = (operation: Operation) => [operation, ...operation.also];
 const routes = operations.flatMap((operation) =>
@@ -195,7 +196,8 @@ describe("what is served and what is documented", () => {
     ({ operation, route }) => operation.body === null || route.method !== "GET",
   );
 
-  it("C-46 serves every route of the document, and none that is not in it", () => {
+  verifies("C-46");
+  it("serves every route of the document, and none that is not in it", () => {
     const served = at.platform.routes
       .filter(({ method }) => method !== "ALL")
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
@@ -206,7 +208,8 @@ describe("what is served and what is documented", () => {
     expect(served.toSorted()).toEqual(documented.toSorted());
   });
 
-  it("C-46 answers every documented route, and refuses its other methods", async () => {
+  verifies("C-46");
+  it("answers every documented route, and refuses its other methods", async () => {
     for (const path of Object.keys(published.paths)) {
       const somewhere = path.replaceAll(/\{\w+\}/g, "start.js");
       const other = await at.call("TRACE_", somewhere);

@@ -1,4 +1,4 @@
-/** What the interface documents demand, one line each, under the id by which some test must cite it. */
+/** One demand of the interface documents, under the id by which a test cites it. */
 export type Requirement = { id: string; section: string; what: string };
 
 type Section = {
@@ -409,6 +409,35 @@ const SECTIONS: Section[] = [
       "T-23": "two scores as the documents name them",
       "T-24": "external and internal reason may be of different categories",
       "T-25": "what has no tenant is in no tenant's log",
+    },
+  },
+  {
+    title: "Attacks that succeeded once",
+    lines: {
+      "C-88": "each pattern applied to foreign text is linear in the length of the text",
+      "C-89": "failed logins of one caller never lock out another",
+      "C-90":
+        "guesses at one account are limited over all addresses, IPv6 by /64, and hashing is bounded",
+      "C-91": "heavy reads and long loops of one tenant leave other tenants' requests fast",
+      "C-92": "a slow reader holds no database view for longer than 30 seconds",
+      "C-93": "no tool closes, deletes or replaces a record without its question",
+      "C-94": "the scanner refuses a file that it cannot read whole",
+      "C-95": "authorization requests store nothing before sign-in and are limited by address",
+      "C-96": "verify-session is limited by token",
+      "C-97": "the audit chain is keyed: a rewritten chain does not verify",
+      "C-98":
+        "scans are shared fairly, a signed URL takes one upload at a time, file storage has a quota",
+      "C-99":
+        "a sort names each field once, and no answer or log shows a stack of an unhandled path",
+      "C-100": "amounts of money have at most 15 digits before the decimal point",
+      "C-101": "deeply nested arguments are refused first, and each call has its log line",
+      "C-102": "tags and links in foreign text are escaped",
+      "C-103": "an import writes its rejects to a new file and follows no link",
+      "C-104": "a file with more than one hard link is not uploaded",
+      "C-105": "a confirmation token is bound to its client and single use on all nodes",
+      "C-106":
+        "short master keys are stretched, form tokens expire, cookies have the __Host- prefix, registrations are limited per address",
+      "C-107": "a JSON body in another charset than UTF-8 is refused with 415",
     },
   },
 ];

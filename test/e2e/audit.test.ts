@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { runCli } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 
 const OLD = Array.from({ length: 3 }, (_, index) => ({
   id: `old-${index}`,
@@ -27,7 +28,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 describe("the audit log from the command line", () => {
-  it("AU-05 C-58 imports old entries, verifies them, and tells of a change by its exit status", async () => {
+  verifies("AU-05", "C-58");
+  it("imports old entries, verifies them, and tells of a change by its exit status", async () => {
     const imported = await cli("import", "audit-logs", "old.ndjson", "--tenant", "acme");
     expect([imported.status, JSON.parse(imported.stdout)]).toEqual([
       0,

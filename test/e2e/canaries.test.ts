@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Ended, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 
 const DEBUG = { RECEIVABLES_LOG: "debug" };
 
@@ -233,7 +234,8 @@ describe("secrets that are planted", () => {
   }, 180_000);
   afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
-  it("C-81 are found in no output: answers, logs, reports, refusals", () => {
+  verifies("C-81");
+  it("are found in no output: answers, logs, reports, refusals", () => {
     expect([...secrets.keys()]).toEqual(
       expect.arrayContaining([
         "session token",
@@ -254,12 +256,14 @@ describe("secrets that are planted", () => {
     expect(logs.filter(([, text]) => text.includes(ARGUMENT)).map(([where]) => where)).toEqual([]);
   });
 
-  it("C-81 stand in no process's arguments", () => {
+  verifies("C-81");
+  it("stand in no process's arguments", () => {
     if (process.platform === "linux") expect(commandLines).toContain("cli.ts");
     for (const value of secrets.values()) expect(commandLines).not.toContain(value);
   });
 
-  it("C-81 stand in clear in no file of a data folder", async () => {
+  verifies("C-81");
+  it("stand in clear in no file of a data folder", async () => {
     const files = (
       await Promise.all(["platform", "client", "demo"].map((name) => filesIn(join(folder, name))))
     ).flat();

@@ -15,6 +15,7 @@ import {
   startCli,
   whenReady,
 } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const SECOND = 1000;
@@ -128,7 +129,8 @@ describe("stdio", () => {
     },
   );
 
-  it("C-81 has JSON-RPC alone on stdout and no secret anywhere", async () => {
+  verifies("C-81");
+  it("has JSON-RPC alone on stdout and no secret anywhere", async () => {
     const server = startCli(["stdio"], { ...env, RECEIVABLES_LOG: "debug" });
     say(server, hello(1));
     await answerTo(server, 1);
@@ -223,7 +225,8 @@ describe("stdio with a remote platform", () => {
     expect(files.filter((name) => name.startsWith("receivables.db"))).toEqual([]);
   });
 
-  it("C-82 leaves every call in the tenant's audit log, and keeps one session alive", async () => {
+  verifies("C-82");
+  it("leaves every call in the tenant's audit log, and keeps one session alive", async () => {
     const client = await connected(own);
     await tool(client, "departments_create", { code: "AR", description: "Receivables" });
     const kept = { timeout: 40 * SECOND, interval: SECOND };
@@ -236,7 +239,8 @@ describe("stdio with a remote platform", () => {
     await client.close();
   });
 
-  it("D-MCP-4 makes a key that works, and hands it to a person alone", async () => {
+  verifies("D-MCP-4");
+  it("makes a key that works, and hands it to a person alone", async () => {
     const client = await connected(own);
     const made = await tool(client, "api_keys_create");
     expect(made.isError).not.toBe(true);
@@ -262,7 +266,8 @@ describe("stdio with a remote platform", () => {
     await client.close();
   });
 
-  it("C-60 sends the credential to the configured address alone", async () => {
+  verifies("C-60");
+  it("sends the credential to the configured address alone", async () => {
     const elsewhere = await wildServer((_request, response) => {
       json(response, 200, []);
     });
@@ -328,7 +333,8 @@ describe("http", () => {
       sent.end(JSON.stringify(hello(1)));
     });
 
-  it("C-64 refuses a foreign Origin and a foreign Host", async () => {
+  verifies("C-64");
+  it("refuses a foreign Origin and a foreign Host", async () => {
     expect(await post({})).toBe(200);
     expect(await post({ origin: "https://evil.example" })).toBe(403);
     expect(await post({ host: "evil.example" })).toBe(403);
@@ -339,12 +345,13 @@ describe("http", () => {
     expect(status).toBe(401);
   });
 
+  verifies("C-64");
   it.each([
     ["another address", ["--host", "0.0.0.0"], {}],
     ["another tenant", [], { RECEIVABLES_TENANT_ID: "acme" }],
     ["a person's own credential", [], { RECEIVABLES_API_KEY: "rcvg_x" }],
     ["a remote platform", [], { RECEIVABLES_BASE_URL: "http://127.0.0.1:1" }],
-  ])("C-64 opens no door without a token to %s", async (_what, line, more) => {
+  ])("opens no door without a token to %s", async (_what, line, more) => {
     const own = { ...env, RECEIVABLES_DATA: join(folder, "closed"), ...more };
     const refused = await runCli(["http", "--port", "0", ...line], {
       ...own,
@@ -358,7 +365,8 @@ describe("http", () => {
     await other.end("SIGTERM");
   });
 
-  it.each(["SIGTERM", "SIGINT"] as const)("C-17 ends with 0 on %s", async (signal) => {
+  verifies("C-17");
+  it.each(["SIGTERM", "SIGINT"] as const)("ends with 0 on %s", async (signal) => {
     const other = startCli(["http", "--port", "0"], env);
     await whenReady(other);
     const { status, ms } = await other.end(signal);

@@ -12,6 +12,7 @@ import {
   startCli,
   whenReady,
 } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary p%ssword ü ";
 
@@ -205,12 +206,14 @@ describe("platform", () => {
     expect((await fetch(`${ready.baseUrl}/health`)).status).toBe(200);
   });
 
-  it("AUTH-01 takes a password as it was typed, less the shell's newline", async () => {
+  verifies("AUTH-01");
+  it("takes a password as it was typed, less the shell's newline", async () => {
     expect((await login(PASSWORD)).status).toBe(200);
     expect((await login(PASSWORD.trim())).status).toBe(401);
   });
 
-  it("KEY-05 sees what admin changes at the next request", async () => {
+  verifies("KEY-05");
+  it("sees what admin changes at the next request", async () => {
     const { accessToken } = (await (await login(PASSWORD)).json()) as { accessToken: string };
     const list = () =>
       fetch(`${ready.baseUrl}/dispute/v1/tenants/acme/disputes`, {
@@ -223,7 +226,8 @@ describe("platform", () => {
     await result(["admin", "user", "update", ...who, "--status", "Active"]);
   });
 
-  it("DR-13 reads the body of a GET over a real socket", async () => {
+  verifies("DR-13");
+  it("reads the body of a GET over a real socket", async () => {
     const { accessToken } = (await (await login(PASSWORD)).json()) as { accessToken: string };
     const { request } = await import("undici");
     const path = "/dispute/v1/tenants/acme/disputes/by-dispute-ids";
@@ -240,7 +244,8 @@ describe("platform", () => {
     expect(none.statusCode).toBe(400);
   });
 
-  it.each(["SIGTERM", "SIGINT"] as const)("C-17 ends with 0 on %s", async (signal) => {
+  verifies("C-17");
+  it.each(["SIGTERM", "SIGINT"] as const)("ends with 0 on %s", async (signal) => {
     const other = startCli(["platform", "--port", "0"], env);
     await whenReady(other);
     const { status, ms } = await other.end(signal);
@@ -278,7 +283,8 @@ describe("secrets", () => {
     expect(stdout).not.toContain("canary");
   });
 
-  it("D-MCP-4 are shown to no pipe, but written to a private file", async () => {
+  verifies("D-MCP-4");
+  it("are shown to no pipe, but written to a private file", async () => {
     const piped = await run(["secrets", "show", name]);
     expect(piped.status).toBe(1);
     expect(piped.stdout + piped.stderr).not.toContain("canary");

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveConformance } from "../support/conformance/server.ts";
+import { verifies } from "../support/verifies.ts";
 
 const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance");
 const SCENARIO_MS = 30_000;
@@ -91,7 +92,8 @@ describe.each(Object.keys(EXPECTED))("the official suite, revision %s", (revisio
     results = await resultsIn(out);
   });
 
-  it("C-68 passes every scenario that is required, and skips none", () => {
+  verifies("C-68");
+  it("passes every scenario that is required, and skips none", () => {
     expect(required.length).toBeGreaterThanOrEqual(30);
     const failed = required.filter((name) => results.get(name)?.passed !== true);
     expect(failed.map((name) => [name, results.get(name)?.faults ?? printed.slice(-2000)])).toEqual(

@@ -6,6 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { application, field, form, formType, section } from "../support/credit.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const README = join(import.meta.dirname, "../../README.md");
@@ -142,7 +143,8 @@ describe("credit over stdio", () => {
     expect(none._meta?.["receivables/problem"]).toMatchObject({ code: "not_found" });
   });
 
-  it("CR-23 the resource and the prompt give the form as a person reads it", async () => {
+  verifies("CR-23");
+  it("the resource and the prompt give the form as a person reads it", async () => {
     const uri = "receivables://credit-applications/CA-2";
     const { contents } = await host.readResource({ uri });
     const text = String((contents[0] as { text?: string }).text);

@@ -6,6 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
 import { GOOD } from "../support/uploads.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 
@@ -61,7 +62,8 @@ describe("files of the demo tenant over stdio", () => {
     return structuredContent ?? {};
   };
 
-  it("AT-04 AT-05 are uploaded as text, scanned, listed, read and deleted", async () => {
+  verifies("AT-04", "AT-05");
+  it("are uploaded as text, scanned, listed, read and deleted", async () => {
     const steps: (string | undefined)[] = [];
     const args = { disputeId, fileName: "letter.txt", text: "We were charged twice." };
     const uploaded = (await host.callTool(
@@ -82,7 +84,8 @@ describe("files of the demo tenant over stdio", () => {
     expect(gone._meta?.["receivables/problem"]).toMatchObject({ code: "not_found" });
   });
 
-  it("AT-04 are uploaded from an allowed folder, and from no other", async () => {
+  verifies("AT-04");
+  it("are uploaded from an allowed folder, and from no other", async () => {
     const args = { disputeId, fileName: "scan.pdf" };
     const path = join(folder, "outbox", "scan.pdf");
     const { attachmentId } = await done("dispute_attachments_upload", { ...args, path });
@@ -100,14 +103,16 @@ describe("files of the demo tenant over stdio", () => {
     }
   });
 
-  it("C-52 of the wrong kind never become available", async () => {
+  verifies("C-52");
+  it("of the wrong kind never become available", async () => {
     const base64 = Buffer.from("MZ no picture").toString("base64");
     const args = { disputeId, fileName: "photo.png", base64 };
     const rejected = await done("dispute_attachments_upload", args);
     expect(rejected).toMatchObject({ status: "Rejected", downloadUrl: "" });
   });
 
-  it("AT-01 go through a door that opens for files alone", async () => {
+  verifies("AT-01");
+  it("go through a door that opens for files alone", async () => {
     const args = { disputeId, fileName: "door.txt" };
     const { uploadUrl, attachmentId } = await done("dispute_attachments_create", args);
     const url = new URL(String(uploadUrl));
@@ -153,7 +158,8 @@ describe("files of the demo tenant over HTTP", () => {
   const call = async (name: string, args: Json): Promise<Answer> =>
     (await host.callTool({ name, arguments: args })) as unknown as Answer;
 
-  it("AT-04 go through the server's own address, and never from its own disk", async () => {
+  verifies("AT-04");
+  it("go through the server's own address, and never from its own disk", async () => {
     const listed = await call("disputes_list", { PageSize: 1 });
     const { items } = listed.structuredContent as { items: { disputeId: string }[] };
     const file = { disputeId: items[0]?.disputeId, fileName: "over-http.txt" };

@@ -9,6 +9,7 @@ import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { startIssuer } from "../support/issuer.ts";
+import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary-password";
 
@@ -108,7 +109,8 @@ describe("doctor", () => {
     }
   });
 
-  it("C-83 names the tools that the credential may not use, with the right they need", async () => {
+  verifies("C-83");
+  it("names the tools that the credential may not use, with the right they need", async () => {
     const { faults, refusedTools, all } = await doctor({
       RECEIVABLES_EMAIL: "Viewer@acme.example",
       RECEIVABLES_EXT_API_KEY: keys["narrow"] ?? "",
@@ -159,7 +161,8 @@ describe("doctor", () => {
     expect(all[0]).toMatchObject({ check: "clock", found: expect.stringContaining("behind") });
   });
 
-  it("C-81 finds a certificate that nobody here trusts, and takes it once its authority is named", async () => {
+  verifies("C-81");
+  it("finds a certificate that nobody here trusts, and takes it once its authority is named", async () => {
     const { cert, private: key } = await generate([{ name: "commonName", value: "127.0.0.1" }], {
       extensions: [{ name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] }],
     });
@@ -196,7 +199,8 @@ describe("doctor", () => {
     expect(faults).toEqual(["profile"]);
   });
 
-  it("C-83 finds what is wrong with the file of tokens for HTTP, and says nothing of them", async () => {
+  verifies("C-83");
+  it("finds what is wrong with the file of tokens for HTTP, and says nothing of them", async () => {
     const path = join(folder, "tokens");
     const settings = { RECEIVABLES_HTTP_TOKENS_FILE: path };
     const good = `${"canary-token-".padEnd(40, "x")} default read\n`;
@@ -212,7 +216,8 @@ describe("doctor", () => {
     expect([faults, all[0]?.found]).toEqual([["http_tokens"], expect.stringContaining("line 2")]);
   });
 
-  it("C-83 finds whether the issuer of tokens is there, and whose they would be", async () => {
+  verifies("C-83");
+  it("finds whether the issuer of tokens is there, and whose they would be", async () => {
     const issuer = await startIssuer();
     const profiles = join(folder, "profiles.json");
     await writeFile(profiles, '{"ann": {"subjects": ["subject-1"]}}', { mode: 0o600 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bai2, edi820 } from "../support/bank-files.ts";
 import { runCli } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 
 let folder: string;
 let env: Record<string, string>;
@@ -27,7 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
-it("D-QRY-7 a bank's file over standard input is loaded once, however often it is read", async () => {
+verifies("D-QRY-7");
+it("a bank's file over standard input is loaded once, however often it is read", async () => {
   const file = bai2([
     { cents: "100" },
     { cents: "250", customer: "R-2" },

@@ -6,6 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { pdf, uploadPath } from "../support/pdf.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const MIB = 1024 * 1024;
@@ -219,7 +220,8 @@ describe("the ingest tools over stdio", () => {
     });
   });
 
-  it("D-AUD-3 every call stands in the tenant's audit log", async () => {
+  verifies("D-AUD-3");
+  it("every call stands in the tenant's audit log", async () => {
     const { data } = await answer("audit_logs_list", { q: "ingest", limit: 100 });
     const actions = (data as { action: string }[]).map(({ action }) => action);
     expect(actions).toEqual(

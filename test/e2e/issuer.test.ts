@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { type Issuer, startIssuer } from "../support/issuer.ts";
+import { verifies } from "../support/verifies.ts";
 
 let folder: string;
 let profiles: string;
@@ -60,7 +61,8 @@ const list = (token: string) =>
   });
 
 describe("a server that takes the tokens of an issuer", () => {
-  it("C-61 sends whoever has none there, and takes what was given for it alone", async () => {
+  verifies("C-61");
+  it("sends whoever has none there, and takes what was given for it alone", async () => {
     const refused = await list("none");
     expect(refused.status).toBe(401);
     const at = /resource_metadata="([^"]+)"/.exec(refused.headers.get("www-authenticate") ?? "");
@@ -75,18 +77,20 @@ describe("a server that takes the tokens of an issuer", () => {
     expect([answered.status, await answered.text()]).toEqual([200, expect.stringContaining("300")]);
   });
 
+  verifies("C-64");
   it.each([
     ["mcp.example.com", 401],
     ["127.0.0.1", 401],
     ["evil.example", 403],
-  ])("C-64 asked as %s it answers %i", async (host, status) => {
+  ])("asked as %s it answers %i", async (host, status) => {
     const sent = request(mcpUrl, { method: "POST", headers: { host } }).end();
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     response.resume();
     expect(response.statusCode).toBe(status);
   });
 
-  it("C-61 takes no token for the address by which its own machine reaches it", async () => {
+  verifies("C-61");
+  it("takes no token for the address by which its own machine reaches it", async () => {
     expect((await list(await issuer.token(mcpUrl))).status).toBe(401);
   });
 
@@ -99,7 +103,8 @@ describe("a server that takes the tokens of an issuer", () => {
     expect((await list(token)).status).toBe(403);
   });
 
-  it("C-60 tells nobody else of a token", async () => {
+  verifies("C-60");
+  it("tells nobody else of a token", async () => {
     const token = await issuer.token(RESOURCE);
     await (await list(token)).text();
     expect(JSON.stringify(issuer.seen)).not.toContain(token);

@@ -8,6 +8,7 @@ import {
   noKeychainService,
   startKeychainService,
 } from "../support/keychain.ts";
+import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary-password";
 const EMAIL = "ann@acme.example";
@@ -52,7 +53,8 @@ describe.skipIf(why !== undefined)(`the keychain of the operating system${untrie
     await rm(folder, { recursive: true });
   });
 
-  it("C-38 holds what opens the profile: a copy of the data folder does not", async () => {
+  verifies("C-38");
+  it("holds what opens the profile: a copy of the data folder does not", async () => {
     // Its keeper may need a moment before it listens.
     await expect
       .poll(async () => JSON.parse((await logIn()).stdout), { timeout: 30_000 })

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { noKeychain } from "../../src/broker/keychain.ts";
 import { sealedProfiles } from "../../src/broker/profiles.ts";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary pass wörd";
 const EMAIL = "ann@acme.example";
@@ -278,7 +279,8 @@ describe("logout", () => {
 });
 
 describe("a profile", () => {
-  it("C-60 gives its credentials to no other platform than its own", async () => {
+  verifies("C-60");
+  it("gives its credentials to no other platform than its own", async () => {
     await logIn(["--profile", "work"]);
     const elsewhere = { RECEIVABLES_PROFILE: "work", RECEIVABLES_BASE_URL: "http://127.0.0.1:9" };
     const refused = await run(["doctor"], "", elsewhere);

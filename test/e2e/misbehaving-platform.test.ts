@@ -15,6 +15,7 @@ import {
 } from "../support/fake-platform.ts";
 import { HOSTILE, type Misbehaviour, misbehaviours } from "../support/misbehaviours.ts";
 import { certificateFor } from "../support/receiver.ts";
+import { verifies } from "../support/verifies.ts";
 
 /** Four servers start at once, on a machine that may be slow. */
 const STARTING_MS = 180_000;
@@ -92,7 +93,8 @@ const misbehave = async ({ fake, patient, hasty }: Place, how: Misbehaviour): Pr
   expect(fake.unexpected).toEqual([]);
 };
 
-describe("C-78 at both doors, a platform that", () => {
+verifies("C-78");
+describe("at both doors, a platform that", () => {
   it.each(misbehaviours.map((one) => [one.what, one] as const))(
     "%s is told of, tried no more often than is safe, and the next call is right",
     async (_what, how) => {
@@ -101,7 +103,8 @@ describe("C-78 at both doors, a platform that", () => {
     },
   );
 
-  it("D-MCP-3 honours keys is asked again with the same one", async () => {
+  verifies("D-MCP-3");
+  it("honours keys is asked again with the same one", async () => {
     for (const { fake, patient } of places) {
       let left = 2;
       fake.honoursKeys(true);
@@ -123,7 +126,8 @@ describe("C-78 at both doors, a platform that", () => {
     }
   });
 
-  it("C-81 did all of it is in no log and on no stream with its own words, or with the credential", () => {
+  verifies("C-81");
+  it("did all of it is in no log and on no stream with its own words, or with the credential", () => {
     for (const { patient, hasty } of places) {
       for (const { stdout, stderr } of [patient.texts, hasty.texts]) {
         expect(stdout + stderr).not.toContain(HOSTILE);

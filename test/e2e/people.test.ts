@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { recorder } from "../support/recorder.ts";
 import type { WildServer } from "../support/wild-server.ts";
+import { verifies } from "../support/verifies.ts";
 
 const tokenOf = (name: string): string => `canary-token-of-${name}-${"x".repeat(30)}`;
 const PASSWORD = "canary-password-of-the-platform";
@@ -107,7 +108,8 @@ describe.each([
   ["2026", "auto"],
   ["2025", "legacy"],
 ] as const)("several people on one server with hosts of %s", (era, mode) => {
-  it("C-65 each acts in their own tenant with their own rights, all at once", async () => {
+  verifies("C-65");
+  it("each acts in their own tenant with their own rights, all at once", async () => {
     const [ann, bob, cid] = await Promise.all([as("ann", mode), as("bob", mode), as("cid", mode)]);
     const made = await Promise.all(
       [ann, bob, cid].map((client) =>
@@ -128,7 +130,8 @@ describe.each([
     await Promise.all([ann, bob, cid].map((client) => client.close()));
   });
 
-  it("C-66 a confirmation of one is refused to all others, of the same tenant too", async () => {
+  verifies("C-66");
+  it("a confirmation of one is refused to all others, of the same tenant too", async () => {
     const [cid, bob, ann] = await Promise.all([as("cid", mode), as("bob", mode), as("ann", mode)]);
     await call(cid, "departments_create", { code: `Y${era}`, description: "To be deleted" });
     const gone = { departmentCode: `Y${era}` };
@@ -170,7 +173,8 @@ const toolCall = (name: string, args: object = {}) => ({
 });
 
 describe("a server with static tokens", () => {
-  it("C-62 refuses a write with a token for reading, and names the scope", async () => {
+  verifies("C-62");
+  it("refuses a write with a token for reading, and names the scope", async () => {
     const response = await post(tokenOf("dan"), toolCall("disputes_create"));
     expect(response.status).toBe(403);
     const challenge = response.headers.get("www-authenticate");
@@ -179,7 +183,8 @@ describe("a server with static tokens", () => {
     expect((await post(tokenOf("dan"), toolCall("departments_list"))).status).toBe(200);
   });
 
-  it("C-61 refuses an unknown token, and says where to read how to come in", async () => {
+  verifies("C-61");
+  it("refuses an unknown token, and says where to read how to come in", async () => {
     const response = await post(tokenOf("eve"), toolCall("departments_list"));
     expect(response.status).toBe(401);
     const at = /resource_metadata="([^"]+)"/.exec(response.headers.get("www-authenticate") ?? "");
@@ -187,7 +192,8 @@ describe("a server with static tokens", () => {
     expect(metadata).toMatchObject({ resource: ready.mcpUrl, scopes_supported: ["read"] });
   });
 
-  it("C-65 lets go of whoever is taken out of the file, amid their session", async () => {
+  verifies("C-65");
+  it("lets go of whoever is taken out of the file, amid their session", async () => {
     const whole = await readFile(tokens, "utf8");
     const dan = await as("dan", "legacy");
     expect((await call(dan, "departments_list")).isError).not.toBe(true);
@@ -198,7 +204,8 @@ describe("a server with static tokens", () => {
     await dan.close();
   });
 
-  it("C-60 no token of a caller reaches the platform, nor any log, and each acts with their own credential", async () => {
+  verifies("C-60");
+  it("no token of a caller reaches the platform, nor any log, and each acts with their own credential", async () => {
     const seen = JSON.stringify(trace.seen);
     expect(trace.seen.length).toBeGreaterThan(10);
     expect(seen).toContain(mailOf("bob"));
@@ -216,7 +223,8 @@ describe("a server with static tokens", () => {
     expect(new Set(ids.values()).size).toBe(4);
   });
 
-  it("C-60 acts with a profile's new credential soon, amid a session", async () => {
+  verifies("C-60");
+  it("acts with a profile's new credential soon, amid a session", async () => {
     const path = join(folder, "profiles.json");
     const whole = await readFile(path, "utf8");
     const dan = await as("dan", "legacy");

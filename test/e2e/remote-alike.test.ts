@@ -6,6 +6,7 @@ import { problemIn, type Result, textOf } from "../mcp/hosts.ts";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { ACCOUNT } from "../support/ingest.ts";
 import { type Door, httpDoor, stdioDoor } from "../support/doors.ts";
+import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "only the tests know this one";
 const EMAIL = "ar@acme.example";
@@ -187,7 +188,8 @@ const play = async (door: Door): Promise<Told[]> => {
 /** Several processes start in turn, on a machine that may be slow. */
 const LONG = { timeout: 240_000 };
 
-describe("C-08 a platform elsewhere", LONG, () => {
+verifies("C-08");
+describe("a platform elsewhere", LONG, () => {
   it("gives the same answers as the one in this process, step by step, at both doors", async () => {
     const inside = await stdioDoor(credentials("embedded"));
     const expected = await play(inside);
@@ -225,7 +227,8 @@ const prepare = async (door: Door): Promise<void> => {
   }
 };
 
-describe("C-05 a platform elsewhere that is killed and comes back", LONG, () => {
+verifies("C-05");
+describe("a platform elsewhere that is killed and comes back", LONG, () => {
   it.each(DOORS)(
     "leaves a server over %s that goes on by itself, and nothing twice",
     async (name, open) => {

@@ -7,6 +7,7 @@ import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const PASSWORD = "only the tests know this one";
@@ -169,7 +170,8 @@ describe("two hosts on one platform", () => {
     return answer.structuredContent ?? {};
   };
 
-  it("C-82 work a dispute from claim to close; the platform's own answers and log agree", async () => {
+  verifies("C-82");
+  it("work a dispute from claim to close; the platform's own answers and log agree", async () => {
     const [one, two] = hosts;
     await made(one, "categories_create", { code: "PRICE", description: "Pricing" });
     await made(two, "reasons_create", {
@@ -225,7 +227,8 @@ describe("two hosts on one platform", () => {
     expect(actions.filter((action: string) => action === "dispute.closed")).toHaveLength(1);
   });
 
-  it("CONV-07 C-67 know no tenant, address or key among their arguments", async () => {
+  verifies("CONV-07", "C-67");
+  it("know no tenant, address or key among their arguments", async () => {
     const [one] = hosts;
     for (const name of ["tenantId", "baseUrl", "apiKey", "X-Platform-Auth"]) {
       const answer = await one.call("disputes_list", { [name]: "other" });
@@ -269,7 +272,8 @@ describe("a user with the role Agent", () => {
   const nothing = (required: readonly string[] = []) =>
     Object.fromEntries(required.map((name) => [name, "none"]));
 
-  it("C-83 may read all but users, and is told which permission it lacks", async () => {
+  verifies("C-83");
+  it("may read all but users, and is told which permission it lacks", async () => {
     const tools = await host.tools();
     const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint);
     for (const { name, inputSchema } of reading) {
@@ -284,7 +288,8 @@ describe("a user with the role Agent", () => {
     }
   });
 
-  it("C-81 no secret stands in what any host or server was told", async () => {
+  verifies("C-81");
+  it("no secret stands in what any host or server was told", async () => {
     await host.call("dispute_notes_delete", { disputeId: "none", noteId: "none" });
     const all = [...told, platform.texts.stdout, platform.texts.stderr].join("\n");
     for (const secret of secrets) expect(all).not.toContain(secret);

@@ -7,6 +7,7 @@ import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
 import { type Database, dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 const TENANT = "scan-crash";
 const PASSWORD = "correct horse battery staple";
@@ -97,7 +98,8 @@ describe.each(dialects)("a platform killed amid a scan ($name)", ({ create }) =>
     await store.close();
   };
 
-  it("AT-05 comes to its verdict when it has started again", async () => {
+  verifies("AT-05");
+  it("comes to its verdict when it has started again", async () => {
     const root = "/dispute/v1/tenants/{t}";
     await ask("POST", `${root}/categories`, { code: "C", description: "C" });
     const reason = { code: "R", description: "R", categoryCode: "C" };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary-password";
 const tokenOf = (name: string): string => `canary-token-of-${name}-${"x".repeat(30)}`;
@@ -107,7 +108,8 @@ describe.each([
   ["2026", "auto"],
   ["2025", "legacy"],
 ] as const)("a key that somebody on HTTP has made (hosts of %s)", (_era, mode) => {
-  it("D-MCP-4 C-65 waits on a page that the host opens, and opens the platform for them", async () => {
+  verifies("D-MCP-4", "C-65");
+  it("waits on a page that the host opens, and opens the platform for them", async () => {
     const { pages } = await makeKey("ann", mode, true);
     expect(pages).toHaveLength(1);
     const [page = ""] = pages;
@@ -120,7 +122,8 @@ describe.each([
     expect((await press(page)).status).toBe(410);
   });
 
-  it("C-65 C-66 is at an address in the answer where the host opens none, for whose token asked alone", async () => {
+  verifies("C-65", "C-66");
+  it("is at an address in the answer where the host opens none, for whose token asked alone", async () => {
     const { text } = await makeKey("bob", mode, false);
     const [page = ""] = /http:\/\/\S+/.exec(text) ?? [];
     for (const token of ["", tokenOf("ann"), `${tokenOf("bob")}\n`.repeat(2)]) {
@@ -132,7 +135,8 @@ describe.each([
     expect(await emailOf(keyIn(shown.text))).toBe("bob@acme.example");
   });
 
-  it("C-32 leaves no trace of a page or a secret in the logs", async () => {
+  verifies("C-32");
+  it("leaves no trace of a page or a secret in the logs", async () => {
     const { pages } = await makeKey("ann", mode, true);
     const [page = ""] = pages;
     const { text } = await press(page, { token: tokenOf("ann") });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Browser, openBrowser, type Shown } from "../support/browser.ts";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { connectNew } from "../support/oauth-host.ts";
+import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary-password";
 const SCOPE = ["read", "write", "admin"];
@@ -97,7 +98,8 @@ describe.each([
 ] as const)(
   "a key for somebody who signs in here (hosts of %s, %s, that open pages: %s)",
   (_era, mode, opens) => {
-    it("D-MCP-4 C-65 is made by them alone, once, and acts with their rights", async () => {
+    verifies("D-MCP-4", "C-65");
+    it("is made by them alone, once, and acts with their rights", async () => {
       const url = await pageFor("ann", mode, opens);
       const browser = openBrowser();
       const page = await browser.open(url);
@@ -121,7 +123,8 @@ describe.each([
   },
 );
 
-it("C-32 leaves no trace of an address, a key or a password in the logs", async () => {
+verifies("C-32");
+it("leaves no trace of an address, a key or a password in the logs", async () => {
   const url = await pageFor("ann", "auto", true);
   const browser = openBrowser();
   const key = keyIn(await make(browser, await browser.open(url), "ann"));

@@ -5,6 +5,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startCli, whenReady } from "../support/cli.ts";
 import { json, type Seen, wildServer, type WildServer } from "../support/wild-server.ts";
+import { verifies } from "../support/verifies.ts";
 
 const TOKEN = `canary-token-${"x".repeat(32)}`;
 const SESSION = "canary-session";
@@ -70,7 +71,8 @@ const requests = [
 ];
 
 describe("the session with the platform is closed at exit", () => {
-  it.each(["stdin", "SIGTERM", "SIGINT"] as const)("AUTH-11 over stdio, after %s", async (how) => {
+  verifies("AUTH-11");
+  it.each(["stdin", "SIGTERM", "SIGINT"] as const)("over stdio, after %s", async (how) => {
     const server = startCli([], env);
     for (const request of requests) server.stdin.write(`${JSON.stringify(request)}\n`);
     await expect.poll(() => server.texts.stdout, { timeout: 30_000 }).toContain('"id":2');
@@ -81,7 +83,8 @@ describe("the session with the platform is closed at exit", () => {
     expect(server.texts.stdout + server.texts.stderr).not.toContain("canary");
   });
 
-  it.each(["SIGTERM", "SIGINT"] as const)("AUTH-11 C-81 over HTTP, after %s", async (how) => {
+  verifies("AUTH-11", "C-81");
+  it.each(["SIGTERM", "SIGINT"] as const)("over HTTP, after %s", async (how) => {
     const tokens = join(folder, "tokens");
     await writeFile(tokens, `${TOKEN} default read,write,admin\n`, { mode: 0o600 });
     const settings = { ...env, RECEIVABLES_HTTP_TOKENS_FILE: tokens };

@@ -13,6 +13,7 @@ import {
   whenReady,
 } from "../support/cli.ts";
 import { type Database, dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 const VERSION = "2026-07-28";
 
@@ -117,7 +118,8 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
     return { departmentId: structuredContent?.["departmentId"] };
   };
 
-  it("C-66 a question asked by one is answered at the other, once", async () => {
+  verifies("C-66");
+  it("a question asked by one is answered at the other, once", async () => {
     const args = await department();
     const asked = await call(urls[0], "departments_delete", args, { asks: true });
     const { requestState, inputRequests = {} } = asked;
@@ -136,7 +138,8 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
     }
   });
 
-  it("C-66 a confirmation token is good for one call, whoever gets it first", async () => {
+  verifies("C-66");
+  it("a confirmation token is good for one call, whoever gets it first", async () => {
     const args = await department();
     const asked = await call(balancer.url, "departments_delete", args);
     const confirmation = asked._meta?.["receivables/confirmation"] as { confirmationToken: string };
@@ -182,7 +185,8 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
     await client.close();
   });
 
-  it("C-17 a server that is stopped ends the streams that listen, and then itself", async () => {
+  verifies("C-17");
+  it("a server that is stopped ends the streams that listen, and then itself", async () => {
     const own = startCli(["http", "--port", "0"], nodes[0] ?? {});
     const { mcpUrl = "" } = await whenReady(own);
     const listening = await post(mcpUrl, "subscriptions/listen", { filter: {} }, false);

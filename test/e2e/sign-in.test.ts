@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { codeFrom, connectNew, connectOld } from "../support/oauth-host.ts";
 import { type Database, dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "correct horse battery staple";
 
@@ -103,7 +104,8 @@ for (const dialect of dialects) {
       await client.close();
     });
 
-    it("C-62 and a host that asks once, and for little, may do what the person ticked", async () => {
+    verifies("C-62");
+    it("a host that asks once, and for little, may do what the person ticked", async () => {
       const scope = ["read", "admin"];
       const { client } = await connectOld(mcpUrl, { ...loginOf("ann"), scope });
       const made = await client.callTool({
@@ -114,7 +116,8 @@ for (const dialect of dialects) {
       await client.close();
     });
 
-    it("C-62 and again when a tool needs more, without losing what they had", async () => {
+    verifies("C-62");
+    it("again when a tool needs more, without losing what they had", async () => {
       for (const mode of ["auto", "legacy"] as const) {
         const { client, host, transport } = await connectNew(mcpUrl, loginOf("ann"), { mode });
         expect(host.tokens().scope.split(" ")).not.toContain("write");

@@ -9,6 +9,7 @@ import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const HOST = { name: "host", version: "1.0.0" };
@@ -154,20 +155,18 @@ const subscribed = async (host: Host, ms = 3000): Promise<string> => {
 
 describe.each(DOORS)("subscribers over %s", (door) => {
   // Each test's own `expect`: the common one does not know which of several at a time is meant.
-  it.concurrent.for(HOSTS)(
-    "SC-14 are told when a run completes (%s)",
-    async ([, open], { expect }) => {
-      const host = await open(door);
-      const left = uriOf((await schedule(host, 3000)).id);
-      await host.subscribe(left);
-      await host.unsubscribe(left);
-      const told = host.told.length;
-      const uri = await subscribed(host);
-      await expect.poll(() => host.told, AS_SLOW_AS_MAY_BE).toContain(uri);
-      expect(await host.read(uri)).toContain("completed");
-      await expect.poll(() => host.read(left), AS_SLOW_AS_MAY_BE).toContain("completed");
-      expect(host.told.slice(told)).not.toContain(left);
-      await host.close();
-    },
-  );
+  verifies("SC-14");
+  it.concurrent.for(HOSTS)("are told when a run completes (%s)", async ([, open], { expect }) => {
+    const host = await open(door);
+    const left = uriOf((await schedule(host, 3000)).id);
+    await host.subscribe(left);
+    await host.unsubscribe(left);
+    const told = host.told.length;
+    const uri = await subscribed(host);
+    await expect.poll(() => host.told, AS_SLOW_AS_MAY_BE).toContain(uri);
+    expect(await host.read(uri)).toContain("completed");
+    await expect.poll(() => host.read(left), AS_SLOW_AS_MAY_BE).toContain("completed");
+    expect(host.told.slice(told)).not.toContain(left);
+    await host.close();
+  });
 });

@@ -10,6 +10,7 @@ import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
 import { type Database, dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
 const TENANT = "crash";
@@ -64,7 +65,8 @@ describe.each(dialects)("a platform killed amid uploads ($name)", ({ create }) =
     await expect.poll(() => drafts().map((draft) => statSync(draft).size)).toEqual([MIB]);
   };
 
-  it("D-PDF keeps what it acknowledged, and sweeps the rest when it starts again", async () => {
+  verifies("D-PDF");
+  it("keeps what it acknowledged, and sweeps the rest when it starts again", async () => {
     const made = await ask(
       "POST",
       `${DOCUMENTS}/D`,

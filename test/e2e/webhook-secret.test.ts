@@ -7,6 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { certificateFor, startReceiver } from "../support/receiver.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const SLOWLY = { timeout: 60_000, interval: 100 };
@@ -54,7 +55,8 @@ const openHost = async (env: Record<string, string>) => {
   return { call, heard };
 };
 
-it("D-MCP-4 WH-09 C-31 the secret that a tool keeps is the one that deliveries are signed with", async () => {
+verifies("D-MCP-4", "WH-09", "C-31");
+it("the secret that a tool keeps is the one that deliveries are signed with", async () => {
   const folder = await folderFor();
   const certificate = await certificateFor("localhost");
   const trusted = join(folder, "trusted.pem");

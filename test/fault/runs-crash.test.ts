@@ -13,6 +13,7 @@ import { finished, startChild } from "../support/child.ts";
 import { everyPayment, exportingTenant, paymentIds, SCHEDULES } from "../support/exports.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 const TENANT = "crashing";
 const ROWS = 12_000;
@@ -39,8 +40,9 @@ const kept = async ({ files }: TestPlatform): Promise<string[]> =>
     .map((entry) => join(entry.parentPath, entry.name));
 
 describe.each(dialects)("processes that die amid exports ($name)", (dialect) => {
+  verifies("C-05", "SC-16", "D-SCH-3");
   it(
-    "C-05 SC-16 D-SCH-3 wherever it is, no slot is lost or run twice, and nothing half is seen",
+    "wherever it is, no slot is lost or run twice, and nothing half is seen",
     { timeout: 10 * MINUTE },
     async () => {
       const database = await dialect.create();

@@ -21,6 +21,7 @@ import {
   TOLD,
 } from "./service.ts";
 import { acknowledge, type Deed, emptyWorld, keepOwn, nextDeed } from "./world.ts";
+import { verifies } from "../support/verifies.ts";
 
 const postgres = dialects.find(({ name }) => name === "postgres") as Dialect;
 
@@ -58,8 +59,9 @@ describe("a PostgreSQL server", () => {
     await service.at.close();
   });
 
+  verifies("C-06");
   it(
-    "C-06 that drops its connections amid work costs some 503, and never half a change",
+    "that drops its connections amid work costs some 503, and never half a change",
     { timeout: 120 * SECOND },
     async () => {
       const dice = createDice(7);
@@ -104,8 +106,9 @@ describe("a PostgreSQL server", () => {
     },
   );
 
+  verifies("C-06");
   it(
-    "C-06 that drops a connection amid a list cuts the list short and keeps no place of it",
+    "that drops a connection amid a list cuts the list short and keeps no place of it",
     { timeout: 120 * SECOND },
     async () => {
       await create(service, "many");
@@ -201,7 +204,8 @@ describe("an address of PostgreSQL where nothing listens", () => {
     await relay.close();
   });
 
-  it("C-06 is told at once, at the start and later, and forgotten when something listens again", async () => {
+  verifies("C-06");
+  it("is told at once, at the start and later, and forgotten when something listens again", async () => {
     const reader = await service.at.exportCaller(TENANT);
     const made = (await create(service, "before")).body;
     await relay.close();

@@ -20,6 +20,7 @@ import {
   TENANT,
   TOLD,
 } from "./service.ts";
+import { verifies } from "../support/verifies.ts";
 
 const sqlite = dialects.find(({ name }) => name === "sqlite") as Dialect;
 
@@ -38,7 +39,8 @@ describe("a SQLite file", () => {
   });
   afterEach(() => service.at.close());
 
-  it("C-06 that is full refuses what needs room, keeps what it has, and goes on once there is room", async () => {
+  verifies("C-06");
+  it("that is full refuses what needs room, keeps what it has, and goes on once there is room", async () => {
     const first = (await create(service, "first")).body;
     const note = { content: "n".repeat(10_000) };
     const notes = `${DISPUTES}/${first.disputeId}/disputenotes`;
@@ -84,7 +86,8 @@ describe("a SQLite file", () => {
     await checkIntegrity(service.at.store);
   });
 
-  it("C-06 that another process keeps locked answers later, and every answer is logged once it can be", async () => {
+  verifies("C-06");
+  it("that another process keeps locked answers later, and every answer is logged once it can be", async () => {
     await create(service, "before");
     const path = join(service.database.environment["RECEIVABLES_DATA"] ?? "", "receivables.db");
     expect(existsSync(path)).toBe(true);
@@ -115,7 +118,8 @@ describe.skipIf(!canLimit)("a process whose writes to disk fail", () => {
   });
   afterEach(() => service.at.close());
 
-  it("C-06 says so with 503 and one warning each, and goes on when they succeed again", async () => {
+  verifies("C-06");
+  it("says so with 503 and one warning each, and goes on when they succeed again", async () => {
     const server = await startServer(service.database.environment, 4);
     try {
       const path = DISPUTES.replace("{t}", TENANT);

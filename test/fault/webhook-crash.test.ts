@@ -12,6 +12,7 @@ import { runOf } from "../support/hooked.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { type Server, startServer } from "./server.ts";
+import { verifies } from "../support/verifies.ts";
 
 const KILLS = 5;
 const HOOKS = 3;
@@ -87,7 +88,8 @@ const isWhole = (attempts: readonly Attempt[]): boolean => {
 };
 
 describe.each(dialects)("deliveries of a process that dies ($name)", (dialect) => {
-  it("C-05 C-16 C-28 none is lost, each attempt is recorded once, and few are sent twice", async () => {
+  verifies("C-05", "C-16", "C-28");
+  it("none is lost, each attempt is recorded once, and few are sent twice", async () => {
     const database = await dialect.create();
     opened.push(() => database.remove());
     const { store, apiKey } = await found(database);

@@ -12,6 +12,7 @@ import { SAMPLES } from "../support/samples.ts";
 import { checkRefusal, checkSuccess } from "./answers.ts";
 import { build, recipes } from "./recipes.ts";
 import { watchRecords } from "./watch.ts";
+import { verifies } from "../support/verifies.ts";
 
 const SEED = Number(process.env["FAULT_SEED"] ?? 20_260_302);
 const TENANT = "wired";
@@ -150,8 +151,9 @@ onEveryStore("bytes from the network", (at) => {
 
   const port = (): number => Number(new URL(served.url).port);
 
+  verifies("C-41", "C-55", "C-57");
   it.each(BROKEN)(
-    "C-41 C-55 C-57 %s gets an answer that it may get, and the next request its own",
+    "%s gets an answer that it may get, and the next request its own",
     async (_what, text, allowed) => {
       const before = await touches();
       const heard = await exchange(port(), text);
@@ -165,7 +167,8 @@ onEveryStore("bytes from the network", (at) => {
     },
   );
 
-  it("C-57 the rest of a body is never taken for a request of its own", async () => {
+  verifies("C-57");
+  it("the rest of a body is never taken for a request of its own", async () => {
     const hidden = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n";
     const kept = POST([`Content-Length: ${hidden.length}`], hidden).replace(
       "Connection: close\r\n",
@@ -174,7 +177,8 @@ onEveryStore("bytes from the network", (at) => {
     expect(statusesIn(await exchange(port(), kept))).toEqual([400]);
   });
 
-  it("C-48 odd percent signs in paths and queries find nothing", async () => {
+  verifies("C-48");
+  it("odd percent signs in paths and queries find nothing", async () => {
     const before = await touches();
     const disputes = `/dispute/v1/tenants/${TENANT}/disputes`;
     const odd = ["%zz", "%", "%00", "%F0%9F", "%ED%A0%80", "%2e%2e%2f", "__proto__", "%FF"];

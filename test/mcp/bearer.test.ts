@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLog, silentLog } from "../../src/kit/log.ts";
 import { type BearerNeeds, createBearerGate } from "../../src/mcp/http/bearer.ts";
+import { verifies } from "../support/verifies.ts";
 
 const RESOURCE = new URL("https://mcp.example/receivables/mcp");
 const METADATA = "https://mcp.example/.well-known/oauth-protected-resource/receivables/mcp";
@@ -34,7 +35,8 @@ const refusal = async (request: Request, more: Partial<BearerNeeds> = {}): Promi
 };
 
 describe("whoever calls with a token", () => {
-  it("C-60 is admitted as its owner, and the token goes no further", async () => {
+  verifies("C-60");
+  it("is admitted as its owner, and the token goes no further", async () => {
     const request = asked("Bearer good");
     const admitted = await gateOf().admit(request);
     expect(admitted).toMatchObject({ token: "", clientId: "ann", scopes: ["read"] });
@@ -42,6 +44,7 @@ describe("whoever calls with a token", () => {
     expect(request.bodyUsed).toBe(false);
   });
 
+  verifies("C-61");
   it.each([
     ["none", undefined],
     ["an unknown one", "Bearer unknown"],
@@ -49,7 +52,7 @@ describe("whoever calls with a token", () => {
     ["another scheme", "Basic good"],
     ["nothing after the scheme", "Bearer"],
     ["one in the address", undefined, `${RESOURCE.href}?access_token=good`],
-  ])("C-61 is told how to get one when there is %s", async (_what, authorization, url?: string) => {
+  ])("is told how to get one when there is %s", async (_what, authorization, url?: string) => {
     const { status, headers } = await refusal(asked(authorization, url));
     expect(status).toBe(401);
     const challenge = headers.get("www-authenticate") ?? "";
@@ -78,10 +81,11 @@ describe("the description of the MCP endpoint", () => {
   const at = (path: string, method = "GET") =>
     gateOf().describe(new Request(new URL(path, RESOURCE), { method }));
 
+  verifies("C-63");
   it.each([
     "/.well-known/oauth-protected-resource/receivables/mcp",
     "/.well-known/oauth-protected-resource",
-  ])("C-63 stands at %s, names the issuer, and the least scope alone", async (path) => {
+  ])("stands at %s, names the issuer, and the least scope alone", async (path) => {
     const response = at(path);
     expect(response?.headers.get("access-control-allow-origin")).toBe("*");
     expect(await response?.json()).toEqual({

@@ -3,6 +3,7 @@ import { Problem } from "../../src/contract/errors.ts";
 import { HOSTS, keptLog, modernHost, needsOf, problemIn, textOf, YES } from "./hosts.ts";
 import { dispute } from "./records.ts";
 import { answered, type Play, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const hostFor = async (plays: Record<string, Play>, setup: Parameters<typeof needsOf>[1] = {}) => {
   const broker = scripted(plays);
@@ -154,7 +155,8 @@ describe("an unknown tool", () => {
 });
 
 describe("what goes upstream", () => {
-  it("C-82 every call bears the tool's name, and ends with its caller", async () => {
+  verifies("C-82");
+  it("every call bears the tool's name, and ends with its caller", async () => {
     const { host, broker } = await hostFor({ "departments.get": () => ({ departmentId: "d" }) });
     await host.call("departments_get", { departmentCode: "A" });
     expect(broker.seen[0]?.options.tool).toBe("departments_get");
@@ -162,7 +164,8 @@ describe("what goes upstream", () => {
     await host.close();
   });
 
-  it("C-87 a host that goes away stops the work", async () => {
+  verifies("C-87");
+  it("a host that goes away stops the work", async () => {
     let seen: AbortSignal | undefined;
     const { host } = await hostFor({
       "departments.get": (_args, { signal }) => {
@@ -177,7 +180,8 @@ describe("what goes upstream", () => {
     await call;
   });
 
-  it("C-76 a create has a fresh key for repeats, unless it brings its own", async () => {
+  verifies("C-76");
+  it("a create has a fresh key for repeats, unless it brings its own", async () => {
     const { host, broker } = await hostFor({ "disputes.create": echo, "departments.update": echo });
     const args = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "R" };
     await host.call("disputes_create", args);
@@ -202,7 +206,8 @@ describe("what goes upstream", () => {
     await host.close();
   });
 
-  it("D-GEN-6 fields that the platform ignored are named", async () => {
+  verifies("D-GEN-6");
+  it("fields that the platform ignored are named", async () => {
     const { host } = await hostFor({
       "departments.update": answered({ departmentId: "d" }, { ignoredFields: ["colour", "a.b"] }),
     });
@@ -213,7 +218,8 @@ describe("what goes upstream", () => {
 });
 
 describe.each(HOSTS)("answers (%s)", (_name, open) => {
-  it("C-80 a record is the platform's own; an empty one says what was done to what", async () => {
+  verifies("C-80");
+  it("a record is the platform's own; an empty one says what was done to what", async () => {
     const row = dispute(1, { closedDate: null });
     const broker = scripted({
       "disputes.get": () => row,
@@ -241,7 +247,8 @@ describe.each(HOSTS)("answers (%s)", (_name, open) => {
 });
 
 describe.each(HOSTS)("refusals (%s)", (_name, open) => {
-  it("C-78 say what, why and what next, as text and as data", async () => {
+  verifies("C-78");
+  it("say what, why and what next, as text and as data", async () => {
     const details = {
       errors: [{ field: "person.email", code: "format", message: "must be an e-mail address" }],
       requestId: "request-7",
@@ -280,7 +287,8 @@ describe.each(HOSTS)("refusals (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("C-78 a fault of ours is logged and told without its text", async () => {
+  verifies("C-78");
+  it("a fault of ours is logged and told without its text", async () => {
     const { lines, log } = keptLog();
     const broker = scripted({
       "departments.get": () => {
@@ -321,7 +329,8 @@ describe("refusals from outside", () => {
   });
 });
 
-describe("D-MCP-4 secrets", () => {
+verifies("D-MCP-4");
+describe("secrets", () => {
   const SECRET = "rcvg_canary-0123456789-canary";
   const created = {
     keyId: "key-1",

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { clean, cleanLine, cleanText } from "../../src/mcp/answer/clean.ts";
 import { ESC, HARMLESS, HOSTILE } from "./hostile.ts";
+import { verifies } from "../support/verifies.ts";
 
-describe("C-74 text from outside", () => {
+verifies("C-74");
+describe("text from outside", () => {
   it.each(HOSTILE)("loses %s", (_what, text, left) => {
     expect(cleanText(text)).toBe(left);
   });

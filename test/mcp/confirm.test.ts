@@ -19,6 +19,7 @@ import {
 } from "./hosts.ts";
 import { spentFolder } from "./spent-folder.ts";
 import { type Play, scripted, type ScriptedBroker } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const ARGS = { departmentId: "dep-1" };
 
@@ -86,7 +87,8 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
     await host.close();
   });
 
-  it.each(NO)("D-MCP-2 changes nothing when the person %s", async (_how, person) => {
+  verifies("D-MCP-2");
+  it.each(NO)("changes nothing when the person %s", async (_how, person) => {
     const broker = deleting();
     const host = await open(await needsOf(broker), person);
     const result = await host.call("departments_delete", ARGS);
@@ -289,7 +291,8 @@ const rounds = async (broker = deleting()) => {
 const ACCEPT = { action: "accept", content: { confirm: true } };
 
 describe("the rounds of 2026", () => {
-  it("C-66 a yes counts once, with the state that asked for it", async () => {
+  verifies("C-66");
+  it("a yes counts once, with the state that asked for it", async () => {
     const { round, broker, host } = await rounds();
     const asked = await round(ARGS);
     expect(asked.resultType).toBe("input_required");
@@ -302,7 +305,8 @@ describe("the rounds of 2026", () => {
     await host.close();
   });
 
-  it("C-77 a yes without state, or with one of another call, does nothing", async () => {
+  verifies("C-77");
+  it("a yes without state, or with one of another call, does nothing", async () => {
     const { round, broker, host } = await rounds();
     const state = (await round(ARGS)).requestState ?? "";
     const lies: [Record<string, unknown>, { state?: string; name?: string }][] = [
@@ -386,7 +390,8 @@ describe("a token", () => {
     return { result, broker };
   };
 
-  it("C-66 holds across processes with one key, and is spent for all of them at once", async () => {
+  verifies("C-66");
+  it("holds across processes with one key, and is spent for all of them at once", async () => {
     const spent = createSpentFolder(await spentFolder(), () => NOW);
     const other = createSpentFolder(await spentFolder(), () => NOW);
     const confirmationToken = await mint({ spent });
@@ -402,6 +407,7 @@ describe("a token", () => {
     expect(acts(elsewhere.broker)).toHaveLength(1);
   });
 
+  verifies("C-77");
   it.each([
     ["other arguments", { departmentId: "dep-2" }, {}],
     ["another tenant", ARGS, { broker: deleting({ tenantId: "tenant-2" }) }],
@@ -411,7 +417,7 @@ describe("a token", () => {
     ["a later time", ARGS, { setup: { now: () => NOW + 10 * MINUTE + 1 } }],
     ["another tool", { departmentCode: "dep-1" }, { tool: "departments_delete_by_code" }],
   ] as [string, Record<string, unknown>, Parameters<typeof spend>[1]][])(
-    "C-77 is refused with %s, and nothing changes",
+    "is refused with %s, and nothing changes",
     async (_what, args, way) => {
       const confirmationToken = await mint({ key: KEY });
       const { result, broker } = await spend({ ...args, confirmationToken }, way);
@@ -420,7 +426,8 @@ describe("a token", () => {
     },
   );
 
-  it("C-77 is refused by another tool that takes the same arguments", async () => {
+  verifies("C-77");
+  it("is refused by another tool that takes the same arguments", async () => {
     const broker = scripted({
       "schedules.list": () => ({ data: [] }),
       "schedules.delete": () => null,

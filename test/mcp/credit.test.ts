@@ -10,6 +10,7 @@ import { HOSTILE } from "./hostile.ts";
 import { HOSTS, legacyHost, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
 import { many } from "./records.ts";
 import { type Play, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -99,7 +100,8 @@ const URI = "receivables://credit-applications/app-1";
 const LIST = "receivables://credit-applications";
 
 describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
-  it("CR-09 the list has the documented form and the server's own cursor", async () => {
+  verifies("CR-09");
+  it("the list has the documented form and the server's own cursor", async () => {
     const host = await open(await needsOf(scripted(PLAYS)));
     const result = await host.call("credit_applications_list", DAYS);
     expect(result.structuredContent).toEqual({
@@ -113,7 +115,8 @@ describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("D-CRED-6 one is masked, whatever the credential may see", async () => {
+  verifies("D-CRED-6");
+  it("one is masked, whatever the credential may see", async () => {
     const host = await open(await needsOf(scripted(PLAYS)));
     const result = await host.call("credit_applications_get", { applicationId: "app-1" });
     expect(result.structuredContent).toMatchObject({ applicationId: "app-1" });
@@ -126,7 +129,8 @@ describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
 });
 
 describe("credit tools", () => {
-  it("C-73 a long list comes in as many answers as it needs, each within its budget", async () => {
+  verifies("C-73");
+  it("a long list comes in as many answers as it needs, each within its budget", async () => {
     const rows = many(250, (index) => summary(index));
     const { host } = await opened({ "credit_applications.list": pagesOf(rows) }, 6000);
     const found: unknown[] = [];
@@ -178,7 +182,8 @@ describe("credit tools", () => {
     await host.close();
   });
 
-  it.each(HOSTILE)("D-MCP-5 %s in an answer is taken out", async (_what, text, left) => {
+  verifies("D-MCP-5");
+  it.each(HOSTILE)("%s in an answer is taken out", async (_what, text, left) => {
     const shown = field("f", { displayName: `Question ${text}`, ...answers(`Answer ${text}.`) });
     const parts = formType("External Form", [section("s", [shown])]);
     const { host, read } = await opened({
@@ -197,7 +202,8 @@ describe("credit tools", () => {
 });
 
 describe("credit resources", () => {
-  it("CR-23 CR-16 an application reads as its active parts in order, each answer with its question", async () => {
+  verifies("CR-23", "CR-16");
+  it("an application reads as its active parts in order, each answer with its question", async () => {
     const { host, read, broker } = await opened(PLAYS);
     const text = await read(URI);
     const { application: about, forms, truncated } = JSON.parse(text);
@@ -232,7 +238,8 @@ describe("credit resources", () => {
     await host.close();
   });
 
-  it("CR-23 references read the same way, with what was submitted when", async () => {
+  verifies("CR-23");
+  it("references read the same way, with what was submitted when", async () => {
     const reference = {
       bankReferenceId: "b-1",
       createdDate: null,
@@ -274,7 +281,8 @@ describe("credit resources", () => {
     await host.close();
   });
 
-  it("C-73 both stay within the budget of an answer, and say so", async () => {
+  verifies("C-73");
+  it("both stay within the budget of an answer, and say so", async () => {
     const fields = many(200, (index) => field(`f-${index}`, answers("a long story ".repeat(40))));
     const parts = formType("External Form", [section("s", fields)]);
     const { host, read } = await opened(
@@ -315,7 +323,8 @@ describe("credit resources", () => {
 });
 
 describe("the review of an application", () => {
-  it("D-CRED-6 brings the application as it is read, masked", async () => {
+  verifies("D-CRED-6");
+  it("brings the application as it is read, masked", async () => {
     const { host } = await opened(PLAYS);
     const { messages } = await host.client.getPrompt({
       name: "review-credit-application",

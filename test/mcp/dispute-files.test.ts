@@ -12,6 +12,7 @@ import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { disputeFile } from "./records.ts";
 import { type Play, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const UPLOAD = "dispute_attachments_upload";
 const DOWNLOAD = "dispute_attachments_download";
@@ -185,7 +186,8 @@ describe("uploading", () => {
     await host.close();
   });
 
-  it("T-08 finds an attachment whose platform tells of its upload alone", async () => {
+  verifies("T-08");
+  it("finds an attachment whose platform tells of its upload alone", async () => {
     const { host, broker } = await uploading({
       "dispute_attachments.create": () => ({ uploadId: "up-9", uploadUrl: UPLOAD_URL }),
       "dispute_attachments.list": () => [
@@ -199,7 +201,8 @@ describe("uploading", () => {
     await host.close();
   });
 
-  it("C-76 under one idempotencyKey takes a file that is there already for its own", async () => {
+  verifies("C-76");
+  it("under one idempotencyKey takes a file that is there already for its own", async () => {
     const taken = () => Promise.reject(new Problem("conflict", "It has been uploaded."));
     const transfers = { ...store().transfers, put: taken };
     const plays = { "dispute_attachments.get": scannedAfter(1) };
@@ -277,7 +280,8 @@ describe("uploading a local file", () => {
     if (existsSync(OPEN_FILES)) expect(openFiles(folder)).toEqual([]);
   });
 
-  it("C-51 sends nothing from elsewhere, and tells nobody what is there", async () => {
+  verifies("C-51");
+  it("sends nothing from elsewhere, and tells nobody what is there", async () => {
     const refused = [
       join(outside, "secret.txt"),
       join(outside, "no-such-file.txt"),
@@ -371,7 +375,8 @@ describe("downloading", () => {
     await host.close();
   });
 
-  it("C-73 gives as much of a long text as fits, and says so", async () => {
+  verifies("C-73");
+  it("gives as much of a long text as fits, and says so", async () => {
     const long = Buffer.from("Words of a long letter, 12 of them. ".repeat(5000));
     const { host } = await downloading({}, long, { answerTokens: 3000 });
     const result = await host.call(DOWNLOAD, ids);

@@ -11,6 +11,7 @@ import { startChild } from "../support/child.ts";
 import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
 import { needsOf, OPEN } from "./hosts.ts";
 import { scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CHILD = new URL("./stdio-child.ts", import.meta.url);
 const INITIALIZE = {
@@ -167,6 +168,7 @@ describe("HTTP", () => {
       },
     });
 
+  verifies("C-64");
   it.each([
     [{ host: "127.0.0.1:8765" }, 200],
     [{ host: "localhost:1" }, 200],
@@ -178,7 +180,7 @@ describe("HTTP", () => {
     [{ host: "127.0.0.1", origin: "https://evil.example" }, 403],
     [{ host: "127.0.0.1", origin: "null" }, 403],
     [{ host: "127.0.0.1", origin: "http://localhost.evil.example" }, 403],
-  ] as [Record<string, string>, number][])("C-64 %j answers %i", async (headers, status) => {
+  ] as [Record<string, string>, number][])("%j answers %i", async (headers, status) => {
     const { http } = await serve();
     const response = await http.fetch(post(headers));
     await response.text();
@@ -186,7 +188,8 @@ describe("HTTP", () => {
     await http.close();
   });
 
-  it("C-64 accepts the names it is told, with or without scheme and port", async () => {
+  verifies("C-64");
+  it("accepts the names it is told, with or without scheme and port", async () => {
     const accepted = { hosts: ["mcp.example:8443"], origins: ["https://app.example"] };
     const { http } = await serve(accepted);
     const status = async (headers: Record<string, string>) => {

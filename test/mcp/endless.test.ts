@@ -3,6 +3,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { type Host, modernHost, needsOf, NOW, problemIn, type Result } from "./hosts.ts";
 import { auditEntry, dispute } from "./records.ts";
 import { answered, type Play, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Given = { count: number; truncated: boolean; cursor: string | null };
 
@@ -44,7 +45,8 @@ const log = (size: number, cursor: string | null, hasMore = true) => ({
   pagination: { cursor, hasMore, rowCount: size },
 });
 
-describe("C-73 a list that never ends", () => {
+verifies("C-73");
+describe("a list that never ends", () => {
   it("is read until the budget is full, and a cursor goes on", async () => {
     const { host, asked } = await platform("disputes.list", () => answered(page(100), {})());
     const { count, truncated, cursor } = given(await host.call("disputes_list"));

@@ -4,6 +4,7 @@ import { onEveryStore } from "../support/platform.ts";
 import { CLIENTS, type Driver, DOORS } from "./doors.ts";
 import { brokerOn, BY_URL, callEach, recordsOf, saidBy, type Tenant, tools } from "./each-tool.ts";
 import { needsOf } from "./hosts.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("every tool, by every client, through every door", (at) => {
   describe.each(DOORS)("%s", (door, open) => {
@@ -30,7 +31,8 @@ onEveryStore("every tool, by every client, through every door", (at) => {
         return driver;
       };
 
-      it("C-80 each does what it says, with an answer that fits what it declares", async () => {
+      verifies("C-80");
+      it("each does what it says, with an answer that fits what it declares", async () => {
         const driver = await drive(true);
         expect(driver.toolNames.length).toBe(tools.length + BY_URL.size);
         expect(await callEach(tenant, driver)).toEqual([]);

@@ -4,6 +4,7 @@ import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
 import { HOSTS, modernHost, needsOf } from "./hosts.ts";
 import { many } from "./records.ts";
 import { type Play, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const run = (number: number, more: object = {}) => ({
   runId: `run-${number}`,
@@ -66,7 +67,8 @@ type Contents = { contents: { text?: string }[] };
 const textIn = (result: unknown): string => (result as Contents).contents[0]?.text ?? "";
 
 describe.each(HOSTS)("exports (%s)", (_name, open) => {
-  it("SC-11 T-21 the rows of one run, however many answers they take and whatever runs meanwhile", async () => {
+  verifies("SC-11", "T-21");
+  it("the rows of one run, however many answers they take and whatever runs meanwhile", async () => {
     const broker = scripted(PLAYS());
     const host = await open(await needsOf(broker, { settings: { answerTokens: 4000 } }));
     const seen: unknown[] = [];
@@ -95,7 +97,8 @@ describe.each(HOSTS)("exports (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("SC-14 the status names the schedule beside its runs", async () => {
+  verifies("SC-14");
+  it("the status names the schedule beside its runs", async () => {
     const host = await open(await needsOf(scripted(PLAYS())));
     const result = await host.client.callTool({
       name: "export_runs_status",

@@ -4,6 +4,7 @@ import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
 import { HOSTS, legacyHost, modernHost, needsOf, problemIn, type Result, YES } from "./hosts.ts";
 import { dispute, many, numberedPages } from "./records.ts";
 import { answered, type Play, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const AT = "2026-11-20T12:00:00.123Z";
 const ACCOUNT = { csrId: 1, accountNumber: "ACC-1", name: "Northwind Traders" };
@@ -50,7 +51,8 @@ const confirmationIn = (result: Result) =>
 const REPLACE = { account_number: "ACC-1", name: "Southwind" };
 
 describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
-  it("D-MCP-2 asks about the account that exists, and then holds for it as it was", async () => {
+  verifies("D-MCP-2");
+  it("asks about the account that exists, and then holds for it as it was", async () => {
     const broker = scripted({
       "accounts.get": answered({ ...ACCOUNT, notes: [] }, { etag: '"a.7"' }),
       "accounts.replace": answered({ ...ACCOUNT, name: "Southwind" }, { etag: '"a.8"' }),
@@ -126,7 +128,8 @@ describe("a host that cannot ask", () => {
     },
   });
 
-  it("D-MCP-2 the token carries the ETag that the question was about, whatever came since", async () => {
+  verifies("D-MCP-2");
+  it("the token carries the ETag that the question was about, whatever came since", async () => {
     let version = 0;
     const reading = plays(null);
     const broker = scripted({
@@ -359,7 +362,8 @@ describe("resources", () => {
     await host.close();
   });
 
-  it("C-73 stay within the budget, and say what is missing", async () => {
+  verifies("C-73");
+  it("stay within the budget, and say what is missing", async () => {
     const notes = many(200, (index) => note(index, "a long story ".repeat(100)));
     const plays = { ...RECORDS, "accounts.get": () => ({ ...ACCOUNT, notes }) };
     const { host, read } = await reading(plays, { settings: { answerTokens: 5000 } });

@@ -4,6 +4,7 @@ import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Door, type Driver, DOORS } from "./doors.ts";
 import { brokerOn, BY_URL, callEach, type Tenant, tools } from "./each-tool.ts";
 import { needsOf, problemIn, type Result } from "./hosts.ts";
+import { verifies } from "../support/verifies.ts";
 
 /** The inspector's command line as a host: it asks nobody, so that it confirms by the token that it is given. */
 const inspectorDriver = async (door: Door, era: string): Promise<Driver> => {
@@ -32,13 +33,14 @@ describe("every tool, by the official inspector", () => {
   });
   afterAll(() => at.close());
 
+  verifies("C-80");
   it.each([
     ["stdio", "modern"],
     ["stdio", "legacy"],
     ["HTTP", "modern"],
     ["HTTP", "legacy"],
   ])(
-    "C-80 each does what it says (%s, %s)",
+    "each does what it says (%s, %s)",
     async (door, era) => {
       const tenantId = `${door}-${era}`.toLowerCase();
       const tenant: Tenant = { at, tenantId, admin: await at.tenant(tenantId) };

@@ -8,6 +8,7 @@ import type { Gate } from "../../src/mcp/http/gate.ts";
 import { type IssuerNeeds, verifyIssued } from "../../src/mcp/http/issuer.ts";
 import { fakeClock } from "../support/clock.ts";
 import { CLIENT, type Issuer, startIssuer } from "../support/issuer.ts";
+import { verifies } from "../support/verifies.ts";
 
 const RESOURCE = "https://mcp.example/mcp";
 const KEY = Buffer.alloc(32, 5);
@@ -85,7 +86,8 @@ describe("tokens that an issuer signs", () => {
     gate = gateOf();
   });
 
-  it("C-61 admit their subject as the profile that is theirs, with the scopes that are known here", async () => {
+  verifies("C-61");
+  it("admit their subject as the profile that is theirs, with the scopes that are known here", async () => {
     const [one, again] = await Promise.all([
       admit(gate, await issuer.token(RESOURCE)),
       admit(gate, await issuer.token(RESOURCE, { claims: { scope: "admin" } })),
@@ -109,7 +111,8 @@ describe("tokens that an issuer signs", () => {
     expect(await admit(gate, await issuer.token(RESOURCE, { claims }))).toMatchObject({ scopes });
   });
 
-  it.each(WRONG)("C-61 are refused with the way to a new one when one %s", async (_what, make) => {
+  verifies("C-61");
+  it.each(WRONG)("are refused with the way to a new one when one %s", async (_what, make) => {
     const response = await refusal(gate, await make());
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toContain(
@@ -143,7 +146,8 @@ describe("tokens that the issuer is asked about", () => {
     exp: 4_000_000_000,
   });
 
-  it("C-61 admit their subject, and are asked about once in a while", async () => {
+  verifies("C-61");
+  it("admit their subject, and are asked about once in a while", async () => {
     const gate = gateOf();
     issuer.know("opaque-good", good());
     const asked = () => issuer.seen.filter(({ url }) => url === "/realm/introspect").length;
@@ -153,6 +157,7 @@ describe("tokens that the issuer is asked about", () => {
     expect(asked() - before).toBe(1);
   });
 
+  verifies("C-61");
   it.each([
     ["is not active", { active: false }],
     ["is for another resource", { aud: "https://elsewhere.example" }],
@@ -161,7 +166,7 @@ describe("tokens that the issuer is asked about", () => {
     ["has ended", { exp: 1000 }],
     ["is not good yet", { nbf: 4_000_000_000 }],
     ["has no subject", { sub: undefined }],
-  ])("C-61 are refused when one %s", async (what, more) => {
+  ])("are refused when one %s", async (what, more) => {
     const token = `opaque-${what.replaceAll(" ", "-")}`;
     issuer.know(token, { ...good(), ...more });
     expect((await refusal(gateOf(), token)).status).toBe(401);

@@ -13,6 +13,7 @@ import { authorize, redeem, revoke, startAuthorization } from "../support/oauth.
 import { startPlatform } from "../support/platform.ts";
 import { KEY, needsOf } from "./hosts.ts";
 import { scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
 const RUNS = "receivables://export-runs/s-1";
@@ -113,12 +114,13 @@ const bearer = (id: string, more: Partial<Bearer> = {}): Bearer => ({
 });
 
 describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
+  verifies("C-61");
   it.each<[string, Bearer | "invalid" | "stranger"]>([
     ["was taken back", "invalid"],
     ["is nobody's here any more", "stranger"],
     ["is another's now", bearer("bob")],
     ["allows less", bearer("ann", { scopes: ["read"] })],
-  ])("C-61 ends when its token %s, and no other does", async (_what, becomes) => {
+  ])("ends when its token %s, and no other does", async (_what, becomes) => {
     let now: Bearer | "invalid" | "stranger" = bearer("ann");
     const http = await serverWith(async (token) => (token === "hers" ? now : bearer("cy")));
     const [hers, his] = [heard(await open(http, "hers")), heard(await open(http, "his"))];
@@ -127,7 +129,8 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     expect(his.ended).toBe(false);
   });
 
-  it("C-61 ends when its token does, whether or not anybody can tell", async () => {
+  verifies("C-61");
+  it("ends when its token does, whether or not anybody can tell", async () => {
     let isDown = false;
     const expiresAt = Math.ceil(systemClock() / SECOND) + 4;
     const http = await serverWith(async () => {
@@ -157,7 +160,8 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     await expect.poll(() => stream.ended).toBe(true);
   });
 
-  it("C-61 ends when its line is taken out of the file of tokens", async () => {
+  verifies("C-61");
+  it("ends when its line is taken out of the file of tokens", async () => {
     const folder = await mkdtemp(join(tmpdir(), "leases-"));
     ends.push(() => rm(folder, { recursive: true }));
     const path = join(folder, "tokens");
@@ -176,7 +180,8 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     expect(other.ended).toBe(false);
   });
 
-  it("C-61 ends when its person disconnects the program", async () => {
+  verifies("C-61");
+  it("ends when its person disconnects the program", async () => {
     const at = await startPlatform();
     ends.push(() => at.close());
     const ann = await at.tenant("acme");

@@ -8,6 +8,7 @@ import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { rawRequest, rawSocket } from "../support/raw-socket.ts";
 import { needsOf, problemIn, type Result, type Setup } from "./hosts.ts";
 import { scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 /** Whoever says their name is believed. */
 const believing: Gate = {
@@ -228,7 +229,8 @@ describe("calls of tools", () => {
   };
   let clock: FakeClock;
 
-  it("C-79 of one caller are so many in a minute, and the next is told when to come back", async () => {
+  verifies("C-79");
+  it("of one caller are so many in a minute, and the next is told when to come back", async () => {
     clock = fakeClock();
     const place = await world({}, { waits: false, now: clock, settings: { callsPerMinute: 3 } });
     const burst = await Promise.all(Array.from({ length: 5 }, () => calls(place, "ann")));
@@ -246,7 +248,8 @@ describe("calls of tools", () => {
   });
 });
 
-describe("C-68 what headers and body say", () => {
+verifies("C-68");
+describe("what headers and body say", () => {
   const other = { ...META, "io.modelcontextprotocol/protocolVersion": "2099-01-01" };
   const { "mcp-name": _name, ...nameless } = CALLING;
   const cases: [string, string, Record<string, string>, number, number][] = [
@@ -278,7 +281,8 @@ describe("C-68 what headers and body say", () => {
   });
 });
 
-describe("C-64 on the wire", () => {
+verifies("C-64");
+describe("on the wire", () => {
   const status = async (lines: string[]): Promise<number> => {
     const { served } = await world({}, { waits: false });
     const socket = await rawSocket(served.url);

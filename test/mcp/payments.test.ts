@@ -8,6 +8,7 @@ import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
 import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
 import { auditPages, many } from "./records.ts";
 import { scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const SCHEMA = "receivables://export/schema";
 const schema = { "payments.schema": () => paymentSchema };
@@ -16,7 +17,8 @@ type Contents = { contents: { text?: string }[] };
 const jsonIn = (result: unknown) => JSON.parse((result as Contents).contents[0]?.text ?? "");
 
 describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
-  it("QY-01 is a resource, whole or by source, and sources are completed", async () => {
+  verifies("QY-01");
+  it("is a resource, whole or by source, and sources are completed", async () => {
     const broker = scripted(schema);
     const host = await open(await needsOf(broker));
     const { client } = host;
@@ -53,7 +55,8 @@ describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
 });
 
 describe("payments over MCP", () => {
-  it("C-80 the schema fits an answer; a small budget shortens it and says so", async () => {
+  verifies("C-80");
+  it("the schema fits an answer; a small budget shortens it and says so", async () => {
     const host = await modernHost(await needsOf(scripted(schema)));
     const result = await host.call("payments_schema");
     expect(result.structuredContent).toEqual(paymentSchema);
@@ -67,7 +70,8 @@ describe("payments over MCP", () => {
     await small.close();
   });
 
-  it("QY-07 C-73 a query keeps its form within the budget; rows that look alike are each given once", async () => {
+  verifies("QY-07", "C-73");
+  it("a query keeps its form within the budget; rows that look alike are each given once", async () => {
     const rows = many(400, (index) => ({
       payerName: index % 3 === 0 ? "ACME" : "Zenith",
       n: index,
@@ -98,20 +102,22 @@ describe("payments over MCP", () => {
     await host.close();
   });
 
+  verifies("QY-06");
   it.each([
     [{ filters: [{ field: "payerName", value: "A" }] }, 'such as {"paymentDate": {"gte":'],
     [{ filters: "payerName = 'A'" }, "filters must be an object of conditions"],
     [{ orderBy: "paymentDate" }, "known: source, fields, filters, cursor, limit"],
     [{ startDate: "2026-01-01" }, "startDate is not an argument; known: "],
-  ])("QY-06 %j is told how it is written", async (args, words) => {
+  ])("%j is told how it is written", async (args, words) => {
     const host = await modernHost(await needsOf(scripted({})));
     const result = await host.call("payments_query", { source: "cashapp", ...args });
     expect(problemIn(result).message).toContain(words);
     await host.close();
   });
 
+  verifies("SC-05");
   it.each(["tomorrow", "2026-11-22", "2026-11-22T06:00:00"])(
-    "SC-05 a first run at %s is told how moments are written",
+    "a first run at %s is told how moments are written",
     async (firstRunAt) => {
       const host = await modernHost(await needsOf(scripted({})));
       const args = { source: "cashapp", filters: { shortPay: { eq: true } }, intervalMs: 300_000 };
@@ -121,7 +127,8 @@ describe("payments over MCP", () => {
     },
   );
 
-  it("QY-06 what the platform says of a wrong filter reaches the model whole", async () => {
+  verifies("QY-06");
+  it("what the platform says of a wrong filter reaches the model whole", async () => {
     const message = 'filters.payerName must name a condition; write {"eq": "Acme"}.';
     const refuse = () => {
       throw new Problem("invalid_request", message);
@@ -139,7 +146,8 @@ describe("payments over MCP", () => {
     expect(readSelection(PaymentQueryBody, query).faults).toBeUndefined();
   });
 
-  it("QY-06 the tool itself names every condition, so that the first filter can be right", async () => {
+  verifies("QY-06");
+  it("the tool itself names every condition, so that the first filter can be right", async () => {
     const host = await modernHost(await needsOf(scripted({})));
     const { tools } = await host.client.listTools();
     const words = tools.find(({ name }) => name === "payments_query")?.description ?? "";

@@ -11,6 +11,7 @@ import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { believing } from "./believing.ts";
 import { needsOf, problemIn, type Result } from "./hosts.ts";
 import { scripted, type ScriptedBroker } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
 
@@ -78,7 +79,8 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
   const call = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
     (await client.callTool({ name, arguments: args })) as unknown as Result;
 
-  it("C-65 each sees their own records, whoever asks at the same time", async () => {
+  verifies("C-65");
+  it("each sees their own records, whoever asks at the same time", async () => {
     const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as(`bob ${ALL}`)]);
     const rounds = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? ann : bob));
     const answers = await Promise.all(rounds.map((client) => call(client, "departments_list")));
@@ -91,7 +93,8 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
     await Promise.all([ann.close(), bob.close()]);
   });
 
-  it("C-66 a confirmation given to one is of no use to the other, though both have one credential", async () => {
+  verifies("C-66");
+  it("a confirmation given to one is of no use to the other, though both have one credential", async () => {
     const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as(`bob ${ALL}`)]);
     const gone = { departmentId: "ann-a" };
     const asked = await call(ann, "departments_delete", gone);
@@ -108,7 +111,8 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
     await Promise.all([ann.close(), bob.close()]);
   });
 
-  it("C-66 a cursor of one is refused to the other", async () => {
+  verifies("C-66");
+  it("a cursor of one is refused to the other", async () => {
     const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as(`bob ${ALL}`)]);
     const { structuredContent } = await call(ann, "disputes_list");
     const cursor = structuredContent?.["nextCursor"];
@@ -119,7 +123,8 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
     await Promise.all([ann.close(), bob.close()]);
   });
 
-  it("C-69 all are told of the same tools, whatever they may do", async () => {
+  verifies("C-69");
+  it("all are told of the same tools, whatever they may do", async () => {
     const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as("bob")]);
     const [one, other] = await Promise.all([ann.listTools(), bob.listTools()]);
     expect(other.tools).toEqual(one.tools);
@@ -186,7 +191,8 @@ describe("one request over HTTP", () => {
   };
   const begin = async (who: string) => (await send(who, HELLO)).headers.get("mcp-session-id") ?? "";
 
-  it("C-65 another person's session is not found, whatever is asked of it, and goes on", async () => {
+  verifies("C-65");
+  it("another person's session is not found, whatever is asked of it, and goes on", async () => {
     const id = await begin("ann read");
     const within = { "mcp-session-id": id };
     const list = { jsonrpc: "2.0", id: 3, method: "tools/list" };
@@ -200,7 +206,8 @@ describe("one request over HTTP", () => {
     expect((await send("", list, within)).status).toBe(401);
   });
 
-  it("C-62 a tool that writes is refused to whoever may only read, with the one scope it needs", async () => {
+  verifies("C-62");
+  it("a tool that writes is refused to whoever may only read, with the one scope it needs", async () => {
     const within = { "mcp-session-id": await begin("ann read") };
     const modern = (name: string) => ({ ...TWENTY_SIX, "mcp-name": name });
     const ways: [unknown, Record<string, string>][] = [
@@ -219,6 +226,7 @@ describe("one request over HTTP", () => {
     expect(place.opened).toEqual([]);
   });
 
+  verifies("C-62");
   it.each([
     ["departments_list", "write admin", "read"],
     ["disputes_update", "read admin", "write"],
@@ -227,13 +235,14 @@ describe("one request over HTTP", () => {
     ["api_keys_create", "read write", "admin"],
     ["webhooks_create", "read write", "admin"],
     ["schedules_delete", "read write", "admin"],
-  ])("C-62 %s is refused to whoever has %s: it needs %s", async (tool, has, needs) => {
+  ])("%s is refused to whoever has %s: it needs %s", async (tool, has, needs) => {
     const { status, headers } = await send(`ann ${has}`, toolCall(tool));
     expect(status).toBe(403);
     expect(headers.get("www-authenticate")).toContain(`scope="${needs}"`);
   });
 
-  it("C-62 a tool named in another spelling does not slip through", async () => {
+  verifies("C-62");
+  it("a tool named in another spelling does not slip through", async () => {
     const name = Buffer.from("departments_delete").toString("base64");
     const headers = { ...TWENTY_SIX, "mcp-name": `=?base64?${name}?=` };
     const { status, text } = await send("ann read", toolCall("departments_delete", META), headers);
@@ -243,6 +252,7 @@ describe("one request over HTTP", () => {
     expect(place.people.get("ann")?.broker.seen ?? []).toEqual([]);
   });
 
+  verifies("C-62");
   it.each([
     ["resources/read", { uri: "receivables://dispute-configuration/departments" }],
     ["prompts/get", { name: "triage-disputes" }],
@@ -250,7 +260,7 @@ describe("one request over HTTP", () => {
       "completion/complete",
       { ref: { type: "ref/prompt", name: "x" }, argument: { name: "a", value: "" } },
     ],
-  ])("C-62 %s needs read", async (method, params) => {
+  ])("%s needs read", async (method, params) => {
     const asked = { jsonrpc: "2.0", id: 4, method, params };
     const { status, headers } = await send("ann write admin", asked);
     expect(status).toBe(403);

@@ -12,6 +12,7 @@ import { inputSchema } from "../../src/mcp/calls/schemas.ts";
 import { activeTools } from "../../src/mcp/calls/active-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { knownToolsets } from "../../src/mcp/settings.ts";
+import { verifies } from "../support/verifies.ts";
 
 const [OWN, KEY, EXPORT_KEY] = ["own-tenant", "own-key", "own-export-key"];
 const HEADERS =
@@ -107,8 +108,9 @@ const requestsOf = async (tool: Tool, args: Record<string, unknown>): Promise<Wi
 describe("what a tool's arguments reach", () => {
   const reaching = new Set<string>();
 
+  verifies("C-67");
   it.each(tools.map((tool) => [tool.name, tool] as const))(
-    "C-67 %s: the tool's own path, tenant and credential, whatever is sent",
+    "%s: the tool's own path, tenant and credential, whatever is sent",
     async (name, tool) => {
       const { properties, required = [] } = inputSchema(tool);
       const names = [...Object.keys(properties), "tenantId", "baseUrl"];

@@ -5,6 +5,7 @@ import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
 import { HOSTS, keptLog, modernHost, needsOf } from "./hosts.ts";
 import { disputeFile, dispute, many, note, numberedPages } from "./records.ts";
 import { type Play, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const row = dispute(7, { disputeId: "dispute-7", disputeCode: "D-INV-7-01" });
 
@@ -114,7 +115,8 @@ describe("resources", () => {
     await host.close();
   });
 
-  it("C-73 stay within the budget of an answer, and say what is missing", async () => {
+  verifies("C-73");
+  it("stay within the budget of an answer, and say what is missing", async () => {
     const rows = many(500, (index) => ({ id: `id-${index}`, description: "words ".repeat(20) }));
     const plays = Object.fromEntries(Object.keys(CONFIGURATION).map((id) => [id, () => rows]));
     const notes = many(50, (index) => note(index, "a long story ".repeat(200)));

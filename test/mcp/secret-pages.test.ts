@@ -26,6 +26,7 @@ import {
   YES,
 } from "./hosts.ts";
 import { type ScriptedBroker, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const SECRET = "rcvg_canary-0123456789-canary";
 const BASE = "https://mcp.example/behind";
@@ -76,7 +77,8 @@ const putAway = async (caller = CALLER) => {
 };
 
 describe("the page of a secret", () => {
-  it("D-MCP-4 shows it once, when its button is pressed, however often it was looked at", async () => {
+  verifies("D-MCP-4");
+  it("shows it once, when its button is pressed, however often it was looked at", async () => {
     const { url, name } = await putAway();
     const [one, other] = [process(), process()];
     for (const method of ["GET", "HEAD", "GET"]) {
@@ -94,14 +96,16 @@ describe("the page of a secret", () => {
     expect(await vault.show(name)).toBeUndefined();
   });
 
-  it("D-MCP-4 shows it to one of many who press at once, whatever process they come to", async () => {
+  verifies("D-MCP-4");
+  it("shows it to one of many who press at once, whatever process they come to", async () => {
     const { url } = await putAway();
     const all = await Promise.all(Array.from({ length: 8 }, () => process().press(url)));
     expect(all.filter(({ text }) => text.includes(SECRET))).toHaveLength(1);
     expect(all.filter(({ status }) => status === 410)).toHaveLength(7);
   });
 
-  it("C-66 holds for ten minutes", async () => {
+  verifies("C-66");
+  it("holds for ten minutes", async () => {
     const { url, name } = await putAway();
     clock.advance(10 * MINUTE + 1);
     expect((await process().look(url)).status).toBe(410);
@@ -109,7 +113,8 @@ describe("the page of a secret", () => {
     expect(await vault.show(name)).toBe(SECRET);
   });
 
-  it("C-66 is not at an address that is made up, altered, or of another key", async () => {
+  verifies("C-66");
+  it("is not at an address that is made up, altered, or of another key", async () => {
     const { url, name } = await putAway();
     const { url: foreign } = pagesWith({ key: Buffer.alloc(32, 8) }).make(
       { name, kind: "api-key" },
@@ -124,7 +129,8 @@ describe("the page of a secret", () => {
     expect(await vault.show(name)).toBe(SECRET);
   });
 
-  it("C-65 asks for the token by which it was made, and only its owner uses the page up", async () => {
+  verifies("C-65");
+  it("asks for the token by which it was made, and only its owner uses the page up", async () => {
     const { url } = await putAway();
     const desk = process("token");
     expect((await desk.look(url)).text).toContain('name="token"');
@@ -141,7 +147,8 @@ describe("the page of a secret", () => {
     expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(SECRET)]);
   });
 
-  it("C-65 D-MCP-4 makes a key for whoever it was asked for, when they sign in, and once", async () => {
+  verifies("C-65", "D-MCP-4");
+  it("makes a key for whoever it was asked for, when they sign in, and once", async () => {
     const { url } = pagesWith().make(OWN_KEY, CALLER);
     const asked: unknown[] = [];
     const makeKey: MakeKey = async (person, { caller, claim }) => {
@@ -170,7 +177,8 @@ describe("the page of a secret", () => {
     expect(logged.lines.join("")).not.toMatch(/canary|right/);
   });
 
-  it("C-66 makes no key after ten minutes, nor where nobody signs in", async () => {
+  verifies("C-66");
+  it("makes no key after ten minutes, nor where nobody signs in", async () => {
     const makeKey: MakeKey = async () => ({ apiKey: new Secret(SECRET) });
     const { url } = pagesWith().make(OWN_KEY, CALLER);
     expect((await process("token").look(url)).status).toBe(410);
@@ -239,7 +247,8 @@ describe.each(HOSTS)("a secret that was made over HTTP (%s)", (_name, open) => {
     opened.length = 0;
   });
 
-  it("D-MCP-4 is handed over on a page that the host opens, past the model", async () => {
+  verifies("D-MCP-4");
+  it("is handed over on a page that the host opens, past the model", async () => {
     const broker = scripted({ "api_keys.create": () => made });
     const host = await open(await remote(broker), undefined, accept);
     const result = await host.call("api_keys_create");
@@ -256,7 +265,8 @@ describe.each(HOSTS)("a secret that was made over HTTP (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("D-MCP-2 comes after the question of a webhook, and the webhook is made once", async () => {
+  verifies("D-MCP-2");
+  it("comes after the question of a webhook, and the webhook is made once", async () => {
     const broker = scripted({ "webhooks.create": () => hook });
     const host = await open(await remote(broker), YES, accept);
     const result = await host.call("webhooks_create", { callbackUrl: hook.callbackUrl });
@@ -304,7 +314,8 @@ describe.each(HOSTS)("a key that only its owner can make (%s)", (_name, open) =>
   const made = async (url: string) =>
     (await process("password", makeKey).press(url, { email: "ann@x", password: "p" })).text;
 
-  it("D-MCP-4 is made on a page that the host opens, past the model", async () => {
+  verifies("D-MCP-4");
+  it("is made on a page that the host opens, past the model", async () => {
     const broker = scripted({});
     const opened: string[] = [];
     const messages: string[] = [];
@@ -337,7 +348,8 @@ describe.each(HOSTS)("a key that only its owner can make (%s)", (_name, open) =>
 });
 
 describe("a host of 2026 that comes back with a page's answer", () => {
-  it("C-66 has nothing made a second time by what this server did not give", async () => {
+  verifies("C-66");
+  it("has nothing made a second time by what this server did not give", async () => {
     const broker = scripted({ "api_keys.create": () => made });
     const needs = await remote(broker);
     const tool = activeTools(needs.settings).find(({ name }) => name === "api_keys_create");
@@ -357,7 +369,8 @@ describe("a host of 2026 that comes back with a page's answer", () => {
     expect(broker.seen).toEqual([]);
   });
 
-  it("C-66 gets another's answer in no case", async () => {
+  verifies("C-66");
+  it("gets another's answer in no case", async () => {
     const pages = pagesWith();
     const wait = { sleep: async () => {} };
     const purpose = { tool: "t", args: {}, tenantId: "t", principal: "p", caller: "own" };

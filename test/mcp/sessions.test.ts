@@ -11,6 +11,7 @@ import { createSessions, type Sessions } from "../../src/mcp/http/sessions.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { needsOf, OPEN } from "./hosts.ts";
 import { scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const ANN = admitted({ id: "ann", scopes: SCOPES, profile: "default" });
 const ADDRESS = "http://127.0.0.1:8765/mcp";
@@ -63,7 +64,8 @@ describe("hosts of 2025 over HTTP", () => {
   const yes = { action: "accept" as const, content: { confirm: true } };
   const gone = { name: "departments_delete", arguments: { departmentId: "d" } };
 
-  it("C-65 can be asked before something is deleted, with the SDK's newer client", async () => {
+  verifies("C-65");
+  it("can be asked before something is deleted, with the SDK's newer client", async () => {
     const client = new Client({ name: "test", version: "1" }, { capabilities });
     const questions: string[] = [];
     client.setRequestHandler("elicitation/create", ({ params }) => {
@@ -77,7 +79,8 @@ describe("hosts of 2025 over HTTP", () => {
     await client.close();
   });
 
-  it("C-65 can be asked before something is deleted, with the SDK's older client", async () => {
+  verifies("C-65");
+  it("can be asked before something is deleted, with the SDK's older client", async () => {
     const client = new OldClient({ name: "test", version: "1" }, { capabilities });
     const questions: string[] = [];
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
@@ -171,7 +174,8 @@ describe("the sessions of a server", () => {
     expect(known).toEqual([404, 200, 200]);
   });
 
-  it("C-65 are not pushed out by a caller who has many", async () => {
+  verifies("C-65");
+  it("are not pushed out by a caller who has many", async () => {
     const bob = admitted({ id: "bob", scopes: SCOPES, profile: "default" });
     const few = await sessions.begin(request(HELLO), bob, HELLO);
     await few.text();

@@ -7,6 +7,7 @@ import type { Needs } from "../../src/mcp/needs.ts";
 import { believing } from "./believing.ts";
 import { legacyHost, modernHost, needsOf } from "./hosts.ts";
 import { type Play, scripted, type ScriptedBroker } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
 const RUNS = "receivables://export-runs/s-1";
@@ -95,7 +96,8 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
   };
   const asked = (who: string) => brokers.get(who)?.seen ?? [];
 
-  it("C-65 each is told of their own runs, also where the addresses are the same", async () => {
+  verifies("C-65");
+  it("each is told of their own runs, also where the addresses are the same", async () => {
     const [ann, bob] = await Promise.all([as("ann read"), as("bob read")]);
     await ann.subscribe(RUNS);
     await ann.subscribe(`${RUNS}/run-1`);
@@ -121,7 +123,8 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
     await cyd.client.close();
   });
 
-  it("C-69 is for those who may read", async () => {
+  verifies("C-69");
+  it("is for those who may read", async () => {
     const one = await as("ann write");
     await expect(one.subscribe(RUNS)).rejects.toThrow();
     expect(asked("ann")).toEqual([]);

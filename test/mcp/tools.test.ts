@@ -15,6 +15,7 @@ import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
 import { prompts } from "../../prompts/index.ts";
 import { guide, instructions } from "../../tools/guide.ts";
 import { toolsets } from "../../tools/index.ts";
+import { verifies } from "../support/verifies.ts";
 
 const ENUMERATED = [0, 1, 2, "Internal", "All"];
 const ASKING_CHANGES = [
@@ -82,8 +83,9 @@ describe("one tool per operation", () => {
 });
 
 describe("hints, titles and descriptions", () => {
+  verifies("C-75");
   it.each(tools.map((tool) => [tool.name, tool] as const))(
-    "C-75 %s states all four hints as its operation has it",
+    "%s states all four hints as its operation has it",
     (name, { operation }) => {
       const { annotations } = listed(name);
       const expected = {
@@ -121,7 +123,8 @@ describe("hints, titles and descriptions", () => {
     expect(silent.map(({ where }) => where)).toEqual([]);
   });
 
-  it("C-70 the words are clean and speak of the tool alone", () => {
+  verifies("C-70");
+  it("the words are clean and speak of the tool alone", () => {
     const bossy = /\b(you must|always|never|ignore|system prompt|important|instead of other)\b/i;
     const texts = all.flatMap(wordsOf);
     expect(texts.filter((text) => bossy.test(text))).toEqual([]);
@@ -177,7 +180,8 @@ describe("schemas that every host takes", () => {
     }
   });
 
-  it("C-67 no argument chooses tenant, address or credential", () => {
+  verifies("C-67");
+  it("no argument chooses tenant, address or credential", () => {
     const withheld = /^(tenantid|password|accesstoken|apikey|baseurl|url|token)$/i;
     const names = all.flatMap(inputs).map(({ where }) => where.split(".").at(-1) ?? "");
     expect(names.filter((name) => withheld.test(name))).toEqual([]);
@@ -240,7 +244,8 @@ describe("the list", () => {
     expect(Object.isFrozen(all[0]?.inputSchema.properties)).toBe(true);
   });
 
-  it("C-84 in read-only mode has exactly the tools that change nothing", () => {
+  verifies("C-84");
+  it("in read-only mode has exactly the tools that change nothing", () => {
     const reading = toolList({ ...EVERYTHING, readOnly: true });
     expect(reading).toEqual(all.filter(({ annotations }) => annotations.readOnlyHint));
     expect(reading.length).toBeGreaterThan(15);
@@ -271,7 +276,8 @@ describe("the list", () => {
 describe("asking", () => {
   const asking = tools.filter(({ confirm }) => confirm !== undefined);
 
-  it("C-84 every delete, replacement and closure asks, and disputes_update when it closes or cancels", () => {
+  verifies("C-84");
+  it("every delete, replacement and closure asks, and disputes_update when it closes or cancels", () => {
     const deleting = tools.filter(({ operation }) => operation.method === "DELETE");
     expect(asking.map(({ name }) => name).toSorted()).toEqual(
       [...deleting.map(({ name }) => name), ...ASKING_CHANGES].toSorted(),
@@ -322,7 +328,8 @@ describe("asking", () => {
 describe("next steps", () => {
   const codes = [...Object.keys(ERRORS), ...Object.keys(OWN_CODES)] as RefusalCode[];
 
-  it.each(codes)("C-78 %s has one for every tool", (code) => {
+  verifies("C-78");
+  it.each(codes)("%s has one for every tool", (code) => {
     for (const tool of tools) expect(nextStep(code, tool, {})).toMatch(/^[A-Z].*[.]$/);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HOSTS, keptLog, needsOf, problemIn, type Result, YES } from "./hosts.ts";
 import { type Play, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const SECRET = "canary-0123456789-0123456789-0123456789-xyz";
 
@@ -35,7 +36,8 @@ const PLAYS: Record<string, Play> = {
 };
 
 describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
-  it("D-MCP-2 D-MCP-4 are made once a person agrees, and the secret goes to their store", async () => {
+  verifies("D-MCP-2", "D-MCP-4");
+  it("are made once a person agrees, and the secret goes to their store", async () => {
     const broker = scripted(PLAYS);
     const { lines, log } = keptLog();
     const questions: string[] = [];
@@ -94,7 +96,8 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("C-73 deliveries that do not fit go on under a cursor, none twice and none left out", async () => {
+  verifies("C-73");
+  it("deliveries that do not fit go on under a cursor, none twice and none left out", async () => {
     const settings = { answerTokens: 2000 };
     const host = await open(await needsOf(scripted(PLAYS), { settings }));
     const found: unknown[] = [];

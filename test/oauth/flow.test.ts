@@ -14,6 +14,7 @@ import {
   startAuthorization,
 } from "../support/oauth.ts";
 import { onEveryStore, type Person, type TestPlatform } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 /** The scopes that a page has ticked. */
 const ticked = (page: string): string[] =>
@@ -246,7 +247,8 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     expect(new Set(credentials.map((one) => one?.apiKey.reveal())).size).toBe(2);
   });
 
-  it("C-61 gives no token for another resource, and takes none that was given for one", async () => {
+  verifies("C-61");
+  it("gives no token for another resource, and takes none that was given for one", async () => {
     const client = await register(running);
     const { challenge } = makePkce();
     const asked = authorizeUrl(running, client, challenge, {

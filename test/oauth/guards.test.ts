@@ -17,6 +17,7 @@ import {
 } from "../support/oauth.ts";
 import { type Person, startPlatform, type TestPlatform } from "../support/platform.ts";
 import { certificateFor, type Receiver, startReceiver } from "../support/receiver.ts";
+import { verifies } from "../support/verifies.ts";
 
 let at: TestPlatform;
 let ann: Person;
@@ -426,20 +427,23 @@ describe("clients that are described by a document", () => {
       exchangeMs: 1500,
     });
 
-  it("C-26 are not looked for where a redirect leads", async () => {
+  verifies("C-26");
+  it("are not looked for where a redirect leads", async () => {
     receiver.answering((answer) => answer.writeHead(302, { location: `${home}/other` }).end());
     const before = receiver.received.length;
     expect((await document()(`${home}/client.json`)).status).toBe(302);
     expect(receiver.received.length).toBe(before + 1);
   });
 
-  it("C-29 C-30 are not waited for or read without end", async () => {
+  verifies("C-29", "C-30");
+  it("are not waited for or read without end", async () => {
     receiver.answering((answer) => answer.end("x".repeat(40_000)));
     await expect(document()(`${home}/client.json`)).rejects.toThrow("more than 32768 bytes");
     receiver.answering((answer) => answer.writeHead(200).write("{"));
     await expect(document()(`${home}/client.json`)).rejects.toThrow();
   });
 
+  verifies("C-22", "C-23");
   it.each([
     "https://host.example/client.json",
     "https://127.0.0.1/client.json",
@@ -447,20 +451,22 @@ describe("clients that are described by a document", () => {
     "https://0x7f.1/client.json",
     "https://localhost/client.json",
     "https://metadata.google.internal/client.json",
-  ])("C-22 C-23 are not looked for at an address that is not public: %s", async (url) => {
+  ])("are not looked for at an address that is not public: %s", async (url) => {
     const before = receiver.connections();
     await expect(document(networksOf([]))(url)).rejects.toThrow("not public");
     expect(receiver.connections()).toBe(before);
   });
 
+  verifies("C-27");
   it.each(["http://host.example/c", "https://host.example:22/c", "https://me@host.example/c"])(
-    "C-27 are not looked for at %s",
+    "are not looked for at %s",
     async (url) => {
       await expect(document()(url)).rejects.toThrow(/must/);
     },
   );
 
-  it("C-25 are not looked for where one of several addresses is not public", async () => {
+  verifies("C-25");
+  it("are not looked for where one of several addresses is not public", async () => {
     const hosts = { resolve: async () => ["93.184.215.14", "10.0.0.1"], allowed: networksOf([]) };
     await expect(createFetchDocument({ hosts })(`${home}/c`)).rejects.toThrow("not public");
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { Secret } from "../../src/kit/secret.ts";
 import { authorize, redeem, type Running, startAuthorization } from "../support/oauth.ts";
 import { type Person, startPlatform, type TestPlatform } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 let at: TestPlatform;
 let ann: Person;
@@ -28,7 +29,8 @@ const ask = (
   claim = async () => true,
 ) => running.server.makeOwnKey(NOBODY, { email, password: new Secret(password), isFor, claim });
 
-it("C-65 a key is made for whom it is meant, once it is claimed, and no session stays", async () => {
+verifies("C-65");
+it("a key is made for whom it is meant, once it is claimed, and no session stays", async () => {
   const made = await ask(ann);
   expect("apiKey" in made && made.apiKey.reveal()).toMatch(/^rcvg_/);
   expect(running.sent.at(-1)).toContain("/authentication/v1/logout");
@@ -38,7 +40,8 @@ it("C-65 a key is made for whom it is meant, once it is claimed, and no session 
   expect(running.sent.slice(before).join("")).not.toContain("profile/api-key");
 });
 
-it("C-65 somebody else's sign-in makes none, and uses up nothing", async () => {
+verifies("C-65");
+it("somebody else's sign-in makes none, and uses up nothing", async () => {
   const bob = await at.person("acme", { roles: ["Administrator"] });
   let claims = 0;
   const claim = async () => {
@@ -50,7 +53,8 @@ it("C-65 somebody else's sign-in makes none, and uses up nothing", async () => {
   expect(claims).toBe(0);
 });
 
-it("C-65 says so where there are as many keys as there may be", async () => {
+verifies("C-65");
+it("says so where there are as many keys as there may be", async () => {
   const eli = await at.person("acme", { roles: ["Administrator"] });
   for (let made = 0; made < 10; made++) {
     await eli.call("POST", "/authentication/v1/tenants/{t}/users/profile/api-key");
@@ -61,7 +65,8 @@ it("C-65 says so where there are as many keys as there may be", async () => {
   });
 });
 
-it("C-65 may not be tried without end, also not by the right person then", async () => {
+verifies("C-65");
+it("may not be tried without end, also not by the right person then", async () => {
   const statuses: unknown[] = [];
   for (let tries = 0; tries < 11; tries++) {
     const told = await ask({ email: "cy@x.example", password: "no" });

@@ -6,6 +6,7 @@ import { importCredit } from "../support/importing.ts";
 import { DOCUMENT, documentAt } from "../support/ingest.ts";
 import { CONFIGURATION, DISPUTES, startPlatform, type TestPlatform } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Step = [method: string, path: string, body?: unknown, headers?: Record<string, string>];
 
@@ -249,7 +250,8 @@ describe("the databases", () => {
     for (const at of running) await at.close();
   });
 
-  it("C-08 answer the same requests with the same bodies, headers and audit log", async () => {
+  verifies("C-08");
+  it("answer the same requests with the same bodies, headers and audit log", async () => {
     const [first = [], ...others] = await Promise.all(running.map(record));
     expect(others).toHaveLength(1);
     const statuses = new Set(first.slice(0, -1).map((told) => (told as unknown[])[2]));

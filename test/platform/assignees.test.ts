@@ -11,6 +11,7 @@ import {
 } from "../support/configuration.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
 import { type Caller, configure, onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const EMPTY_ADDRESS = {
   address1: null,
@@ -69,7 +70,8 @@ onEveryStore("assignees", (at) => {
     claims = await make(admin, "/departments", { code: "Claims", description: "Claims" });
   });
 
-  it("AS-01 AS-03 CONV-04 answers with the documented fields, the id twice", async () => {
+  verifies("AS-01", "AS-03", "CONV-04");
+  it("answers with the documented fields, the id twice", async () => {
     const made = await make(admin, "/assignees", {
       departmentId: sales.departmentId,
       active: false,
@@ -104,7 +106,8 @@ onEveryStore("assignees", (at) => {
     for (const answer of answers) expect(answer).toEqual(made);
   });
 
-  it("AS-03 shows every key of person and address, null where nothing is known", async () => {
+  verifies("AS-03");
+  it("shows every key of person and address, null where nothing is known", async () => {
     const sent = person({ address: { city: "Oslo" } });
     const made = await assignee({ person: sent });
     expect(made.person).toEqual({
@@ -119,7 +122,8 @@ onEveryStore("assignees", (at) => {
     });
   });
 
-  it("AS-02 T-03 takes timeZone or timezone and answers timezone alone", async () => {
+  verifies("AS-02", "T-03");
+  it("takes timeZone or timezone and answers timezone alone", async () => {
     const documented = await assignee({ person: person({ timeZone: "Asia/Tokyo" }) });
     expect(documented.person.timezone).toBe("Asia/Tokyo");
     expect(documented.person).not.toHaveProperty("timeZone");
@@ -130,7 +134,8 @@ onEveryStore("assignees", (at) => {
   });
 
   describe("by e-mail", () => {
-    it("AS-04 reads with an encoded @ and +, in any case", async () => {
+    verifies("AS-04");
+    it("reads with an encoded @ and +, in any case", async () => {
       const made = await assignee({ person: person({ email: "lee+ar@acme.example" }) });
       for (const path of [
         "/assignees/by-email/lee%2Bar%40acme.example",
@@ -146,7 +151,8 @@ onEveryStore("assignees", (at) => {
       ]);
     });
 
-    it("D-CONF-10 takes an address once in a tenant, in any case, from one of many who ask at once", async () => {
+    verifies("D-CONF-10");
+    it("takes an address once in a tenant, in any case, from one of many who ask at once", async () => {
       const post = (email: string) =>
         call("POST", "/assignees", {
           body: { departmentCode: "SALES", person: person({ email }) },
@@ -163,7 +169,8 @@ onEveryStore("assignees", (at) => {
     });
   });
 
-  it("AS-05 D-CONF-9 lists all in order of their e-mail addresses, or a department's", async () => {
+  verifies("AS-05", "D-CONF-9");
+  it("lists all in order of their e-mail addresses, or a department's", async () => {
     const lister = await at().tenant("lister");
     const other = below(lister);
     const one = await make(lister, "/departments", { code: "ONE", description: "x" });
@@ -189,7 +196,8 @@ onEveryStore("assignees", (at) => {
   });
 
   describe("naming the department", () => {
-    it("AS-06 takes its id, its code, or both, to create and to change", async () => {
+    verifies("AS-06");
+    it("takes its id, its code, or both, to create and to change", async () => {
       const { departmentId } = claims;
       for (const department of [
         { departmentId },
@@ -205,7 +213,8 @@ onEveryStore("assignees", (at) => {
       }
     });
 
-    it("AS-06 refuses none, an unknown one, and two that disagree", async () => {
+    verifies("AS-06");
+    it("refuses none, an unknown one, and two that disagree", async () => {
       const made = await assignee();
       const refuse = async (department: object) => {
         const body = { ...department, person: person() };
@@ -228,7 +237,8 @@ onEveryStore("assignees", (at) => {
   });
 
   describe("based on a user", () => {
-    it("AS-07 D-CONF-10 fills what of the person is not sent", async () => {
+    verifies("AS-07", "D-CONF-10");
+    it("fills what of the person is not sent", async () => {
       const user = await at().person("acme", { roles: ["Viewer"] });
       const made = await make(admin, "/assignees", {
         departmentCode: "SALES",
@@ -250,7 +260,8 @@ onEveryStore("assignees", (at) => {
       expect([again.status, again.body.code]).toEqual([409, "conflict"]);
     });
 
-    it("AS-07 fills from the user's profile in the tenant", async () => {
+    verifies("AS-07");
+    it("fills from the user's profile in the tenant", async () => {
       const user = await at().person("acme", { roles: ["Viewer"] });
       await at().store.transaction((tx) =>
         tx
@@ -275,7 +286,8 @@ onEveryStore("assignees", (at) => {
       });
     });
 
-    it("AS-07 refuses a user that is unknown or of another tenant, to create and to change", async () => {
+    verifies("AS-07");
+    it("refuses a user that is unknown or of another tenant, to create and to change", async () => {
       const stranger = await at().tenant("strangers-user");
       const made = await assignee();
       for (const userId of [stranger.userId, "nobody"]) {
@@ -293,7 +305,8 @@ onEveryStore("assignees", (at) => {
       }
     });
 
-    it("AS-07 is set, kept and cleared by a change", async () => {
+    verifies("AS-07");
+    it("is set, kept and cleared by a change", async () => {
       const user = await at().person("acme", { roles: ["Viewer"] });
       const made = await assignee();
       const put = async (body: object) =>
@@ -308,7 +321,8 @@ onEveryStore("assignees", (at) => {
     });
   });
 
-  it("AS-07 needs a name and an address where no user gives them, and says all that is missing", async () => {
+  verifies("AS-07");
+  it("needs a name and an address where no user gives them, and says all that is missing", async () => {
     const post = async (sent: object) =>
       (await call("POST", "/assignees", { body: { departmentCode: "SALES", ...sent } })).body;
     expect(faultsOf(await post({}))).toEqual({
@@ -326,7 +340,8 @@ onEveryStore("assignees", (at) => {
   });
 
   describe("changes", () => {
-    it("AS-08 CONV-05 takes the fields of create, and says who and when", async () => {
+    verifies("AS-08", "CONV-05");
+    it("takes the fields of create, and says who and when", async () => {
       const made = await assignee();
       at().clock.advance(MINUTE);
       const editor = await at().person("acme", { grants: ["Dispute Configuration : UPDATE"] });
@@ -352,7 +367,8 @@ onEveryStore("assignees", (at) => {
       });
     });
 
-    it("AS-08 D-CONF-7 keeps what is not sent, inside person and address too; null clears", async () => {
+    verifies("AS-08", "D-CONF-7");
+    it("keeps what is not sent, inside person and address too; null clears", async () => {
       const email = "keeper@acme.example";
       const made = await assignee({ allUpdates: true, person: { ...FULL_PERSON, email } });
       const put = async (sent: object) =>
@@ -372,7 +388,8 @@ onEveryStore("assignees", (at) => {
       });
     });
 
-    it("AS-08 D-CONF-10 may change the address, but not to one that is taken", async () => {
+    verifies("AS-08", "D-CONF-10");
+    it("may change the address, but not to one that is taken", async () => {
       const made = await assignee();
       const taken = await assignee();
       const put = (path: string, email: string) =>
@@ -390,7 +407,8 @@ onEveryStore("assignees", (at) => {
       expect(recased.body.person.email).toBe("Moved@acme.example");
     });
 
-    it("D-CONF-10 shows in the disputes that name the assignee", async () => {
+    verifies("D-CONF-10");
+    it("shows in the disputes that name the assignee", async () => {
       const shown = await at().tenant("shown");
       const { reason, assignee: ana } = await configure(shown);
       const { assigneeId } = ana;
@@ -402,7 +420,8 @@ onEveryStore("assignees", (at) => {
       expect(body.assigneeName).toBe("Ana Souza");
     });
 
-    it("D-GEN-9 tells versions apart and refuses a stale one", async () => {
+    verifies("D-GEN-9");
+    it("tells versions apart and refuses a stale one", async () => {
       const made = await assignee();
       const path = byEmail(made.person.email);
       const first = await call("GET", path);
@@ -413,7 +432,8 @@ onEveryStore("assignees", (at) => {
       expect((await call("DELETE", `/assignees/${made.id}`, { headers })).status).toBe(412);
     });
 
-    it("C-39 lets nobody set what the platform sets", async () => {
+    verifies("C-39");
+    it("lets nobody set what the platform sets", async () => {
       const forged = { ...FORGED, assigneeId: "forged" };
       const made = await assignee(forged);
       expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId, active: true });
@@ -424,7 +444,8 @@ onEveryStore("assignees", (at) => {
     });
   });
 
-  it("AS-10 D-CONF-3 returns the flags as stored, with their defaults, and takes booleans alone", async () => {
+  verifies("AS-10", "D-CONF-3");
+  it("returns the flags as stored, with their defaults, and takes booleans alone", async () => {
     expect(await assignee()).toMatchObject({ active: true, allUpdates: false, dailyDigest: false });
     expect(await assignee({ active: false, allUpdates: true, dailyDigest: true })).toMatchObject({
       active: false,
@@ -438,7 +459,8 @@ onEveryStore("assignees", (at) => {
   });
 
   describe("removal", () => {
-    it("AS-09 deletes by id", async () => {
+    verifies("AS-09");
+    it("deletes by id", async () => {
       const { assigneeId, person: gone } = await assignee();
       const deleted = await call("DELETE", `/assignees/${assigneeId}`);
       expect([deleted.status, deleted.text]).toEqual([204, ""]);
@@ -446,7 +468,8 @@ onEveryStore("assignees", (at) => {
       expect((await call("DELETE", `/assignees/${assigneeId}`)).status).toBe(404);
     });
 
-    it("AS-09 deletes by department code and address, where the two belong together", async () => {
+    verifies("AS-09");
+    it("deletes by department code and address, where the two belong together", async () => {
       const { assigneeId, person: gone } = await assignee();
       const path = (code: string) =>
         `/departments/by-code/${code}${byEmail(gone.email.toUpperCase())}`;
@@ -463,7 +486,8 @@ onEveryStore("assignees", (at) => {
       expect((await call("GET", `/assignees/${assigneeId}`)).status).toBe(404);
     });
 
-    it("D-CONF-6 D-CONF-10 keeps one that a dispute names or a category routes to", async () => {
+    verifies("D-CONF-6", "D-CONF-10");
+    it("keeps one that a dispute names or a category routes to", async () => {
       const busy = await at().tenant("busy");
       const { reason, assignee: ana } = await configure(busy);
       const { assigneeId } = ana;
@@ -484,7 +508,8 @@ onEveryStore("assignees", (at) => {
     });
   });
 
-  it("CF-04 routes each path by its exact words", async () => {
+  verifies("CF-04");
+  it("routes each path by its exact words", async () => {
     const { assigneeId, person: one } = await assignee();
     expect((await call("GET", `/assignees/email/${one.email}`)).status).toBe(404);
     expect((await call("PUT", `/assignees/${assigneeId}`, { body: {} })).status).toBe(405);
@@ -492,7 +517,8 @@ onEveryStore("assignees", (at) => {
     expect((await call("GET", "/assignees/by-email")).status).toBe(404);
   });
 
-  it("CONV-06 D-CONF-11 reads by id within the tenant alone", async () => {
+  verifies("CONV-06", "D-CONF-11");
+  it("reads by id within the tenant alone", async () => {
     const made = await assignee();
     const path = `/assignees/${made.assigneeId}`;
     const mail = byEmail(made.person.email);
@@ -515,8 +541,9 @@ onEveryStore("assignees", (at) => {
     expect((await call("GET", path)).body).toEqual(made);
   });
 
+  verifies("CONV-08");
   it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "CONV-08 is guarded by Dispute Configuration : %s alone",
+    "is guarded by Dispute Configuration : %s alone",
     async (action) => {
       const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
       const { assigneeId, person: one } = await assignee();

@@ -4,6 +4,7 @@ import { connectionOf, DOCUMENTS, filesUnder, invoice, uploadPath } from "../sup
 import { configure, onEveryStore, type Person } from "../support/platform.ts";
 import { goodUploads, hostileUploads } from "../support/uploads.ts";
 import type { Upload } from "../support/uploads/upload.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Seen = { title: string; status: string; code?: string };
 
@@ -40,7 +41,8 @@ onEveryStore("uploads that must not be kept", (at) => {
     return Promise.all(uploads.map((upload) => verdict(upload.title, ids.get(upload))));
   };
 
-  it("C-52 none of the corpus is ever Available, and nothing of it stays", async () => {
+  verifies("C-52");
+  it("none of the corpus is ever Available, and nothing of it stays", async () => {
     const before = filesUnder(at().files);
     const seen = await verdicts(hostileUploads);
     const expected = hostileUploads.map(({ title, status, code }, index) =>
@@ -55,12 +57,14 @@ onEveryStore("uploads that must not be kept", (at) => {
     expect(listed.text).not.toContain("Available");
   });
 
-  it("AT-03 every sound file is Available", async () => {
+  verifies("AT-03");
+  it("every sound file is Available", async () => {
     const seen = await verdicts(goodUploads);
     expect(seen.map(({ status }) => status)).toEqual(goodUploads.map(() => "Available"));
   });
 
-  it("C-52 D-PDF refuses what the scanner refuses, and keeps nothing of it", async () => {
+  verifies("C-52", "D-PDF");
+  it("refuses what the scanner refuses, and keeps nothing of it", async () => {
     const call = await at().exportCaller("corpus", ["ingest:read", "ingest:write"]);
     await call("POST", `${DOCUMENTS}/D`, { body: invoice("D") });
     const to = uploadPath(await connectionOf(at().store, "corpus"), "D");

@@ -9,6 +9,7 @@ import { announce, disputeWithFiles, put, targetOf } from "../support/attachment
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { configure, onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
 const LIMIT = 50 * MIB;
@@ -62,7 +63,8 @@ onEveryStore("files of disputes over sockets", (at) => {
       sent.end(bytes);
     });
 
-  it("C-53 D-RATE an address that guesses signed URLs is told to wait; one that holds is taken", async () => {
+  verifies("C-53", "D-RATE");
+  it("an address that guesses signed URLs is told to wait; one that holds is taken", async () => {
     at().clock.advance(2 * MINUTE);
     const { uploadUrl } = await announce(admin, path, "held.txt");
     const guess = () => put(at(), uploadUrl.replace(/sig=.{4}/, "sig=AAAA"), "x");
@@ -73,7 +75,8 @@ onEveryStore("files of disputes over sockets", (at) => {
     at().clock.advance(2 * MINUTE);
   });
 
-  it("AT-01 names the address that the request came to", async () => {
+  verifies("AT-01");
+  it("names the address that the request came to", async () => {
     const listed = await fetch(`${serving.url}${path.replace("{t}", "transfer")}`, {
       method: "POST",
       headers: { "X-Platform-Auth": admin.token, "Content-Type": "application/json" },
@@ -84,7 +87,8 @@ onEveryStore("files of disputes over sockets", (at) => {
     expect(await send(uploadUrl, Buffer.from("x"))).toBe(204);
   });
 
-  it("AT-04 writes an upload as it comes, and keeps it once it is whole", async () => {
+  verifies("AT-04");
+  it("writes an upload as it comes, and keeps it once it is whole", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "streamed.txt");
     const before = filesUnder(at().files);
     const bytes = Buffer.alloc(3 * MIB, "streamed ");
@@ -105,7 +109,8 @@ onEveryStore("files of disputes over sockets", (at) => {
     expect(Buffer.from(await got.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it("AT-04 leaves nothing of an upload that is cut off, and takes the next one", async () => {
+  verifies("AT-04");
+  it("leaves nothing of an upload that is cut off, and takes the next one", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "cut.txt");
     const before = filesUnder(at().files);
     const length = { "Content-Length": String(MIB) };
@@ -118,7 +123,8 @@ onEveryStore("files of disputes over sockets", (at) => {
     expect(await send(uploadUrl, Buffer.from("whole"))).toBe(204);
   });
 
-  it("AT-04 refuses before it reads: no length, chunks, too much, an altered URL", async () => {
+  verifies("AT-04");
+  it("refuses before it reads: no length, chunks, too much, an altered URL", async () => {
     const { uploadUrl } = await announce(admin, path, "refused.txt");
     const before = filesUnder(at().files);
     const altered = uploadUrl.replace(/sig=./, "sig=_");
@@ -144,7 +150,8 @@ onEveryStore("files of disputes over sockets", (at) => {
     expect(await send(uploadUrl, Buffer.alloc(1, "x"))).toBe(409);
   });
 
-  it("AT-04 takes a file of exactly the limit", async () => {
+  verifies("AT-04");
+  it("takes a file of exactly the limit", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "limit.txt");
     const piece = Buffer.alloc(MIB, "a line of text\n");
     const socket = begin(uploadUrl, { "Content-Length": String(LIMIT) }, Buffer.alloc(0));
@@ -160,7 +167,8 @@ onEveryStore("files of disputes over sockets", (at) => {
     await admin.call("DELETE", `${path}/${attachmentId}`);
   });
 
-  it("AT-04 counts a file as in time whose upload began in time", async () => {
+  verifies("AT-04");
+  it("counts a file as in time whose upload began in time", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "slow.txt");
     const socket = begin(uploadUrl, { "Content-Length": "8" }, Buffer.from("slow"));
     await written(4);
@@ -175,7 +183,8 @@ onEveryStore("files of disputes over sockets", (at) => {
     expect(await read(attachmentId)).toMatchObject({ status: "Available", failureReasons: [] });
   });
 
-  it("AT-13 leaves nothing of a file that arrives after its record was deleted", async () => {
+  verifies("AT-13");
+  it("leaves nothing of a file that arrives after its record was deleted", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "deleted.txt");
     const before = filesUnder(at().files);
     const socket = begin(uploadUrl, { "Content-Length": "8" }, Buffer.from("half"));
@@ -188,7 +197,8 @@ onEveryStore("files of disputes over sockets", (at) => {
     expect(filesUnder(at().files)).toEqual(before);
   });
 
-  it("AT-13 keeps the file of a record when it sweeps, and removes one without", async () => {
+  verifies("AT-13");
+  it("keeps the file of a record when it sweeps, and removes one without", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "swept.txt");
     const before = new Set(filesUnder(at().files));
     await send(uploadUrl, Buffer.from("kept"));
@@ -207,7 +217,8 @@ onEveryStore("files of disputes over sockets", (at) => {
     await at().platform.worker.runDue();
   });
 
-  it.skipIf(!existsSync(OPEN_FILES))("AT-06 closes a file whose reader leaves", async () => {
+  verifies("AT-06");
+  it.skipIf(!existsSync(OPEN_FILES))("closes a file whose reader leaves", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "left.txt");
     await send(uploadUrl, Buffer.alloc(20 * MIB, "left "));
     await at().platform.worker.runDue();

@@ -5,6 +5,7 @@ import { appendEntries, linkHash, purgeEntries } from "../../src/platform/store/
 import type { Db } from "../../src/platform/store/port.ts";
 import { entry, logged, rowsOf } from "../support/audit.ts";
 import { onEveryStore, RETENTION } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("the chain of the audit log", (at) => {
   const only = (tx: Db, tenantId: string, seq: number) =>
@@ -106,8 +107,9 @@ onEveryStore("the chain of the audit log", (at) => {
       ],
     ];
 
+  verifies("C-58", "D-AUD-4");
   it.each(TAMPERED.map(([what, tamper, verdict], index) => ({ what, tamper, verdict, index })))(
-    "C-58 D-AUD-4 tells of a log with $what",
+    "tells of a log with $what",
     async ({ tamper, verdict, index }) => {
       const tenantId = `tampered-${index}`;
       await logged(at(), tenantId, 9);
@@ -123,7 +125,8 @@ onEveryStore("the chain of the audit log", (at) => {
     },
   );
 
-  it("C-58 D-AUD-4 tells of each field of an entry that is altered, whatever its value becomes", async () => {
+  verifies("C-58", "D-AUD-4");
+  it("tells of each field of an entry that is altered, whatever its value becomes", async () => {
     const tenantId = "altered";
     await logged(at(), tenantId, 3);
     const [, whole] = await rowsOf(at().store.read, tenantId);
@@ -146,7 +149,8 @@ onEveryStore("the chain of the audit log", (at) => {
     expect(await verifyAudit(at(), tenantId)).toMatchObject({ ok: true, sealedTo: 3 });
   });
 
-  it("C-58 D-AUD-4 tells of an entry that was taken from another tenant's log", async () => {
+  verifies("C-58", "D-AUD-4");
+  it("tells of an entry that was taken from another tenant's log", async () => {
     await logged(at(), "giver", 2);
     await logged(at(), "taker", 0);
     await at().store.transaction(async (tx) => {
@@ -162,7 +166,8 @@ onEveryStore("the chain of the audit log", (at) => {
     expect(await verifyAudit(at(), "taker")).toMatchObject(told);
   });
 
-  it("D-AUD-4 verifies an empty log, and none of a tenant that does not exist", async () => {
+  verifies("D-AUD-4");
+  it("verifies an empty log, and none of a tenant that does not exist", async () => {
     await logged(at(), "silent", 0);
     expect(await verifyAudit(at(), "silent")).toEqual({
       tenantId: "silent",
@@ -174,7 +179,8 @@ onEveryStore("the chain of the audit log", (at) => {
     await expect(verifyAudit(at(), "nobody")).rejects.toThrow("no tenant");
   });
 
-  it("D-AUD-4 keeps entries for their time; the chain holds without those that are gone", async () => {
+  verifies("D-AUD-4");
+  it("keeps entries for their time; the chain holds without those that are gone", async () => {
     await logged(at(), "kept", 30);
     const before = at().clock();
     at().clock.advance(RETENTION.auditLogs - 10 * DAY);
@@ -193,7 +199,8 @@ onEveryStore("the chain of the audit log", (at) => {
     expect(at().clock()).toBeGreaterThan(before);
   });
 
-  it("D-AUD-4 an entry that is older than those before it waits for them", async () => {
+  verifies("D-AUD-4");
+  it("an entry that is older than those before it waits for them", async () => {
     await logged(at(), "late", 0);
     const moments = [5, 1, 9].map((days) => at().clock() - days * DAY);
     const entries = moments.map((moment, index) => entry("late", index + 1, moment));
@@ -206,7 +213,8 @@ onEveryStore("the chain of the audit log", (at) => {
     expect(await verifyAudit(at(), "late")).toMatchObject({ ok: true, entries: 0, sealedTo: 3 });
   });
 
-  it("D-AUD-4 two processes that purge at once leave a whole chain", async () => {
+  verifies("D-AUD-4");
+  it("two processes that purge at once leave a whole chain", async () => {
     await logged(at(), "twice", 2500);
     const purging = async () => {
       let removed = 1;

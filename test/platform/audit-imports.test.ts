@@ -4,6 +4,7 @@ import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { AUDIT_LOGS, rowsOf } from "../support/audit.ts";
 import { importRecords } from "../support/importing.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const many = Array.from({ length: 10 }, (_, index) => [`key-${index}`, "x".repeat(1100)]);
 
@@ -36,7 +37,8 @@ onEveryStore("imported audit entries", (at) => {
     await at().tenant("imported");
   });
 
-  it("AU-05 AU-06 entries from before the action field list without it, in their order of time", async () => {
+  verifies("AU-05", "AU-06");
+  it("entries from before the action field list without it, in their order of time", async () => {
     await listed();
     const { counts } = await importing([old(2), old(3, { action: "schedule.created" }), old(1)]);
     expect(counts).toMatchObject({ read: 3, written: 3, rejected: 0 });
@@ -54,7 +56,8 @@ onEveryStore("imported audit entries", (at) => {
     expect(await verifyAudit(at(), "imported")).toMatchObject({ ok: true });
   });
 
-  it("AU-05 a second run of the file writes nothing, and what is in the log stays", async () => {
+  verifies("AU-05");
+  it("a second run of the file writes nothing, and what is in the log stays", async () => {
     await importing([old(4)]);
     const before = await rowsOf(at().store.read, "imported");
     const { counts, rejects } = await importing([old(4), old(4), old(4, { statusCode: 500 })]);

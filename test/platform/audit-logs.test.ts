@@ -8,6 +8,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";
 const tool = (name: string) => ({ "X-Platform-Mcp-Tool": name });
@@ -43,7 +44,8 @@ onEveryStore("audit log", (at) => {
     await configure(admin);
   });
 
-  it("AU-01 D-AUD-3 each request of a tool and each export request leaves one entry, others none", async () => {
+  verifies("AU-01", "D-AUD-3");
+  it("each request of a tool and each export request leaves one entry, others none", async () => {
     const before = (await stored("audit")).length;
     await admin.call("GET", DISPUTES);
     expect(await stored("audit")).toHaveLength(before);
@@ -64,7 +66,8 @@ onEveryStore("audit log", (at) => {
     ]);
   });
 
-  it("AU-03 D-AUD-5 an entry has its documented fields, the route as a template", async () => {
+  verifies("AU-03", "D-AUD-5");
+  it("an entry has its documented fields, the route as a template", async () => {
     const { body } = await admin.call("POST", DISPUTES, { body: dispute });
     await admin.call("GET", `${DISPUTES}/${body.disputeId}`, { headers: tool("disputes_get") });
     const [entry] = await entries("?limit=1");
@@ -82,7 +85,8 @@ onEveryStore("audit log", (at) => {
     expect(own).toMatchObject({ endpoint: "/audit-logs", action: "audit.queried" });
   });
 
-  it("D-AUD-3 a status change is called what it does", async () => {
+  verifies("D-AUD-3");
+  it("a status change is called what it does", async () => {
     const { body } = await admin.call("POST", DISPUTES, { body: dispute });
     const change = async (sent: object) => {
       await admin.call("PUT", `${DISPUTES}/${body.disputeId}`, {
@@ -100,7 +104,8 @@ onEveryStore("audit log", (at) => {
     expect(await change({ amount: -1 })).toBe("dispute.updated");
   });
 
-  it("D-AUD-2 refused rights are logged, missing credentials are nobody's", async () => {
+  verifies("D-AUD-2");
+  it("refused rights are logged, missing credentials are nobody's", async () => {
     const viewer = await at().person("audit", { roles: ["Viewer"] });
     const before = (await stored("audit")).length;
     await viewer.call("POST", DISPUTES, { body: dispute, headers: tool("disputes_create") });
@@ -110,7 +115,8 @@ onEveryStore("audit log", (at) => {
     expect(made.map((row) => [row.action, row.status_code])).toEqual([["dispute.created", 403]]);
   });
 
-  it("D-AUD-2 a tool's name is lower case and has 64 characters at most, an id 128", async () => {
+  verifies("D-AUD-2");
+  it("a tool's name is lower case and has 64 characters at most, an id 128", async () => {
     const before = (await stored("audit")).length;
     for (const name of ["x".repeat(64), "x".repeat(65), "Disputes_get", "a b"]) {
       await admin.call("GET", `${DISPUTES}/${"y".repeat(300)}`, { headers: tool(name) });
@@ -121,7 +127,8 @@ onEveryStore("audit log", (at) => {
     ]);
   });
 
-  it("T-25 a login that fails is in no log, one that works is in its tenant's", async () => {
+  verifies("T-25");
+  it("a login that fails is in no log, one that works is in its tenant's", async () => {
     const count = async () =>
       (await at().store.read.selectFrom("audit_logs").select("id").execute()).length;
     const login = (password: string) =>
@@ -149,7 +156,8 @@ onEveryStore("audit log", (at) => {
     }
   });
 
-  it("AU-05 entries from before the action field list without it", async () => {
+  verifies("AU-05");
+  it("entries from before the action field list without it", async () => {
     await at().tenant("audit-old");
     const old = await at().exportCaller("audit-old");
     const link = {
@@ -180,7 +188,8 @@ onEveryStore("audit log", (at) => {
     expect(data[0]).not.toHaveProperty("action");
   });
 
-  it("AU-06 AU-12 walks newest first without gap or double while entries arrive", async () => {
+  verifies("AU-06", "AU-12");
+  it("walks newest first without gap or double while entries arrive", async () => {
     const tenant = await at().tenant("audit-walk");
     const caller = await at().exportCaller("audit-walk");
     for (let number = 0; number < 23; number++) {
@@ -204,7 +213,8 @@ onEveryStore("audit log", (at) => {
     expect(seen).toEqual(Array.from({ length: 23 }, (_, index) => `walk_${22 - index}`));
   });
 
-  it("AU-07 from and to include their own moment", async () => {
+  verifies("AU-07");
+  it("from and to include their own moment", async () => {
     at().clock.advance(MINUTE);
     const moment = new Date(at().clock()).toISOString();
     await admin.call("GET", DISPUTES, { headers: tool("at_the_moment") });
@@ -220,7 +230,8 @@ onEveryStore("audit log", (at) => {
     }
   });
 
-  it("AU-08 endpoint, status code, action and schedule match exactly", async () => {
+  verifies("AU-08");
+  it("endpoint, status code, action and schedule match exactly", async () => {
     expect((await entries("?endpoint=/audit-logs")).length).toBeGreaterThan(0);
     expect(await entries("?endpoint=/audit-log")).toEqual([]);
     const refused = await entries("?statusCode=400&action=dispute.created");
@@ -231,7 +242,8 @@ onEveryStore("audit log", (at) => {
     expect((await read("GET", `${LOGS}?statusCode=4xx`)).status).toBe(400);
   });
 
-  it("AU-09 q searches endpoint, action and the named metadata, and nothing else", async () => {
+  verifies("AU-09");
+  it("q searches endpoint, action and the named metadata, and nothing else", async () => {
     await admin.call("GET", DISPUTES, { headers: tool("needle_tool") });
     expect((await entries("?q=NEEDLE_")).length).toBe(1);
     expect((await entries("?q=dispute.LIST")).length).toBeGreaterThan(0);
@@ -242,13 +254,15 @@ onEveryStore("audit log", (at) => {
     }
   });
 
-  it("AU-10 q has up to 200 characters, counted as characters", async () => {
+  verifies("AU-10");
+  it("q has up to 200 characters, counted as characters", async () => {
     const q = (text: string) => read("GET", `${LOGS}?q=${encodeURIComponent(text)}`);
     expect((await q("😀".repeat(200))).status).toBe(200);
     expect((await q("x".repeat(201))).status).toBe(400);
   });
 
-  it("AU-11 T-19 D-AUD-4 limit is 1 to 100000, a whole number", async () => {
+  verifies("AU-11", "T-19", "D-AUD-4");
+  it("limit is 1 to 100000, a whole number", async () => {
     for (const [limit, status] of [
       ["1", 200],
       ["100000", 200],
@@ -263,7 +277,8 @@ onEveryStore("audit log", (at) => {
     }
   });
 
-  it("AU-13 T-22 entries and cursors stay with their tenant", async () => {
+  verifies("AU-13", "T-22");
+  it("entries and cursors stay with their tenant", async () => {
     await at().tenant("audit-other");
     const other = await at().exportCaller("audit-other");
     expect((await other("GET", LOGS)).body.data).toEqual([]);
@@ -276,7 +291,8 @@ onEveryStore("audit log", (at) => {
     );
   });
 
-  it("AU-14 metadata holds ids and the tool, nothing that people wrote and no secret", async () => {
+  verifies("AU-14");
+  it("metadata holds ids and the tool, nothing that people wrote and no secret", async () => {
     const { body } = await admin.call("POST", DISPUTES, {
       body: { ...dispute, poNumber: "canary-po" },
       headers: tool("disputes_create"),
@@ -294,7 +310,8 @@ onEveryStore("audit log", (at) => {
     expect(log).not.toContain(admin.token);
   });
 
-  it("C-58 the entries of a tenant form a chain that shows every alteration", async () => {
+  verifies("C-58");
+  it("the entries of a tenant form a chain that shows every alteration", async () => {
     const rows = await stored("audit");
     const head = await at()
       .store.read.selectFrom("audit_heads")
@@ -311,7 +328,8 @@ onEveryStore("audit log", (at) => {
     if (first !== undefined) expect(linkHash({ ...first, status_code: 999 })).not.toBe(first.hash);
   });
 
-  it("EX-05 refuses unknown and repeated query names in the export's own words", async () => {
+  verifies("EX-05");
+  it("refuses unknown and repeated query names in the export's own words", async () => {
     for (const query of ["?colour=red", "?limit=1&limit=2", "?q="]) {
       const { status, body } = await read("GET", `${LOGS}${query}`);
       expect(status).toBe(400);

@@ -6,6 +6,7 @@ import { AUDIT_LOGS, entry, logged, rowsOf } from "../support/audit.ts";
 import { finished, startChild } from "../support/child.ts";
 import { onEveryStore, startPlatform, type TestPlatform } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("long pages of the audit log", (at) => {
   const COUNT = 30_000;
@@ -56,7 +57,8 @@ onEveryStore("long pages of the audit log", (at) => {
     seen = counting();
   }, 60_000);
 
-  it("AU-11 AU-12 a page of all entries is read as it is sent, and tells how many there are", async () => {
+  verifies("AU-11", "AU-12");
+  it("a page of all entries is read as it is sent, and tells how many there are", async () => {
     const response = await ask("?limit=100000&q=payments");
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const first = await reader.read();
@@ -82,7 +84,8 @@ onEveryStore("long pages of the audit log", (at) => {
     expect(JSON.parse(noted?.metadata ?? "{}")).toEqual({ rowCount: COUNT });
   });
 
-  it("AU-12 long pages follow each other, whatever arrives between", async () => {
+  verifies("AU-12");
+  it("long pages follow each other, whatever arrives between", async () => {
     const ids: string[] = [];
     let cursor: string | null = null;
     do {
@@ -130,7 +133,8 @@ const EACH = 150;
 
 for (const dialect of dialects) {
   describe(`audit entries of several processes (${dialect.name})`, () => {
-    it("AU-12 D-AUD-4 every walk gives each entry that was there at its start once, newest first", async () => {
+    verifies("AU-12", "D-AUD-4");
+    it("every walk gives each entry that was there at its start once, newest first", async () => {
       const database = await dialect.create();
       const at = await startPlatform({ name: dialect.name, create: async () => database });
       await at.tenant("busy");

@@ -9,6 +9,7 @@ import {
   type Person,
   type TestPlatform,
 } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const login = (at: TestPlatform, who: Pick<Person, "email" | "password">) =>
   at.call("POST", "/authentication/v1/login", {
@@ -27,7 +28,8 @@ const verify = (at: TestPlatform, accessToken: unknown) =>
   at.call("POST", "/authentication/v1/verify-session", { body: { accessToken } });
 
 onEveryStore("sessions", (at) => {
-  it("AUTH-01 AUTH-02 AUTH-03 AUTH-04 AUTH-14 logs in with e-mail and password alone", async () => {
+  verifies("AUTH-01", "AUTH-02", "AUTH-03", "AUTH-04", "AUTH-14");
+  it("logs in with e-mail and password alone", async () => {
     const admin = await at().tenant("login-shape");
     const { status, body } = await login(at(), admin);
     expect(status).toBe(200);
@@ -50,7 +52,8 @@ onEveryStore("sessions", (at) => {
     });
   });
 
-  it("AUTH-05 AUTH-06 CONV-07 CONV-08 a token opens what its user may do, in the user's tenant", async () => {
+  verifies("AUTH-05", "AUTH-06", "CONV-07", "CONV-08");
+  it("a token opens what its user may do, in the user's tenant", async () => {
     await at().tenant("scope-a");
     await at().tenant("scope-b");
     const viewer = await at().person("scope-a", { grants: ["Dispute Management : READ"] });
@@ -68,7 +71,8 @@ onEveryStore("sessions", (at) => {
     });
   });
 
-  it("AUTH-07 AUTH-13 a token unused for more than 15 minutes is refused, a use restarts the clock", async () => {
+  verifies("AUTH-07", "AUTH-13");
+  it("a token unused for more than 15 minutes is refused, a use restarts the clock", async () => {
     const admin = await at().tenant("idle");
     const token = await tokenOf(at(), admin);
     for (let use = 0; use < 3; use++) {
@@ -81,7 +85,8 @@ onEveryStore("sessions", (at) => {
     expect(refused.headers.get("www-authenticate")).toBeTruthy();
   });
 
-  it("AUTH-09 AUTH-10 T-09 verify-session tells and keeps a session alive", async () => {
+  verifies("AUTH-09", "AUTH-10", "T-09");
+  it("verify-session tells and keeps a session alive", async () => {
     const admin = await at().tenant("verify");
     const token = await tokenOf(at(), admin);
     at().clock.advance(14 * MINUTE);
@@ -93,7 +98,8 @@ onEveryStore("sessions", (at) => {
     expect((await useToken(at(), "verify", token)).status).toBe(200);
   });
 
-  it("D-AUTH-2 a session that is only used ends an hour after login, a verified one twelve hours after", async () => {
+  verifies("D-AUTH-2");
+  it("a session that is only used ends an hour after login, a verified one twelve hours after", async () => {
     const admin = await at().tenant("lifetime");
     const used = await tokenOf(at(), admin);
     for (let minutes = 0; minutes < 60; minutes += 10) {
@@ -112,7 +118,8 @@ onEveryStore("sessions", (at) => {
     expect((await verify(at(), verified)).body.status).toBe("ACCESSTOKEN_EXPIRED");
   });
 
-  it("D-AUTH-3 verify-session of unknown and missing tokens", async () => {
+  verifies("D-AUTH-3");
+  it("verify-session of unknown and missing tokens", async () => {
     expect((await verify(at(), "nonsense")).body).toEqual({
       verified: false,
       status: "ACCESSTOKEN_INVALID",
@@ -124,7 +131,8 @@ onEveryStore("sessions", (at) => {
     ]);
   });
 
-  it("AUTH-11 AUTH-12 D-AUTH-4 logout closes that session alone, again and again", async () => {
+  verifies("AUTH-11", "AUTH-12", "D-AUTH-4");
+  it("logout closes that session alone, again and again", async () => {
     const admin = await at().tenant("logout");
     const [one, other] = [await tokenOf(at(), admin), await tokenOf(at(), admin)];
     const out = () =>
@@ -135,7 +143,8 @@ onEveryStore("sessions", (at) => {
     expect((await useToken(at(), "logout", other)).status).toBe(200);
   });
 
-  it("AUTH-15 D-AUTH-8 the profile needs a credential and no tenant", async () => {
+  verifies("AUTH-15", "D-AUTH-8");
+  it("the profile needs a credential and no tenant", async () => {
     const admin = await at().tenant("profile");
     const token = { "X-Platform-Auth": admin.token };
     const { status, body } = await at().call("GET", "/user/v1/users/profile", { headers: token });
@@ -147,7 +156,8 @@ onEveryStore("sessions", (at) => {
     expect((await at().call("GET", "/user/v1/users/profile")).status).toBe(401);
   });
 
-  it("D-AUTH-1 wrong password, unknown and deactivated users are told apart by nothing", async () => {
+  verifies("D-AUTH-1");
+  it("wrong password, unknown and deactivated users are told apart by nothing", async () => {
     const admin = await at().tenant("wrong");
     const leaver = await at().person("wrong", { roles: ["Viewer"] });
     await updateUser(
@@ -168,7 +178,8 @@ onEveryStore("sessions", (at) => {
     expect((await login(at(), { ...admin, email: admin.email.toUpperCase() })).status).toBe(200);
   });
 
-  it("D-AUTH-1 ten failures close the door for the rest of the quarter of an hour", async () => {
+  verifies("D-AUTH-1");
+  it("ten failures close the door for the rest of the quarter of an hour", async () => {
     const admin = await at().tenant("throttle");
     const wrong = { email: admin.email, password: "guess" };
     for (let attempt = 0; attempt < 10; attempt++) {
@@ -182,7 +193,8 @@ onEveryStore("sessions", (at) => {
     expect((await login(at(), admin)).status).toBe(200);
   });
 
-  it("D-AUTH-1 failures count for an address in any case, until one login succeeds", async () => {
+  verifies("D-AUTH-1");
+  it("failures count for an address in any case, until one login succeeds", async () => {
     const admin = await at().tenant("forgiven");
     const fail = async (times: number) => {
       for (let attempt = 0; attempt < times; attempt++) {
@@ -196,7 +208,8 @@ onEveryStore("sessions", (at) => {
     expect((await login(at(), admin)).status).toBe(429);
   });
 
-  it("D-AUTH-3 a session of somebody who was deactivated is none", async () => {
+  verifies("D-AUTH-3");
+  it("a session of somebody who was deactivated is none", async () => {
     await at().tenant("left");
     const { email, token } = await at().person("left", { roles: ["Viewer"] });
     await updateUser({ store: at().store }, { tenantId: "left", email, status: "Inactive" });
@@ -206,7 +219,8 @@ onEveryStore("sessions", (at) => {
     });
   });
 
-  it("D-AUTH-5 C-38 neither tokens nor passwords are in the store", async () => {
+  verifies("D-AUTH-5", "C-38");
+  it("neither tokens nor passwords are in the store", async () => {
     const admin = await at().tenant("hashed");
     const token = await tokenOf(at(), admin);
     const rows = JSON.stringify([
@@ -226,7 +240,8 @@ const byKey = (at: TestPlatform, tenantId: string, key: string, path = "disputes
   });
 
 onEveryStore("API keys", (at) => {
-  it("KEY-01 KEY-02 KEY-03 T-04 a key is told once, with both spellings of its dates", async () => {
+  verifies("KEY-01", "KEY-02", "KEY-03", "T-04");
+  it("a key is told once, with both spellings of its dates", async () => {
     const admin = await at().tenant("key-shape");
     const { status, body } = await admin.call("POST", API_KEYS);
     expect(status).toBe(201);
@@ -238,7 +253,8 @@ onEveryStore("API keys", (at) => {
     });
   });
 
-  it("KEY-04 KEY-10 CONV-11 a key of any user works in its own header", async () => {
+  verifies("KEY-04", "KEY-10", "CONV-11");
+  it("a key of any user works in its own header", async () => {
     await at().tenant("key-use");
     const viewer = await at().person("key-use", { roles: ["Viewer"] });
     const { apiKey } = (await viewer.call("POST", API_KEYS)).body;
@@ -255,7 +271,8 @@ onEveryStore("API keys", (at) => {
     }
   });
 
-  it("KEY-05 KEY-06 a key has its user's access at every moment", async () => {
+  verifies("KEY-05", "KEY-06");
+  it("a key has its user's access at every moment", async () => {
     await at().tenant("key-access");
     const user = await at().person("key-access", { roles: ["Integration"] });
     const { apiKey } = (await user.call("POST", API_KEYS)).body;
@@ -268,7 +285,8 @@ onEveryStore("API keys", (at) => {
     expect((await byKey(at(), "key-access", apiKey)).status).toBe(401);
   });
 
-  it("KEY-08 KEY-11 deleting one key leaves the others", async () => {
+  verifies("KEY-08", "KEY-11");
+  it("deleting one key leaves the others", async () => {
     const admin = await at().tenant("key-delete");
     const one = (await admin.call("POST", API_KEYS)).body;
     const other = (await admin.call("POST", API_KEYS)).body;
@@ -280,7 +298,8 @@ onEveryStore("API keys", (at) => {
     expect((await colleague.call("DELETE", `${API_KEYS}/${other.keyId}`)).status).toBe(404);
   });
 
-  it("KEY-08 a key may delete itself, and no other", async () => {
+  verifies("KEY-08");
+  it("a key may delete itself, and no other", async () => {
     const admin = await at().tenant("key-ends-itself");
     const [one, other] = [await admin.call("POST", API_KEYS), await admin.call("POST", API_KEYS)];
     const withKey = (method: string, keyId: string) =>
@@ -293,7 +312,8 @@ onEveryStore("API keys", (at) => {
     expect((await byKey(at(), "key-ends-itself", other.body.apiKey)).status).toBe(200);
   });
 
-  it("CONV-06 KEY-08 a key is deleted under the tenant that it was made in", async () => {
+  verifies("CONV-06", "KEY-08");
+  it("a key is deleted under the tenant that it was made in", async () => {
     const admin = await at().tenant("key-home");
     await at().tenant("key-away");
     const { store, clock } = at();
@@ -308,7 +328,8 @@ onEveryStore("API keys", (at) => {
     expect(await remove("key-home")).toBe(204);
   });
 
-  it("KEY-09 a key sleeps for a year at most, and each use wakes it", async () => {
+  verifies("KEY-09");
+  it("a key sleeps for a year at most, and each use wakes it", async () => {
     const admin = await at().tenant("key-idle");
     const { apiKey } = (await admin.call("POST", API_KEYS)).body;
     at().clock.advance(364 * DAY);
@@ -321,7 +342,8 @@ onEveryStore("API keys", (at) => {
     expect(refused.headers.get("www-authenticate")).toBe('ApiKey realm="platform"');
   });
 
-  it("KEY-07 no answer holds the key again, and the store has its hash alone", async () => {
+  verifies("KEY-07");
+  it("no answer holds the key again, and the store has its hash alone", async () => {
     const admin = await at().tenant("key-secret");
     const { apiKey } = (await admin.call("POST", API_KEYS)).body;
     const seen = await Promise.all([
@@ -337,7 +359,8 @@ onEveryStore("API keys", (at) => {
     expect(JSON.stringify(rows)).not.toContain(apiKey.slice(8));
   });
 
-  it("D-AUTH-6 a key cannot mint keys, and ten are enough", async () => {
+  verifies("D-AUTH-6");
+  it("a key cannot mint keys, and ten are enough", async () => {
     const admin = await at().tenant("key-mint");
     const made = await Promise.all(Array.from({ length: 10 }, () => admin.call("POST", API_KEYS)));
     expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
@@ -351,7 +374,8 @@ onEveryStore("API keys", (at) => {
     expect((await admin.call("POST", API_KEYS)).status).toBe(201);
   });
 
-  it("D-AUTH-7 two credentials must be one user's", async () => {
+  verifies("D-AUTH-7");
+  it("two credentials must be one user's", async () => {
     const admin = await at().tenant("both");
     const other = await at().person("both", { roles: ["Viewer"] });
     const { apiKey } = (await admin.call("POST", API_KEYS)).body;
@@ -371,7 +395,8 @@ onEveryStore("sessions and counters that have ended", (at) => {
     return (await db.selectFrom(table).selectAll().execute()).length;
   };
 
-  it("D-AUTH-2 D-RATE stay in the store for a day at most", async () => {
+  verifies("D-AUTH-2", "D-RATE");
+  it("stay in the store for a day at most", async () => {
     const admin = await at().tenant("ended");
     const token = await tokenOf(at(), admin);
     await login(at(), { email: "nobody@ended.example", password: "guess" });

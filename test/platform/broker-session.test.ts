@@ -10,6 +10,7 @@ import { HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { onEveryStore, type TestPlatform } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("the broker's session with a real platform", (at) => {
   let client: Client;
@@ -95,7 +96,8 @@ onEveryStore("the broker's session with a real platform", (at) => {
     clock.advance(end - clock());
   };
 
-  it("AUTH-07 AUTH-10 outlives both clocks while somebody uses it now and then", async () => {
+  verifies("AUTH-07", "AUTH-10");
+  it("outlives both clocks while somebody uses it now and then", async () => {
     for (let times = 0; times < 12; times++) {
       // oxlint-disable-next-line no-await-in-loop -- one use after the other
       expect((await use()).status).toBe(200);
@@ -106,7 +108,8 @@ onEveryStore("the broker's session with a real platform", (at) => {
     expect(count("auth.verify_session")).toBeGreaterThan(40);
   });
 
-  it("AUTH-07 outlives its hour by use alone, where no timer runs", async () => {
+  verifies("AUTH-07");
+  it("outlives its hour by use alone, where no timer runs", async () => {
     for (let times = 0; times < 30; times++) {
       timers = [];
       // oxlint-disable-next-line no-await-in-loop -- one use after the other
@@ -142,7 +145,8 @@ onEveryStore("the broker's session with a real platform", (at) => {
     expect(count("auth.login")).toBe(2);
   });
 
-  it("AUTH-11 AUTH-12 is no session of the platform any more once the broker has closed", async () => {
+  verifies("AUTH-11", "AUTH-12");
+  it("is no session of the platform any more once the broker has closed", async () => {
     await use();
     const ask = () =>
       at().call("GET", "/user/v1/users/profile", { headers: { "X-Platform-Auth": token } });

@@ -11,6 +11,7 @@ import {
   statusesOf,
 } from "../support/configuration.ts";
 import { type Caller, configure, onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("categories", (at) => {
   let admin: Person;
@@ -33,7 +34,8 @@ onEveryStore("categories", (at) => {
     };
   });
 
-  it("CA-01 T-17 reads by code at /code/, in any case, and lists in order of the codes", async () => {
+  verifies("CA-01", "T-17");
+  it("reads by code at /code/, in any case, and lists in order of the codes", async () => {
     const lister = await at().tenant("lister");
     for (const code of ["beta", "ALPHA", "Über", "gamma"]) {
       await make(lister, "/categories", { code, description: "x" });
@@ -56,7 +58,8 @@ onEveryStore("categories", (at) => {
     ]);
   });
 
-  it("CA-02 CONV-05 creates, and changes by id without touching the code", async () => {
+  verifies("CA-02", "CONV-05");
+  it("creates, and changes by id without touching the code", async () => {
     const made = await category("TWO", { defaultInternalReasonId: reasons.internal.reasonId });
     expect(made).toEqual({
       categoryId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -92,7 +95,8 @@ onEveryStore("categories", (at) => {
     });
   });
 
-  it("CA-02 refuses a taken code in any case, also to one of many who ask at once", async () => {
+  verifies("CA-02");
+  it("refuses a taken code in any case, also to one of many who ask at once", async () => {
     const body = { code: "Race", description: "x" };
     const all = await Promise.all(
       ["Race", "RACE", "race", "rAcE"].map((code) =>
@@ -103,7 +107,8 @@ onEveryStore("categories", (at) => {
     expect(all.find(({ status }) => status === 409)?.body.code).toBe("duplicate_code");
   });
 
-  it("CA-02 needs a code and a description", async () => {
+  verifies("CA-02");
+  it("needs a code and a description", async () => {
     const { status, body } = await call("POST", "/categories", { body: {} });
     expect([status, faultsOf(body)]).toEqual([400, { code: "required", description: "required" }]);
   });
@@ -112,7 +117,8 @@ onEveryStore("categories", (at) => {
     const post = (body: object) =>
       call("POST", "/categories", { body: { code: "REFUSED", description: "x", ...body } });
 
-    it("CA-03 D-CONF-4 shows the codes of reasons of any category", async () => {
+    verifies("CA-03", "D-CONF-4");
+    it("shows the codes of reasons of any category", async () => {
       const { body } = await post({
         code: "ELSEWHERE",
         defaultInternalReasonId: reasons.internal.reasonId,
@@ -126,7 +132,8 @@ onEveryStore("categories", (at) => {
       expect((await call("GET", "/categories/code/ELSEWHERE")).body).toEqual(body);
     });
 
-    it("CA-03 D-CONF-7 keeps those not sent and clears those sent as null", async () => {
+    verifies("CA-03", "D-CONF-7");
+    it("keeps those not sent and clears those sent as null", async () => {
       const made = await category("CLEAR", {
         defaultInternalReasonId: reasons.all.reasonId,
         defaultExternalReasonId: reasons.all.reasonId,
@@ -142,7 +149,8 @@ onEveryStore("categories", (at) => {
       });
     });
 
-    it("D-CONF-4 must be of fitting visibility", async () => {
+    verifies("D-CONF-4");
+    it("must be of fitting visibility", async () => {
       const external = await post({ defaultInternalReasonId: reasons.external.reasonId });
       expect([external.status, faultsOf(external.body)]).toEqual([
         400,
@@ -158,7 +166,8 @@ onEveryStore("categories", (at) => {
       expect((await call("GET", "/categories/code/REFUSED")).status).toBe(404);
     });
 
-    it("D-CONF-4 must be reasons of this tenant", async () => {
+    verifies("D-CONF-4");
+    it("must be reasons of this tenant", async () => {
       const foreign = await configure(await at().tenant("foreign"));
       const ids = [foreign.reason.reasonId, "nothing"];
       for (const defaultInternalReasonId of ids) {
@@ -172,7 +181,8 @@ onEveryStore("categories", (at) => {
   });
 
   describe("removal", () => {
-    it("CA-04 T-16 deletes at /by-code/ alone", async () => {
+    verifies("CA-04", "T-16");
+    it("deletes at /by-code/ alone", async () => {
       const { categoryId } = await category("GONE");
       expect((await call("DELETE", `/categories/${categoryId}`)).status).toBe(405);
       expect((await call("DELETE", "/categories/code/GONE")).status).toBe(405);
@@ -182,7 +192,8 @@ onEveryStore("categories", (at) => {
       expect((await call("DELETE", "/categories/by-code/GONE")).status).toBe(404);
     });
 
-    it("D-CONF-6 keeps a category that has reasons, used by disputes or not", async () => {
+    verifies("D-CONF-6");
+    it("keeps a category that has reasons, used by disputes or not", async () => {
       const inUse = await call("DELETE", "/categories/by-code/HOME");
       expect([inUse.status, inUse.body.code]).toEqual([409, "in_use"]);
       await category("BUSY");
@@ -194,7 +205,8 @@ onEveryStore("categories", (at) => {
     });
   });
 
-  it("CF-04 routes each path by its exact words", async () => {
+  verifies("CF-04");
+  it("routes each path by its exact words", async () => {
     await category("code");
     await category("by-code");
     expect((await call("GET", "/categories/by-code/HOME")).status).toBe(405);
@@ -203,7 +215,8 @@ onEveryStore("categories", (at) => {
     expect((await call("GET", "/categories/by-code/code/reasons")).body).toEqual([]);
   });
 
-  it("D-GEN-9 tells versions apart and refuses a stale one, deletes included", async () => {
+  verifies("D-GEN-9");
+  it("tells versions apart and refuses a stale one, deletes included", async () => {
     const { categoryId } = await category("VERSION");
     const path = `/categories/${categoryId}`;
     const first = (await call("GET", path)).headers.get("etag") ?? "";
@@ -217,7 +230,8 @@ onEveryStore("categories", (at) => {
     expect((await call("GET", path)).body.description).toBe("y");
   });
 
-  it("C-39 lets nobody set what the platform sets", async () => {
+  verifies("C-39");
+  it("lets nobody set what the platform sets", async () => {
     const forged = { ...FORGED, categoryId: "forged", defaultInternalReasonCode: "INT" };
     const made = await category("FORGED", forged);
     expect(made).toMatchObject({
@@ -230,7 +244,8 @@ onEveryStore("categories", (at) => {
     expect(body).toEqual({ ...made, updateDate: expect.any(String) });
   });
 
-  it("CONV-06 D-CONF-11 reads by id within the tenant alone", async () => {
+  verifies("CONV-06", "D-CONF-11");
+  it("reads by id within the tenant alone", async () => {
     const made = await category("BY-ID");
     const path = `/categories/${made.categoryId}`;
     expect((await call("GET", path)).body).toEqual(made);
@@ -246,8 +261,9 @@ onEveryStore("categories", (at) => {
     expect((await call("GET", path)).body).toEqual(made);
   });
 
+  verifies("CONV-08");
   it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "CONV-08 is guarded by Dispute Configuration : %s alone",
+    "is guarded by Dispute Configuration : %s alone",
     async (action) => {
       const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
       const { categoryId } = await category(`GUARD-${action}`);
@@ -276,7 +292,8 @@ onEveryStore("categories", (at) => {
       made = await configure(routed);
     });
 
-    it("D-DISP-11 gives a category's disputes to its default assignee", async () => {
+    verifies("D-DISP-11");
+    it("gives a category's disputes to its default assignee", async () => {
       expect(await route("price", "ANA@sales.example")).toEqual({
         tenantId: "routed",
         categoryCode: "PRICE",
@@ -296,7 +313,8 @@ onEveryStore("categories", (at) => {
       expect(opened.assigneeId).toBe(made.assignee.assigneeId);
     });
 
-    it("D-DISP-11 gives an inactive one nothing", async () => {
+    verifies("D-DISP-11");
+    it("gives an inactive one nothing", async () => {
       const active = (value: boolean) =>
         below(routed)("PUT", "/assignees/by-email/ana@sales.example", {
           body: { departmentCode: "SALES", active: value },

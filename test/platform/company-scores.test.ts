@@ -4,12 +4,14 @@ import { application, COMPANY, score } from "../support/credit.ts";
 import { accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
 import { importCredit } from "../support/importing.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const of = (companyId: number | string): string =>
   `/creditprofile/api/v1/tenants/{t}/company/${companyId}/score`;
 
 onEveryStore("company scores", (at) => {
-  it("CR-03 CR-04 reads the newest score of the buyer of an application", async () => {
+  verifies("CR-03", "CR-04");
+  it("reads the newest score of the buyer of an application", async () => {
     const admin = await at().tenant("newest");
     await importCredit(at(), "newest", "credit-applications", [application("app")]);
     const older = { creditLimit: 1 };
@@ -35,7 +37,8 @@ onEveryStore("company scores", (at) => {
     ]);
   });
 
-  it("D-CRED-4 a company that nothing is known of has no score", async () => {
+  verifies("D-CRED-4");
+  it("a company that nothing is known of has no score", async () => {
     const admin = await at().tenant("unknown");
     for (const companyId of [4711, "Juniper", "%F0%9F%98%80"]) {
       const { status, body } = await admin.call("GET", of(companyId));
@@ -43,7 +46,8 @@ onEveryStore("company scores", (at) => {
     }
   });
 
-  it("T-23 D-CRED-4 is calculated from the invoices of the account with the company's number", async () => {
+  verifies("T-23", "D-CRED-4");
+  it("is calculated from the invoices of the account with the company's number", async () => {
     const admin = await at().tenant("calculated");
     const ingest = await at().exportCaller("calculated");
     const now = at().clock();

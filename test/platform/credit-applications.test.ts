@@ -12,6 +12,7 @@ import {
 } from "../support/credit.ts";
 import { importCredit } from "../support/importing.ts";
 import { onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const LIST = "/creditappcore/api/v1/tenants/{t}/users/businessunits/creditapplications/status/list";
 const UNITS = "/api/v1/tenants/{t}/businessunits/values";
@@ -42,7 +43,8 @@ onEveryStore("credit applications", (at) => {
     await importCredit(at(), "credit", "credit-applications", records);
   });
 
-  it("CR-01 CR-02 T-02 lists business units with their values under both prefixes", async () => {
+  verifies("CR-01", "CR-02", "T-02");
+  it("lists business units with their values under both prefixes", async () => {
     await at().tenant("units");
     const reader = await at().person("units", { grants: ["Credit Applications : READ"] });
     await importCredit(at(), "units", "business-units", [
@@ -72,7 +74,8 @@ onEveryStore("credit applications", (at) => {
     }
   });
 
-  it("CR-05 CR-10 CR-11 CR-12 T-05 lists by POST, each with exactly the summary's fields", async () => {
+  verifies("CR-05", "CR-10", "CR-11", "CR-12", "T-05");
+  it("lists by POST, each with exactly the summary's fields", async () => {
     const { status: code, body, headers } = await list({ ...ALL, endDate: "2026-06-11" });
     expect([code, headers.get("X-Total-Count")]).toEqual([200, "1"]);
     const { headCompanyId: _head, selectedCompanyId: _own, phone: _phone, ...company } = COMPANY;
@@ -97,14 +100,16 @@ onEveryStore("credit applications", (at) => {
     ]);
   });
 
-  it("CR-05 the same list answers under the other prefix", async () => {
+  verifies("CR-05");
+  it("the same list answers under the other prefix", async () => {
     const path = LIST.replace("creditappcore", "creditapp");
     const other = await admin.call("POST", path, { body: ALL });
     expect(other.body).toEqual((await list(ALL)).body);
     expect(other.body.applications).toHaveLength(10);
   });
 
-  it("CR-06 CR-07 each activity type goes by its own date, newest first, the last day included", async () => {
+  verifies("CR-06", "CR-07");
+  it("each activity type goes by its own date, newest first, the last day included", async () => {
     const days = { startDate: "2026-02-02", endDate: "2026-02-04" };
     const byStatus = await list({ ...days, activityType: "APPLICATIONSTATUSDATE" });
     expect(idsOf(byStatus.body)).toEqual(["app-3", "app-2", "app-1"]);
@@ -114,7 +119,8 @@ onEveryStore("credit applications", (at) => {
     expect(idsOf(byActivity.body)).toEqual(["app-0", "app-1"]);
   });
 
-  it("CR-07 refuses other activity types, dates that are none, and an end before its start", async () => {
+  verifies("CR-07");
+  it("refuses other activity types, dates that are none, and an end before its start", async () => {
     const refusals = [
       [{ ...ALL, activityType: "CREATED" }, "activityType"],
       [{ ...ALL, activityType: "lastmodified" }, "activityType"],
@@ -135,7 +141,8 @@ onEveryStore("credit applications", (at) => {
     }
   });
 
-  it("CR-08 CR-09 CR-19 lists the asked status types alone and counts every status of the time", async () => {
+  verifies("CR-08", "CR-09", "CR-19");
+  it("lists the asked status types alone and counts every status of the time", async () => {
     const asked = ["Closed - Approved", "Closed - Declined", "Under Review"];
     const { body, headers } = await list({ ...ALL, applicationStatusType: asked });
     const types = body.applications.map(
@@ -152,7 +159,8 @@ onEveryStore("credit applications", (at) => {
     expect(empty.body).toEqual({ applications: [], applicationStatusSummary: [] });
   });
 
-  it("D-CRED-2 gives pages where they are asked for, with the summary of all", async () => {
+  verifies("D-CRED-2");
+  it("gives pages where they are asked for, with the summary of all", async () => {
     const first = await list({ ...ALL, pageSize: 4 });
     const last = await list({ ...ALL, page: 3, pageSize: 4 });
     const whole = await list(ALL);
@@ -163,7 +171,8 @@ onEveryStore("credit applications", (at) => {
     expect(idsOf((await list({ ...ALL, page: 2 })).body)).toEqual([]);
   });
 
-  it("D-CRED-2 streams thousands of applications in order, none twice", async () => {
+  verifies("D-CRED-2");
+  it("streams thousands of applications in order, none twice", async () => {
     const many = await at().tenant("credit-many");
     const records = Array.from({ length: 3000 }, (_, index) =>
       application(`app-${index}`, {
@@ -183,7 +192,8 @@ onEveryStore("credit applications", (at) => {
     ]);
   });
 
-  it("CR-20 CR-12 reads one with exactly the detail's fields, under both prefixes", async () => {
+  verifies("CR-20", "CR-12");
+  it("reads one with exactly the detail's fields, under both prefixes", async () => {
     const { status: code, body } = await admin.call("GET", one("app-4"));
     expect(code).toBe(200);
     const whole = application("app-4");
@@ -199,7 +209,8 @@ onEveryStore("credit applications", (at) => {
     expect(other.body).toEqual(body);
   });
 
-  it("D-CRED-6 shows tax ids and bank accounts to those alone who may change applications", async () => {
+  verifies("D-CRED-6");
+  it("shows tax ids and bank accounts to those alone who may change applications", async () => {
     await at().tenant("masked");
     const hidden = (fieldsId: string, displayName: string, answer: string) =>
       field(fieldsId, { displayName, answerDetails: [{ answer, index: 0, updated: false }] });
@@ -241,7 +252,8 @@ onEveryStore("credit applications", (at) => {
     expect(seen).toContain("First National");
   });
 
-  it("D-CRED-2 an unknown application is not found", async () => {
+  verifies("D-CRED-2");
+  it("an unknown application is not found", async () => {
     const { status: code, body } = await admin.call("GET", one("none"));
     expect([code, body.code]).toEqual([404, "not_found"]);
   });

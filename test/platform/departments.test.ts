@@ -9,6 +9,7 @@ import {
   statusesOf,
 } from "../support/configuration.ts";
 import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("departments", (at) => {
   let admin: Person;
@@ -22,7 +23,8 @@ onEveryStore("departments", (at) => {
     call = below(admin);
   });
 
-  it("DE-01 T-17 creates, changes, reads at /code/ in any case and lists in order", async () => {
+  verifies("DE-01", "T-17");
+  it("creates, changes, reads at /code/ in any case and lists in order", async () => {
     const lister = await at().tenant("lister");
     const other = below(lister);
     for (const code of ["sales", "AR", "Claims"]) {
@@ -49,13 +51,15 @@ onEveryStore("departments", (at) => {
     ]);
   });
 
-  it("DE-01 D-CONF-7 keeps a description that is not sent", async () => {
+  verifies("DE-01", "D-CONF-7");
+  it("keeps a description that is not sent", async () => {
     const made = await department("KEEP");
     const { body } = await call("PUT", `/departments/${made.departmentId}`, { body: {} });
     expect(body).toEqual(made);
   });
 
-  it("DE-01 refuses a taken code in any case, also to one of many who ask at once", async () => {
+  verifies("DE-01");
+  it("refuses a taken code in any case, also to one of many who ask at once", async () => {
     const all = await Promise.all(
       ["Race", "RACE", "race", "rAcE"].map((code) =>
         call("POST", "/departments", { body: { code, description: "x" } }),
@@ -65,7 +69,8 @@ onEveryStore("departments", (at) => {
     expect(all.find(({ status }) => status === 409)?.body.code).toBe("duplicate_code");
   });
 
-  it("DE-01 needs a code and a description that is not empty", async () => {
+  verifies("DE-01");
+  it("needs a code and a description that is not empty", async () => {
     const nothing = await call("POST", "/departments", { body: {} });
     expect([nothing.status, faultsOf(nothing.body)]).toEqual([
       400,
@@ -75,7 +80,8 @@ onEveryStore("departments", (at) => {
     expect(faultsOf(empty.body)).toEqual({ description: "empty" });
   });
 
-  it("DE-02 deletes by id and by code", async () => {
+  verifies("DE-02");
+  it("deletes by id and by code", async () => {
     const one = await department("ONE");
     const two = await department("TWO");
     expect((await call("DELETE", `/departments/${one.departmentId}`)).status).toBe(204);
@@ -87,7 +93,8 @@ onEveryStore("departments", (at) => {
     }
   });
 
-  it("DE-03 has the documented fields and no others", async () => {
+  verifies("DE-03");
+  it("has the documented fields and no others", async () => {
     expect(await department("FIELDS")).toEqual({
       departmentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       tenantId: "acme",
@@ -100,7 +107,8 @@ onEveryStore("departments", (at) => {
     });
   });
 
-  it("CF-04 routes each path by its exact words", async () => {
+  verifies("CF-04");
+  it("routes each path by its exact words", async () => {
     await department("by-code");
     expect((await call("GET", "/departments/by-code/by-code")).status).toBe(405);
     expect((await call("GET", "/departments/code/by-code")).body.code).toBe("by-code");
@@ -108,7 +116,8 @@ onEveryStore("departments", (at) => {
     expect((await call("DELETE", "/departments/by-code/by-code")).status).toBe(204);
   });
 
-  it("D-CONF-6 keeps a department that has assignees, by id and by code", async () => {
+  verifies("D-CONF-6");
+  it("keeps a department that has assignees, by id and by code", async () => {
     const { departmentId } = await department("STAFFED");
     const person = { firstName: "Ana", lastName: "Silva", email: "ana@staffed.example" };
     const { assigneeId } = await make(admin, "/assignees", { departmentId, person });
@@ -120,7 +129,8 @@ onEveryStore("departments", (at) => {
     expect((await call("DELETE", `/departments/${departmentId}`)).status).toBe(204);
   });
 
-  it("D-GEN-9 tells versions apart and refuses a stale one", async () => {
+  verifies("D-GEN-9");
+  it("tells versions apart and refuses a stale one", async () => {
     const { departmentId } = await department("VERSION");
     const path = `/departments/${departmentId}`;
     const first = (await call("GET", path)).headers.get("etag") ?? "";
@@ -133,7 +143,8 @@ onEveryStore("departments", (at) => {
     expect((await call("DELETE", path, { headers })).status).toBe(412);
   });
 
-  it("C-39 lets nobody set what the platform sets", async () => {
+  verifies("C-39");
+  it("lets nobody set what the platform sets", async () => {
     const made = await department("FORGED", { ...FORGED, departmentId: "forged" });
     expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId });
     const { body } = await call("PUT", `/departments/${made.departmentId}`, {
@@ -142,7 +153,8 @@ onEveryStore("departments", (at) => {
     expect(body).toEqual({ ...made, updateDate: expect.any(String) });
   });
 
-  it("CONV-06 D-CONF-11 reads by id within the tenant alone", async () => {
+  verifies("CONV-06", "D-CONF-11");
+  it("reads by id within the tenant alone", async () => {
     const made = await department("BY-ID");
     const path = `/departments/${made.departmentId}`;
     expect((await call("GET", path)).body).toEqual(made);
@@ -160,8 +172,9 @@ onEveryStore("departments", (at) => {
   });
 
   describe("rights", () => {
+    verifies("CONV-08");
     it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-      "CONV-08 asks for Dispute Configuration : %s alone",
+      "asks for Dispute Configuration : %s alone",
       async (action) => {
         const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
         const { departmentId } = await department(`GUARD-${action}`);

@@ -5,6 +5,7 @@ import { announce, attach, disputeWithFiles, put, targetOf } from "../support/at
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
 import { configure, DISPUTES, MASTER_KEY, onEveryStore, type Person } from "../support/platform.ts";
 import { scriptedScanner } from "../support/scanner.ts";
+import { verifies } from "../support/verifies.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const EXTENSIONS = "pdf zip eml jpeg gif png mov mp4 docx xlsx txt rtf".split(" ");
@@ -30,7 +31,8 @@ onEveryStore(
     const jobs = () => at().store.read.selectFrom("jobs").select("id").execute();
     const file = (fileName: string, bytes = "a plain text") => ({ fileName, bytes });
 
-    it("AT-01 T-08 answers an upload's id and URL, and the attachment's id, which is the same", async () => {
+    verifies("AT-01", "T-08");
+    it("answers an upload's id and URL, and the attachment's id, which is the same", async () => {
       const made = await admin.call("POST", path, { body: { fileName: "claim.pdf" } });
       expect(made.status, made.text).toBe(201);
       expect(Object.keys(made.body)).toEqual(["uploadId", "uploadUrl", "attachmentId"]);
@@ -45,7 +47,8 @@ onEveryStore(
       );
     });
 
-    it("AT-01 gives a repeat under one Idempotency-Key the same URL, and makes nothing", async () => {
+    verifies("AT-01");
+    it("gives a repeat under one Idempotency-Key the same URL, and makes nothing", async () => {
       const headers = { "Idempotency-Key": "attach once" };
       const body = { fileName: "once.pdf" };
       const first = await admin.call("POST", path, { body, headers });
@@ -54,31 +57,35 @@ onEveryStore(
       expect(again.headers.get("idempotency-replayed")).toBe("true");
     });
 
+    verifies("AT-02");
     it.each([
       [{}, "required"],
       [{ fileName: "" }, "empty"],
       [{ fileName: 7 }, "type"],
       [{ fileName: `${"x".repeat(252)}.pdf` }, "too_long"],
       [{ fileName: "no extension" }, "enum"],
-    ])("AT-02 refuses %j", async (body, code) => {
+    ])("refuses %j", async (body, code) => {
       const { status, body: problem } = await admin.call("POST", path, { body });
       expect(status).toBe(400);
       expect(problem.code).toBe("invalid_request");
       expect(problem.errors[0]).toMatchObject({ field: "fileName", code });
     });
 
-    it.each(EXTENSIONS)("AT-03 takes .%s in any case", async (extension) => {
+    verifies("AT-03");
+    it.each(EXTENSIONS)("takes .%s in any case", async (extension) => {
       for (const fileName of [`file.${extension}`, `file.${extension.toUpperCase()}`]) {
         expect((await admin.call("POST", path, { body: { fileName } })).status).toBe(201);
       }
     });
 
+    verifies("AT-03");
     it.each(
       "a.exe a.jpg a.html a.svg a a.pdf.exe a.pdf. a.tif .pdf a.pdf/ a.xls a.docm".split(" "),
-    )("AT-03 refuses %s", async (fileName) => {
+    )("refuses %s", async (fileName) => {
       expect((await admin.call("POST", path, { body: { fileName } })).status).toBe(400);
     });
 
+    verifies("AT-02", "C-51", "C-55");
     it.each([
       "../../etc/passwd.txt",
       "..\\up.txt",
@@ -92,19 +99,21 @@ onEveryStore(
       "\u202etxt.exe.txt",
       "\u2066a.txt",
       "lone\ud800.txt",
-    ])("AT-02 C-51 C-55 refuses the name %j", async (fileName) => {
+    ])("refuses the name %j", async (fileName) => {
       const before = filesUnder(at().files);
       const { status, body } = await admin.call("POST", path, { body: { fileName } });
       expect([status, body.errors[0].field]).toEqual([400, "fileName"]);
       expect(filesUnder(at().files)).toEqual(before);
     });
 
-    it("AT-02 keeps a name in composed form", async () => {
+    verifies("AT-02");
+    it("keeps a name in composed form", async () => {
       const { attachmentId } = await announce(admin, path, "re\u0301sume\u0301.txt");
       expect((await read(attachmentId)).fileName).toBe("r\u00e9sum\u00e9.txt");
     });
 
-    it("AT-15 knows two visibilities, Internal unless told otherwise", async () => {
+    verifies("AT-15");
+    it("knows two visibilities, Internal unless told otherwise", async () => {
       const plain = await announce(admin, path, "plain.txt");
       expect((await read(plain.attachmentId)).visibility).toBe("Internal");
       const open = await announce(admin, path, "open.txt", { visibility: "All" });
@@ -113,7 +122,8 @@ onEveryStore(
       expect((await admin.call("POST", path, { body })).status).toBe(400);
     });
 
-    it("AT-04 stores what is put to the URL, without a credential", async () => {
+    verifies("AT-04");
+    it("stores what is put to the URL, without a credential", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "stored.txt");
       const before = filesUnder(at().files);
       const sent = await put(at(), uploadUrl, "the very bytes");
@@ -125,7 +135,8 @@ onEveryStore(
       expect([got.status, got.text]).toEqual([200, "the very bytes"]);
     });
 
-    it("AT-05 is PendingScan before the upload and until the scan is done", async () => {
+    verifies("AT-05");
+    it("is PendingScan before the upload and until the scan is done", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "pending.txt");
       expect((await read(attachmentId)).status).toBe("PendingScan");
       await put(at(), uploadUrl, "pending");
@@ -137,10 +148,11 @@ onEveryStore(
       expect(after.headers.get("etag")).not.toBe(before.headers.get("etag"));
     });
 
+    verifies("AT-05");
     it.each([
       ["infected", "Infected", "MALWARE_DETECTED"],
       ["rejected", "Rejected", "TYPE_MISMATCH"],
-    ])("AT-05 keeps the record and not the file of what is %s", async (bytes, status, code) => {
+    ])("keeps the record and not the file of what is %s", async (bytes, status, code) => {
       const before = filesUnder(at().files);
       const { body } = await attach(at(), admin, path, file("bad.txt", bytes));
       expect(body).toMatchObject({ status, downloadUrl: "" });
@@ -148,7 +160,8 @@ onEveryStore(
       expect(filesUnder(at().files)).toEqual(before);
     });
 
-    it("AT-05 is Failed after the scanner has failed three times", async () => {
+    verifies("AT-05");
+    it("is Failed after the scanner has failed three times", async () => {
       const before = filesUnder(at().files);
       const { attachmentId, body } = await attach(at(), admin, path, file("faulty.txt", "faulty"));
       expect(body["status"]).toBe("PendingScan");
@@ -163,7 +176,8 @@ onEveryStore(
       expect(filesUnder(at().files)).toEqual(before);
     });
 
-    it("AT-05 is Expired when no file has come in time, and its URL is of no more use", async () => {
+    verifies("AT-05");
+    it("is Expired when no file has come in time, and its URL is of no more use", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "late.txt");
       at().clock.advance(15 * MINUTE - SECOND);
       await at().platform.worker.runDue();
@@ -177,7 +191,8 @@ onEveryStore(
       expect([sent.status, sent.body.code]).toEqual([403, "signed_url_refused"]);
     });
 
-    it("AT-06 T-07 gives a download URL by id when Available, else an empty string", async () => {
+    verifies("AT-06", "T-07");
+    it("gives a download URL by id when Available, else an empty string", async () => {
       const { attachmentId } = await announce(admin, path, "empty-url.txt");
       expect((await read(attachmentId)).downloadUrl).toBe("");
       const { body } = await attach(at(), admin, path, file("has-url.txt"));
@@ -186,7 +201,8 @@ onEveryStore(
       );
     });
 
-    it("AT-06 gives nobody a file that waits to be scanned, whatever they hold", async () => {
+    verifies("AT-06");
+    it("gives nobody a file that waits to be scanned, whatever they hold", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "waits.txt");
       await put(at(), uploadUrl, "not looked at yet");
       const grant = { method: "GET", tenantId: "attach", id: attachmentId } as const;
@@ -196,7 +212,8 @@ onEveryStore(
       expect((await at().call("GET", signed)).text).toBe("not looked at yet");
     });
 
-    it("AT-04 keeps nothing of a file that is shorter than it was announced", async () => {
+    verifies("AT-04");
+    it("keeps nothing of a file that is shorter than it was announced", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "short.txt");
       const before = filesUnder(at().files);
       const headers = { "Content-Length": "10" };
@@ -207,7 +224,8 @@ onEveryStore(
       expect((await put(at(), uploadUrl, "whole")).status).toBe(204);
     });
 
-    it("AT-07 lets a download URL live for one hour", async () => {
+    verifies("AT-07");
+    it("lets a download URL live for one hour", async () => {
       const { attachmentId, body } = await attach(at(), admin, path, file("hour.txt"));
       const target = targetOf(String(body["downloadUrl"]));
       at().clock.advance(60 * MINUTE - SECOND);
@@ -219,7 +237,8 @@ onEveryStore(
       expect((await at().call("GET", targetOf(anew.downloadUrl))).status).toBe(200);
     });
 
-    it("AT-08 T-07 lists without a download URL, newest first, whatever the status", async () => {
+    verifies("AT-08", "T-07");
+    it("lists without a download URL, newest first, whatever the status", async () => {
       const { path: own } = await disputeWithFiles(admin, reasonId, "INV-LIST");
       const first = await attach(at(), admin, own, file("one.txt"));
       at().clock.advance(1);
@@ -248,7 +267,8 @@ onEveryStore(
       expect(newest.fileName).toBe("one.txt");
     });
 
-    it("AT-09 filters by one visibility or several", async () => {
+    verifies("AT-09");
+    it("filters by one visibility or several", async () => {
       const { path: own } = await disputeWithFiles(admin, reasonId, "INV-FILTER");
       for (const visibility of ["Internal", "All"]) {
         await announce(admin, own, `${visibility}.txt`, { visibility });
@@ -265,7 +285,8 @@ onEveryStore(
       expect((await admin.call("GET", `${own}?Visibility=Nobody`)).status).toBe(400);
     });
 
-    it("AT-10 AT-11 changes visibility and nothing else, and answers three fields", async () => {
+    verifies("AT-10", "AT-11");
+    it("changes visibility and nothing else, and answers three fields", async () => {
       const { attachmentId, body: before } = await attach(at(), admin, path, file("change.txt"));
       at().clock.advance(SECOND);
       const body = {
@@ -291,7 +312,8 @@ onEveryStore(
       expect(downloadUrl).not.toBe("");
     });
 
-    it("AT-10 refuses a change to a version that is gone", async () => {
+    verifies("AT-10");
+    it("refuses a change to a version that is gone", async () => {
       const { attachmentId } = await announce(admin, path, "version.txt");
       const etag = (await admin.call("GET", `${path}/${attachmentId}`)).headers.get("etag") ?? "";
       const change = (visibility: string) =>
@@ -303,7 +325,8 @@ onEveryStore(
       expect((await change("Internal")).status).toBe(412);
     });
 
-    it("AT-12 T-15 asks for UPDATE to create, change and delete, and for no DELETE", async () => {
+    verifies("AT-12", "T-15");
+    it("asks for UPDATE to create, change and delete, and for no DELETE", async () => {
       const editor = await at().person("attach", { grants: ["Dispute Management : UPDATE"] });
       const { attachmentId } = await announce(editor, path, "editor.txt");
       const one = `${path}/${attachmentId}`;
@@ -314,7 +337,8 @@ onEveryStore(
       expect((await editor.call("DELETE", one)).status).toBe(204);
     });
 
-    it("AT-13 deletes the record, the file, its URLs and what was planned", async () => {
+    verifies("AT-13");
+    it("deletes the record, the file, its URLs and what was planned", async () => {
       const before = { files: filesUnder(at().files), jobs: await jobs() };
       const { attachmentId, body } = await attach(at(), admin, path, file("gone.txt"));
       const waiting = await announce(admin, path, "waiting.txt");
@@ -332,7 +356,8 @@ onEveryStore(
       expect({ files: filesUnder(at().files), jobs: await jobs() }).toEqual(before);
     });
 
-    it("AT-13 takes a dispute's files with it", async () => {
+    verifies("AT-13");
+    it("takes a dispute's files with it", async () => {
       const before = { files: filesUnder(at().files), jobs: await jobs() };
       const made = await disputeWithFiles(admin, reasonId, "INV-CASCADE");
       const { body } = await attach(at(), admin, made.path, file("cascade.txt"));
@@ -346,7 +371,8 @@ onEveryStore(
       expect(await left.where("dispute_id", "=", made.disputeId).execute()).toEqual([]);
     });
 
-    it("AT-14 answers the documented fields", async () => {
+    verifies("AT-14");
+    it("answers the documented fields", async () => {
       const { attachmentId, body } = await attach(at(), admin, path, file("fields.txt"));
       expect(body).toEqual({
         attachmentId,
@@ -376,7 +402,8 @@ onEveryStore(
       expect((await admin.call("GET", one)).body).toEqual(before);
     });
 
-    it("C-36 finds a file under its own dispute alone", async () => {
+    verifies("C-36");
+    it("finds a file under its own dispute alone", async () => {
       const other = await disputeWithFiles(admin, reasonId, "INV-OTHER");
       const { attachmentId } = await announce(admin, path, "own.txt");
       for (const method of ["GET", "PUT", "DELETE"]) {
@@ -389,11 +416,12 @@ onEveryStore(
       expect((await admin.call("POST", `${DISPUTES}/none/attachments`, missing)).status).toBe(404);
     });
 
+    verifies("D-PDF");
     it.each([
       ["infected", 400, "invalid_request"],
       ["rejected", 400, "invalid_request"],
       ["faulty", 503, "unavailable"],
-    ])("D-PDF keeps no document's file that is %s", async (word, status, error) => {
+    ])("keeps no document's file that is %s", async (word, status, error) => {
       const call = await at().exportCaller("attach", ["ingest:read", "ingest:write"]);
       await call("PUT", `${DOCUMENTS}/D`, { body: invoice("D") });
       const to = uploadPath(await connectionOf(at().store, "attach"), "D");
@@ -424,7 +452,8 @@ onEveryStore(
         };
       };
 
-      it("C-53 are refused when altered, for either way", async () => {
+      verifies("C-53");
+      it("are refused when altered, for either way", async () => {
         const waiting = await announce(admin, path, "altered.txt");
         for (const [how, url] of Object.entries(spoilt(waiting.uploadUrl))) {
           const { status, body } = await put(at(), url, "x");
@@ -438,7 +467,8 @@ onEveryStore(
         expect((await put(at(), waiting.uploadUrl, "x")).status).toBe(204);
       });
 
-      it("C-53 are good for one method, and for one file of one tenant", async () => {
+      verifies("C-53");
+      it("are good for one method, and for one file of one tenant", async () => {
         const stranger = await at().tenant("attach-other");
         const theirs = await disputeWithFiles(
           stranger,
@@ -476,13 +506,15 @@ onEveryStore(
         }
       });
 
-      it("C-53 take one file, whatever the first was found to be", async () => {
+      verifies("C-53");
+      it("take one file, whatever the first was found to be", async () => {
         const { uploadUrl } = await attach(at(), admin, path, file("once.txt", "infected"));
         const again = await put(at(), uploadUrl, "harmless");
         expect([again.status, again.body.code]).toEqual([409, "conflict"]);
       });
 
-      it("C-53 take one of two files that come at once", async () => {
+      verifies("C-53");
+      it("take one of two files that come at once", async () => {
         const before = filesUnder(at().files);
         const { attachmentId, uploadUrl } = await announce(admin, path, "race.txt");
         const sent = await Promise.all([
@@ -496,7 +528,8 @@ onEveryStore(
         expect(got.text).toBe(sent[0]?.status === 204 ? "left" : "right");
       });
 
-      it("C-54 C-55 answer with a file to save, which nothing runs", async () => {
+      verifies("C-54", "C-55");
+      it("answer with a file to save, which nothing runs", async () => {
         const name = 'Ra\u0308tsel "100%" \u{1f4c4}.TXT';
         const { body } = await attach(at(), admin, path, file(name, "<script>alert(1)</script>"));
         const got = await at().call("GET", targetOf(String(body["downloadUrl"])));

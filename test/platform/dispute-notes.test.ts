@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("dispute notes", (at) => {
   let admin: Person;
@@ -20,7 +21,8 @@ onEveryStore("dispute notes", (at) => {
     notes = `${DISPUTES}/${(await newDispute()).disputeId}/disputenotes`;
   });
 
-  it("NO-01 NO-02 D-NOTE a note has its documented fields and is Internal unless told otherwise", async () => {
+  verifies("NO-01", "NO-02", "D-NOTE");
+  it("a note has its documented fields and is Internal unless told otherwise", async () => {
     const { status, body } = await admin.call("POST", notes, { body: { content: " Called.\n" } });
     const now = new Date(at().clock()).toISOString();
     expect(status).toBe(201);
@@ -38,7 +40,8 @@ onEveryStore("dispute notes", (at) => {
     expect((await admin.call("GET", `${notes}/${body.disputeNoteId}`)).body).toEqual(body);
   });
 
-  it("NO-03 D-GEN-11 refuses other visibilities, empty and endless content", async () => {
+  verifies("NO-03", "D-GEN-11");
+  it("refuses other visibilities, empty and endless content", async () => {
     for (const body of [
       { content: "x", visibility: "External" },
       { content: "x", visibility: "internal" },
@@ -53,7 +56,8 @@ onEveryStore("dispute notes", (at) => {
     expect((await add("é".repeat(10_000))).content).toHaveLength(10_000);
   });
 
-  it("NO-06 lists newest first, by visibility, in pages when asked", async () => {
+  verifies("NO-06");
+  it("lists newest first, by visibility, in pages when asked", async () => {
     const dispute = await newDispute();
     const own = `${DISPUTES}/${dispute.disputeId}/disputenotes`;
     for (let number = 0; number < 25; number++) {
@@ -77,7 +81,8 @@ onEveryStore("dispute notes", (at) => {
     expect((await admin.call("GET", `${DISPUTES}/none/disputenotes`)).status).toBe(404);
   });
 
-  it("D-NOTE a change keeps what is absent and leaves the dispute itself alone", async () => {
+  verifies("D-NOTE");
+  it("a change keeps what is absent and leaves the dispute itself alone", async () => {
     const dispute = await newDispute();
     const own = `${DISPUTES}/${dispute.disputeId}/disputenotes`;
     const note = (await admin.call("POST", own, { body: { content: "first" } })).body;
@@ -95,7 +100,8 @@ onEveryStore("dispute notes", (at) => {
     expect(after.updateDate).toBe(dispute.updateDate);
   });
 
-  it("D-GEN-9 tells versions of a note apart and refuses a stale one, deletes included", async () => {
+  verifies("D-GEN-9");
+  it("tells versions of a note apart and refuses a stale one, deletes included", async () => {
     const note = await add("versioned");
     const path = `${notes}/${note.disputeNoteId}`;
     const first = (await admin.call("GET", path)).headers.get("etag") ?? "";
@@ -109,13 +115,15 @@ onEveryStore("dispute notes", (at) => {
     expect((await send("DELETE", changed.headers.get("etag") ?? "")).status).toBe(204);
   });
 
-  it("NO-01 a note of a dispute that is not there is refused", async () => {
+  verifies("NO-01");
+  it("a note of a dispute that is not there is refused", async () => {
     const body = { content: "lost" };
     const refused = await admin.call("POST", `${DISPUTES}/none/disputenotes`, { body });
     expect([refused.status, refused.body.detail]).toEqual([404, "There is no dispute none."]);
   });
 
-  it("NO-04 NO-05 T-15 writing needs UPDATE, deleting DELETE", async () => {
+  verifies("NO-04", "NO-05", "T-15");
+  it("writing needs UPDATE, deleting DELETE", async () => {
     const note = await add("mine");
     const creator = await at().person("notes", { grants: ["Dispute Management : CREATE"] });
     const updater = await at().person("notes", { grants: ["Dispute Management : UPDATE"] });
@@ -130,7 +138,8 @@ onEveryStore("dispute notes", (at) => {
     expect((await deleter.call("DELETE", path)).status).toBe(404);
   });
 
-  it("NO-07 C-36 a note of another dispute is not found here", async () => {
+  verifies("NO-07", "C-36");
+  it("a note of another dispute is not found here", async () => {
     const note = await add("elsewhere");
     const other = `${DISPUTES}/${(await newDispute()).disputeId}/disputenotes/${note.disputeNoteId}`;
     expect((await admin.call("GET", other)).status).toBe(404);

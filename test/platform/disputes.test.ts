@@ -8,6 +8,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Configured = Awaited<ReturnType<typeof configure>>;
 
@@ -22,7 +23,19 @@ onEveryStore("disputes: create", (at) => {
     made = await configure(admin);
   });
 
-  it("DC-01 DC-08 DC-09 DC-11 DC-12 DC-13 DC-14 CONV-02 CONV-04 CONV-05 answers the whole dispute", async () => {
+  verifies(
+    "DC-01",
+    "DC-08",
+    "DC-09",
+    "DC-11",
+    "DC-12",
+    "DC-13",
+    "DC-14",
+    "CONV-02",
+    "CONV-04",
+    "CONV-05",
+  );
+  it("answers the whole dispute", async () => {
     const { status, body } = await create({ ...base, reasonId: made.reason.reasonId });
     const now = new Date(at().clock()).toISOString();
     expect(status).toBe(201);
@@ -63,8 +76,9 @@ onEveryStore("disputes: create", (at) => {
     });
   });
 
+  verifies("DC-02", "D-ERR-3");
   it.each(["amount", "accountNumber", "documentNumber"])(
-    "DC-02 D-ERR-3 refuses a body without %s",
+    "refuses a body without %s",
     async (name) => {
       const { status, body } = await create({
         ...base,
@@ -76,7 +90,8 @@ onEveryStore("disputes: create", (at) => {
     },
   );
 
-  it("DC-03 D-GEN-3 the amount is greater than 0 and exact in its currency", async () => {
+  verifies("DC-03", "D-GEN-3");
+  it("the amount is greater than 0 and exact in its currency", async () => {
     const amounts = async (raw: string) =>
       (
         await admin.call("POST", DISPUTES, {
@@ -114,7 +129,8 @@ onEveryStore("disputes: create", (at) => {
     ]);
   });
 
-  it("DC-04 any one of the four reason names suffices, none does not", async () => {
+  verifies("DC-04");
+  it("any one of the four reason names suffices, none does not", async () => {
     for (const reason of [
       { reasonId: made.reason.reasonId },
       { reasonCode: "wrong" },
@@ -127,7 +143,8 @@ onEveryStore("disputes: create", (at) => {
     expect([none.status, none.body.errors[0].field]).toEqual([400, "reasonId"]);
   });
 
-  it("DC-05 an external reason needs its category's default internal reason", async () => {
+  verifies("DC-05");
+  it("an external reason needs its category's default internal reason", async () => {
     await admin.call("POST", `${CONFIGURATION}/categories`, {
       body: { code: "BARE", description: "Bare" },
     });
@@ -138,7 +155,8 @@ onEveryStore("disputes: create", (at) => {
     expect([status, body.errors[0].field]).toEqual([400, "externalReasonId"]);
   });
 
-  it("DC-06 T-24 an external reason brings the default internal one, whose category counts", async () => {
+  verifies("DC-06", "T-24");
+  it("an external reason brings the default internal one, whose category counts", async () => {
     const other = await admin.call("POST", `${CONFIGURATION}/categories`, {
       body: {
         code: "PORTAL",
@@ -166,7 +184,8 @@ onEveryStore("disputes: create", (at) => {
     });
   });
 
-  it("DC-07 DC-10 assignee and purchase order are optional; the assignee brings the department", async () => {
+  verifies("DC-07", "DC-10");
+  it("assignee and purchase order are optional; the assignee brings the department", async () => {
     const { body } = await create({
       ...base,
       reasonCode: "WRONG",
@@ -183,7 +202,8 @@ onEveryStore("disputes: create", (at) => {
     });
   });
 
-  it("DC-15 creating needs CREATE, the other rights do not open it", async () => {
+  verifies("DC-15");
+  it("creating needs CREATE, the other rights do not open it", async () => {
     const others = await at().person("create", {
       grants: [
         "Dispute Management : READ",
@@ -196,7 +216,8 @@ onEveryStore("disputes: create", (at) => {
     expect((await create({ ...base, reasonCode: "WRONG" }, creator)).status).toBe(201);
   });
 
-  it("D-DISP-10 codes that stand in several categories need a category; ids and codes must agree", async () => {
+  verifies("D-DISP-10");
+  it("codes that stand in several categories need a category; ids and codes must agree", async () => {
     for (const code of ["DUP-A", "DUP-B"]) {
       await admin.call("POST", `${CONFIGURATION}/categories`, {
         body: { code, description: code },
@@ -218,7 +239,8 @@ onEveryStore("disputes: create", (at) => {
     expect(external.status).toBe(400);
   });
 
-  it("D-DISP-10 an internal and an external reason are both kept as given", async () => {
+  verifies("D-DISP-10");
+  it("an internal and an external reason are both kept as given", async () => {
     const { body } = await create({
       ...base,
       reasonCode: "CODED",
@@ -240,7 +262,8 @@ onEveryStore("disputes: create", (at) => {
     ]);
   });
 
-  it("D-DISP-10 D-DISP-11 inactive reasons and assignees are refused", async () => {
+  verifies("D-DISP-10", "D-DISP-11");
+  it("inactive reasons and assignees are refused", async () => {
     const reason = await admin.call("POST", `${CONFIGURATION}/reasons`, {
       body: { code: "OLD", description: "Old", categoryCode: "PRICE", active: false },
     });
@@ -265,7 +288,8 @@ onEveryStore("disputes: create", (at) => {
     expect((await create({ ...base, reasonCode: "WRONG", assigneeId: "nobody" })).status).toBe(400);
   });
 
-  it("D-DISP-1 C-09 codes count per document, never twice, also all at once and after deletes", async () => {
+  verifies("D-DISP-1", "C-09");
+  it("codes count per document, never twice, also all at once and after deletes", async () => {
     const one = async () => {
       for (;;) {
         const reply = await create({ ...base, documentNumber: "MANY", reasonCode: "WRONG" });
@@ -283,7 +307,8 @@ onEveryStore("disputes: create", (at) => {
     expect(next.body.disputeCode).toBe("D-MANY-101");
   });
 
-  it("D-DISP-8 what comes through the MCP server says so", async () => {
+  verifies("D-DISP-8");
+  it("what comes through the MCP server says so", async () => {
     const { body } = await admin.call("POST", DISPUTES, {
       body: { ...base, reasonCode: "WRONG" },
       headers: { "X-Platform-Client": "mcp" },
@@ -291,7 +316,8 @@ onEveryStore("disputes: create", (at) => {
     expect(body.originSystem).toBe("mcp");
   });
 
-  it("C-39 nothing that the server decides can be sent", async () => {
+  verifies("C-39");
+  it("nothing that the server decides can be sent", async () => {
     const { body } = await create({
       ...base,
       reasonCode: "WRONG",
@@ -351,7 +377,8 @@ onEveryStore("disputes: read and list", (at) => {
     }
   });
 
-  it("DR-01 reads one with READ", async () => {
+  verifies("DR-01");
+  it("reads one with READ", async () => {
     const reader = await at().person("read", { grants: ["Dispute Management : READ"] });
     const { status, body, headers } = await reader.call("GET", `${DISPUTES}/${ids[0]}`);
     expect([status, body.disputeId]).toEqual([200, ids[0]]);
@@ -359,7 +386,8 @@ onEveryStore("disputes: read and list", (at) => {
     expect((await reader.call("GET", `${DISPUTES}/nothing`)).status).toBe(404);
   });
 
-  it("DR-02 DR-21 D-DISP-12 without page and filter the list is whole, newest first", async () => {
+  verifies("DR-02", "DR-21", "D-DISP-12");
+  it("without page and filter the list is whole, newest first", async () => {
     const { body, headers } = await admin.call("GET", DISPUTES);
     expect(body).toHaveLength(45);
     expect(headers.get("x-total-count")).toBe("45");
@@ -367,14 +395,16 @@ onEveryStore("disputes: read and list", (at) => {
     expect(body[0]).toMatchObject({ documentNumber: "DOC-44", accountName: null });
   });
 
-  it("DR-03 DR-04 D-DISP-14 names match in part, in any case, after Unicode folding", async () => {
+  verifies("DR-03", "DR-04", "D-DISP-14");
+  it("names match in part, in any case, after Unicode folding", async () => {
     expect(await numbers("ReasonName=e%CC%81LAN")).toHaveLength(9);
     expect(await numbers("CategoryName=quantity")).toHaveLength(9);
     expect(await numbers("DepartmentName=ale")).toHaveLength(12);
     expect(await numbers("DepartmentName=zzz")).toEqual([]);
   });
 
-  it("D-DISP-14 the two small sigmas are one letter, wherever a search ends", async () => {
+  verifies("D-DISP-14");
+  it("the two small sigmas are one letter, wherever a search ends", async () => {
     const category = { code: "ΟΔΟΣ", description: "ΟΔΟΣΗΜΑΝΣΗ" };
     await admin.call("POST", `${CONFIGURATION}/categories`, { body: category });
     await admin.call("POST", `${CONFIGURATION}/reasons`, {
@@ -389,13 +419,15 @@ onEveryStore("disputes: read and list", (at) => {
     await admin.call("DELETE", `${DISPUTES}/${made.body.disputeId}`);
   });
 
-  it("DR-09 C-49 wildcards are letters like any other", async () => {
+  verifies("DR-09", "C-49");
+  it("wildcards are letters like any other", async () => {
     expect(await numbers("CategoryName=%25_s")).toHaveLength(9);
     expect(await numbers("CategoryName=%25%25")).toEqual([]);
     expect(await numbers("CategoryName=Pric_ng")).toEqual([]);
   });
 
-  it("DR-05 DR-08 statuses filter exactly, repeated ones widen, other filters narrow", async () => {
+  verifies("DR-05", "DR-08");
+  it("statuses filter exactly, repeated ones widen, other filters narrow", async () => {
     expect(await numbers("Status=0")).toHaveLength(42);
     expect((await numbers("Status=1")).toSorted()).toEqual(["DOC-01", "DOC-02"]);
     expect(await numbers("Status=2")).toEqual(["DOC-03"]);
@@ -403,7 +435,8 @@ onEveryStore("disputes: read and list", (at) => {
     expect(await numbers("Status=1&AccountNumber=ACC-1")).toEqual(["DOC-01"]);
   });
 
-  it("DR-06 DR-07 ids and numbers match whole", async () => {
+  verifies("DR-06", "DR-07");
+  it("ids and numbers match whole", async () => {
     const { assigneeId } = made.assignee;
     expect(await numbers(`AssigneeId=${assigneeId}`)).toHaveLength(12);
     expect(await numbers(`AssigneeId=${assigneeId.slice(0, 8)}`)).toEqual([]);
@@ -413,7 +446,8 @@ onEveryStore("disputes: read and list", (at) => {
     expect(await numbers("AccountNumber=ACC-2")).toHaveLength(15);
   });
 
-  it("DR-10 D-DISP-13 sorts up and down, by several fields, the rest by id", async () => {
+  verifies("DR-10", "D-DISP-13");
+  it("sorts up and down, by several fields, the rest by id", async () => {
     const up = await numbers("Sort=CreateDate");
     expect(up).toEqual(up.toSorted());
     expect(await numbers("Sort=-createdate")).toEqual(up.toReversed());
@@ -437,7 +471,8 @@ onEveryStore("disputes: read and list", (at) => {
     expect((await list("Sort=-Status")).map(keyOf)).toEqual(byStatus.toReversed());
   });
 
-  it("D-DISP-12 tells how many there are, whatever the filter", async () => {
+  verifies("D-DISP-12");
+  it("tells how many there are, whatever the filter", async () => {
     for (const [query, total] of [
       ["Status=0", 42],
       ["Status=1&Status=2&PageSize=1", 3],
@@ -449,7 +484,8 @@ onEveryStore("disputes: read and list", (at) => {
     }
   });
 
-  it("DR-11 pages have no gap and no double, and say where the next one is", async () => {
+  verifies("DR-11");
+  it("pages have no gap and no double, and say where the next one is", async () => {
     const seen: string[] = [];
     let target = `${DISPUTES}?Sort=Amount&Page=1&PageSize=8`;
     for (let page = 1; target !== ""; page++) {
@@ -466,6 +502,7 @@ onEveryStore("disputes: read and list", (at) => {
     expect(await list("Page=9&PageSize=8")).toEqual([]);
   });
 
+  verifies("DR-12", "D-DISP-12");
   it.each([
     "Page=0",
     "PageSize=0",
@@ -480,7 +517,7 @@ onEveryStore("disputes: read and list", (at) => {
     "Colour=red",
     "ReasonName=",
     "Page=1&Page=2",
-  ])("DR-12 D-DISP-12 refuses the query %s", async (query) => {
+  ])("refuses the query %s", async (query) => {
     const { status, body } = await admin.call("GET", `${DISPUTES}?${query}`);
     expect([status, body.code]).toEqual([400, "invalid_parameter"]);
     expect(body.errors).toHaveLength(1);
@@ -491,7 +528,8 @@ onEveryStore("disputes: read and list", (at) => {
     const byDocuments = (account: string) =>
       `/dispute/v1/tenants/{t}/accounts/${account}/disputes/by-document-numbers`;
 
-    it("DR-13 DR-14 DR-16 T-06 finds an account's disputes by documents and status word", async () => {
+    verifies("DR-13", "DR-14", "DR-16", "T-06");
+    it("finds an account's disputes by documents and status word", async () => {
       const body = { documentNumbers: ["DOC-00", "DOC-01", "DOC-03"], status: "Open" };
       const open = await admin.call("POST", byDocuments("ACC-0"), { body });
       expect(open.status).toBe(200);
@@ -508,7 +546,8 @@ onEveryStore("disputes: read and list", (at) => {
       expect(all.body).toHaveLength(2);
     });
 
-    it("DR-15 DR-17 finds by ids, without account names and without the unknown", async () => {
+    verifies("DR-15", "DR-17");
+    it("finds by ids, without account names and without the unknown", async () => {
       const { status, body } = await admin.call("POST", BY_IDS, {
         body: { disputeIds: [ids[0], "unknown", ids[9]] },
       });
@@ -517,7 +556,8 @@ onEveryStore("disputes: read and list", (at) => {
       for (const dispute of body) expect(dispute).not.toHaveProperty("accountName");
     });
 
-    it("DR-18 D-DISP-15 pages when a size is given", async () => {
+    verifies("DR-18", "D-DISP-15");
+    it("pages when a size is given", async () => {
       const page = (number: number) =>
         admin.call("POST", BY_IDS, { body: { disputeIds: ids, page: number, pageSize: 20 } });
       const sizes = await Promise.all(
@@ -538,13 +578,15 @@ onEveryStore("disputes: read and list", (at) => {
       expect((await admin.call("POST", BY_IDS)).status).toBe(400);
     });
 
-    it("DR-19 gives nothing of another tenant", async () => {
+    verifies("DR-19");
+    it("gives nothing of another tenant", async () => {
       const stranger = await at().tenant("read-stranger");
       const { status, body } = await stranger.call("POST", BY_IDS, { body: { disputeIds: ids } });
       expect([status, body]).toEqual([200, []]);
     });
 
-    it("DR-20 the words of a path are never an id", async () => {
+    verifies("DR-20");
+    it("the words of a path are never an id", async () => {
       const { status, headers } = await admin.call("PUT", BY_IDS, { body: {} });
       expect([status, headers.get("allow")]).toEqual([405, "GET, POST"]);
     });
@@ -564,7 +606,8 @@ onEveryStore("disputes: update and delete", (at) => {
     made = await configure(admin);
   });
 
-  it("DU-01 DU-02 DU-03 DU-06 T-05 takes the documented body; department follows assignee", async () => {
+  verifies("DU-01", "DU-02", "DU-03", "DU-06", "T-05");
+  it("takes the documented body; department follows assignee", async () => {
     const dispute = await create();
     at().clock.advance(HOUR);
     const other = await at().person("update", { roles: ["Dispute Analyst"] });
@@ -590,7 +633,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect(body).not.toHaveProperty("accountName");
   });
 
-  it("D-DISP-2 keeps what is absent, clears what is empty, ignores what is not its to change", async () => {
+  verifies("D-DISP-2");
+  it("keeps what is absent, clears what is empty, ignores what is not its to change", async () => {
     const dispute = await create({ assigneeId: made.assignee.assigneeId, poNumber: "PO-2" });
     const kept = await update(dispute.disputeId, {
       documentNumber: "X",
@@ -610,13 +654,15 @@ onEveryStore("disputes: update and delete", (at) => {
     expect((await update(dispute.disputeId, { assigneeId: null })).body.departmentName).toBeNull();
   });
 
-  it.each([1, "Closed", "closed"])("DU-04 DU-05 DU-11 closes with status %s", async (status) => {
+  verifies("DU-04", "DU-05", "DU-11");
+  it.each([1, "Closed", "closed"])("closes with status %s", async (status) => {
     const dispute = await create();
     const { body } = await update(dispute.disputeId, { status });
     expect(body).toMatchObject({ status: 1, closedDate: new Date(at().clock()).toISOString() });
   });
 
-  it("D-DISP-3 moves as the table says", async () => {
+  verifies("D-DISP-3");
+  it("moves as the table says", async () => {
     const { disputeId } = await create();
     const move = async (status: number) => (await update(disputeId, { status })).status;
     const moves: [number, number][] = [
@@ -635,7 +681,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect(refused.body.code).toBe("invalid_transition");
   });
 
-  it("D-DISP-4 D-DISP-5 the resolution decides validity, reopening forgets both", async () => {
+  verifies("D-DISP-4", "D-DISP-5");
+  it("the resolution decides validity, reopening forgets both", async () => {
     const { disputeId } = await create();
     const closed = await update(disputeId, { status: 1, resolutionCode: "credit" });
     expect(closed.body).toMatchObject({
@@ -669,7 +716,8 @@ onEveryStore("disputes: update and delete", (at) => {
     });
   });
 
-  it("D-DISP-4 refuses inactive and unknown resolutions, and closing without one where it is required", async () => {
+  verifies("D-DISP-4");
+  it("refuses inactive and unknown resolutions, and closing without one where it is required", async () => {
     await admin.call("POST", `${CONFIGURATION}/resolutions`, {
       body: { code: "OLD", description: "Old", active: false },
     });
@@ -685,7 +733,8 @@ onEveryStore("disputes: update and delete", (at) => {
     await setTenant({ store: at().store }, "update", ["requireResolutionOnClose=false"]);
   });
 
-  it("D-DISP-6 a closed dispute changes by reopening alone; the same value is no change", async () => {
+  verifies("D-DISP-6");
+  it("a closed dispute changes by reopening alone; the same value is no change", async () => {
     const { disputeId } = await create();
     await update(disputeId, { status: 1 });
     expect((await update(disputeId, { amount: 1 })).body.code).toBe("conflict");
@@ -693,7 +742,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect((await update(disputeId, { amount: base.amount })).status).toBe(200);
   });
 
-  it("D-DISP-6 a dispute that is read and sent back whole has not changed, closed or open", async () => {
+  verifies("D-DISP-6");
+  it("a dispute that is read and sent back whole has not changed, closed or open", async () => {
     const { disputeId } = await create({ externalReasonCode: "CUST-PRICE" });
     const whole = async () => (await admin.call("GET", `${DISPUTES}/${disputeId}`)).body;
     const sendBack = async (change: object = {}) => {
@@ -718,7 +768,8 @@ onEveryStore("disputes: update and delete", (at) => {
     });
   });
 
-  it("D-DISP-6 the reasons a dispute has stay named, whatever has become of them", async () => {
+  verifies("D-DISP-6");
+  it("the reasons a dispute has stay named, whatever has become of them", async () => {
     const post = async (path: string, body: object) =>
       (await admin.call("POST", `${CONFIGURATION}${path}`, { body })).body;
     const { categoryId } = await post("/categories", { code: "FADING", description: "Fading" });
@@ -759,7 +810,8 @@ onEveryStore("disputes: update and delete", (at) => {
     }
   });
 
-  it("D-DISP-2 an id and a code or an address must name the same", async () => {
+  verifies("D-DISP-2");
+  it("an id and a code or an address must name the same", async () => {
     const { disputeId } = await create();
     await admin.call("POST", `${CONFIGURATION}/resolutions`, {
       body: { code: "DENIED", description: "Denied" },
@@ -778,7 +830,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect(both.body).toMatchObject({ assigneeId, resolutionCode: "CREDIT" });
   });
 
-  it("D-DISP-6 D-DISP-11 whoever works a dispute stays named when inactive, and gets no other", async () => {
+  verifies("D-DISP-6", "D-DISP-11");
+  it("whoever works a dispute stays named when inactive, and gets no other", async () => {
     const person = { firstName: "Ivo", lastName: "Leaving", email: "ivo@sales.example" };
     const { assigneeId } = (
       await admin.call("POST", `${CONFIGURATION}/assignees`, {
@@ -794,7 +847,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect((await update(other.disputeId, { assigneeEmail: person.email })).status).toBe(400);
   });
 
-  it("D-DISP-10 a category alone changes nothing, and is told so", async () => {
+  verifies("D-DISP-10");
+  it("a category alone changes nothing, and is told so", async () => {
     const { disputeId } = await create();
     for (const body of [{ categoryCode: "PRICE" }, { categoryId: made.category.categoryId }]) {
       const refused = await update(disputeId, { ...body, poNumber: "PO-9" });
@@ -803,7 +857,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect((await admin.call("GET", `${DISPUTES}/${disputeId}`)).body.poNumber).toBeNull();
   });
 
-  it("DU-10 an external reason obeys the rule of create", async () => {
+  verifies("DU-10");
+  it("an external reason obeys the rule of create", async () => {
     const { disputeId } = await create();
     const { body } = await update(disputeId, { externalReasonCode: "CUST-PRICE" });
     expect(body).toMatchObject({
@@ -813,7 +868,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect((await update(disputeId, { externalReasonCode: "WRONG" })).status).toBe(400);
   });
 
-  it("DU-07 DU-08 deleting removes, closing does not", async () => {
+  verifies("DU-07", "DU-08");
+  it("deleting removes, closing does not", async () => {
     const [closed, deleted] = [await create(), await create()];
     await update(closed.disputeId, { status: 1 });
     await admin.call("POST", `${DISPUTES}/${deleted.disputeId}/disputenotes`, {
@@ -835,7 +891,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect(orphans).toEqual([]);
   });
 
-  it("DU-09 updating needs UPDATE, deleting DELETE", async () => {
+  verifies("DU-09");
+  it("updating needs UPDATE, deleting DELETE", async () => {
     const { disputeId } = await create();
     const updater = await at().person("update", { grants: ["Dispute Management : UPDATE"] });
     const deleter = await at().person("update", { grants: ["Dispute Management : DELETE"] });
@@ -846,7 +903,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect((await deleter.call("DELETE", path)).status).toBe(204);
   });
 
-  it("CONV-06 C-35 a record of another tenant is not there", async () => {
+  verifies("CONV-06", "C-35");
+  it("a record of another tenant is not there", async () => {
     const { disputeId } = await create();
     const stranger = await at().tenant("update-stranger");
     const path = `${DISPUTES}/${disputeId}`;
@@ -860,7 +918,8 @@ onEveryStore("disputes: update and delete", (at) => {
     expect((await admin.call("GET", path)).body.amount).toBe(base.amount);
   });
 
-  it("C-11 of two who changed the same version, one is told", async () => {
+  verifies("C-11");
+  it("of two who changed the same version, one is told", async () => {
     const { disputeId } = await create();
     const etag = (await admin.call("GET", `${DISPUTES}/${disputeId}`)).headers.get("etag") ?? "";
     const answers = await Promise.all([

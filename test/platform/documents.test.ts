@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import { published } from "../support/published.ts";
+import { verifies } from "../support/verifies.ts";
 
 let at: TestPlatform;
 
@@ -12,7 +13,8 @@ afterAll(() => at.close());
 const get = (path: string, headers: Record<string, string> = {}) =>
   at.call("GET", path, { headers });
 
-it("C-46 serves the API document to anybody, for caches to keep", async () => {
+verifies("C-46");
+it("serves the API document to anybody, for caches to keep", async () => {
   const { status, headers, body } = await get("/openapi.json");
   expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
   expect(body).toEqual(JSON.parse(JSON.stringify(published)));

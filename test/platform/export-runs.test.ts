@@ -22,6 +22,7 @@ import {
   SCHEDULES,
 } from "../support/exports.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CHUNK = 10_000;
 
@@ -76,7 +77,8 @@ onEveryStore("export runs", (at) => {
     await exportingTenant(at(), "runs-other", 3);
   }, 60_000);
 
-  it("SC-10 SC-13 SC-15 freezes the rows of one instant, paged and whole", async () => {
+  verifies("SC-10", "SC-13", "SC-15");
+  it("freezes the rows of one instant, paged and whole", async () => {
     const id = await schedule();
     await work();
     const run = await newest(id);
@@ -136,7 +138,8 @@ onEveryStore("export runs", (at) => {
     await call("DELETE", `${SCHEDULES}/${id}`);
   });
 
-  it("SC-13 a page from the middle reads the files of its own rows alone", async () => {
+  verifies("SC-13");
+  it("a page from the middle reads the files of its own rows alone", async () => {
     const id = await schedule();
     await work();
     const { runId } = await newest(id);
@@ -160,7 +163,8 @@ onEveryStore("export runs", (at) => {
     await call("DELETE", `${SCHEDULES}/${id}`);
   });
 
-  it("D-SCH refuses a snapshot of which a byte differs, and serves nothing of it", async () => {
+  verifies("D-SCH");
+  it("refuses a snapshot of which a byte differs, and serves nothing of it", async () => {
     const id = await schedule();
     await work();
     const { runId } = await newest(id);
@@ -175,7 +179,8 @@ onEveryStore("export runs", (at) => {
     await call("DELETE", `${SCHEDULES}/${id}`);
   });
 
-  it("SC-11 SC-12 gives the run named, else the one that completed last", async () => {
+  verifies("SC-11", "SC-12");
+  it("gives the run named, else the one that completed last", async () => {
     const id = await schedule({ filters: { id: { in: ["payment-1", "payment-new"] } } });
     expect((await data(id)).status).toBe(404);
     await work();
@@ -238,7 +243,8 @@ onEveryStore("export runs", (at) => {
     await stranger("DELETE", `${SCHEDULES}/${other}`);
   });
 
-  it("SC-16 D-SCH-5 slots missed become one run, and the next keep to the grid", async () => {
+  verifies("SC-16", "D-SCH-5");
+  it("slots missed become one run, and the next keep to the grid", async () => {
     const start = at().clock();
     const id = await schedule({ filters: { id: { eq: "payment-1" } } });
     const { store } = at();
@@ -260,7 +266,8 @@ onEveryStore("export runs", (at) => {
     await call("DELETE", `${SCHEDULES}/${id}`);
   });
 
-  it("SC-16 however many processes there are, each slot runs once, and no two at a time", async () => {
+  verifies("SC-16");
+  it("however many processes there are, each slot runs once, and no two at a time", async () => {
     const start = at().clock();
     const ids: string[] = [];
     for (let made = 0; made < 6; made += 1) {
@@ -287,7 +294,8 @@ onEveryStore("export runs", (at) => {
     }
   });
 
-  it("D-SCH-5 while a run is under way its schedule's next slot is skipped", async () => {
+  verifies("D-SCH-5");
+  it("while a run is under way its schedule's next slot is skipped", async () => {
     const id = await schedule({ intervalMs: 5 * MINUTE });
     let inside: (() => void) | undefined;
     let go = (): void => {};
@@ -325,7 +333,8 @@ onEveryStore("export runs", (at) => {
     await call("DELETE", `${SCHEDULES}/${id}`);
   });
 
-  it("C-12 SC-10 what changes after a run has begun to read is not in it", async () => {
+  verifies("C-12", "SC-10");
+  it("what changes after a run has begun to read is not in it", async () => {
     const who = await exportingTenant(at(), "runs-meanwhile", 30);
     const id = await schedule({}, who);
     const { store } = at();
@@ -361,7 +370,8 @@ onEveryStore("export runs", (at) => {
     await who("DELETE", `${SCHEDULES}/${id}`);
   });
 
-  it("D-WH-9 a run whose webhooks cannot be told of it has not ended, and is tried again", async () => {
+  verifies("D-WH-9");
+  it("a run whose webhooks cannot be told of it has not ended, and is tried again", async () => {
     const id = await schedule({ filters: { id: { eq: "payment-1" } } });
     let told = 0;
     const finished = async (): Promise<void> => {
@@ -378,7 +388,8 @@ onEveryStore("export runs", (at) => {
     await call("DELETE", `${SCHEDULES}/${id}`);
   });
 
-  it("D-SCH-5 long runs of one tenant leave room for those of another", async () => {
+  verifies("D-SCH-5");
+  it("long runs of one tenant leave room for those of another", async () => {
     const { connection_id: busy } = await readTenant(at().store.read, "runs");
     const filters = { id: { eq: "payment-1" } };
     const ids = await Promise.all([1, 2, 3].map(() => schedule({ filters })));
@@ -417,7 +428,8 @@ onEveryStore("export runs", (at) => {
     }
   });
 
-  it("D-SCH-3 what a dead process left is taken over once as the same run, then it has failed", async () => {
+  verifies("D-SCH-3");
+  it("what a dead process left is taken over once as the same run, then it has failed", async () => {
     const id = await schedule();
     const told: string[] = [];
     let wake = (): void => {};
@@ -489,7 +501,8 @@ onEveryStore("export runs", (at) => {
     expect(await chunkFiles()).toHaveLength(await recorded());
   });
 
-  it("D-SCH-3 a schedule that is deleted before its run begins cancels it", async () => {
+  verifies("D-SCH-3");
+  it("a schedule that is deleted before its run begins cancels it", async () => {
     const id = await schedule();
     const { store, clock } = at();
     const own = { store, clock, newId: randomId };
@@ -504,6 +517,7 @@ onEveryStore("export runs", (at) => {
     expect((await data(id, `?runId=${runId}`)).status).toBe(409);
   });
 
+  verifies("D-SCH-4");
   it.each([
     ["validation", { filters: '{"nothing":{"eq":1}}' }, {}, "filters.nothing"],
     ["limit", {}, { limits: { rows: 12_000, ms: HOUR } }, "12000"],
@@ -511,7 +525,7 @@ onEveryStore("export runs", (at) => {
     ["snapshot", {}, { files: "full" }, "written"],
     ["query", {}, { store: "broken" }, "read"],
   ] as const)(
-    "D-SCH-4 tells the stage %s of a failure, and leaves no file",
+    "tells the stage %s of a failure, and leaves no file",
     async (stage, stored, how, words) => {
       const before = await chunkFiles();
       const id = await schedule();
@@ -555,7 +569,8 @@ onEveryStore("export runs", (at) => {
     },
   );
 
-  it("D-SCH-3 a process that shuts down gives its run back, to be finished by another", async () => {
+  verifies("D-SCH-3");
+  it("a process that shuts down gives its run back, to be finished by another", async () => {
     const id = await schedule();
     const files = diskFiles(at().files);
     let reached = (): void => {};
@@ -578,7 +593,8 @@ onEveryStore("export runs", (at) => {
     await call("DELETE", `${SCHEDULES}/${id}`);
   });
 
-  it("D-SCH-6 the rows of a run are kept for thirty days, then they are gone and so are their files", async () => {
+  verifies("D-SCH-6");
+  it("the rows of a run are kept for thirty days, then they are gone and so are their files", async () => {
     const id = await schedule({ intervalMs: 300 * DAY });
     await work();
     const { runId } = await newest(id);
@@ -607,7 +623,8 @@ onEveryStore("export runs", (at) => {
     });
   });
 
-  it("SC-10 the sweep leaves the files of a run under way, however old they are", async () => {
+  verifies("SC-10");
+  it("the sweep leaves the files of a run under way, however old they are", async () => {
     const id = await schedule();
     const files = diskFiles(at().files);
     let swept: unknown;

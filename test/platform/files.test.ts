@@ -12,6 +12,7 @@ import { dispositionOf, safeName } from "../../src/platform/files/name.ts";
 import { type FileStore, FileTooLarge } from "../../src/platform/files/port.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const ID = "00000000-0000-4000-8000-000000000001";
 const KEY = `own/${ID}`;
@@ -107,7 +108,8 @@ describe("files on a disk", () => {
     expect(await contentOf(KEY)).toBeUndefined();
   });
 
-  it("C-51 takes no key that could leave its folder", async () => {
+  verifies("C-51");
+  it("takes no key that could leave its folder", async () => {
     const files = diskFiles(folder);
     await writeFile(join(parent, "secret"), "secret");
     const keys = ["../secret", "..", ".", "", "own/../../secret", "/etc/passwd", "own//x", "own/"];
@@ -144,7 +146,8 @@ describe("files on a disk", () => {
 });
 
 describe("names to save a file under", () => {
-  it("C-51 are one part, without marks that mislead, whatever was written", () => {
+  verifies("C-51");
+  it("are one part, without marks that mislead, whatever was written", () => {
     const any = fc.string({ unit: "binary", maxLength: 300 });
     fc.assert(
       fc.property(any, (written) => {
@@ -163,6 +166,7 @@ describe("names to save a file under", () => {
     );
   });
 
+  verifies("C-51");
   it.each([
     ["invoice.pdf", "invoice.pdf"],
     ["../../etc/passwd", "passwd"],
@@ -174,7 +178,7 @@ describe("names to save a file under", () => {
     ["e\u0301.pdf", "é.pdf"],
     ["", "other.pdf"],
     ["folder/", "other.pdf"],
-  ])("C-51 %j is %j", (written, name) => {
+  ])("%j is %j", (written, name) => {
     expect(safeName(written, "other.pdf")).toBe(name);
   });
 });

@@ -9,6 +9,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Raw = { status: number; headers: Record<string, string | string[] | undefined>; text: string };
 
@@ -61,7 +62,8 @@ onEveryStore("the platform over HTTP", (at) => {
 
   const path = (rest: string) => `/dispute/v1/tenants/http${rest}`;
 
-  it("CONV-01 CONV-03 CONV-10 T-01 DR-16 a GET with a JSON body answers as its POST twin", async () => {
+  verifies("CONV-01", "CONV-03", "CONV-10", "T-01", "DR-16");
+  it("a GET with a JSON body answers as its POST twin", async () => {
     const { body } = await admin.call("POST", DISPUTES, { body: base });
     const lookups: [string, object][] = [
       ["/disputes/by-dispute-ids", { disputeIds: [body.disputeId] }],
@@ -83,7 +85,8 @@ onEveryStore("the platform over HTTP", (at) => {
     expect(bare.status).toBe(400);
   });
 
-  it("D-GEN-5 C-55 every answer bears a request id, the sender's if it is one", async () => {
+  verifies("D-GEN-5", "C-55");
+  it("every answer bears a request id, the sender's if it is one", async () => {
     const ask = async (id: string) =>
       (await admin.call("GET", DISPUTES, { headers: { "X-Request-Id": id } })).headers.get(
         "x-request-id",
@@ -100,7 +103,8 @@ onEveryStore("the platform over HTTP", (at) => {
     ]);
   });
 
-  it("D-ERR-1 a refusal is a problem document without a word of the inside", async () => {
+  verifies("D-ERR-1");
+  it("a refusal is a problem document without a word of the inside", async () => {
     const { status, headers: sent, body } = await admin.call("GET", `${DISPUTES}/nothing`);
     expect(status).toBe(404);
     expect(sent.get("content-type")).toBe("application/problem+json");
@@ -118,7 +122,8 @@ onEveryStore("the platform over HTTP", (at) => {
     expect(long.body.detail).not.toContain("x".repeat(101));
   });
 
-  it("D-GEN-10 tells an unknown route from a wrong method", async () => {
+  verifies("D-GEN-10");
+  it("tells an unknown route from a wrong method", async () => {
     expect((await admin.call("GET", "/dispute/v1/tenants/{t}/colours")).status).toBe(404);
     const wrong = await admin.call("PATCH", `${DISPUTES}/1`);
     expect([wrong.status, wrong.body.code]).toEqual([405, "method_not_allowed"]);
@@ -127,6 +132,7 @@ onEveryStore("the platform over HTTP", (at) => {
     expect([exported.status, exported.body.error.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
   });
 
+  verifies("D-GEN-7", "C-41");
   it.each([
     ["not json", "{amount}", "application/json", 400, "invalid_json"],
     [
@@ -154,12 +160,13 @@ onEveryStore("the platform over HTTP", (at) => {
       413,
       "payload_too_large",
     ],
-  ])("D-GEN-7 C-41 refuses %s", async (_what, raw, type, status, code) => {
+  ])("refuses %s", async (_what, raw, type, status, code) => {
     const reply = await admin.call("POST", DISPUTES, { raw, headers: { "Content-Type": type } });
     expect([reply.status, reply.body.code]).toEqual([status, code]);
   });
 
-  it("D-GEN-7 C-41 takes what is just within the limits, and nothing beyond", async () => {
+  verifies("D-GEN-7", "C-41");
+  it("takes what is just within the limits, and nothing beyond", async () => {
     const status = async (more: string) => {
       const raw = `${JSON.stringify(base).slice(0, -1)},"more":${more}}`;
       return (await admin.call("POST", DISPUTES, { raw })).status;
@@ -175,7 +182,8 @@ onEveryStore("the platform over HTTP", (at) => {
     expect([await status(filled(mib)), await status(filled(mib + 1))]).toEqual([201, 413]);
   });
 
-  it("D-GEN-7 refuses bytes that are no UTF-8, and keeps nothing of them", async () => {
+  verifies("D-GEN-7");
+  it("refuses bytes that are no UTF-8, and keeps nothing of them", async () => {
     const raw = new Uint8Array(
       Buffer.from(JSON.stringify({ ...base, documentNumber: "é" }), "latin1"),
     );
@@ -185,7 +193,8 @@ onEveryStore("the platform over HTTP", (at) => {
     expect(found.body).toEqual([]);
   });
 
-  it("D-GEN-7 C-41 a body without a length is cut at the same size", async () => {
+  verifies("D-GEN-7", "C-41");
+  it("a body without a length is cut at the same size", async () => {
     const status = await new Promise<string>((resolve, reject) => {
       const socket = connect(port, "127.0.0.1", () => {
         socket.write(
@@ -206,7 +215,8 @@ onEveryStore("the platform over HTTP", (at) => {
     expect(status).toContain("413");
   });
 
-  it("D-GEN-7 C-50 duplicate keys: the last wins; prototype keys are plain data", async () => {
+  verifies("D-GEN-7", "C-50");
+  it("duplicate keys: the last wins; prototype keys are plain data", async () => {
     const { body } = await admin.call("POST", DISPUTES, {
       raw: '{"amount":1,"amount":2,"accountNumber":"A","documentNumber":"P","reasonCode":"WRONG","__proto__":{"status":1},"constructor":{"prototype":{"x":1}}}',
     });
@@ -214,7 +224,8 @@ onEveryStore("the platform over HTTP", (at) => {
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  it("D-GEN-11 refuses U+0000 everywhere and over-long text, by path", async () => {
+  verifies("D-GEN-11");
+  it("refuses U+0000 everywhere and over-long text, by path", async () => {
     const reply = await admin.call("POST", DISPUTES, {
       body: { ...base, poNumber: "a\u0000b", accountNumber: "x".repeat(129) },
     });
@@ -227,14 +238,16 @@ onEveryStore("the platform over HTTP", (at) => {
     ]);
   });
 
-  it("C-45 answers bear security headers and no CORS", async () => {
+  verifies("C-45");
+  it("answers bear security headers and no CORS", async () => {
     const { headers: sent } = await admin.call("GET", DISPUTES);
     expect(sent.get("x-content-type-options")).toBe("nosniff");
     expect(sent.get("cache-control")).toBe("no-store");
     expect(sent.get("access-control-allow-origin")).toBeNull();
   });
 
-  it("C-48 text that looks like SQL is text", async () => {
+  verifies("C-48");
+  it("text that looks like SQL is text", async () => {
     for (const text of [
       "' or 1=1 --",
       '"; drop table disputes; --',
@@ -254,7 +267,8 @@ onEveryStore("the platform over HTTP", (at) => {
     }
   });
 
-  it("CONV-09 DR-12 T-18 rights and names are those of the documents", async () => {
+  verifies("CONV-09", "DR-12", "T-18");
+  it("rights and names are those of the documents", async () => {
     const { body } = await admin.call("GET", `${CONFIGURATION}/reasons?visibility=Internal`);
     expect([body.code, body.errors[0].field]).toEqual(["invalid_parameter", "visibility"]);
   });

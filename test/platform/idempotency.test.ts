@@ -11,6 +11,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const key = (text: string) => ({ "Idempotency-Key": text });
 const API_KEYS = "/authentication/v1/tenants/{t}/users/profile/api-key";
@@ -20,7 +21,8 @@ onEveryStore("safe retries", (at) => {
   const create = (who: Person, name: string, sent: object = body) =>
     who.call("POST", DISPUTES, { body: sent, headers: key(name) });
 
-  it("D-GEN-8 a repeat gets the first answer again, also after the record has changed", async () => {
+  verifies("D-GEN-8");
+  it("a repeat gets the first answer again, also after the record has changed", async () => {
     const admin = await at().tenant("retry");
     await configure(admin);
     const first = await create(admin, "k1");
@@ -34,7 +36,8 @@ onEveryStore("safe retries", (at) => {
     expect((await admin.call("GET", DISPUTES)).body).toHaveLength(1);
   });
 
-  it("D-GEN-8 every operation that creates honours the key", async () => {
+  verifies("D-GEN-8");
+  it("every operation that creates honours the key", async () => {
     const admin = await at().tenant("retry-all");
     await configure(admin);
     const { disputeId } = (await create(admin, "parent")).body;
@@ -100,7 +103,8 @@ onEveryStore("safe retries", (at) => {
     }
   });
 
-  it("D-GEN-8 the same key with another body or path is refused", async () => {
+  verifies("D-GEN-8");
+  it("the same key with another body or path is refused", async () => {
     const admin = await at().tenant("retry-other");
     await configure(admin);
     await create(admin, "k");
@@ -117,7 +121,8 @@ onEveryStore("safe retries", (at) => {
     expect([await notes(one.disputeId), await notes(two.disputeId)]).toEqual([201, 422]);
   });
 
-  it("D-GEN-8 a key counts for one route: elsewhere it is another request's", async () => {
+  verifies("D-GEN-8");
+  it("a key counts for one route: elsewhere it is another request's", async () => {
     const admin = await at().tenant("retry-route");
     const make = (path: string) =>
       admin.call("POST", `${CONFIGURATION}${path}`, {
@@ -130,7 +135,8 @@ onEveryStore("safe retries", (at) => {
     expect((await make("/departments")).text).toBe(department.text);
   });
 
-  it("C-10 C-76 fifty at once make one record", async () => {
+  verifies("C-10", "C-76");
+  it("fifty at once make one record", async () => {
     const admin = await at().tenant("retry-race");
     await configure(admin);
     const answers = await Promise.all(Array.from({ length: 50 }, () => create(admin, "race")));
@@ -147,7 +153,8 @@ onEveryStore("safe retries", (at) => {
     expect((await admin.call("GET", DISPUTES)).body).toHaveLength(1);
   });
 
-  it("D-GEN-8 keys belong to their sender and tenant, and are forgotten after a day", async () => {
+  verifies("D-GEN-8");
+  it("keys belong to their sender and tenant, and are forgotten after a day", async () => {
     const admin = await at().tenant("retry-own");
     await configure(admin);
     const colleague = await at().person("retry-own", { roles: ["Agent"] });
@@ -162,7 +169,8 @@ onEveryStore("safe retries", (at) => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it("D-GEN-8 a refused request is not remembered, a wrong key is refused, the answer is sealed", async () => {
+  verifies("D-GEN-8");
+  it("a refused request is not remembered, a wrong key is refused, the answer is sealed", async () => {
     const admin = await at().tenant("retry-refused");
     await configure(admin);
     expect((await create(admin, "fix", { ...body, amount: 0 })).status).toBe(400);
@@ -174,13 +182,15 @@ onEveryStore("safe retries", (at) => {
     expect(JSON.stringify(rows)).not.toContain("canary-po");
   });
 
-  it("D-GEN-8 says that it honours keys", async () => {
+  verifies("D-GEN-8");
+  it("says that it honours keys", async () => {
     expect((await at().call("GET", "/health")).body.idempotency).toBe(true);
   });
 });
 
 onEveryStore("ignored fields", (at) => {
-  it("D-GEN-6 names what it did not know, at most twenty", async () => {
+  verifies("D-GEN-6");
+  it("names what it did not know, at most twenty", async () => {
     const admin = await at().tenant("ignored");
     await configure(admin);
     const create = (extra: object) =>

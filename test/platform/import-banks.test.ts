@@ -4,6 +4,7 @@ import { bai2, camt053, edi820, entry, isa, transfer } from "../support/bank-fil
 import { importPayments, importRecords } from "../support/importing.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { QUERY } from "../support/payment-rows.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Row = Record<string, unknown>;
 
@@ -29,7 +30,8 @@ onEveryStore("payments from banks", (at) => {
   beforeAll(fresh);
 
   describe("bai2", () => {
-    it("D-QRY-7 takes detail credits alone, in their currency's decimals, and knows the methods", async () => {
+    verifies("D-QRY-7");
+    it("takes detail credits alone, in their currency's decimals, and knows the methods", async () => {
       await fresh();
       const { counts, warned } = await bring(
         "bai2",
@@ -135,7 +137,8 @@ onEveryStore("payments from banks", (at) => {
       "RMR*IV*INV-2**500.75",
     ];
 
-    it("D-QRY-7 makes each remittance a row of its payment", async () => {
+    verifies("D-QRY-7");
+    it("makes each remittance a row of its payment", async () => {
       await fresh();
       const { counts } = await bring("edi820", edi820(REMITTED));
       expect(counts).toMatchObject({ read: 2, written: 2 });
@@ -228,7 +231,8 @@ onEveryStore("payments from banks", (at) => {
   });
 
   describe("camt", () => {
-    it("D-QRY-7 takes booked credits, a row for each document that they are for", async () => {
+    verifies("D-QRY-7");
+    it("takes booked credits, a row for each document that they are for", async () => {
       await fresh();
       const file = camt053([
         entry({

@@ -11,6 +11,7 @@ import {
 } from "../support/credit.ts";
 import { importCredit } from "../support/importing.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const one = (id: string): string => `/creditappcore/api/v1/tenants/{t}/creditapplications/${id}`;
 const UNITS = "/creditappcore/api/v1/tenants/{t}/businessunits/values";
@@ -222,7 +223,8 @@ const WRONG: [what: string, record: Fields, field: string, code: string][] = [
 ];
 
 onEveryStore("importing credit applications", (at) => {
-  it("CR-13 CR-14 CR-16 CR-18 CR-21 CR-22 keeps a whole application as it was", async () => {
+  verifies("CR-13", "CR-14", "CR-16", "CR-18", "CR-21", "CR-22");
+  it("keeps a whole application as it was", async () => {
     const admin = await at().tenant("whole");
     await importCredit(at(), "whole", "business-units", [grouping("g", "v-1", "v-2")]);
     const inUnit = { businessUnitIdList: ["v-2"] };
@@ -279,21 +281,20 @@ onEveryStore("importing credit applications", (at) => {
     expect((await admin.call("GET", one("app"))).body).toEqual({ ...detail, company });
   });
 
-  it.each(WRONG)(
-    "CR-13 CR-15 CR-16 CR-17 CR-18 CR-22 refuses %s and says where",
-    async (_what, record, place, code) => {
-      await at()
-        .tenant("refused")
-        .catch(() => undefined);
-      const { counts, rejects } = await importCredit(at(), "refused", "credit-applications", [
-        record,
-      ]);
-      expect(rejects.map((reject) => [reject.field, reject.code])).toEqual([[place, code]]);
-      expect(counts).toMatchObject({ read: 1, written: 0, rejected: 1 });
-    },
-  );
+  verifies("CR-13", "CR-15", "CR-16", "CR-17", "CR-18", "CR-22");
+  it.each(WRONG)("refuses %s and says where", async (_what, record, place, code) => {
+    await at()
+      .tenant("refused")
+      .catch(() => undefined);
+    const { counts, rejects } = await importCredit(at(), "refused", "credit-applications", [
+      record,
+    ]);
+    expect(rejects.map((reject) => [reject.field, reject.code])).toEqual([[place, code]]);
+    expect(counts).toMatchObject({ read: 1, written: 0, rejected: 1 });
+  });
 
-  it("CR-09 CR-10 takes the least there can be: what is not said is empty, titles and counts follow", async () => {
+  verifies("CR-09", "CR-10");
+  it("takes the least there can be: what is not said is empty, titles and counts follow", async () => {
     const admin = await at().tenant("least");
     const least = {
       applicationId: "app",
@@ -363,7 +364,8 @@ onEveryStore("importing credit applications", (at) => {
 });
 
 onEveryStore("importing business units", (at) => {
-  it("CR-01 makes and replaces groupings, and writes nothing when it runs again", async () => {
+  verifies("CR-01");
+  it("makes and replaces groupings, and writes nothing when it runs again", async () => {
     const admin = await at().tenant("groupings");
     const records = [grouping("g-1", "v-1"), grouping("g-2", "v-2", "v-3")];
     await importCredit(at(), "groupings", "business-units", records);
@@ -374,7 +376,8 @@ onEveryStore("importing business units", (at) => {
     expect(body).toEqual([grouping("g-1", "v-1"), grouping("g-2", "v-3", "v-4")]);
   });
 
-  it("CR-22 keeps the values that applications name, and each value in one grouping", async () => {
+  verifies("CR-22");
+  it("keeps the values that applications name, and each value in one grouping", async () => {
     await at().tenant("units-kept");
     const load = (...records: unknown[]) =>
       importCredit(at(), "units-kept", "business-units", records);
@@ -397,7 +400,8 @@ onEveryStore("importing business units", (at) => {
 });
 
 onEveryStore("importing scores", (at) => {
-  it("CR-03 takes NDJSON and CSV, and writes nothing when it runs again", async () => {
+  verifies("CR-03");
+  it("takes NDJSON and CSV, and writes nothing when it runs again", async () => {
     const admin = await at().tenant("scores");
     const csv = [
       "companyId,asOf,fibs.fibs_score,fibs.fibs_confidence,dibs.dibs_score,dibs.dibs_confidence,creditLimit,bankruptcyFlag",

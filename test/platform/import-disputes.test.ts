@@ -11,6 +11,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Dispute = Record<string, unknown> & { disputeId: string; disputeCode: string };
 
@@ -201,7 +202,8 @@ onEveryStore("import of disputes, field by field", (at) => {
     });
   });
 
-  it("D-DISP-8 takes the currency of its document, else its account's, where the row has none", async () => {
+  verifies("D-DISP-8");
+  it("takes the currency of its document, else its account's, where the row has none", async () => {
     const dates = { invoice_date: "2026-01-31", due_date: "2026-03-02" };
     const of = (document_number: string, more: object = {}) => ({
       document_number,
@@ -237,7 +239,8 @@ onEveryStore("import of disputes, field by field", (at) => {
     expect(other.rejects).toMatchObject([{ field: "documentNumber", code: "mismatch" }]);
   });
 
-  it("D-DISP-9 needs the document to be there where the tenant says so", async () => {
+  verifies("D-DISP-9");
+  it("needs the document to be there where the tenant says so", async () => {
     const set = (value: boolean) =>
       setTenant({ store: at().store }, "fields", [`requireKnownDocument=${value}`]);
     await set(true);

@@ -9,6 +9,7 @@ import { accountAt, documentAt, ingestTenant } from "../support/ingest.ts";
 import { invoices, ledgerCsv, recordMaps } from "../support/ledger.ts";
 import { CONFIGURATION, configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import type { Caller } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
 const NDJSON = { format: "ndjson" as const };
@@ -234,7 +235,8 @@ onEveryStore("import of documents", (at) => {
   const statusOf = async (number: string): Promise<string> =>
     (await call("GET", documentAt(number))).body.status;
 
-  it("ID-08 closes what has nothing left to pay, and ID-10 reopens what has", async () => {
+  verifies("ID-08");
+  it("closes what has nothing left to pay, and reopens what has", async () => {
     const { counts } = await run(
       document("Z-1", { denomination: 0 }),
       document("Z-2", { denomination_in_base_currency: 0, denomination: 5 }),
@@ -265,7 +267,8 @@ onEveryStore("import of documents", (at) => {
     expect(await statusOf("Z-1")).toBe("open");
   });
 
-  it("ID-03 ID-04 ID-07 takes types by number, drops a status, and refuses what the API refuses", async () => {
+  verifies("ID-03", "ID-04", "ID-07");
+  it("takes types by number, drops a status, and refuses what the API refuses", async () => {
     const csv = [
       "document_number,account_number,invoice_date,due_date,document_type,applies_to_invoice,denomination",
       "T-1,A-1,2026-01-31,2026-03-02,3,INV-1,12.5",
@@ -322,7 +325,8 @@ onEveryStore("import of closures", (at) => {
   const run = (...rows: object[]) =>
     importRecords(at(), "acme", "closures", ndjson(...rows), NDJSON);
 
-  it("ID-14 closes once: the same again is unchanged, another reason or day is refused", async () => {
+  verifies("ID-14");
+  it("closes once: the same again is unchanged, another reason or day is refused", async () => {
     const numbers = ["C-1", "C-2", "C-3"];
     await importRecords(
       at(),
@@ -385,7 +389,8 @@ onEveryStore("import of closures", (at) => {
     expect(await listClosures(at().store.read, "acme", "C-1")).toHaveLength(2);
   });
 
-  it("D-CONF-8 closes the disputes on a document where the tenant has chosen a resolution for it", async () => {
+  verifies("D-CONF-8");
+  it("closes the disputes on a document where the tenant has chosen a resolution for it", async () => {
     const admin = await at().tenant("linked");
     const { reason } = await configure(admin);
     const { store, clock } = at();

@@ -3,6 +3,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { faultsOf, statusesOf } from "../support/configuration.ts";
 import { ACCOUNT, accountAt, ingestTenant, recordAt } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const WHOLE = {
   name: "Übermöbel & Söhne 株式会社",
@@ -53,7 +54,8 @@ onEveryStore("ingested accounts", (at) => {
     call = await ingestTenant(at(), "basic");
   });
 
-  it("IA-01 T-12 creates once; the second time is a conflict that points to PUT and PATCH", async () => {
+  verifies("IA-01", "T-12");
+  it("creates once; the second time is a conflict that points to PUT and PATCH", async () => {
     const { post, get } = account("A-1");
     const made = await post(ACCOUNT);
     expect([made.status, made.body]).toEqual([
@@ -74,7 +76,8 @@ onEveryStore("ingested accounts", (at) => {
     expect((await get()).body.name).toBe(ACCOUNT.name);
   });
 
-  it("IA-02 IA-12 replaces what is there, makes what is not, and a repeat is harmless", async () => {
+  verifies("IA-02", "IA-12");
+  it("replaces what is there, makes what is not, and a repeat is harmless", async () => {
     const { put, get } = account("PUT-1");
     const made = await put(ACCOUNT);
     expect(made.status).toBe(201);
@@ -90,7 +93,8 @@ onEveryStore("ingested accounts", (at) => {
     expect((await get()).body).toEqual({ ...other.body, notes: [] });
   });
 
-  it("IA-02 D-GEN-1 gives numbers of its own from 1, each once, to many who ask at once", async () => {
+  verifies("IA-02", "D-GEN-1");
+  it("gives numbers of its own from 1, each once, to many who ask at once", async () => {
     const other = await ingestTenant(at(), "numbers");
     const all = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
@@ -102,7 +106,8 @@ onEveryStore("ingested accounts", (at) => {
     expect([...ids].toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it("IA-03 D-ING-2 replacing drops what is not sent, but for the currency", async () => {
+  verifies("IA-03", "D-ING-2");
+  it("replacing drops what is not sent, but for the currency", async () => {
     const { put, get } = account("PUT-2");
     await put(WHOLE);
     const { body } = await put({ name: "Bare" });
@@ -117,7 +122,8 @@ onEveryStore("ingested accounts", (at) => {
     expect((await get()).body).toEqual({ ...body, notes: [] });
   });
 
-  it("IA-04 T-12 tells what is not there in the API's own words", async () => {
+  verifies("IA-04", "T-12");
+  it("tells what is not there in the API's own words", async () => {
     const missing = await account("nobody").get();
     expect([missing.status, missing.body]).toEqual([
       404,
@@ -125,7 +131,8 @@ onEveryStore("ingested accounts", (at) => {
     ]);
   });
 
-  it("IA-05 changes any part and never creates", async () => {
+  verifies("IA-05");
+  it("changes any part and never creates", async () => {
     const { put, patch, get } = account("PATCH-1");
     const { body } = await put(WHOLE);
     at().clock.advance(MINUTE);
@@ -144,7 +151,8 @@ onEveryStore("ingested accounts", (at) => {
     expect((await get()).body).toMatchObject(changed.body);
   });
 
-  it("D-ING-9 null clears an optional field, and is refused for a required one", async () => {
+  verifies("D-ING-9");
+  it("null clears an optional field, and is refused for a required one", async () => {
     const { put, patch } = account("PATCH-2");
     await put(WHOLE);
     const refused = await patch({ name: null });
@@ -156,7 +164,8 @@ onEveryStore("ingested accounts", (at) => {
     );
   });
 
-  it("D-ING-2 null in POST and PUT means absent", async () => {
+  verifies("D-ING-2");
+  it("null in POST and PUT means absent", async () => {
     const { post, put } = account("NULLS");
     const nulls = Object.fromEntries(Object.keys(WHOLE).map((name) => [name, null]));
     const made = await post({ ...nulls, ...ACCOUNT, billing_address: { city: null, zip: "1" } });
@@ -167,7 +176,8 @@ onEveryStore("ingested accounts", (at) => {
     expect((await put({ ...nulls, name: "x" })).body.currency).toBe("USD");
   });
 
-  it("IA-06 needs a name that is not empty", async () => {
+  verifies("IA-06");
+  it("needs a name that is not empty", async () => {
     for (const [sent, code] of [
       [{}, "required"],
       [{ name: "" }, "empty"],
@@ -185,7 +195,8 @@ onEveryStore("ingested accounts", (at) => {
     expect((await account("NAMELESS").get()).status).toBe(404);
   });
 
-  it("IA-07 asks for a currency in the basic model alone", async () => {
+  verifies("IA-07");
+  it("asks for a currency in the basic model alone", async () => {
     const refused = await account("POOR").post({ name: "x" });
     expect([refused.status, faultsOf(refused.body)]).toEqual([
       422,
@@ -199,7 +210,8 @@ onEveryStore("ingested accounts", (at) => {
     expect(faultsOf((await patch({ currency: "USD" })).body)).toEqual({ currency: "locked" });
   });
 
-  it("IA-08 keeps the first currency", async () => {
+  verifies("IA-08");
+  it("keeps the first currency", async () => {
     const { post, put, patch, get } = account("LOCKED");
     await post(ACCOUNT);
     for (const refused of [
@@ -214,7 +226,8 @@ onEveryStore("ingested accounts", (at) => {
     expect((await get()).body.currency).toBe("USD");
   });
 
-  it("IA-09 a parent's number needs is_parent_account, in what a PATCH leaves too", async () => {
+  verifies("IA-09");
+  it("a parent's number needs is_parent_account, in what a PATCH leaves too", async () => {
     const { post, put, patch } = account("CHILD");
     const needed = { is_parent_account: "conditional_required" };
     const parent = { parent_account_number: "unknown" };
@@ -229,7 +242,8 @@ onEveryStore("ingested accounts", (at) => {
     );
   });
 
-  it("D-ING-10 refuses an account as its own parent, at any remove", async () => {
+  verifies("D-ING-10");
+  it("refuses an account as its own parent, at any remove", async () => {
     const below = (parent_account_number: string) => ({
       ...ACCOUNT,
       parent_account_number,
@@ -246,7 +260,8 @@ onEveryStore("ingested accounts", (at) => {
     expect((await account("P3").patch({ parent_account_number: "P1" })).status).toBe(200);
   });
 
-  it("IA-10 knows the published codes, and no others", async () => {
+  verifies("IA-10");
+  it("knows the published codes, and no others", async () => {
     const { put } = account("CODES");
     for (const [field, value] of [
       ["currency", "XYZ"],
@@ -272,7 +287,8 @@ onEveryStore("ingested accounts", (at) => {
     expect((await put({ ...ACCOUNT, ...known, remit_to: { country: "AX" } })).status).toBe(201);
   });
 
-  it("D-ERR-7 names every fault at once by its path", async () => {
+  verifies("D-ERR-7");
+  it("names every fault at once by its path", async () => {
     const refused = await account("FAULTS").post({
       name: "",
       language: "xx",
@@ -306,7 +322,8 @@ onEveryStore("ingested accounts", (at) => {
     }
   });
 
-  it("IA-11 IA-21 every field comes back as it was sent", async () => {
+  verifies("IA-11", "IA-21");
+  it("every field comes back as it was sent", async () => {
     const { post, get } = account("WHOLE");
     const made = await post(WHOLE);
     expect(made.status, made.text).toBe(201);
@@ -316,7 +333,8 @@ onEveryStore("ingested accounts", (at) => {
     expect(made.headers.get("x-ignored-fields")).toBeNull();
   });
 
-  it("IA-11 keeps keys that other objects would lose, and refuses what it could not give back", async () => {
+  verifies("IA-11");
+  it("keeps keys that other objects would lose, and refuses what it could not give back", async () => {
     const { get } = account("PROTO");
     const send = (data_providers: string) =>
       call("PUT", accountAt("PROTO"), {
@@ -334,7 +352,8 @@ onEveryStore("ingested accounts", (at) => {
     });
   });
 
-  it("D-ING-2 patches custom fields by their names", async () => {
+  verifies("D-ING-2");
+  it("patches custom fields by their names", async () => {
     const { put, patch } = account("CUSTOM");
     await put(WHOLE);
     const { body } = await patch({
@@ -360,7 +379,8 @@ onEveryStore("ingested accounts", (at) => {
     expect(replaced.body.custom_fields).toEqual({ only: 1 });
   });
 
-  it("D-GEN-6 names what it does not know, inside known objects too", async () => {
+  verifies("D-GEN-6");
+  it("names what it does not know, inside known objects too", async () => {
     const { put } = account("IGNORED");
     const { status, headers, body } = await put({
       ...ACCOUNT,
@@ -376,7 +396,8 @@ onEveryStore("ingested accounts", (at) => {
     expect(body.csrId).not.toBe(99);
   });
 
-  it("D-GEN-9 tells versions apart, and refuses a stale one or one of what is not there", async () => {
+  verifies("D-GEN-9");
+  it("tells versions apart, and refuses a stale one or one of what is not there", async () => {
     const { put, patch, get } = account("VERSION");
     const early = await put(ACCOUNT, { "If-Match": "*" });
     expect([early.status, early.body.error]).toEqual([412, "precondition_failed"]);

@@ -11,6 +11,7 @@ import {
   recordAt,
 } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const WHOLE = {
   ...DOCUMENT,
@@ -68,7 +69,8 @@ onEveryStore("ingested documents", (at) => {
     call = await ingestTenant(at(), "docs");
   });
 
-  it("ID-01 ID-05 ID-16 creates once; the second time is a conflict", async () => {
+  verifies("ID-01", "ID-05", "ID-16");
+  it("creates once; the second time is a conflict", async () => {
     const { post, get } = document("D-1");
     const made = await post(DOCUMENT);
     const now = new Date(at().clock()).toISOString();
@@ -95,7 +97,8 @@ onEveryStore("ingested documents", (at) => {
     expect((await get()).body).toEqual(made.body);
   });
 
-  it("ID-01 replaces or makes with PUT, changes with PATCH, and says what is not there", async () => {
+  verifies("ID-01");
+  it("replaces or makes with PUT, changes with PATCH, and says what is not there", async () => {
     const { put, patch } = document("D-2");
     const made = await put({ ...DOCUMENT, comment: "x" });
     expect(made.status).toBe(201);
@@ -120,7 +123,8 @@ onEveryStore("ingested documents", (at) => {
     expect((await document("D-0").get()).status).toBe(404);
   });
 
-  it("ID-01 one of many who create at once makes it", async () => {
+  verifies("ID-01");
+  it("one of many who create at once makes it", async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => document("RACE").post(DOCUMENT)));
     expect(statusesOf(all)).toEqual([201, ...Array(7).fill(409)]);
     const puts = await Promise.all(
@@ -129,7 +133,8 @@ onEveryStore("ingested documents", (at) => {
     expect(statusesOf(puts)).toEqual([...Array(7).fill(200), 201]);
   });
 
-  it("ID-02 ID-06 needs account and dates, and calls every fault by its path", async () => {
+  verifies("ID-02", "ID-06");
+  it("needs account and dates, and calls every fault by its path", async () => {
     const refused = await document("BAD").post({
       invoice_date: "2026-02-29",
       due_date: null,
@@ -170,7 +175,8 @@ onEveryStore("ingested documents", (at) => {
     }
   });
 
-  it("ID-03 takes a type by word or number, and gives the word", async () => {
+  verifies("ID-03");
+  it("takes a type by word or number, and gives the word", async () => {
     const { put } = document("TYPE");
     for (const [sent, given] of [
       ["other", "other"],
@@ -190,7 +196,8 @@ onEveryStore("ingested documents", (at) => {
     }
   });
 
-  it("ID-04 a credit note names its invoice, also when a PATCH makes it one", async () => {
+  verifies("ID-04");
+  it("a credit note names its invoice, also when a PATCH makes it one", async () => {
     const { post, put, patch } = document("CREDIT");
     const needed = { applies_to_invoice: "conditional_required" };
     for (const document_type of ["credit_note", 3]) {
@@ -207,14 +214,16 @@ onEveryStore("ingested documents", (at) => {
     });
   });
 
-  it("ID-05 the PDF's name follows the number until it is set, and again when it is cleared", async () => {
+  verifies("ID-05");
+  it("the PDF's name follows the number until it is set, and again when it is cleared", async () => {
     const { put, patch } = document("PDF 1");
     expect((await put({ ...DOCUMENT, pdf_name: "own.pdf" })).body.pdf_name).toBe("own.pdf");
     expect((await patch({ comment: "x" })).body.pdf_name).toBe("own.pdf");
     expect((await patch({ pdf_name: null })).body.pdf_name).toBe("PDF 1.pdf");
   });
 
-  it("ID-07 D-GEN-6 a status in a body does nothing and is not named", async () => {
+  verifies("ID-07", "D-GEN-6");
+  it("a status in a body does nothing and is not named", async () => {
     const { post, put, patch, get } = document("STATUS");
     for (const [send, fields] of [
       [post, DOCUMENT],
@@ -231,7 +240,8 @@ onEveryStore("ingested documents", (at) => {
     expect((await get()).body.status).toBe("open");
   });
 
-  it("ID-08 ID-09 ID-10 ID-11 T-13 closes at zero and reopens with an amount", async () => {
+  verifies("ID-08", "ID-09", "ID-10", "ID-11", "T-13");
+  it("closes at zero and reopens with an amount", async () => {
     const statusOf = async (sent: Promise<{ body: { status: string } }>) =>
       (await sent).body.status;
     for (const name of ["denomination", "denomination_in_base_currency"]) {
@@ -251,7 +261,8 @@ onEveryStore("ingested documents", (at) => {
     }
   });
 
-  it("T-14 an unrelated PATCH leaves a closed document with an amount closed", async () => {
+  verifies("T-14");
+  it("an unrelated PATCH leaves a closed document with an amount closed", async () => {
     const { post, patch, close } = document("PAID");
     await post({ ...DOCUMENT, denomination: 50 });
     await close({ closure_reason: "paid" });
@@ -262,7 +273,8 @@ onEveryStore("ingested documents", (at) => {
     expect((await patch({ denomination: 50 })).body.status).toBe("open");
   });
 
-  it("ID-12 ID-13 closes for one of five reasons, now or on a day before", async () => {
+  verifies("ID-12", "ID-13");
+  it("closes for one of five reasons, now or on a day before", async () => {
     for (const closure_reason of ["paid", "write_off", "contra", "adjustment", "other"]) {
       const { post, get, close } = document(`CLOSE-${closure_reason}`);
       const { csrId, documentNumber } = (await post(DOCUMENT)).body;
@@ -281,7 +293,8 @@ onEveryStore("ingested documents", (at) => {
     expect((await early.close(body)).body.closedAt).toBe("2026-02-01T00:00:00.000Z");
   });
 
-  it("ID-12 D-ING-8 D-ING-12 refuses other reasons, days to come and long notes, all at once", async () => {
+  verifies("ID-12", "D-ING-8", "D-ING-12");
+  it("refuses other reasons, days to come and long notes, all at once", async () => {
     const { post, get, close } = document("CLOSE-BAD");
     await post(DOCUMENT);
     const future = new Date(at().clock() + DAY).toISOString();
@@ -300,7 +313,8 @@ onEveryStore("ingested documents", (at) => {
     expect((await get()).body.status).toBe("open");
   });
 
-  it("ID-14 closing what is closed is a conflict, and what is not there is missing", async () => {
+  verifies("ID-14");
+  it("closing what is closed is a conflict, and what is not there is missing", async () => {
     const conflict = (document_number: string) => ({
       error: "document_already_closed",
       document_number,
@@ -320,7 +334,8 @@ onEveryStore("ingested documents", (at) => {
     expect([missing.status, missing.body.error]).toEqual([404, "document_not_found"]);
   });
 
-  it("D-ING-7 keeps each closure in the document's history", async () => {
+  verifies("D-ING-7");
+  it("keeps each closure in the document's history", async () => {
     const { post, patch, close } = document("HISTORY");
     await post({ ...DOCUMENT, denomination: 0 });
     await patch({ denomination: 5 });
@@ -343,7 +358,8 @@ onEveryStore("ingested documents", (at) => {
     ]);
   });
 
-  it("ID-15 a PATCH replaces lists whole", async () => {
+  verifies("ID-15");
+  it("a PATCH replaces lists whole", async () => {
     const { post, patch } = document("LINES");
     await post({ ...DOCUMENT, line_items: WHOLE.line_items });
     const line_items = [{ line_number: 9, amount: 1 }];
@@ -352,7 +368,8 @@ onEveryStore("ingested documents", (at) => {
     expect("line_items" in (await patch({ line_items: null })).body).toBe(false);
   });
 
-  it("ID-19 the key's tenant alone has the document", async () => {
+  verifies("ID-19");
+  it("the key's tenant alone has the document", async () => {
     const other = await ingestTenant(at(), "docs-2");
     const theirs = recordAt(other, documentAt("SHARED"));
     await document("SHARED").post({ ...DOCUMENT, comment: "ours" });
@@ -364,7 +381,8 @@ onEveryStore("ingested documents", (at) => {
     expect((await document("SHARED").get()).body.comment).toBe("ours");
   });
 
-  it("ID-20 D-ING-11 takes odd numbers, encoded, and refuses what no number can be", async () => {
+  verifies("ID-20", "D-ING-11");
+  it("takes odd numbers, encoded, and refuses what no number can be", async () => {
     for (const number of ["A/1", "a b", "50%", "%2F", "株/é🙂", "#1?x=1&y", "..x", "closure"]) {
       const made = await document(number).put(DOCUMENT);
       expect([made.status, made.body.documentNumber]).toEqual([201, number]);
@@ -386,7 +404,8 @@ onEveryStore("ingested documents", (at) => {
     );
   });
 
-  it("ID-21 D-GEN-3 every field comes back as it was sent, to the last digit", async () => {
+  verifies("ID-21", "D-GEN-3");
+  it("every field comes back as it was sent, to the last digit", async () => {
     const { post, get } = document("WHOLE");
     const made = await post(WHOLE);
     expect(made.status, made.text).toBe(201);
@@ -409,7 +428,8 @@ onEveryStore("ingested documents", (at) => {
     }
   });
 
-  it("D-GEN-2 D-ING-8 keeps plain dates, gives moments in UTC, and takes a due date before the invoice's", async () => {
+  verifies("D-GEN-2", "D-ING-8");
+  it("keeps plain dates, gives moments in UTC, and takes a due date before the invoice's", async () => {
     const { put } = document("DATES");
     const { body } = await put({
       ...DOCUMENT,
@@ -424,7 +444,8 @@ onEveryStore("ingested documents", (at) => {
     });
   });
 
-  it("D-GEN-2 refuses a moment whose offset leads out of the years that can be written", async () => {
+  verifies("D-GEN-2");
+  it("refuses a moment whose offset leads out of the years that can be written", async () => {
     const { put, close } = document("YEARS");
     await put(DOCUMENT);
     for (const date of ["9999-12-31T23:59:59-12:00", "0000-01-01T00:00:00+12:00"]) {
@@ -437,7 +458,8 @@ onEveryStore("ingested documents", (at) => {
     expect((await put({ ...DOCUMENT, ...last })).status).toBe(200);
   });
 
-  it("D-ING-4 takes an unknown account unless the tenant wants known ones", async () => {
+  verifies("D-ING-4");
+  it("takes an unknown account unless the tenant wants known ones", async () => {
     const strict = await ingestTenant(at(), "strict");
     await setTenant({ store: at().store }, "strict", ["requireKnownAccount=true"]);
     const { post, patch } = recordAt(strict, documentAt("D"));
@@ -464,7 +486,8 @@ onEveryStore("ingested documents", (at) => {
     expect((await put({ ...DOCUMENT, comment: "x" }, other)).status).toBe(200);
   });
 
-  it("D-GEN-9 binds a closure to the version that was read", async () => {
+  verifies("D-GEN-9");
+  it("binds a closure to the version that was read", async () => {
     const { post, patch, close } = document("ETAG");
     const etag = (await post(DOCUMENT)).headers.get("etag") ?? "";
     await patch({ comment: "x" });

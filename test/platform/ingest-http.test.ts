@@ -10,6 +10,7 @@ import {
   recordAt,
 } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
 
@@ -21,7 +22,8 @@ onEveryStore("the ingest API over HTTP", (at) => {
     await call("PUT", accountAt("A"), { body: ACCOUNT });
   });
 
-  it("T-12 D-ERR-7 refuses whoever is not known or not allowed in its own words", async () => {
+  verifies("T-12", "D-ERR-7");
+  it("refuses whoever is not known or not allowed in its own words", async () => {
     const { call: anybody } = at();
     for (const headers of [{}, { "X-API-Key": "rcvx_wrong" }, { "X-Platform-Api-Key": "x" }]) {
       const refused = await anybody("GET", accountAt("A"), { headers });
@@ -45,12 +47,14 @@ onEveryStore("the ingest API over HTTP", (at) => {
     expect(write.body.message).toContain("ingest:write");
   });
 
-  it("D-AUTH-9 a person's session or key opens nothing here", async () => {
+  verifies("D-AUTH-9");
+  it("a person's session or key opens nothing here", async () => {
     const person = await at().tenant("people");
     expect((await person.call("GET", accountAt("A"))).status).toBe(401);
   });
 
-  it("D-GEN-7 D-ERR-7 says what is wrong with the body itself", async () => {
+  verifies("D-GEN-7", "D-ERR-7");
+  it("says what is wrong with the body itself", async () => {
     const send = (raw: string, type = "application/json") =>
       call("PUT", accountAt("BODY"), { raw, headers: { "Content-Type": type } });
     const answers = [
@@ -76,7 +80,8 @@ onEveryStore("the ingest API over HTTP", (at) => {
     expect((await call("GET", accountAt("BODY"))).status).toBe(404);
   });
 
-  it("D-GEN-7 takes bodies up to 5 MiB", async () => {
+  verifies("D-GEN-7");
+  it("takes bodies up to 5 MiB", async () => {
     const sized = (bytes: number) => {
       const body = { ...ACCOUNT, data_providers: { filling: "" } };
       const empty = Buffer.byteLength(JSON.stringify(body));
@@ -88,7 +93,8 @@ onEveryStore("the ingest API over HTTP", (at) => {
     expect([refused.status, refused.body.error]).toEqual([413, "payload_too_large"]);
   });
 
-  it("D-GEN-10 tells unknown paths from wrong methods", async () => {
+  verifies("D-GEN-10");
+  it("tells unknown paths from wrong methods", async () => {
     const missing = await call("GET", `${INGEST}/customers/A`);
     expect([missing.status, missing.body.error]).toEqual([404, "not_found"]);
     const wrong = await call("DELETE", accountAt("A"));
@@ -101,7 +107,8 @@ onEveryStore("the ingest API over HTTP", (at) => {
     expect([query.status, faultsOf(query.body)]).toEqual([422, { expand: "unknown" }]);
   });
 
-  it("D-GEN-8 a creating POST under a key makes one record, whatever its number is", async () => {
+  verifies("D-GEN-8");
+  it("a creating POST under a key makes one record, whatever its number is", async () => {
     const reference = "once 🙂";
     const requests: [string, object][] = [
       [accountAt("ü/once"), { ...ACCOUNT, colour: "red" }],
@@ -129,7 +136,8 @@ onEveryStore("the ingest API over HTTP", (at) => {
     expect(good.status).toBe(201);
   });
 
-  it("D-AUD-3 logs what MCP tools ask, by the name of what became of it", async () => {
+  verifies("D-AUD-3");
+  it("logs what MCP tools ask, by the name of what became of it", async () => {
     const tenant = await ingestTenant(at(), "logged");
     const tool = { "X-Platform-Mcp-Tool": "a_tool", "X-Platform-Client": "mcp" };
     const account = recordAt(tenant, accountAt("A"));
@@ -183,7 +191,8 @@ onEveryStore("the ingest API over HTTP", (at) => {
 onEveryStore(
   "limits of the ingest API",
   (at) => {
-    it("D-RATE counts a tenant's ingest requests apart from its exports", async () => {
+    verifies("D-RATE");
+    it("counts a tenant's ingest requests apart from its exports", async () => {
       const a = await ingestTenant(at(), "rate-a");
       const b = await ingestTenant(at(), "rate-b");
       const exported = await at().exportCaller("rate-a");

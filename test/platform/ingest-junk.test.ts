@@ -9,6 +9,7 @@ import {
   recordAt,
 } from "../support/ingest.ts";
 import { type Caller, onEveryStore, type Reply } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const BODIES = 2100;
 
@@ -93,7 +94,8 @@ onEveryStore("junk sent to the ingest API", (at) => {
     return account.text + document.text;
   };
 
-  it("D-ERR-7 IA-10 ID-02 is refused with its faults, changes nothing, and is never a fault of ours", async () => {
+  verifies("D-ERR-7", "IA-10", "ID-02");
+  it("is refused with its faults, changes nothing, and is never a fault of ours", async () => {
     await recordAt(call, accountAt("J")).put(ACCOUNT);
     await recordAt(call, documentAt("J")).put({ ...DOCUMENT, denomination: 1 });
     const seen: Record<number, number> = {};

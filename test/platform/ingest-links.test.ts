@@ -12,6 +12,7 @@ import {
   type Person,
 } from "../support/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("disputes and what is ingested", (at) => {
   const TENANT = "linked";
@@ -33,7 +34,8 @@ onEveryStore("disputes and what is ingested", (at) => {
   const read = async (disputeId: string) =>
     (await admin.call("GET", `${DISPUTES}/${disputeId}`)).body;
 
-  it("D-DISP-8 a dispute shows its account's name, as it is now", async () => {
+  verifies("D-DISP-8");
+  it("a dispute shows its account's name, as it is now", async () => {
     const { disputeId, accountName } = await open("NAMED", "N-1");
     expect(accountName).toBeNull();
     await account("NAMED").post({ ...ACCOUNT, name: "First" });
@@ -44,7 +46,8 @@ onEveryStore("disputes and what is ingested", (at) => {
     expect(list.body.map((row: { accountName: string }) => row.accountName)).toEqual(["Second"]);
   });
 
-  it("D-DISP-8 takes the currency of its document, else its account's, else the tenant's", async () => {
+  verifies("D-DISP-8");
+  it("takes the currency of its document, else its account's, else the tenant's", async () => {
     await account("CUR").post({ ...ACCOUNT, currency: "EUR" });
     const own = { ...DOCUMENT, account_number: "CUR" };
     await document("C-JPY").post({ ...own, currency: "JPY", original_currency: "USD" });
@@ -67,7 +70,8 @@ onEveryStore("disputes and what is ingested", (at) => {
     expect([refused.status, faultsOf(refused.body)]).toEqual([400, { amount: "format" }]);
   });
 
-  it("D-DISP-9 refuses a known document of another account, and an unknown one where the tenant says so", async () => {
+  verifies("D-DISP-9");
+  it("refuses a known document of another account, and an unknown one where the tenant says so", async () => {
     await document("OWNED").post({ ...DOCUMENT, account_number: "OWNER" });
     const ask = (accountNumber: string, documentNumber: string) =>
       admin.call("POST", DISPUTES, {
@@ -98,14 +102,16 @@ onEveryStore("disputes and what is ingested", (at) => {
       ),
     );
 
-  it("D-CONF-8 leaves disputes alone unless the tenant has chosen a resolution", async () => {
+  verifies("D-CONF-8");
+  it("leaves disputes alone unless the tenant has chosen a resolution", async () => {
     await document("ALONE").post(DOCUMENT);
     const { disputeId } = await open("A-1", "ALONE");
     await document("ALONE").close({ closure_reason: "paid" });
     expect((await read(disputeId)).status).toBe(0);
   });
 
-  it("D-CONF-8 closes a document's open disputes once, however it closes", async () => {
+  verifies("D-CONF-8");
+  it("closes a document's open disputes once, however it closes", async () => {
     await choose(true);
     const ways: [string, () => Promise<{ status: number }>][] = [
       ["W-CLOSE", () => document("W-CLOSE").close({ closure_reason: "paid" })],
@@ -160,7 +166,8 @@ onEveryStore("disputes and what is ingested", (at) => {
     expect((await read(created.disputeId)).status).toBe(1);
   });
 
-  it("D-CONF-8 applies no inactive resolution", async () => {
+  verifies("D-CONF-8");
+  it("applies no inactive resolution", async () => {
     const { resolutionId } = (await below(admin)("GET", "/resolutions/by-code/CREDIT")).body;
     const set = (active: boolean) =>
       below(admin)("PUT", `/resolutions/${resolutionId}`, { body: { active } });
@@ -172,7 +179,8 @@ onEveryStore("disputes and what is ingested", (at) => {
     expect((await read(disputeId)).status).toBe(0);
   });
 
-  it("D-CONF-8 a closure that is refused closes no dispute", async () => {
+  verifies("D-CONF-8");
+  it("a closure that is refused closes no dispute", async () => {
     await document("REFUSED").post(DOCUMENT);
     const { disputeId } = await open("A-1", "REFUSED");
     expect((await document("REFUSED").close({ closure_reason: "gone" })).status).toBe(422);

@@ -3,6 +3,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { faultsOf, statusesOf } from "../support/configuration.ts";
 import { ACCOUNT, accountAt, ingestTenant, recordAt } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("notes on accounts", (at) => {
   let call: Caller;
@@ -15,7 +16,8 @@ onEveryStore("notes on accounts", (at) => {
     for (const number of ["A", "B", "ORDER"]) await account(number).post(ACCOUNT);
   });
 
-  it("IA-13 IA-14 IA-17 T-10 adds a note whose date is now unless it is sent", async () => {
+  verifies("IA-13", "IA-14", "IA-17", "T-10");
+  it("adds a note whose date is now unless it is sent", async () => {
     const bare = await account("A").note({ reference: "N-1", body: "Called." });
     const now = new Date(at().clock()).toISOString();
     expect([bare.status, bare.body]).toEqual([
@@ -46,7 +48,8 @@ onEveryStore("notes on accounts", (at) => {
     expect([read.status, read.body]).toEqual([200, made.body]);
   });
 
-  it("D-GEN-2 gives a moment with an offset back in UTC", async () => {
+  verifies("D-GEN-2");
+  it("gives a moment with an offset back in UTC", async () => {
     const made = await account("A").note({
       reference: "zone",
       body: "x",
@@ -55,7 +58,8 @@ onEveryStore("notes on accounts", (at) => {
     expect(made.body.effective_date).toBe("2026-01-16T04:30:00.000Z");
   });
 
-  it("IA-13 IA-16 T-18 refuses a note without reference or body, and one on no account", async () => {
+  verifies("IA-13", "IA-16", "T-18");
+  it("refuses a note without reference or body, and one on no account", async () => {
     const bad = await account("A").note({ body: "", effective_date: "2026-02-30", subject: 1 });
     expect([bad.status, bad.body.error]).toEqual([422, "validation_failed"]);
     expect(faultsOf(bad.body)).toEqual({
@@ -69,7 +73,8 @@ onEveryStore("notes on accounts", (at) => {
     expect((await call("GET", noteAt("A", "N-9"))).status).toBe(404);
   });
 
-  it("IA-15 a reference is taken in the whole tenant, and free in another", async () => {
+  verifies("IA-15");
+  it("a reference is taken in the whole tenant, and free in another", async () => {
     await account("A").note({ reference: "ONE", body: "first" });
     const again = await account("B").note({ reference: "ONE", body: "second" });
     expect([again.status, again.body]).toEqual([
@@ -86,14 +91,16 @@ onEveryStore("notes on accounts", (at) => {
     expect((await call("GET", noteAt("A", "ONE"))).body.body).toBe("first");
   });
 
-  it("IA-15 one of many who ask at once gets the reference", async () => {
+  verifies("IA-15");
+  it("one of many who ask at once gets the reference", async () => {
     const all = await Promise.all(
       ["A", "B", "A", "B"].map((number) => account(number).note({ reference: "RACE", body: "x" })),
     );
     expect(statusesOf(all)).toEqual([201, 409, 409, 409]);
   });
 
-  it("IA-04 IA-18 T-10 an account shows its notes, the newest date first, in other words", async () => {
+  verifies("IA-04", "IA-18", "T-10");
+  it("an account shows its notes, the newest date first, in other words", async () => {
     const { note, get } = account("ORDER");
     for (const [reference, effective_date] of [
       ["middle", "2026-01-15"],
@@ -119,7 +126,8 @@ onEveryStore("notes on accounts", (at) => {
     });
   });
 
-  it("IA-19 nothing changes or removes a note", async () => {
+  verifies("IA-19");
+  it("nothing changes or removes a note", async () => {
     await account("A").note({ reference: "KEPT", body: "as it was" });
     const before = await call("GET", noteAt("A", "KEPT"));
     for (const method of ["PUT", "PATCH", "DELETE"]) {
@@ -131,7 +139,8 @@ onEveryStore("notes on accounts", (at) => {
     expect((await call("GET", noteAt("A", "KEPT"))).text).toBe(before.text);
   });
 
-  it("IA-20 a note is found under its own account alone", async () => {
+  verifies("IA-20");
+  it("a note is found under its own account alone", async () => {
     await account("A").note({ reference: "MINE", body: "x" });
     const elsewhere = await call("GET", noteAt("B", "MINE"));
     expect([elsewhere.status, elsewhere.body.error]).toEqual([404, "note_not_found"]);
@@ -139,7 +148,8 @@ onEveryStore("notes on accounts", (at) => {
     expect([nowhere.status, nowhere.body.error]).toEqual([404, "account_not_found"]);
   });
 
-  it("ID-20 takes odd references and account numbers", async () => {
+  verifies("ID-20");
+  it("takes odd references and account numbers", async () => {
     const number = "A/B %41 ü 株?#";
     await account(number).post(ACCOUNT);
     const reference = "n/1 %2F é🙂";

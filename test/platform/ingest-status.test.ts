@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { AMOUNTS, newModel, play, type Step, steps } from "../support/document-model.ts";
 import { DOCUMENT, documentAt, ingestTenant, recordAt } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("the status of documents", (at) => {
   let call: Caller;
@@ -23,7 +24,8 @@ onEveryStore("the status of documents", (at) => {
     return (await own.orderBy("number").execute()).map((row) => row.closure_reason);
   };
 
-  it("ID-08 ID-09 ID-10 ID-11 ID-14 T-13 T-14 follows the table through any sequence of requests", async () => {
+  verifies("ID-08", "ID-09", "ID-10", "ID-11", "ID-14", "T-13", "T-14");
+  it("follows the table through any sequence of requests", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (list) => {
         const number = `S-${(counter += 1)}`;

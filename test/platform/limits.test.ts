@@ -7,6 +7,7 @@ import { createLimiter } from "../../src/platform/http/limit.ts";
 import { finished, startChild } from "../support/child.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";
 const LIMITS = {
@@ -24,7 +25,8 @@ const exported: Operation[] = Object.values(served)
 const pathOf = ({ path }: Operation): string => path.replace(/\{\w+\}/g, "some");
 
 onEveryStore("the export API's first refusals", (at) => {
-  it("EX-01 EX-05 no operation but the public ones answers without a good key", async () => {
+  verifies("EX-01", "EX-05");
+  it("no operation but the public ones answers without a good key", async () => {
     expect(exported.length).toBeGreaterThan(0);
     for (const operation of exported) {
       for (const headers of [undefined, { "X-API-Key": "rcvx_wrong" }]) {
@@ -48,7 +50,8 @@ onEveryStore("the export API's first refusals", (at) => {
     }
   });
 
-  it("AU-01 D-AUD-2 every refusal of every operation leaves its one entry", async () => {
+  verifies("AU-01", "D-AUD-2");
+  it("every refusal of every operation leaves its one entry", async () => {
     await at().tenant("refused");
     const [none, all] = [
       await at().exportCaller("refused", ["ingest:read"]),
@@ -85,7 +88,8 @@ onEveryStore("the export API's first refusals", (at) => {
     );
   });
 
-  it("EX-03 a tenant has 1,000 requests a minute and 50,000 an hour", async () => {
+  verifies("EX-03");
+  it("a tenant has 1,000 requests a minute and 50,000 an hour", async () => {
     const config = readConfig({ env: {}, readFile: () => "", dataFolder: "." });
     const limiter = createLimiter(at().store, config.limits);
     const now = at().clock();
@@ -107,7 +111,8 @@ onEveryStore("the export API's first refusals", (at) => {
 onEveryStore(
   "rate limits",
   (at) => {
-    it("D-RATE counts a credential's requests in a window that its first one opens", async () => {
+    verifies("D-RATE");
+    it("counts a credential's requests in a window that its first one opens", async () => {
       const admin = await at().tenant("rate");
       const other = await at().person("rate", { roles: ["Viewer"] });
       at().clock.advance(MINUTE);
@@ -132,7 +137,8 @@ onEveryStore(
       expect((await admin.call("GET", DISPUTES)).status).toBe(200);
     });
 
-    it("EX-02 EX-04 EX-06 D-RATE limits a tenant's exports in both windows; what is refused does not count", async () => {
+    verifies("EX-02", "EX-04", "EX-06", "D-RATE");
+    it("limits a tenant's exports in both windows; what is refused does not count", async () => {
       for (const id of ["rate-a", "rate-b"]) {
         at().clock.advance(MINUTE);
         await at().tenant(id);
@@ -167,7 +173,8 @@ onEveryStore(
       expect(logged.filter((row) => row.status_code === 429)).toHaveLength(6);
     });
 
-    it("EX-02 every operation of the export API tells a tenant over its limit when to come back", async () => {
+    verifies("EX-02");
+    it("every operation of the export API tells a tenant over its limit when to come back", async () => {
       at().clock.advance(MINUTE);
       await at().tenant("rate-every");
       const caller = await at().exportCaller("rate-every");
@@ -196,7 +203,8 @@ onEveryStore(
       );
     });
 
-    it("D-RATE QY-01 shows the schema so often to an address, and to whoever has a key as their tenant's", async () => {
+    verifies("D-RATE", "QY-01");
+    it("shows the schema so often to an address, and to whoever has a key as their tenant's", async () => {
       at().clock.advance(MINUTE);
       await at().tenant("rate-schema");
       const caller = await at().exportCaller("rate-schema");
@@ -232,7 +240,8 @@ onEveryStore(
       ]);
     });
 
-    it("C-37 D-RATE limits logins by address, believing only trusted proxies", async () => {
+    verifies("C-37", "D-RATE");
+    it("limits logins by address, believing only trusted proxies", async () => {
       at().clock.advance(MINUTE);
       const login = () =>
         at().call("POST", "/authentication/v1/login", {
@@ -243,7 +252,8 @@ onEveryStore(
       expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);
     });
 
-    it("D-RATE an address that guesses credentials is told to wait, a valid key never", async () => {
+    verifies("D-RATE");
+    it("an address that guesses credentials is told to wait, a valid key never", async () => {
       at().clock.advance(MINUTE);
       const admin = await at().tenant("rate-guess");
       await configure(admin).catch(() => undefined);
@@ -256,7 +266,8 @@ onEveryStore(
       expect((await admin.call("GET", DISPUTES)).status).toBe(200);
     });
 
-    it("D-RATE two processes on one store share a window", async () => {
+    verifies("D-RATE");
+    it("two processes on one store share a window", async () => {
       const limiters = [
         createLimiter(at().store, LIMITS),
         createLimiter(at().store, LIMITS),
@@ -274,7 +285,8 @@ onEveryStore(
 );
 
 describe.each(dialects)("rate limits of several processes ($name)", (dialect) => {
-  it("EX-03 D-RATE let no more in than one would, in either window", async () => {
+  verifies("EX-03", "D-RATE");
+  it("let no more in than one would, in either window", async () => {
     const database = await dialect.create();
     const script = new URL("../store/limit-child.ts", import.meta.url);
     const grantedAt = async (now: number): Promise<number> => {

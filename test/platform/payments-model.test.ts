@@ -11,6 +11,7 @@ import {
 import { kept, type Row } from "../support/payment-model.ts";
 import { load, paymentRow, paymentRows, QUERY } from "../support/payment-rows.ts";
 import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 const COUNT = 80;
 const TENANT = "model";
@@ -83,23 +84,22 @@ onEveryStore("payments against a model", (at) => {
     }
   });
 
-  it.each(SOURCES)(
-    "QY-05 QY-06 C-49 any filters of %s keep the rows that they say",
-    async (source) => {
-      const rows = all.get(source) ?? [];
-      expect(rows).toHaveLength(COUNT);
-      await fc.assert(
-        fc.asyncProperty(filtersOf(source, rows), async (filters) => {
-          const { data } = await ask(call, { source, filters, fields: ["id"], limit: 1000 });
-          const expected = rows.filter((row) => kept(row, filters));
-          expect(data.map(({ id }: Row) => id)).toEqual(expected.map(({ id }) => id));
-        }),
-        { numRuns: 150, seed: 20_261_121 },
-      );
-    },
-  );
+  verifies("QY-05", "QY-06", "C-49");
+  it.each(SOURCES)("any filters of %s keep the rows that they say", async (source) => {
+    const rows = all.get(source) ?? [];
+    expect(rows).toHaveLength(COUNT);
+    await fc.assert(
+      fc.asyncProperty(filtersOf(source, rows), async (filters) => {
+        const { data } = await ask(call, { source, filters, fields: ["id"], limit: 1000 });
+        const expected = rows.filter((row) => kept(row, filters));
+        expect(data.map(({ id }: Row) => id)).toEqual(expected.map(({ id }) => id));
+      }),
+      { numRuns: 150, seed: 20_261_121 },
+    );
+  });
 
-  it("QY-07 C-13 a walk has each row once, in its place and as it is now, whatever is written meanwhile", async () => {
+  verifies("QY-07", "C-13");
+  it("a walk has each row once, in its place and as it is now, whatever is written meanwhile", async () => {
     let walks = 0;
     const write = fc.record({ kind: fc.constantFrom("add", "change"), place: fc.nat(200) });
     const steps = fc.array(
@@ -147,7 +147,8 @@ onEveryStore("payments against a model", (at) => {
   });
 });
 
-it("C-08 both databases answer the same queries with the same bytes", async () => {
+verifies("C-08");
+it("both databases answer the same queries with the same bytes", async () => {
   const answers = async (at: TestPlatform): Promise<string[]> => {
     const texts: string[] = [];
     await at.tenant(TENANT);

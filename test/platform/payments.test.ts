@@ -5,6 +5,7 @@ import { DAY } from "../../src/kit/clock.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { answered, coreOf, kept, type Row } from "../support/payment-model.ts";
 import { load, paymentRow, paymentRows, QUERY, SCHEMA } from "../support/payment-rows.ts";
+import { verifies } from "../support/verifies.ts";
 
 const COUNT = 60;
 
@@ -39,7 +40,8 @@ onEveryStore("payments", (at) => {
     }
   });
 
-  it("QY-01 D-QRY-5 shows the catalogue to anybody, to be kept for five minutes", async () => {
+  verifies("QY-01", "D-QRY-5");
+  it("shows the catalogue to anybody, to be kept for five minutes", async () => {
     const { status, body, headers } = await at().call("GET", SCHEMA);
     expect(status).toBe(200);
     expect(body.sources.map(({ source }: Row) => source)).toEqual(["cashapp", "iandp", "bpn"]);
@@ -61,7 +63,8 @@ onEveryStore("payments", (at) => {
     expect(wrong.status).toBe(200);
   });
 
-  it("QY-02 QY-04 answers rows with the core fields, or those named, in the catalogue's order", async () => {
+  verifies("QY-02", "QY-04");
+  it("answers rows with the core fields, or those named, in the catalogue's order", async () => {
     for (const source of SOURCES) {
       const { status, body } = await ask({ source });
       expect(status).toBe(200);
@@ -82,14 +85,16 @@ onEveryStore("payments", (at) => {
     }
   });
 
-  it("QY-03 refuses any other source and names the three", async () => {
+  verifies("QY-03");
+  it("refuses any other source and names the three", async () => {
     for (const source of ["cash", "CASHAPP", "", null, 1, undefined]) {
       expect(await refusal({ source })).toContain("source");
     }
     expect(await refusal({ source: "cash" })).toContain("cashapp, iandp, bpn");
   });
 
-  it("QY-05 eq finds the row by every field", async () => {
+  verifies("QY-05");
+  it("eq finds the row by every field", async () => {
     for (const source of SOURCES) {
       const { body } = await ask({
         source,
@@ -106,7 +111,8 @@ onEveryStore("payments", (at) => {
     }
   });
 
-  it("QY-07 following cursors gives each row once", async () => {
+  verifies("QY-07");
+  it("following cursors gives each row once", async () => {
     const walked: string[] = [];
     let cursor: string | null = null;
     do {
@@ -120,7 +126,8 @@ onEveryStore("payments", (at) => {
     expect(walked).toEqual(paymentRows("iandp", COUNT).map(({ id }) => id));
   });
 
-  it("QY-08 takes limits from 1 to 100,000, and pageSize for the same", async () => {
+  verifies("QY-08");
+  it("takes limits from 1 to 100,000, and pageSize for the same", async () => {
     for (const limit of [0, -1, 1.5, "5", 100_001, null]) {
       expect(await refusal({ source: "bpn", limit })).toContain("limit");
     }
@@ -132,7 +139,8 @@ onEveryStore("payments", (at) => {
     expect(await refusal({ source: "bpn", limit: 1, pageSize: 2 })).toContain("pageSize");
   });
 
-  it("QY-09 T-22 has the key's tenant's rows alone, whatever is asked", async () => {
+  verifies("QY-09", "T-22");
+  it("has the key's tenant's rows alone, whatever is asked", async () => {
     expect(await ids({ tenantId: { eq: "other" } })).toEqual([]);
     expect(await ids({ tenantId: { ne: "pay" } })).toEqual([]);
     expect(
@@ -142,7 +150,8 @@ onEveryStore("payments", (at) => {
     expect((await ask({ source: "cashapp" }, stranger)).body.data).toHaveLength(3);
   });
 
-  it("QY-11 T-22 C-66 refuses a cursor of another tenant or query, altered, or a day old", async () => {
+  verifies("QY-11", "T-22", "C-66");
+  it("refuses a cursor of another tenant or query, altered, or a day old", async () => {
     const query = {
       source: "cashapp",
       fields: ["id"],
@@ -167,7 +176,8 @@ onEveryStore("payments", (at) => {
     await refused({});
   });
 
-  it("QY-10 C-75 a query writes nothing but its audit entry, which names the source and the count", async () => {
+  verifies("QY-10", "C-75");
+  it("a query writes nothing but its audit entry, which names the source and the count", async () => {
     const { body } = await ask({ source: "bpn", filters: { deliveryStatus: { eq: "received" } } });
     await ask({ source: "bpn", filters: { nope: 1 } });
     const keyed = await at().exportCaller("pay", ["audit:read", "export:read"]);
@@ -189,7 +199,8 @@ onEveryStore("payments", (at) => {
     ]);
   });
 
-  describe("QY-06 faults that teach", () => {
+  verifies("QY-06");
+  describe("faults that teach", () => {
     const told = (filters: unknown) => refusal({ source: "cashapp", filters });
 
     it("names the near fields and conditions", async () => {
@@ -286,7 +297,8 @@ onEveryStore("payments", (at) => {
       expect(await told([])).toContain("must be an object of conditions");
     });
 
-    it("C-41 stops looking for what was meant where nothing is right", async () => {
+    verifies("C-41");
+    it("stops looking for what was meant where nothing is right", async () => {
       const names = Array.from({ length: 9000 }, (_, place) => `payerNane${place}`);
       const bad = Object.fromEntries(names.map((name) => [name, { eq: 1 }]));
       const wrong = Object.fromEntries(names.map((name) => [name, 1]));
@@ -320,7 +332,8 @@ onEveryStore("payments", (at) => {
     });
   });
 
-  it("C-48 C-49 takes wildcards, quotes and other scripts as they are", async () => {
+  verifies("C-48", "C-49");
+  it("takes wildcards, quotes and other scripts as they are", async () => {
     const { body } = await ask({ source: "cashapp", limit: 1000 });
     const corpus = ["%", "_", "\\", "'", '"', "100%", "a_b", "ø", "ZÜRICH", "'; drop table x; --"];
     for (const text of corpus) {

@@ -5,6 +5,7 @@ import { beforeAll, expect, it } from "vitest";
 import { PdfReceipt } from "../../src/contract/pdf-ingestion.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
 onEveryStore("PDF files of documents", (at) => {
@@ -48,7 +49,8 @@ onEveryStore("PDF files of documents", (at) => {
 
   const kept = () => filesUnder(at().files);
 
-  it("D-PDF takes a PDF and tells what it has kept", async () => {
+  verifies("D-PDF");
+  it("takes a PDF and tells what it has kept", async () => {
     const number = await document();
     const bytes = pdf("whole", 3000);
     const reply = await upload(number, bytes);
@@ -72,7 +74,8 @@ onEveryStore("PDF files of documents", (at) => {
     expect(statSync(path).mode & 0o077).toBe(0);
   });
 
-  it("ID-17 T-11 lists a document's files, and none where there are none", async () => {
+  verifies("ID-17", "T-11");
+  it("lists a document's files, and none where there are none", async () => {
     const number = await document();
     expect(await list(number)).toEqual({ document_number: number, attachments: [] });
     const { csrId } = (await call("GET", `${DOCUMENTS}/${number}`)).body;
@@ -93,7 +96,8 @@ onEveryStore("PDF files of documents", (at) => {
     expect([unknown.status, unknown.body.error]).toEqual([404, "document_not_found"]);
   });
 
-  it("ID-18 answers a file's bytes, to be saved under the document's PDF name", async () => {
+  verifies("ID-18");
+  it("answers a file's bytes, to be saved under the document's PDF name", async () => {
     const number = await document({ pdf_name: "Rechnung März.pdf" });
     const bytes = pdf("content", 70_000);
     const { id } = (await upload(number, bytes)).body;
@@ -119,7 +123,8 @@ onEveryStore("PDF files of documents", (at) => {
     expect(headers.get("content-disposition")).toContain(`filename="${plain}.pdf"`);
   });
 
-  it("ID-18 knows no other document's file, nor another tenant's", async () => {
+  verifies("ID-18");
+  it("knows no other document's file, nor another tenant's", async () => {
     const [number, next] = [await document(), await document()];
     const { id } = (await upload(number)).body;
     const replies = [
@@ -136,7 +141,8 @@ onEveryStore("PDF files of documents", (at) => {
     ]);
   });
 
-  it("D-PDF replaces what there is, file and all, and adds where it is told to", async () => {
+  verifies("D-PDF");
+  it("replaces what there is, file and all, and adds where it is told to", async () => {
     const number = await document();
     const first = (await upload(number, pdf("first"))).body.id;
     const before = kept().length;
@@ -154,7 +160,8 @@ onEveryStore("PDF files of documents", (at) => {
     expect(kept()).toHaveLength(before);
   });
 
-  it("D-PDF leaves the document as it is", async () => {
+  verifies("D-PDF");
+  it("leaves the document as it is", async () => {
     const number = await document();
     const before = await call("GET", `${DOCUMENTS}/${number}`);
     at().clock.advance(1000);
@@ -164,6 +171,7 @@ onEveryStore("PDF files of documents", (at) => {
     expect(after.headers.get("etag")).toBe(before.headers.get("etag"));
   });
 
+  verifies("D-PDF");
   it.each([
     ["nothing", null],
     ["no bytes", ""],
@@ -174,7 +182,7 @@ onEveryStore("PDF files of documents", (at) => {
     ["no end", "%PDF-1.7\nxxx"],
     ["an end too far from it", `%PDF-1.7\n%%EOF${"x".repeat(1024)}`],
     ["a page", "<html>%PDF-1.7 %%EOF</html>"],
-  ])("D-PDF refuses %s, and keeps nothing of it", async (_what, body) => {
+  ])("refuses %s, and keeps nothing of it", async (_what, body) => {
     const number = await document();
     const before = kept();
     const reply = await upload(number, body);
@@ -184,13 +192,15 @@ onEveryStore("PDF files of documents", (at) => {
     expect((await list(number)).attachments).toEqual([]);
   });
 
-  it("D-PDF takes an end that is just within the last KiB", async () => {
+  verifies("D-PDF");
+  it("takes an end that is just within the last KiB", async () => {
     const number = await document();
     expect((await upload(number, `%PDF-1.7\n%%EOF${"x".repeat(1019)}`)).status).toBe(200);
     expect((await upload(number, `%PDF-1.7\n%%EOF${"x".repeat(1020)}`)).status).toBe(400);
   });
 
-  it("D-PDF refuses another type, and takes this one with parameters", async () => {
+  verifies("D-PDF");
+  it("refuses another type, and takes this one with parameters", async () => {
     const number = await document();
     for (const type of ["application/json", "text/plain", "application/pdfx"]) {
       const reply = await upload(number, pdf(), { headers: { "Content-Type": type } });
@@ -201,7 +211,8 @@ onEveryStore("PDF files of documents", (at) => {
     expect((await upload(number, pdf(), { headers: typed })).status).toBe(200);
   });
 
-  it("D-PDF takes 25 MiB and not a byte more", async () => {
+  verifies("D-PDF");
+  it("takes 25 MiB and not a byte more", async () => {
     const number = await document();
     const before = kept();
     const most = pdf("most", 25 * MIB);
@@ -214,7 +225,8 @@ onEveryStore("PDF files of documents", (at) => {
     expect(kept()).toHaveLength(before.length + 1);
   });
 
-  it("D-PDF knows its own tenant's connection and documents alone", async () => {
+  verifies("D-PDF");
+  it("knows its own tenant's connection and documents alone", async () => {
     const number = await document();
     const theirs = await connectionOf(at().store, "pdf-other");
     const before = kept();
@@ -231,7 +243,8 @@ onEveryStore("PDF files of documents", (at) => {
     expect(kept()).toEqual(before);
   });
 
-  it("D-PDF needs a key that may write", async () => {
+  verifies("D-PDF");
+  it("needs a key that may write", async () => {
     const number = await document();
     const reader = await at().exportCaller(TENANT, ["ingest:read", "export:read"]);
     const refused = await upload(number, pdf(), { by: reader });
@@ -244,14 +257,16 @@ onEveryStore("PDF files of documents", (at) => {
     expect((await writer("GET", `${path}/x`)).status).toBe(403);
   });
 
-  it("D-PDF refuses a word that append does not know", async () => {
+  verifies("D-PDF");
+  it("refuses a word that append does not know", async () => {
     const number = await document();
     const reply = await upload(number, pdf(), { query: "?append=yes" });
     expect([reply.status, reply.body.error]).toEqual([422, "validation_failed"]);
     expect(reply.body.errors).toMatchObject([{ field: "append" }]);
   });
 
-  it("C-51 keeps no file by a number or a name that is a path", async () => {
+  verifies("C-51");
+  it("keeps no file by a number or a name that is a path", async () => {
     const numbers = [
       "../../escape",
       "/etc/passwd",
@@ -276,7 +291,8 @@ onEveryStore("PDF files of documents", (at) => {
     expect(beside.filter((name) => name.includes("escape"))).toEqual([]);
   });
 
-  it("D-PDF leaves one file after uploads that race", async () => {
+  verifies("D-PDF");
+  it("leaves one file after uploads that race", async () => {
     const number = await document();
     const before = kept().length;
     const replies = await Promise.all(

@@ -9,6 +9,7 @@ import { randomId } from "../../src/kit/ids.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
 
@@ -67,7 +68,8 @@ onEveryStore("PDF files over sockets", (at) => {
       sent.end(body);
     });
 
-  it("D-PDF writes an upload as it comes, and keeps it once it is whole", async () => {
+  verifies("D-PDF");
+  it("writes an upload as it comes, and keeps it once it is whole", async () => {
     const bytes = pdf("streamed", 3 * MIB);
     const socket = await begin({ "Content-Length": String(3 * MIB) }, bytes.subarray(0, MIB));
     await written(MIB);
@@ -83,6 +85,7 @@ onEveryStore("PDF files over sockets", (at) => {
     expect((await rows()).map(({ file_size }) => file_size)).toEqual([3 * MIB]);
   });
 
+  verifies("D-PDF");
   it.each([
     ["with a length", { "Content-Length": String(MIB) }, pdf("cut", MIB).subarray(0, MIB / 2)],
     [
@@ -90,7 +93,7 @@ onEveryStore("PDF files over sockets", (at) => {
       { "Transfer-Encoding": "chunked" },
       Buffer.concat([Buffer.from("80000\r\n"), pdf("cut", MIB / 2), Buffer.from("\r\n")]),
     ],
-  ])("D-PDF leaves nothing of an upload %s that is cut off", async (_how, headers, body) => {
+  ])("leaves nothing of an upload %s that is cut off", async (_how, headers, body) => {
     const before = { files: filesUnder(at().files), rows: await rows() };
     const socket = await begin(headers, body);
     await written(MIB / 2);
@@ -99,7 +102,8 @@ onEveryStore("PDF files over sockets", (at) => {
     expect({ files: filesUnder(at().files), rows: await rows() }).toEqual(before);
   });
 
-  it("D-PDF takes an upload in chunks, and refuses one that grows too large", async () => {
+  verifies("D-PDF");
+  it("takes an upload in chunks, and refuses one that grows too large", async () => {
     const chunked = { "Transfer-Encoding": "chunked" };
     expect((await send(pdf("chunks", 2 * MIB), chunked)).status).toBe(200);
     const before = filesUnder(at().files);
@@ -114,7 +118,8 @@ onEveryStore("PDF files over sockets", (at) => {
     expect(filesUnder(at().files)).toEqual(before);
   });
 
-  it("D-PDF refuses before it reads what can be refused before", async () => {
+  verifies("D-PDF");
+  it("refuses before it reads what can be refused before", async () => {
     const before = filesUnder(at().files);
     const refusals: [Record<string, string>, number][] = [
       [{ "X-API-Key": "none", "Content-Length": String(MIB) }, 401],
@@ -138,7 +143,8 @@ onEveryStore("PDF files over sockets", (at) => {
     expect(filesUnder(at().files)).toEqual(before);
   });
 
-  it("ID-18 reads a file through a socket", async () => {
+  verifies("ID-18");
+  it("reads a file through a socket", async () => {
     const bytes = pdf("read", 20 * MIB);
     const { id } = JSON.parse((await send(bytes)).text);
     const url = `${serving.url}${DOCUMENTS}/D/attachments/${id}`;
@@ -149,7 +155,8 @@ onEveryStore("PDF files over sockets", (at) => {
     expect(head.headers.get("content-length")).toBe(String(20 * MIB));
   });
 
-  it.skipIf(!existsSync(OPEN_FILES))("ID-18 closes a file whose reader leaves", async () => {
+  verifies("ID-18");
+  it.skipIf(!existsSync(OPEN_FILES))("closes a file whose reader leaves", async () => {
     const { id } = JSON.parse((await send(pdf("left", 20 * MIB))).text);
     const url = `${serving.url}${DOCUMENTS}/D/attachments/${id}`;
     const left = new AbortController();

@@ -10,6 +10,7 @@ import {
   statusesOf,
 } from "../support/configuration.ts";
 import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const codesOf = (body: { code: string }[]): string[] => body.map(({ code }) => code);
 
@@ -47,26 +48,30 @@ onEveryStore("reasons", (at) => {
       }
     });
 
-    it("RE-01 D-CONF-9 lists all reasons of the tenant, ordered by code whatever its case", async () => {
+    verifies("RE-01", "D-CONF-9");
+    it("lists all reasons of the tenant, ordered by code whatever its case", async () => {
       const { status, body, headers } = await other("GET", "/reasons");
       expect(status).toBe(200);
       expect(codesOf(body)).toEqual(["ALPHA", "beta", "gamma", "Ärger"]);
       expect(headers.get("x-total-count")).toBe("4");
     });
 
-    it("RE-02 lists one category's reasons, named in any case", async () => {
+    verifies("RE-02");
+    it("lists one category's reasons, named in any case", async () => {
       const { body } = await other("GET", "/categories/by-code/a/reasons");
       expect(codesOf(body)).toEqual(["beta", "gamma", "Ärger"]);
       expect((await other("GET", "/categories/by-code/B/reasons")).body).toHaveLength(1);
     });
 
-    it("RE-02 finds no category that does not exist", async () => {
+    verifies("RE-02");
+    it("finds no category that does not exist", async () => {
       const { status, body } = await other("GET", "/categories/by-code/NONE/reasons");
       expect(status).toBe(404);
       expect(body.detail).toBe("There is no category with the code NONE.");
     });
 
-    it("D-CONF-2 filters by one or several visibilities", async () => {
+    verifies("D-CONF-2");
+    it("filters by one or several visibilities", async () => {
       const all = (await other("GET", "/reasons?Visibility=External&Visibility=All")).body;
       expect(codesOf(all)).toEqual(["ALPHA", "gamma"]);
       const mine = (await other("GET", "/categories/by-code/A/reasons?Visibility=Internal")).body;
@@ -76,14 +81,16 @@ onEveryStore("reasons", (at) => {
     });
   });
 
-  it("RE-03 D-CONF-1 reads one by category code and reason code, in any case, as it was created", async () => {
+  verifies("RE-03", "D-CONF-1");
+  it("reads one by category code and reason code, in any case, as it was created", async () => {
     await reason("Short Pay", { description: "Paid less" });
     const read = await call("GET", "/reasons/by-category-code/price/by-reason-code/SHORT%20PAY");
     expect(read.status).toBe(200);
     expect(read.body).toMatchObject({ code: "Short Pay", description: "Paid less" });
   });
 
-  it("RE-03 says whether the category or the reason is missing", async () => {
+  verifies("RE-03");
+  it("says whether the category or the reason is missing", async () => {
     const noReason = await call("GET", "/reasons/by-category-code/PRICE/by-reason-code/NOPE");
     expect([noReason.status, noReason.body.code]).toEqual([404, "not_found"]);
     expect(noReason.body.detail).toBe(
@@ -93,7 +100,8 @@ onEveryStore("reasons", (at) => {
     expect(noCategory.body.detail).toBe("There is no category with the code NOPE.");
   });
 
-  it("RE-04 CONV-04 has the documented fields and no others", async () => {
+  verifies("RE-04", "CONV-04");
+  it("has the documented fields and no others", async () => {
     const made = await reason("FIELDS", { active: false, visibility: "All" });
     expect(made).toEqual({
       reasonId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -111,7 +119,8 @@ onEveryStore("reasons", (at) => {
   });
 
   describe("codes", () => {
-    it("RE-05 takes a code once in a category and again in another", async () => {
+    verifies("RE-05");
+    it("takes a code once in a category and again in another", async () => {
       await reason("TWICE");
       const again = await call("POST", "/reasons", {
         body: { code: "twice", description: "x", categoryCode: "PRICE" },
@@ -120,7 +129,8 @@ onEveryStore("reasons", (at) => {
       expect((await reason("Twice", { categoryCode: "FREIGHT" })).code).toBe("Twice");
     });
 
-    it("RE-05 D-CONF-1 compares codes after Unicode composition", async () => {
+    verifies("RE-05", "D-CONF-1");
+    it("compares codes after Unicode composition", async () => {
       await reason("Caf\u00e9");
       const again = await call("POST", "/reasons", {
         body: { code: "CAFE\u0301", description: "x", categoryCode: "PRICE" },
@@ -128,7 +138,8 @@ onEveryStore("reasons", (at) => {
       expect(again.status).toBe(409);
     });
 
-    it("RE-05 gives a code to one of many who ask at once", async () => {
+    verifies("RE-05");
+    it("gives a code to one of many who ask at once", async () => {
       const body = { code: "RACE", description: "x", categoryCode: "PRICE" };
       const all = await Promise.all(
         Array.from({ length: 6 }, () => call("POST", "/reasons", { body })),
@@ -136,6 +147,7 @@ onEveryStore("reasons", (at) => {
       expect(statusesOf(all)).toEqual([201, 409, 409, 409, 409, 409]);
     });
 
+    verifies("D-CONF-1");
     it.each([
       ["", "empty"],
       ["   ", "empty"],
@@ -143,7 +155,7 @@ onEveryStore("reasons", (at) => {
       ["a\u0007b", "format"],
       ["x".repeat(65), "too_long"],
       [7, "type"],
-    ])("D-CONF-1 refuses the code %j", async (code, fault) => {
+    ])("refuses the code %j", async (code, fault) => {
       const { status, body } = await call("POST", "/reasons", {
         body: { code, description: "x", categoryCode: "PRICE" },
       });
@@ -151,13 +163,15 @@ onEveryStore("reasons", (at) => {
       expect(body.errors[0]).toMatchObject({ field: "code", code: fault });
     });
 
-    it("D-CONF-1 trims a code and keeps its case", async () => {
+    verifies("D-CONF-1");
+    it("trims a code and keeps its case", async () => {
       expect((await reason("  Padded ")).code).toBe("Padded");
     });
   });
 
   describe("naming the category", () => {
-    it("RE-06 takes its id, its code, or both", async () => {
+    verifies("RE-06");
+    it("takes its id, its code, or both", async () => {
       const { categoryId } = freight;
       const bodies = [
         { categoryId },
@@ -170,7 +184,8 @@ onEveryStore("reasons", (at) => {
       }
     });
 
-    it("RE-06 D-CONF-5 refuses an id and a code that disagree, or name nothing", async () => {
+    verifies("RE-06", "D-CONF-5");
+    it("refuses an id and a code that disagree, or name nothing", async () => {
       const body = { code: "ODD", description: "x" };
       const { categoryId } = price;
       const post = async (category: object) =>
@@ -183,7 +198,8 @@ onEveryStore("reasons", (at) => {
       expect(faultsOf(unknownCode)).toEqual({ categoryCode: "unknown_reference" });
     });
 
-    it("RE-07 refuses to create or change without one", async () => {
+    verifies("RE-07");
+    it("refuses to create or change without one", async () => {
       const created = await call("POST", "/reasons", { body: { code: "C", description: "x" } });
       expect([created.status, faultsOf(created.body)]).toEqual([400, { categoryId: "required" }]);
       const { reasonId } = await reason("HOMELESS");
@@ -193,7 +209,8 @@ onEveryStore("reasons", (at) => {
   });
 
   describe("changes", () => {
-    it("RE-08 CONV-05 takes description, active and visibility, keeps the code, and says who and when", async () => {
+    verifies("RE-08", "CONV-05");
+    it("takes description, active and visibility, keeps the code, and says who and when", async () => {
       const made = await reason("CHANGE");
       at().clock.advance(MINUTE);
       const editor = await at().person("acme", { grants: ["Dispute Configuration : UPDATE"] });
@@ -217,7 +234,8 @@ onEveryStore("reasons", (at) => {
       expect(changed.body.updateDate).not.toBe(made.updateDate);
     });
 
-    it("RE-08 D-CONF-7 keeps what is not sent", async () => {
+    verifies("RE-08", "D-CONF-7");
+    it("keeps what is not sent", async () => {
       const made = await reason("KEEP", { active: false, visibility: "External" });
       const { body } = await call("PUT", `/reasons/${made.reasonId}`, {
         body: { categoryId: price.categoryId },
@@ -225,7 +243,8 @@ onEveryStore("reasons", (at) => {
       expect(body).toEqual({ ...made, updateDate: body.updateDate });
     });
 
-    it("RE-08 moves a reason to another category, unless its code is taken there", async () => {
+    verifies("RE-08");
+    it("moves a reason to another category, unless its code is taken there", async () => {
       const made = await reason("MOVER");
       const moved = await call("PUT", `/reasons/${made.reasonId}`, {
         body: { categoryCode: "FREIGHT" },
@@ -241,7 +260,8 @@ onEveryStore("reasons", (at) => {
       );
     });
 
-    it("D-GEN-9 tells versions apart and refuses a stale one", async () => {
+    verifies("D-GEN-9");
+    it("tells versions apart and refuses a stale one", async () => {
       const { reasonId } = await reason("VERSION");
       const path = `/reasons/${reasonId}`;
       const first = (await call("GET", path)).headers.get("etag") ?? "";
@@ -254,7 +274,8 @@ onEveryStore("reasons", (at) => {
       expect((await put(second.headers.get("etag") ?? "")).status).toBe(200);
     });
 
-    it("C-39 lets nobody set what the platform sets", async () => {
+    verifies("C-39");
+    it("lets nobody set what the platform sets", async () => {
       const made = await reason("FORGED", { ...FORGED, reasonId: "forged" });
       expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId });
       expect(made.reasonId).not.toBe("forged");
@@ -264,7 +285,8 @@ onEveryStore("reasons", (at) => {
       expect(body).toEqual({ ...made, updateDate: body.updateDate });
     });
 
-    it("C-50 treats __proto__ as data and takes the last of two equal keys", async () => {
+    verifies("C-50");
+    it("treats __proto__ as data and takes the last of two equal keys", async () => {
       const raw =
         '{"__proto__":{"active":false},"code":"PROTO","description":"first","description":"last","categoryCode":"PRICE"}';
       const made = await call("POST", "/reasons", {
@@ -277,7 +299,8 @@ onEveryStore("reasons", (at) => {
   });
 
   describe("values", () => {
-    it("RE-11 D-CONF-2 accepts and returns each visibility, Internal by default, and no other", async () => {
+    verifies("RE-11", "D-CONF-2");
+    it("accepts and returns each visibility, Internal by default, and no other", async () => {
       expect((await reason("V-NONE")).visibility).toBe("Internal");
       for (const visibility of ["Internal", "External", "All"]) {
         expect((await reason(`V-${visibility}`, { visibility })).visibility).toBe(visibility);
@@ -288,7 +311,8 @@ onEveryStore("reasons", (at) => {
       expect([status, faultsOf(body)]).toEqual([400, { visibility: "enum" }]);
     });
 
-    it("D-CONF-3 is active by default and takes booleans alone", async () => {
+    verifies("D-CONF-3");
+    it("is active by default and takes booleans alone", async () => {
       expect((await reason("ACTIVE")).active).toBe(true);
       for (const active of ["true", 1, null]) {
         const { body } = await call("POST", "/reasons", {
@@ -300,7 +324,8 @@ onEveryStore("reasons", (at) => {
   });
 
   describe("removal", () => {
-    it("RE-09 T-16 deletes by category code and reason code alone", async () => {
+    verifies("RE-09", "T-16");
+    it("deletes by category code and reason code alone", async () => {
       const { reasonId } = await reason("GONE");
       const byId = await call("DELETE", `/reasons/${reasonId}`);
       expect(byId.status).toBe(405);
@@ -311,7 +336,8 @@ onEveryStore("reasons", (at) => {
       expect((await call("DELETE", path)).status).toBe(404);
     });
 
-    it("RE-09 deletes the reason of the category named, not its namesake", async () => {
+    verifies("RE-09");
+    it("deletes the reason of the category named, not its namesake", async () => {
       const here = await reason("SAME");
       const there = await reason("SAME", { categoryCode: "FREIGHT" });
       await call("DELETE", "/categories/by-code/FREIGHT/reasons/by-code/SAME");
@@ -319,7 +345,8 @@ onEveryStore("reasons", (at) => {
       expect((await call("GET", `/reasons/${there.reasonId}`)).status).toBe(404);
     });
 
-    it("D-CONF-6 keeps a reason that a dispute has, internal or external", async () => {
+    verifies("D-CONF-6");
+    it("keeps a reason that a dispute has, internal or external", async () => {
       const internal = await reason("USED");
       const external = await reason("USED-EXT", { visibility: "External" });
       const setDefault = (defaultInternalReasonId: string | null) =>
@@ -350,7 +377,8 @@ onEveryStore("reasons", (at) => {
       });
     });
 
-    it("D-CONF-5 may not be moved or deleted", async () => {
+    verifies("D-CONF-5");
+    it("may not be moved or deleted", async () => {
       const moved = await put({ categoryCode: "FREIGHT" });
       expect([moved.status, moved.body.code]).toEqual([409, "in_use"]);
       const deleted = await call("DELETE", "/categories/by-code/PRICE/reasons/by-code/DEFAULT");
@@ -358,7 +386,8 @@ onEveryStore("reasons", (at) => {
       expect(deleted.body.detail).toContain("DEFAULTING");
     });
 
-    it("D-CONF-4 stay visible as their role needs, and may change otherwise", async () => {
+    verifies("D-CONF-4");
+    it("stay visible as their role needs, and may change otherwise", async () => {
       const hidden = await put({ categoryCode: "PRICE", visibility: "External" });
       expect([hidden.status, hidden.body.code]).toEqual([409, "in_use"]);
       const fitting = await put({ categoryCode: "PRICE", visibility: "Internal", active: false });
@@ -366,8 +395,9 @@ onEveryStore("reasons", (at) => {
     });
   });
 
+  verifies("RE-10", "CONV-08");
   it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "RE-10 CONV-08 is guarded by Dispute Configuration : %s alone",
+    "is guarded by Dispute Configuration : %s alone",
     async (action) => {
       const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
       const { reasonId } = await reason(`GUARD-${action}`);
@@ -393,7 +423,8 @@ onEveryStore("reasons", (at) => {
     },
   );
 
-  it("CONV-06 D-CONF-11 reads by id within the tenant alone", async () => {
+  verifies("CONV-06", "D-CONF-11");
+  it("reads by id within the tenant alone", async () => {
     const made = await reason("BY-ID");
     const path = `/reasons/${made.reasonId}`;
     expect((await call("GET", path)).body).toEqual(made);
@@ -414,7 +445,8 @@ onEveryStore("reasons", (at) => {
     expect((await call("GET", path)).body).toEqual(made);
   });
 
-  it("D-ERR-8 cuts what it repeats", async () => {
+  verifies("D-ERR-8");
+  it("cuts what it repeats", async () => {
     const { body } = await call("GET", `/reasons/${"x".repeat(120)}`);
     expect(body.detail).toBe(`There is no reason with the id ${"x".repeat(100)}.`);
   });

@@ -17,6 +17,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("resolutions", (at) => {
   let admin: Person;
@@ -30,7 +31,8 @@ onEveryStore("resolutions", (at) => {
     call = below(admin);
   });
 
-  it("RS-01 T-17 creates, changes, reads at /by-code/ in any case and lists in order", async () => {
+  verifies("RS-01", "T-17");
+  it("creates, changes, reads at /by-code/ in any case and lists in order", async () => {
     const lister = await at().tenant("lister");
     const other = below(lister);
     for (const code of ["write-off", "CREDIT", "Denied"]) {
@@ -60,7 +62,8 @@ onEveryStore("resolutions", (at) => {
     );
   });
 
-  it("RS-01 D-CONF-3 is active and not valid by default, and takes booleans alone", async () => {
+  verifies("RS-01", "D-CONF-3");
+  it("is active and not valid by default, and takes booleans alone", async () => {
     expect(await resolution("DEFAULTS")).toMatchObject({ active: true, isValid: false });
     const { status, body } = await call("POST", "/resolutions", {
       body: { code: "B", description: "x", active: 1, isValid: "true" },
@@ -68,7 +71,8 @@ onEveryStore("resolutions", (at) => {
     expect([status, faultsOf(body)]).toEqual([400, { active: "type", isValid: "type" }]);
   });
 
-  it("RS-01 D-CONF-7 keeps what is not sent", async () => {
+  verifies("RS-01", "D-CONF-7");
+  it("keeps what is not sent", async () => {
     const made = await resolution("KEEP", { active: false, isValid: true });
     const put = async (body: object) =>
       (await call("PUT", `/resolutions/${made.resolutionId}`, { body })).body;
@@ -77,7 +81,8 @@ onEveryStore("resolutions", (at) => {
     expect(await put({ isValid: false })).toEqual({ ...made, active: true, isValid: false });
   });
 
-  it("RS-01 refuses a taken code in any case, also to one of many who ask at once", async () => {
+  verifies("RS-01");
+  it("refuses a taken code in any case, also to one of many who ask at once", async () => {
     const all = await Promise.all(
       ["Race", "RACE", "race", "rAcE"].map((code) =>
         call("POST", "/resolutions", { body: { code, description: "x" } }),
@@ -87,7 +92,8 @@ onEveryStore("resolutions", (at) => {
     expect(all.find(({ status }) => status === 409)?.body.code).toBe("duplicate_code");
   });
 
-  it("RS-02 deletes by id and by code", async () => {
+  verifies("RS-02");
+  it("deletes by id and by code", async () => {
     const one = await resolution("ONE");
     await resolution("TWO");
     expect((await call("DELETE", `/resolutions/${one.resolutionId}`)).status).toBe(204);
@@ -98,7 +104,8 @@ onEveryStore("resolutions", (at) => {
     expect((await call("DELETE", "/resolutions/by-code/TWO")).status).toBe(404);
   });
 
-  it("RS-03 C-39 shows applyWhenInvoiceClosed and lets nobody set it, or what the platform sets", async () => {
+  verifies("RS-03", "C-39");
+  it("shows applyWhenInvoiceClosed and lets nobody set it, or what the platform sets", async () => {
     const forged = { ...FORGED, resolutionId: "forged", applyWhenInvoiceClosed: true };
     const made = await resolution("FORGED", forged);
     expect(made).toEqual({
@@ -118,14 +125,16 @@ onEveryStore("resolutions", (at) => {
     expect(changed.body).toEqual(made);
   });
 
-  it("CF-04 routes each path by its exact words", async () => {
+  verifies("CF-04");
+  it("routes each path by its exact words", async () => {
     await resolution("by-code");
     expect((await call("GET", "/resolutions/by-code/by-code")).body.code).toBe("by-code");
     expect((await call("GET", "/resolutions/code/by-code")).status).toBe(404);
     expect((await call("DELETE", "/resolutions/by-code/by-code")).status).toBe(204);
   });
 
-  it("D-CONF-6 keeps a resolution that a dispute was closed with, until it is reopened", async () => {
+  verifies("D-CONF-6");
+  it("keeps a resolution that a dispute was closed with, until it is reopened", async () => {
     const busy = await at().tenant("busy");
     const { reason, resolution: credit } = await configure(busy);
     const { disputeId } = await dispute(busy, { reasonId: reason.reasonId });
@@ -139,7 +148,8 @@ onEveryStore("resolutions", (at) => {
     expect((await below(busy)("DELETE", "/resolutions/by-code/CREDIT")).status).toBe(204);
   });
 
-  it("D-GEN-9 tells versions apart and refuses a stale one", async () => {
+  verifies("D-GEN-9");
+  it("tells versions apart and refuses a stale one", async () => {
     const { resolutionId } = await resolution("VERSION");
     const path = `/resolutions/${resolutionId}`;
     const headers = { "If-Match": (await call("GET", path)).headers.get("etag") ?? "" };
@@ -149,7 +159,8 @@ onEveryStore("resolutions", (at) => {
     expect((await call("DELETE", path, { headers })).status).toBe(412);
   });
 
-  it("CONV-06 D-CONF-11 reads by id within the tenant alone", async () => {
+  verifies("CONV-06", "D-CONF-11");
+  it("reads by id within the tenant alone", async () => {
     const made = await resolution("BY-ID");
     const path = `/resolutions/${made.resolutionId}`;
     expect((await call("GET", path)).body).toEqual(made);
@@ -166,8 +177,9 @@ onEveryStore("resolutions", (at) => {
     expect((await call("GET", path)).body).toEqual(made);
   });
 
+  verifies("CONV-08");
   it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "CONV-08 is guarded by Dispute Configuration : %s alone",
+    "is guarded by Dispute Configuration : %s alone",
     async (action) => {
       const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
       const { resolutionId } = await resolution(`GUARD-${action}`);
@@ -191,7 +203,8 @@ onEveryStore("resolutions", (at) => {
         { tenantId, code, value },
       );
 
-    it("D-CONF-8 RS-03 is chosen by the operator, for one resolution of the tenant at most", async () => {
+    verifies("D-CONF-8", "RS-03");
+    it("is chosen by the operator, for one resolution of the tenant at most", async () => {
       const made = await resolution("PAID");
       await resolution("PAID-TOO");
       at().clock.advance(MINUTE);
@@ -212,7 +225,8 @@ onEveryStore("resolutions", (at) => {
       expect((await set("PAID-TOO", true)).applyWhenInvoiceClosed).toBe(true);
     });
 
-    it("D-CONF-8 is kept when the resolution changes", async () => {
+    verifies("D-CONF-8");
+    it("is kept when the resolution changes", async () => {
       const { resolutionId } = (await call("GET", "/resolutions/by-code/PAID-TOO")).body;
       const { body } = await call("PUT", `/resolutions/${resolutionId}`, {
         body: { description: "y" },
@@ -220,7 +234,8 @@ onEveryStore("resolutions", (at) => {
       expect(body.applyWhenInvoiceClosed).toBe(true);
     });
 
-    it("D-CONF-8 refuses a resolution or a tenant that does not exist, by name", async () => {
+    verifies("D-CONF-8");
+    it("refuses a resolution or a tenant that does not exist, by name", async () => {
       await expect(set("NONE", true)).rejects.toThrow("There is no resolution with the code NONE.");
       await expect(set("PAID", true, "none")).rejects.toThrow("There is no tenant none.");
     });

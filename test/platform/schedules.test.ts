@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from "vitest";
 import { DAY, HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
 import { everyPayment, EXPORTS, exportingTenant, runsOf, SCHEDULES } from "../support/exports.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const FIELDS = [
   "id",
@@ -32,7 +33,8 @@ onEveryStore("schedules", (at) => {
     stranger = await exportingTenant(at(), "plan-other", 5);
   });
 
-  it("SC-01 SC-04 SC-05 creating answers 201 and the whole schedule, due in one interval", async () => {
+  verifies("SC-01", "SC-04", "SC-05");
+  it("creating answers 201 and the whole schedule, due in one interval", async () => {
     const { status, body } = await create({ fields: undefined });
     expect(status).toBe(201);
     expect(Object.keys(body)).toEqual(FIELDS);
@@ -57,7 +59,8 @@ onEveryStore("schedules", (at) => {
     });
   });
 
-  it("SC-02 D-SCH-1 the interval is a whole number from five minutes to a year", async () => {
+  verifies("SC-02", "D-SCH-1");
+  it("the interval is a whole number from five minutes to a year", async () => {
     for (const [intervalMs, status] of [
       [299_999, 400],
       [300_000, 201],
@@ -72,7 +75,8 @@ onEveryStore("schedules", (at) => {
     }
   });
 
-  it("SC-03 SC-06 filters are needed, and checked when the schedule is made", async () => {
+  verifies("SC-03", "SC-06");
+  it("filters are needed, and checked when the schedule is made", async () => {
     expect(await refusal({ filters: undefined })).toContain("filters");
     expect(await refusal({ filters: {} })).toContain("at least one condition");
     expect(await refusal({ filters: { currencyCod: { eq: "EUR" } } })).toContain("currencyCode");
@@ -86,7 +90,8 @@ onEveryStore("schedules", (at) => {
     expect(all).toContain("filters.x");
   });
 
-  it("D-SCH-1 a first run lies neither in the past nor in a far future", async () => {
+  verifies("D-SCH-1");
+  it("a first run lies neither in the past nor in a far future", async () => {
     const now = at().clock();
     for (const [moment, status] of [
       [now, 201],
@@ -103,7 +108,8 @@ onEveryStore("schedules", (at) => {
     }
   });
 
-  it("SC-07 SC-08 SC-14 lists, deletes and shows the status of one's own alone", async () => {
+  verifies("SC-07", "SC-08", "SC-14");
+  it("lists, deletes and shows the status of one's own alone", async () => {
     const { id } = (await create({ scheduleName: "mine" })).body;
     const ids = async (who: Caller) =>
       (await who("GET", SCHEDULES)).body.data.map((one: { id: string }) => one.id);
@@ -130,7 +136,8 @@ onEveryStore("schedules", (at) => {
     });
   });
 
-  it("SC-09 a deleted schedule starts no run; its past ones can still be read", async () => {
+  verifies("SC-09");
+  it("a deleted schedule starts no run; its past ones can still be read", async () => {
     const { id } = (await create({ firstRunAt: iso(at().clock()) })).body;
     await at().platform.worker.runDue();
     const [run] = await runsOf(call, id);
@@ -143,7 +150,8 @@ onEveryStore("schedules", (at) => {
     expect([status, body.data.length]).toEqual([200, 5]);
   });
 
-  it("D-SCH-1 a tenant has a hundred schedules at most, whoever creates them at once", async () => {
+  verifies("D-SCH-1");
+  it("a tenant has a hundred schedules at most, whoever creates them at once", async () => {
     const many = await exportingTenant(at(), "plan-many", 0);
     const made = await Promise.all(
       Array.from({ length: 103 }, async () => (await create({}, many)).status),
@@ -155,7 +163,8 @@ onEveryStore("schedules", (at) => {
     expect((await create({}, many)).status).toBe(201);
   });
 
-  it("AU-02 AU-04 D-AUD-2 every call stands in the audit log with its schedule, run and status", async () => {
+  verifies("AU-02", "AU-04", "D-AUD-2");
+  it("every call stands in the audit log with its schedule, run and status", async () => {
     const { id } = (await create({ firstRunAt: iso(at().clock()) })).body;
     await at().platform.worker.runDue();
     const [run] = await runsOf(call, id);

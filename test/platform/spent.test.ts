@@ -3,6 +3,7 @@ import { createSpentRecords } from "../../src/bin/spent.ts";
 import { DAY, MINUTE } from "../../src/kit/clock.ts";
 import { createOauthRecords } from "../../src/platform/store/oauth-records.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 onEveryStore("what may happen once", (at) => {
   const node = () => {
@@ -10,7 +11,8 @@ onEveryStore("what may happen once", (at) => {
     return createSpentRecords(async () => createOauthRecords(store, clock), clock);
   };
 
-  it("C-66 is claimed by one of all nodes on a database", async () => {
+  verifies("C-66");
+  it("is claimed by one of all nodes on a database", async () => {
     const nodes = Array.from({ length: 8 }, node);
     const expiresAt = at().clock() + 10 * MINUTE;
     const claims = await Promise.all(nodes.map(({ claim }) => claim("confirmation-1", expiresAt)));

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 const V3 = "/user/v3/tenants/{t}/users";
 const V1 = "/user/v1/tenants/{t}/users";
@@ -41,7 +42,8 @@ const PROFILE_V1 = [
 ];
 
 onEveryStore("users", (at) => {
-  it("US-01 US-02 US-03 US-05 C-40 v3 lists the whole tenant with exactly its fields", async () => {
+  verifies("US-01", "US-02", "US-03", "US-05", "C-40");
+  it("v3 lists the whole tenant with exactly its fields", async () => {
     const admin = await at().tenant("users-v3");
     await at().person("users-v3", { roles: ["Viewer", "Agent"] });
     const custom = await at().person("users-v3", { grants: ["Dispute Management : READ"] });
@@ -70,7 +72,8 @@ onEveryStore("users", (at) => {
     expect(custom.userId).toBe(body[2].userId);
   });
 
-  it("US-04 D-PERM-4 v1 has one role, the highest built-in one, and the ten profile fields", async () => {
+  verifies("US-04", "D-PERM-4");
+  it("v1 has one role, the highest built-in one, and the ten profile fields", async () => {
     const admin = await at().tenant("users-v1");
     await at().person("users-v1", { roles: ["Viewer", "AR Manager"] });
     const grants = ["Dispute Management : READ" as const];
@@ -87,7 +90,8 @@ onEveryStore("users", (at) => {
     ]);
   });
 
-  it("US-06 neither version shows a secret", async () => {
+  verifies("US-06");
+  it("neither version shows a secret", async () => {
     const admin = await at().tenant("users-secret");
     const { apiKey } = (
       await admin.call("POST", "/authentication/v1/tenants/{t}/users/profile/api-key")
@@ -104,7 +108,8 @@ onEveryStore("users", (at) => {
     }
   });
 
-  it("US-05 US-07 T-22 another tenant's users and memberships do not appear", async () => {
+  verifies("US-05", "US-07", "T-22");
+  it("another tenant's users and memberships do not appear", async () => {
     const [one, other] = [await at().tenant("users-one"), await at().tenant("users-other")];
     const both = { store: at().store, clock: at().clock, newId: randomId };
     await createUser(
@@ -130,7 +135,8 @@ onEveryStore("users", (at) => {
     expect((await other.call("GET", V3)).body).toHaveLength(1);
   });
 
-  it("D-PERM-3 the lists need User Management : READ", async () => {
+  verifies("D-PERM-3");
+  it("the lists need User Management : READ", async () => {
     await at().tenant("users-perm");
     const agent = await at().person("users-perm", { roles: ["Agent"] });
     const analyst = await at().person("users-perm", { roles: ["Dispute Analyst"] });

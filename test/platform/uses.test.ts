@@ -16,6 +16,7 @@ import {
   WEBHOOKS,
 } from "../support/platform.ts";
 import { createScanner } from "../../src/platform/scan/scanner.ts";
+import { verifies } from "../support/verifies.ts";
 
 const usedAt = async (at: () => TestPlatform, userId: string): Promise<number[]> =>
   (
@@ -27,14 +28,16 @@ const usedAt = async (at: () => TestPlatform, userId: string): Promise<number[]>
   ).map((row) => row.used_at);
 
 onEveryStore("when a credential was last used", (at) => {
-  it("D-AUTH-2 is known at once and in the store within a second", async () => {
+  verifies("D-AUTH-2");
+  it("is known at once and in the store within a second", async () => {
     const admin = await at().tenant("uses-flushed");
     at().clock.advance(10 * MINUTE);
     await admin.call("GET", "/dispute/v1/tenants/{t}/disputes");
     await expect.poll(() => usedAt(at, admin.userId)).toEqual([at().clock()]);
   });
 
-  it("D-AUTH-2 is written at shutdown, in order, and never set back", async () => {
+  verifies("D-AUTH-2");
+  it("is written at shutdown, in order, and never set back", async () => {
     const admin = await at().tenant("uses-closed");
     const { id } = await at()
       .store.read.selectFrom("sessions")
@@ -51,7 +54,8 @@ onEveryStore("when a credential was last used", (at) => {
     expect(await usedAt(at, admin.userId)).toEqual([now + 2]);
   });
 
-  it("D-AUTH-2 is read again before a session or a key counts as idle", async () => {
+  verifies("D-AUTH-2");
+  it("is read again before a session or a key counts as idle", async () => {
     const admin = await at().tenant("uses-again");
     const { keyId, apiKey } = (
       await admin.call("POST", "/authentication/v1/tenants/{t}/users/profile/api-key")
@@ -86,7 +90,8 @@ onEveryStore("when a credential was last used", (at) => {
     await uses.close();
   });
 
-  it("D-AUTH-2 counts for every process on the store", async () => {
+  verifies("D-AUTH-2");
+  it("counts for every process on the store", async () => {
     const admin = await at().tenant("uses-shared");
     const second = createPlatform({
       store: at().store,

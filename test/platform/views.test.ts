@@ -3,6 +3,7 @@ import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createViews } from "../../src/platform/http/views.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { load, paymentRows, QUERY } from "../support/payment-rows.ts";
+import { verifies } from "../support/verifies.ts";
 
 const ROWS = 30;
 const READERS = 12;
@@ -22,7 +23,8 @@ onEveryStore("answers that are read slowly", (at) => {
     ({ apiKey } = await issueKey(needs, { tenantId: "slow", name: "slow" }));
   });
 
-  it("C-41 keep only their own tenant waiting, and each gets its turn", async () => {
+  verifies("C-41");
+  it("keep only their own tenant waiting, and each gets its turn", async () => {
     let begun = 0;
     const body = JSON.stringify({ source: "bpn", limit: 100_000 });
     const headers = { "X-API-Key": apiKey, "Content-Type": "application/json" };

@@ -12,6 +12,7 @@ import { type Hooked, hooked, LOCAL_HOOKS, runOf } from "../support/hooked.ts";
 import { type TestPlatform, startPlatform } from "../support/platform.ts";
 import { type Received, type Receiver, startReceiver, status } from "../support/receiver.ts";
 import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 const BLOCK_BYTES = 64;
 
@@ -68,7 +69,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     return createWorker(needs, [deliveries({ ...parts, store, clock })]);
   };
 
-  it("WH-07 WH-08 a completed run is told with its id, schedule and moment", async () => {
+  verifies("WH-07", "WH-08");
+  it("a completed run is told with its id, schedule and moment", async () => {
     await tenant.hook(url("/in?who=us"));
     const run = await tenant.finish("s-1");
     at.clock.advance(5 * SECOND);
@@ -90,7 +92,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     });
   });
 
-  it("WH-07 a failed one is told with what failed", async () => {
+  verifies("WH-07");
+  it("a failed one is told with what failed", async () => {
     await tenant.hook(url());
     const failure = { status: "failed", errorStage: "query", errorDetail: "no “rows”\n\u2028 🧾" };
     const run = await tenant.finish("s-1", failure);
@@ -98,7 +101,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect(receiver.received.map(bodyOf)).toMatchObject([{ event: "export.failed", payload: run }]);
   });
 
-  it("WH-09 C-31 the signature is the HMAC of the bytes under the secret", async () => {
+  verifies("WH-09", "C-31");
+  it("the signature is the HMAC of the bytes under the secret", async () => {
     const { secret } = await tenant.hook(url());
     await tenant.finish("s-1", { errorDetail: "Zoë \\u00e9 \u0007 </script> 🧾" });
     await work();
@@ -110,7 +114,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     );
   });
 
-  it("WH-06 goes to those that want it, of that tenant alone", async () => {
+  verifies("WH-06");
+  it("goes to those that want it, of that tenant alone", async () => {
     const all = await tenant.hook(url("/all"));
     const one = await tenant.hook(url("/one"));
     const other = await tenant.hook(url("/other"));
@@ -140,7 +145,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect([receiver.received, await left(), await jobs()]).toEqual([[], [], []]);
   });
 
-  it("WH-13 WH-17 D-WH-2 is repeated under the same id, signed anew, until it is delivered", async () => {
+  verifies("WH-13", "WH-17", "D-WH-2");
+  it("is repeated under the same id, signed anew, until it is delivered", async () => {
     const hook = await tenant.hook(url());
     receiver.answering((answer, { headers }) =>
       answer.writeHead(headers["x-webhook-attempt"] === "3" ? 200 : 503).end(),
@@ -180,7 +186,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect(await jobs()).toEqual([]);
   });
 
-  it("WH-12 C-33 five attempts, 30, 60, 120 and 300 seconds after the one before, and no sixth", async () => {
+  verifies("WH-12", "C-33");
+  it("five attempts, 30, 60, 120 and 300 seconds after the one before, and no sixth", async () => {
     const hook = await tenant.hook(url());
     receiver.answering(status(500));
     await tenant.finish("s-1");
@@ -209,7 +216,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect([await left(), await jobs()]).toEqual([[], []]);
   });
 
-  it("D-WH-9 the delay begins when the attempt has ended", async () => {
+  verifies("D-WH-9");
+  it("the delay begins when the attempt has ended", async () => {
     await tenant.hook(url());
     receiver.answering((answer) => {
       at.clock.advance(8 * SECOND);
@@ -225,7 +233,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect(attemptsOf()).toEqual([1, 2]);
   });
 
-  it("WH-13 D-WH-5 an address that became private is a failed attempt like any other", async () => {
+  verifies("WH-13", "D-WH-5");
+  it("an address that became private is a failed attempt like any other", async () => {
     const hook = await tenant.hook(url());
     await at.store.transaction((tx) =>
       tx
@@ -242,7 +251,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  it("WH-15 T-20 D-WH-7 goes on after the webhook is deleted, and is recorded", async () => {
+  verifies("WH-15", "T-20", "D-WH-7");
+  it("goes on after the webhook is deleted, and is recorded", async () => {
     const hook = await tenant.hook(url());
     receiver.answering(status(500));
     await tenant.finish("s-1");
@@ -270,7 +280,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     ]);
   });
 
-  it("WH-14 lists a hundred attempts, the newest first", async () => {
+  verifies("WH-14");
+  it("lists a hundred attempts, the newest first", async () => {
     const hook = await tenant.hook(url());
     for (let run = 0; run < 103; run += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one writer
@@ -288,7 +299,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect(moments).toEqual(moments.toSorted().toReversed());
   });
 
-  it("C-16 another process goes on where one has stopped, at the moment that was planned", async () => {
+  verifies("C-16");
+  it("another process goes on where one has stopped, at the moment that was planned", async () => {
     await tenant.hook(url());
     receiver.answering(status(500));
     await tenant.finish("s-1");

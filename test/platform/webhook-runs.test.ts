@@ -6,6 +6,7 @@ import { LOCAL_HOOKS } from "../support/hooked.ts";
 import { type Caller, RETENTION, startPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver, status } from "../support/receiver.ts";
 import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
   let at: TestPlatform;
@@ -37,7 +38,8 @@ describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
   const told = () =>
     receiver.received.map(({ path, body }) => ({ path, ...JSON.parse(body.toString("utf8")) }));
 
-  it("WH-16 the run that is announced is the one that is fetched, and told as its status tells it", async () => {
+  verifies("WH-16");
+  it("the run that is announced is the one that is fetched, and told as its status tells it", async () => {
     const scheduleId = await schedule();
     await hook("/in");
     await work();
@@ -53,7 +55,8 @@ describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
     expect(told().map(({ payload }) => payload.runId)).toHaveLength(2);
   });
 
-  it("WH-05 WH-06 a webhook hears of its own schedule, or of every one", async () => {
+  verifies("WH-05", "WH-06");
+  it("a webhook hears of its own schedule, or of every one", async () => {
     const [first, second] = [await schedule(), await schedule()];
     await hook("/first", { scheduleId: first });
     await hook("/all");
@@ -71,7 +74,8 @@ describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
     ]);
   });
 
-  it("D-WH-1 a deleted schedule, or another tenant's, takes no webhook", async () => {
+  verifies("D-WH-1");
+  it("a deleted schedule, or another tenant's, takes no webhook", async () => {
     const own = await schedule();
     const stranger = await exportingTenant(at, `stranger-${tenants}`, 1);
     const body = { callbackUrl: `http://127.0.0.1:${receiver.port}/`, scheduleId: own };

@@ -5,6 +5,7 @@ import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { CALLBACK, WEBHOOKS_PATH } from "../support/export-records.ts";
 import { type Caller, onEveryStore, startPlatform, WEBHOOKS } from "../support/platform.ts";
 import { dump } from "../fault/dump.ts";
+import { verifies } from "../support/verifies.ts";
 
 const MANAGER = ["export:read", "export:manage"];
 
@@ -48,7 +49,8 @@ onEveryStore("webhooks", (at) => {
   });
   const tenantId = () => `hooks-${tenants}`;
 
-  it("WH-01 WH-05 shows the secret once, in the answer that creates it", async () => {
+  verifies("WH-01", "WH-05");
+  it("shows the secret once, in the answer that creates it", async () => {
     const call = await manager();
     const made = await create(call, { callbackUrl: CALLBACK });
     expect(made.status, made.text).toBe(201);
@@ -72,7 +74,8 @@ onEveryStore("webhooks", (at) => {
     expect(others.map(({ text }) => text).join("")).not.toContain(secret);
   });
 
-  it("C-32 the secret is nowhere in the store as it is", async () => {
+  verifies("C-32");
+  it("the secret is nowhere in the store as it is", async () => {
     const call = await manager();
     const { secret } = (await create(call, { callbackUrl: CALLBACK })).body;
     const tables = ["webhooks", "webhook_deliveries", "audit_logs", "idempotency_keys"];
@@ -92,7 +95,8 @@ onEveryStore("webhooks", (at) => {
     expect((await call("GET", WEBHOOKS_PATH)).body.data).toHaveLength(1);
   });
 
-  it("WH-02 EX-05 needs a URL, and takes nothing that it does not know", async () => {
+  verifies("WH-02", "EX-05");
+  it("needs a URL, and takes nothing that it does not know", async () => {
     const call = await manager();
     const bodies = [
       {},
@@ -118,12 +122,14 @@ onEveryStore("webhooks", (at) => {
     expect((await call("GET", WEBHOOKS_PATH)).body).toEqual({ data: [] });
   });
 
-  it.each(IMPROPER)("WH-04 C-27 refuses %j", async (callbackUrl) => {
+  verifies("WH-04", "C-27");
+  it.each(IMPROPER)("refuses %j", async (callbackUrl) => {
     const refused = await create(shared, { callbackUrl });
     expect([refused.status, refused.body.error.code]).toEqual([400, "BAD_REQUEST"]);
     expect(refused.body.error.message).toMatch(/^callbackUrl /);
   });
 
+  verifies("WH-03", "C-22", "C-23");
   it.each([
     "https://127.0.0.1/",
     "https://10.1.2.3:8443/",
@@ -142,7 +148,7 @@ onEveryStore("webhooks", (at) => {
     "https://localhost.:8443/",
     "https://a.localhost/",
     "https://metadata.google.internal/",
-  ])("WH-03 C-22 C-23 refuses %s", async (callbackUrl) => {
+  ])("refuses %s", async (callbackUrl) => {
     const refused = await create(shared, { callbackUrl });
     expect(refused.status, refused.text).toBe(400);
     expect(refused.body.error.message).toContain("private");
@@ -164,7 +170,8 @@ onEveryStore("webhooks", (at) => {
     expect(made.body.callbackUrl).toBe("https://hooks.example/a?b");
   });
 
-  it("D-WH-1 a schedule that the tenant does not have is refused; none means all", async () => {
+  verifies("D-WH-1");
+  it("a schedule that the tenant does not have is refused; none means all", async () => {
     const call = await manager();
     const refused = await create(call, { callbackUrl: CALLBACK, scheduleId: "no-such" });
     expect([refused.status, refused.body.error.code]).toEqual([400, "BAD_REQUEST"]);
@@ -173,7 +180,8 @@ onEveryStore("webhooks", (at) => {
     expect([made.status, "scheduleId" in made.body]).toEqual([201, false]);
   });
 
-  it("D-WH-1 a tenant may have twenty", async () => {
+  verifies("D-WH-1");
+  it("a tenant may have twenty", async () => {
     const call = await manager();
     const all = await Promise.all(
       Array.from({ length: 22 }, () => create(call, { callbackUrl: CALLBACK })),
@@ -188,7 +196,8 @@ onEveryStore("webhooks", (at) => {
     expect((await create(call, { callbackUrl: CALLBACK })).status).toBe(201);
   });
 
-  it("WH-14 WH-15 a webhook that is not there has no deliveries and cannot be deleted", async () => {
+  verifies("WH-14", "WH-15");
+  it("a webhook that is not there has no deliveries and cannot be deleted", async () => {
     const other = await manager();
     const { id } = (await create(other, { callbackUrl: CALLBACK })).body;
     const call = await manager();
@@ -217,7 +226,8 @@ onEveryStore("webhooks", (at) => {
     expect((await writer("GET", WEBHOOKS_PATH)).status).toBe(403);
   });
 
-  it("AU-02 AU-14 the audit log names each act and its webhook, and no secret", async () => {
+  verifies("AU-02", "AU-14");
+  it("the audit log names each act and its webhook, and no secret", async () => {
     const call = await manager();
     const made = (await create(call, { callbackUrl: CALLBACK })).body;
     await call("GET", WEBHOOKS_PATH);
@@ -262,12 +272,14 @@ describe("addresses of callbacks", () => {
     return [status, body.error?.message];
   };
 
-  it("WH-03 C-25 a name with any private address is refused", async () => {
+  verifies("WH-03", "C-25");
+  it("a name with any private address is refused", async () => {
     const [status, message] = await registering({ addresses: ["93.184.215.14", "192.168.0.1"] });
     expect([status, message]).toEqual([400, expect.stringContaining("private")]);
   });
 
-  it("WH-03 a name that cannot be resolved is refused", async () => {
+  verifies("WH-03");
+  it("a name that cannot be resolved is refused", async () => {
     const [status, message] = await registering({ addresses: new Error("ENOTFOUND") });
     expect([status, message]).toEqual([400, expect.stringContaining("resolved")]);
   });

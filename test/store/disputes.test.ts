@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { countDisputes } from "../../src/platform/store/disputes.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Step = { act: "create" | "update" | "delete"; which: number; status: 0 | 1 | 2 };
 
@@ -34,7 +35,8 @@ onEveryStore("counted disputes", (at) => {
     }
   };
 
-  it("C-86 totals kept by the store are those of the rows, whatever happened", async () => {
+  verifies("C-86");
+  it("totals kept by the store are those of the rows, whatever happened", async () => {
     const { read } = at().store;
     await fc.assert(
       fc.asyncProperty(Steps, async (steps) => {

@@ -5,6 +5,7 @@ import { lastSeq, streamPayments } from "../../src/platform/store/payments.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { kept } from "../support/payment-model.ts";
 import { load, paymentRow, paymentRows } from "../support/payment-rows.ts";
+import { verifies } from "../support/verifies.ts";
 
 const TENANT = "stream";
 const COUNT = 11_000;
@@ -19,7 +20,8 @@ onEveryStore("streams of payment rows", (at) => {
     await load(at(), TENANT, "bpn", rows);
   });
 
-  it("C-12 SC-10 gives every row that a filter keeps as it was at one instant, whatever comes later", async () => {
+  verifies("C-12", "SC-10");
+  it("gives every row that a filter keeps as it was at one instant, whatever comes later", async () => {
     const filters = { paymentMethod: { eq: "wire" } };
     const snapshot = await at().store.snapshot();
     const upTo = await lastSeq(snapshot.db, TENANT, "bpn");

@@ -9,6 +9,7 @@ import type { Store } from "../../src/platform/store/port.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { finished, startChild } from "../support/child.ts";
 import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 for (const dialect of dialects) {
   describe(`the store (${dialect.name})`, () => {
@@ -165,7 +166,8 @@ describe("the SQLite file", () => {
   const path = join(folder, "platform.db");
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("C-07 is opened by several processes at once for the first time, and none of their writes is lost", async () => {
+  verifies("C-07");
+  it("is opened by several processes at once for the first time, and none of their writes is lost", async () => {
     const script = new URL("open-child.ts", import.meta.url);
     await Promise.all(Array.from({ length: 4 }, () => finished(startChild(script, [path, "100"]))));
     const store = await openSqlite(path);

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { Log } from "../../src/kit/log.ts";
 import { createApp } from "../../src/platform/app.ts";
 import type { Services } from "../../src/platform/handlers.ts";
+import { verifies } from "../support/verifies.ts";
 
 const broken = async (): Promise<never> => {
   throw new Error("the disk is gone");
@@ -23,7 +24,8 @@ const failingApp = () => {
   return { app, logged };
 };
 
-it("C-78 a fault in a transfer is answered with the id under which it was logged", async () => {
+verifies("C-78");
+it("a fault in a transfer is answered with the id under which it was logged", async () => {
   const { app, logged } = failingApp();
   const answer = await app.request("/downloads/some?expires=1&sig=2");
   const body = (await answer.json()) as { code: string; requestId: string };

@@ -9,6 +9,7 @@ import { type Keychain, KeychainError, keychainIn, noKeychain } from "../../src/
 import { credentialsOf, type Profile, sealedProfiles } from "../../src/broker/profiles.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { finished, startChild } from "../support/child.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CHILD = new URL("./profiles-child.ts", import.meta.url);
 const SCRIPT = fileURLToPath(new URL("../../src/bin/keychain.ts", import.meta.url));
@@ -75,7 +76,8 @@ describe("the stamp of a profile", () => {
 });
 
 describe("a profile without a keychain", () => {
-  it("C-38 is kept sealed in a file of the owner's alone, and it is told why", async () => {
+  verifies("C-38");
+  it("is kept sealed in a file of the owner's alone, and it is told why", async () => {
     const kept = await profilesWith(none).write(profile());
     const path = join(folder, "work.sealed");
     expect(kept).toEqual({ in: "sealed_file", path, why: "nobody has made one" });
@@ -121,7 +123,8 @@ describe("a profile without a keychain", () => {
     expect(await refusalOf(profilesWith(none).read("work"))).toContain("log in again");
   });
 
-  it("C-38 is whole whatever several processes write and read at once", async () => {
+  verifies("C-38");
+  it("is whole whatever several processes write and read at once", async () => {
     const children = ["ann", "ben", "cid"].map((who) => startChild(CHILD, [folder, who, "40"]));
     expect(await Promise.all(children.map(finished))).toEqual(["whole", "whole", "whole"]);
     expect(await readdir(folder)).toEqual(["shared.sealed"]);

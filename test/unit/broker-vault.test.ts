@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { fileVault } from "../../src/broker/vault.ts";
 import { createOnce } from "../../src/kit/once.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CANARY = "rcvg_canary-value";
 const masterKey = async () => Buffer.alloc(32, 7);
@@ -19,7 +20,8 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const files = async () => readdir(join(folder, "secrets"));
 
-it("D-MCP-4 keeps a secret, lists it without showing it, shows it, removes it", async () => {
+verifies("D-MCP-4");
+it("keeps a secret, lists it without showing it, shows it, removes it", async () => {
   const name = await vault().put(entry);
   expect(name).toBe("api-key-0b1c");
   const [listed] = await vault().list();
@@ -32,14 +34,16 @@ it("D-MCP-4 keeps a secret, lists it without showing it, shows it, removes it", 
   expect(await files()).toEqual([]);
 });
 
-it("D-MCP-4 keeps the secret of a webhook under a name that says so", async () => {
+verifies("D-MCP-4");
+it("keeps the secret of a webhook under a name that says so", async () => {
   const name = await vault().put({ ...entry, kind: "webhook-secret" });
   expect(name).toBe("webhook-secret-0b1c");
   expect(await vault().list()).toMatchObject([{ name, kind: "webhook-secret", keyId: "0b1c" }]);
   expect(await vault().show(name)).toBe(CANARY);
 });
 
-it("C-38 leaves nothing readable on disk, and nothing readable by others", async () => {
+verifies("C-38");
+it("leaves nothing readable on disk, and nothing readable by others", async () => {
   await vault().put(entry);
   const [file = ""] = await files();
   const path = join(folder, "secrets", file);
@@ -61,15 +65,17 @@ it("is of no use with another master key, altered, or under another name", async
   expect(await vault().show(name)).toBeUndefined();
 });
 
+verifies("C-51");
 it.each(["../secret.key", "a/b", "", ".", "..", "x\0y", "A".repeat(300)])(
-  "C-51 takes %j for no name",
+  "takes %j for no name",
   async (name) => {
     expect(await vault().show(name)).toBeUndefined();
     expect(await vault().remove(name)).toBe(false);
   },
 );
 
-it("C-51 makes a safe name of whatever id the platform gives, and loses no secret to another", async () => {
+verifies("C-51");
+it("makes a safe name of whatever id the platform gives, and loses no secret to another", async () => {
   const evil = await vault().put({ ...entry, keyId: "../../evil", value: "one" });
   const again = await vault().put({ ...entry, keyId: "../../evil", value: "two" });
   expect(evil).toMatch(/^api-key-[0-9a-f]{32}$/);

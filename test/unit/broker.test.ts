@@ -9,6 +9,7 @@ import { contract } from "../../src/contract/index.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { json, problem, type Seen, wildServer, type WildServer } from "../support/wild-server.ts";
+import { verifies } from "../support/verifies.ts";
 
 const MINUTE = 60_000;
 const PASSWORD = "canary-password";
@@ -152,28 +153,32 @@ afterEach(async () => {
 });
 
 describe("whose credential goes with a call", () => {
-  it("KEY-04 prefers the API key and opens no session", async () => {
+  verifies("KEY-04");
+  it("prefers the API key and opens no session", async () => {
     await list(brokerWith(both));
     expect(server.seen[0]?.headers["x-platform-api-key"]).toBe(API_KEY);
     expect(server.seen[0]?.headers["x-platform-auth"]).toBeUndefined();
     expect(logins).toBe(0);
   });
 
-  it("AUTH-05 opens a session where there is no API key, once for many calls", async () => {
+  verifies("AUTH-05");
+  it("opens a session where there is no API key, once for many calls", async () => {
     const broker = brokerWith(login);
     await Promise.all(Array.from({ length: 20 }, () => list(broker)));
     expect(logins).toBe(1);
     expect(server.seen.at(-1)?.headers["x-platform-auth"]).toBe("canary-token-1");
   });
 
-  it("CONV-11 sends the export service its own key and no other", async () => {
+  verifies("CONV-11");
+  it("sends the export service its own key and no other", async () => {
     await brokerWith(both).call(contract.audit_logs.list, {}, options);
     const { headers } = server.seen[0] ?? {};
     expect(headers?.["x-api-key"]).toBe(EXT_KEY);
     expect(headers?.["x-platform-api-key"]).toBeUndefined();
   });
 
-  it("D-MCP-7 puts in the tenant, whatever the arguments say", async () => {
+  verifies("D-MCP-7");
+  it("puts in the tenant, whatever the arguments say", async () => {
     const broker = brokerWith(both);
     await broker.call(contract.departments.list, { tenantId: "other" }, options);
     expect(server.seen[0]?.url).toContain("/tenants/t/");
@@ -181,7 +186,8 @@ describe("whose credential goes with a call", () => {
     expect(server.seen[1]?.url).not.toContain("tenant");
   });
 
-  it("KEY-03 makes an API key with a session even where it has a key", async () => {
+  verifies("KEY-03");
+  it("makes an API key with a session even where it has a key", async () => {
     const reply = await brokerWith(both).call(contract.api_keys.create, {}, options);
     expect(reply.status).toBe(201);
     expect(server.seen.at(-1)?.headers["x-platform-auth"]).toBe("canary-token-1");
@@ -233,8 +239,9 @@ describe("whose credential goes with a call", () => {
 });
 
 describe("the session", () => {
+  verifies("AUTH-07");
   it.each(["token_expired", "unauthenticated"])(
-    "AUTH-07 is renewed once when the platform says %s, and the call repeated",
+    "is renewed once when the platform says %s, and the call repeated",
     async (code) => {
       refusal = code;
       const broker = brokerWith(login);
@@ -255,7 +262,8 @@ describe("the session", () => {
     expect(logins).toBe(2);
   });
 
-  it("AUTH-10 is kept alive by verify-session before the idle clock runs out", async () => {
+  verifies("AUTH-10");
+  it("is kept alive by verify-session before the idle clock runs out", async () => {
     const broker = brokerWith(login);
     await list(broker);
     await pass(50 * MINUTE);
@@ -300,7 +308,8 @@ describe("the session", () => {
     expect(logins).toBe(1);
   });
 
-  it("D-AUTH-1 is not asked for again at once after a refusal, lest the person be locked out", async () => {
+  verifies("D-AUTH-1");
+  it("is not asked for again at once after a refusal, lest the person be locked out", async () => {
     const broker = brokerWith({ ...login, password: new Secret("canary-wrong") });
     for (let step = 0; step < 5; step++) {
       await expect(list(broker)).rejects.toMatchObject({ code: "invalid_credentials" });
@@ -311,7 +320,8 @@ describe("the session", () => {
     expect(logins).toBe(2);
   });
 
-  it("D-MCP-4 shows no token when it is opened, and closes the one before it", async () => {
+  verifies("D-MCP-4");
+  it("shows no token when it is opened, and closes the one before it", async () => {
     const broker = brokerWith(login);
     const first = await broker.login(options);
     expect(first.output).toMatchObject({ status: "LOGIN_SUCCESS", email: "Ann@Example.com" });
@@ -320,7 +330,8 @@ describe("the session", () => {
     await expect.poll(() => [...live]).toEqual(["canary-token-2"]);
   });
 
-  it("AUTH-09 answers verify and logout without the token", async () => {
+  verifies("AUTH-09");
+  it("answers verify and logout without the token", async () => {
     const broker = brokerWith(login);
     const verified = await broker.verify(options);
     expect(verified.output).toEqual({ verified: true, status: "ACCESSTOKEN_VERIFIED" });
@@ -336,7 +347,8 @@ describe("the session", () => {
     expect((await broker.logout(options)).output).toEqual({ status: "LOGOUT_SUCCESS" });
   });
 
-  it("AUTH-12 is closed at the end, and only if it was opened", async () => {
+  verifies("AUTH-12");
+  it("is closed at the end, and only if it was opened", async () => {
     const broker = brokerWith(login);
     await broker.close();
     expect(server.seen).toHaveLength(0);

@@ -11,6 +11,7 @@ import {
 } from "../support/fake-platform.ts";
 import { certificateFor } from "../support/receiver.ts";
 import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
+import { verifies } from "../support/verifies.ts";
 
 const OPERATIONS = {
   read: contract.dispute_notes.get,
@@ -59,7 +60,8 @@ const listening = async (connected: (socket: Socket) => void): Promise<number> =
 };
 
 describe("a connection that does not come about", () => {
-  it.each(KINDS)("C-34 has the platform's certificate checked (%s)", async (kind) => {
+  verifies("C-34");
+  it.each(KINDS)("has the platform's certificate checked (%s)", async (kind) => {
     const fake = await fakeOf(await certificateFor("platform.example"));
     const client = clientOf(fake.url);
     const problem = await problemOf(call(client, kind));
@@ -130,7 +132,8 @@ describe("one deadline", () => {
   });
 });
 
-describe("C-87 a call that nobody wants any longer", () => {
+verifies("C-87");
+describe("a call that nobody wants any longer", () => {
   it.each(KINDS)("is not even begun where that is known before (%s)", async (kind) => {
     const fake = await fakeOf();
     const client = clientOf(fake.url);

@@ -7,6 +7,7 @@ import { Problem } from "../../src/contract/errors.ts";
 import { contract } from "../../src/contract/index.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { json, wildServer, type WildServer } from "../support/wild-server.ts";
+import { verifies } from "../support/verifies.ts";
 
 const readFile = contract.document_attachments.get;
 const args = { document_number: "INV/1", id: "a-1" };
@@ -45,7 +46,8 @@ afterEach(async () => {
 });
 
 describe("a file from the platform", () => {
-  it("ID-18 comes byte for byte, with what its headers say", async () => {
+  verifies("ID-18");
+  it("comes byte for byte, with what its headers say", async () => {
     sends(named('attachment; filename="INV 1.pdf"'));
     const { output, bytes } = await call();
     expect(output).toEqual({ fileName: "INV 1.pdf", mimeType: "application/pdf", fileSize: 10 });
@@ -118,7 +120,8 @@ describe("a file from the platform", () => {
     expect(refusal).toMatchObject({ code: "unavailable" });
   });
 
-  it("D-ERR-7 a refusal is read as ever", async () => {
+  verifies("D-ERR-7");
+  it("a refusal is read as ever", async () => {
     server.behave((_request, response) => {
       json(response, 404, { error: "attachment_not_found", message: "There is no such file." });
     });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { contract } from "../../src/contract/index.ts";
 import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
 import { json, problem, type Seen, wildServer, type WildServer } from "../support/wild-server.ts";
+import { verifies } from "../support/verifies.ts";
 
 const NOTE = {
   disputeNoteId: "n",
@@ -44,7 +45,8 @@ afterEach(async () => {
   await server.close();
 });
 
-describe("D-MCP-3 a creating POST", () => {
+verifies("D-MCP-3");
+describe("a creating POST", () => {
   it("is made again with its key where the service's health says that it honours keys", async () => {
     failures = 2;
     expect(await create()).toMatchObject({ status: 201, output: NOTE });

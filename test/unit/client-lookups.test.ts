@@ -12,6 +12,7 @@ import {
   wildServer,
   type WildServer,
 } from "../support/wild-server.ts";
+import { verifies } from "../support/verifies.ts";
 
 const dispute = (disputeId: string, more: Partial<Dispute> = {}): Dispute => ({
   ...sample(1),
@@ -77,7 +78,8 @@ afterEach(async () => {
   await server.close();
 });
 
-describe("T-01 a lookup", () => {
+verifies("T-01");
+describe("a lookup", () => {
   it("is a GET with its body, as documented, where that works", async () => {
     expect((await lookUp()).output).toEqual([EVERY[0]]);
     expect((await lookUp(byDocuments, list_by_document_numbers)).output).toEqual(EVERY.slice(1));

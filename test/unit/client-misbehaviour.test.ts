@@ -11,6 +11,7 @@ import {
 } from "../support/fake-platform.ts";
 import { HOSTILE, type Misbehaviour, misbehaviours } from "../support/misbehaviours.ts";
 import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
+import { verifies } from "../support/verifies.ts";
 
 const OPERATIONS = {
   read: contract.dispute_notes.get,
@@ -44,7 +45,8 @@ afterAll(async () => {
 describe.each(misbehaviours.map((one) => [one.what, one] as const))(
   "a platform that %s",
   (_what, { behave, code, says, tries, wait, uncertain, hangs }: Misbehaviour) => {
-    it("C-78 is told of in each call, tried no more often than is safe, and the next call is right", async () => {
+    verifies("C-78");
+    it("is told of in each call, tried no more often than is safe, and the next call is right", async () => {
       const client = remoteClient(fake.url, hangs === true ? { requestMs: 300 } : {});
       fake.misbehave(behave);
       for (const kind of KINDS) {

@@ -5,6 +5,7 @@ import { Problem } from "../../src/contract/errors.ts";
 import { argumentShape, type Operation } from "../../src/contract/operation.ts";
 import { remoteClient, type RemoteClient } from "../support/remote-client.ts";
 import { wildServer, type WildServer } from "../support/wild-server.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Answer = { status: number; headers: [string, string][]; body: Uint8Array };
 
@@ -118,7 +119,8 @@ const checkProblem = (problem: Problem): void => {
   expect(requestId).toMatch(/^[\w-]{1,128}$/);
 };
 
-describe("C-47 whatever a platform answers", () => {
+verifies("C-47");
+describe("whatever a platform answers", () => {
   it("a call gives an output that fits its schema, or a Problem in clean and bounded words", async () => {
     const seen = { outputs: 0, problems: 0 };
     await fc.assert(

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createTransfers, type TransferNeeds } from "../../src/client/transfers.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { networksOf } from "../../src/kit/network.ts";
+import { verifies } from "../support/verifies.ts";
 
 const closing: { close(): unknown }[] = [];
 afterEach(() => {
@@ -111,7 +112,8 @@ describe("files to and from signed URLs", () => {
     expect(problem.message).not.toContain(url);
   });
 
-  it.each([301, 302, 303, 307, 308])("C-26 follow no redirect of status %i", async (status) => {
+  verifies("C-26");
+  it.each([301, 302, 303, 307, 308])("follow no redirect of status %i", async (status) => {
     const elsewhere = await listening(() => ({ status: 200 }));
     const headers = { Location: `${elsewhere.url}/stolen` };
     const { url, seen } = await listening(() => ({ status, headers }));
@@ -166,6 +168,7 @@ describe("where signed URLs may lead", () => {
   const foreign = (resolve: TransferNeeds["resolve"]) => transfers({ isOwn: () => false, resolve });
   const nobody: TransferNeeds["resolve"] = () => Promise.reject(new Error("not looked up"));
 
+  verifies("C-22", "C-23");
   it.each([
     "https://127.0.0.1/u",
     "https://127.1/u",
@@ -178,29 +181,31 @@ describe("where signed URLs may lead", () => {
     "https://169.254.169.254/latest/meta-data",
     "https://[fd00:ec2::254]/u",
     "https://192.168.0.1:8443/u",
-  ])("C-22 C-23 never to %s, unless it is the platform's own", async (url) => {
+  ])("never to %s, unless it is the platform's own", async (url) => {
     const { put, get } = foreign(nobody);
     expect((await failure(put(url, file("x")))).message).toContain("not public");
     const got = get(url, { maxBytes: 1, part: true });
     expect((await failure(got)).message).toContain("not public");
   });
 
+  verifies("C-24", "C-25");
   it.each([
     ["a private address", ["10.0.0.1"]],
     ["this machine", ["127.0.0.1"]],
     ["a public and a private address", ["93.184.216.34", "192.168.1.1"]],
     ["nothing", []],
-  ])("C-24 C-25 never to a name that means %s", async (_what, addresses) => {
+  ])("never to a name that means %s", async (_what, addresses) => {
     const { put } = foreign(async () => addresses);
     const problem = await failure(put("https://files.example/u", file("x")));
     expect(problem.message).toContain("not public");
   });
 
+  verifies("C-23");
   it.each([
     "https://localhost/u",
     "https://files.localhost./u",
     "https://metadata.google.internal/u",
-  ])("C-23 never to %s, whatever it resolves to", async (url) => {
+  ])("never to %s, whatever it resolves to", async (url) => {
     const { put } = foreign(async () => ["93.184.216.34"]);
     expect((await failure(put(url, file("x")))).message).toContain("not public");
   });
@@ -216,7 +221,8 @@ describe("where signed URLs may lead", () => {
     expect((await failure(put(url, file("x")))).message).toContain(word);
   });
 
-  it("C-24 to the very address that was checked, whatever the name means a moment later", async () => {
+  verifies("C-24");
+  it("to the very address that was checked, whatever the name means a moment later", async () => {
     const hellos: Buffer[] = [];
     const server = createTcpServer((socket) => {
       socket.on("error", () => {});

@@ -9,6 +9,7 @@ import { argumentShape, type Operation } from "../../src/contract/operation.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import type { Wait } from "../../src/kit/wait.ts";
 import { json, problem, wildServer, type WildServer } from "../support/wild-server.ts";
+import { verifies } from "../support/verifies.ts";
 
 const CANARY = "canary-9f1c-never-shown";
 const key = { "x-platform-api-key": CANARY };
@@ -83,7 +84,8 @@ afterEach(async () => {
 });
 
 describe("what a call sends", () => {
-  it("ID-20 encodes path parameters with slash, space, percent and unicode", async () => {
+  verifies("ID-20");
+  it("encodes path parameters with slash, space, percent and unicode", async () => {
     server.behave((_request, response) => {
       json(response, 200, []);
     });
@@ -99,8 +101,9 @@ describe("what a call sends", () => {
     expect(decodeURIComponent(path.split("/")[6] ?? "")).toBe(accountNumber);
   });
 
+  verifies("C-67");
   it.each([".", "..", ""])(
-    "C-67 refuses %j as a path parameter: it would name another resource",
+    "refuses %j as a path parameter: it would name another resource",
     async (disputeId) => {
       const error = await refusal(disputes.get, { tenantId: "t", disputeId });
       expect(error.code).toBe("invalid_parameter");
@@ -114,7 +117,8 @@ describe("what a call sends", () => {
     expect(error.code).toBe("invalid_parameter");
   });
 
-  it("DR-12 repeats a query parameter for each value of an array", async () => {
+  verifies("DR-12");
+  it("repeats a query parameter for each value of an array", async () => {
     server.behave((_request, response) => {
       json(response, 200, []);
     });
@@ -128,7 +132,8 @@ describe("what a call sends", () => {
     expect(server.seen[0]?.headers["content-type"]).toBeUndefined();
   });
 
-  it("CONV-03 sends the body's fields as JSON, null kept and undefined left out", async () => {
+  verifies("CONV-03");
+  it("sends the body's fields as JSON, null kept and undefined left out", async () => {
     server.behave((_request, response) => {
       json(response, 401, {});
     });
@@ -145,7 +150,8 @@ describe("what a call sends", () => {
     expect(server.seen[0]?.headers["accept"]).toBe("application/json");
   });
 
-  it("T-01 sends a GET with its body where the transport can", async () => {
+  verifies("T-01");
+  it("sends a GET with its body where the transport can", async () => {
     server.behave((_request, response) => {
       json(response, 200, []);
     });
@@ -153,7 +159,8 @@ describe("what a call sends", () => {
     expect(server.seen[0]).toMatchObject({ method: "GET", body: '{"disputeIds":["a"]}' });
   });
 
-  it("T-01 takes the POST twin where it cannot", async () => {
+  verifies("T-01");
+  it("takes the POST twin where it cannot", async () => {
     const sent: string[] = [];
     const inside = createClient({
       transport: inProcessTransport({
@@ -170,7 +177,8 @@ describe("what a call sends", () => {
     expect(sent).toEqual(["POST", '{"disputeIds":["a"]}']);
   });
 
-  it("C-82 names the tool and the MCP client, with the configured word", async () => {
+  verifies("C-82");
+  it("names the tool and the MCP client, with the configured word", async () => {
     await client.call(readNote, noteArgs, key, options);
     expect(server.seen[0]?.headers).toMatchObject({
       "x-platform-mcp-tool": "a_tool",
@@ -255,7 +263,8 @@ describe("what a call gives", () => {
     });
   });
 
-  it("D-GEN-4 reads a DELETE's empty answer as null", async () => {
+  verifies("D-GEN-4");
+  it("reads a DELETE's empty answer as null", async () => {
     server.behave((_request, response) => response.writeHead(204).end());
     const reply = await client.call(
       departments.delete,
@@ -278,7 +287,8 @@ describe("what a call gives", () => {
     ["a text 503", 503, "text/plain", CANARY],
     ["a redirect", 302, "text/html", CANARY],
   ];
-  it.each(WRONG)("D-ERR-8 repeats nothing of %s", async (_what, status, type, body) => {
+  verifies("D-ERR-8");
+  it.each(WRONG)("repeats nothing of %s", async (_what, status, type, body) => {
     server.behave((_request, response) => {
       response.writeHead(status, { "content-type": type, location: `${server.url}/${CANARY}` });
       response.end(body);
@@ -336,7 +346,8 @@ describe("what a call gives", () => {
     expect((await refusal(readNote, noteArgs, inside)).message).toMatch(/in time/);
   });
 
-  it("C-87 ends the exchange when the caller cancels", async () => {
+  verifies("C-87");
+  it("ends the exchange when the caller cancels", async () => {
     const stop = new AbortController();
     let closed = false;
     server.behave((_request, response) => {
@@ -356,7 +367,8 @@ describe("what a call gives", () => {
 });
 
 describe("refusals of the platform", () => {
-  it("D-ERR-1 reads a problem with its code, fields, request id and Retry-After", async () => {
+  verifies("D-ERR-1");
+  it("reads a problem with its code, fields, request id and Retry-After", async () => {
     server.behave((_request, response) => {
       problem(
         response,
@@ -380,7 +392,8 @@ describe("refusals of the platform", () => {
     });
   });
 
-  it("D-MCP-8 names the permission that is missing", async () => {
+  verifies("D-MCP-8");
+  it("names the permission that is missing", async () => {
     server.behave((_request, response) => {
       problem(response, 403, { code: "forbidden_permission", detail: "No." });
     });
@@ -403,7 +416,8 @@ describe("refusals of the platform", () => {
     [502, "unavailable"],
     [503, "unavailable"],
   ];
-  it.each(UNKNOWN)("D-ERR-2 takes a %i with an unknown code for %s", async (status, code) => {
+  verifies("D-ERR-2");
+  it.each(UNKNOWN)("takes a %i with an unknown code for %s", async (status, code) => {
     server.behave((_request, response) => {
       problem(response, status, { code: "novel_code", detail: "Words." }, { "retry-after": "99" });
     });
@@ -429,7 +443,8 @@ describe("refusals of the platform", () => {
     [503, "UNAVAILABLE", "unavailable"],
     [404, "SOMETHING_NEW", "not_found"],
   ];
-  it.each(EXPORT)("D-ERR-5 reads the export dialect: %i %s is %s", async (status, word, code) => {
+  verifies("D-ERR-5");
+  it.each(EXPORT)("reads the export dialect: %i %s is %s", async (status, word, code) => {
     server.behave((_request, response) => {
       const body = { error: { code: word, message: "Words.", requestId: "r-2" } };
       json(response, status, body, { "retry-after": "99" });
@@ -477,7 +492,8 @@ describe("trying again", () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  it("C-56 tells of a longer wait and leaves it to the caller", async () => {
+  verifies("C-56");
+  it("tells of a longer wait and leaves it to the caller", async () => {
     flaky(1, 429, { "retry-after": "6" });
     expect((await refusal()).details.retryAfterSeconds).toBe(6);
     expect(waits).toEqual([]);
@@ -491,7 +507,8 @@ describe("trying again", () => {
     expect((await refusal()).details.retryAfterSeconds).toBe(60);
   });
 
-  it("D-MCP-3 never repeats a POST or a DELETE", async () => {
+  verifies("D-MCP-3");
+  it("never repeats a POST or a DELETE", async () => {
     flaky(9, 503, {});
     const create = { tenantId: "t", disputeId: "d", content: "c" };
     await refusal(contract.dispute_notes.create, create);

@@ -6,6 +6,7 @@ import { createScanner } from "../../src/platform/scan/scanner.ts";
 import { ConfigError, readConfig, settings } from "../../src/bin/config.ts";
 import { masterKeyOf } from "../../src/bin/folder.ts";
 import { Secret } from "../../src/kit/secret.ts";
+import { verifies } from "../support/verifies.ts";
 
 const FILES: Record<string, string> = {
   "/key": "rcvg_from-a-file\n",
@@ -167,7 +168,8 @@ describe("the settings", () => {
     },
   );
 
-  it("D-WH-8 read the four delays of webhooks, and networks that they may call", () => {
+  verifies("D-WH-8");
+  it("read the four delays of webhooks, and networks that they may call", () => {
     expect(read({}).webhooks).toEqual({ delaysMs: [30e3, 60e3, 120e3, 300e3], allow: [] });
     const given = {
       RECEIVABLES_WEBHOOK_DELAYS_SECONDS: "0, 1,2,86400",
@@ -202,7 +204,8 @@ describe("the settings", () => {
     },
   );
 
-  it("C-81 read a secret from a file and show it nowhere", () => {
+  verifies("C-81");
+  it("read a secret from a file and show it nowhere", () => {
     const config = read({
       RECEIVABLES_API_KEY_FILE: "/key",
       RECEIVABLES_PASSWORD_FILE: "/password",

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Amounts, move, type Status } from "../../src/platform/services/documents/status.ts";
 import { AMOUNTS, newModel, play, type Step, steps } from "../support/document-model.ts";
+import { verifies } from "../support/verifies.ts";
 
 const write = (before: Status | undefined, sent: Amounts, result: Amounts = sent) =>
   move(before, { sent, result });
@@ -16,7 +17,8 @@ const numbersOf = (step: Step): Amounts =>
   );
 
 describe("a document's status", () => {
-  it("ID-08 ID-09 ID-10 ID-11 ID-14 follows the table through any sequence", () => {
+  verifies("ID-08", "ID-09", "ID-10", "ID-11", "ID-14");
+  it("follows the table through any sequence", () => {
     fc.assert(
       fc.property(steps, (list) => {
         const model = newModel();
@@ -42,7 +44,8 @@ describe("a document's status", () => {
     );
   });
 
-  it("ID-08 T-13 zero under either name closes, at creation too; less than zero does not", () => {
+  verifies("ID-08", "T-13");
+  it("zero under either name closes, at creation too; less than zero does not", () => {
     for (const before of [undefined, "open"] as const) {
       expect(write(before, { denomination: 0 })).toEqual(CLOSES);
       expect(write(before, { denomination: -0 })).toEqual(CLOSES);
@@ -53,7 +56,8 @@ describe("a document's status", () => {
     }
   });
 
-  it("ID-10 ID-11 T-14 only an amount in the body reopens", () => {
+  verifies("ID-10", "ID-11", "T-14");
+  it("only an amount in the body reopens", () => {
     expect(write("closed", { denomination: 5 })).toEqual(OPEN);
     expect(write("closed", { denomination_in_base_currency: -5 })).toEqual(OPEN);
     expect(write("closed", { denomination: 0 })).toEqual(CLOSED);
@@ -63,7 +67,8 @@ describe("a document's status", () => {
     expect(write("closed", { denomination_in_base_currency: 5 }, result)).toEqual(CLOSED);
   });
 
-  it("ID-14 is closed on request once", () => {
+  verifies("ID-14");
+  it("is closed on request once", () => {
     expect(move("open", "closure")).toEqual(CLOSES);
     expect(move("closed", "closure")).toBeUndefined();
   });

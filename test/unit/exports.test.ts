@@ -11,9 +11,11 @@ import {
 } from "../../src/platform/exports/chunk.ts";
 import { nextSlot } from "../../src/platform/exports/slot.ts";
 import type { RowBytes } from "../../src/platform/store/payments/rows.ts";
+import { verifies } from "../support/verifies.ts";
 
 describe("slots", () => {
-  it("SC-16 D-SCH-5 lie on the schedule's own grid, ahead of now, and never drift", () => {
+  verifies("SC-16", "D-SCH-5");
+  it("lie on the schedule's own grid, ahead of now, and never drift", () => {
     const moment = fc.integer({ min: 0, max: 10_000_000 });
     fc.assert(
       fc.property(moment, fc.integer({ min: 1, max: 1_000_000 }), moment, (slot, interval, now) => {

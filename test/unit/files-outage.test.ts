@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { filesUnder } from "../support/pdf.ts";
+import { verifies } from "../support/verifies.ts";
 
 /** What is asked of the disk, and with what it fails at its next write. */
 const disk = vi.hoisted(() => ({ acts: [] as string[], fails: undefined as string | undefined }));
@@ -52,7 +53,8 @@ describe("a disk", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("C-05 flushes a file before it has its name, and the names before it counts as kept", async () => {
+  verifies("C-05");
+  it("flushes a file before it has its name, and the names before it counts as kept", async () => {
     await diskFiles(folder).put("own/file", pieces("one", "two"), 100);
     const [rename, folders] = [disk.acts.indexOf("rename"), disk.acts.slice(-2)];
     expect(disk.acts.slice(0, rename)).toEqual([
@@ -63,8 +65,9 @@ describe("a disk", () => {
     expect(folders).toEqual(["sync folder", "sync folder"]);
   });
 
+  verifies("C-06");
   it.each(["ENOSPC", "EDQUOT", "EIO", "EROFS"])(
-    "C-06 that fails with %s is an outage, and leaves nothing half written",
+    "that fails with %s is an outage, and leaves nothing half written",
     async (code) => {
       disk.fails = code;
       const put = diskFiles(folder).put("own/file", pieces("one"), 100);

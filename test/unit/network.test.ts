@@ -7,6 +7,7 @@ import {
   isNetwork,
   networksOf,
 } from "../../src/kit/network.ts";
+import { verifies } from "../support/verifies.ts";
 
 /** First and last address of each network that is refused, and beside them the public neighbours. */
 const V4: [network: string, first: string, last: string, ...beside: string[]][] = [
@@ -51,12 +52,14 @@ const dotted = (bits: number): string =>
 const allowNone = networksOf([]);
 
 describe("public addresses", () => {
-  it.each(V4)("C-22 %s is not public, its neighbours are", (_network, first, last, ...beside) => {
+  verifies("C-22");
+  it.each(V4)("%s is not public, its neighbours are", (_network, first, last, ...beside) => {
     expect([first, last].filter(isGlobal)).toEqual([]);
     expect(beside.filter((address) => !isGlobal(address))).toEqual([]);
   });
 
-  it.each(V6)("C-22 %s is not public", (_network, ...addresses) => {
+  verifies("C-22");
+  it.each(V6)("%s is not public", (_network, ...addresses) => {
     expect(addresses.filter(isGlobal)).toEqual([]);
   });
 
@@ -70,7 +73,8 @@ describe("public addresses", () => {
     expect(others.filter(isGlobal)).toEqual([]);
   });
 
-  it("C-22 no IPv6 form of a private IPv4 address is public", () => {
+  verifies("C-22");
+  it("no IPv6 form of a private IPv4 address is public", () => {
     const refused = networksOf(["10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "192.168.0.0/16"]);
     const v4 = fc.nat(0xffff_ffff).filter((bits) => refused.includes(dotted(bits)));
     const privateV4 = fc.oneof(
@@ -109,12 +113,14 @@ describe("hosts that may be connected to", () => {
     ]);
   });
 
-  it("C-25 refuses a name when any of its addresses is private", async () => {
+  verifies("C-25");
+  it("refuses a name when any of its addresses is private", async () => {
     await expect(check("a.example", ["8.8.8.8", "10.0.0.1"])).rejects.toThrow(BlockedAddress);
     await expect(check("a.example", ["fd00::1", "8.8.8.8"])).rejects.toThrow(BlockedAddress);
     await expect(check("a.example", [])).rejects.toThrow(BlockedAddress);
   });
 
+  verifies("C-23");
   it.each([
     "http://2130706433",
     "https://0x7f.1",
@@ -125,7 +131,7 @@ describe("hosts that may be connected to", () => {
     "https://１２７.0.0.1",
     "https://①②⑦.⓪.⓪.①",
     "https://127%2e0.0.1",
-  ])("C-23 %s is an address and needs no resolver", async (url) => {
+  ])("%s is an address and needs no resolver", async (url) => {
     const resolve = async (): Promise<string[]> => {
       throw new Error("asked");
     };
@@ -135,6 +141,7 @@ describe("hosts that may be connected to", () => {
     );
   });
 
+  verifies("C-23");
   it.each([
     "localhost",
     "LOCALHOST.",
@@ -142,7 +149,7 @@ describe("hosts that may be connected to", () => {
     "metadata.google.internal",
     "printer.local.",
     "box.home.arpa",
-  ])("C-23 %s stays refused though a resolver says it were public", async (name) => {
+  ])("%s stays refused though a resolver says it were public", async (name) => {
     await expect(check(name, ["8.8.8.8"])).rejects.toThrow(BlockedAddress);
   });
 

@@ -11,6 +11,7 @@ import type { ScannedFile } from "../../src/platform/scan/port.ts";
 import { GOOD, goodUploads, hostileUploads, tooLarge } from "../support/uploads.ts";
 import { zip } from "../support/uploads/zip.ts";
 import type { Upload } from "../support/uploads/upload.ts";
+import { verifies } from "../support/verifies.ts";
 
 const scanned = ({ fileName, bytes }: Pick<Upload, "fileName" | "bytes">): ScannedFile => ({
   fileName,
@@ -19,11 +20,13 @@ const scanned = ({ fileName, bytes }: Pick<Upload, "fileName" | "bytes">): Scann
 });
 
 describe("the built-in scanner", () => {
-  it.each(goodUploads)("AT-03 lets $title pass", async (upload) => {
+  verifies("AT-03");
+  it.each(goodUploads)("lets $title pass", async (upload) => {
     expect(await builtInScanner.scan(scanned(upload))).toEqual({ status: "Available" });
   });
 
-  it.each(hostileUploads)("C-52 stops $title", async (upload) => {
+  verifies("C-52");
+  it.each(hostileUploads)("stops $title", async (upload) => {
     expect(await builtInScanner.scan(scanned(upload))).toEqual({
       status: upload.status,
       failureReasons: [{ code: upload.code, message: expect.any(String) }],
@@ -92,7 +95,8 @@ describe("the built-in scanner", () => {
     }
   });
 
-  it("C-52 stops one byte too many without reading it", async () => {
+  verifies("C-52");
+  it("stops one byte too many without reading it", async () => {
     const open = () => Promise.reject(new Error("was opened"));
     expect(await builtInScanner.scan({ ...tooLarge, open })).toMatchObject({
       status: "Rejected",

@@ -13,6 +13,7 @@ import { GOOD, goodUploads } from "../support/uploads.ts";
 import { EICAR } from "../support/uploads/eicar.ts";
 import { docx, text } from "../support/uploads/samples.ts";
 import { zip } from "../support/uploads/zip.ts";
+import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
 
@@ -91,7 +92,8 @@ describe("a clamd that is told what to answer", () => {
     expect(unframed(Buffer.concat(clamd.received)).equals(long)).toBe(true);
   });
 
-  it("C-47 names a signature in plain letters", async () => {
+  verifies("C-47");
+  it("names a signature in plain letters", async () => {
     const names: [string, string][] = [
       ["Win.Test.EICAR_HDB-1", "Win.Test.EICAR_HDB-1"],
       ["Eicar-Signature(44d88612fea8a8f36de82e1278abb02f:68)", "Eicar-Signature"],
@@ -135,6 +137,7 @@ describe("a clamd that is told what to answer", () => {
     });
   });
 
+  verifies("C-47");
   it.each([
     [
       "stream: Can't allocate memory ERROR\0",
@@ -145,7 +148,7 @@ describe("a clamd that is told what to answer", () => {
     ["stream: OK", "ended the connection without an answer"],
     ["", "ended the connection without an answer"],
     ["x".repeat(9000), "answered too much"],
-  ])("C-47 fails where it answers %j", async (answer, message) => {
+  ])("fails where it answers %j", async (answer, message) => {
     const clamd = await answering(answer);
     await expect(asking(clamd).scan(note)).rejects.toThrow(message);
   });

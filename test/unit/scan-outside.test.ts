@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { extensionOf, FILE_TYPES, MAX_FILE_BYTES } from "../../src/contract/file-types.ts";
 import { checkOutside } from "../../src/platform/scan/outside.ts";
 import { type ScannedFile, type Scanner, verdictOf } from "../../src/platform/scan/port.ts";
+import { verifies } from "../support/verifies.ts";
 
 const file = (fileName: string, size = 10): ScannedFile => ({
   fileName,
@@ -17,7 +18,8 @@ const outside: Scanner = {
 };
 
 describe("what a scan tells without the bytes", () => {
-  it("AT-03 takes twelve endings in any case", () => {
+  verifies("AT-03");
+  it("takes twelve endings in any case", () => {
     const endings = ".pdf .zip .eml .jpeg .gif .png .mov .mp4 .docx .xlsx .txt .rtf".split(" ");
     expect(Object.keys(FILE_TYPES)).toEqual(endings);
     for (const ending of endings) {
@@ -26,7 +28,8 @@ describe("what a scan tells without the bytes", () => {
     }
   });
 
-  it("AT-03 refuses every other ending", async () => {
+  verifies("AT-03");
+  it("refuses every other ending", async () => {
     const names = ["a.exe", "a.jpg", "a.html", "a.svg", "pdf", "", ".pdf", "a.pdf.exe", "a.pdf "];
     names.push("a.pdf.", "a.constructor", "a.__proto__");
     for (const name of names) {
@@ -39,7 +42,8 @@ describe("what a scan tells without the bytes", () => {
     }
   });
 
-  it("C-55 refuses names with line ends and marks of direction", async () => {
+  verifies("C-55");
+  it("refuses names with line ends and marks of direction", async () => {
     for (const name of [
       "a\r\nb.pdf",
       "a\0.pdf",

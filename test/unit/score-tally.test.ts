@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { createTally, type Invoice } from "../../src/platform/services/company-scores/tally.ts";
+import { verifies } from "../support/verifies.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 15);
 const day = (ago: number): number => NOW - ago * DAY;
@@ -46,7 +47,8 @@ const anInvoice: fc.Arbitrary<Invoice> = fc
 const invoices = fc.array(anInvoice, { maxLength: 60 });
 
 describe("the calculated score", () => {
-  it("D-CRED-4 says nothing of whom nothing was due from", () => {
+  verifies("D-CRED-4");
+  it("says nothing of whom nothing was due from", () => {
     expect(scoreOf([])).toBeUndefined();
     expect(scoreOf([open(-5)])).toBeUndefined();
     expect(scoreOf([paid(0, { amount: -5 }), paid(0, { amount: 0 })])).toBeUndefined();
@@ -55,7 +57,8 @@ describe("the calculated score", () => {
     expect(scoreOf([paid(0, { invoicedAt: day(364) })])).toBeDefined();
   });
 
-  it("D-CRED-4 weighs the days late by amount, and lends a tenth of what was billed by outlook", () => {
+  verifies("D-CRED-4");
+  it("weighs the days late by amount, and lends a tenth of what was billed by outlook", () => {
     // 9 days late on average over the money: 100 - 9 * 100 / 90.
     const score = scoreOf([paid(0, { amount: 700 }), paid(30, { amount: 300.05 }), open(-5)]);
     expect(score).toEqual({
@@ -68,13 +71,15 @@ describe("the calculated score", () => {
     });
   });
 
-  it("D-CRED-4 counts an open invoice as late as it is today, and early payment as on time", () => {
+  verifies("D-CRED-4");
+  it("counts an open invoice as late as it is today, and early payment as on time", () => {
     expect(scoreOf([open(45)])?.fibs.fibs_score).toBe(50);
     expect(scoreOf([paid(-20)])?.fibs.fibs_score).toBe(100);
     expect(scoreOf([paid(400)])?.fibs.fibs_score).toBe(0);
   });
 
-  it("D-CRED-4 takes what was written off or far too late from the viability", () => {
+  verifies("D-CRED-4");
+  it("takes what was written off or far too late from the viability", () => {
     const score = scoreOf([
       paid(0, { amount: 500 }),
       paid(1, { amount: 250, writtenOff: true }),
@@ -84,7 +89,8 @@ describe("the calculated score", () => {
     expect(scoreOf([paid(90)])?.dibs.dibs_score).toBe(100);
   });
 
-  it("D-CRED-4 is of one currency: the preferred one, else the one most invoices have", () => {
+  verifies("D-CRED-4");
+  it("is of one currency: the preferred one, else the one most invoices have", () => {
     const mixed = [paid(0, { currency: "JPY", amount: 12_345 }), paid(90), paid(90)];
     expect(scoreOf(mixed, "JPY")?.creditLimit).toBe(1234);
     expect(scoreOf(mixed, "EUR")?.fibs.fibs_score).toBe(0);
@@ -92,7 +98,8 @@ describe("the calculated score", () => {
     expect(scoreOf([paid(0), ...mixed.slice(0, 1)], null)?.creditLimit).toBe(1234);
   });
 
-  it("D-CRED-4 stays within its bounds, whatever the invoices", () => {
+  verifies("D-CRED-4");
+  it("stays within its bounds, whatever the invoices", () => {
     fc.assert(
       fc.property(invoices, (list) => {
         const score = scoreOf(list);
@@ -110,7 +117,8 @@ describe("the calculated score", () => {
     );
   });
 
-  it("D-CRED-4 depends on the invoices alone, not on their order", () => {
+  verifies("D-CRED-4");
+  it("depends on the invoices alone, not on their order", () => {
     fc.assert(
       fc.property(invoices, fc.constantFrom("USD", null), (list, preferred) => {
         expect(scoreOf(list.toReversed(), preferred)).toEqual(scoreOf(list, preferred));
@@ -118,7 +126,8 @@ describe("the calculated score", () => {
     );
   });
 
-  it("D-CRED-4 never gets better where an invoice is paid a day later", () => {
+  verifies("D-CRED-4");
+  it("never gets better where an invoice is paid a day later", () => {
     fc.assert(
       fc.property(invoices, fc.integer({ min: 0, max: 120 }), (list, late) => {
         const usd = list.map((invoice) => ({ ...invoice, currency: "USD" }));
@@ -131,7 +140,8 @@ describe("the calculated score", () => {
     );
   });
 
-  it("D-CRED-4 is exact: the same money in ten pieces scores as in one", () => {
+  verifies("D-CRED-4");
+  it("is exact: the same money in ten pieces scores as in one", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 ** 12 }), fc.nat(120), (cents, late) => {
         const whole = scoreOf([paid(late, { amount: cents / 10 })]);

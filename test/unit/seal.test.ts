@@ -1,10 +1,12 @@
 import { expect, it } from "vitest";
 import { createSeal } from "../../src/kit/seal.ts";
+import { verifies } from "../support/verifies.ts";
 
 const KEY = Buffer.alloc(32, 7);
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-it("C-66 what is sealed opens with its own key for its own purpose", () => {
+verifies("C-66");
+it("what is sealed opens with its own key for its own purpose", () => {
   const value = { tenant: "acme", seq: 7, nothing: null };
   const sealed = createSeal(KEY, "cursor").seal(value);
   expect(createSeal(KEY, "cursor").open(sealed)).toEqual(value);
@@ -15,7 +17,8 @@ it("C-66 what is sealed opens with its own key for its own purpose", () => {
   }
 });
 
-it.each(["", "a", "ab"])("C-66 has one spelling alone, whatever its length (%j)", (value) => {
+verifies("C-66");
+it.each(["", "a", "ab"])("has one spelling alone, whatever its length (%j)", (value) => {
   const seal = createSeal(KEY, "token");
   const sealed = seal.seal(value);
   const spellings = Array.from(ALPHABET, (last) => sealed.slice(0, -1) + last);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { CreditApplicationDetail } from "../../src/contract/operations/credit-applications.ts";
 import { withoutSensitiveAnswers } from "../../src/contract/sensitive-answers.ts";
 import { application, field, form, formType, section } from "../support/credit.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -31,6 +32,7 @@ const readAs = (displayName: string, more: Fields = {}) =>
   read({ displayName, ...answers(SECRET), ...more });
 
 describe("sensitive answers", () => {
+  verifies("D-CRED-6");
   it.each([
     "Tax ID",
     "Tax Id Number",
@@ -64,11 +66,12 @@ describe("sensitive answers", () => {
     "USt-IdNr.",
     "T\u200bax\u2060 ID",
     "Ｔａｘ　ＩＤ",
-  ])("D-CRED-6 the answer to %s is masked to its last four", (name) => {
+  ])("the answer to %s is masked to its last four", (name) => {
     expect(readAs(name)).toEqual(["****4321"]);
     expect(readAs("Question 7", { name })).toEqual(["****4321"]);
   });
 
+  verifies("D-CRED-6");
   it.each([
     "Tax exempt?",
     "Number of employees",
@@ -83,11 +86,12 @@ describe("sensitive answers", () => {
     "Current accounts receivable",
     "Protein content",
     "",
-  ])("D-CRED-6 the answer to %s is not", (name) => {
+  ])("the answer to %s is not", (name) => {
     expect(readAs(name)).toEqual([SECRET]);
   });
 
-  it("D-CRED-6 hides every form that an answer may take, and short ones whole", () => {
+  verifies("D-CRED-6");
+  it("hides every form that an answer may take, and short ones whole", () => {
     const displayName = "Tax ID";
     const said = read({ displayName, ...answers(987_654_321, "1234", "", null, true, "÷12345÷") });
     expect(said).toEqual(["****4321", "****", "", null, true, "****2345"]);
@@ -99,7 +103,8 @@ describe("sensitive answers", () => {
     expect([first?.value, first?.values]).toEqual(["****4321", ["****4321", "****3333"]]);
   });
 
-  it("D-CRED-6 hides members of the tax and bank sets, and what is answered for a set as a whole", () => {
+  verifies("D-CRED-6");
+  it("hides members of the tax and bank sets, and what is answered for a set as a whole", () => {
     const members = {
       fieldsSet: [
         field("number", { displayName: "Number", ...answers(SECRET) }),
@@ -126,7 +131,8 @@ describe("sensitive answers", () => {
     expect(shown({ ...set("Address"), ...members })).toEqual([SECRET, SECRET, "Norway"]);
   });
 
-  it("D-CRED-6 hides what follows from a sensitive question, and no plain yes or no", () => {
+  verifies("D-CRED-6");
+  it("hides what follows from a sensitive question, and no plain yes or no", () => {
     const [first] = fieldsIn(
       withoutSensitiveAnswers(
         detailWith(
@@ -143,7 +149,8 @@ describe("sensitive answers", () => {
     expect(first?.secondaryFields[0]?.answerDetails[0]?.answer).toBe("****4321");
   });
 
-  it("D-CRED-6 looks into secondary questions, their sets and references", () => {
+  verifies("D-CRED-6");
+  it("looks into secondary questions, their sets and references", () => {
     const secret = field("ein", { displayName: "EIN", ...answers(SECRET) });
     const detail = CreditApplicationDetail.parse({
       ...detailWith(
@@ -169,7 +176,8 @@ describe("sensitive answers", () => {
     expect(text.match(/\*{4}4321/g)).toHaveLength(3);
   });
 
-  it("D-CRED-6 masked twice is masked once, and nothing else changes", () => {
+  verifies("D-CRED-6");
+  it("masked twice is masked once, and nothing else changes", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 40 });
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), fc.boolean(), (texts, isSecret) => {

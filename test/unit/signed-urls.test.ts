@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createSignedUrls, type Grant } from "../../src/platform/files/signed-urls.ts";
+import { verifies } from "../support/verifies.ts";
 
 const NOW = Date.parse("2026-03-02T08:00:00.000Z");
 const GRANT: Grant = { method: "GET", tenantId: "one", id: "file-1" };
@@ -14,22 +15,25 @@ describe("signed URLs", () => {
   const url = urls.urlOf("https://p.example", GRANT, NOW + 60_999);
   const claim = claimIn(url);
 
-  it("AT-07 hold to the end of their last whole second", () => {
+  verifies("AT-07");
+  it("hold to the end of their last whole second", () => {
     expect(url.startsWith("https://p.example/downloads/file-1?")).toBe(true);
     expect(urls.holds(GRANT, claim, NOW)).toBe(true);
     expect(urls.holds(GRANT, claim, NOW + 59_999)).toBe(true);
     expect(urls.holds(GRANT, claim, NOW + 60_000)).toBe(false);
   });
 
+  verifies("C-53");
   it.each<[string, Partial<Grant>]>([
     ["method", { method: "PUT" }],
     ["tenant", { tenantId: "two" }],
     ["file", { id: "file-2" }],
-  ])("C-53 hold for no other %s, though all else is the same", (_what, other) => {
+  ])("hold for no other %s, though all else is the same", (_what, other) => {
     expect(urls.holds({ ...GRANT, ...other }, claim, NOW)).toBe(false);
   });
 
-  it("C-53 hold under no other key, and for no other end", () => {
+  verifies("C-53");
+  it("hold under no other key, and for no other end", () => {
     const others = createSignedUrls(Buffer.alloc(32, 2));
     expect(others.holds(GRANT, claim, NOW)).toBe(false);
     const later = { ...claim, expires: String(Number(claim.expires) + 1) };

@@ -13,6 +13,7 @@ import {
   startReceiver,
   status,
 } from "../support/receiver.ts";
+import { verifies } from "../support/verifies.ts";
 
 const LOCAL = networksOf(["127.0.0.0/8"]);
 const NEVER = new AbortController().signal;
@@ -51,18 +52,21 @@ const hooks = (path = "/in"): string => `https://hooks.example:${receiver.port}$
 const failed = (error: string, httpStatus: number | null = null) => ({ httpStatus, error });
 
 describe("what counts as delivered", () => {
-  it.each([200, 201, 202, 204, 206, 299])("WH-10 %i does", async (code) => {
+  verifies("WH-10");
+  it.each([200, 201, 202, 204, 206, 299])("%i does", async (code) => {
     receiver.answering(status(code));
     await expect(sendTo(hooks())).resolves.toEqual({ httpStatus: code, error: null });
   });
 
-  it.each([300, 304, 400, 404, 410, 429, 500, 503])("WH-10 %i does not", async (code) => {
+  verifies("WH-10");
+  it.each([300, 304, 400, 404, 410, 429, 500, 503])("%i does not", async (code) => {
     receiver.answering(status(code, { "Retry-After": "1" }));
     await expect(sendTo(hooks())).resolves.toEqual(failed(`HTTP_${code}`, code));
     expect(receiver.received).toHaveLength(1);
   });
 
-  it.each([301, 302, 303, 307, 308])("C-26 %i leads nowhere else", async (code) => {
+  verifies("C-26");
+  it.each([301, 302, 303, 307, 308])("%i leads nowhere else", async (code) => {
     const elsewhere = await startReceiver();
     receiver.answering(status(code, { Location: `http://127.0.0.1:${elsewhere.port}/` }));
     await expect(sendTo(hooks())).resolves.toEqual(failed(`HTTP_${code}`, code));
@@ -70,7 +74,8 @@ describe("what counts as delivered", () => {
     await elsewhere.close();
   });
 
-  it("WH-10 a connection that ends before the answer does not", async () => {
+  verifies("WH-10");
+  it("a connection that ends before the answer does not", async () => {
     receiver.answering((answer) => answer.destroy());
     await expect(sendTo(hooks())).resolves.toEqual(failed("CONNECT_ERROR"));
     receiver.answering((answer) => {
@@ -80,7 +85,8 @@ describe("what counts as delivered", () => {
     await expect(sendTo(hooks())).resolves.toEqual(failed("CONNECT_ERROR"));
   });
 
-  it("WH-10 a port where nobody listens, and one that speaks another language, do not", async () => {
+  verifies("WH-10");
+  it("a port where nobody listens, and one that speaks another language, do not", async () => {
     const { port } = receiver;
     const strange = createServer((socket) => socket.end("SSH-2.0-none\r\n")).listen(0, "127.0.0.1");
     await once(strange, "listening");
@@ -105,7 +111,8 @@ describe("what counts as delivered", () => {
 });
 
 describe("encryption", () => {
-  it("C-34 asks for the name, and takes only who proves to have it", async () => {
+  verifies("C-34");
+  it("asks for the name, and takes only who proves to have it", async () => {
     await sendTo(hooks("/named?token=1"));
     const [first] = receiver.received;
     expect(first?.servername).toBe("hooks.example");
@@ -120,7 +127,8 @@ describe("encryption", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it("C-34 takes nobody whom no authority knows, nor an old protocol", async () => {
+  verifies("C-34");
+  it("takes nobody whom no authority knows, nor an old protocol", async () => {
     const unknown = await startReceiver(await certificateFor("hooks.example"));
     const old = await startReceiver({
       ...good,
@@ -138,7 +146,8 @@ describe("encryption", () => {
 });
 
 describe("where it connects", () => {
-  it("C-24 asks for the name once, and connects to what was answered then", async () => {
+  verifies("C-24");
+  it("asks for the name once, and connects to what was answered then", async () => {
     const answers = [["127.0.0.1"], ["10.0.0.1"]];
     const asked = vi.fn<Resolve>(async () => answers.shift() ?? []);
     await expect(sendTo(hooks(), { resolve: asked })).resolves.toMatchObject({ error: null });
@@ -147,7 +156,8 @@ describe("where it connects", () => {
     expect(receiver.connections()).toBe(1);
   });
 
-  it("C-24 C-25 connects nowhere when an address is private, or only some are", async () => {
+  verifies("C-24", "C-25");
+  it("connects nowhere when an address is private, or only some are", async () => {
     const allowed = networksOf([]);
     for (const addresses of [["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::1"], []]) {
       const resolve = async () => addresses;
@@ -205,13 +215,15 @@ describe("time and size", () => {
     return promise;
   };
 
-  it("WH-11 a receiver that does not answer is left after ten seconds", async () => {
+  verifies("WH-11");
+  it("a receiver that does not answer is left after ten seconds", async () => {
     const arrived = arriving(() => {});
     fakeTimers();
     await expect(timesOut(sendTo(hooks()), () => arrived)).resolves.toEqual(failed("TIMEOUT"));
   });
 
-  it("WH-11 C-29 so is one whose answer never ends, however often it sends something", async () => {
+  verifies("WH-11", "C-29");
+  it("so is one whose answer never ends, however often it sends something", async () => {
     const arrived = arriving((answer) => {
       answer.writeHead(200);
       const drip = setInterval(() => answer.write("."), 20);
@@ -221,7 +233,8 @@ describe("time and size", () => {
     await expect(timesOut(sendTo(hooks()), () => arrived)).resolves.toEqual(failed("TIMEOUT"));
   });
 
-  it("WH-11 resolving the name counts too", async () => {
+  verifies("WH-11");
+  it("resolving the name counts too", async () => {
     const asked = Promise.withResolvers<void>();
     const resolve = (): Promise<string[]> => {
       asked.resolve();
@@ -232,7 +245,8 @@ describe("time and size", () => {
     await expect(timesOut(sending, () => asked.promise)).resolves.toEqual(failed("TIMEOUT"));
   });
 
-  it("C-30 reads 4 KiB of an answer and waits for no more; for less it waits", async () => {
+  verifies("C-30");
+  it("reads 4 KiB of an answer and waits for no more; for less it waits", async () => {
     const sized = (bytes: number) =>
       arriving((answer) => {
         answer.writeHead(200);
@@ -247,7 +261,8 @@ describe("time and size", () => {
     await expect(sendTo(hooks())).resolves.toEqual({ httpStatus: 200, error: null });
   });
 
-  it("C-30 reads a little of a long answer, and what is packed stays packed", async () => {
+  verifies("C-30");
+  it("reads a little of a long answer, and what is packed stays packed", async () => {
     const closed = Promise.withResolvers<void>();
     let written = 0;
     receiver.answering((answer) => {
