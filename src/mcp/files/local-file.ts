@@ -1,10 +1,11 @@
-import { constants } from "node:fs";
-import { type FileHandle, open, realpath } from "node:fs/promises";
+import { type BigIntStats, constants } from "node:fs";
+import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
 import type { Outgoing } from "../../client/transfers.ts";
+import { Problem } from "../../contract/errors.ts";
 import { badArguments } from "../answer/refusal.ts";
 
-/** A file that is held open until it is closed. */
+/** An open file; the caller closes it. */
 export type LocalFile = Outgoing & { close(): Promise<void> };
 
 const refuse = (message: string) =>
@@ -15,20 +16,56 @@ const isWithin = (folder: string, path: string): boolean => {
   return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 };
 
-/** Where a path leads once every link in it is followed; undefined where it leads nowhere. */
-const whereTo = (path: string): Promise<string | undefined> =>
+/** Resolves every link in a path; undefined for a path that leads nowhere. */
+const resolveLinks = (path: string): Promise<string | undefined> =>
   realpath(path).catch(() => undefined);
 
-// Whether a file exists elsewhere is nobody's business, so it is refused in the same words.
+const isLink = async (path: string): Promise<boolean> =>
+  (await lstat(path).catch(() => undefined))?.isSymbolicLink() ?? false;
+
+// One message for every refusal, so that callers cannot find out which files exist elsewhere.
 const outside = () => refuse("names no readable file in the folders that may be uploaded from");
 
-/** A pipe would wait for ever, so it is not waited for; a link that was put there meanwhile is not followed. */
+/** O_NONBLOCK: opening a pipe does not wait for its writer. O_NOFOLLOW: a link made meanwhile fails. */
 const openPlain = (path: string): Promise<FileHandle> =>
   open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
     throw outside();
   });
 
-/** Opens a file in one of the folders, to be read once. Refuses whatever else a path may lead to. */
+// A hard link would make a file outside the folders readable under a path inside them.
+const isPlainFile = (status: BigIntStats): boolean => status.isFile() && status.nlink === 1n;
+
+const isUnchanged = (before: BigIntStats, after: BigIntStats): boolean =>
+  before.size === after.size &&
+  before.mtimeNs === after.mtimeNs &&
+  before.ctimeNs === after.ctimeNs &&
+  isPlainFile(after);
+
+const changed = (): Problem =>
+  new Problem("conflict", "The file changed while it was read. Upload it again once it is whole.");
+
+/** Yields the file's bytes; the last piece only once the file is known to be unchanged. */
+async function* readUnchanged(file: FileHandle, before: BigIntStats): AsyncGenerator<Uint8Array> {
+  const size = Number(before.size);
+  let last: Uint8Array | undefined;
+  let count = 0;
+  if (size > 0) {
+    for await (const piece of file.createReadStream({ autoClose: false, end: size - 1 })) {
+      if (last !== undefined) yield last;
+      last = piece as Uint8Array;
+      count += last.byteLength;
+    }
+  }
+  if (count !== size || !isUnchanged(before, await file.stat({ bigint: true }))) throw changed();
+  if (last !== undefined) yield last;
+}
+
+/**
+ * Opens a file in one of the folders, to be read once. Refuses symbolic links, files with more than one
+ * hard link, pipes and devices.
+ *
+ * @throws {Problem} invalid_request; the bytes throw conflict for a file that changes while it is read
+ */
 export const openLocalFile = async (
   path: string,
   folders: readonly string[],
@@ -39,17 +76,19 @@ export const openLocalFile = async (
     );
   }
   if (!isAbsolute(path)) throw refuse("must be absolute");
-  const place = await whereTo(path);
-  if (place === undefined) throw outside();
-  const roots = await Promise.all(folders.map(whereTo));
+  const place = await resolveLinks(path);
+  if (place === undefined || (await isLink(path))) throw outside();
+  const roots = await Promise.all(folders.map(resolveLinks));
   if (!roots.some((root) => root !== undefined && isWithin(root, place))) throw outside();
   const file = await openPlain(place);
-  const status = await file.stat();
-  // A folder on the way may have become a link since it was looked at.
-  if (!status.isFile() || (await whereTo(place)) !== place) {
+  try {
+    const status = await file.stat({ bigint: true });
+    // A folder on the way may have become a link since it was resolved.
+    if (!isPlainFile(status) || (await resolveLinks(place)) !== place) throw outside();
+    const bytes = readUnchanged(file, status);
+    return { size: Number(status.size), bytes, close: () => file.close() };
+  } catch (error) {
     await file.close();
-    throw outside();
+    throw error;
   }
-  const bytes = file.createReadStream({ autoClose: false, end: Math.max(0, status.size - 1) });
-  return { size: status.size, bytes, close: () => file.close() };
 };
