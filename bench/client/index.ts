@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Agent } from "undici";
 import { createClient } from "../../src/client/client.ts";
-import { remoteTransport } from "../../src/client/remote.ts";
+import { createRemoteTransport } from "../../src/client/remote.ts";
 import { contract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { silentLog } from "../../src/kit/log.ts";
@@ -66,7 +66,7 @@ const benchmark = (
   run: (options) =>
     withServer(async (url) => {
       const baseUrls = { gateway: url, export: url };
-      const transport = remoteTransport({ baseUrls, requestMs: 30_000 });
+      const transport = createRemoteTransport({ baseUrls, requestMs: 30_000 });
       const client = createClient({ transport, headerWord: "Platform", log: silentLog });
       const agent = new Agent({ connections: 32, allowH2: false });
       const headers = { ...CREDENTIAL, accept: "application/json" };

@@ -1,4 +1,4 @@
-import { reach } from "../client/reach.ts";
+import { probe } from "../client/probe.ts";
 import { SECOND, systemClock } from "../kit/clock.ts";
 import { isLoopback } from "../kit/network.ts";
 import { type Check, fault, fine } from "./checks.ts";
@@ -36,7 +36,7 @@ const addressChecks = async (
   url: string,
   { requestMs }: Config,
 ): Promise<Check[]> => {
-  const reached = await reach(url, { clock: systemClock, timeoutMs: requestMs });
+  const reached = await probe(url, { clock: systemClock, timeoutMs: requestMs });
   if (!reached.answers) return [fault(name, `${url}: ${reached.why}`, reachHint(reached.why))];
   const { aheadMs, status } = reached;
   const clock = aheadMs === undefined ? [] : [clockCheck(url, aheadMs)];

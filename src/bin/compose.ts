@@ -79,7 +79,7 @@ export type Shared = {
 
 const remoteTransportOf = (baseUrls: Remote, { requestMs }: Config): Transport =>
   lazyTransport({ getWithBody: true, requestMs }, async () => {
-    const { remoteTransport } = await import("../client/remote.ts");
+    const { createRemoteTransport: remoteTransport } = await import("../client/remote.ts");
     return remoteTransport({ baseUrls, requestMs });
   });
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomToken } from "../kit/ids.ts";
 import { lazily } from "../kit/lazily.ts";
-import { createOnce } from "../kit/once.ts";
+import { createFileOnce } from "../kit/once.ts";
 import type { Config } from "./config.ts";
 
 /** What stands where in the data folder. */
@@ -28,7 +28,7 @@ const readKey = async (path: string): Promise<string> =>
 const keyInFolder = async (path: string): Promise<string> => {
   const known = await readKey(path);
   if (known !== "") return known;
-  await createOnce(path, `${randomToken()}\n`);
+  await createFileOnce(path, `${randomToken()}\n`);
   return readKey(path);
 };
 

@@ -3,7 +3,7 @@ import { sessionHeader } from "../broker/credentials.ts";
 import type { Profile } from "../broker/profiles.ts";
 import { createClient } from "../client/client.ts";
 import type { CallOptions, Client } from "../client/port.ts";
-import { remoteTransport } from "../client/remote.ts";
+import { createRemoteTransport } from "../client/remote.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import { Login } from "../contract/operations/auth.ts";
@@ -23,7 +23,7 @@ export const withClient = async <T>(
 ): Promise<T> => {
   const { headerWord, requestMs } = config;
   const log = createLog(config.level);
-  const transport = remoteTransport({ baseUrls, requestMs });
+  const transport = createRemoteTransport({ baseUrls, requestMs });
   const client = createClient({ transport, headerWord, log });
   try {
     return await act(client);

@@ -1,7 +1,7 @@
 import { Problem } from "../contract/errors.ts";
 import { randomToken } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { createOnce } from "../kit/once.ts";
+import { createFileOnce } from "../kit/once.ts";
 import { SCOPES } from "../mcp/http/gate.ts";
 import { readTokens, type StaticToken } from "../mcp/http/static-tokens.ts";
 import { readPrivate, stampOf } from "./private-file.ts";
@@ -23,7 +23,7 @@ export const makeTokensFile = async (
   profile: string,
 ): Promise<string | undefined> => {
   const token = randomToken();
-  const made = await createOnce(path, `${HEADER}${token} ${profile} ${SCOPES.join(",")}\n`);
+  const made = await createFileOnce(path, `${HEADER}${token} ${profile} ${SCOPES.join(",")}\n`);
   return made ? token : undefined;
 };
 

@@ -3,7 +3,7 @@ import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { type Clock, iso, systemClock } from "../kit/clock.ts";
-import { createOnce } from "../kit/once.ts";
+import { createFileOnce } from "../kit/once.ts";
 import { createSeal } from "../kit/seal.ts";
 import type { StoredSecret, Vault } from "./port.ts";
 
@@ -62,7 +62,7 @@ export const fileVault = ({ folder, masterKey, clock = systemClock }: VaultNeeds
       for (let copy = 1; ; copy++) {
         const name = copy === 1 ? base : `${base}.${copy}`;
         const entry: Entry = { name, kind, keyId, tenantId, createdAt: iso(clock()), value };
-        if (await createOnce(path(name), sealed.seal(entry))) return name;
+        if (await createFileOnce(path(name), sealed.seal(entry))) return name;
       }
     },
     async list() {

@@ -4,10 +4,10 @@ import type { WireReply, WireRequest } from "./port.ts";
 
 type Chunks = AsyncIterable<Uint8Array>;
 
-/** No refusal has so much to say; what is longer is somebody else's page. */
+/** Longest error body that is read; a longer one is a proxy's page, not the platform's problem document. */
 const MAX_REFUSAL_BYTES = 4 * 1024 * 1024;
 
-/** The bytes, or undefined where there are more than so many; breaking off ends the stream. */
+/** Reads a stream; returns undefined and ends the stream when it has more than `maxBytes`. */
 const readBytes = async (chunks: Chunks, maxBytes: number): Promise<Buffer | undefined> => {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -19,35 +19,37 @@ const readBytes = async (chunks: Chunks, maxBytes: number): Promise<Buffer | und
   return Buffer.concat(parts);
 };
 
-const wholeOf = async (chunks: Chunks, maxBytes: number): Promise<Buffer> => {
+const readWhole = async (chunks: Chunks, maxBytes: number): Promise<Buffer> => {
   const bytes = await readBytes(chunks, maxBytes);
   if (bytes === undefined) throw new TransportFault("too_large");
   return bytes;
 };
 
-/** Leaves a body that nobody wants; breaking off ends its stream. */
-const leave = async (chunks: Chunks): Promise<void> => {
+/** Ends the stream of a body that is not needed. */
+const discard = async (chunks: Chunks): Promise<void> => {
   for await (const _ of chunks) break;
 };
 
-const isLarger = (length: string | undefined, maxBytes: number): boolean =>
+const exceeds = (length: string | undefined, maxBytes: number): boolean =>
   length !== undefined && /^\d+$/.test(length) && Number(length) > maxBytes;
 
-// Text that is no UTF-8 would become other text without a word: another account's number, say.
-const textOf = (bytes: Buffer): string => {
+// Decoding invalid UTF-8 would silently change the text, for instance into another account's number.
+const decodeText = (bytes: Buffer): string => {
   if (!isUtf8(bytes)) throw new TransportFault("garbled");
   return bytes.toString("utf8").replace(/^\uFEFF/, "");
 };
 
-// What is wrong with a refusal never hides that it is one.
-const refusalOf = async (chunks: Chunks): Promise<string> =>
+// An unreadable error body must not hide the error status.
+const readRefusal = async (chunks: Chunks): Promise<string> =>
   (await readBytes(chunks, MAX_REFUSAL_BYTES))?.toString("utf8") ?? "(too long)";
 
 export const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
 
 /**
- * Reads an answer's body: a file as its bytes if it is small enough, all else as text; never more than `maxBytes`. It is
- * taken as it comes: a compressed body, which nobody asked for, is never unpacked.
+ * Reads a response body: a file as bytes if it is small enough, everything else as text; never more than `maxBytes`.
+ * Compressed bodies are not decompressed, because the client never asks for compression.
+ *
+ * @throws {TransportFault} `too_large` or `garbled`
  */
 export const readBody = async (
   { maxFileBytes }: Pick<WireRequest, "maxFileBytes">,
@@ -56,13 +58,13 @@ export const readBody = async (
   maxBytes: number,
 ): Promise<Pick<WireReply, "body" | "bytes">> => {
   if (chunks === null) return { body: "" };
-  if (!isSuccess(status)) return { body: await refusalOf(chunks) };
+  if (!isSuccess(status)) return { body: await readRefusal(chunks) };
   if (maxFileBytes === undefined || status !== 200) {
-    return { body: textOf(await wholeOf(chunks, maxBytes)) };
+    return { body: decodeText(await readWhole(chunks, maxBytes)) };
   }
-  if (isLarger(headers["content-length"], maxFileBytes)) {
-    await leave(chunks);
+  if (exceeds(headers["content-length"], maxFileBytes)) {
+    await discard(chunks);
     return { body: "" };
   }
-  return { body: "", bytes: await wholeOf(chunks, maxFileBytes) };
+  return { body: "", bytes: await readWhole(chunks, maxFileBytes) };
 };

@@ -4,9 +4,9 @@ import { type Clock, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { systemWait, type Wait } from "../kit/wait.ts";
 import { withDeadline } from "./deadline.ts";
-import { secretsOf, withoutEcho } from "./echo.ts";
-import { codeOf, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
-import { createKeysHonoured } from "./keys-honoured.ts";
+import { collectSecrets, redactSecrets } from "./redact.ts";
+import { systemCode, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
+import { createIdempotencySupport } from "./idempotency-support.ts";
 import { createLookups } from "./lookups.ts";
 import type {
   CallOptions,
@@ -17,9 +17,9 @@ import type {
   WireReply,
   WireRequest,
 } from "./port.ts";
-import { isChanging, requestIdOf } from "./problem.ts";
-import { replyOf } from "./reply.ts";
-import { isLookup, routeOf, type Way } from "./request.ts";
+import { isChanging, parseRequestId } from "./problem.ts";
+import { parseReply } from "./reply.ts";
+import { isLookup, buildRoute, type LookupForm } from "./request.ts";
 import { type Repeatable, withRetries } from "./retry.ts";
 
 export type ClientNeeds = {
@@ -36,7 +36,7 @@ const FAULTS: Record<FaultKind, string> = {
   untrusted: "The platform's TLS certificate is not trusted, or it does not speak TLS.",
   refused: "The platform cannot be reached.",
   lost: "The connection to the platform was lost before it answered.",
-  garbled: "What the platform answered cannot be read.",
+  garbled: "The platform's answer cannot be read.",
   timeout: "The platform did not answer in time.",
   too_large: "The platform's answer is too large to read; ask for fewer records.",
   canceled: "The call was canceled.",
@@ -50,7 +50,7 @@ const checkHeader = (name: string, value: string): string => {
   });
 };
 
-const headersOf = (
+const buildHeaders = (
   word: string,
   { accept, body }: { accept: string; body: string | null },
   credential: CredentialHeaders,
@@ -68,7 +68,7 @@ const headersOf = (
   ...credential,
 });
 
-const problemOfFault = (operation: Operation, fault: TransportFault): Problem => {
+const toProblem = (operation: Operation, fault: TransportFault): Problem => {
   const { kind } = fault;
   return new Problem(
     "unavailable",
@@ -81,89 +81,120 @@ const problemOfFault = (operation: Operation, fault: TransportFault): Problem =>
   );
 };
 
-/** The platform's operations as calls: the one place that knows how each travels over HTTP. */
-export const createClient = ({
-  transport,
-  headerWord,
-  log,
-  wait = systemWait,
-  clock = systemClock,
-}: ClientNeeds): Client => {
-  const word = headerWord.toLowerCase();
-  const { requestMs } = transport;
-  const lookUp = createLookups();
-  const keys = createKeysHonoured((request) => transport.send(request));
+type Context = Required<ClientNeeds> & {
+  lookUp: ReturnType<typeof createLookups>;
+  idempotency: ReturnType<typeof createIdempotencySupport>;
+};
 
-  const repeatableOf = async (
-    operation: Operation,
-    { idempotencyKey, ifMatch, ifAbsent }: CallOptions,
-    signal: AbortSignal,
-  ): Promise<Repeatable> => {
-    const { effect, method, service } = operation;
-    if (effect === "read") return "always";
-    if (effect === "create" && idempotencyKey !== undefined) {
-      return (await keys.ask(service, signal)) ? "always" : "never";
-    }
-    if (method !== "PUT") return "never";
-    // One with a condition that did happen would look like somebody else's at the second try.
-    return ifMatch === undefined && ifAbsent !== true ? "always" : "unsent";
+/** One call: what the caller passed, and the signal that ends it. */
+type Call = {
+  operation: Operation;
+  args: Record<string, unknown>;
+  credential: CredentialHeaders;
+  options: CallOptions;
+  signal: AbortSignal;
+};
+
+const decideRepeatable = async (
+  { idempotency }: Context,
+  { operation, options, signal }: Call,
+): Promise<Repeatable> => {
+  const { effect, method, service } = operation;
+  const { idempotencyKey, ifMatch, ifAbsent } = options;
+  if (effect === "read") return "always";
+  if (effect === "create" && idempotencyKey !== undefined) {
+    return (await idempotency.ask(service, signal)) ? "always" : "never";
+  }
+  if (method !== "PUT") return "never";
+  // A conditional PUT that succeeded would fail its own condition at the second attempt.
+  return ifMatch === undefined && ifAbsent !== true ? "always" : "unsent";
+};
+
+const buildRequest = (context: Context, call: Call, form: LookupForm): WireRequest => {
+  const { operation, args, credential, options, signal } = call;
+  const { service, file } = operation;
+  const route = buildRoute(operation, args, form);
+  const accept = file ? "*/*" : "application/json";
+  const word = context.headerWord.toLowerCase();
+  const headers = buildHeaders(word, { accept, body: route.body }, credential, options);
+  const limit = file ? { maxFileBytes: options.maxFileBytes ?? 0 } : {};
+  return { service, ...route, headers, signal, ...limit };
+};
+
+/** Sends one request of a call, with retries, and redacts the call's secrets from the response. */
+const exchange = (
+  context: Context,
+  call: Call,
+  form: LookupForm,
+  repeatable: () => Promise<Repeatable>,
+): Promise<WireReply> => {
+  const { transport, idempotency, log, wait, clock } = context;
+  const { operation, signal } = call;
+  const secrets = collectSecrets(call.credential, call.args);
+  const request = buildRequest(context, call, form);
+  const bounds = { wait, signal, requestMs: transport.requestMs, now: clock, repeatable };
+  return withRetries(bounds, async () => {
+    const reply = redactSecrets(await transport.send(request), secrets);
+    idempotency.note(operation.service, reply);
+    const requestId = parseRequestId(reply.headers["x-request-id"]);
+    log.debug("platform.called", { operation: operation.id, status: reply.status, requestId });
+    return reply;
+  });
+};
+
+const perform = async (context: Context, call: Call): Promise<Reply> => {
+  const { transport, log, clock, lookUp } = context;
+  const { operation, args } = call;
+  const read = (reply: WireReply): Reply => parseReply({ operation, log, now: clock }, reply);
+  if (isLookup(operation) && transport.getWithBody) {
+    const ask = (form: LookupForm, repeatable: Repeatable): Promise<WireReply> =>
+      exchange(context, call, form, async () => repeatable);
+    return lookUp({ operation, args, read, ask });
+  }
+  const form = transport.getWithBody ? "documented" : "postAlias";
+  return read(await exchange(context, call, form, () => decideRepeatable(context, call)));
+};
+
+/** Converts a failure to the Problem that the caller gets, and logs a missing response. */
+const describeFailure = (
+  context: Context,
+  operation: Operation,
+  options: CallOptions,
+  error: unknown,
+): unknown => {
+  if (error instanceof TransportFault) {
+    const cause = systemCode(error.cause);
+    context.log.warn("platform.no_answer", {
+      operation: operation.id,
+      why: error.kind,
+      ...(cause === "" ? {} : { cause }),
+    });
+    return describeFailure(context, operation, options, toProblem(operation, error));
+  }
+  const { idempotencyKey } = options;
+  if (!(error instanceof Problem) || error.details.uncertain !== true) return error;
+  if (idempotencyKey === undefined || !context.idempotency.has(operation.service)) return error;
+  return new Problem(error.code, error.message, { ...error.details, idempotencyKey }, error);
+};
+
+/** Creates the client: the only place that maps operations to HTTP requests and responses to records. */
+export const createClient = (needs: ClientNeeds): Client => {
+  const { transport } = needs;
+  const context: Context = {
+    wait: systemWait,
+    clock: systemClock,
+    ...needs,
+    lookUp: createLookups(),
+    idempotency: createIdempotencySupport((request) => transport.send(request)),
   };
-
-  const perform = async (
-    operation: Operation,
-    args: Record<string, unknown>,
-    credential: CredentialHeaders,
-    options: CallOptions,
-    signal: AbortSignal,
-  ): Promise<Reply> => {
-    const { service, file } = operation;
-    const secrets = secretsOf(credential, args);
-    const ask = (way: Way, repeatable: () => Promise<Repeatable>): Promise<WireReply> => {
-      const route = routeOf(operation, args, way);
-      const accept = file ? "*/*" : "application/json";
-      const headers = headersOf(word, { accept, body: route.body }, credential, options);
-      const more = file ? { maxFileBytes: options.maxFileBytes ?? 0 } : {};
-      const request: WireRequest = { service, ...route, headers, signal, ...more };
-      return withRetries({ wait, signal, requestMs, now: clock, repeatable }, async () => {
-        const reply = withoutEcho(await transport.send(request), secrets);
-        keys.note(service, reply);
-        const requestId = requestIdOf(reply.headers["x-request-id"]);
-        log.debug("platform.called", { operation: operation.id, status: reply.status, requestId });
-        return reply;
-      });
-    };
-    const read = (reply: WireReply): Reply => replyOf({ operation, log, now: clock }, reply);
-    if (isLookup(operation) && transport.getWithBody) {
-      return lookUp({ operation, args, read, ask: (way, may) => ask(way, async () => may) });
-    }
-    const way = transport.getWithBody ? "documented" : "twin";
-    return read(await ask(way, () => repeatableOf(operation, options, signal)));
-  };
-
-  const asProblem = (operation: Operation, options: CallOptions, error: unknown): unknown => {
-    if (error instanceof TransportFault) {
-      const cause = codeOf(error.cause);
-      log.warn("platform.no_answer", {
-        operation: operation.id,
-        why: error.kind,
-        ...(cause === "" ? {} : { cause }),
-      });
-      return asProblem(operation, options, problemOfFault(operation, error));
-    }
-    const { idempotencyKey } = options;
-    if (!(error instanceof Problem) || error.details.uncertain !== true) return error;
-    if (idempotencyKey === undefined || !keys.has(operation.service)) return error;
-    return new Problem(error.code, error.message, { ...error.details, idempotencyKey }, error);
-  };
-
   return {
     async call(operation, args, credential, options) {
       try {
-        return await withDeadline(requestMs, options.signal, (signal) =>
-          perform(operation, args, credential, options, signal),
+        return await withDeadline(transport.requestMs, options.signal, (signal) =>
+          perform(context, { operation, args, credential, options, signal }),
         );
       } catch (error) {
-        throw asProblem(operation, options, error);
+        throw describeFailure(context, operation, options, error);
       }
     },
     close: () => transport.close(),

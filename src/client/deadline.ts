@@ -1,35 +1,37 @@
 import { TransportFault } from "./fault.ts";
 
-// A moment later: what heeds the signal has ended by then.
-const aborted = (signal: AbortSignal): Promise<never> =>
+// Rejects one turn later, so that code that listens to the signal ends first.
+const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => {
     const end = () => setImmediate(reject, new Error("aborted"));
     signal.addEventListener("abort", end, { once: true });
   });
 
-/** What ended a signal, where it was one of ours; anything else is a caller who no longer wants the answer. */
-export const endOf = (signal: AbortSignal): TransportFault =>
+/** Returns the fault that aborted a signal: our own deadline, else `canceled` by the caller. */
+export const abortReason = (signal: AbortSignal): TransportFault =>
   signal.reason instanceof TransportFault ? signal.reason : new TransportFault("canceled");
 
 /**
- * Acts under a signal that ends after `ms` or with the caller's own, and says which of the two it was. It ends then even
- * if what it waits for does not heed the signal; nothing begins under one that has ended.
+ * Runs `act` under a signal that aborts after `ms` milliseconds or with the caller's signal. It ends then even if `act`
+ * ignores the signal, and does not start `act` under an aborted one.
+ *
+ * @throws {TransportFault} `timeout` or `canceled`
  */
 export const withDeadline = async <T>(
   ms: number,
   outer: AbortSignal | undefined,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
-  if (outer?.aborted === true) throw endOf(outer);
-  const late = new AbortController();
+  if (outer?.aborted === true) throw abortReason(outer);
+  const deadline = new AbortController();
   const timer = setTimeout(() => {
-    late.abort(new TransportFault("timeout"));
+    deadline.abort(new TransportFault("timeout"));
   }, ms);
-  const signal = outer === undefined ? late.signal : AbortSignal.any([outer, late.signal]);
+  const signal = outer === undefined ? deadline.signal : AbortSignal.any([outer, deadline.signal]);
   try {
-    return await Promise.race([act(signal), aborted(signal)]);
+    return await Promise.race([act(signal), rejectOnAbort(signal)]);
   } catch (error) {
-    throw signal.aborted ? endOf(signal) : error;
+    throw signal.aborted ? abortReason(signal) : error;
   } finally {
     clearTimeout(timer);
   }

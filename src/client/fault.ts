@@ -1,7 +1,7 @@
 /**
- * Why an exchange gave no answer. `unknown_host`, `untrusted` (TLS) and `refused`: nothing was sent; `lost`: the
- * connection ended on the way, so the platform may have acted; `garbled`: what came is no answer; `canceled`: whoever
- * called no longer wants it.
+ * The reason why a request got no response. `unknown_host`, `untrusted` (TLS) and `refused`: nothing was sent.
+ * `lost`: the connection ended midway, so the platform may have acted. `garbled`: the bytes are not a valid response.
+ * `canceled`: the caller aborted.
  */
 export type FaultKind =
   | "unknown_host"
@@ -13,7 +13,7 @@ export type FaultKind =
   | "too_large"
   | "canceled";
 
-/** What a transport throws; the client turns it into a Problem. */
+/** Thrown by transports; the client converts it to a Problem. */
 export class TransportFault extends Error {
   readonly kind: FaultKind;
 
@@ -26,12 +26,12 @@ export class TransportFault extends Error {
 
 const UNSENT: ReadonlySet<FaultKind> = new Set(["unknown_host", "untrusted", "refused"]);
 
-/** Whether the platform cannot have acted: it never got the request. */
+/** Whether the request never reached the platform, so that it cannot have acted. */
 export const isUnsent = ({ kind }: TransportFault): boolean => UNSENT.has(kind);
 
-/** The system's own word for what happened, such as ECONNREFUSED; never text of the other side. */
-export const codeOf = (error: unknown): string => {
-  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+/** Returns an error's system code such as ECONNREFUSED, or "". Never text of the remote side. */
+export const systemCode = (error: unknown): string => {
+  if (error instanceof AggregateError) return systemCode(error.errors[0]);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return /^[A-Z0-9_]{1,64}$/.test(code) ? code : "";
 };

@@ -1,5 +1,5 @@
 import { readBody } from "./body.ts";
-import { endOf } from "./deadline.ts";
+import { abortReason } from "./deadline.ts";
 import type { Transport } from "./port.ts";
 
 export type InProcessNeeds = {
@@ -22,7 +22,7 @@ export const inProcessTransport = ({
   requestMs,
   async send(request) {
     const { method, headers, body, signal } = request;
-    if (signal.aborted) throw endOf(signal);
+    if (signal.aborted) throw abortReason(signal);
     const answer = await fetch(
       new Request(ORIGIN + request.target, { method, headers, body, signal }),
     );

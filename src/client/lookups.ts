@@ -5,13 +5,13 @@ import { isSuccess } from "./body.ts";
 import { TransportFault } from "./fault.ts";
 import type { Reply, WireReply } from "./port.ts";
 import { isJson } from "./problem.ts";
-import type { Way } from "./request.ts";
+import type { LookupForm } from "./request.ts";
 import type { Repeatable } from "./retry.ts";
 
 export type LookUp = {
   operation: Operation;
   args: Record<string, unknown>;
-  ask: (way: Way, repeatable: Repeatable) => Promise<WireReply>;
+  ask: (way: LookupForm, repeatable: Repeatable) => Promise<WireReply>;
   /** The reply in an answer; throws the Problem that it tells. */
   read: (wire: WireReply) => Reply;
 };
@@ -51,7 +51,11 @@ const checkAsked = (lookUp: LookUp, { output }: Reply): void => {
   throw new Problem("unavailable", "The platform answered with records that nobody asked for.");
 };
 
-const attempt = async (lookUp: LookUp, way: Way, repeatable: Repeatable): Promise<Outcome> => {
+const attempt = async (
+  lookUp: LookUp,
+  way: LookupForm,
+  repeatable: Repeatable,
+): Promise<Outcome> => {
   let wire: WireReply | undefined;
   try {
     wire = await lookUp.ask(way, repeatable);
@@ -100,7 +104,7 @@ export const createLookups = () => {
   const byTwin = new Set<Service>();
 
   const emptyHanded = async (lookUp: LookUp, reply: Reply): Promise<Reply> => {
-    const second = await attempt(lookUp, "twin", "always");
+    const second = await attempt(lookUp, "postAlias", "always");
     if (!("reply" in second) || isEmpty(second.reply)) return reply;
     byTwin.add(lookUp.operation.service);
     return second.reply;
@@ -118,7 +122,7 @@ export const createLookups = () => {
     // No time is left for another try; the next call begins with it.
     if (!isProven && isFault(first, "timeout")) byTwin.add(service);
     if (!refusesBody(first, isProven)) throw first.error;
-    const second = await attempt(lookUp, "twin", "always");
+    const second = await attempt(lookUp, "postAlias", "always");
     if (!("reply" in second)) throw lacksTwin(second) ? first.error : second.error;
     byTwin.add(service);
     return second.reply;
@@ -127,7 +131,7 @@ export const createLookups = () => {
   return async (lookUp: LookUp): Promise<Reply> => {
     const { service } = lookUp.operation;
     if (!byTwin.has(service)) return asDocumented(lookUp);
-    const first = await attempt(lookUp, "twin", "always");
+    const first = await attempt(lookUp, "postAlias", "always");
     if ("reply" in first || !lacksTwin(first)) return settled(first);
     byTwin.delete(service);
     return settled(await attempt(lookUp, "documented", "answered"));

@@ -8,10 +8,10 @@ export type CallOptions = {
   tool: string;
   idempotencyKey?: string | undefined;
   ifMatch?: string | undefined;
-  /** The record is to be made, and left alone where there is one already. */
+  /** Create the record only if it does not exist (`If-None-Match: *`). */
   ifAbsent?: boolean | undefined;
   signal?: AbortSignal | undefined;
-  /** How large a file may be to be read, where the answer is one; a larger one is left where it is. */
+  /** For operations that answer with a file: its maximum size in bytes; a larger file is not read. */
   maxFileBytes?: number | undefined;
 };
 
@@ -25,11 +25,11 @@ export type Reply = {
   total: number | null;
   /** Body fields the platform did not know. */
   ignoredFields: string[];
-  /** A file's bytes, whose output tells what it is; absent where it is larger than was asked for. */
+  /** The bytes of a file that `output` describes; absent when it is larger than `maxFileBytes`. */
   bytes?: Uint8Array | undefined;
 };
 
-/** An operation and its arguments (names of path, query and body in one object) to a reply, or a Problem thrown. */
+/** Calls operations. Arguments are one object with the names of path, query and body. Throws Problem. */
 export type Client = {
   call(
     operation: Operation,
@@ -43,9 +43,9 @@ export type Client = {
 /** One HTTP exchange: undici for a remote platform, the app itself for the embedded one. */
 export type Transport = {
   send(request: WireRequest): Promise<WireReply>;
-  /** How long one call may take in all, with every try. */
+  /** Time limit of one call including retries, in milliseconds. */
   requestMs: number;
-  /** Whether a GET may carry a body; where not, the POST twin is used. */
+  /** Whether a GET can have a body; if not, the POST alias is used. */
   getWithBody: boolean;
   close(): Promise<void>;
 };
@@ -58,15 +58,15 @@ export type WireRequest = {
   headers: Record<string, string>;
   body: string | null;
   signal: AbortSignal;
-  /** Set where the answer is a file: at most so many bytes of it are wanted. */
+  /** Set when the response is a file: the maximum number of bytes to read. */
   maxFileBytes?: number | undefined;
 };
 
 export type WireReply = {
   status: number;
   headers: Record<string, string>;
-  /** Text, already bounded in size; empty where a file was asked for and came. */
+  /** Text of bounded size; empty when the response is a file. */
   body: string;
-  /** The file; absent where it is too large. */
+  /** The file; absent when it is too large. */
   bytes?: Uint8Array | undefined;
 };

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { type Code, type Fault, isCode, Problem, type ProblemDetails } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { WireReply } from "./port.ts";
-import { retryAfter } from "./retry-after.ts";
+import { parseRetryAfter } from "./retry-after.ts";
 
 const MAX_SENTENCE = 500;
 const MAX_FAULTS = 50;
 
 /** Text of the platform's own, made safe to repeat: one line, bounded. */
-const line = (text: string, max = MAX_SENTENCE): string =>
+const toLine = (text: string, max = MAX_SENTENCE): string =>
   text
     .replace(/[\p{C}\s]+/gu, " ")
     .trim()
@@ -79,61 +79,61 @@ const BY_STATUS: Record<number, Code> = {
   501: "method_not_allowed",
 };
 
-const byStatus = (status: number): Code =>
+const codeForStatus = (status: number): Code =>
   BY_STATUS[status] ?? (status >= 400 && status < 500 ? "invalid_request" : "unavailable");
 
 // Between us and the platform stand proxies that answer in their own way. Of a page of theirs only these statuses
 // mean what they say; a 404, say, comes from a wrong address rather than a missing record.
 const PROXY_STATUSES = [401, 413, 429];
 
-type Told = { code: Code; message: string; requestId?: string; errors?: Fault[] };
+type ParsedRefusal = { code: Code; message: string; requestId?: string; errors?: Fault[] };
 
-const faultsOf = (list: readonly Fault[] = []): { errors?: Fault[] } =>
+const toFaults = (list: readonly Fault[] = []): { errors?: Fault[] } =>
   list.length === 0
     ? {}
     : {
         errors: list.slice(0, MAX_FAULTS).map((fault) => ({
-          field: line(fault.field, 200),
-          code: line(fault.code, 64),
-          message: line(fault.message),
+          field: toLine(fault.field, 200),
+          code: toLine(fault.code, 64),
+          message: toLine(fault.message),
         })),
       };
 
-const fromGateway = (status: number, body: unknown): Told | undefined => {
+const parseGatewayProblem = (status: number, body: unknown): ParsedRefusal | undefined => {
   const { success, data } = GatewayProblem.safeParse(body);
   if (!success) return undefined;
   return {
-    code: isCode(data.code) ? data.code : byStatus(status),
-    message: line(data.detail ?? data.title ?? ""),
+    code: isCode(data.code) ? data.code : codeForStatus(status),
+    message: toLine(data.detail ?? data.title ?? ""),
     ...(data.requestId === undefined ? {} : { requestId: data.requestId }),
-    ...faultsOf(data.errors),
+    ...toFaults(data.errors),
   };
 };
 
-const fromIngest = (status: number, body: unknown): Told | undefined => {
+const parseIngestProblem = (status: number, body: unknown): ParsedRefusal | undefined => {
   const { success, data } = IngestProblem.safeParse(body);
   if (!success) return undefined;
   const code = INGEST_CODES[data.error] ?? data.error;
   return {
-    code: isCode(code) ? code : byStatus(status),
-    message: line(data.message ?? ""),
-    ...faultsOf(data.errors),
+    code: isCode(code) ? code : codeForStatus(status),
+    message: toLine(data.message ?? ""),
+    ...toFaults(data.errors),
   };
 };
 
-const fromExport = (status: number, body: unknown): Told | undefined => {
+const parseExportProblem = (status: number, body: unknown): ParsedRefusal | undefined => {
   const { success, data } = ExportProblem.safeParse(body);
   if (!success) return undefined;
   const { code, message, requestId } = data.error;
   return {
-    code: EXPORT_CODES[code] ?? byStatus(status),
-    message: line(message ?? ""),
+    code: EXPORT_CODES[code] ?? codeForStatus(status),
+    message: toLine(message ?? ""),
     ...(requestId === undefined ? {} : { requestId }),
   };
 };
 
 /** The body as values, or undefined where it is not the JSON it should be. */
-const jsonOf = (reply: WireReply): unknown => {
+const parseJsonBody = (reply: WireReply): unknown => {
   if (!isJson(reply)) return undefined;
   try {
     return JSON.parse(reply.body);
@@ -147,24 +147,24 @@ export const isJson = (reply: WireReply): boolean =>
 
 const isRedirect = ({ status }: WireReply): boolean => status >= 300 && status <= 399;
 
-const REDIRECT: Told = {
+const REDIRECT: ParsedRefusal = {
   code: "unavailable",
   message: "The platform's address answers with a redirect, which no credential follows.",
 };
 
-const told = (reply: WireReply): Told => {
+const parseRefusal = (reply: WireReply): ParsedRefusal => {
   if (isRedirect(reply)) return REDIRECT;
-  const body = jsonOf(reply);
+  const body = parseJsonBody(reply);
   const known =
-    fromGateway(reply.status, body) ??
-    fromExport(reply.status, body) ??
-    fromIngest(reply.status, body);
+    parseGatewayProblem(reply.status, body) ??
+    parseExportProblem(reply.status, body) ??
+    parseIngestProblem(reply.status, body);
   if (known !== undefined) return known;
   const trusted = body !== undefined || reply.body === "" || PROXY_STATUSES.includes(reply.status);
-  return { code: trusted ? byStatus(reply.status) : "unavailable", message: "" };
+  return { code: trusted ? codeForStatus(reply.status) : "unavailable", message: "" };
 };
 
-export const requestIdOf = (text: string | undefined): string | undefined =>
+export const parseRequestId = (text: string | undefined): string | undefined =>
   text !== undefined && /^[\w-]{1,128}$/.test(text) ? text : undefined;
 
 const missingRight = (operation: Operation): ProblemDetails =>
@@ -178,10 +178,10 @@ const isUncertain = (operation: Operation, { status }: WireReply): boolean =>
   isChanging(operation) && [500, 502, 504].includes(status);
 
 /** A refusal in whichever dialect it came. What is no dialect of the platform's is never repeated. */
-export const problemOf = (operation: Operation, reply: WireReply, now: number): Problem => {
-  const { code, message, requestId: bodyId, errors } = told(reply);
-  const requestId = requestIdOf(bodyId) ?? requestIdOf(reply.headers["x-request-id"]);
-  const wait = retryAfter(reply, now);
+export const toReplyProblem = (operation: Operation, reply: WireReply, now: number): Problem => {
+  const { code, message, requestId: bodyId, errors } = parseRefusal(reply);
+  const requestId = parseRequestId(bodyId) ?? parseRequestId(reply.headers["x-request-id"]);
+  const wait = parseRetryAfter(reply, now);
   return new Problem(
     code,
     message === "" ? `The platform answered with status ${reply.status}.` : message,

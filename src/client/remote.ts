@@ -1,17 +1,17 @@
 import { Agent, errors } from "undici";
 import { readBody } from "./body.ts";
-import { endOf } from "./deadline.ts";
-import { codeOf, type FaultKind, TransportFault } from "./fault.ts";
+import { abortReason } from "./deadline.ts";
+import { systemCode, type FaultKind, TransportFault } from "./fault.ts";
 import type { Transport, WireReply, WireRequest } from "./port.ts";
 
 export type RemoteNeeds = {
-  /** Where the services begin, a path in them is kept; the ingest API stands with the export service. */
+  /** Base URLs; a path in them is kept. The ingest API shares the export service's. */
   baseUrls: Record<"gateway" | "export", string>;
   requestMs: number;
   maxAnswerBytes?: number;
 };
 
-/** A page of a thousand records has room many times over. */
+/** Many times the size of a page of a thousand records. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECTIONS = 32;
 
@@ -26,9 +26,9 @@ const KINDS: readonly (readonly [RegExp, FaultKind])[] = [
   [/^UND_ERR_(DESTROYED|CLOSED)$/, "canceled"],
 ];
 
-const kindOfCode = (error: unknown): FaultKind => {
+const faultKindOfError = (error: unknown): FaultKind => {
   if (error instanceof errors.HTTPParserError) return "garbled";
-  const code = codeOf(error);
+  const code = systemCode(error);
   if (code === "ETIMEDOUT") {
     return error instanceof Error && "syscall" in error && error.syscall === "connect"
       ? "refused"
@@ -37,10 +37,10 @@ const kindOfCode = (error: unknown): FaultKind => {
   return KINDS.find(([codes]) => codes.test(code))?.[1] ?? "lost";
 };
 
-// Several addresses that failed come as one AggregateError.
-const kindOf = (error: unknown): FaultKind => {
-  if (!(error instanceof AggregateError)) return kindOfCode(error);
-  const kinds = new Set(error.errors.map(kindOfCode));
+// A host with several addresses that all failed yields one AggregateError.
+const faultKind = (error: unknown): FaultKind => {
+  if (!(error instanceof AggregateError)) return faultKindOfError(error);
+  const kinds = new Set(error.errors.map(faultKindOfError));
   const [kind = "lost"] = kinds;
   return kinds.size === 1 ? kind : "refused";
 };
@@ -60,10 +60,10 @@ const splitBase = (url: string): { origin: string; prefix: string } => {
 };
 
 /**
- * A platform elsewhere, with one pool of connections for each origin. Redirects are not followed: a credential goes to
- * the configured address alone.
+ * Creates a transport to a remote platform with one connection pool per origin. Redirects are not followed, so that a
+ * credential is sent only to the configured address.
  */
-export const remoteTransport = ({
+export const createRemoteTransport = ({
   baseUrls,
   requestMs,
   maxAnswerBytes = MAX_ANSWER_BYTES,
@@ -93,12 +93,12 @@ export const remoteTransport = ({
       try {
         return await exchange(request);
       } catch (error) {
-        if (request.signal.aborted) throw endOf(request.signal);
-        // What undici would not even send is a fault of ours.
+        if (request.signal.aborted) throw abortReason(request.signal);
+        // A request that undici refuses to send is a bug of this client, not a transport fault.
         if (error instanceof TransportFault || error instanceof errors.InvalidArgumentError) {
           throw error;
         }
-        throw new TransportFault(kindOf(error), error);
+        throw new TransportFault(faultKind(error), error);
       }
     },
     close: () => agent.destroy(),

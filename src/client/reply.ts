@@ -6,16 +6,20 @@ import type { Log } from "../kit/log.ts";
 import { isSuccess } from "./body.ts";
 import { describeFile } from "./file.ts";
 import type { Reply, WireReply } from "./port.ts";
-import { isChanging, isJson, problemOf, requestIdOf } from "./problem.ts";
+import { isChanging, isJson, toReplyProblem, parseRequestId } from "./problem.ts";
 
 const MAX_IGNORED = 20;
-/** No record is nested so deep; what is deeper would break whoever walks it. */
+/** Deeper than any record; a deeper value could overflow the stack of recursive code. */
 const LIMITS = { depth: 64, arrayLength: Infinity };
 
 export type ReplyNeeds = { operation: Operation; log: Log; now: () => number };
 
-const unexpected = ({ operation, log }: ReplyNeeds, reply: WireReply, why: string): Problem => {
-  const requestId = requestIdOf(reply.headers["x-request-id"]);
+const unexpectedAnswer = (
+  { operation, log }: ReplyNeeds,
+  reply: WireReply,
+  why: string,
+): Problem => {
+  const requestId = parseRequestId(reply.headers["x-request-id"]);
   log.warn("platform.unexpected_answer", {
     operation: operation.id,
     status: reply.status,
@@ -28,65 +32,74 @@ const unexpected = ({ operation, log }: ReplyNeeds, reply: WireReply, why: strin
   });
 };
 
-// A key may be text of the other side.
-const placeOf = (path: readonly PropertyKey[]): string =>
+// Keys may be foreign text, so only plain identifiers are shown.
+const formatPath = (path: readonly PropertyKey[]): string =>
   path
     .map(String)
     .map((name) => (/^\w{1,40}$/.test(name) ? name : "…"))
     .slice(0, 8)
     .join(".");
 
-const outputOf = (needs: ReplyNeeds, reply: WireReply): unknown => {
+const parseOutput = (needs: ReplyNeeds, reply: WireReply): unknown => {
   const { output } = needs.operation;
   if (output === null && reply.body === "") return null;
-  if (!isJson(reply)) throw unexpected(needs, reply, "it is not JSON");
+  if (!isJson(reply)) throw unexpectedAnswer(needs, reply, "it is not JSON");
   if (output === null) return null;
   let value: unknown;
   try {
     value = parseJson(reply.body);
   } catch {
-    throw unexpected(needs, reply, "its JSON is broken");
+    throw unexpectedAnswer(needs, reply, "its JSON is broken");
   }
-  if (brokenLimit(value, LIMITS) !== undefined) throw unexpected(needs, reply, "it is too deep");
+  if (brokenLimit(value, LIMITS) !== undefined)
+    throw unexpectedAnswer(needs, reply, "it is too deep");
   const { error } = output.safeParse(value);
   if (error === undefined) return value;
-  const at = placeOf(error.issues[0]?.path ?? []);
-  throw unexpected(needs, reply, at === "" ? "it has another shape" : `${at} is not as documented`);
+  const at = formatPath(error.issues[0]?.path ?? []);
+  throw unexpectedAnswer(
+    needs,
+    reply,
+    at === "" ? "it has another shape" : `${at} is not as documented`,
+  );
 };
 
-/** What the headers say of a file that came, or that is too large to have come. */
-const fileOf = (needs: ReplyNeeds, reply: WireReply): unknown => {
+/** Describes a file from its headers, also when it was too large to read. */
+const parseFile = (needs: ReplyNeeds, reply: WireReply): unknown => {
   const file = describeFile(reply);
   const { error } = z.safeParse(needs.operation.output ?? z.never(), file);
   if (error === undefined) return file;
-  throw unexpected(needs, reply, "its headers tell of no file");
+  throw unexpectedAnswer(needs, reply, "its headers describe no file");
 };
 
-// Whoever sends it back means one version of one record.
-const etagOf = (text: string | undefined): string | null =>
+// An entity tag as RFC 9110 has it: it identifies one version of one record.
+const parseEtag = (text: string | undefined): string | null =>
   text !== undefined && /^(W\/)?"[\x21\x23-\x7e]{0,200}"$/.test(text) ? text : null;
 
-const totalOf = (text: string | undefined): number | null =>
+const parseTotal = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
-const ignoredOf = (text: string | undefined): string[] =>
+const parseIgnoredFields = (text: string | undefined): string[] =>
   (text ?? "")
     .split(",")
     .map((name) => name.trim().slice(0, 200))
     .filter((name) => name !== "")
     .slice(0, MAX_IGNORED);
 
-/** Reads an answer: the operation's output, checked and with whatever fields it has beyond, or the Problem it tells. */
-export const replyOf = (needs: ReplyNeeds, reply: WireReply): Reply => {
+/**
+ * Parses a response. The output is checked against the operation's schema; undocumented fields are kept.
+ *
+ * @throws {Problem} the platform's refusal, or `unavailable` for an answer that is not as documented
+ */
+export const parseReply = (needs: ReplyNeeds, reply: WireReply): Reply => {
   const { operation, now } = needs;
-  if (!isSuccess(reply.status)) throw problemOf(operation, reply, now());
+  if (!isSuccess(reply.status)) throw toReplyProblem(operation, reply, now());
   return {
     status: reply.status,
-    output: operation.file ? fileOf(needs, reply) : outputOf(needs, reply),
-    etag: etagOf(reply.headers["etag"]),
-    requestId: requestIdOf(reply.headers["x-request-id"]) ?? null,
-    total: totalOf(reply.headers["x-total-count"]),
-    ignoredFields: ignoredOf(reply.headers["x-ignored-fields"]),
+    output: operation.file ? parseFile(needs, reply) : parseOutput(needs, reply),
+    etag: parseEtag(reply.headers["etag"]),
+    requestId: parseRequestId(reply.headers["x-request-id"]) ?? null,
+    total: parseTotal(reply.headers["x-total-count"]),
+    ignoredFields: parseIgnoredFields(reply.headers["x-ignored-fields"]),
     ...(reply.bytes === undefined ? {} : { bytes: reply.bytes }),
   };
 };

@@ -2,36 +2,36 @@ import { SECOND } from "../kit/clock.ts";
 import type { Wait } from "../kit/wait.ts";
 import { isUnsent, TransportFault } from "./fault.ts";
 import type { WireReply } from "./port.ts";
-import { retryAfter } from "./retry-after.ts";
+import { parseRetryAfter } from "./retry-after.ts";
 
 const MAX_RETRIES = 2;
 const FIRST_PAUSE_MS = 200;
 const MAX_WAITING_MS = 5 * SECOND;
 
 /**
- * What may be sent again: anything; what was answered, but not what was lost; what the platform cannot have acted upon;
- * nothing.
+ * When a request may be sent again: `always`; `answered`: only after a response, not after a lost connection;
+ * `unsent`: only when the platform cannot have acted; `never`.
  */
 export type Repeatable = "always" | "answered" | "unsent" | "never";
 
 export type RetryNeeds = {
   wait: Wait;
   signal: AbortSignal;
-  /** How long all tries may take together; half of it at most is spent waiting. */
+  /** Time limit of all attempts together in milliseconds; at most half of it is spent waiting. */
   requestMs: number;
   now: () => number;
-  /** Asked when there is a reason to try again. */
+  /** Called when there is a reason to retry. */
   repeatable: () => Promise<Repeatable>;
 };
 
 type Outcome = WireReply | TransportFault;
 
-// A 409 that says when to come back: the first request with the same key is still under way.
-const isPassing = (outcome: Outcome, told: number | undefined): boolean => {
+// A 409 with Retry-After: the first request with the same idempotency key is still running.
+const isTransient = (outcome: Outcome, retryAfter: number | undefined): boolean => {
   if (outcome instanceof TransportFault) {
     return outcome.kind === "lost" || outcome.kind === "refused" || outcome.kind === "unknown_host";
   }
-  if (outcome.status === 409) return told !== undefined;
+  if (outcome.status === 409) return retryAfter !== undefined;
   return [429, 502, 503, 504].includes(outcome.status);
 };
 
@@ -43,8 +43,8 @@ const mayRepeat = (outcome: Outcome, repeatable: Repeatable): boolean => {
 };
 
 /**
- * Tries a few times where trying again is harmless and soon, and gives the last answer; a longer wait is left to the
- * caller, who is told of it.
+ * Sends a request and retries it up to twice where a retry is safe and the wait is short. Returns the last response;
+ * a longer wait is left to the caller by its Retry-After.
  */
 export const withRetries = async (
   { wait, signal, requestMs, now, repeatable }: RetryNeeds,
@@ -56,14 +56,15 @@ export const withRetries = async (
       if (error instanceof TransportFault) return error;
       throw error;
     });
-    const told = outcome instanceof TransportFault ? undefined : retryAfter(outcome, now());
-    // Spread after the told moment, never before it.
-    const base = told === undefined ? FIRST_PAUSE_MS * 2 ** attempt : told * SECOND;
+    const retryAfter =
+      outcome instanceof TransportFault ? undefined : parseRetryAfter(outcome, now());
+    // The jitter comes after the requested time, never before it.
+    const base = retryAfter === undefined ? FIRST_PAUSE_MS * 2 ** attempt : retryAfter * SECOND;
     const pause = base + wait.chance() * FIRST_PAUSE_MS;
     const again =
       attempt < MAX_RETRIES &&
       pause <= left &&
-      isPassing(outcome, told) &&
+      isTransient(outcome, retryAfter) &&
       mayRepeat(outcome, await repeatable());
     if (!again) {
       if (outcome instanceof TransportFault) throw outcome;

@@ -6,36 +6,37 @@ import { withDeadline } from "./deadline.ts";
 import { TransportFault } from "./fault.ts";
 import { describeFile } from "./file.ts";
 
-/** A file on its way to a signed URL. */
+/** A file to upload to a signed URL; `size` in bytes. */
 export type Outgoing = { size: number; bytes: Uint8Array | AsyncIterable<Uint8Array> };
 
 export type Incoming = {
   mimeType: string;
-  /** bytes; undefined where the sender does not say */
+  /** Bytes; undefined without a Content-Length. */
   fileSize: number | undefined;
-  /** The whole file, or its beginning where a part was asked for; undefined where it is larger than was asked for. */
+  /** The file, or its first bytes if `part` was set; undefined when it is larger than `maxBytes`. */
   bytes: Uint8Array | undefined;
 };
 
-export type Wanted = {
+export type DownloadLimit = {
   maxBytes: number;
-  /** The beginning of a larger file is of use. */ part: boolean;
+  /** Return the first bytes of a file that is larger. */
+  part: boolean;
 };
 
-/** Sends files to signed URLs and gets them from there. Throws Problem. */
+/** Uploads files to signed URLs and downloads them. Throws Problem. */
 export type Transfers = {
   put(url: string, file: Outgoing, signal?: AbortSignal): Promise<void>;
-  get(url: string, wanted: Wanted, signal?: AbortSignal): Promise<Incoming>;
+  get(url: string, wanted: DownloadLimit, signal?: AbortSignal): Promise<Incoming>;
 };
 
 export type TransferNeeds = HostNeeds & {
-  /** Whether a URL leads to the platform itself, which is wherever it is. */
+  /** Whether a URL belongs to the configured platform, which may have a private address. */
   isOwn(url: URL): boolean;
-  /** How long a transfer may take beside the time that its bytes need. */
+  /** Time limit of a transfer in milliseconds, in addition to the time that its bytes need. */
   requestMs: number;
 };
 
-/** A connection that is slower than this is taken for one that has stalled. */
+/** A slower connection counts as stalled. */
 const MIN_BYTES_PER_SECOND = 64 * 1024;
 
 const CODES: Record<number, Code> = {
@@ -49,41 +50,41 @@ const CODES: Record<number, Code> = {
 type Request = Omit<Dispatcher.RequestOptions, "origin" | "path" | "signal">;
 type Bounds = { bytes: number; signal: AbortSignal | undefined };
 
-const unavailable = (why: string, cause?: unknown): Problem =>
+const transferFailed = (why: string, cause?: unknown): Problem =>
   new Problem("unavailable", `The file cannot be transferred: ${why}.`, {}, cause);
 
-const refusalOf = (status: number): Problem => {
+const toRefusal = (status: number): Problem => {
   const code = CODES[status];
-  if (code === undefined) return unavailable(`its store answered with status ${status}`);
+  if (code === undefined) return transferFailed(`its store answered with status ${status}`);
   const message = `The file's store refused it with status ${status}.`;
   return new Problem(code, message);
 };
 
-const parsed = (text: string): URL => {
+const parseTransferUrl = (text: string): URL => {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw unavailable("its URL is none");
-  if (url.username + url.password !== "") throw unavailable("its URL holds a credential");
+  if (url === null || !/^https?:$/.test(url.protocol)) throw transferFailed("its URL is invalid");
+  if (url.username + url.password !== "") throw transferFailed("its URL holds a credential");
   return url;
 };
 
-const asProblem = (error: unknown): unknown => {
+const toTransferProblem = (error: unknown): unknown => {
   if (error instanceof Problem) return error;
   if (error instanceof TransportFault && error.kind === "canceled") {
-    return unavailable("the call was canceled", error);
+    return transferFailed("the call was canceled", error);
   }
   if (error instanceof BlockedAddress) {
-    return unavailable("its URL leads to an address that is not public", error);
+    return transferFailed("its URL leads to an address that is not public", error);
   }
   const late =
     error instanceof TransportFault ||
     error instanceof errors.HeadersTimeoutError ||
     error instanceof errors.BodyTimeoutError;
-  return unavailable(late ? "its store did not answer in time" : "the connection failed", error);
+  return transferFailed(late ? "its store did not answer in time" : "the connection failed", error);
 };
 
-const beginning = async (
+const readUpTo = async (
   body: AsyncIterable<Uint8Array>,
-  { maxBytes, part }: Wanted,
+  { maxBytes, part }: DownloadLimit,
 ): Promise<Uint8Array | undefined> => {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -96,83 +97,87 @@ const beginning = async (
   return Buffer.concat(parts).subarray(0, maxBytes);
 };
 
-const headerOf = (value: string | string[] | undefined): string => String(value ?? "");
+const firstHeader = (value: string | string[] | undefined): string => String(value ?? "");
+
+const createAgent = async (
+  { isOwn, resolve, allowed, requestMs }: TransferNeeds,
+  url: URL,
+): Promise<Agent> => {
+  const timeouts = { headersTimeout: requestMs, bodyTimeout: requestMs, allowH2: false };
+  if (isOwn(url)) return new Agent({ ...timeouts, connect: { timeout: requestMs } });
+  if (url.protocol !== "https:") throw transferFailed("its URL is not https");
+  const addresses = await checkedAddresses(url.hostname, { resolve, allowed });
+  const lookup = pinnedTo(addresses);
+  return new Agent({ ...timeouts, connect: { timeout: requestMs, lookup } });
+};
+
+type Read<T> = (answer: Dispatcher.ResponseData) => Promise<T>;
+
+const send = async <T>(
+  needs: TransferNeeds,
+  text: string,
+  request: Request & { signal: AbortSignal },
+  read: Read<T>,
+): Promise<T> => {
+  const url = parseTransferUrl(text);
+  const agent = await createAgent(needs, url);
+  try {
+    const path = url.pathname + url.search;
+    const answer = await agent.request({ ...request, origin: url.origin, path });
+    if (answer.statusCode < 200 || answer.statusCode > 299) throw toRefusal(answer.statusCode);
+    return await read(answer);
+  } finally {
+    await agent.destroy();
+  }
+};
+
+/** Sends a request under a time limit that grows with the bytes to transfer. Throws Problem. */
+const exchange = async <T>(
+  needs: TransferNeeds,
+  url: string,
+  { bytes, signal, ...request }: Request & Bounds,
+  read: Read<T>,
+): Promise<T> => {
+  const limitMs = needs.requestMs + (bytes / MIN_BYTES_PER_SECOND) * SECOND;
+  try {
+    return await withDeadline(limitMs, signal, (ending) =>
+      send(needs, url, { ...request, signal: ending }, read),
+    );
+  } catch (error) {
+    throw toTransferProblem(error);
+  }
+};
+
+const readDownload = async (
+  { headers, body }: Dispatcher.ResponseData,
+  limit: DownloadLimit,
+): Promise<Incoming> => {
+  const { mimeType, fileSize } = describeFile({
+    status: 200,
+    body: "",
+    headers: {
+      "content-type": firstHeader(headers["content-type"]),
+      "content-length": firstHeader(headers["content-length"]),
+    },
+  });
+  const isLarge = !limit.part && fileSize !== undefined && fileSize > limit.maxBytes;
+  const bytes = isLarge ? undefined : await readUpTo(body, limit);
+  return { mimeType, fileSize, bytes };
+};
 
 /**
- * Signed URLs come from outside: what is sent there bears no credential of the platform's, goes to public addresses
- * alone unless it is the platform itself, over TLS, and follows nobody elsewhere.
+ * Creates transfers to signed URLs. Such URLs are foreign input: requests carry no credential, follow no redirect, and
+ * go over TLS to public addresses only, unless the URL is the platform's own.
  */
-export const createTransfers = ({
-  isOwn,
-  resolve,
-  allowed,
-  requestMs,
-}: TransferNeeds): Transfers => {
-  const agentFor = async (url: URL): Promise<Agent> => {
-    const timeouts = { headersTimeout: requestMs, bodyTimeout: requestMs, allowH2: false };
-    if (isOwn(url)) return new Agent({ ...timeouts, connect: { timeout: requestMs } });
-    if (url.protocol !== "https:") throw unavailable("its URL is not https");
-    const addresses = await checkedAddresses(url.hostname, { resolve, allowed });
-    const lookup = pinnedTo(addresses);
-    return new Agent({ ...timeouts, connect: { timeout: requestMs, lookup } });
-  };
-
-  const transfer = async <T>(
-    text: string,
-    request: Request & { signal: AbortSignal },
-    read: (answer: Dispatcher.ResponseData) => Promise<T>,
-  ): Promise<T> => {
-    const url = parsed(text);
-    const agent = await agentFor(url);
-    try {
-      const path = url.pathname + url.search;
-      const answer = await agent.request({ ...request, origin: url.origin, path });
-      if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(answer.statusCode);
-      return await read(answer);
-    } finally {
-      await agent.destroy();
-    }
-  };
-
-  const exchange = async <T>(
-    text: string,
-    { bytes, signal, ...request }: Request & Bounds,
-    read: (answer: Dispatcher.ResponseData) => Promise<T>,
-  ): Promise<T> => {
-    const most = requestMs + (bytes / MIN_BYTES_PER_SECOND) * SECOND;
-    try {
-      return await withDeadline(most, signal, (ending) =>
-        transfer(text, { ...request, signal: ending }, read),
-      );
-    } catch (error) {
-      throw asProblem(error);
-    }
-  };
-
-  return {
-    put: (url, { size, bytes }, signal) => {
-      const body = bytes instanceof Uint8Array ? Buffer.from(bytes) : bytes;
-      const headers = { "content-length": String(size) };
-      const request = { method: "PUT", headers, body: body as Buffer, bytes: size, signal };
-      return exchange(url, request, async () => {});
-    },
-    get: (url, wanted, signal) =>
-      exchange(
-        url,
-        { method: "GET", bytes: wanted.maxBytes, signal },
-        async ({ headers, body }) => {
-          const { mimeType, fileSize } = describeFile({
-            status: 200,
-            body: "",
-            headers: {
-              "content-type": headerOf(headers["content-type"]),
-              "content-length": headerOf(headers["content-length"]),
-            },
-          });
-          const isLarge = !wanted.part && fileSize !== undefined && fileSize > wanted.maxBytes;
-          const bytes = isLarge ? undefined : await beginning(body, wanted);
-          return { mimeType, fileSize, bytes };
-        },
-      ),
-  };
-};
+export const createTransfers = (needs: TransferNeeds): Transfers => ({
+  put: (url, { size, bytes }, signal) => {
+    const body = bytes instanceof Uint8Array ? Buffer.from(bytes) : bytes;
+    const headers = { "content-length": String(size) };
+    const request = { method: "PUT", headers, body: body as Buffer, bytes: size, signal };
+    return exchange(needs, url, request, async () => {});
+  },
+  get: (url, limit, signal) =>
+    exchange(needs, url, { method: "GET", bytes: limit.maxBytes, signal }, (answer) =>
+      readDownload(answer, limit),
+    ),
+});

@@ -1,15 +1,15 @@
-/** Where time comes from. Milliseconds since the epoch. */
+/** Returns the current time in milliseconds since the epoch. Injected, so that tests can set it. */
 export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
-/** A moment as the interface writes it: UTC, milliseconds, `Z`. */
+/** Formats a timestamp as the interface writes it: ISO 8601, UTC, milliseconds, `Z`. */
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
 const FIRST_YEAR = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_YEAR = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Whether a moment in UTC can be written with a year of four digits; an offset may lead out of them. */
+/** Whether a timestamp has a UTC year of four digits. A time zone offset can lead outside that range. */
 export const isWritable = (ms: number): boolean => ms >= FIRST_YEAR && ms <= LAST_YEAR;
 
 export const SECOND = 1000;

@@ -1,4 +1,4 @@
-/** A number whose source text has more significant digits than a double keeps. No schema accepts it. */
+/** A JSON number with more significant digits than a double holds. No schema accepts it. */
 export class InexactNumber {
   readonly source: string;
 
@@ -9,17 +9,21 @@ export class InexactNumber {
 
 const MAX_DIGITS = 15;
 
-/** Digits that carry value: no sign, point, exponent, leading or trailing zeros. */
+/** Counts significant digits: without sign, point, exponent, leading and trailing zeros. */
 const significantDigits = (source: string): number =>
   source
     .replace(/e.*$/i, "")
     .replace(/[-+.]/g, "")
     .replace(/^0+|0+$/g, "").length;
 
-// A decimal of at most 15 significant digits and its double name each other, so only longer ones need their source.
+// A decimal of up to 15 significant digits survives the round trip through a double; only longer ones are checked.
 const MAYBE_LONG = /[\d.]{16,}/;
 
-/** JSON text to values; numbers that a double would change become {@link InexactNumber}. Throws SyntaxError. */
+/**
+ * Parses JSON. Numbers that a double would change become {@link InexactNumber}.
+ *
+ * @throws {SyntaxError}
+ */
 export const parseJson = (text: string): unknown => {
   if (!MAYBE_LONG.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
@@ -31,10 +35,10 @@ export const parseJson = (text: string): unknown => {
   );
 };
 
-/** How many lists and objects may stand in one another, and how many items in a list. */
+/** Maximum nesting of arrays and objects, and maximum items in one array. */
 export type JsonLimits = { depth: number; arrayLength: number };
 
-/** What of the limits a value breaks, or undefined. */
+/** Returns the first limit that a value exceeds, or undefined. */
 export const brokenLimit = (value: unknown, limits: JsonLimits): keyof JsonLimits | undefined => {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

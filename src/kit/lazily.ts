@@ -1,11 +1,11 @@
-/** Runs once for all who ask; a failure is not kept. */
+/** Calls `make` at the first use and shares its result. A failure is not cached: the next call tries again. */
 export const lazily = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
+  let result: Promise<T> | undefined;
   return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
+    result ??= make().catch((error: unknown) => {
+      result = undefined;
       throw error;
     });
-    return made;
+    return result;
   };
 };

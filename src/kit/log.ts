@@ -1,4 +1,4 @@
-/** Log lines are JSON on stderr: literal event names, fields instead of sentences. stdout is never a log. */
+/** Fields of a log line. Logs are JSON lines on stderr with a literal event name; stdout is never a log. */
 export type Fields = Record<string, unknown>;
 export type Log = {
   debug(event: string, fields?: Fields): void;
@@ -10,7 +10,7 @@ export type Log = {
 export const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** An Error's own text in fields that survive JSON; its stack only where asked. */
+/** Converts an error to fields that survive JSON: message, stack and cause. */
 export const errorFields = (error: unknown): Fields =>
   error instanceof Error
     ? {

@@ -1,21 +1,21 @@
 import leven from "leven";
 
-const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, "");
-const LONGEST = 64;
+const normalize = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, "");
+const MAX_LENGTH = 64;
 
-/** The known names that a mistaken one may have meant, best first. */
+/** Returns up to `most` known names that resemble a mistyped one, best first. */
 export const nearest = (word: string, known: readonly string[], most = 3): string[] => {
-  const meant = plain(word.slice(0, LONGEST));
+  const meant = normalize(word.slice(0, MAX_LENGTH));
   if (meant === "") return [];
   return known
     .map((name) => {
-      const other = plain(name);
+      const other = normalize(name);
       const part = other.startsWith(meant) || meant.startsWith(other) || other.endsWith(meant);
       const isPart = part && other !== meant && meant.length > 2;
-      return { name, far: isPart ? 1 : leven(meant, other) };
+      return { name, distance: isPart ? 1 : leven(meant, other) };
     })
-    .filter(({ far }) => far <= Math.max(1, Math.floor(meant.length / 3)))
-    .toSorted((a, b) => a.far - b.far)
+    .filter(({ distance }) => distance <= Math.max(1, Math.floor(meant.length / 3)))
+    .toSorted((a, b) => a.distance - b.distance)
     .slice(0, most)
     .map(({ name }) => name);
 };

@@ -3,10 +3,10 @@ import { link, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Writes a whole private file unless there is one by that name; tells whether it did. Of several processes exactly
- * one succeeds, and nobody ever sees half a file: a hard link appears at once or not at all.
+ * Creates a private file (mode 0600) unless one exists, and returns whether it did. Of several processes exactly one
+ * succeeds, and no reader sees half a file, because a hard link to the finished draft appears atomically.
  */
-export const createOnce = async (path: string, content: string): Promise<boolean> => {
+export const createFileOnce = async (path: string, content: string): Promise<boolean> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;
   const file = await open(draft, "wx", 0o600);

@@ -1,7 +1,7 @@
 import { promises as dns } from "node:dns";
 import type { Resolve } from "./network.ts";
 
-// Names without a dot are the system's own to explain: its hosts file, a container's neighbours.
+// Names without a dot are resolved by the system alone: the hosts file, container networks.
 const isShort = (name: string): boolean => !name.replace(/\.$/, "").includes(".");
 
 const bySystem: Resolve = async (name) =>
@@ -13,9 +13,9 @@ const isNotThere = (error: unknown): boolean =>
   error instanceof Error && "code" in error && NOT_THERE.has(String(error.code));
 
 /**
- * A name's addresses from the name servers, else from the system with its hosts file. The system's own way comes
- * second because it occupies a thread that files need too, for as long as a name server is silent. The name servers
- * are the system's where none are given.
+ * Creates a resolver that queries the name servers first and the system (with its hosts file) second. The system's
+ * lookup comes second because it blocks a thread of the pool that file access shares until a name server answers.
+ * `nameServers` defaults to the system's.
  */
 export const createResolve = (nameServers?: readonly string[]): Resolve => {
   const resolver = new dns.Resolver({ timeout: 2000, tries: 2 });

@@ -1,7 +1,7 @@
-// As `inspect.custom` of node:util, which is not needed for anything else.
+// The value of `inspect.custom` in node:util, without loading that module.
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/** A string that no log line, template or JSON shows by accident; `reveal()` where it is used. */
+/** A string that prints as `[secret]` in logs, templates and JSON. Call `reveal()` where the value is used. */
 export class Secret {
   readonly #text: string;
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waiting, and the chance that keeps many waiters from coming back at once. */
+/** Sleeping, and the jitter that keeps many waiting callers from retrying at the same time. */
 export type Wait = {
-  /** Ends early, by rejecting, when the signal does. */
+  /** Rejects early when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** From 0 to below 1. */
+  /** Returns a random number from 0 up to, but not including, 1. */
   chance(): number;
 };
 
@@ -15,8 +15,8 @@ export const systemWait: Wait = {
   chance: Math.random,
 };
 
-/** Waits for something that should end, but not for long. */
-export const within = async (ms: number, act: Promise<unknown>): Promise<void> => {
+/** Waits for a promise for at most `ms` milliseconds. */
+export const waitAtMost = async (ms: number, act: Promise<unknown>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

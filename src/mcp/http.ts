@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { SECOND, systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
-import { systemWait, within } from "../kit/wait.ts";
+import { systemWait, waitAtMost } from "../kit/wait.ts";
 import { type BodyLimits, readBody } from "./http/body.ts";
 import { createCallers } from "./http/callers.ts";
 import type { Admitted, Gate } from "./http/gate.ts";
@@ -132,7 +132,7 @@ export const createDoor = (
       return description && (hostHeaderValidationResponse(request, hostNames) ?? description);
     },
     async close() {
-      await within(GRACE_MS, room.close());
+      await waitAtMost(GRACE_MS, room.close());
       leases.close();
       await sessions.close();
       await listening?.close();

@@ -1,6 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 import type { Client } from "../../src/client/port.ts";
-import { remoteTransport } from "../../src/client/remote.ts";
+import { createRemoteTransport } from "../../src/client/remote.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { createLog } from "../../src/kit/log.ts";
 
@@ -21,7 +21,11 @@ export const remoteClient = (
   const waits: number[] = [];
   const lines: string[] = [];
   const client = createClient({
-    transport: remoteTransport({ baseUrls: { gateway: url, export: url }, requestMs, ...more }),
+    transport: createRemoteTransport({
+      baseUrls: { gateway: url, export: url },
+      requestMs,
+      ...more,
+    }),
     headerWord: "Platform",
     log: createLog("debug", (line) => lines.push(line)),
     clock: () => now,

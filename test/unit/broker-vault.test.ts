@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { fileVault } from "../../src/broker/vault.ts";
-import { createOnce } from "../../src/kit/once.ts";
+import { createFileOnce } from "../../src/kit/once.ts";
 import { verifies } from "../support/verifies.ts";
 
 const CANARY = "rcvg_canary-value";
@@ -90,7 +90,7 @@ it("is empty before its first use", async () => {
 it("lets exactly one of many writers make a file, whole", async () => {
   const path = join(folder, "deep", "once");
   const all = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => createOnce(path, `content ${index}`)),
+    Array.from({ length: 20 }, (_, index) => createFileOnce(path, `content ${index}`)),
   );
   expect(all.filter(Boolean)).toHaveLength(1);
   expect(await readFile(path, "utf8")).toBe(`content ${all.indexOf(true)}`);

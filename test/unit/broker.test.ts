@@ -4,7 +4,7 @@ import { type Credentials, principalOf } from "../../src/broker/credentials.ts";
 import type { Broker, Vault } from "../../src/broker/port.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Client } from "../../src/client/port.ts";
-import { remoteTransport } from "../../src/client/remote.ts";
+import { createRemoteTransport } from "../../src/client/remote.ts";
 import { contract } from "../../src/contract/index.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
@@ -135,7 +135,7 @@ beforeEach(async () => {
   timers = [];
   server = await wildServer(platform);
   client = createClient({
-    transport: remoteTransport({
+    transport: createRemoteTransport({
       baseUrls: { gateway: server.url, export: server.url },
       requestMs: 2000,
     }),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { inProcessTransport } from "../../src/client/in-process.ts";
 import type { Client, Transport } from "../../src/client/port.ts";
-import { remoteTransport } from "../../src/client/remote.ts";
+import { createRemoteTransport } from "../../src/client/remote.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { contract } from "../../src/contract/index.ts";
 import { silentLog } from "../../src/kit/log.ts";
@@ -37,7 +37,7 @@ const named = (disposition: string) => ({
 beforeEach(async () => {
   server = await wildServer();
   const baseUrls = { gateway: "http://127.0.0.1:1", export: server.url };
-  client = clientOver(remoteTransport({ baseUrls, requestMs: 2000 }));
+  client = clientOver(createRemoteTransport({ baseUrls, requestMs: 2000 }));
 });
 
 afterEach(async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { inProcessTransport } from "../../src/client/in-process.ts";
 import type { Client } from "../../src/client/port.ts";
-import { remoteTransport } from "../../src/client/remote.ts";
+import { createRemoteTransport } from "../../src/client/remote.ts";
 import { contract, operations } from "../../src/contract/index.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { argumentShape, type Operation } from "../../src/contract/operation.ts";
@@ -43,7 +43,7 @@ const clientFor = (url: string, more: { requestMs?: number; maxAnswerBytes?: num
     chance: () => 0,
   };
   const made = createClient({
-    transport: remoteTransport({
+    transport: createRemoteTransport({
       baseUrls: { gateway: url, export: `${url}/ext/` },
       requestMs: 30_000,
       ...more,
@@ -186,7 +186,7 @@ describe("what a call sends", () => {
       "x-platform-api-key": CANARY,
     });
     const acme = createClient({
-      transport: remoteTransport({
+      transport: createRemoteTransport({
         baseUrls: { gateway: server.url, export: server.url },
         requestMs: 1000,
       }),

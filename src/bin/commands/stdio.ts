@@ -1,5 +1,5 @@
 import { createLog, type Log } from "../../kit/log.ts";
-import { within } from "../../kit/wait.ts";
+import { waitAtMost } from "../../kit/wait.ts";
 import type { Front } from "../../mcp/needs.ts";
 import { startStdio } from "../../mcp/stdio.ts";
 import type { Composed } from "../compose.ts";
@@ -36,5 +36,5 @@ export const stdio = async (io: Io): Promise<void> => {
   if (io.ask !== undefined) io.tell(TO_A_PERSON);
   const server = startStdio({ settings: config.mcp, version, log, open });
   await Promise.race([server.closed, untilEnded(io.ended)]);
-  await within(GOODBYE_MS, Promise.all([server.close(), close()]));
+  await waitAtMost(GOODBYE_MS, Promise.all([server.close(), close()]));
 };

@@ -1,7 +1,7 @@
 import { mkdir, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, MINUTE } from "../../kit/clock.ts";
-import { createOnce } from "../../kit/once.ts";
+import { createFileOnce } from "../../kit/once.ts";
 
 /** Remembers what may happen once. */
 export type Spent = {
@@ -32,7 +32,7 @@ export const createSpentFolder = (folder: string, now: Clock): Spent => {
       if (!isId(id)) throw new TypeError("not an id of a confirmation");
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await sweep();
-      return createOnce(join(folder, `${Math.trunc(expiresAt)}-${id}`), "");
+      return createFileOnce(join(folder, `${Math.trunc(expiresAt)}-${id}`), "");
     },
   };
 };

@@ -1,5 +1,5 @@
 import { buffer } from "node:stream/consumers";
-import { ahead } from "../../kit/ahead.ts";
+import { mapConcurrent } from "../../kit/map-concurrent.ts";
 import type { FileStore } from "../files/port.ts";
 import type { RunChunkRow } from "../store/tables.ts";
 import { BETWEEN_ROWS, type RowBytes } from "../store/payments/rows.ts";
@@ -42,7 +42,7 @@ export async function* writeSnapshot(
     const { size: file_size, sha256 } = await files.put(file_key, only(frame), MOST_BYTES);
     return { ...place, file_size, sha256 };
   };
-  yield* ahead(inChunks(rows), AT_ONCE, write);
+  yield* mapConcurrent(inChunks(rows), AT_ONCE, write);
 }
 
 /** The rows of a chunk; throws CorruptChunk where they are not what was written. */
@@ -72,7 +72,7 @@ export const openRows = async (
   chunks: readonly RunChunkRow[],
   { from, to }: { from: number; to: number },
 ): Promise<AsyncGenerator<Uint8Array>> => {
-  const read = ahead(chunks, AT_ONCE, async (chunk) => ({
+  const read = mapConcurrent(chunks, AT_ONCE, async (chunk) => ({
     ...chunk,
     bytes: await readChunk(files, chunk),
   }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ahead } from "../../src/kit/ahead.ts";
+import { mapConcurrent } from "../../src/kit/map-concurrent.ts";
 
 /** What was begun and ended, with a hand on when. */
 const making = () => {
@@ -23,7 +23,7 @@ const making = () => {
 describe("making ahead", () => {
   it("begins some before they are wanted, and gives all in their order", async () => {
     const { begun, make, gateOf } = making();
-    const made = ahead([1, 2, 3, 4], 3, make);
+    const made = mapConcurrent([1, 2, 3, 4], 3, make);
     const first = made.next();
     await expect.poll(() => begun).toEqual([1, 2, 3]);
     gateOf(2).resolve();
@@ -40,13 +40,13 @@ describe("making ahead", () => {
     const { begun, ended, make, gateOf } = making();
     gateOf(1).reject(new Error("no"));
     setImmediate(gateOf(2).resolve);
-    await expect(ahead([1, 2, 3], 2, make).next()).rejects.toThrow("no");
+    await expect(mapConcurrent([1, 2, 3], 2, make).next()).rejects.toThrow("no");
     expect([begun, ended]).toEqual([[1, 2], [2]]);
   });
 
   it("ends only when nothing is under way, where nobody wants more", async () => {
     const { begun, ended, make, gateOf } = making();
-    const made = ahead([1, 2, 3], 2, make);
+    const made = mapConcurrent([1, 2, 3], 2, make);
     const first = made.next();
     gateOf(1).resolve();
     expect((await first).value).toBe("made 1");

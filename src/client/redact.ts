@@ -1,12 +1,12 @@
 import type { WireReply, WireRequest } from "./port.ts";
 
 const HIDDEN = "[secret]";
-/** Shorter ones would be found by chance. */
+/** Shorter secrets would match unrelated text by chance. */
 const MIN_LENGTH = 8;
 const SENT_IN_BODIES = ["password", "accessToken"];
 
-/** What a request bears that nobody may read in its answer. */
-export const secretsOf = (
+/** Collects the secrets of a request, plain and JSON-escaped, to be redacted from its response. */
+export const collectSecrets = (
   credential: WireRequest["headers"],
   args: Record<string, unknown>,
 ): string[] => {
@@ -18,14 +18,14 @@ export const secretsOf = (
   });
 };
 
-/** An answer that repeats none of the secrets it was asked with, as pages for debugging do. */
-export const withoutEcho = (reply: WireReply, secrets: readonly string[]): WireReply => {
+/** Returns the response with every secret of its request replaced: debug pages of proxies repeat request headers. */
+export const redactSecrets = (reply: WireReply, secrets: readonly string[]): WireReply => {
   const hide = (text: string): string =>
     secrets.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text);
-  const bears = (text: string): boolean => secrets.some((secret) => text.includes(secret));
+  const hasSecret = (text: string): boolean => secrets.some((secret) => text.includes(secret));
   const { body, headers } = reply;
-  const told = Object.entries(headers);
-  if (!bears(body) && !told.some(([, value]) => bears(value))) return reply;
-  const hidden = told.map(([name, value]) => [name, hide(value)] as const);
+  const entries = Object.entries(headers);
+  if (!hasSecret(body) && !entries.some(([, value]) => hasSecret(value))) return reply;
+  const hidden = entries.map(([name, value]) => [name, hide(value)] as const);
   return { ...reply, body: hide(body), headers: Object.fromEntries(hidden) };
 };
