@@ -80,6 +80,16 @@ export const isCode = (text: unknown): text is Code =>
 /** One thing wrong with one field; `field` is a path such as `person.email`. */
 export type Fault = { field: string; code: string; message: string };
 
+/** Facts for the audit entry of a request that only the service knows. */
+export type AuditFacts = {
+  /** The tenant whose log gets the entry, where the path names none. */
+  tenantId?: string;
+  /** The record's state before the change, for operations whose audit action depends on it. */
+  before?: unknown;
+  /** Ids and codes, never text that a person wrote. */
+  metadata?: Record<string, string>;
+};
+
 export type ProblemDetails = {
   errors?: Fault[];
   retryAfterSeconds?: number;
@@ -97,6 +107,8 @@ export type ProblemDetails = {
   misconfigured?: boolean;
   /** What names the record, as the ingest API's body tells it. */
   record?: Record<string, string>;
+  /** Written to the audit entry of the refused request, never sent to the caller. */
+  audit?: AuditFacts;
   headers?: Record<string, string>;
 };
 

@@ -19,8 +19,15 @@ export type Effect = "read" | "create" | "change" | "session";
 export type Outcome = {
   status: number;
   body: unknown;
-  /** What the record was before, where the service says so. */ was?: unknown;
+  /** The record's state before the change, where the service reports it. */
+  before?: unknown;
 };
+
+/** Ids and codes of a request for its audit entry. The body of a `late` operation is not validated. */
+export type AuditMetadata = (input: {
+  params: Record<string, unknown>;
+  body: unknown;
+}) => Record<string, string>;
 
 type Shape = z.ZodObject;
 
@@ -58,6 +65,8 @@ type Spec = {
   secret?: true;
   /** The audit log's word, or how it follows from the outcome. */
   audit: string | ((outcome: Outcome) => string);
+  /** Metadata of the audit entry beside the path's ids; written for refused requests too. */
+  auditMetadata?: AuditMetadata;
   /** The part of the interface documents where it is described. */
   source: string;
 };
@@ -90,6 +99,7 @@ export const operation = <const S extends Spec>(spec: S) => {
     upsert: false,
     file: false,
     cacheSeconds: 0,
+    auditMetadata: () => ({}),
     ...spec,
     effect,
     status: statusOf(spec, effect),
@@ -110,12 +120,14 @@ type Declared<S extends Spec> = Omit<
   | "upsert"
   | "file"
   | "cacheSeconds"
+  | "auditMetadata"
 > & {
   secret: boolean;
   late: S["late"] extends true ? true : false;
   upsert: boolean;
   file: S["file"] extends true ? true : false;
   cacheSeconds: number;
+  auditMetadata: AuditMetadata;
   also: readonly { method: Method; path: `/${string}` }[];
   effect: Effect;
   status: 200 | 201 | 204;
@@ -149,6 +161,7 @@ export type Operation = {
   fails: readonly OwnCode[];
   secret: boolean;
   audit: string | ((outcome: Outcome) => string);
+  auditMetadata: AuditMetadata;
   source: string;
 };
 

@@ -7,8 +7,8 @@ import { documents } from "./http/documents.ts";
 import { problemResponse, toProblem } from "./http/problem.ts";
 import { dressed, requestIdOf } from "./http/headers.ts";
 import { transferRoutes } from "./http/transfers.ts";
-import { createRequests } from "./http/request.ts";
-import type { RequestNeeds } from "./http/story.ts";
+import { createServe } from "./http/request.ts";
+import type { RequestNeeds } from "./http/context.ts";
 import { throttled } from "./http/throttle.ts";
 import type { Services } from "./handlers.ts";
 import type { Transfers } from "./services/dispute-attachments/transfers.ts";
@@ -128,7 +128,6 @@ export type AppNeeds = RequestNeeds & {
 /** The platform's HTTP face: a route for each operation of the contract. */
 export const createApp = (services: Services, needs: AppNeeds) => {
   const app = new Hono<Env>();
-  const requests = createRequests(needs);
 
   const refuse = refusals(needs);
   mountOwn(app, refuse, needs);
@@ -138,7 +137,7 @@ export const createApp = (services: Services, needs: AppNeeds) => {
   for (const path of [...byPath.keys()].toSorted(specificFirst)) {
     const routes = byPath.get(path) ?? [];
     for (const { method, operation, handler } of routes) {
-      const serve = requests.serve(operation, handler as never);
+      const serve = createServe(needs, operation, handler as never);
       app.on(method, patternOf(path), (context) =>
         serve(context.req.raw, context.req.param(), context.env?.incoming),
       );

@@ -105,9 +105,9 @@ const sentStatus = (body: unknown): unknown =>
     : undefined;
 
 // A status sent with its present value moves nothing, so it is an update like any other.
-const updateAction = ({ body, was }: Outcome): string => {
+const updateAction = ({ body, before }: Outcome): string => {
   const status = sentStatus(body);
-  const move = typeof status === "number" && status !== was ? MOVES[status] : undefined;
+  const move = typeof status === "number" && status !== before ? MOVES[status] : undefined;
   return move ?? "dispute.updated";
 };
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../operation.ts";
-import { CATALOGUE, CATALOGUE_VERSION, SOURCES } from "../payments/catalogue.ts";
+import { CATALOGUE, CATALOGUE_VERSION, sourceMetadata, SOURCES } from "../payments/catalogue.ts";
 import type { Field } from "../payments/field.ts";
 import { OPERATOR_NAMES } from "../payments/operators.ts";
 import { PaymentQueryBody } from "../payments/query.ts";
@@ -98,6 +98,7 @@ export const payments = {
     late: true,
     output: z.object({ data: z.array(PaymentRow), pagination: Pagination }),
     audit: "payments.queried",
+    auditMetadata: sourceMetadata,
     source: "export-ingest 4",
   }),
 };

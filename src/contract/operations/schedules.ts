@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RecordId, text, Timestamp } from "../fields.ts";
 import { operation } from "../operation.ts";
-import { SOURCES } from "../payments/catalogue.ts";
+import { sourceMetadata, SOURCES } from "../payments/catalogue.ts";
 import { Filters, selection } from "../payments/query.ts";
 
 const MIN_INTERVAL_MS = 300_000;
@@ -64,6 +64,7 @@ export const schedules = {
     output: Schedule,
     fails: ["conflict"],
     audit: "schedule.created",
+    auditMetadata: sourceMetadata,
     source: "export-ingest 4",
   }),
   delete: operation({
@@ -76,6 +77,7 @@ export const schedules = {
     params: z.strictObject({ id: RecordId.meta({ description: "schedule" }) }),
     output: null,
     audit: "schedule.deleted",
+    auditMetadata: ({ params }) => ({ scheduleId: String(params["id"]) }),
     source: "export-ingest 4",
   }),
 };

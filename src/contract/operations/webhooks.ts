@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RecordId, requiredText, text, Timestamp } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { type AuditMetadata, operation } from "../operation.ts";
 
 /** Who is told when a scheduled run finishes. Without scheduleId: of the runs of every schedule. */
 export const Webhook = z.object({
@@ -39,6 +39,7 @@ export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 const WEBHOOKS = "/api/v1/remittance-export/webhooks";
 const byId = z.object({ id: RecordId.meta({ description: "the webhook's" }) });
+const webhookId: AuditMetadata = ({ params }) => ({ webhookId: String(params["id"]) });
 
 export const webhooks = {
   list: operation({
@@ -79,6 +80,7 @@ export const webhooks = {
     params: byId,
     output: z.object({ data: z.array(WebhookDelivery) }),
     audit: "webhook.deliveries_read",
+    auditMetadata: webhookId,
     source: "export-ingest 4",
   }),
   delete: operation({
@@ -91,6 +93,7 @@ export const webhooks = {
     params: byId,
     output: null,
     audit: "webhook.deleted",
+    auditMetadata: webhookId,
     source: "export-ingest 4",
   }),
 };

@@ -1,3 +1,4 @@
+import type { AuditMetadata } from "../operation.ts";
 import { bpn } from "./bpn.ts";
 import { cashapp } from "./cashapp.ts";
 import type { Field } from "./field.ts";
@@ -32,6 +33,12 @@ export const CATALOGUE_VERSION = "1";
 
 export const isSource = (value: unknown): value is Source =>
   SOURCES.some((source) => source === value);
+
+/** The source that a body names, for the audit entry; other text is left out. */
+export const sourceMetadata: AuditMetadata = ({ body }) => {
+  const { source } = (body ?? {}) as { source?: unknown };
+  return isSource(source) ? { source } : {};
+};
 
 export const fieldNamed = (source: Source, name: string): Field | undefined =>
   CATALOGUE[source].fields.find((field) => field.name === name);

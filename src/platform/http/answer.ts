@@ -90,11 +90,7 @@ export const answer = async (
   url: URL,
   headers: Record<string, string>,
 ): Promise<Response> => {
-  if (status === 204) {
-    // What is gone has no version any more.
-    const { ETag: _version, ...rest } = headers;
-    return new Response(null, { status, headers: rest });
-  }
+  if (status === 204) return new Response(null, { status, headers });
   if (method === "HEAD") await discard(output);
   if (isFile(output)) {
     return new Response(method === "HEAD" ? null : output.bytes, {

@@ -87,7 +87,7 @@ const metadataOf = (
   return metadata;
 };
 
-export type Told = {
+export type EntryFacts = {
   tenantId: string;
   at: number;
   method: string;
@@ -99,13 +99,13 @@ export type Told = {
 };
 
 /** The entry of a request to an operation. */
-export const entryOf = (operation: Operation, told: Told, newId: NewId): NewEntry => ({
-  tenantId: told.tenantId,
+export const entryOf = (operation: Operation, facts: EntryFacts, newId: NewId): NewEntry => ({
+  tenantId: facts.tenantId,
   id: newId(),
-  at: told.at,
-  method: told.method,
+  at: facts.at,
+  method: facts.method,
   endpoint: endpointOf(operation),
-  action: typeof operation.audit === "string" ? operation.audit : operation.audit(told.outcome),
-  statusCode: told.outcome.status,
-  metadata: metadataOf(told.params, told),
+  action: typeof operation.audit === "string" ? operation.audit : operation.audit(facts.outcome),
+  statusCode: facts.outcome.status,
+  metadata: metadataOf(facts.params, facts),
 });

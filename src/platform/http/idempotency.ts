@@ -6,19 +6,19 @@ import type { Seal } from "../../kit/seal.ts";
 import type { Db } from "../store/port.ts";
 import type { IdempotencyKeyRow } from "../store/tables.ts";
 
-const REMEMBERED_MS = DAY;
-const LONGEST_KEY = 255;
+const RETENTION_MS = DAY;
+const MAX_KEY_LENGTH = 255;
 
-/** A creating request that named a key: whose it is, what it asks, and until when it is remembered. */
+/** The Idempotency-Key of a creating request, with the hash of the request. */
 export type Keyed = Pick<
   IdempotencyKeyRow,
   "tenant_id" | "principal" | "operation" | "key" | "request_hash"
 > & { now: number; secret: boolean };
 
-/** What the first request was answered. */
-export type Remembered = { output: unknown; headers: Record<string, string> };
+/** The stored answer to the first request. */
+export type StoredAnswer = { output: unknown; headers: Record<string, string> };
 
-/** Thrown inside a transaction that finds the key used meanwhile by another process. */
+/** Thrown inside a transaction when another process has used the key meanwhile. */
 export class AlreadyDone extends Error {}
 
 /** Reads the key of a request to a creating operation; undefined where none was sent. */
@@ -28,25 +28,25 @@ export const keyOf = (
   request: { tenantId: string; principal: string; params: unknown; body: unknown; now: number },
 ): Keyed | undefined => {
   if (header === null || operation.effect !== "create") return undefined;
-  if (header === "" || header.length > LONGEST_KEY) {
-    const message = `must have 1 to ${LONGEST_KEY} characters`;
+  if (header === "" || header.length > MAX_KEY_LENGTH) {
+    const message = `must have 1 to ${MAX_KEY_LENGTH} characters`;
     throw new Problem("invalid_parameter", `Idempotency-Key ${message}.`, {
       errors: [{ field: "Idempotency-Key", code: "too_long", message }],
     });
   }
-  const asked = JSON.stringify([request.params, request.body]);
+  const identity = JSON.stringify([request.params, request.body]);
   return {
     tenant_id: request.tenantId,
     principal: request.principal,
     operation: operation.id,
     key: header,
-    request_hash: createHash("sha256").update(asked).digest("hex"),
+    request_hash: createHash("sha256").update(identity).digest("hex"),
     now: request.now,
     secret: operation.secret,
   };
 };
 
-const find = (db: Db, keyed: Keyed) =>
+const selectKey = (db: Db, keyed: Keyed) =>
   db
     .selectFrom("idempotency_keys")
     .selectAll()
@@ -57,7 +57,7 @@ const find = (db: Db, keyed: Keyed) =>
     .where("expires_at", ">", keyed.now)
     .executeTakeFirst();
 
-const checkSame = (keyed: Keyed, row: IdempotencyKeyRow): void => {
+const checkRequestHash = (keyed: Keyed, row: IdempotencyKeyRow): void => {
   if (row.request_hash === keyed.request_hash) return;
   throw new Problem(
     "idempotency_key_reused",
@@ -65,7 +65,7 @@ const checkSame = (keyed: Keyed, row: IdempotencyKeyRow): void => {
   );
 };
 
-const shownOnce = (row: IdempotencyKeyRow): never => {
+const refuseSecret = (row: IdempotencyKeyRow): never => {
   throw new Problem(
     "idempotency_secret_shown_once",
     `The first request made ${row.record_id}; its secret was shown then and never again. Delete it and create another.`,
@@ -73,53 +73,59 @@ const shownOnce = (row: IdempotencyKeyRow): never => {
   );
 };
 
-/** Remembers answers to creating requests for a day, in the transaction of what they made. */
+/** Stores the answers to creating requests for a day, in the transaction that created the record. */
 export const createIdempotency = (seal: Seal) => {
-  const underWay = new Set<string>();
+  const inProgress = new Set<string>();
   const nameOf = (keyed: Keyed): string =>
     JSON.stringify([keyed.tenant_id, keyed.principal, keyed.operation, keyed.key]);
 
   return {
-    /** Runs the first request with a key; a second one meanwhile is told to wait. */
+    /**
+     * Runs the first request with a key.
+     * @throws {Problem} idempotency_in_progress while this process serves another request with the same key
+     */
     async once<T>(keyed: Keyed, act: () => Promise<T>): Promise<T> {
       const name = nameOf(keyed);
-      if (underWay.has(name)) {
+      if (inProgress.has(name)) {
         throw new Problem("idempotency_in_progress", "The first request is still under way.", {
           retryAfterSeconds: 1,
         });
       }
-      underWay.add(name);
+      inProgress.add(name);
       try {
         return await act();
       } finally {
-        underWay.delete(name);
+        inProgress.delete(name);
       }
     },
 
-    /** The answer to the first request with the key, if there was one. */
-    async recall(db: Db, keyed: Keyed): Promise<Remembered | undefined> {
-      const row = await find(db, keyed);
+    /**
+     * Returns the answer to the first request with the key, undefined where there was none.
+     * @throws {Problem} idempotency_key_reused, idempotency_secret_shown_once
+     */
+    async find(db: Db, keyed: Keyed): Promise<StoredAnswer | undefined> {
+      const row = await selectKey(db, keyed);
       if (row === undefined) return undefined;
-      checkSame(keyed, row);
-      if (row.answer === null) return shownOnce(row);
-      return seal.open(row.answer) as Remembered;
+      checkRequestHash(keyed, row);
+      if (row.answer === null) return refuseSecret(row);
+      return seal.open(row.answer) as StoredAnswer;
     },
 
-    /** Writes the answer down; refuses when another process has used the key since. */
-    async remember(tx: Db, keyed: Keyed, recordId: string, answer: Remembered): Promise<void> {
+    /** Stores the answer. @throws {AlreadyDone} where another process has stored one since. */
+    async store(tx: Db, keyed: Keyed, recordId: string, answer: StoredAnswer): Promise<void> {
       await tx.deleteFrom("idempotency_keys").where("expires_at", "<=", keyed.now).execute();
       const { now, secret, ...row } = keyed;
-      const made = await tx
+      const inserted = await tx
         .insertInto("idempotency_keys")
         .values({
           ...row,
           answer: secret ? null : seal.seal(answer),
           record_id: recordId,
-          expires_at: now + REMEMBERED_MS,
+          expires_at: now + RETENTION_MS,
         })
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirstOrThrow();
-      if (made.numInsertedOrUpdatedRows === 0n) throw new AlreadyDone();
+      if (inserted.numInsertedOrUpdatedRows === 0n) throw new AlreadyDone();
     },
   };
 };

@@ -1,217 +1,256 @@
 import type { IncomingMessage } from "node:http";
-import { Problem } from "../../contract/errors.ts";
+import { type AuditFacts, Problem } from "../../contract/errors.ts";
 import type { Operation, Service } from "../../contract/operation.ts";
-import type { Call, Principal } from "../handlers.ts";
+import type { Call, Principal, Result } from "../handlers.ts";
+import { ignoredFields } from "../ignored-fields.ts";
 import { answer, discard, isPage, keptAnswer, listingOf } from "./answer.ts";
 import { authorize } from "./authenticate.ts";
-import { callOf } from "./call.ts";
-import { AlreadyDone, type Keyed, keyOf, type Remembered } from "./idempotency.ts";
+import { createCall } from "./call.ts";
+import {
+  auditEntry,
+  createContext,
+  isAudited,
+  platformHeader,
+  type RequestContext,
+  type RequestNeeds,
+} from "./context.ts";
 import { commonHeaders } from "./headers.ts";
-import { noteIgnored } from "./ignored.ts";
+import { AlreadyDone, type Keyed, keyOf, type StoredAnswer } from "./idempotency.ts";
 import { openBody, parseInputBody, parseTarget, readBody } from "./input.ts";
 import { problemResponse, toProblem } from "./problem.ts";
-import {
-  beginStory,
-  entryFor,
-  isLogged,
-  platformHeader,
-  type RequestNeeds,
-  type Story,
-} from "./story.ts";
+import { type Reply, toReply } from "./reply.ts";
 import { throttled } from "./throttle.ts";
 
-type Handler = (input: unknown, call: Call) => Promise<unknown>;
+type Handler = (input: unknown, call: Call) => Promise<Result<unknown>>;
 
-const NOTHING: Principal["may"] = new Set();
+const NO_PERMISSIONS: Principal["may"] = new Set();
 
-const rowsOf = (output: unknown): number | undefined => {
-  if (Array.isArray(output)) return output.length;
-  if (isPage(output)) return output.rowCount;
-  const listing = listingOf(output);
+/** Counts the rows of an answer for its audit entry; undefined where it is no list. */
+const rowCountOf = (body: unknown): number | undefined => {
+  if (Array.isArray(body)) return body.length;
+  if (isPage(body)) return body.rowCount;
+  const listing = listingOf(body);
   if (listing !== undefined) return listing.page === undefined ? listing.total : undefined;
-  if (typeof output !== "object" || output === null || !("data" in output)) return undefined;
-  return Array.isArray(output.data) ? output.data.length : undefined;
+  if (typeof body !== "object" || body === null || !("data" in body)) return undefined;
+  return Array.isArray(body.data) ? body.data.length : undefined;
 };
 
 type KeyedService = Exclude<Service, "gateway">;
 type KeyHolder = Principal & { tenantId: string };
 
-const keyIn = ({ request }: Story): string | undefined =>
+const exportKeyIn = ({ request }: RequestContext): string | undefined =>
   request.headers.get("x-api-key") ?? undefined;
 
 const unlessRefused = (error: unknown): undefined => {
   if (!(error instanceof Problem) || error.status !== 401) throw error;
 };
 
-/** Serves operations: each step is one act, each refusal a Problem. */
-export const createRequests = (needs: RequestNeeds) => {
-  const { store, log, audit, authenticate, idempotency, limiter, newId } = needs;
+const admitKeyHolder = async (
+  { limiter }: RequestNeeds,
+  context: RequestContext,
+  service: KeyedService,
+  caller: KeyHolder,
+): Promise<void> => {
+  context.caller = caller;
+  context.tenantId = caller.tenantId;
+  context.rateLimitHeaders = await limiter.keyed(service, caller.tenantId, context.now);
+};
 
-  const admitKeyed = async (
-    story: Story,
-    service: KeyedService,
-    caller: KeyHolder,
-  ): Promise<void> => {
-    story.caller = caller;
-    story.tenantId = caller.tenantId;
-    story.limitHeaders = await limiter.keyed(service, caller.tenantId, story.now);
-  };
+/** Identifies the caller of a public operation: a valid export key is optional, and counted for its tenant. */
+const identifyVisitor = async (needs: RequestNeeds, context: RequestContext): Promise<void> => {
+  const { service } = context.operation;
+  if (service === "gateway") return;
+  const caller = await needs.authenticate.exportKey(exportKeyIn(context)).catch(unlessRefused);
+  if (caller !== undefined) return admitKeyHolder(needs, context, service, caller);
+  context.rateLimitHeaders = await needs.limiter.visitor(context.ip, context.now);
+};
 
-  const identifyKeyed = async (story: Story, service: KeyedService): Promise<void> =>
-    admitKeyed(story, service, await authenticate.exportKey(keyIn(story)));
+const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promise<void> => {
+  const { request, now } = context;
+  const person = await needs.authenticate.gateway({
+    token: platformHeader(needs, request, "auth"),
+    key: platformHeader(needs, request, "api-key"),
+    now,
+  });
+  // A request that the path's tenant refuses is audited in the caller's home tenant.
+  context.tenantId = person.homeTenantId;
+  context.caller = { ...person, may: NO_PERMISSIONS };
+  context.rateLimitHeaders = await needs.limiter.gateway(person.credentialId, now);
+  const wanted = context.params["tenantId"];
+  if (wanted === undefined) return;
+  context.caller = await person.enter(wanted);
+  context.tenantId = wanted;
+};
 
-  /** Nobody needs a key for what is public; whoever sends a good one is counted and logged as its tenant. */
-  const identifyVisitor = async (story: Story): Promise<void> => {
-    const { service } = story.operation;
-    if (service === "gateway") return;
-    const caller = await authenticate.exportKey(keyIn(story)).catch(unlessRefused);
-    if (caller !== undefined) return admitKeyed(story, service, caller);
-    story.limitHeaders = await limiter.visitor(story.ip, story.now);
-  };
+/** Authenticates, rate-limits and authorizes the request. @throws {Problem} where one of them refuses it. */
+const identify = async (needs: RequestNeeds, context: RequestContext): Promise<void> => {
+  const { operation } = context;
+  if (operation.id === "auth.login") {
+    context.rateLimitHeaders = await needs.limiter.login(context.ip, context.now);
+  }
+  if (operation.access === "public") return identifyVisitor(needs, context);
+  const { service } = operation;
+  if (service === "gateway") await identifyUser(needs, context);
+  else {
+    const caller = await needs.authenticate.exportKey(exportKeyIn(context));
+    await admitKeyHolder(needs, context, service, caller);
+  }
+  if (context.caller !== null) authorize(operation, context.caller);
+};
 
-  const identifyGateway = async (story: Story): Promise<void> => {
-    const { request, now } = story;
-    const person = await authenticate.gateway({
-      token: platformHeader(needs, request, "auth"),
-      key: platformHeader(needs, request, "api-key"),
-      now,
-    });
-    // Until it is let into the path's tenant, a request belongs to its sender's own log.
-    story.tenantId = person.homeTenantId;
-    story.caller = { ...person, may: NOTHING };
-    story.limitHeaders = await limiter.gateway(person.credentialId, now);
-    const wanted = story.params["tenantId"];
-    if (wanted === undefined) return;
-    story.caller = await person.enter(wanted);
-    story.tenantId = wanted;
-  };
+/** Reads and validates the input, and the Idempotency-Key. @throws {Problem} naming each fault. */
+const readInput = async (context: RequestContext): Promise<RequestContext["input"]> => {
+  const { operation, request, params, incoming } = context;
+  context.sentBody = await readBody(operation, request, incoming);
+  const target = parseTarget(operation, params, context.url.searchParams);
+  const body =
+    operation.raw === null
+      ? parseInputBody(operation, context.sentBody)
+      : openBody(operation.raw, request);
+  if (!operation.late && operation.raw === null) {
+    context.ignored = ignoredFields(context.sentBody, body);
+  }
+  context.keyed = keyOf(operation, request.headers.get("idempotency-key"), {
+    tenantId: context.tenantId,
+    principal: context.caller?.id ?? "",
+    params,
+    body,
+    now: context.now,
+  });
+  context.input = { ...target, body };
+  return context.input;
+};
 
-  const identify = async (story: Story): Promise<void> => {
-    const { operation } = story;
-    if (operation.id === "auth.login") {
-      story.limitHeaders = await limiter.login(story.ip, story.now);
-    }
-    if (operation.access === "public") return identifyVisitor(story);
-    const { service } = operation;
-    await (service === "gateway" ? identifyGateway(story) : identifyKeyed(story, service));
-    if (story.caller !== null) authorize(operation, story.caller);
-  };
+/** Writes the audit entry of a request, unless it was written with its change. */
+const recordAudit = async (
+  { audit, newId }: RequestNeeds,
+  context: RequestContext,
+  outcome: { status: number; facts: AuditFacts; rowCount?: number | undefined },
+): Promise<void> => {
+  if (context.audited) return;
+  const entry = auditEntry(context, newId, outcome);
+  if (!isAudited(context, entry.tenantId)) return;
+  context.audited = true;
+  await audit.record(entry);
+};
 
-  const tell = async (story: Story, status: number, rowCount?: number): Promise<void> => {
-    if (story.logged || !isLogged(story)) return;
-    story.logged = true;
-    await audit.record(entryFor(story, status, newId, rowCount));
-  };
+const respond = async (
+  needs: RequestNeeds,
+  context: RequestContext,
+  { status, headers, body, audit: facts }: Reply,
+): Promise<Response> => {
+  const { operation, request, url } = context;
+  const all = { ...commonHeaders(context.requestId), ...headers, ...context.rateLimitHeaders };
+  const rowCount = rowCountOf(body);
+  if (operation.cacheSeconds > 0) {
+    const cached = keptAnswer(request, operation.cacheSeconds, body, all);
+    await recordAudit(needs, context, { status: cached.status, facts, rowCount });
+    return cached;
+  }
+  try {
+    await recordAudit(needs, context, { status, facts, rowCount });
+  } catch (error) {
+    await discard(body);
+    throw error;
+  }
+  return answer(request, status, body, url, all);
+};
 
-  const respond = async (story: Story, output: unknown): Promise<Response> => {
-    const { status, operation } = story;
-    const headers = {
-      ...commonHeaders(story.requestId),
-      ...story.headers,
-      ...story.limitHeaders,
-    };
-    const { cacheSeconds } = operation;
-    if (cacheSeconds > 0) {
-      const kept = keptAnswer(story.request, cacheSeconds, output, headers);
-      await tell(story, kept.status, rowsOf(output));
-      return kept;
-    }
-    await tell(story, status, rowsOf(output)).catch(async (error: unknown) => {
-      await discard(output);
-      throw error;
-    });
-    return answer(story.request, status, output, story.url, headers);
-  };
+/** Answers a repeated request with the stored answer to the first one. */
+const replay = (
+  needs: RequestNeeds,
+  context: RequestContext,
+  { output, headers }: StoredAnswer,
+): Promise<Response> =>
+  respond(needs, context, {
+    status: context.operation.status,
+    headers: { ...headers, "Idempotency-Replayed": "true" },
+    body: output,
+    audit: {},
+  });
 
-  const replay = (story: Story, { output, headers }: Remembered): Promise<Response> => {
-    story.headers = { ...headers, "Idempotency-Replayed": "true" };
-    return respond(story, output);
-  };
+/** Acts once for each Idempotency-Key. */
+const performOnce = async (
+  needs: RequestNeeds,
+  context: RequestContext,
+  keyed: Keyed,
+  act: () => Promise<Result<unknown>>,
+): Promise<Response> => {
+  const { idempotency, store } = needs;
+  const stored = await idempotency.find(store.read, keyed);
+  if (stored !== undefined) return replay(needs, context, stored);
+  try {
+    return await respond(needs, context, toReply(context, await idempotency.once(keyed, act)));
+  } catch (error) {
+    if (!(error instanceof AlreadyDone)) throw error;
+    const first = await idempotency.find(store.read, keyed);
+    if (first === undefined) throw error;
+    return replay(needs, context, first);
+  }
+};
 
-  const once = async (
-    story: Story,
-    keyed: Keyed,
-    act: () => Promise<unknown>,
-  ): Promise<Response> => {
-    const known = await idempotency.recall(store.read, keyed);
-    if (known !== undefined) return replay(story, known);
-    try {
-      return await respond(story, await idempotency.once(keyed, act));
-    } catch (error) {
-      if (!(error instanceof AlreadyDone)) throw error;
-      const made = await idempotency.recall(store.read, keyed);
-      if (made === undefined) throw error;
-      return replay(story, made);
-    }
-  };
+const perform = async (
+  needs: RequestNeeds,
+  context: RequestContext,
+  handler: Handler,
+): Promise<Response> => {
+  await identify(needs, context);
+  const input = await readInput(context);
+  const act = () => handler(input, createCall(needs, context));
+  const { keyed } = context;
+  if (keyed !== undefined) return performOnce(needs, context, keyed, act);
+  return respond(needs, context, toReply(context, await act()));
+};
 
-  const perform = async (
-    story: Story,
-    handler: Handler,
+/** Records a refusal. Returns the refusal, or the failure to record it, which is then the answer. */
+const auditedProblem = async (
+  needs: RequestNeeds,
+  context: RequestContext,
+  problem: Problem,
+): Promise<Problem> => {
+  if (problem.status === 401) return problem;
+  try {
+    const facts = problem.details.audit ?? {};
+    await recordAudit(needs, context, { status: problem.status, facts });
+    return problem;
+  } catch (failure) {
+    return problem.code === "unavailable"
+      ? problem
+      : toProblem(failure, needs.log, context.requestId);
+  }
+};
+
+const refuse = async (
+  needs: RequestNeeds,
+  context: RequestContext,
+  error: unknown,
+): Promise<Response> => {
+  const found = await throttled(needs, context, toProblem(error, needs.log, context.requestId));
+  const problem = await auditedProblem(needs, context, found);
+  const response = problemResponse(problem, context.operation.service, {
+    requestId: context.requestId,
+    path: context.url.pathname,
+  });
+  // The rest of a refused file is not read, so the connection cannot be used again.
+  if (context.operation.raw !== null) response.headers.set("Connection", "close");
+  for (const [name, value] of Object.entries(context.rateLimitHeaders)) {
+    response.headers.set(name, value);
+  }
+  return response;
+};
+
+/** Creates the request handler of one operation. */
+export const createServe =
+  (needs: RequestNeeds, operation: Operation, handler: Handler) =>
+  async (
+    request: Request,
+    params: Record<string, string>,
     incoming: IncomingMessage | undefined,
   ): Promise<Response> => {
-    const { operation, request, params } = story;
-    await identify(story);
-    story.body = await readBody(operation, request, incoming);
-    const target = parseTarget(operation, params, story.url.searchParams);
-    const body =
-      operation.raw === null
-        ? parseInputBody(operation, story.body)
-        : openBody(operation.raw, request);
-    if (!operation.late && operation.raw === null) noteIgnored(story, story.body, body);
-    if (operation.raw === null) story.body = body;
-    story.keyed = keyOf(operation, request.headers.get("idempotency-key"), {
-      tenantId: story.tenantId,
-      principal: story.caller?.id ?? "",
-      params,
-      body,
-      now: story.now,
-    });
-    const act = () => handler({ ...target, body }, callOf(needs, story));
-    return story.keyed === undefined ? respond(story, await act()) : once(story, story.keyed, act);
-  };
-
-  /** A refusal stands once its audit entry does; where that cannot be written, the reason is the answer. */
-  const told = async (story: Story, problem: Problem): Promise<Problem> => {
-    if (problem.status === 401) return problem;
+    const context = createContext(needs, operation, request, params, incoming);
     try {
-      await tell(story, problem.status);
-      return problem;
-    } catch (failure) {
-      return problem.code === "unavailable" ? problem : toProblem(failure, log, story.requestId);
+      return await perform(needs, context, handler);
+    } catch (error) {
+      return refuse(needs, context, error);
     }
   };
-
-  const refused = async (story: Story, error: unknown): Promise<Response> => {
-    const found = await throttled(needs, story, toProblem(error, log, story.requestId));
-    const problem = await told(story, found);
-    const response = problemResponse(problem, story.operation.service, {
-      requestId: story.requestId,
-      path: story.url.pathname,
-    });
-    // What is left of the file is not read, so nothing else can come over that connection.
-    if (story.operation.raw !== null) response.headers.set("Connection", "close");
-    for (const [name, value] of Object.entries(story.limitHeaders)) {
-      response.headers.set(name, value);
-    }
-    return response;
-  };
-
-  return {
-    /** The way of every request to one operation. */
-    serve:
-      (operation: Operation, handler: Handler) =>
-      async (
-        request: Request,
-        params: Record<string, string>,
-        incoming: IncomingMessage | undefined,
-      ): Promise<Response> => {
-        const story = beginStory(needs, operation, request, params, incoming);
-        try {
-          return await perform(story, handler, incoming);
-        } catch (error) {
-          return refused(story, error);
-        }
-      },
-  };
-};

@@ -1,6 +1,6 @@
 import type { Problem } from "../../contract/errors.ts";
 import { toProblem } from "./problem.ts";
-import type { RequestNeeds } from "./story.ts";
+import type { RequestNeeds } from "./context.ts";
 
 // A signed URL is its bearer's only credential, and refused with 403.
 const isRefusedCredential = ({ status, code }: Problem): boolean =>

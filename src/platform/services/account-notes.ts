@@ -6,7 +6,7 @@ import { findAccountNote, insertAccountNote } from "../store/account-notes.ts";
 import { findAccount } from "../store/accounts.ts";
 import type { AccountNoteRow } from "../store/tables.ts";
 import { checked, dateText, isObject, resultOf } from "./ingest/body.ts";
-import { type IngestCall, noAccount, tellIgnored } from "./ingest/call.ts";
+import { type IngestCall, noAccount, ignoredIn } from "./ingest/call.ts";
 import { shown } from "./records.ts";
 
 const note = (row: AccountNoteRow): AccountNote => ({
@@ -19,13 +19,12 @@ const note = (row: AccountNoteRow): AccountNote => ({
   created_at: iso(row.created_at),
 });
 
-const rowOf = (call: IngestCall, accountNumber: string, sent: unknown): AccountNoteRow => {
+const rowOf = (call: IngestCall, accountNumber: string, sent: unknown) => {
   const result = isObject(sent) ? resultOf("create", sent) : sent;
   const { value, faults = [] } = checked(AccountNoteFields, result);
   if (value === undefined) return call.invalid(faults);
-  tellIgnored(call, sent, value);
   const effective = value.effective_date ?? iso(call.now);
-  return {
+  const row: AccountNoteRow = {
     tenant_id: call.tenantId,
     reference: value.reference,
     account_number: accountNumber,
@@ -37,6 +36,7 @@ const rowOf = (call: IngestCall, accountNumber: string, sent: unknown): AccountN
     created_by: call.caller.id,
     created_at: call.now,
   };
+  return { row, ignored: ignoredIn(sent, value) };
 };
 
 /** Remarks on accounts. */
@@ -48,24 +48,21 @@ export const account_notes = (): Handlers<Contract["account_notes"]> => ({
     const row =
       (await findAccountNote(call.db, call.tenantId, account_number, reference)) ??
       call.fail("note_not_found", `The account has no note ${shown(reference)}.`);
-    return note(row);
+    return { body: note(row) };
   },
 
   create({ params: { account_number }, body }, call) {
-    return call.create(
-      async (tx) => {
-        if ((await findAccount(tx, call.tenantId, account_number)) === undefined) {
-          noAccount(call, account_number);
-        }
-        const row = rowOf(call, account_number, body);
-        if (!(await insertAccountNote(tx, row))) {
-          const message = `A note has the reference ${shown(row.reference)} already.`;
-          const record = { reference: row.reference };
-          call.fail("note_reference_already_exists", message, { record });
-        }
-        return { ...row, id: row.reference };
-      },
-      (row) => note(row),
-    );
+    return call.change(async (tx) => {
+      if ((await findAccount(tx, call.tenantId, account_number)) === undefined) {
+        noAccount(call, account_number);
+      }
+      const { row, ignored } = rowOf(call, account_number, body);
+      if (!(await insertAccountNote(tx, row))) {
+        const message = `A note has the reference ${shown(row.reference)} already.`;
+        const record = { reference: row.reference };
+        call.fail("note_reference_already_exists", message, { record });
+      }
+      return { body: note(row), createdId: row.reference, ignored };
+    });
   },
 });

@@ -2,6 +2,7 @@ import type { Contract } from "../../contract/index.ts";
 import type { Account } from "../../contract/operations/accounts.ts";
 import { iso } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
+import { checkIfMatch, checkUpsert } from "../preconditions.ts";
 import { listAccountNotes } from "../store/account-notes.ts";
 import { findAccount, findParentNumber, putAccounts } from "../store/accounts.ts";
 import { takeCsrIds } from "../store/csr-sequences.ts";
@@ -9,7 +10,7 @@ import type { Db } from "../store/port.ts";
 import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { checkAccount, cycleFaults } from "./accounts/rules.ts";
-import { type IngestCall, noAccount, tellIgnored, versionOf } from "./ingest/call.ts";
+import { type IngestCall, noAccount, ignoredIn, versionOf } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
 import { storedAccount } from "./ingest/stored.ts";
 import { changed, made, shown } from "./records.ts";
@@ -22,6 +23,8 @@ const account = (row: AccountRow): Account => ({
   updatedAt: iso(row.updated_at),
 });
 
+const answer = (row: AccountRow) => ({ body: account(row), version: versionOf(row) });
+
 const embedded = (row: AccountNoteRow) => ({
   reference: row.reference,
   accountNumber: row.account_number,
@@ -30,7 +33,7 @@ const embedded = (row: AccountNoteRow) => ({
   createdAt: iso(row.created_at),
 });
 
-/** The columns that a body leaves behind; refuses it with all that is wrong. */
+/** Validates a body. Returns the columns to write and the fields that were ignored. */
 const written = async (
   tx: Db,
   call: IngestCall,
@@ -49,16 +52,16 @@ const written = async (
   const cycle = await cycleFaults(sent, accountNumber, parentOf);
   const { value, faults = [] } = checkAccount(sent, known, cycle);
   if (value === undefined) return call.invalid(faults);
-  tellIgnored(call, sent, value);
-  return {
+  const columns = {
     name: value.name,
     currency: value.currency ?? null,
     parent_account_number: value.parent_account_number ?? null,
     fields: JSON.stringify(value),
   };
+  return { columns, ignored: ignoredIn(sent, value) };
 };
 
-type Columns = Awaited<ReturnType<typeof written>>;
+type Columns = Awaited<ReturnType<typeof written>>["columns"];
 
 const insert = async (
   tx: Db,
@@ -97,57 +100,48 @@ export const accounts = (): Handlers<Contract["accounts"]> => ({
       (await findAccount(call.db, call.tenantId, account_number)) ??
       noAccount(call, account_number);
     const notes = await listAccountNotes(call.db, call.tenantId, account_number);
-    call.version(versionOf(row));
-    return { ...account(row), notes: notes.map(embedded) };
+    const body = { ...account(row), notes: notes.map(embedded) };
+    return { body, version: versionOf(row) };
   },
 
   create({ params: { account_number }, body }, call) {
-    return call.create(
-      async (tx) => {
-        const target = {
-          accountNumber: account_number,
-          write: "create" as const,
-          before: undefined,
-        };
-        const columns = await written(tx, call, body, target);
-        if ((await findAccount(tx, call.tenantId, account_number)) !== undefined) {
-          call.fail(
-            "account_already_exists",
-            `The account ${shown(account_number)} exists. Replace it with PUT or update it with PATCH.`,
-            { record: { account_number } },
-          );
-        }
-        const row = await insert(tx, call, account_number, columns);
-        return { row, ...versionOf(row) };
-      },
-      ({ row }) => account(row),
-    );
+    return call.change(async (tx) => {
+      const target = { accountNumber: account_number, write: "create" as const, before: undefined };
+      const { columns, ignored } = await written(tx, call, body, target);
+      if ((await findAccount(tx, call.tenantId, account_number)) !== undefined) {
+        call.fail(
+          "account_already_exists",
+          `The account ${shown(account_number)} exists. Replace it with PUT or update it with PATCH.`,
+          { record: { account_number } },
+        );
+      }
+      const row = await insert(tx, call, account_number, columns);
+      return { ...answer(row), createdId: String(row.csr_id), ignored };
+    });
   },
 
   async replace({ params: { account_number }, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const before = await findAccount(tx, call.tenantId, account_number);
-      if (before === undefined) call.made();
-      else call.version(versionOf(before));
+      checkUpsert(call, before && versionOf(before));
       const target = { accountNumber: account_number, write: "replace" as const, before };
-      const columns = await written(tx, call, body, target);
-      return before === undefined
-        ? insert(tx, call, account_number, columns)
-        : update(tx, call, before, columns);
+      const { columns, ignored } = await written(tx, call, body, target);
+      if (before === undefined) {
+        const row = await insert(tx, call, account_number, columns);
+        return { ...answer(row), createdId: String(row.csr_id), ignored };
+      }
+      return { ...answer(await update(tx, call, before, columns)), ignored };
     });
-    call.version(versionOf(row));
-    return account(row);
   },
 
   async update({ params: { account_number }, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const before =
         (await findAccount(tx, call.tenantId, account_number)) ?? noAccount(call, account_number);
-      call.version(versionOf(before));
+      checkIfMatch(call, versionOf(before));
       const target = { accountNumber: account_number, write: "update" as const, before };
-      return update(tx, call, before, await written(tx, call, body, target));
+      const { columns, ignored } = await written(tx, call, body, target);
+      return { ...answer(await update(tx, call, before, columns)), ignored };
     });
-    call.version(versionOf(row));
-    return account(row);
   },
 });

@@ -2,7 +2,6 @@ import type { Contract } from "../../contract/index.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { hashSecret, makeKey, PREFIX_CHARACTERS, type Lifetimes } from "../credentials.ts";
 import type { Handlers } from "../handlers.ts";
-import type { Db } from "../store/port.ts";
 
 const MAX_LIVE_KEYS = 10;
 
@@ -16,7 +15,7 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
     }
     const keyId = newId();
     const apiKey = makeKey("rcvg_");
-    const create = async (tx: Db): Promise<{ id: string; version: number }> => {
+    return call.change(async (tx) => {
       const { live } = await tx
         .selectFrom("api_keys")
         .select((eb) => eb.fn.countAll().as("live"))
@@ -38,23 +37,20 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
           used_at: call.now,
         })
         .execute();
-      return { id: keyId, version: 1 };
-    };
-    return call.create(create, () => ({
-      keyId,
-      apiKey,
-      createDateInMillis: call.now,
-      expiresAtInMills: 0,
-    }));
+      return {
+        body: { keyId, apiKey, createDateInMillis: call.now, expiresAtInMills: 0 },
+        createdId: keyId,
+      };
+    });
   },
 
   async delete({ params }, call) {
     const { via, credentialId } = call.caller;
-    // A key may end itself, as a session may log itself out: whoever kept it need not keep the password for that.
+    // A key may delete itself, as a session may log out, so that revoking it needs no password.
     if (via !== "session" && credentialId !== params.keyId) {
       call.fail("forbidden_permission", "An API key cannot delete other keys. Log in for that.");
     }
-    await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const { numDeletedRows } = await tx
         .deleteFrom("api_keys")
         .where("id", "=", params.keyId)
@@ -62,7 +58,7 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
         .where("tenant_id", "=", call.tenantId)
         .executeTakeFirstOrThrow();
       if (numDeletedRows === 0n) call.fail("not_found", "You have no such API key.");
+      return { body: null };
     });
-    return null;
   },
 });

@@ -3,6 +3,7 @@ import type { Input } from "../../contract/operation.ts";
 import type { Assignee } from "../../contract/operations/assignees.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Call, Handlers } from "../handlers.ts";
+import { checkIfMatch } from "../preconditions.ts";
 import {
   findAssignee,
   findAssigneeByEmail,
@@ -45,6 +46,8 @@ const assignee = (row: AssigneeRow): Assignee => ({
   person: personOf(row),
   ...auditFields(row),
 });
+
+const answer = (row: AssigneeRow) => ({ body: assignee(row), version: row });
 
 const departmentIn = (tx: Db, call: Asking, body: Body): Promise<DepartmentRow> =>
   named(tx, call, {
@@ -113,8 +116,8 @@ const update = async (
   return updateAssignee(tx, next);
 };
 
-const remove = async (tx: Db, call: Removing, row: AssigneeRow): Promise<null> => {
-  call.version(row);
+const remove = async (tx: Db, call: Removing, row: AssigneeRow) => {
+  checkIfMatch(call, row);
   const who = `The assignee ${shown(row.email)}`;
   if (await isAssigneeNamed(tx, row)) {
     call.fail("in_use", `${who} is named by disputes. Deactivate it instead.`);
@@ -124,39 +127,38 @@ const remove = async (tx: Db, call: Removing, row: AssigneeRow): Promise<null> =
     call.fail("in_use", `${who} gets the disputes of the category ${category.code}.`);
   }
   await removeAssignee(tx, row);
-  return null;
+  return { body: null };
 };
 
 /** The people who work disputes. */
 export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   async get({ params: { assigneeEmail } }, call) {
     const row = await assigneeAt(call.db, call, assigneeEmail);
-    call.version(row);
-    return assignee(row);
+    return answer(row);
   },
 
   async get_by_id({ params: { assigneeId } }, call) {
     const row = await assigneeWithId(call.db, call, assigneeId);
-    call.version(row);
-    return assignee(row);
+    return answer(row);
   },
 
   async list({ query: { DepartmentId } }, call) {
-    return (await listAssignees(call.db, call.tenantId, DepartmentId)).map(assignee);
+    return { body: (await listAssignees(call.db, call.tenantId, DepartmentId)).map(assignee) };
   },
 
   create({ body }, call) {
-    return call.create((tx) => create(tx, call, body, newId()), assignee);
+    return call.change(async (tx) => {
+      const row = await create(tx, call, body, newId());
+      return { ...answer(row), createdId: row.id };
+    });
   },
 
   async update({ params: { assigneeEmail }, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const found = await assigneeAt(tx, call, assigneeEmail);
-      call.version(found);
-      return update(tx, call, body, found);
+      checkIfMatch(call, found);
+      return answer(await update(tx, call, body, found));
     });
-    call.version(row);
-    return assignee(row);
   },
 
   delete({ params: { assigneeId } }, call) {

@@ -33,7 +33,7 @@ const Cursor = z.object({
   after: z.object({ at: z.int(), seq: z.int() }),
 });
 
-const moment = (text: string | undefined): number | undefined =>
+const timestampIn = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Date.parse(text);
 
 type Wanted = { filter: AuditFilter; walk: Walk; limit: number };
@@ -106,7 +106,12 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
       row === undefined
         ? null
         : seal.seal({ tenant: tenantId, filter: sought, top, after: { at: row.at, seq: row.seq } });
-    const wanted = { filter: { ...exact, from: moment(from), to: moment(to) }, walk, limit };
-    return (limit > HELD_ROWS ? streamedPage : heldPage)(call, wanted, cursorAfter);
+    const wanted = {
+      filter: { ...exact, from: timestampIn(from), to: timestampIn(to) },
+      walk,
+      limit,
+    };
+    const readPage = limit > HELD_ROWS ? streamedPage : heldPage;
+    return { body: await readPage(call, wanted, cursorAfter) };
   },
 });

@@ -29,7 +29,21 @@ const findSession = (db: Db, token: string) =>
     .where("token_hash", "=", hashSecret(token))
     .executeTakeFirst();
 
-const throttle = async (counting: Db, key: string, call: Call): Promise<void> => {
+const homeTenantOf = async (db: Db, userId: string): Promise<string | undefined> => {
+  const user = await findUser(db, userId);
+  return (user && homeTenant(user, await activeTenants(db, userId))) ?? undefined;
+};
+
+const VERIFIED = { verified: true, status: "ACCESSTOKEN_VERIFIED" } as const;
+const INVALID = { verified: false, status: "ACCESSTOKEN_INVALID" } as const;
+const EXPIRED = { verified: false, status: "ACCESSTOKEN_EXPIRED" } as const;
+const LOGGED_OUT = { status: "LOGOUT_SUCCESS" } as const;
+
+const throttle = async (
+  counting: Db,
+  key: string,
+  call: Pick<Call, "now" | "fail">,
+): Promise<void> => {
   const failures = await findCounter(counting, key, call.now);
   if (failures === undefined || failures.count < FAILURES_ALLOWED) return;
   call.fail("rate_limited", "Too many failed logins. Wait before the next one.", {
@@ -38,13 +52,6 @@ const throttle = async (counting: Db, key: string, call: Call): Promise<void> =>
 };
 
 export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contract["auth"]> => {
-  /** Names the session's tenant for the audit log. */
-  const attribute = async (call: Call, userId: string): Promise<void> => {
-    const user = await findUser(call.db, userId);
-    const home = user && homeTenant(user, await activeTenants(call.db, userId));
-    if (home) call.attribute(home);
-  };
-
   return {
     async login({ body }, call) {
       const key = `password:${fold(body.email)}:${call.ip}`;
@@ -57,10 +64,9 @@ export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contrac
         return call.fail("invalid_credentials", "The e-mail address or the password is wrong.");
       }
       const home = homeTenant(user, tenants);
-      if (home !== null) call.attribute(home);
       const accessToken = randomToken();
       await forget(store.counting, key);
-      await call.change(async (tx) => {
+      return call.change(async (tx) => {
         await tx
           .insertInto("sessions")
           .values({
@@ -77,51 +83,56 @@ export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contrac
           .set({ last_login_at: call.now, last_login_method: "USERNAME_PASSWORD" })
           .where("id", "=", user.id)
           .execute();
-      });
-      return {
-        status: "LOGIN_SUCCESS" as const,
-        userId: user.id,
-        email: user.email,
-        accessToken,
-        expiresIn: Math.floor(lifetimes.sessionNominal / SECOND),
-        createdDate: iso(call.now),
-        tenants: tenants.map(tenantAccess),
-        defaultTenantId: home,
-      };
+        const body = {
+          status: "LOGIN_SUCCESS" as const,
+          userId: user.id,
+          email: user.email,
+          accessToken,
+          expiresIn: Math.floor(lifetimes.sessionNominal / SECOND),
+          createdDate: iso(call.now),
+          tenants: tenants.map(tenantAccess),
+          defaultTenantId: home,
+        };
+        return { body };
+      }, home ?? undefined);
     },
 
     async verify_session({ body }, call) {
       const session = await findSession(call.db, body.accessToken);
-      if (session === undefined) return { verified: false, status: "ACCESSTOKEN_INVALID" as const };
-      await attribute(call, session.user_id);
+      if (session === undefined) return { body: INVALID };
+      const tenantId = await homeTenantOf(call.db, session.user_id);
+      const audit = tenantId === undefined ? {} : { tenantId };
       const lives = (row: typeof session): boolean => {
         const used_at = Math.max(row.used_at, uses.last(row.id));
         return sessionLives({ ...row, used_at }, call.now, lifetimes);
       };
-      // Its last use may have been written down since it was read.
+      // The last use may have been written since the session was read.
       if (!lives(session) && !lives((await findSession(call.db, body.accessToken)) ?? session)) {
-        return { verified: false, status: "ACCESSTOKEN_EXPIRED" as const };
+        return { body: EXPIRED, audit };
       }
       if ((await activeTenants(call.db, session.user_id)).length === 0) {
-        return { verified: false, status: "ACCESSTOKEN_INVALID" as const };
+        return { body: INVALID, audit };
       }
-      await call.change((tx) =>
-        tx
+      return call.change(async (tx) => {
+        await tx
           .updateTable("sessions")
           .set({ verified_at: call.now, used_at: call.now })
           .where("id", "=", session.id)
-          .execute(),
-      );
-      return { verified: true, status: "ACCESSTOKEN_VERIFIED" as const };
+          .execute();
+        return { body: VERIFIED };
+      }, tenantId);
     },
 
     async logout({ body }, call) {
       const session = await findSession(call.db, body.accessToken);
-      if (session !== undefined) {
-        await attribute(call, session.user_id);
-        await call.change((tx) => tx.deleteFrom("sessions").where("id", "=", session.id).execute());
-      }
-      return { status: "LOGOUT_SUCCESS" as const };
+      if (session === undefined) return { body: LOGGED_OUT };
+      return call.change(
+        async (tx) => {
+          await tx.deleteFrom("sessions").where("id", "=", session.id).execute();
+          return { body: LOGGED_OUT };
+        },
+        await homeTenantOf(call.db, session.user_id),
+      );
     },
   };
 };

@@ -22,6 +22,7 @@ export const groupingRow = (tenantId: string, grouping: BusinessUnitGrouping): B
 });
 
 export const business_units = (): Handlers<Contract["business_units"]> => ({
-  list: async (_input, call) =>
-    (await listBusinessUnits(call.db, call.tenantId)).map(storedGrouping),
+  list: async (_input, call) => ({
+    body: (await listBusinessUnits(call.db, call.tenantId)).map(storedGrouping),
+  }),
 });

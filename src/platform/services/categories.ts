@@ -2,6 +2,7 @@ import type { Contract } from "../../contract/index.ts";
 import type { Category } from "../../contract/operations/categories.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Handlers } from "../handlers.ts";
+import { checkIfMatch } from "../preconditions.ts";
 import {
   type CategoryView,
   findCategory,
@@ -53,6 +54,8 @@ const category = (row: CategoryView): Category => ({
   ...auditFields(row),
 });
 
+const answer = (row: CategoryView) => ({ body: category(row), version: row });
+
 const defaultReason = async (
   tx: Db,
   call: Asking,
@@ -91,24 +94,22 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
     const row =
       (await viewCategoryByCode(call.db, call.tenantId, categoryCode)) ??
       call.fail("not_found", absent("category", "code", categoryCode));
-    call.version(row);
-    return category(row);
+    return answer(row);
   },
 
   async get_by_id({ params: { categoryId } }, call) {
     const row =
       (await viewCategory(call.db, call.tenantId, categoryId)) ??
       call.fail("not_found", absent("category", "id", categoryId));
-    call.version(row);
-    return category(row);
+    return answer(row);
   },
 
   async list(_input, call) {
-    return (await listCategories(call.db, call.tenantId)).map(category);
+    return { body: (await listCategories(call.db, call.tenantId)).map(category) };
   },
 
   create({ body }, call) {
-    return call.create(async (tx) => {
+    return call.change(async (tx) => {
       const inserted = await insertCategory(tx, {
         tenant_id: call.tenantId,
         id: newId(),
@@ -119,26 +120,25 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
         ...made(call),
       });
       const message = `A category has the code ${body.code} already.`;
-      return view(tx, call, inserted ?? call.fail("duplicate_code", message));
-    }, category);
+      const row = await view(tx, call, inserted ?? call.fail("duplicate_code", message));
+      return { ...answer(row), createdId: row.id };
+    });
   },
 
   async update({ params: { categoryId }, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const found =
         (await findCategory(tx, call.tenantId, categoryId)) ??
         call.fail("not_found", absent("category", "id", categoryId));
-      call.version(found);
+      checkIfMatch(call, found);
       const next = {
         ...found,
         description: body.description ?? found.description,
         ...(await defaultReasons(tx, call, body, found)),
         ...changed(found, call),
       };
-      return view(tx, call, await updateCategory(tx, next));
+      return answer(await view(tx, call, await updateCategory(tx, next)));
     });
-    call.version(row);
-    return category(row);
   },
 
   delete({ params: { categoryCode } }, call) {
@@ -146,12 +146,12 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
       const row =
         (await findCategoryByCode(tx, call.tenantId, categoryCode)) ??
         call.fail("not_found", absent("category", "code", categoryCode));
-      call.version(row);
+      checkIfMatch(call, row);
       if (await hasReasons(tx, row)) {
         call.fail("in_use", `The category ${row.code} has reasons. Move or delete them first.`);
       }
       await removeCategory(tx, row);
-      return null;
+      return { body: null };
     });
   },
 });

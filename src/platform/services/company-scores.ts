@@ -22,7 +22,7 @@ export const company_scores = (): Handlers<Contract["company_scores"]> => ({
   async get({ params }, call) {
     for (const provider of PROVIDERS) {
       const score = await provider(call, params.companyId);
-      if (score !== undefined) return score;
+      if (score !== undefined) return { body: score };
     }
     return call.fail("not_found", `There is no score of the company ${shown(params.companyId)}.`);
   },

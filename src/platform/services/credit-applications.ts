@@ -58,9 +58,11 @@ export const credit_applications = (): Handlers<Contract["credit_applications"]>
       page: pageOf({ Page: page, PageSize: pageSize }),
     });
     return {
-      fields: { applicationStatusSummary: summaryOf(counts) },
-      list: "applications",
-      listing: applications,
+      body: {
+        fields: { applicationStatusSummary: summaryOf(counts) },
+        list: "applications",
+        listing: applications,
+      },
     };
   },
 
@@ -71,6 +73,6 @@ export const credit_applications = (): Handlers<Contract["credit_applications"]>
     }
     const application = JSON.parse(row.detail) as CreditApplicationDetail;
     const mayChange = call.caller.may.has("Credit Applications : UPDATE");
-    return mayChange ? application : withoutSensitiveAnswers(application);
+    return { body: mayChange ? application : withoutSensitiveAnswers(application) };
   },
 });

@@ -2,6 +2,7 @@ import type { Contract } from "../../contract/index.ts";
 import type { Department } from "../../contract/operations/departments.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Handlers } from "../handlers.ts";
+import { checkIfMatch } from "../preconditions.ts";
 import {
   findDepartment,
   findDepartmentByCode,
@@ -23,13 +24,15 @@ const department = (row: DepartmentRow): Department => ({
   ...auditFields(row),
 });
 
-const remove = async (tx: Db, row: DepartmentRow, call: Removing): Promise<null> => {
-  call.version(row);
+const answer = (row: DepartmentRow) => ({ body: department(row), version: row });
+
+const remove = async (tx: Db, row: DepartmentRow, call: Removing) => {
+  checkIfMatch(call, row);
   if (await hasAssignees(tx, row)) {
     return call.fail("in_use", `The department ${row.code} has assignees. Move them first.`);
   }
   await removeDepartment(tx, row);
-  return null;
+  return { body: null };
 };
 
 /** The groups that assignees belong to. */
@@ -38,43 +41,39 @@ export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["dep
     const row =
       (await findDepartmentByCode(call.db, call.tenantId, departmentCode)) ??
       call.fail("not_found", absent("department", "code", departmentCode));
-    call.version(row);
-    return department(row);
+    return answer(row);
   },
 
   async get_by_id({ params: { departmentId } }, call) {
     const row =
       (await findDepartment(call.db, call.tenantId, departmentId)) ??
       call.fail("not_found", absent("department", "id", departmentId));
-    call.version(row);
-    return department(row);
+    return answer(row);
   },
 
   async list(_input, call) {
-    return (await listDepartments(call.db, call.tenantId)).map(department);
+    return { body: (await listDepartments(call.db, call.tenantId)).map(department) };
   },
 
   create({ body: { code, description } }, call) {
     const record = { tenant_id: call.tenantId, id: newId(), code, description, ...made(call) };
-    return call.create(
-      async (tx) =>
+    return call.change(async (tx) => {
+      const row =
         (await insertDepartment(tx, record)) ??
-        call.fail("duplicate_code", `A department has the code ${code} already.`),
-      department,
-    );
+        call.fail("duplicate_code", `A department has the code ${code} already.`);
+      return { ...answer(row), createdId: row.id };
+    });
   },
 
   async update({ params: { departmentId }, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const found =
         (await findDepartment(tx, call.tenantId, departmentId)) ??
         call.fail("not_found", absent("department", "id", departmentId));
-      call.version(found);
+      checkIfMatch(call, found);
       const description = body.description ?? found.description;
-      return updateDepartment(tx, { ...found, description, ...changed(found, call) });
+      return answer(await updateDepartment(tx, { ...found, description, ...changed(found, call) }));
     });
-    call.version(row);
-    return department(row);
   },
 
   delete({ params: { departmentId } }, call) {

@@ -6,6 +6,7 @@ import { dropFiles } from "../files/drop.ts";
 import type { FileStore } from "../files/port.ts";
 import type { SignedUrls } from "../files/signed-urls.ts";
 import type { Call, Handlers } from "../handlers.ts";
+import { checkIfMatch } from "../preconditions.ts";
 import {
   countDisputeAttachments,
   findDisputeAttachment,
@@ -69,21 +70,22 @@ export const dispute_attachments = ({
 }: DisputeAttachmentNeeds): Handlers<Contract["dispute_attachments"]> => ({
   async get({ params }, call) {
     const row = await findOr404(call.db, call, params);
-    call.version(row);
-    if (row.status !== "Available") return toAttachment(row, "");
+    if (row.status !== "Available") return { body: toAttachment(row, ""), version: row };
     const grant = { method: "GET", tenantId: row.tenant_id, id: row.id } as const;
     const base = await call.baseUrl();
-    return toAttachment(row, signedUrls.urlOf(base, grant, call.now + lives.download));
+    const downloadUrl = signedUrls.urlOf(base, grant, call.now + lives.download);
+    return { body: toAttachment(row, downloadUrl), version: row };
   },
 
   async list({ params: { disputeId }, query: { Visibility } }, call) {
     await checkDispute(call.db, call, disputeId);
-    return listing(call, {
+    const attachments = await listing(call, {
       count: (db) => countDisputeAttachments(db, call.tenantId, disputeId, Visibility),
       select: (db) => selectDisputeAttachments(db, call.tenantId, disputeId, Visibility),
       shape: (row: Row) => toAttachment(row, null),
       page: undefined,
     });
+    return { body: attachments };
   },
 
   async create({ params: { disputeId }, body }, call) {
@@ -105,37 +107,36 @@ export const dispute_attachments = ({
     };
     const grant = { method: "PUT", tenantId: call.tenantId, id: row.id } as const;
     const uploadUrl = signedUrls.urlOf(await call.baseUrl(), grant, expiresAt);
-    return call.create(
-      async (tx) => {
-        await checkDispute(tx, call, disputeId);
-        await insertDisputeAttachments(tx, [row]);
-        await planAttachment(tx, row, expiresAt);
-        return row;
-      },
-      ({ id }) => ({ uploadId: id, uploadUrl, attachmentId: id }),
-    );
+    return call.change(async (tx) => {
+      await checkDispute(tx, call, disputeId);
+      await insertDisputeAttachments(tx, [row]);
+      await planAttachment(tx, row, expiresAt);
+      const answer = { uploadId: row.id, uploadUrl, attachmentId: row.id };
+      return { body: answer, version: row, createdId: row.id };
+    });
   },
 
   async update({ params, body: { visibility } }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const before = await findOr404(tx, call, params);
-      call.version(before);
-      if (visibility === undefined || visibility === before.visibility) return before;
+      checkIfMatch(call, before);
+      if (visibility === undefined || visibility === before.visibility) {
+        return { body: toVisibility(before), version: before };
+      }
       const change = { visibility, ...changed(before, call) };
       await updateDisputeAttachment(tx, before, change);
-      return { ...before, ...change };
+      const row = { ...before, ...change };
+      return { body: toVisibility(row), version: row };
     });
-    call.version(row);
-    return toVisibility(row);
   },
 
   async delete({ params }, call) {
-    const keys = await call.change(async (tx) => {
+    const { keys, ...result } = await call.change(async (tx) => {
       const row = await findOr404(tx, call, params);
-      call.version(row);
-      return removeAttachments(tx, [row]);
+      checkIfMatch(call, row);
+      return { body: null, keys: await removeAttachments(tx, [row]) };
     });
     await dropFiles({ files, log }, keys);
-    return null;
+    return result;
   },
 });

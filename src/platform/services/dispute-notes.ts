@@ -3,6 +3,7 @@ import type { DisputeNote } from "../../contract/operations/dispute-notes.ts";
 import { iso } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Call, Handlers } from "../handlers.ts";
+import { checkIfMatch } from "../preconditions.ts";
 import {
   countNotes,
   findNote,
@@ -28,6 +29,8 @@ const toNote = (row: DisputeNoteRow): DisputeNote => ({
   updateDate: iso(row.updated_at),
 });
 
+const answer = (row: DisputeNoteRow) => ({ body: toNote(row), version: row });
+
 type One = { disputeId: string; noteId: string };
 
 const findOr404 = async (db: Db, call: Call, { disputeId, noteId }: One): Promise<DisputeNoteRow> =>
@@ -41,19 +44,19 @@ export const dispute_notes = ({
 }): Handlers<Contract["dispute_notes"]> => ({
   async get({ params }, call) {
     const row = await findOr404(call.db, call, params);
-    call.version(row);
-    return toNote(row);
+    return answer(row);
   },
 
   async list({ params, query }, call) {
     const { disputeId } = params;
     await checkDispute(call.db, call, disputeId);
-    return listing(call, {
+    const notes = await listing(call, {
       count: (db) => countNotes(db, call.tenantId, disputeId, query.Visibility),
       select: (db) => selectNotes(db, call.tenantId, disputeId, query.Visibility, query.Sort),
       shape: toNote,
       page: pageOf(query),
     });
+    return { body: notes };
   },
 
   async create({ params, body }, call) {
@@ -69,23 +72,23 @@ export const dispute_notes = ({
       updated_at: call.now,
       version: 1,
     };
-    return call.create(async (tx) => {
+    return call.change(async (tx) => {
       await checkDispute(tx, call, params.disputeId);
       await insertNote(tx, row);
-      return row;
-    }, toNote);
+      return { ...answer(row), createdId: row.id };
+    });
   },
 
   async update({ params, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const before = await findOr404(tx, call, params);
-      call.version(before);
+      checkIfMatch(call, before);
       const change = {
         content: body.content ?? before.content,
         visibility: body.visibility ?? before.visibility,
       };
       if (change.content === before.content && change.visibility === before.visibility) {
-        return before;
+        return answer(before);
       }
       const after: DisputeNoteRow = {
         ...before,
@@ -95,18 +98,16 @@ export const dispute_notes = ({
         version: before.version + 1,
       };
       await updateNote(tx, before, after);
-      return after;
+      return answer(after);
     });
-    call.version(row);
-    return toNote(row);
   },
 
   async delete({ params }, call) {
-    await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const note = await findOr404(tx, call, params);
-      call.version(note);
+      checkIfMatch(call, note);
       await removeNote(tx, note);
+      return { body: null };
     });
-    return null;
   },
 });

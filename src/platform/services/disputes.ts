@@ -1,12 +1,14 @@
 import type { Contract } from "../../contract/index.ts";
+import type { Input } from "../../contract/operation.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { iso } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { dropFiles } from "../files/drop.ts";
 import type { FileStore } from "../files/port.ts";
-import type { Call, Handlers, Listing } from "../handlers.ts";
+import type { Call, Handlers, Listing, Result } from "../handlers.ts";
 import { amountText } from "../money.ts";
+import { checkIfMatch } from "../preconditions.ts";
 import { selectDisputeAttachments } from "../store/dispute-attachments.ts";
 import {
   countDisputes,
@@ -27,6 +29,9 @@ import { checkAmount, planUpdate } from "./disputes/change.ts";
 import { currencyOf } from "./disputes/document.ts";
 import { chooseReasons } from "./disputes/reason.ts";
 import { bodyPageOf, listing, pageOf } from "./listing.ts";
+import { withAuditFacts } from "./records.ts";
+
+type Update = Contract["disputes"]["update"];
 
 const withoutAccountName = (row: NamedDispute) => ({
   disputeId: row.id,
@@ -75,6 +80,26 @@ const findOr404 = async (db: Db, call: Call, id: string): Promise<NamedDispute> 
   (await findDispute(db, call.tenantId, id)) ??
   call.fail("not_found", `There is no dispute ${id.slice(0, 100)}.`);
 
+/** Writes what the body changes. Returns the dispute after the change. */
+const applyUpdate = async (
+  tx: Db,
+  call: Call<Update>,
+  body: Input<Update>["body"],
+  before: NamedDispute,
+): Promise<NamedDispute> => {
+  checkIfMatch(call, before);
+  const { settings } = await readTenant(tx, call.tenantId);
+  const changed = await planUpdate(tx, call, body, before, settings);
+  if (Object.keys(changed).length === 0) return before;
+  await updateDispute(tx, call.tenantId, before.id, {
+    ...changed,
+    updated_by: call.caller.id,
+    updated_at: call.now,
+    version: before.version + 1,
+  });
+  return findOr404(tx, call, before.id);
+};
+
 const LOOKUP_STATUSES = { Open: [0], Closed: [1], Cancel: [2], All: undefined } as const;
 
 export type DisputeNeeds = { newId: NewId; files: FileStore; log: Log };
@@ -84,28 +109,28 @@ export const disputes = ({ newId, files, log }: DisputeNeeds): Handlers<Contract
     call: Call,
     filter: DisputeFilter,
     body: { page?: number | undefined; pageSize?: number | undefined },
-  ): Promise<Listing<ReturnType<typeof withoutAccountName>>> => {
+  ): Promise<Result<Listing<ReturnType<typeof withoutAccountName>>>> => {
     const { page = 1, pageSize } = body;
-    // All stand on the first page; whoever asks on would never come to an end.
+    // Without a page size all rows are on page 1. An empty page 2 ends a client's loop over pages.
     if (pageSize === undefined && page > 1) {
-      return { total: await countDisputes(call.db, call.tenantId, filter), rows: [] };
+      return { body: { total: await countDisputes(call.db, call.tenantId, filter), rows: [] } };
     }
-    return listing(call, {
+    const found = await listing(call, {
       count: (db) => countDisputes(db, call.tenantId, filter),
       select: (db) => selectDisputes(db, call.tenantId, filter),
       shape: withoutAccountName,
       page: bodyPageOf(body),
     });
+    return { body: found };
   };
 
   return {
     async get({ params }, call) {
       const row = await findOr404(call.db, call, params.disputeId);
-      call.version(row);
-      return toDispute(row);
+      return { body: toDispute(row), version: row };
     },
 
-    list({ query }, call) {
+    async list({ query }, call) {
       const filter: DisputeFilter = {
         reasonName: query.ReasonName,
         departmentName: query.DepartmentName,
@@ -116,17 +141,18 @@ export const disputes = ({ newId, files, log }: DisputeNeeds): Handlers<Contract
         documentNumbers: query.DocumentNumber === undefined ? undefined : [query.DocumentNumber],
         accountNumber: query.AccountNumber,
       };
-      return listing(call, {
+      const found = await listing(call, {
         count: (db) => countDisputes(db, call.tenantId, filter),
         select: (db) => selectDisputes(db, call.tenantId, filter, query.Sort),
         shape: toDispute,
         page: pageOf(query),
       });
+      return { body: found };
     },
 
     create({ body }, call) {
       const id = newId();
-      return call.create(async (tx) => {
+      return call.change(async (tx) => {
         const tenant = await readTenant(tx, call.tenantId);
         const currency = await currencyOf(tx, call, body, tenant);
         checkAmount(call, body.amount, currency);
@@ -162,41 +188,31 @@ export const disputes = ({ newId, files, log }: DisputeNeeds): Handlers<Contract
             version: 1,
           },
         ]);
-        return findOr404(tx, call, id);
-      }, toDispute);
+        const row = await findOr404(tx, call, id);
+        return { body: toDispute(row), version: row, createdId: id };
+      });
     },
 
     async update({ params, body }, call) {
-      const row = await call.change(async (tx) => {
+      return call.change(async (tx) => {
         const before = await findOr404(tx, call, params.disputeId);
-        call.was(before.status);
-        call.version(before);
-        const { settings } = await readTenant(tx, call.tenantId);
-        const changed = await planUpdate(tx, call, body, before, settings);
-        if (Object.keys(changed).length === 0) return before;
-        await updateDispute(tx, call.tenantId, before.id, {
-          ...changed,
-          updated_by: call.caller.id,
-          updated_at: call.now,
-          version: before.version + 1,
-        });
-        return findOr404(tx, call, before.id);
+        const audit = { before: before.status };
+        const row = await withAuditFacts(audit, () => applyUpdate(tx, call, body, before));
+        return { body: withoutAccountName(row), version: row, audit };
       });
-      call.version(row);
-      return withoutAccountName(row);
     },
 
     async delete({ params }, call) {
       const { disputeId } = params;
-      const keys = await call.change(async (tx) => {
-        call.version(await findOr404(tx, call, disputeId));
+      const { keys, ...result } = await call.change(async (tx) => {
+        checkIfMatch(call, await findOr404(tx, call, disputeId));
         const all = selectDisputeAttachments(tx, call.tenantId, disputeId, undefined);
         const filed = await removeAttachments(tx, await all.execute());
         await removeDispute(tx, call.tenantId, disputeId);
-        return filed;
+        return { body: null, keys: filed };
       });
       await dropFiles({ files, log }, keys);
-      return null;
+      return result;
     },
 
     list_by_document_numbers: ({ params, body }, call) =>

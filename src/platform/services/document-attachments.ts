@@ -29,16 +29,14 @@ export const document_attachments = ({
     const document = await findDocument(db, tenantId, document_number);
     if (document === undefined) return noDocument(call, document_number);
     const rows = await listAttachments(db, tenantId, document_number);
-    return {
-      document_number,
-      attachments: rows.map((row) => ({
-        id: row.id,
-        csrId: document.csr_id,
-        documentNumber: row.document_number,
-        fileSize: row.file_size,
-        uploadedAt: iso(row.uploaded_at),
-      })),
-    };
+    const attachments = rows.map((row) => ({
+      id: row.id,
+      csrId: document.csr_id,
+      documentNumber: row.document_number,
+      fileSize: row.file_size,
+      uploadedAt: iso(row.uploaded_at),
+    }));
+    return { body: { document_number, attachments } };
   },
 
   async get({ params: { document_number, id } }, { db, tenantId, ...call }) {
@@ -54,11 +52,7 @@ export const document_attachments = ({
       if ((await find()) === undefined) return missing();
       throw new Error(`the file of attachment ${row.id} is lost`);
     }
-    return {
-      fileName: nameOf(document),
-      mimeType: PDF_TYPE,
-      fileSize: file.size,
-      bytes: file.bytes,
-    };
+    const fileName = nameOf(document);
+    return { body: { fileName, mimeType: PDF_TYPE, fileSize: file.size, bytes: file.bytes } };
   },
 });

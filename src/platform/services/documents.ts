@@ -6,16 +6,23 @@ import {
 } from "../../contract/operations/documents.ts";
 import { iso } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
+import { checkIfMatch, checkUpsert } from "../preconditions.ts";
 import { findAccount } from "../store/accounts.ts";
 import { findDocument } from "../store/documents.ts";
 import type { Db } from "../store/port.ts";
 import type { DocumentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
-import { accountFaults, checkClosure, checkDocument, sentAmounts } from "./documents/rules.ts";
+import {
+  accountFaults,
+  type AskedClosure,
+  checkClosure,
+  checkDocument,
+  sentAmounts,
+} from "./documents/rules.ts";
 import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts";
 import type { Write } from "./ingest/body.ts";
 import { storedDocument } from "./ingest/stored.ts";
-import { type IngestCall, noDocument, tellIgnored, versionOf } from "./ingest/call.ts";
+import { type IngestCall, noDocument, ignoredIn, versionOf } from "./ingest/call.ts";
 import { shown } from "./records.ts";
 
 const document = (row: DocumentRow): Document => ({
@@ -27,6 +34,8 @@ const document = (row: DocumentRow): Document => ({
   updatedAt: iso(row.updated_at),
 });
 
+const answer = (row: DocumentRow) => ({ body: document(row), version: versionOf(row) });
+
 const writerOf = ({ tenantId, caller, now, origin }: IngestCall): Writer => ({
   tenantId,
   caller,
@@ -36,13 +45,13 @@ const writerOf = ({ tenantId, caller, now, origin }: IngestCall): Writer => ({
 
 type Target = { documentNumber: string; write: Write; before?: DocumentRow };
 
-/** What a body leaves of a document; refuses it with all that is wrong. */
+/** Validates a body. Returns the fields to store and the paths of those that were ignored. */
 const checkedFields = async (
   tx: Db,
   call: IngestCall,
   sent: unknown,
   { documentNumber, write, before }: Target,
-): Promise<StoredDocument> => {
+): Promise<{ fields: StoredDocument; ignored: string[] }> => {
   const { settings } = await readTenant(tx, call.tenantId);
   const unknown = settings.requireKnownAccount
     ? await accountFaults(sent, (number) => findAccount(tx, call.tenantId, number))
@@ -50,8 +59,7 @@ const checkedFields = async (
   const known = { documentNumber, write, before: before && storedDocument(before) };
   const { value, faults = [] } = checkDocument(sent, known, unknown);
   if (value === undefined) return call.invalid(faults);
-  tellIgnored(call, sent, value);
-  return value;
+  return { fields: value, ignored: ignoredIn(sent, value) };
 };
 
 const save = async (
@@ -66,91 +74,98 @@ const save = async (
   return row;
 };
 
-/** What accounts owe, and are owed. */
+const closedDocument = (row: DocumentRow, closure: AskedClosure) => ({
+  closure_reason: closure.closure_reason,
+  closedAt: iso(closure.closed_at),
+  status: "closed" as const,
+  csrId: row.csr_id,
+  documentNumber: row.document_number,
+  updatedAt: iso(row.updated_at),
+});
+
+/** Invoices, credit notes and other documents of accounts. */
 export const documents = (): Handlers<Contract["documents"]> => ({
   async get({ params: { document_number } }, call) {
     const row =
       (await findDocument(call.db, call.tenantId, document_number)) ??
       noDocument(call, document_number);
-    call.version(versionOf(row));
-    return document(row);
+    return answer(row);
   },
 
   create({ params: { document_number }, body }, call) {
-    return call.create(
-      async (tx) => {
-        const target = { documentNumber: document_number, sent: body };
-        const fields = await checkedFields(tx, call, body, { ...target, write: "create" });
-        if ((await findDocument(tx, call.tenantId, document_number)) !== undefined) {
-          call.fail(
-            "document_already_exists",
-            `The document ${shown(document_number)} exists. Replace it with PUT or update it with PATCH.`,
-            { record: { document_number } },
-          );
-        }
-        const row = await save(tx, call, fields, target);
-        return { row, ...versionOf(row) };
-      },
-      ({ row }) => document(row),
-    );
+    return call.change(async (tx) => {
+      const target = { documentNumber: document_number, sent: body };
+      const checked = await checkedFields(tx, call, body, { ...target, write: "create" });
+      if ((await findDocument(tx, call.tenantId, document_number)) !== undefined) {
+        call.fail(
+          "document_already_exists",
+          `The document ${shown(document_number)} exists. Replace it with PUT or update it with PATCH.`,
+          { record: { document_number } },
+        );
+      }
+      const row = await save(tx, call, checked.fields, target);
+      return { ...answer(row), createdId: String(row.csr_id), ignored: checked.ignored };
+    });
   },
 
   async replace({ params: { document_number }, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const before = await findDocument(tx, call.tenantId, document_number);
-      if (before === undefined) call.made();
-      else call.version(versionOf(before));
+      checkUpsert(call, before && versionOf(before));
       const target = {
         documentNumber: document_number,
         sent: body,
         ...(before === undefined ? {} : { before }),
       };
-      const fields = await checkedFields(tx, call, body, { ...target, write: "replace" });
-      return save(tx, call, fields, target);
+      const { fields, ignored } = await checkedFields(tx, call, body, {
+        ...target,
+        write: "replace",
+      });
+      const row = await save(tx, call, fields, target);
+      return {
+        ...answer(row),
+        ...(before === undefined ? { createdId: String(row.csr_id) } : {}),
+        ignored,
+      };
     });
-    call.version(versionOf(row));
-    return document(row);
   },
 
   async update({ params: { document_number }, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const before =
         (await findDocument(tx, call.tenantId, document_number)) ??
         noDocument(call, document_number);
-      call.version(versionOf(before));
+      checkIfMatch(call, versionOf(before));
       const target = { documentNumber: document_number, sent: body, before };
-      const fields = await checkedFields(tx, call, body, { ...target, write: "update" });
-      return save(tx, call, fields, target);
+      const { fields, ignored } = await checkedFields(tx, call, body, {
+        ...target,
+        write: "update",
+      });
+      return { ...answer(await save(tx, call, fields, target)), ignored };
     });
-    call.version(versionOf(row));
-    return document(row);
   },
 
   async close({ params: { document_number }, body }, call) {
-    const { row, closure } = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const before =
         (await findDocument(tx, call.tenantId, document_number)) ??
         noDocument(call, document_number);
-      call.version(versionOf(before));
-      const { value, faults = [] } = checkClosure(body, call.now);
-      if (value === undefined) return call.invalid(faults);
-      tellIgnored(call, body, ClosureFields.shape);
-      const [after] = await closeDocuments(tx, writerOf(call), [{ row: before, closure: value }]);
-      if (after !== undefined) return { row: after, closure: value };
-      return call.fail(
-        "document_already_closed",
-        `The document ${shown(document_number)} is closed already.`,
-        { record: { document_number } },
-      );
+      checkIfMatch(call, versionOf(before));
+      const { value: closure, faults = [] } = checkClosure(body, call.now);
+      if (closure === undefined) return call.invalid(faults);
+      const [row] = await closeDocuments(tx, writerOf(call), [{ row: before, closure }]);
+      if (row === undefined) {
+        return call.fail(
+          "document_already_closed",
+          `The document ${shown(document_number)} is closed already.`,
+          { record: { document_number } },
+        );
+      }
+      return {
+        body: closedDocument(row, closure),
+        version: versionOf(row),
+        ignored: ignoredIn(body, ClosureFields.shape),
+      };
     });
-    call.version(versionOf(row));
-    return {
-      closure_reason: closure.closure_reason,
-      closedAt: iso(closure.closed_at),
-      status: "closed",
-      csrId: row.csr_id,
-      documentNumber: row.document_number,
-      updatedAt: iso(row.updated_at),
-    };
   },
 });

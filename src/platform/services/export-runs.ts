@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { AuditFacts } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import type { ExportRun, RunRows } from "../../contract/operations/export-runs.ts";
 import { DEFAULT_LIMIT } from "../../contract/payments/query.ts";
@@ -21,15 +22,15 @@ type Needs = {
   keptMs: number;
 };
 
-const moment = (at: number | null): string | null => (at === null ? null : iso(at));
+const timestamp = (at: number | null): string | null => (at === null ? null : iso(at));
 
 /** A run as the interface and its events tell of it. */
 export const toExportRun = (row: ExportRunRow): ExportRun => ({
   runId: row.id,
   scheduleId: row.schedule_id,
   status: row.status,
-  startedAt: moment(row.started_at),
-  completedAt: moment(row.completed_at),
+  startedAt: timestamp(row.started_at),
+  completedAt: timestamp(row.completed_at),
   rowCount: row.row_count,
   errorStage: row.error_stage,
   errorDetail: row.error_detail,
@@ -52,6 +53,10 @@ const scheduleOf = async (call: Call, id: string): Promise<ScheduleRow> =>
 const foreign = (call: Call): never =>
   call.refuse("cursor", "format", "is not from this query; omit it to start anew");
 
+const auditFacts = (run: ExportRunRow): AuditFacts => ({
+  metadata: { runId: run.id, status: run.status },
+});
+
 type DataCall = Call<Contract["export_runs"]["data"]>;
 
 /** The run whose rows are asked for: the one named, else the one that completed last. */
@@ -69,10 +74,9 @@ const completedRun = async (
   if (run?.schedule_id !== scheduleId) {
     return call.fail("not_found", "The schedule has no such run.");
   }
-  call.mentions({ runId, status: run.status });
-  return run.status === "completed"
-    ? run
-    : call.fail("conflict", `The run is ${run.status}; only a completed one has rows.`);
+  if (run.status === "completed") return run;
+  const message = `The run is ${run.status}; only a completed one has rows.`;
+  return call.fail("conflict", message, { audit: auditFacts(run) });
 };
 
 export const export_runs = (needs: Needs): Handlers<Contract["export_runs"]> => {
@@ -125,7 +129,7 @@ export const export_runs = (needs: Needs): Handlers<Contract["export_runs"]> => 
       const last = page.at(-1);
       const hasMore = rows.length > limit && last !== undefined;
       const deleted = schedule.deleted_at !== null;
-      return {
+      const status = {
         schedule: {
           id: scheduleId,
           nextRunAt: deleted ? null : iso(schedule.next_run_at),
@@ -140,6 +144,7 @@ export const export_runs = (needs: Needs): Handlers<Contract["export_runs"]> => 
           rowCount: page.length,
         },
       };
+      return { body: status };
     },
 
     async data({ params: { scheduleId }, query }, call) {
@@ -158,12 +163,12 @@ export const export_runs = (needs: Needs): Handlers<Contract["export_runs"]> => 
         runId = at.run;
       }
       const run = await completedRun(call, scheduleId, runId);
-      call.mentions({ runId: run.id, status: run.status });
+      const audit = auditFacts(run);
       const isOld = (run.completed_at ?? 0) + keptMs <= call.now;
       if (run.purged_at !== null || isOld) {
-        call.fail("gone", "The run's rows are kept no longer.");
+        call.fail("gone", "The run's rows are kept no longer.", { audit });
       }
-      return open(call, run, { from, limit });
+      return { body: await open(call, run, { from, limit }), audit };
     },
   };
 };

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Contract } from "../../contract/index.ts";
 import { paymentSchema } from "../../contract/operations/payments.ts";
-import { isSource } from "../../contract/payments/catalogue.ts";
 import {
   DEFAULT_LIMIT,
   PaymentQueryBody,
@@ -42,8 +41,6 @@ async function* bytesOf(rows: AsyncIterable<RowBytes>): AsyncGenerator<Uint8Arra
 }
 
 const readQuery = (sent: unknown, call: Call): Query => {
-  const { source } = (sent ?? {}) as { source?: unknown };
-  if (isSource(source)) call.mentions({ source });
   const read = readSelection(PaymentQueryBody, sent);
   if (read.faults !== undefined) return call.invalid(read.faults);
   const { rest, ...selection } = read.value;
@@ -69,7 +66,7 @@ export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"
   };
 
   return {
-    schema: async () => paymentSchema,
+    schema: async () => ({ body: paymentSchema }),
 
     async query({ body }, call) {
       const query = readQuery(body, call);
@@ -85,13 +82,14 @@ export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"
         const { seqs, hasMore } = await findPage(snapshot.db, scan, limit);
         const next = { tenant: tenantId, query: hash, after: seqs.at(-1), upTo, madeAt: call.now };
         const rowCount = seqs.length;
-        return {
+        const page = {
           head: {},
           rowCount,
           data: bytesOf(readPayments(snapshot.db, { tenantId, source, fields }, seqs)),
           pagination: () => ({ cursor: hasMore ? seal.seal(next) : null, hasMore, rowCount }),
           close: () => snapshot.close(),
         };
+        return { body: page };
       } catch (error) {
         await snapshot.close();
         throw error;

@@ -27,15 +27,17 @@ const tooLarge = (error: unknown): never => {
   throw new Problem("payload_too_large", `A body may have ${maxBytes} bytes at most.`, {}, error);
 };
 
-/** Tells of the file, in the place of the others or beside them; gives the keys of those it replaces. */
-const record = (call: UploadCall, row: DocumentAttachmentRow, append: boolean): Promise<string[]> =>
+/** Stores the attachment. Without `append` it replaces the others, whose keys are returned beside the result. */
+const record = (call: UploadCall, row: DocumentAttachmentRow, append: boolean) =>
   call.change(async (tx) => {
     const { tenantId } = call;
     const document = await findDocument(tx, tenantId, row.document_number);
     if (document === undefined) return noDocument(call, row.document_number);
     const replaced = append ? [] : await deleteAttachments(tx, tenantId, row.document_number);
     await insertAttachment(tx, row);
-    return replaced;
+    const { document_number, id, file_size: fileSize, uploaded_at } = row;
+    const body = { document_number, id, fileSize, uploadedAt: iso(uploaded_at) };
+    return { body, replaced };
   });
 
 /** Where billing systems hand in the PDF files of documents. */
@@ -71,13 +73,14 @@ export const pdf_ingestion = ({
       };
       try {
         await checkScan({ files, scanner, log }, { key, size });
-        await drop(await record(call, row, append === "true"));
+        const { replaced, ...result } = await record(call, row, append === "true");
+        await drop(replaced);
+        return result;
       } catch (error) {
         // Anything else may have come after the commit; then the record needs its file.
         if (error instanceof Problem) await drop([key]);
         throw error;
       }
-      return { document_number, id, fileSize: size, uploadedAt: iso(call.now) };
     },
   };
 };

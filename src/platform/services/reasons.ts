@@ -2,6 +2,7 @@ import type { Contract } from "../../contract/index.ts";
 import type { Reason } from "../../contract/operations/reasons.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Call, Handlers } from "../handlers.ts";
+import { checkIfMatch } from "../preconditions.ts";
 import {
   findCategory,
   findCategoryByCode,
@@ -35,6 +36,8 @@ const reason = (row: ReasonRow): Reason => ({
   visibility: row.visibility,
   ...auditFields(row),
 });
+
+const answer = (row: ReasonRow) => ({ body: reason(row), version: row });
 
 const categoryIn = (tx: Db, call: Asking, body: Naming): Promise<CategoryRow> =>
   named(tx, call, {
@@ -92,31 +95,29 @@ const checkUnused = async (tx: Db, call: Call<Contracts["delete"]>, row: ReasonR
 export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   async get({ params }, call) {
     const row = await reasonAt(call.db, call, params.categoryCode, params.reasonCode);
-    call.version(row);
-    return reason(row);
+    return answer(row);
   },
 
   async get_by_id({ params: { reasonId } }, call) {
     const row =
       (await findReason(call.db, call.tenantId, reasonId)) ??
       call.fail("not_found", absent("reason", "id", reasonId));
-    call.version(row);
-    return reason(row);
+    return answer(row);
   },
 
   async list({ query }, call) {
     const filter = { visibility: query.Visibility };
-    return (await listReasons(call.db, call.tenantId, filter)).map(reason);
+    return { body: (await listReasons(call.db, call.tenantId, filter)).map(reason) };
   },
 
   async list_by_category({ params, query }, call) {
     const category = await categoryAt(call.db, call, params.categoryCode);
     const filter = { categoryId: category.id, visibility: query.Visibility };
-    return (await listReasons(call.db, call.tenantId, filter)).map(reason);
+    return { body: (await listReasons(call.db, call.tenantId, filter)).map(reason) };
   },
 
   create({ body }, call) {
-    return call.create(async (tx) => {
+    return call.change(async (tx) => {
       const category = await categoryIn(tx, call, body);
       const inserted = await insertReason(tx, {
         tenant_id: call.tenantId,
@@ -128,16 +129,17 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
         visibility: body.visibility ?? "Internal",
         ...made(call),
       });
-      return inserted ?? call.fail("duplicate_code", taken(category, body.code));
-    }, reason);
+      const row = inserted ?? call.fail("duplicate_code", taken(category, body.code));
+      return { ...answer(row), createdId: row.id };
+    });
   },
 
   async update({ params: { reasonId }, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const found =
         (await findReason(tx, call.tenantId, reasonId)) ??
         call.fail("not_found", absent("reason", "id", reasonId));
-      call.version(found);
+      checkIfMatch(call, found);
       const category = await categoryIn(tx, call, body);
       const next = {
         ...found,
@@ -149,19 +151,17 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
       };
       await checkDefaults(tx, call, found, next);
       await checkMove(tx, call, next, category);
-      return updateReason(tx, next);
+      return answer(await updateReason(tx, next));
     });
-    call.version(row);
-    return reason(row);
   },
 
   delete({ params }, call) {
     return call.change(async (tx) => {
       const row = await reasonAt(tx, call, params.categoryCode, params.reasonCode);
-      call.version(row);
+      checkIfMatch(call, row);
       await checkUnused(tx, call, row);
       await removeReason(tx, row);
-      return null;
+      return { body: null };
     });
   },
 });

@@ -1,4 +1,9 @@
-import type { ProblemDetails, SharedCode } from "../../contract/errors.ts";
+import {
+  type AuditFacts,
+  Problem,
+  type ProblemDetails,
+  type SharedCode,
+} from "../../contract/errors.ts";
 import { iso } from "../../kit/clock.ts";
 import type { Db } from "../store/port.ts";
 import type { DepartmentRow, Flag } from "../store/tables.ts";
@@ -20,8 +25,18 @@ export type Asking = {
 /** What removing a record needs of a call, whichever way the record was named. */
 export type Removing = {
   tenantId: string;
+  ifMatch: string | null;
   fail(code: SharedCode | "in_use", message: string): never;
-  version(record: { id: string; version: number }): void;
+};
+
+/** Runs `act`. A refusal that it throws carries the facts to the audit entry. */
+export const withAuditFacts = async <T>(audit: AuditFacts, act: () => Promise<T>): Promise<T> => {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new Problem(error.code, error.message, { ...error.details, audit }, error);
+  }
 };
 
 const SHOWN_CHARACTERS = 100;

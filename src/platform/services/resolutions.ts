@@ -2,6 +2,7 @@ import type { Contract } from "../../contract/index.ts";
 import type { Resolution } from "../../contract/operations/resolutions.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Handlers } from "../handlers.ts";
+import { checkIfMatch } from "../preconditions.ts";
 import type { Db } from "../store/port.ts";
 import {
   findResolution,
@@ -26,14 +27,16 @@ export const resolution = (row: ResolutionRow): Resolution => ({
   ...auditFields(row),
 });
 
-const remove = async (tx: Db, row: ResolutionRow, call: Removing): Promise<null> => {
-  call.version(row);
+const answer = (row: ResolutionRow) => ({ body: resolution(row), version: row });
+
+const remove = async (tx: Db, row: ResolutionRow, call: Removing) => {
+  checkIfMatch(call, row);
   if (await isResolutionUsed(tx, row)) {
     const use = `Disputes were closed with the resolution ${row.code}.`;
     return call.fail("in_use", `${use} Deactivate it instead.`);
   }
   await removeResolution(tx, row);
-  return null;
+  return { body: null };
 };
 
 /** What a dispute may be closed with. */
@@ -42,20 +45,18 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
     const row =
       (await findResolutionByCode(call.db, call.tenantId, resolutionCode)) ??
       call.fail("not_found", absent("resolution", "code", resolutionCode));
-    call.version(row);
-    return resolution(row);
+    return answer(row);
   },
 
   async get_by_id({ params: { resolutionId } }, call) {
     const row =
       (await findResolution(call.db, call.tenantId, resolutionId)) ??
       call.fail("not_found", absent("resolution", "id", resolutionId));
-    call.version(row);
-    return resolution(row);
+    return answer(row);
   },
 
   async list(_input, call) {
-    return (await listResolutions(call.db, call.tenantId)).map(resolution);
+    return { body: (await listResolutions(call.db, call.tenantId)).map(resolution) };
   },
 
   create({ body: { code, description, active, isValid } }, call) {
@@ -69,30 +70,29 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
       apply_when_invoice_closed: flag(false),
       ...made(call),
     };
-    return call.create(
-      async (tx) =>
+    return call.change(async (tx) => {
+      const row =
         (await insertResolution(tx, record)) ??
-        call.fail("duplicate_code", `A resolution has the code ${code} already.`),
-      resolution,
-    );
+        call.fail("duplicate_code", `A resolution has the code ${code} already.`);
+      return { ...answer(row), createdId: row.id };
+    });
   },
 
   async update({ params: { resolutionId }, body }, call) {
-    const row = await call.change(async (tx) => {
+    return call.change(async (tx) => {
       const found =
         (await findResolution(tx, call.tenantId, resolutionId)) ??
         call.fail("not_found", absent("resolution", "id", resolutionId));
-      call.version(found);
-      return updateResolution(tx, {
+      checkIfMatch(call, found);
+      const next = {
         ...found,
         description: body.description ?? found.description,
         active: flag(body.active ?? found.active === 1),
         is_valid: flag(body.isValid ?? found.is_valid === 1),
         ...changed(found, call),
-      });
+      };
+      return answer(await updateResolution(tx, next));
     });
-    call.version(row);
-    return resolution(row);
   },
 
   delete({ params: { resolutionId } }, call) {

@@ -1,7 +1,6 @@
 import type { Fault } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import { type Schedule, ScheduleBody } from "../../contract/operations/schedules.ts";
-import { isSource } from "../../contract/payments/catalogue.ts";
 import { readSelection } from "../../contract/payments/query.ts";
 import { DAY, iso, MINUTE } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
@@ -60,14 +59,12 @@ const cancel = async (tx: Db, tenantId: string, id: string, now: number): Promis
 
 export const schedules = ({ newId }: { newId: NewId }): Handlers<Contract["schedules"]> => ({
   async list(_input, { db, tenantId }) {
-    return { data: (await listSchedules(db, tenantId)).map(toSchedule) };
+    return { body: { data: (await listSchedules(db, tenantId)).map(toSchedule) } };
   },
 
   async create({ body }, call) {
     const { now, tenantId } = call;
     const id = newId();
-    const { source } = (body ?? {}) as { source?: unknown };
-    if (isSource(source)) call.mentions({ source });
     const { value, faults = [] } = readSelection(ScheduleBody, body);
     const wrong = [...faults, ...startFaults(body, now)];
     if (value === undefined || wrong.length > 0) return call.invalid(wrong);
@@ -86,25 +83,23 @@ export const schedules = ({ newId }: { newId: NewId }): Handlers<Contract["sched
       updated_at: now,
       deleted_at: null,
     };
-    call.mentions({ scheduleId: id });
-    return call.create(async (tx) => {
+    return call.change(async (tx) => {
       if ((await countSchedules(tx, tenantId)) >= MOST_SCHEDULES) {
         call.fail("conflict", `A tenant may have ${MOST_SCHEDULES} schedules. Delete one first.`);
       }
       await addSchedule(tx, row);
-      return row;
-    }, toSchedule);
+      return { body: toSchedule(row), createdId: id, audit: { metadata: { scheduleId: id } } };
+    });
   },
 
   async delete({ params: { id } }, call) {
     const { now, tenantId } = call;
-    call.mentions({ scheduleId: id });
-    await call.change(async (tx) => {
+    return call.change(async (tx) => {
       if (!(await deleteSchedule(tx, tenantId, id, now))) {
         call.fail("not_found", "There is no such schedule.");
       }
       await cancel(tx, tenantId, id, now);
+      return { body: null };
     });
-    return null;
   },
 });

@@ -91,8 +91,8 @@ const listAs = async <T>(db: Db, tenantId: string, shape: Shape<T>): Promise<T[]
 };
 
 export const users = (): Handlers<Contract["users"]> => ({
-  list: async (_input, call) => listAs(call.db, call.tenantId, toUser),
-  list_v1: async (_input, call) => listAs(call.db, call.tenantId, toUserV1),
+  list: async (_input, call) => ({ body: await listAs(call.db, call.tenantId, toUser) }),
+  list_v1: async (_input, call) => ({ body: await listAs(call.db, call.tenantId, toUserV1) }),
   async profile(_input, call) {
     const tenants = await activeTenants(call.db, call.caller.id);
     const members = await listMembers(call.db, call.tenantId);
@@ -102,13 +102,9 @@ export const users = (): Handlers<Contract["users"]> => ({
       (role) => role.userId === member.id,
     );
     const mine = await listMemberships(call.db, [member.id]);
+    const tenantIds = mine.map((row) => row.tenant_id);
     return {
-      ...toUserV1(
-        member,
-        mine.map((row) => row.tenant_id),
-        roles,
-      ),
-      tenants: tenants.map(tenantAccess),
+      body: { ...toUserV1(member, tenantIds, roles), tenants: tenants.map(tenantAccess) },
     };
   },
 });

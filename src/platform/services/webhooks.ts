@@ -74,7 +74,7 @@ export type WebhookNeeds = {
 /** Who is told of finished runs. */
 export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> => ({
   async list(_input, call) {
-    return { data: (await listWebhooks(call.db, call.tenantId)).map(webhook) };
+    return { body: { data: (await listWebhooks(call.db, call.tenantId)).map(webhook) } };
   },
 
   async create({ body: { scheduleId = "", callbackUrl } }, call) {
@@ -89,41 +89,39 @@ export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> =>
       created_at: now,
       updated_at: now,
     };
-    return call.create(
-      async (tx) => {
-        if (row.schedule_id !== null) {
-          const isKnown = await hasSchedule(tx, tenantId, scheduleId);
-          if (!isKnown) call.refuse("scheduleId", "unknown_reference", "names no schedule");
-          call.mentions({ scheduleId });
-        }
-        if ((await countWebhooks(tx, tenantId)) >= MAX_WEBHOOKS) {
-          call.fail("conflict", `A tenant may have ${MAX_WEBHOOKS} webhooks. Delete one first.`);
-        }
-        await insertWebhook(tx, row);
-        call.mentions({ webhookId: row.id });
-        return { id: row.id };
-      },
-      () => ({ ...webhook(row), secret }),
-    );
+    return call.change(async (tx) => {
+      if (row.schedule_id !== null && !(await hasSchedule(tx, tenantId, row.schedule_id))) {
+        call.refuse("scheduleId", "unknown_reference", "names no schedule");
+      }
+      const named = row.schedule_id === null ? {} : { scheduleId: row.schedule_id };
+      if ((await countWebhooks(tx, tenantId)) >= MAX_WEBHOOKS) {
+        const message = `A tenant may have ${MAX_WEBHOOKS} webhooks. Delete one first.`;
+        call.fail("conflict", message, { audit: { metadata: named } });
+      }
+      await insertWebhook(tx, row);
+      return {
+        body: { ...webhook(row), secret },
+        createdId: row.id,
+        audit: { metadata: { ...named, webhookId: row.id } },
+      };
+    });
   },
 
   async list_deliveries({ params: { id } }, call) {
     const { tenantId } = call;
-    call.mentions({ webhookId: id });
     if (!(await hasWebhook(call.db, tenantId, id))) {
       call.fail("not_found", absent("webhook", "id", id));
     }
     const rows = await listAttempts(call.db, { tenantId, webhookId: id }, MAX_DELIVERIES);
-    return { data: rows.map(delivery) };
+    return { body: { data: rows.map(delivery) } };
   },
 
   async delete({ params: { id } }, call) {
-    call.mentions({ webhookId: id });
-    await call.change(async (tx) => {
+    return call.change(async (tx) => {
       if (!(await deleteWebhook(tx, call.tenantId, id))) {
         call.fail("not_found", absent("webhook", "id", id));
       }
+      return { body: null };
     });
-    return null;
   },
 });

@@ -1,10 +1,11 @@
 import type { ProblemDetails, SharedCode } from "../../../contract/errors.ts";
 import type { Call } from "../../handlers.ts";
+import { ignoredFields } from "../../ignored-fields.ts";
 import { shown } from "../records.ts";
 import { comparable, isObject } from "./body.ts";
 
 /** What the ingest API's rules need of a call, whatever its operation. */
-export type IngestCall = Pick<Call, "tenantId" | "now" | "origin" | "invalid" | "ignores"> & {
+export type IngestCall = Pick<Call, "tenantId" | "now" | "origin" | "invalid"> & {
   caller: { id: string };
 };
 
@@ -24,7 +25,6 @@ export const versionOf = ({ csr_id, version }: { csr_id: number; version: number
   version,
 });
 
-/** Names in the answer what of a body has no meaning here. */
-export const tellIgnored = (call: IngestCall, sent: unknown, known: object): void => {
-  if (isObject(sent)) call.ignores(comparable(sent), known);
-};
+/** Returns the paths of the body's fields that have no meaning here. */
+export const ignoredIn = (sent: unknown, known: object): string[] =>
+  isObject(sent) ? ignoredFields(comparable(sent), known) : [];

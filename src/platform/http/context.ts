@@ -1,0 +1,137 @@
+import type { IncomingMessage } from "node:http";
+import type { AuditFacts } from "../../contract/errors.ts";
+import type { Operation } from "../../contract/operation.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+import type { Principal } from "../handlers.ts";
+import type { NewEntry } from "../store/audit-chain.ts";
+import type { Store } from "../store/port.ts";
+import { type Audit, entryOf, toolOf } from "./audit.ts";
+import type { Authenticate } from "./authenticate.ts";
+import { requestIdOf } from "./headers.ts";
+import type { Idempotency, Keyed } from "./idempotency.ts";
+import type { Limiter } from "./limit.ts";
+import type { View } from "./views.ts";
+
+export type RequestNeeds = {
+  store: Store;
+  clock: Clock;
+  newId: NewId;
+  log: Log;
+  audit: Audit;
+  authenticate: Authenticate;
+  idempotency: Idempotency;
+  limiter: Limiter;
+  view: View;
+  /** The word in header names such as X-Platform-Auth. */
+  headerWord: string;
+  /** Returns the client's address; X-Forwarded-For counts only from trusted proxies. */
+  addressOf(incoming: IncomingMessage | undefined): string;
+  /** Returns the address at which the client reaches this service. */
+  baseUrlOf(request: Request, incoming: IncomingMessage | undefined): Promise<string>;
+};
+
+/** One request on its way through the service. */
+export type RequestContext = {
+  readonly operation: Operation;
+  readonly request: Request;
+  /** Node's own message, where the request came over a socket. */
+  readonly incoming: IncomingMessage | undefined;
+  readonly requestId: string;
+  readonly url: URL;
+  /** Epoch milliseconds at which the request arrived. */
+  readonly now: number;
+  readonly ip: string;
+  /** The MCP tool that the request names. */
+  readonly tool: string | undefined;
+  readonly origin: "api" | "mcp";
+  /** Path parameters, not validated. */
+  readonly params: Record<string, string>;
+  /** Set by authentication; null where the operation is public and no credential was sent. */
+  caller: Principal | null;
+  /** The tenant whose audit log gets the entry; empty until authentication. */
+  tenantId: string;
+  /** Rate limit headers of the response, refusals included. */
+  rateLimitHeaders: Record<string, string>;
+  /** The JSON body, before validation. */
+  sentBody: unknown;
+  /** The validated input; undefined where the request was refused before. */
+  input:
+    | { params: Record<string, unknown>; query: Record<string, unknown>; body: unknown }
+    | undefined;
+  /** Paths of the body's fields that validation removed. */
+  ignored: string[];
+  /** Set where the request has an Idempotency-Key and its operation creates a record. */
+  keyed: Keyed | undefined;
+  /** Whether the audit entry is written. */
+  audited: boolean;
+};
+
+export const platformHeader = (
+  { headerWord }: Pick<RequestNeeds, "headerWord">,
+  request: Request,
+  name: string,
+): string | undefined => request.headers.get(`x-${headerWord}-${name}`) ?? undefined;
+
+export const createContext = (
+  needs: RequestNeeds,
+  operation: Operation,
+  request: Request,
+  params: Record<string, string>,
+  incoming: IncomingMessage | undefined,
+): RequestContext => ({
+  operation,
+  request,
+  incoming,
+  requestId: requestIdOf(request, needs.newId),
+  url: new URL(request.url),
+  now: needs.clock(),
+  ip: needs.addressOf(incoming),
+  tool: toolOf(platformHeader(needs, request, "mcp-tool")),
+  origin: platformHeader(needs, request, "client") === "mcp" ? "mcp" : "api",
+  params,
+  caller: null,
+  tenantId: "",
+  rateLimitHeaders: {},
+  sentBody: undefined,
+  input: undefined,
+  ignored: [],
+  keyed: undefined,
+  audited: false,
+});
+
+/** Tells whether a request is audited: on the gateway those of the MCP server, on the export service all. */
+export const isAudited = ({ operation, tool }: RequestContext, tenantId: string): boolean =>
+  tenantId !== "" && (operation.service === "export" || tool !== undefined);
+
+/** Builds the audit entry of a request from its response's status and the facts that the service reported. */
+export const auditEntry = (
+  context: RequestContext,
+  newId: NewId,
+  { status, facts, rowCount }: { status: number; facts: AuditFacts; rowCount?: number | undefined },
+): NewEntry => {
+  const { operation, caller, input } = context;
+  return entryOf(
+    operation,
+    {
+      tenantId: facts.tenantId ?? context.tenantId,
+      at: context.now,
+      method: context.request.method,
+      tool: context.tool,
+      userId: caller === null || caller.via === "export-key" ? undefined : caller.id,
+      params: {
+        ...context.params,
+        ...(input === undefined ? {} : operation.auditMetadata(input)),
+        ...facts.metadata,
+      },
+      outcome: {
+        status,
+        body: input === undefined ? context.sentBody : input.body,
+        before: facts.before,
+      },
+      rowCount,
+    },
+    newId,
+  );
+};
