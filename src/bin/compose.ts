@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { createBroker } from "../broker/broker.ts";
-import { type Credentials, principalOf } from "../broker/credentials.ts";
+import { type Credentials, derivePrincipal } from "../broker/credentials.ts";
 import type { Broker } from "../broker/port.ts";
-import { fileVault } from "../broker/vault.ts";
+import { createFileVault } from "../broker/vault.ts";
 import { createClient } from "../client/client.ts";
 import type { Client, Transport } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
@@ -167,7 +167,7 @@ const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Con
   if (remote !== undefined || hasAny(credentials)) {
     return {
       tenantId: tenantId ?? (remote === undefined ? "demo" : ""),
-      principal: principalOf(credentials),
+      principal: derivePrincipal(credentials),
       credentials: async () => credentials,
     };
   }
@@ -199,7 +199,7 @@ export const brokerFor = (
   const { masterKey, log } = shared;
   const broker = createBroker({
     client: shared.clientOf(config.remote),
-    vault: fileVault({ folder: folderOf(config.dataFolder).secrets, masterKey }),
+    vault: createFileVault({ folder: folderOf(config.dataFolder).secrets, masterKey }),
     headerWord: config.headerWord,
     ...identity,
     log,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { askRight, probeFor, type Right } from "../broker/rights.ts";
+import { checkRight, findProbe, type Right } from "../broker/rights.ts";
 import { contract, operations } from "../contract/index.ts";
 import type { Access, Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
@@ -43,9 +43,9 @@ const needed = (used: readonly Operation[]): Access[] => [
 const rightsOf = async (broker: Broker, accesses: readonly Access[]): Promise<Right[]> => {
   const rights: Right[] = [];
   for (const access of accesses) {
-    const probe = probeFor(access, operations);
+    const probe = findProbe(access, operations);
     // oxlint-disable-next-line no-await-in-loop -- one after the other, so as not to meet a rate limit
-    if (probe !== undefined) rights.push(await askRight(broker, access, probe));
+    if (probe !== undefined) rights.push(await checkRight(broker, access, probe));
   }
   return rights;
 };

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Credentials } from "../broker/credentials.ts";
-import { type Keychain, keychainIn, noKeychain } from "../broker/keychain.ts";
-import { type Profile, type Profiles, sealedProfiles } from "../broker/profiles.ts";
-import { profilesIn } from "../broker/profiles-file.ts";
+import { type Keychain, createKeychainProcess, createMissingKeychain } from "../broker/keychain.ts";
+import { type Profile, type Profiles, createSealedProfiles } from "../broker/profiles.ts";
+import { parseProfiles } from "../broker/profiles-file.ts";
 import { Problem } from "../contract/errors.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Config, Remote } from "./config.ts";
@@ -18,11 +18,11 @@ const KEYCHAIN = fileURLToPath(
 
 const keychainOf = ({ keychain }: Config): Keychain =>
   keychain === "off"
-    ? noKeychain("RECEIVABLES_KEYCHAIN is off")
-    : keychainIn({ command: process.execPath, args: [KEYCHAIN] });
+    ? createMissingKeychain("RECEIVABLES_KEYCHAIN is off")
+    : createKeychainProcess({ command: process.execPath, args: [KEYCHAIN] });
 
 export const storedProfiles = (config: Config): Profiles =>
-  sealedProfiles({
+  createSealedProfiles({
     folder: folderOf(config.dataFolder).profiles,
     masterKey: masterKeyOf(config),
     keychain: keychainOf(config),
@@ -32,7 +32,7 @@ export const storedProfiles = (config: Config): Profiles =>
 export const writtenProfiles = ({ profilesFile: path }: Config): Profile[] => {
   if (path === undefined) return [];
   try {
-    return profilesIn(readPrivate(path), (file) => readFileSync(file, "utf8"));
+    return parseProfiles(readPrivate(path), (file) => readFileSync(file, "utf8"));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Problem("invalid_request", `RECEIVABLES_PROFILES_FILE ${path}: ${why}`, {}, error);

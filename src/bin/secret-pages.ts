@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { fileVault } from "../broker/vault.ts";
+import { createFileVault } from "../broker/vault.ts";
 import { systemClock } from "../kit/clock.ts";
 import type { Gate } from "../mcp/http/gate.ts";
 import { createSecretDesk } from "../mcp/http/secret-desk.ts";
@@ -43,7 +43,7 @@ export const openSecretPages = async (
   const pages = createSecretPages({ key, base, now: systemClock, proof: proofOf(entrance) });
   const desk = createSecretDesk({
     pages,
-    vault: fileVault({ folder: secrets, masterKey }),
+    vault: createFileVault({ folder: secrets, masterKey }),
     spent,
     callerOf: callerBy(gate, mcpUrl),
     log,

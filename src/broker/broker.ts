@@ -8,37 +8,37 @@ import {
   type Credentials,
   exportHeader,
   keyHeader,
-  loginOf,
+  toLogin,
   MISSING,
   sessionHeader,
 } from "./credentials.ts";
 import type { Broker, Vault } from "./port.ts";
-import { createSessionKeeper, type Later, systemLater } from "./session.ts";
+import { type Schedule, SessionKeeper, systemSchedule } from "./session.ts";
 
 export type BrokerNeeds = {
   client: Client;
   vault: Vault;
   headerWord: string;
-  /** Empty where none is configured. */
+  /** Empty if none is configured. */
   tenantId: string;
   principal: string;
-  /** Asked at the first call, since the embedded platform makes its own. */
+  /** Called at the first use, because the embedded platform creates its own credentials. */
   credentials: () => Promise<Credentials>;
   log: Log;
   idleMs?: number;
   clock?: Clock;
-  later?: Later;
+  schedule?: Schedule;
 };
 
 const IDLE_MS = 15 * MINUTE;
-const GOODBYE_MS = 300;
+const CLOSE_TIMEOUT_MS = 300;
 
 const SESSION_OPERATIONS: readonly string[] = Object.values(contract.auth).map(({ id }) => id);
 
-const isStale = (error: unknown): boolean =>
+const isSessionError = (error: unknown): boolean =>
   error instanceof Problem && (error.code === "unauthenticated" || error.code === "token_expired");
 
-const refusedKey = (error: unknown, setting: string): unknown =>
+const nameRefusedKey = (error: unknown, setting: string): unknown =>
   error instanceof Problem && error.status === 401
     ? new Problem(
         error.code,
@@ -58,17 +58,17 @@ export const createBroker = ({
   log,
   idleMs = IDLE_MS,
   clock = systemClock,
-  later = systemLater,
+  schedule = systemSchedule,
 }: BrokerNeeds): Broker => {
   const word = headerWord.toLowerCase();
-  const session = createSessionKeeper({
+  const session = new SessionKeeper({
     client,
     idleMs,
     clock,
-    later,
+    schedule,
     log,
     login: async () => {
-      const login = loginOf(await credentials());
+      const login = toLogin(await credentials());
       if (login === undefined) throw MISSING.session();
       return login;
     },
@@ -89,11 +89,11 @@ export const createBroker = ({
     try {
       return await client.call(operation, args, headers, options);
     } catch (error) {
-      throw refusedKey(error, setting);
+      throw nameRefusedKey(error, setting);
     }
   };
 
-  // The platform refused before it acted, so the same call may be made again.
+  // The platform refused the session before it acted, so the call can be repeated.
   const withSession = async (
     operation: Operation,
     args: Record<string, unknown>,
@@ -103,7 +103,7 @@ export const createBroker = ({
     try {
       return await client.call(operation, args, sessionHeader(word, token), options);
     } catch (error) {
-      if (!isStale(error)) throw error;
+      if (!isSessionError(error)) throw error;
       session.drop(token);
       const fresh = await session.token(options);
       return client.call(operation, args, sessionHeader(word, fresh), options);
@@ -121,7 +121,7 @@ export const createBroker = ({
       const key = exportHeader(has.extApiKey);
       return withKey(operation, args, options, [key, "RECEIVABLES_EXT_API_KEY"]);
     }
-    const canLogIn = loginOf(has) !== undefined;
+    const canLogIn = toLogin(has) !== undefined;
     if (operation.id === contract.api_keys.create.id && !canLogIn) throw MISSING.keyMaker();
     const wantsSession = operation.id.startsWith("api_keys.") && canLogIn;
     if (has.apiKey !== undefined && !wantsSession) {
@@ -142,7 +142,7 @@ export const createBroker = ({
     principal,
     async close() {
       if (!session.isOpen) return;
-      const signal = AbortSignal.timeout(GOODBYE_MS);
+      const signal = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
       await session
         .close({ tool: "session.close", signal })
         .catch(() => log.warn("session.close_failed"));

@@ -3,7 +3,7 @@ import type { CredentialHeaders } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import type { Secret } from "../kit/secret.ts";
 
-/** What a person has to prove who they are; any part may be missing. */
+/** A person's credentials for a platform; any part may be missing. */
 export type Credentials = {
   apiKey?: Secret | undefined;
   extApiKey?: Secret | undefined;
@@ -11,9 +11,9 @@ export type Credentials = {
   password?: Secret | undefined;
 };
 
-export type LoginWith = { email: string; password: Secret };
+export type LoginCredentials = { email: string; password: Secret };
 
-export const loginOf = ({ email, password }: Credentials): LoginWith | undefined =>
+export const toLogin = ({ email, password }: Credentials): LoginCredentials | undefined =>
   email === undefined || password === undefined ? undefined : { email, password };
 
 export const keyHeader = (word: string, key: Secret): CredentialHeaders => ({
@@ -26,8 +26,8 @@ export const sessionHeader = (word: string, token: Secret): CredentialHeaders =>
 
 export const exportHeader = (key: Secret): CredentialHeaders => ({ "x-api-key": key.reveal() });
 
-/** A lasting name for whoever the credentials belong to. A key is 256 random bits: its hash tells nothing. */
-export const principalOf = ({ email, apiKey, extApiKey }: Credentials): string => {
+/** Derives a stable name of the credentials' owner. A key is 256 random bits, so its hash does not reveal it. */
+export const derivePrincipal = ({ email, apiKey, extApiKey }: Credentials): string => {
   if (email !== undefined) return email.toLowerCase();
   const key = apiKey ?? extApiKey;
   if (key === undefined) return "nobody";

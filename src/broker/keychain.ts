@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { json } from "node:stream/consumers";
 import { SECOND } from "../kit/clock.ts";
 
-/** The operating system's own store of secrets. Throws {@link KeychainError} where there is none, or it does not open. */
+/** The operating system's store of secrets. Throws {@link KeychainError} if it is missing or stays locked. */
 export type Keychain = {
-  /** Keeps a secret, and makes sure that it can be read again. */
+  /** Stores a secret and verifies that it can be read back. */
   put(account: string, secret: string): Promise<void>;
   get(account: string): Promise<string | undefined>;
   remove(account: string): Promise<boolean>;
@@ -20,24 +20,24 @@ export class KeychainError extends Error {
 export type KeychainRequest = { act: keyof Keychain; account: string; secret?: string };
 export type KeychainReply = { value: string | boolean | null } | { why: string };
 
-/** Where the person, or the machine, has no keychain. */
-export const noKeychain = (why: string): Keychain => {
+/** Returns a keychain whose every operation fails with `why`. */
+export const createMissingKeychain = (why: string): Keychain => {
   const none = () => Promise.reject(new KeychainError(why));
   return { put: none, get: none, remove: none };
 };
 
-/** Long enough for a person to unlock it when they are asked to. */
-const WITHIN_MS = 20 * SECOND;
+/** Long enough for a person to answer the prompt that unlocks it. */
+const TIMEOUT_MS = 20 * SECOND;
 
 const MAX_WHY = 300;
 
 /**
- * The keychain behind a process of its own, which is ended when it takes too long: what answers for the keychain may be
- * missing or silent, and a call that waits for it cannot be taken back. Secrets go through pipes.
+ * Accesses the keychain through a child process that is killed after `withinMs` milliseconds, because a native call to
+ * a keychain that does not answer cannot be cancelled. Secrets go through pipes.
  */
-export const keychainIn = (
+export const createKeychainProcess = (
   program: { command: string; args: readonly string[] },
-  withinMs = WITHIN_MS,
+  withinMs = TIMEOUT_MS,
 ): Keychain => {
   const ask = async (request: KeychainRequest): Promise<string | boolean | null> => {
     const child = spawn(program.command, program.args, {
@@ -49,7 +49,7 @@ export const keychainIn = (
     const failed = new Promise<never>((_resolve, reject) => {
       child.once("error", (error) => reject(new KeychainError(error.message)));
     });
-    // It may be gone before it has read.
+    // The process may end before it has read its input.
     child.stdin.on("error", () => {});
     child.stdin.end(JSON.stringify(request));
     const reply = await Promise.race([json(child.stdout).catch(() => undefined), failed]);

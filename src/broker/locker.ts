@@ -2,26 +2,26 @@ import { randomToken } from "../kit/ids.ts";
 import { createSeal } from "../kit/seal.ts";
 import { type Keychain, KeychainError } from "./keychain.ts";
 
-/** Secrets sealed; `account` names the keychain's entry that holds the key, without it the master key opens them. */
+/** Encrypted secrets. `account` names the keychain entry with their key; without it the master key decrypts them. */
 export type Locked = { secrets: string; account?: string | undefined };
 
 export type Locker = {
-  /** `why` says what kept the key out of the keychain. */
+  /** Encrypts; `why` gives the reason if the key could not be stored in the keychain. */
   lock(name: string, secrets: unknown): Promise<Locked & { why?: string }>;
-  /** The secrets, or undefined where nothing opens them. Throws {@link KeychainError}. */
+  /** Decrypts; returns undefined if the key does not fit. Throws {@link KeychainError}. */
   unlock(locked: Locked): Promise<unknown>;
-  /** Takes the key out of the keychain; what it has sealed opens no more. */
+  /** Removes the key from the keychain; its secrets cannot be decrypted afterwards. */
   forget(account: string | undefined): Promise<void>;
 };
 
 const PURPOSE = "profile secrets";
 
-const whyOf = (error: unknown): string => {
+const keychainReason = (error: unknown): string => {
   if (error instanceof KeychainError) return error.message;
   throw error;
 };
 
-/** Seals with a key of its own that stands in the keychain alone; where there is no keychain, with the master key. */
+/** Creates a locker that encrypts with a key stored only in the keychain, or with the master key without one. */
 export const createLocker = ({
   masterKey,
   keychain,
@@ -35,7 +35,7 @@ export const createLocker = ({
       await keychain.put(account, key);
       return { account, secrets: createSeal(Buffer.from(key), PURPOSE).seal(secrets) };
     } catch (error) {
-      const why = whyOf(error);
+      const why = keychainReason(error);
       return { secrets: createSeal(await masterKey(), PURPOSE).seal(secrets), why };
     }
   },
@@ -45,6 +45,6 @@ export const createLocker = ({
     return key === undefined ? undefined : createSeal(Buffer.from(key), PURPOSE).open(secrets);
   },
   async forget(account) {
-    if (account !== undefined) await keychain.remove(account).catch(whyOf);
+    if (account !== undefined) await keychain.remove(account).catch(keychainReason);
   },
 });

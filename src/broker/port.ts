@@ -1,17 +1,17 @@
 import type { CallOptions, Reply } from "../client/port.ts";
 import type { Operation } from "../contract/operation.ts";
 
-/** A secret kept for the person, never shown to a model. */
+/** A stored secret of the person. It is never shown to a model. */
 export type StoredSecret = {
   name: string;
   kind: "api-key" | "webhook-secret";
-  /** Of the record that it belongs to. */
+  /** The id of the API key or webhook. */
   keyId: string;
   createdAt: string;
 };
 
 export type Vault = {
-  /** Keeps a secret under a name of its own choosing and tells that name. */
+  /** Stores a secret and returns the name chosen for it. */
   put(entry: {
     kind: StoredSecret["kind"];
     keyId: string;
@@ -19,12 +19,12 @@ export type Vault = {
     value: string;
   }): Promise<string>;
   list(): Promise<StoredSecret[]>;
-  /** The secret itself, or undefined. For a person's terminal alone. */
+  /** Returns the secret, for a person's terminal only; undefined if the name is unknown. */
   show(name: string): Promise<string | undefined>;
   remove(name: string): Promise<boolean>;
 };
 
-/** The platform as one person may use it: the broker adds tenant and credential, which nobody above it sees. */
+/** The platform as one person may use it. The broker adds tenant and credential; its callers never see either. */
 export type Broker = {
   /** Calls an operation; `args` never hold tenantId, password or accessToken. Throws Problem. */
   call(operation: Operation, args: Record<string, unknown>, options: CallOptions): Promise<Reply>;
@@ -34,7 +34,7 @@ export type Broker = {
   logout(options: CallOptions): Promise<Reply>;
   vault: Vault;
   tenantId: string;
-  /** Names whose credential is used, for binding cursors and confirmations; no secret. */
+  /** Identifies the credential's owner, to bind cursors and confirmations to it; not a secret. */
   principal: string;
   close(): Promise<void>;
 };

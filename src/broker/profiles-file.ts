@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
-import { credentialsOf, type Profile } from "./profiles.ts";
+import { toCredentials, type Profile } from "./profiles.ts";
 
 const Url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 const Text = z.string().min(1);
@@ -24,12 +24,12 @@ const Entry = Fields.refine(
 );
 type Entry = z.infer<typeof Entry>;
 
-const File = z.record(z.string().regex(PROFILE_NAME, "is no name of a profile"), Entry);
+const File = z.record(z.string().regex(PROFILE_NAME, "is not a valid profile name"), Entry);
 
 const SECRETS = ["apiKey", "extApiKey", "password"] as const;
 
-/** Secrets as they stand, or as they stand in the files that are named instead. */
-const secretsOf = (name: string, entry: Entry, readFile: (path: string) => string) => {
+/** Reads an entry's secrets, given inline or as the path of a file. */
+const readSecrets = (name: string, entry: Entry, readFile: (path: string) => string) => {
   const found: Partial<Record<(typeof SECRETS)[number], string>> = {};
   for (const secret of SECRETS) {
     const path = entry[`${secret}File`];
@@ -43,7 +43,7 @@ const secretsOf = (name: string, entry: Entry, readFile: (path: string) => strin
   return found;
 };
 
-const parsed = (text: string): unknown => {
+const parseJsonText = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -51,9 +51,13 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** The profiles of a file that people write; throws what is wrong with it, without any value of it. */
-export const profilesIn = (text: string, readFile: (path: string) => string): Profile[] => {
-  const { data, error } = File.safeParse(parsed(text));
+/**
+ * Parses a profiles file.
+ *
+ * @throws {Error} with every fault, without any value of the file
+ */
+export const parseProfiles = (text: string, readFile: (path: string) => string): Profile[] => {
+  const { data, error } = File.safeParse(parseJsonText(text));
   if (data === undefined) {
     const faults = error.issues.map(
       ({ path, message }) => `${path.map(String).join(".")} ${message}`,
@@ -66,6 +70,6 @@ export const profilesIn = (text: string, readFile: (path: string) => string): Pr
     extBaseUrl: entry.extBaseUrl,
     tenantId: entry.tenantId,
     subjects: entry.subjects,
-    credentials: credentialsOf({ ...secretsOf(name, entry, readFile), email: entry.email }),
+    credentials: toCredentials({ ...readSecrets(name, entry, readFile), email: entry.email }),
   }));
 };

@@ -3,41 +3,41 @@ import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
-import { createSeal } from "../kit/seal.ts";
+import { createSeal, type Seal } from "../kit/seal.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Credentials } from "./credentials.ts";
 import { type Keychain, KeychainError } from "./keychain.ts";
-import { createLocker } from "./locker.ts";
+import { createLocker, type Locker } from "./locker.ts";
 
-/** A platform, and the name under which it is known. */
-type About = {
+/** A named platform, without credentials. */
+type ProfileInfo = {
   name: string;
-  /** Absent: the platform that is part of this program. */
+  /** Absent for the embedded platform. */
   baseUrl?: string | undefined;
   extBaseUrl?: string | undefined;
   tenantId?: string | undefined;
-  /** Whom of an issuer of tokens it is for, by their subjects. */
+  /** The `sub` claims of the people who use this profile with an external token issuer. */
   subjects?: readonly string[] | undefined;
-  /** Of the API key that was made for it, so that it can be revoked. */
+  /** The id of the API key created by `login`, for revocation. */
   keyId?: string | undefined;
 };
 
-/** A platform and what opens it, under a name. Its credentials go to its own addresses and nowhere else. */
-export type Profile = About & { credentials: Credentials };
+/** A named platform with credentials, which are sent only to its own addresses. */
+export type Profile = ProfileInfo & { credentials: Credentials };
 
 const SECRETS = ["apiKey", "extApiKey", "password"] as const;
 type SecretName = (typeof SECRETS)[number];
 
-/** Where the secrets of a profile are; `why` says what kept them out of the keychain. */
-export type Kept =
+/** Where a profile's secrets are stored; `why` gives the reason if the keychain did not take them. */
+export type SecretLocation =
   | { in: "keychain" }
   | { in: "sealed_file"; path: string; why: string | undefined };
 
-/** What may be shown of a profile, which takes none of its secrets to know. */
-export type ProfileEntry = About & {
+/** A profile without its secrets, for display. */
+export type ProfileEntry = ProfileInfo & {
   email?: string | undefined;
   has: readonly SecretName[];
-  keptIn: Kept["in"];
+  keptIn: SecretLocation["in"];
 };
 
 const SUFFIX = ".sealed";
@@ -58,67 +58,144 @@ type Sealed = z.infer<typeof Sealed>;
 const Secrets = z.partialRecord(z.enum(SECRETS), z.string());
 type Secrets = z.infer<typeof Secrets>;
 
-const secret = (text: string | undefined): Secret | undefined =>
+const toSecret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
 
-export const credentialsOf = ({
+export const toCredentials = ({
   apiKey,
   extApiKey,
   email,
   password,
 }: Secrets & { email?: string | undefined }): Credentials => ({
-  apiKey: secret(apiKey),
-  extApiKey: secret(extApiKey),
+  apiKey: toSecret(apiKey),
+  extApiKey: toSecret(extApiKey),
   email,
-  password: secret(password),
+  password: toSecret(password),
 });
 
-const has = (credentials: Credentials): SecretName[] =>
+const listSecrets = (credentials: Credentials): SecretName[] =>
   SECRETS.filter((name) => credentials[name] !== undefined);
 
-const revealed = (credentials: Credentials): Secrets =>
-  Object.fromEntries(has(credentials).map((name) => [name, credentials[name]?.reveal()]));
+const revealSecrets = (credentials: Credentials): Secrets =>
+  Object.fromEntries(listSecrets(credentials).map((name) => [name, credentials[name]?.reveal()]));
 
-/** What may be shown of any profile. */
-export const entryOf = (
+/** Returns a profile without its secrets. */
+export const describeProfile = (
   { credentials, ...about }: Profile,
-  keptIn: Kept["in"] = "sealed_file",
-): ProfileEntry => ({ ...about, email: credentials.email, has: has(credentials), keptIn });
+  keptIn: SecretLocation["in"] = "sealed_file",
+): ProfileEntry => ({ ...about, email: credentials.email, has: listSecrets(credentials), keptIn });
 
-/** What `login` stored. */
+/** The store of profiles that `login` fills. */
 export type Profiles = {
   read(name: string): Promise<Profile | undefined>;
-  /** What is known of it without its secrets. */
+  /** Reads a profile without decrypting its secrets. */
   find(name: string): Promise<ProfileEntry | undefined>;
-  /** Tells where its secrets went: into the keychain, if there is one that takes them. */
-  write(profile: Profile): Promise<Kept>;
+  /** Stores a profile, its secrets in the keychain if possible, and returns where they are. */
+  write(profile: Profile): Promise<SecretLocation>;
   remove(name: string): Promise<boolean>;
   list(): Promise<ProfileEntry[]>;
-  /** Differs whenever what is stored under a name does; empty where there is nothing. */
+  /** Returns text that changes with the stored profile; empty if there is none. */
   stamp(name: string): Promise<string>;
 };
 
-// A folder that is none holds no profile; what else it is good for is told by whoever needs it.
-const unlessMissing = (error: unknown): undefined => {
+// A missing folder, or a file in its place, contains no profile.
+const ignoreMissing = (error: unknown): undefined => {
   if (error instanceof Error && "code" in error && /^(ENOENT|ENOTDIR)$/.test(String(error.code))) {
     return undefined;
   }
   throw error;
 };
 
-const refused = (message: string): Problem => new Problem("invalid_request", message);
+const invalid = (message: string): Problem => new Problem("invalid_request", message);
 
-const closed =
+const reportKeychain =
   (name: string) =>
   (error: unknown): never => {
     if (!(error instanceof KeychainError)) throw error;
-    throw refused(
+    throw invalid(
       `The keychain does not give the key of the profile ${name} to this program: ${error.message}. Unlock it, or log in again; with RECEIVABLES_KEYCHAIN=off no keychain is needed.`,
     );
   };
 
-/** Profiles sealed in a folder, a file each, so that several processes may use it without a lock. */
-export const sealedProfiles = ({
+type Context = {
+  folder: string;
+  masterKey: () => Promise<Buffer>;
+  locker: Locker;
+};
+
+const pathOf = ({ folder }: Context, name: string): string => join(folder, name + SUFFIX);
+
+const openSeal = async ({ masterKey }: Context): Promise<Seal> =>
+  createSeal(await masterKey(), "profile");
+
+const findSealed = async (context: Context, name: string): Promise<Sealed | undefined> => {
+  const path = pathOf(context, name);
+  const text = await readFile(path, "utf8").catch(ignoreMissing);
+  if (text === undefined) return undefined;
+  const { data } = Sealed.safeParse((await openSeal(context)).open(text));
+  // A file that was renamed or copied from another profile is refused.
+  if (data?.name === name) return data;
+  throw invalid(`${path} does not open with this master key: log in again.`);
+};
+
+const unlockProfile = async ({ locker }: Context, sealed: Sealed): Promise<Profile | undefined> => {
+  const { email, has: _names, secrets, account, ...about } = sealed;
+  const unlocked = await locker.unlock({ secrets, account }).catch(reportKeychain(about.name));
+  const { data } = Secrets.safeParse(unlocked);
+  return data && { ...about, credentials: toCredentials({ ...data, email }) };
+};
+
+const readProfile = async (context: Context, name: string): Promise<Profile | undefined> => {
+  const sealed = await findSealed(context, name);
+  const profile = sealed && (await unlockProfile(context, sealed));
+  if (profile !== undefined || sealed === undefined) return profile;
+  // Another process may have replaced the profile, and its key in the keychain, between the two reads: read again.
+  const replaced = await findSealed(context, name);
+  const second = replaced && (await unlockProfile(context, replaced));
+  if (second !== undefined || replaced === undefined) return second;
+  throw invalid(`The keychain has no key for the profile ${name}: log in again.`);
+};
+
+const writeProfile = async (
+  context: Context,
+  { credentials, ...about }: Profile,
+): Promise<SecretLocation> => {
+  const { locker, folder } = context;
+  const former = await findSealed(context, about.name).catch(() => undefined);
+  const { why, ...locked } = await locker.lock(about.name, revealSecrets(credentials));
+  const path = pathOf(context, about.name);
+  try {
+    const { seal } = await openSeal(context);
+    const has = listSecrets(credentials);
+    const text = seal({ ...about, email: credentials.email, has, ...locked });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFileAtomic(path, text, { mode: 0o600 });
+  } catch (error) {
+    await locker.forget(locked.account);
+    throw error;
+  }
+  await locker.forget(former?.account);
+  return locked.account === undefined ? { in: "sealed_file", path, why } : { in: "keychain" };
+};
+
+const removeProfile = async (context: Context, name: string): Promise<boolean> => {
+  const former = await findSealed(context, name).catch(() => undefined);
+  const removed = await unlink(pathOf(context, name)).then(() => true, ignoreMissing);
+  await context.locker.forget(former?.account);
+  return removed === true;
+};
+
+const listProfiles = async (context: Context): Promise<ProfileEntry[]> => {
+  const files = (await readdir(context.folder).catch(ignoreMissing)) ?? [];
+  const names = files.filter((file) => file.endsWith(SUFFIX)).toSorted();
+  const all = await Promise.all(
+    names.map((file) => findSealed(context, file.slice(0, -SUFFIX.length))),
+  );
+  return all.flatMap((sealed) => (sealed === undefined ? [] : [describeSealed(sealed)]));
+};
+
+/** Creates a store of encrypted profiles, one file each, so that several processes can share a folder without a lock. */
+export const createSealedProfiles = ({
   folder,
   masterKey,
   keychain,
@@ -127,75 +204,22 @@ export const sealedProfiles = ({
   masterKey: () => Promise<Buffer>;
   keychain: Keychain;
 }): Profiles => {
-  const locker = createLocker({ masterKey, keychain });
-  const seal = async () => createSeal(await masterKey(), "profile");
-  const pathOf = (name: string) => join(folder, name + SUFFIX);
-
-  const find = async (name: string): Promise<Sealed | undefined> => {
-    const path = pathOf(name);
-    const text = await readFile(path, "utf8").catch(unlessMissing);
-    if (text === undefined) return undefined;
-    const { data } = Sealed.safeParse((await seal()).open(text));
-    // A file under another's name is not what it says it is.
-    if (data?.name === name) return data;
-    throw refused(`${path} does not open with this master key: log in again.`);
-  };
-
-  const open = async (sealed: Sealed): Promise<Profile | undefined> => {
-    const { email, has: _names, secrets, account, ...about } = sealed;
-    const unlocked = await locker.unlock({ secrets, account }).catch(closed(about.name));
-    const { data } = Secrets.safeParse(unlocked);
-    return data && { ...about, credentials: credentialsOf({ ...data, email }) };
-  };
-
+  const context: Context = { folder, masterKey, locker: createLocker({ masterKey, keychain }) };
   return {
-    async read(name) {
-      const sealed = await find(name);
-      const profile = sealed && (await open(sealed));
-      if (profile !== undefined || sealed === undefined) return profile;
-      // Another process may have written it anew meanwhile, and taken the old key out of the keychain.
-      const anew = await find(name);
-      const second = anew && (await open(anew));
-      if (second !== undefined || anew === undefined) return second;
-      throw refused(`The keychain has no key for the profile ${name}: log in again.`);
-    },
+    read: (name) => readProfile(context, name),
     async find(name) {
-      const sealed = await find(name);
-      return sealed && listed(sealed);
+      const sealed = await findSealed(context, name);
+      return sealed && describeSealed(sealed);
     },
-    async write({ credentials, ...about }) {
-      const before = await find(about.name).catch(() => undefined);
-      const { why, ...locked } = await locker.lock(about.name, revealed(credentials));
-      const { email } = credentials;
-      const path = pathOf(about.name);
-      try {
-        const text = (await seal()).seal({ ...about, email, has: has(credentials), ...locked });
-        await mkdir(folder, { recursive: true, mode: 0o700 });
-        await writeFileAtomic(path, text, { mode: 0o600 });
-      } catch (error) {
-        await locker.forget(locked.account);
-        throw error;
-      }
-      await locker.forget(before?.account);
-      return locked.account === undefined ? { in: "sealed_file", path, why } : { in: "keychain" };
-    },
-    async remove(name) {
-      const before = await find(name).catch(() => undefined);
-      const removed = await unlink(pathOf(name)).then(() => true, unlessMissing);
-      await locker.forget(before?.account);
-      return removed === true;
-    },
-    async list() {
-      const files = (await readdir(folder).catch(unlessMissing)) ?? [];
-      const names = files.filter((file) => file.endsWith(SUFFIX)).toSorted();
-      const all = await Promise.all(names.map((file) => find(file.slice(0, -SUFFIX.length))));
-      return all.flatMap((sealed) => (sealed === undefined ? [] : [listed(sealed)]));
-    },
-    stamp: async (name) => (await readFile(pathOf(name), "utf8").catch(unlessMissing)) ?? "",
+    write: (profile) => writeProfile(context, profile),
+    remove: (name) => removeProfile(context, name),
+    list: () => listProfiles(context),
+    stamp: async (name) =>
+      (await readFile(pathOf(context, name), "utf8").catch(ignoreMissing)) ?? "",
   };
 };
 
-const listed = ({ account, secrets: _secrets, ...entry }: Sealed): ProfileEntry => ({
+const describeSealed = ({ account, secrets: _secrets, ...entry }: Sealed): ProfileEntry => ({
   ...entry,
   keptIn: account === undefined ? "sealed_file" : "keychain",
 });

@@ -3,39 +3,39 @@ import { type Access, type Operation, pathParameters } from "../contract/operati
 import { randomId } from "../kit/ids.ts";
 import type { Broker } from "./port.ts";
 
-/** A request that an operation's platform refuses or answers without changing anything, whoever sends it. */
+/** A request that changes nothing for any caller: a read, or a change that must be refused. */
 export type Probe = { operation: Operation; args: Record<string, unknown> };
 
-const idsOf = ({ path }: Operation): string[] =>
+const recordIds = ({ path }: Operation): string[] =>
   pathParameters(path).filter((name) => name !== "tenantId");
 
-const harmless = (operation: Operation): boolean => {
+const isHarmless = (operation: Operation): boolean => {
   if (operation.effect === "read") return true;
   if (operation.upsert || operation.raw !== null) return false;
-  // A record that does not exist cannot change; an empty body makes no record.
-  if (idsOf(operation).length > 0) return operation.effect !== "session";
+  // An unknown record cannot change, and an invalid body creates none.
+  if (recordIds(operation).length > 0) return operation.effect !== "session";
   return operation.body !== null && !operation.body.safeParse({}).success;
 };
 
 const cost = (operation: Operation): number =>
-  (operation.effect === "read" ? 0 : 2) + (idsOf(operation).length > 0 ? 0 : 1);
+  (operation.effect === "read" ? 0 : 2) + (recordIds(operation).length > 0 ? 0 : 1);
 
-/** How to find out whether a right is held: of all operations that need it, the one that costs least. */
-export const probeFor = (access: Access, operations: readonly Operation[]): Probe | undefined => {
+/** Finds the cheapest harmless request that shows whether a right is held; undefined if there is none. */
+export const findProbe = (access: Access, operations: readonly Operation[]): Probe | undefined => {
   const [operation] = operations
-    .filter((one) => one.access === access && harmless(one))
+    .filter((one) => one.access === access && isHarmless(one))
     .toSorted((one, other) => cost(one) - cost(other));
   if (operation === undefined) return undefined;
   return {
     operation,
-    args: Object.fromEntries(idsOf(operation).map((name) => [name, randomId()])),
+    args: Object.fromEntries(recordIds(operation).map((name) => [name, randomId()])),
   };
 };
 
 export type Right = { access: Access; held: boolean } | { access: Access; problem: Problem };
 
-/** Asks the platform, by a request that can change nothing, whether the credential holds a right. */
-export const askRight = async (
+/** Checks by a harmless request whether the credential has a right. */
+export const checkRight = async (
   broker: Pick<Broker, "call">,
   access: Access,
   { operation, args }: Probe,

@@ -5,12 +5,12 @@ import type { CallOptions, Client, Reply } from "../client/port.ts";
 import { type Clock, SECOND } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
-import type { LoginWith } from "./credentials.ts";
+import type { LoginCredentials } from "./credentials.ts";
 
-/** Calls `act` once after `ms` without keeping the process alive; the answer cancels it. */
-export type Later = (ms: number, act: () => void) => () => void;
+/** Calls `act` once after `ms` without keeping the process alive. Returns a function that cancels it. */
+export type Schedule = (ms: number, act: () => void) => () => void;
 
-export const systemLater: Later = (ms, act) => {
+export const systemSchedule: Schedule = (ms, act) => {
   const timer = setTimeout(act, ms).unref();
   return () => {
     clearTimeout(timer);
@@ -19,165 +19,161 @@ export const systemLater: Later = (ms, act) => {
 
 export type SessionNeeds = {
   client: Client;
-  /** Throws where there is no e-mail or no password. */
-  login: () => Promise<LoginWith>;
-  /** How long the platform keeps an unused session. */
+  /** Throws Problem without an e-mail or a password. */
+  login: () => Promise<LoginCredentials>;
+  /** Milliseconds after which the platform ends an unused session. */
   idleMs: number;
   clock: Clock;
-  later: Later;
+  schedule: Schedule;
   log: Log;
 };
 
-/** One login session with the platform: opened when it is needed, kept alive while it is in use. */
-export type SessionKeeper = {
-  /** The open session's token; opens one where there is none. Concurrent callers share one opening. */
-  token(options: CallOptions): Promise<Secret>;
-  open(options: CallOptions): Promise<Reply>;
-  verify(options: CallOptions): Promise<Reply>;
-  close(options: CallOptions): Promise<Reply>;
-  /** Forgets a token that the platform refused, unless another has taken its place. */
-  drop(token: Secret): void;
-  readonly isOpen: boolean;
-};
-
 type Open = { token: Secret; lifetimeMs: number; verifiedAt: number; usedAt: number };
+type SessionOperation = typeof contract.auth.verify_session | typeof contract.auth.logout;
 
 const KEEP_ALIVE = { tool: "session.keep_alive" };
-// Well before the clock runs out, whatever a slow network adds.
-const SHARE_OF_CLOCK = 0.6;
-/** A refused login is not tried again at once: a few more and the platform locks the person out. */
+/** The part of a lifetime after which a session is verified again: early enough for a slow network. */
+const RENEWAL_SHARE = 0.6;
+/** A refused login is not repeated for this long, because the platform locks the person out after a few. */
 const REFUSAL_MS = 60 * SECOND;
 
-export const createSessionKeeper = ({
-  client,
-  login,
-  idleMs,
-  clock,
-  later,
-  log,
-}: SessionNeeds): SessionKeeper => {
-  let session: Open | undefined;
-  let opening: Promise<Reply> | undefined;
-  let refusal: { problem: Problem; until: number } | undefined;
-  let cancelKeepAlive = () => {};
+/** One login session with the platform: opened when it is first needed and kept alive while it is in use. */
+export class SessionKeeper {
+  readonly #needs: SessionNeeds;
+  #session: Open | undefined;
+  #opening: Promise<Reply> | undefined;
+  #refusal: { problem: Problem; until: number } | undefined;
+  #cancelKeepAlive = (): void => {};
 
-  const forget = () => {
-    session = undefined;
-    cancelKeepAlive();
-  };
+  constructor(needs: SessionNeeds) {
+    this.#needs = needs;
+  }
 
-  const send = (
-    operation: typeof contract.auth.verify_session | typeof contract.auth.logout,
-    token: Secret,
-    options: CallOptions,
-  ) => client.call(operation, { accessToken: token.reveal() }, {}, options);
+  get isOpen(): boolean {
+    return this.#session !== undefined;
+  }
 
-  // Several callers may wait for it, so none of their signals ends it.
-  const start = async ({ tool }: CallOptions): Promise<Reply> => {
+  /** Returns the open session's token and opens a session if there is none. Concurrent callers share one login. */
+  async token(options: CallOptions): Promise<Secret> {
+    const current = await this.#ensure(options);
+    const now = this.#needs.clock();
+    const isAging = now - current.verifiedAt > current.lifetimeMs * RENEWAL_SHARE;
+    // Use restarts the idle clock only; the lifetime counts from the last verification.
+    const isDue = isAging && now - current.usedAt < this.#needs.idleMs;
+    current.usedAt = now;
+    if (isDue) await this.#check(current, options);
+    return (this.#session ?? (await this.#ensure(options))).token;
+  }
+
+  /** Logs in and ends the former session. */
+  async open(options: CallOptions): Promise<Reply> {
+    const former = this.#session;
+    const reply = await this.#login(options);
+    if (former !== undefined && former !== this.#session) {
+      this.#send(contract.auth.logout, former.token, options).catch(() => {});
+    }
+    return reply;
+  }
+
+  async verify(options: CallOptions): Promise<Reply> {
+    const current = await this.#ensure(options);
+    current.usedAt = this.#needs.clock();
+    return this.#check(current, options);
+  }
+
+  async close(options: CallOptions): Promise<Reply> {
+    const current = this.#session;
+    if (current === undefined) {
+      const output = { status: "LOGOUT_SUCCESS" };
+      return { status: 200, output, etag: null, requestId: null, total: null, ignoredFields: [] };
+    }
+    this.#forget();
+    return this.#send(contract.auth.logout, current.token, options);
+  }
+
+  /** Forgets a token that the platform refused, unless another one has replaced it. */
+  drop(token: Secret): void {
+    if (this.#session?.token === token) this.#forget();
+  }
+
+  #forget(): void {
+    this.#session = undefined;
+    this.#cancelKeepAlive();
+  }
+
+  #send(operation: SessionOperation, token: Secret, options: CallOptions): Promise<Reply> {
+    return this.#needs.client.call(operation, { accessToken: token.reveal() }, {}, options);
+  }
+
+  #login(options: CallOptions): Promise<Reply> {
+    this.#opening ??= this.#start(options)
+      .catch((error: unknown) => {
+        if (error instanceof Problem && error.code === "invalid_credentials") {
+          this.#refusal = { problem: error, until: this.#needs.clock() + REFUSAL_MS };
+        }
+        throw error;
+      })
+      .finally(() => {
+        this.#opening = undefined;
+      });
+    return this.#opening;
+  }
+
+  // Several callers may wait for this login, so none of their signals cancels it.
+  async #start({ tool }: CallOptions): Promise<Reply> {
+    const { client, login, clock, log } = this.#needs;
     const { email, password } = await login();
     const args = { email, password: password.reveal() };
     const reply = await client.call(contract.auth.login, args, {}, { tool });
-    // Only what is known to be no secret goes on.
+    // The documented fields only, so that no undocumented secret is passed on.
     const { accessToken, ...output } = Login.parse(reply.output);
     const now = clock();
-    session = {
+    this.#session = {
       token: new Secret(accessToken),
       lifetimeMs: output.expiresIn * SECOND,
       verifiedAt: now,
       usedAt: now,
     };
-    refusal = undefined;
-    keepAlive();
+    this.#refusal = undefined;
+    this.#keepAlive();
     log.info("session.opened");
     return { ...reply, output };
-  };
+  }
 
-  const open = (options: CallOptions): Promise<Reply> => {
-    opening ??= start(options)
-      .catch((error: unknown) => {
-        if (error instanceof Problem && error.code === "invalid_credentials") {
-          refusal = { problem: error, until: clock() + REFUSAL_MS };
-        }
-        throw error;
-      })
-      .finally(() => {
-        opening = undefined;
-      });
-    return opening;
-  };
-
-  const check = async (current: Open, options: CallOptions): Promise<Reply> => {
-    const reply = await send(contract.auth.verify_session, current.token, options);
+  async #check(current: Open, options: CallOptions): Promise<Reply> {
+    const reply = await this.#send(contract.auth.verify_session, current.token, options);
     const { verified } = reply.output as { verified: boolean };
-    if (verified) current.verifiedAt = clock();
-    else if (session === current) forget();
+    if (verified) current.verifiedAt = this.#needs.clock();
+    else if (this.#session === current) this.#forget();
     return reply;
-  };
+  }
 
-  // Nobody waits for it: whatever fails here, the next call finds out for itself.
-  const keepAlive = () => {
-    cancelKeepAlive();
-    const current = session;
+  // A failure is only logged: the next call notices a lost session by itself.
+  #keepAlive(): void {
+    this.#cancelKeepAlive();
+    const current = this.#session;
     if (current === undefined) return;
-    const period = Math.min(idleMs, current.lifetimeMs) * SHARE_OF_CLOCK;
-    cancelKeepAlive = later(period, () => {
-      if (session !== current || clock() - current.usedAt > current.lifetimeMs) return;
-      check(current, KEEP_ALIVE)
+    const { idleMs, clock, schedule, log } = this.#needs;
+    const period = Math.min(idleMs, current.lifetimeMs) * RENEWAL_SHARE;
+    this.#cancelKeepAlive = schedule(period, () => {
+      if (this.#session !== current || clock() - current.usedAt > current.lifetimeMs) return;
+      this.#check(current, KEEP_ALIVE)
         .catch(() => log.warn("session.keep_alive_failed"))
         .finally(() => {
-          if (session === current) keepAlive();
+          if (this.#session === current) this.#keepAlive();
         });
     });
-  };
+  }
 
-  const ensure = async (options: CallOptions): Promise<Open> => {
-    if (session === undefined) {
-      if (refusal !== undefined && clock() < refusal.until) throw refusal.problem;
-      await open(options);
+  async #ensure(options: CallOptions): Promise<Open> {
+    const refusal = this.#refusal;
+    if (this.#session === undefined) {
+      if (refusal !== undefined && this.#needs.clock() < refusal.until) throw refusal.problem;
+      await this.#login(options);
     }
-    // Closed again by another call while this one waited.
-    if (session === undefined) throw new Problem("unauthenticated", "The session was closed.");
-    return session;
-  };
-
-  return {
-    get isOpen() {
-      return session !== undefined;
-    },
-    async token(options) {
-      const current = await ensure(options);
-      const now = clock();
-      const stale = now - current.verifiedAt > current.lifetimeMs * SHARE_OF_CLOCK;
-      // Use restarts the idle clock alone; the lifetime counts from the last verification.
-      const due = stale && now - current.usedAt < idleMs;
-      current.usedAt = now;
-      if (due) await check(current, options);
-      return (session ?? (await ensure(options))).token;
-    },
-    async open(options) {
-      const old = session;
-      const reply = await open(options);
-      if (old !== undefined && old !== session) {
-        send(contract.auth.logout, old.token, options).catch(() => {});
-      }
-      return reply;
-    },
-    async verify(options) {
-      const current = await ensure(options);
-      current.usedAt = clock();
-      return check(current, options);
-    },
-    async close(options) {
-      const current = session;
-      if (current === undefined) {
-        const output = { status: "LOGOUT_SUCCESS" };
-        return { status: 200, output, etag: null, requestId: null, total: null, ignoredFields: [] };
-      }
-      forget();
-      return send(contract.auth.logout, current.token, options);
-    },
-    drop(token) {
-      if (session?.token === token) forget();
-    },
-  };
-};
+    // Another call may have closed the session while this one waited.
+    if (this.#session === undefined)
+      throw new Problem("unauthenticated", "The session was closed.");
+    return this.#session;
+  }
+}

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type Clock, iso, systemClock } from "../kit/clock.ts";
 import { createFileOnce } from "../kit/once.ts";
-import { createSeal } from "../kit/seal.ts";
+import { createSeal, type Seal } from "../kit/seal.ts";
 import type { StoredSecret, Vault } from "./port.ts";
 
 const SUFFIX = ".sealed";
-// Names come from a person's command line and become file names.
+// Names are command-line input and become file names.
 const NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 
 const Entry = z.object({
@@ -23,7 +23,7 @@ type Entry = z.infer<typeof Entry>;
 
 export type VaultNeeds = {
   folder: string;
-  /** Made when the vault is first used. */
+  /** Called at the first use, because the key may not exist before. */
   masterKey: () => Promise<Buffer>;
   clock?: Clock;
 };
@@ -31,66 +31,70 @@ export type VaultNeeds = {
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
-// The id is the platform's: whatever could not be a file name gives way to its hash.
-const nameOf = (kind: string, keyId: string): string => {
+/** Names a secret after its record; an id that cannot be a file name is replaced by its hash. */
+const nameFor = (kind: string, keyId: string): string => {
   const id = keyId.toLowerCase();
   const plain = NAME.test(id) && id.length <= 64;
   return `${kind}-${plain ? id : createHash("sha256").update(keyId).digest("hex").slice(0, 32)}`;
 };
 
-/** Sealed secrets, a file each, so that several processes may use one folder without a lock. */
-export const fileVault = ({ folder, masterKey, clock = systemClock }: VaultNeeds): Vault => {
-  const seal = async () => createSeal(await masterKey(), "vault");
-  const path = (name: string) => join(folder, name + SUFFIX);
+const pathOf = (folder: string, name: string): string => join(folder, name + SUFFIX);
 
-  const read = async (name: string): Promise<Entry | undefined> => {
-    if (!NAME.test(name)) return undefined;
-    const text = await readFile(path(name), "utf8").catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
-    if (text === undefined) return undefined;
-    const { data } = Entry.safeParse((await seal()).open(text));
-    // A file under another's name is not what it says it is.
-    return data?.name === name ? data : undefined;
-  };
+const openSeal = async ({ masterKey }: VaultNeeds): Promise<Seal> =>
+  createSeal(await masterKey(), "vault");
 
+const readEntry = async (needs: VaultNeeds, name: string): Promise<Entry | undefined> => {
+  if (!NAME.test(name)) return undefined;
+  const text = await readFile(pathOf(needs.folder, name), "utf8").catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const { data } = Entry.safeParse((await openSeal(needs)).open(text));
+  // A file that was renamed or copied from another entry is ignored.
+  return data?.name === name ? data : undefined;
+};
+
+const listNames = async (folder: string): Promise<string[]> => {
+  const files = await readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return files
+    .filter((file) => file.endsWith(SUFFIX))
+    .toSorted()
+    .map((file) => file.slice(0, -SUFFIX.length));
+};
+
+const describeEntry = ({ name, kind, keyId, createdAt }: Entry): StoredSecret => ({
+  name,
+  kind,
+  keyId,
+  createdAt,
+});
+
+/** Creates a vault of encrypted files, one per secret, so that several processes can share a folder without a lock. */
+export const createFileVault = (needs: VaultNeeds): Vault => {
+  const { folder, clock = systemClock } = needs;
   return {
     async put({ kind, keyId, tenantId, value }) {
-      const base = nameOf(kind, keyId);
-      const sealed = await seal();
+      const base = nameFor(kind, keyId);
+      const { seal } = await openSeal(needs);
       for (let copy = 1; ; copy++) {
         const name = copy === 1 ? base : `${base}.${copy}`;
         const entry: Entry = { name, kind, keyId, tenantId, createdAt: iso(clock()), value };
-        if (await createFileOnce(path(name), sealed.seal(entry))) return name;
+        if (await createFileOnce(pathOf(folder, name), seal(entry))) return name;
       }
     },
     async list() {
-      const files = await readdir(folder).catch((error: unknown) => {
-        if (isMissing(error)) return [];
-        throw error;
-      });
-      const names = files.filter((file) => file.endsWith(SUFFIX)).toSorted();
-      const entries = await Promise.all(names.map((file) => read(file.slice(0, -SUFFIX.length))));
-      return entries.flatMap((entry): StoredSecret[] =>
-        entry === undefined
-          ? []
-          : [
-              {
-                name: entry.name,
-                kind: entry.kind,
-                keyId: entry.keyId,
-                createdAt: entry.createdAt,
-              },
-            ],
-      );
+      const names = await listNames(folder);
+      const entries = await Promise.all(names.map((name) => readEntry(needs, name)));
+      return entries.flatMap((entry) => (entry === undefined ? [] : [describeEntry(entry)]));
     },
-    async show(name) {
-      return (await read(name))?.value;
-    },
+    show: async (name) => (await readEntry(needs, name))?.value,
     async remove(name) {
       if (!NAME.test(name)) return false;
-      return unlink(path(name)).then(
+      return unlink(pathOf(folder, name)).then(
         () => true,
         (error: unknown) => {
           if (isMissing(error)) return false;

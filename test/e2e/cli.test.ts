@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fileVault } from "../../src/broker/vault.ts";
+import { createFileVault } from "../../src/broker/vault.ts";
 import { masterKeyOf } from "../../src/bin/folder.ts";
 import {
   BEFORE_THE_CUT_MS,
@@ -270,7 +270,7 @@ describe("secrets", () => {
   const VALUE = "rcvg_canary-secret";
   let name: string;
   beforeAll(async () => {
-    const vault = fileVault({
+    const vault = createFileVault({
       folder: join(folder, "secrets"),
       masterKey: masterKeyOf({ secretKey: undefined, dataFolder: folder }),
     });

@@ -8,8 +8,8 @@ import { DatabaseSync } from "node:sqlite";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { noKeychain } from "../../src/broker/keychain.ts";
-import { sealedProfiles } from "../../src/broker/profiles.ts";
+import { createMissingKeychain } from "../../src/broker/keychain.ts";
+import { createSealedProfiles } from "../../src/broker/profiles.ts";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -234,10 +234,10 @@ describe("login", () => {
 const keptKey = async (): Promise<string> => {
   const masterKey = async () =>
     Buffer.from((await readFile(join(mine, "secret.key"), "utf8")).trim());
-  const profiles = sealedProfiles({
+  const profiles = createSealedProfiles({
     folder: join(mine, "profiles"),
     masterKey,
-    keychain: noKeychain("not here"),
+    keychain: createMissingKeychain("not here"),
   });
   return (await profiles.read("default"))?.credentials.apiKey?.reveal() ?? "";
 };

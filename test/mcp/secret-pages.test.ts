@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Vault } from "../../src/broker/port.ts";
-import { fileVault } from "../../src/broker/vault.ts";
+import { createFileVault } from "../../src/broker/vault.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { activeTools } from "../../src/mcp/calls/active-tools.ts";
 import { createCallTool } from "../../src/mcp/calls/call.ts";
@@ -40,7 +40,7 @@ let logged: ReturnType<typeof keptLog>;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "pages-"));
   clock = fakeClock();
-  vault = fileVault({ folder: join(folder, "secrets"), masterKey: async () => KEY, clock });
+  vault = createFileVault({ folder: join(folder, "secrets"), masterKey: async () => KEY, clock });
   logged = keptLog();
 });
 afterEach(() => rm(folder, { recursive: true }));

@@ -55,7 +55,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
       credentials: async () => ({ email, password: new Secret(password) }),
       log: silentLog,
       clock,
-      later: (ms, act) => {
+      schedule: (ms, act) => {
         const timer = { due: clock() + ms, act };
         timers.push(timer);
         return () => {

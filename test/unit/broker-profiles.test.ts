@@ -5,8 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Keychain, KeychainError, keychainIn, noKeychain } from "../../src/broker/keychain.ts";
-import { credentialsOf, type Profile, sealedProfiles } from "../../src/broker/profiles.ts";
+import {
+  type Keychain,
+  KeychainError,
+  createKeychainProcess,
+  createMissingKeychain,
+} from "../../src/broker/keychain.ts";
+import { toCredentials, type Profile, createSealedProfiles } from "../../src/broker/profiles.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { finished, startChild } from "../support/child.ts";
 import { verifies } from "../support/verifies.ts";
@@ -14,14 +19,14 @@ import { verifies } from "../support/verifies.ts";
 const CHILD = new URL("./profiles-child.ts", import.meta.url);
 const SCRIPT = fileURLToPath(new URL("../../src/bin/keychain.ts", import.meta.url));
 const masterKey = async () => Buffer.alloc(32, 7);
-const none = noKeychain("nobody has made one");
+const none = createMissingKeychain("nobody has made one");
 
 const profile = (apiKey = "canary-key"): Profile => ({
   name: "work",
   baseUrl: "https://platform.example",
   tenantId: "acme",
   keyId: "k-1",
-  credentials: credentialsOf({ apiKey, email: "ann@acme.example" }),
+  credentials: toCredentials({ apiKey, email: "ann@acme.example" }),
 });
 
 /** A keychain that holds what it is given, and says so when it is shut. */
@@ -41,7 +46,7 @@ const heldKeychain = () => {
 };
 
 let folder: string;
-const profilesWith = (keychain: Keychain) => sealedProfiles({ folder, masterKey, keychain });
+const profilesWith = (keychain: Keychain) => createSealedProfiles({ folder, masterKey, keychain });
 
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), "profiles-")), "profiles");
@@ -113,7 +118,7 @@ describe("a profile without a keychain", () => {
 
   it("that was altered, or sealed with another master key, opens nothing", async () => {
     await profilesWith(none).write(profile());
-    const other = sealedProfiles({
+    const other = createSealedProfiles({
       folder,
       masterKey: async () => Buffer.alloc(32, 8),
       keychain: none,
@@ -198,7 +203,7 @@ describe("a profile with a keychain", () => {
 
 describe("the keychain's process", () => {
   const node = (code: string, withinMs?: number) =>
-    keychainIn({ command: process.execPath, args: ["-e", code] }, withinMs);
+    createKeychainProcess({ command: process.execPath, args: ["-e", code] }, withinMs);
 
   it("is ended when it does not answer, and the profile goes into the file", async () => {
     const silent = node("setInterval(() => {}, 1000)", 300);
@@ -217,7 +222,7 @@ describe("the keychain's process", () => {
   });
 
   it("that does not start is no keychain", async () => {
-    const missing = keychainIn({ command: join(folder, "nothing"), args: [] });
+    const missing = createKeychainProcess({ command: join(folder, "nothing"), args: [] });
     await expect(missing.get("x")).rejects.toThrow(KeychainError);
   });
 
@@ -245,7 +250,7 @@ describe.runIf(process.platform === "linux")("a machine whose message bus", () =
   afterEach(() => bus.close());
 
   const real = (environment: Record<string, string>, withinMs?: number) =>
-    keychainIn(
+    createKeychainProcess(
       {
         command: "/usr/bin/env",
         args: [

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { fileVault } from "../../src/broker/vault.ts";
+import { createFileVault } from "../../src/broker/vault.ts";
 import { createFileOnce } from "../../src/kit/once.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -11,7 +11,8 @@ const masterKey = async () => Buffer.alloc(32, 7);
 const entry = { kind: "api-key", keyId: "0b1c", tenantId: "t", value: CANARY } as const;
 
 let folder: string;
-const vault = (key = masterKey) => fileVault({ folder: join(folder, "secrets"), masterKey: key });
+const vault = (key = masterKey) =>
+  createFileVault({ folder: join(folder, "secrets"), masterKey: key });
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "vault-"));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createBroker } from "../../src/broker/broker.ts";
-import { type Credentials, principalOf } from "../../src/broker/credentials.ts";
+import { type Credentials, derivePrincipal } from "../../src/broker/credentials.ts";
 import type { Broker, Vault } from "../../src/broker/port.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Client } from "../../src/client/port.ts";
@@ -89,13 +89,13 @@ const brokerWith = (given: Credentials, tenantId = "t"): Broker =>
     vault: noVault,
     headerWord: "Platform",
     tenantId,
-    principal: principalOf(given),
+    principal: derivePrincipal(given),
     credentials: async () => given,
     log: createLog("debug", (line) => {
       logged += line;
     }),
     clock: () => now,
-    later: (ms, act) => {
+    schedule: (ms, act) => {
       const timer = { at: now + ms, act };
       timers.push(timer);
       return () => {
@@ -229,12 +229,12 @@ describe("whose credential goes with a call", () => {
   });
 
   it("has a lasting principal that is no secret", () => {
-    expect(principalOf(both)).toBe("ann@example.com");
-    const key = principalOf({ apiKey: new Secret(API_KEY) });
-    expect(key).toBe(principalOf({ apiKey: new Secret(API_KEY) }));
+    expect(derivePrincipal(both)).toBe("ann@example.com");
+    const key = derivePrincipal({ apiKey: new Secret(API_KEY) });
+    expect(key).toBe(derivePrincipal({ apiKey: new Secret(API_KEY) }));
     expect(key).not.toContain(API_KEY);
-    expect(key).not.toBe(principalOf({ apiKey: new Secret("another") }));
-    expect(principalOf({})).toBe("nobody");
+    expect(key).not.toBe(derivePrincipal({ apiKey: new Secret("another") }));
+    expect(derivePrincipal({})).toBe("nobody");
   });
 });
 

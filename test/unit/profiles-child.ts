@@ -1,15 +1,15 @@
-import { noKeychain } from "../../src/broker/keychain.ts";
-import { credentialsOf, sealedProfiles } from "../../src/broker/profiles.ts";
+import { createMissingKeychain } from "../../src/broker/keychain.ts";
+import { toCredentials, createSealedProfiles } from "../../src/broker/profiles.ts";
 
 const [folder = "", who = "", times = "0"] = process.argv.slice(2);
-const profiles = sealedProfiles({
+const profiles = createSealedProfiles({
   folder,
   masterKey: async () => Buffer.alloc(32, 7),
-  keychain: noKeychain("this is a test"),
+  keychain: createMissingKeychain("this is a test"),
 });
 
 for (let round = 0; round < Number(times); round++) {
-  const credentials = credentialsOf({ apiKey: `canary ${who} ${round} `.repeat(500) });
+  const credentials = toCredentials({ apiKey: `canary ${who} ${round} `.repeat(500) });
   // oxlint-disable-next-line no-await-in-loop -- one after the other is what is tested
   await profiles.write({ name: "shared", baseUrl: `http://${who}.example`, credentials });
   // oxlint-disable-next-line no-await-in-loop -- see above

@@ -1,5 +1,10 @@
 import { sessionHeader } from "../../broker/credentials.ts";
-import { entryOf, type Kept, type Profile, type Profiles } from "../../broker/profiles.ts";
+import {
+  describeProfile,
+  type SecretLocation,
+  type Profile,
+  type Profiles,
+} from "../../broker/profiles.ts";
 import { contract } from "../../contract/index.ts";
 import { Secret } from "../../kit/secret.ts";
 import type { Io } from "../io.ts";
@@ -58,7 +63,11 @@ const makeKey = async ({ client, word, token }: Session, tenantId: string) => {
 };
 
 /** A key that could not be kept is taken back: nobody else would. */
-const keep = async (profiles: Profiles, session: Session, profile: Profile): Promise<Kept> => {
+const keep = async (
+  profiles: Profiles,
+  session: Session,
+  profile: Profile,
+): Promise<SecretLocation> => {
   try {
     return await profiles.write(profile);
   } catch (error) {
@@ -67,7 +76,7 @@ const keep = async (profiles: Profiles, session: Session, profile: Profile): Pro
   }
 };
 
-const whereabouts = (kept: Kept): string => {
+const whereabouts = (kept: SecretLocation): string => {
   if (kept.in === "keychain") return "It is kept in the keychain of this computer.";
   const why = kept.why === undefined ? "" : ` No keychain: ${kept.why}.`;
   return `It is kept sealed in ${kept.path}, which only you may read.${why}`;
@@ -111,7 +120,7 @@ export const login = async (io: Io, options: LoginOptions): Promise<void> => {
     if (before !== undefined) await renounce(io, session, before, profile);
     tell(`The ${key === undefined ? "password" : "API key"} opens the profile ${name}.`);
     tell(whereabouts(kept));
-    print(shown(entryOf(profile, kept.in)));
+    print(shown(describeProfile(profile, kept.in)));
   };
 
   const { headerWord } = config;

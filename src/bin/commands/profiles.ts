@@ -1,4 +1,4 @@
-import { entryOf, type ProfileEntry } from "../../broker/profiles.ts";
+import { describeProfile, type ProfileEntry } from "../../broker/profiles.ts";
 import type { Io } from "../io.ts";
 import { storedProfiles, writtenProfiles } from "../profile.ts";
 
@@ -26,7 +26,7 @@ export const listProfiles = async ({ config, print, tell }: Io): Promise<void> =
   const names = new Set(written.map(({ name }) => name));
   const stored = await storedProfiles(config).list();
   for (const profile of written) {
-    print({ ...shown(entryOf(profile)), keptIn: "profiles_file", from: "file" });
+    print({ ...shown(describeProfile(profile)), keptIn: "profiles_file", from: "file" });
   }
   for (const entry of stored.filter(({ name }) => !names.has(name))) {
     print({ ...shown(entry), from: "login" });

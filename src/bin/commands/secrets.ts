@@ -1,12 +1,12 @@
 import writeFileAtomic from "write-file-atomic";
-import { fileVault } from "../../broker/vault.ts";
+import { createFileVault } from "../../broker/vault.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Config } from "../config.ts";
 import { folderOf, masterKeyOf } from "../folder.ts";
 import type { Io } from "../io.ts";
 
 export const vaultOf = (config: Config) =>
-  fileVault({ folder: folderOf(config.dataFolder).secrets, masterKey: masterKeyOf(config) });
+  createFileVault({ folder: folderOf(config.dataFolder).secrets, masterKey: masterKeyOf(config) });
 
 const unknown = (name: string): Problem =>
   new Problem("not_found", `There is no secret ${name.slice(0, 100)}; "secrets list" names them.`);
