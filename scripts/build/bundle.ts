@@ -75,7 +75,11 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
   await rm(outdir, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { cli: "src/bin/cli.ts", keychain: "src/bin/keychain.ts" },
+    entryPoints: {
+      cli: "src/bin/cli.ts",
+      keychain: "src/bin/keychain.ts",
+      "pdf-worker": "src/platform/scan/pdf/worker.ts",
+    },
     // Machine code for one system; the program does without it where it is not installed.
     external: ["@napi-rs/keyring"],
     outdir,

@@ -55,7 +55,7 @@ const KINDS: readonly [string, string, Buffer, FailureCode][] = [
     zip(many(200).map((entry) => ({ ...entry, data: Buffer.alloc(MIB, 0x61) }))),
     "ARCHIVE_LIMIT",
   ],
-  ["a PDF whose parts overlap", "a.pdf", overlappingPdf, "ARCHIVE_LIMIT"],
+  ["a PDF whose parts overlap", "a.pdf", overlappingPdf, "TYPE_MISMATCH"],
   ["a ZIP three deep", "a.zip", nested(3), "ARCHIVE_LIMIT"],
   ["a ZIP of 1,001 files", "a.zip", zip(many(1001)), "ARCHIVE_LIMIT"],
   ["a ZIP whose name climbs", "a.zip", named("../../etc/cron.d/a.txt"), "ARCHIVE_LIMIT"],

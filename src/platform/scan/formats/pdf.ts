@@ -1,104 +1,62 @@
-import { pipeline, Readable } from "node:stream";
-import { constants, createInflate } from "node:zlib";
-import type { Bytes } from "../bytes.ts";
-import { type Format, mismatch, type Nest } from "../nest.ts";
+import { Worker } from "node:worker_threads";
+import { SECOND } from "../../../kit/clock.ts";
+import { type Format, mismatch } from "../nest.ts";
+import type { PdfReply } from "../pdf/worker.ts";
 import { Refusal } from "../port.ts";
-import {
-  type Look,
-  lookForMalware,
-  lookForPrograms,
-  lookThrough,
-  overlapping,
-} from "../signatures.ts";
 
 const HEAD = "%PDF-";
 const END = "%%EOF";
 // Readers look for the end in the last KiB, so that is where it has to be.
 const TAIL_BYTES = 1024;
-const MAX_STREAMS = 100_000;
+const MAX_MS = 60 * SECOND;
+const MAX_HEAP_MIB = 512;
 
-/** A name as PDF lets it be written: each character itself or # and its number. */
-const nameOf = (word: string): RegExp => {
-  const characters = [...word].map((character) => {
-    const code = character.charCodeAt(0).toString(16);
-    return `(?:${character}|#${code.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)})`;
+// The bundle has the thread's program beside its other parts.
+const PROGRAM = new URL(
+  import.meta.url.endsWith(".ts") ? "../pdf/worker.ts" : "pdf-worker.js",
+  import.meta.url,
+);
+
+const createThread = (): Worker => {
+  const thread = new Worker(PROGRAM, {
+    name: "pdf",
+    stdout: true,
+    stderr: true,
+    env: {},
+    execArgv: ["--no-warnings"],
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
   });
-  return new RegExp(`/${characters.join("")}(?![A-Za-z0-9_#-])`);
+  thread.unref();
+  return thread;
 };
 
-const SCRIPT = nameOf("JavaScript");
-const LAUNCH = nameOf("Launch");
+/** Threads that wait for work. An idle thread does not keep the process alive. */
+const idle: Worker[] = [];
 
-// Forms that compute and buttons that start programs are how a PDF attacks its reader. Embedded files
-// are not refused: electronic invoices carry their data in one.
-const lookForActions: Look = (text) => {
-  if (SCRIPT.test(text)) {
-    throw mismatch("The PDF runs scripts. Print it to a new PDF, and attach that.");
-  }
-  if (LAUNCH.test(text)) {
-    throw mismatch("The PDF starts programs. Print it to a new PDF, and attach that.");
-  }
-};
+const tooMuch = (): Refusal =>
+  new Refusal("ARCHIVE_LIMIT", "The PDF takes too long or too much memory to read.");
 
-const LOOKS = [lookForMalware, lookForPrograms, lookForActions];
-
-const isInflateError = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && String(error.code).startsWith("Z_");
-
-/** Unpacks what begins at a place, and tells at its end how many bytes that took. */
-async function* inflated(
-  bytes: Bytes,
-  at: number,
-  nest: Nest,
-  took: (count: number) => void,
-): AsyncGenerator<Buffer> {
-  const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
-  const source = Readable.from(bytes.pieces(at));
-  pipeline(source, inflate, () => {});
+/** Runs a PDF through a thread, so that the event loop stays free; ends a thread that does not answer. */
+const readInThread = async (data: Uint8Array<ArrayBuffer>): Promise<PdfReply> => {
+  const thread = idle.pop() ?? createThread();
+  const { promise, resolve, reject } = Promise.withResolvers<PdfReply>();
+  const timer = setTimeout(() => reject(tooMuch()), MAX_MS);
+  const fail = (error: Error & { code?: string }): void =>
+    reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? tooMuch() : error);
+  const exit = (): void => reject(new Error("the thread that reads PDF files ended"));
+  thread.once("message", resolve).once("error", fail).once("exit", exit);
   try {
-    for await (const piece of inflate as AsyncIterable<Buffer>) {
-      nest.budget.bytes(piece.byteLength);
-      yield piece;
-    }
+    thread.postMessage(data, [data.buffer]);
+    const reply = await promise;
+    idle.push(thread);
+    return reply;
   } catch (error) {
-    // What cannot be unpacked to its end is looked at as far as it goes.
-    if (!isInflateError(error)) throw error;
+    await thread.terminate();
+    throw error;
   } finally {
-    source.destroy();
-    inflate.destroy();
+    clearTimeout(timer);
+    thread.off("message", resolve).off("error", fail).off("exit", exit);
   }
-  took(inflate.bytesWritten);
-}
-
-/** Where streams begin that are compressed in the usual way, whatever their dictionaries say. */
-async function* compressedStreams(bytes: Bytes): AsyncGenerator<number> {
-  let at = 0;
-  let last = -1;
-  for await (const { text, before } of overlapping(bytes.pieces())) {
-    for (const { index, 0: word } of text.matchAll(/stream\r?\n?/g)) {
-      const start = index + word.length;
-      const place = at - before + start;
-      const header = text.charCodeAt(start) * 256 + text.charCodeAt(start + 1);
-      const isDeflate = (text.charCodeAt(start) & 0x0f) === 8 && header % 31 === 0;
-      if (place <= last || !isDeflate) continue;
-      last = place;
-      yield place;
-    }
-    at += text.length - before;
-  }
-}
-
-/** Parts lie beside each other; those that overlap would be unpacked over and over. */
-const readsOnce = (size: number): ((count: number) => void) => {
-  let streams = 0;
-  let read = 0;
-  return (count) => {
-    streams += 1;
-    read += count;
-    if (streams > MAX_STREAMS || read > size * 2) {
-      throw new Refusal("ARCHIVE_LIMIT", "The PDF has too many compressed parts.");
-    }
-  };
 };
 
 export const checkPdf: Format = async (bytes, nest) => {
@@ -106,9 +64,9 @@ export const checkPdf: Format = async (bytes, nest) => {
   if (head.toString("latin1") !== HEAD) throw mismatch("The file does not begin like a PDF.");
   const tail = await bytes.read(Math.max(0, bytes.size - TAIL_BYTES), TAIL_BYTES);
   if (!tail.includes(END)) throw mismatch("The PDF is cut off: it has no end.");
-  await lookThrough(bytes.pieces(), [lookForActions]);
-  const took = readsOnce(bytes.size);
-  for await (const place of compressedStreams(bytes)) {
-    await lookThrough(inflated(bytes, place, nest, took), LOOKS);
-  }
+  // A copy of its own: a buffer from the pool cannot be handed over.
+  const data = Uint8Array.from(await bytes.read(0, bytes.size));
+  const reply = await readInThread(data);
+  if ("code" in reply) throw new Refusal(reply.code, reply.message);
+  nest.budget.bytes(reply.unpacked);
 };

@@ -1,0 +1,76 @@
+import { getDocument, type PDFDocumentProxy, VerbosityLevel } from "unpdf/pdfjs";
+import { mismatch } from "../nest.ts";
+import { unreadable } from "./lexer.ts";
+import { encrypted, refusalOf } from "./names.ts";
+
+const MAX_PAGES = 10_000;
+
+type Info = { EncryptFilterName?: unknown; IsXFAPresent?: unknown; IsCollectionPresent?: unknown };
+
+const refuseIf = (isSo: boolean, name: string): void => {
+  if (isSo) throw refusalOf(name) ?? unreadable();
+};
+
+const checkDocument = async (document: PDFDocumentProxy): Promise<void> => {
+  const info = (await document.getMetadata()).info as Info;
+  if ((info.EncryptFilterName ?? null) !== null) throw encrypted();
+  refuseIf(info.IsXFAPresent === true, "XFA");
+  refuseIf(info.IsCollectionPresent === true, "EmbeddedFiles");
+  refuseIf((await document.getAttachments()) !== null, "EmbeddedFiles");
+  refuseIf(await document.hasJSActions(), "JavaScript");
+  refuseIf((await document.getJSActions()) !== null, "JavaScript");
+};
+
+type Annotation = { actions?: unknown; file?: unknown; attachment?: unknown; unsafeUrl?: string };
+
+// Links lead to pages of the document, to the web or to an e-mail address.
+const isLink = (url: string | undefined): boolean =>
+  url === undefined || /^\s*(?:https?:|mailto:|tel:|#|www\.|[\w.%+-]+@)/i.test(url);
+
+const checkPage = async (document: PDFDocumentProxy, number: number): Promise<void> => {
+  const page = await document.getPage(number);
+  refuseIf((await page.getJSActions()) !== null, "JavaScript");
+  const annotations = (await page.getAnnotations()) as Annotation[];
+  for (const { actions, file, attachment, unsafeUrl } of annotations) {
+    refuseIf((actions ?? null) !== null, "JavaScript");
+    refuseIf((file ?? attachment ?? null) !== null, "FileAttachment");
+    refuseIf(!isLink(unsafeUrl), "Launch");
+  }
+  page.cleanup();
+};
+
+const isOfPassword = (error: unknown): boolean =>
+  error instanceof Error && error.name === "PasswordException";
+
+/**
+ * Opens a PDF as a reader does, by its cross-reference table, and refuses scripts, attached files, forms
+ * of the kind XFA, encryption, and pages that cannot be read. The bytes are handed over and cannot be
+ * used afterwards.
+ *
+ * @throws {Refusal}
+ */
+export const checkReading = async (data: Uint8Array): Promise<void> => {
+  const loading = getDocument({
+    data,
+    stopAtErrors: true,
+    enableXfa: false,
+    disableFontFace: true,
+    useSystemFonts: false,
+    useWorkerFetch: false,
+    useWasm: false,
+    verbosity: VerbosityLevel.ERRORS,
+  });
+  try {
+    const document = await loading.promise.catch((error: unknown) => {
+      throw isOfPassword(error) ? encrypted() : unreadable();
+    });
+    if (document.numPages > MAX_PAGES) throw mismatch(`A PDF may have ${MAX_PAGES} pages at most.`);
+    await checkDocument(document);
+    for (let number = 1; number <= document.numPages; number += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one page at a time bounds the memory
+      await checkPage(document, number);
+    }
+  } finally {
+    await loading.destroy();
+  }
+};
