@@ -11,12 +11,13 @@ import { insertPayments } from "../../src/platform/demo/payments/insert.ts";
 import { appendEntries } from "../../src/platform/store/audit-chain.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { type Benchmark, interleaved, wallMs } from "../measure.ts";
+import { SIGNING } from "./signing.ts";
 
 const TENANT = "bench";
 
 const openStore = async (path: string) => {
-  const store = await openSqlite(path);
-  const needs = { clock: systemClock, newId: randomId };
+  const store = await openSqlite(path, SIGNING);
+  const needs = { store, clock: systemClock, newId: randomId };
   await store.transaction((tx) => insertTenant(tx, needs, { tenantId: TENANT, name: TENANT }));
   return store;
 };
@@ -30,7 +31,7 @@ const load = async (path: string): Promise<number> => {
     await store.transaction(async (tx) => {
       await insertRows(tx, demo.rows);
       await insertPayments(tx, TENANT, demo.payments);
-      await appendEntries(tx, demo.auditEntries);
+      await appendEntries(tx, store.auditKey, demo.auditEntries);
     });
   });
   await store.close();

@@ -13,6 +13,7 @@ import { startPostgres } from "../../test/support/postgres.ts";
 import { type Benchmark, cpuMs, interleaved, type Options, type Side, wallMs } from "../measure.ts";
 import { batchRows, importLedger, makeTenant } from "./importing.ts";
 import { COLUMNS, type Values, valuesOf, writeLedger } from "./ledger-file.ts";
+import { SIGNING } from "./signing.ts";
 
 const ROWS = Number(process.env["BENCH_IMPORT_ROWS"] ?? 100_000);
 const MOST_RUNS = 5;
@@ -24,7 +25,7 @@ const rowsFrom = (first: number): Values[] =>
 type Meter = typeof wallMs;
 
 const importInto = async (meter: Meter, path: string, ledger: string): Promise<number> => {
-  const store = await openSqlite(path);
+  const store = await openSqlite(path, SIGNING);
   await makeTenant(store);
   const ms = await meter(() => importLedger(store, ledger, ROWS));
   await store.close();
@@ -33,7 +34,7 @@ const importInto = async (meter: Meter, path: string, ledger: string): Promise<n
 
 /** As many rows in a transaction as the import writes; making them is not counted. */
 const insertInto = async (meter: Meter, path: string): Promise<number> => {
-  const store = await openSqlite(path);
+  const store = await openSqlite(path, SIGNING);
   await makeTenant(store);
   await store.close();
   const database = new DatabaseSync(path);
@@ -55,7 +56,7 @@ const insertInto = async (meter: Meter, path: string): Promise<number> => {
 };
 
 const importThrough = async (url: string, ledger: string): Promise<number> => {
-  const store = await openPostgres(url);
+  const store = await openPostgres(url, SIGNING);
   await makeTenant(store);
   const ms = await wallMs(() => importLedger(store, ledger, ROWS));
   await store.close();
@@ -64,7 +65,7 @@ const importThrough = async (url: string, ledger: string): Promise<number> => {
 
 /** All rows in one COPY; making their text is not counted. */
 const copyThrough = async (url: string): Promise<number> => {
-  const store = await openPostgres(url);
+  const store = await openPostgres(url, SIGNING);
   await makeTenant(store);
   await store.close();
   const texts: string[] = [];

@@ -15,7 +15,11 @@ export const { batchRows } = target;
 
 export const makeTenant = (store: Store): Promise<unknown> =>
   store.transaction((tx) =>
-    insertTenant(tx, { clock: systemClock, newId: randomId }, { tenantId: TENANT, name: TENANT }),
+    insertTenant(
+      tx,
+      { store, clock: systemClock, newId: randomId },
+      { tenantId: TENANT, name: TENANT },
+    ),
   );
 
 /** Imports a file of so many new documents. */

@@ -16,6 +16,7 @@ import { insertDisputes } from "../../src/platform/store/disputes.ts";
 import type { Db, Store } from "../../src/platform/store/port.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import type { DisputeRow } from "../../src/platform/store/tables.ts";
+import { SIGNING } from "./signing.ts";
 
 const needs = { clock: systemClock, newId: randomId };
 export const MASTER_KEY = Buffer.alloc(32, 1);
@@ -118,7 +119,7 @@ const disputeOf = (tenant_id: string, number: number, assignees: number): Disput
 /** A tenant with so many disputes, and a key of its administrator. */
 const fill = (store: Store, tenantId: string, disputes: number): Promise<Ledger> =>
   store.transaction(async (tx) => {
-    await insertTenant(tx, needs, { tenantId, name: tenantId });
+    await insertTenant(tx, { ...needs, store }, { tenantId, name: tenantId });
     const person = { email: `admin@${tenantId}.example`, firstName: "A", lastName: "B" };
     const made = { ...person, tenantId, roles: ["Administrator"] };
     const userId = await insertUser(tx, needs, made, null);
@@ -150,7 +151,7 @@ export type Bench = {
 export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
   const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
   const path = join(folder, "platform.db");
-  const store = await openSqlite(path);
+  const store = await openSqlite(path, SIGNING);
   const ledgers: Ledger[] = [];
   for (const size of sizes) {
     // oxlint-disable-next-line no-await-in-loop -- one writer

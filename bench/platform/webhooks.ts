@@ -16,6 +16,7 @@ import { addRunEvent } from "../../src/platform/webhooks/events.ts";
 import { createSend } from "../../src/platform/webhooks/send.ts";
 import { createWorker } from "../../src/platform/jobs/worker.ts";
 import { type Benchmark, interleaved } from "../measure.ts";
+import { SIGNING } from "./signing.ts";
 
 const RECEIVERS = 200;
 const DEAD = 20;
@@ -148,7 +149,7 @@ export const webhookBenchmarks: readonly Benchmark[] = [
     aim: 1.1,
     async run({ runs }) {
       const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
-      const store = await openSqlite(join(folder, "platform.db"));
+      const store = await openSqlite(join(folder, "platform.db"), SIGNING);
       const bench = { store, receivers: await openReceivers() };
       const ours = () => msPerRun(bench, DEAD);
       const base = () => msPerRun(bench, 0);

@@ -32,6 +32,30 @@ const keyInFolder = async (path: string): Promise<string> => {
   return readKey(path);
 };
 
+const toKey = (text: string, path: string): Buffer => {
+  const key = text.trim();
+  if (key.length < MIN_CHARACTERS) throw new Error(`${path} holds no master key`);
+  return Buffer.from(key, "utf8");
+};
+
+/**
+ * Reads the master key of a store that already depends on it.
+ *
+ * @throws {Error} where neither the settings nor the data folder have one
+ */
+export const existingMasterKey = async ({
+  secretKey,
+  dataFolder,
+}: Pick<Config, "secretKey" | "dataFolder">): Promise<Buffer> => {
+  const path = folderOf(dataFolder).masterKey;
+  const text = secretKey?.reveal() ?? (await readKey(path));
+  if (text !== "") return toKey(text, path);
+  throw new Error(
+    "The master key is missing, and the audit logs of this store depend on it. Set RECEIVABLES_SECRET_KEY or" +
+      ` RECEIVABLES_SECRET_KEY_FILE, or restore ${path}.`,
+  );
+};
+
 /** The master key: the one that is configured, else the data folder's own, made at its first use. */
 export const masterKeyOf = ({
   secretKey,
@@ -39,7 +63,5 @@ export const masterKeyOf = ({
 }: Pick<Config, "secretKey" | "dataFolder">): (() => Promise<Buffer>) =>
   lazily(async () => {
     const path = folderOf(dataFolder).masterKey;
-    const text = (secretKey?.reveal() ?? (await keyInFolder(path))).trim();
-    if (text.length < MIN_CHARACTERS) throw new Error(`${path} holds no master key`);
-    return Buffer.from(text, "utf8");
+    return toKey(secretKey?.reveal() ?? (await keyInFolder(path)), path);
   });

@@ -12,18 +12,25 @@ import { createScanner } from "../platform/scan/scanner.ts";
 import { openSqlite } from "../platform/store/sqlite/open.ts";
 import type { Store } from "../platform/store/port.ts";
 import type { Config } from "./config.ts";
-import { folderOf, masterKeyOf } from "./folder.ts";
+import { existingMasterKey, folderOf, masterKeyOf } from "./folder.ts";
 import { createTransferDoor } from "./transfer-door.ts";
 
 /** What administrative commands and the platform work on. */
 export type Base = { store: Store; clock: typeof systemClock; newId: typeof randomId };
 
-type Where = Pick<Config, "dataFolder" | "databaseUrl">;
+type Where = Pick<Config, "dataFolder" | "databaseUrl" | "secretKey">;
 
-const openStore = async ({ databaseUrl, dataFolder }: Where): Promise<Store> => {
-  if (databaseUrl === undefined) return openSqlite(folderOf(dataFolder).database);
+const openStore = async (where: Where): Promise<Store> => {
+  const { databaseUrl, dataFolder } = where;
+  const signing = {
+    masterKey: (mustExist: boolean) =>
+      mustExist ? existingMasterKey(where) : masterKeyOf(where)(),
+    clock: systemClock,
+    newId: randomId,
+  };
+  if (databaseUrl === undefined) return openSqlite(folderOf(dataFolder).database, signing);
   const { openPostgres } = await import("../platform/store/postgres/open.ts");
-  return openPostgres(databaseUrl.reveal());
+  return openPostgres(databaseUrl.reveal(), signing);
 };
 
 export const openBase = async (where: Where): Promise<Base> => {
@@ -82,8 +89,8 @@ export const openPlatform = async (
   log: Log,
   ownUrl?: () => Promise<string>,
 ): Promise<OpenPlatform> => {
-  const masterKey = await masterKeyOf(config)();
   const base = await openBase(config);
+  const masterKey = await masterKeyOf(config)();
   const {
     lifetimes,
     limits,

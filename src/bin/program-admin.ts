@@ -157,8 +157,14 @@ const audit = (run: Run): Command =>
   group("audit", "The audit log of a tenant.", [
     leaf("verify", "Check that no entry was altered, removed, added or moved; exit status 1 if so.")
       .argument("<id>")
+      .option("--head <file>", "compare with a head that was kept; - is standard input")
+      .action((tenantId: string, options: { head?: string }, self: Command) =>
+        run(self, async (io) => (await load()).auditVerify(io, tenantId, options)),
+      ),
+    leaf("head", "Print the signed end of the log, to keep outside the database.")
+      .argument("<id>")
       .action((tenantId: string, _options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).auditVerify(io, tenantId)),
+        run(self, async (io) => (await load()).auditHead(io, tenantId)),
       ),
   ]);
 

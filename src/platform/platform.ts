@@ -172,7 +172,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     fetch: app.fetch,
     routes: app.routes,
     sweep: () => sweep({ files, store, clock }),
-    purge: () => purge({ store, files, clock, retention: needs.retention, lifetimes }),
+    purge: () => purge({ store, files, clock, log, retention: needs.retention, lifetimes }),
     worker,
     async close() {
       await worker.close();

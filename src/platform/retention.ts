@@ -1,7 +1,8 @@
 import { type Clock, DAY } from "../kit/clock.ts";
+import { errorFields, type Log } from "../kit/log.ts";
 import type { Lifetimes } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
-import { purgeEntries } from "./store/audit-chain.ts";
+import { AuditChainChanged, purgeEntries } from "./store/audit-chain.ts";
 import { purgeCounters } from "./store/counters.ts";
 import { forgetChunks, listExpired } from "./store/export-runs.ts";
 import type { Db, Store } from "./store/port.ts";
@@ -25,6 +26,7 @@ type Needs = {
   store: Store;
   files: FileStore;
   clock: Clock;
+  log: Log;
   retention: Retention;
   lifetimes: Pick<Lifetimes, "sessionLongest">;
 };
@@ -54,6 +56,21 @@ const removeAll = async (
     const more = await store.transaction(removeSome);
     if (more === 0) return removed;
     removed += more;
+  }
+};
+
+/** Removes old entries of one tenant. A chain that was changed stays as it is, and the log says so. */
+const purgeAudit = async (
+  { store, log }: Needs,
+  tenantId: string,
+  before: number,
+): Promise<number> => {
+  try {
+    return await removeAll(store, (tx) => purgeEntries(tx, store.auditKey, tenantId, before));
+  } catch (error) {
+    if (!(error instanceof AuditChainChanged)) throw error;
+    log.error("audit.chain_changed", { tenantId, ...errorFields(error) });
+    return 0;
   }
 };
 
@@ -87,7 +104,7 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   let [auditEntries, exportRuns] = [0, 0];
   for (const { id } of await store.read.selectFrom("tenants").select("id").execute()) {
     // oxlint-disable no-await-in-loop -- nobody waits for it
-    auditEntries += await removeAll(store, (tx) => purgeEntries(tx, id, before));
+    auditEntries += await purgeAudit(needs, id, before);
     exportRuns += await purgeRuns(needs, id);
     // oxlint-enable no-await-in-loop
   }

@@ -1,9 +1,10 @@
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { runCli } from "../support/cli.ts";
+import { signingIn } from "../support/signing.ts";
 import { verifies } from "../support/verifies.ts";
 
 const OLD = Array.from({ length: 3 }, (_, index) => ({
@@ -16,8 +17,12 @@ const OLD = Array.from({ length: 3 }, (_, index) => ({
 }));
 
 let folder: string;
-const cli = (...line: string[]) =>
-  runCli(line, { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" }, "", folder);
+const run = (line: string[], more: Record<string, string> = {}, input = "") => {
+  const data = join(folder, "data");
+  return runCli(line, { RECEIVABLES_DATA: data, RECEIVABLES_LOG: "warn", ...more }, input, folder);
+};
+const cli = (...line: string[]) => run(line);
+const create = (tenantId: string) => cli("admin", "tenant", "create", tenantId, "--name", tenantId);
 
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "audit-")));
@@ -35,11 +40,20 @@ describe("the audit log from the command line", () => {
       0,
       expect.objectContaining({ kind: "audit-logs", read: 3, written: 3, rejects: null }),
     ]);
-    const good = { tenantId: "acme", entries: 3, sealedTo: 3, ok: true, firstBadId: null };
+    const good = {
+      tenantId: "acme",
+      entries: 3,
+      sealedTo: 3,
+      ok: true,
+      firstBadId: null,
+      fault: null,
+      unkeyed: null,
+    };
     const whole = await cli("admin", "audit", "verify", "acme");
     expect([whole.status, JSON.parse(whole.stdout), whole.stderr]).toEqual([0, good, ""]);
 
-    const store = await openSqlite(join(folder, "data", "receivables.db"));
+    const data = join(folder, "data");
+    const store = await openSqlite(join(data, "receivables.db"), signingIn(data));
     await store.transaction((tx) =>
       tx.updateTable("audit_logs").set({ endpoint: "/webhooks" }).where("seq", "=", 2).execute(),
     );
@@ -47,11 +61,49 @@ describe("the audit log from the command line", () => {
     const changed = await cli("admin", "audit", "verify", "acme");
     expect([changed.status, JSON.parse(changed.stdout)]).toEqual([
       1,
-      { ...good, ok: false, sealedTo: 1, firstBadId: "old-1" },
+      { ...good, ok: false, sealedTo: 1, firstBadId: "old-1", fault: "entry_changed" },
     ]);
     expect(changed.stderr).toContain("entry old-1");
 
     const unknown = await cli("admin", "audit", "verify", "nobody");
     expect([unknown.status, unknown.stdout]).toEqual([1, ""]);
+  });
+
+  verifies("C-97", "D-AUD-4");
+  it("prints a signed head, and compares the log with it from a file and from standard input", async () => {
+    await create("kept");
+    const head = await cli("admin", "audit", "head", "kept");
+    expect([head.status, JSON.parse(head.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ tenantId: "kept", seq: 0, signature: expect.any(String) }),
+    ]);
+    await writeFile(join(folder, "head.json"), head.stdout);
+    const verify = ["admin", "audit", "verify", "kept", "--head"];
+    expect(await cli(...verify, "head.json")).toMatchObject({ status: 0, stderr: "" });
+    expect(await run([...verify, "-"], {}, head.stdout)).toMatchObject({ status: 0, stderr: "" });
+    const forged = await run([...verify, "-"], {}, head.stdout.replace(':0,"hash"', ':1,"hash"'));
+    expect([forged.status, forged.stdout]).toEqual([1, ""]);
+    expect(forged.stderr).toContain("signature of the head");
+    const missing = await cli(...verify, "none.json");
+    expect([missing.status, missing.stdout]).toEqual([1, ""]);
+    expect(missing.stderr).toContain("none.json cannot be read");
+  });
+
+  verifies("C-97");
+  it("says that the master key is missing, or that it is another one", async () => {
+    await create("keyed");
+    const other = await run(["admin", "audit", "verify", "keyed"], {
+      RECEIVABLES_SECRET_KEY: "another-master-key-of-many-characters-0123456789",
+    });
+    expect([other.status, other.stdout]).toEqual([1, ""]);
+    expect(other.stderr).toContain("signed with another master key");
+    const path = join(folder, "data", "secret.key");
+    await rename(path, `${path}.away`);
+    const without = await cli("admin", "audit", "verify", "keyed");
+    expect([without.status, without.stdout]).toEqual([1, ""]);
+    expect(without.stderr).toContain(`restore ${path}`);
+    await expect(stat(path)).rejects.toThrow("ENOENT");
+    await rename(`${path}.away`, path);
+    expect(await cli("admin", "audit", "verify", "keyed")).toMatchObject({ status: 0 });
   });
 });

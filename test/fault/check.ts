@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { expect } from "vitest";
-import { linkHash } from "../../src/platform/store/audit-chain.ts";
 import type { Db, Store } from "../../src/platform/store/port.ts";
 import type { AuditLogRow } from "../../src/platform/store/tables.ts";
 import { apply, type Deed, expectedStatus, type World } from "./world.ts";
@@ -44,7 +43,7 @@ const toolOf = ({ metadata }: AuditLogRow): string => {
 
 /** The chain from its first link to its head. */
 export const checkChain = async (
-  db: Db,
+  { read: db, auditKey }: Pick<Store, "read" | "auditKey">,
   tenantId: string,
   entries: readonly AuditLogRow[],
 ): Promise<void> => {
@@ -53,7 +52,7 @@ export const checkChain = async (
     expect(entry.seq).toBe(index + 1);
     expect(entry.prev_hash).toBe(hash);
     ({ hash } = entry);
-    expect(linkHash(entry)).toBe(hash);
+    expect(auditKey.link(entry)).toBe(hash);
   }
   const head = await db
     .selectFrom("audit_heads")
@@ -175,7 +174,7 @@ export const checkWorld = async (
   unanswered: readonly Deed[],
 ): Promise<number> => {
   const rows = await rowsOf(store.read, world.tenantId);
-  await checkChain(store.read, world.tenantId, rows.entries);
+  await checkChain(store, world.tenantId, rows.entries);
   const settled = settle(world, unanswered, rows);
   checkEntries(world, rows);
   checkRecords(world, rows);

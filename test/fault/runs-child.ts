@@ -16,6 +16,7 @@ const [now = 0, last = 0] = process.argv.slice(2).map(Number);
 const { RECEIVABLES_DATA: dataFolder = "", DATABASE_URL: url } = process.env;
 const { store: real } = await openBase({
   dataFolder,
+  secretKey: undefined,
   databaseUrl: url === undefined ? undefined : new Secret(url),
 });
 

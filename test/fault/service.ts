@@ -63,5 +63,5 @@ export const checkLog = async ({ at }: Service): Promise<void> => {
     .orderBy("seq")
     .execute();
   expect(entries.length).toBeGreaterThan(0);
-  await checkChain(at.store.read, TENANT, entries);
+  await checkChain(at.store, TENANT, entries);
 };

@@ -21,6 +21,7 @@ import {
   TOLD,
 } from "./service.ts";
 import { acknowledge, type Deed, emptyWorld, keepOwn, nextDeed } from "./world.ts";
+import { signingIn } from "../support/signing.ts";
 import { verifies } from "../support/verifies.ts";
 
 const postgres = dialects.find(({ name }) => name === "postgres") as Dialect;
@@ -196,7 +197,7 @@ describe("an address of PostgreSQL where nothing listens", () => {
       relay = createRelay({ host: url.hostname, port: Number(url.port) });
       url.port = String(await relay.open());
       nowhere = url.href;
-      return openPostgres(url.href);
+      return openPostgres(url.href, signingIn(environment["RECEIVABLES_DATA"] ?? ""));
     });
   });
   afterEach(async () => {
@@ -209,7 +210,7 @@ describe("an address of PostgreSQL where nothing listens", () => {
     const reader = await service.at.exportCaller(TENANT);
     const made = (await create(service, "before")).body;
     await relay.close();
-    await expect(openPostgres(nowhere)).rejects.toThrow(StoreUnavailable);
+    await expect(openPostgres(nowhere, signingIn(""))).rejects.toThrow(StoreUnavailable);
     const path = `${DISPUTES}/${made.disputeId}`;
     const replies = await Promise.all([
       create(service, "during"),

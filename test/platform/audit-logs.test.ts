@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { linkHash } from "../../src/platform/store/audit-chain.ts";
 import {
   type Caller,
   configure,
@@ -8,6 +7,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
+import { appendEntries } from "../../src/platform/store/audit-chain.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";
@@ -160,29 +160,18 @@ onEveryStore("audit log", (at) => {
   it("entries from before the action field list without it", async () => {
     await at().tenant("audit-old");
     const old = await at().exportCaller("audit-old");
-    const link = {
-      tenant_id: "audit-old",
-      seq: 1,
+    const entry = {
+      tenantId: "audit-old",
       id: "old",
       at: at().clock(),
       method: "GET",
       endpoint: "/payments/query",
       action: null,
-      status_code: 200,
-      metadata: "{}",
-      prev_hash: "",
+      statusCode: 200,
+      metadata: {},
     };
-    await at().store.transaction(async (tx) => {
-      const hash = linkHash(link);
-      await tx
-        .insertInto("audit_logs")
-        .values({ ...link, hash, schedule_id: null, search: "/payments/query" })
-        .execute();
-      await tx
-        .insertInto("audit_heads")
-        .values({ tenant_id: "audit-old", seq: 1, hash, purged_seq: 0, purged_hash: "" })
-        .execute();
-    });
+    const { store } = at();
+    await store.transaction((tx) => appendEntries(tx, store.auditKey, [entry]));
     const { data } = (await old("GET", LOGS)).body;
     expect(data).toHaveLength(1);
     expect(data[0]).not.toHaveProperty("action");
@@ -320,12 +309,17 @@ onEveryStore("audit log", (at) => {
       .executeTakeFirstOrThrow();
     let previous = "";
     for (const [index, row] of rows.entries()) {
-      expect([row.seq, row.prev_hash, row.hash]).toEqual([index + 1, previous, linkHash(row)]);
+      expect([row.seq, row.prev_hash, row.hash]).toEqual([
+        index + 1,
+        previous,
+        at().store.auditKey.link(row),
+      ]);
       previous = row.hash;
     }
     expect([head.seq, head.hash]).toEqual([rows.length, previous]);
     const [first] = rows;
-    if (first !== undefined) expect(linkHash({ ...first, status_code: 999 })).not.toBe(first.hash);
+    if (first !== undefined)
+      expect(at().store.auditKey.link({ ...first, status_code: 999 })).not.toBe(first.hash);
   });
 
   verifies("EX-05");

@@ -50,7 +50,7 @@ onEveryStore("long pages of the audit log", (at) => {
       const entries = Array.from({ length: 5000 }, (_, index) =>
         entry("long", from + index, at().clock() - COUNT + from + index),
       );
-      await at().store.transaction((tx) => appendEntries(tx, entries));
+      await at().store.transaction((tx) => appendEntries(tx, at().store.auditKey, entries));
     }
     const made = { tenantId: "long", name: "long" };
     ({ apiKey } = await issueKey({ ...at(), newId: () => "long" }, made));
@@ -100,7 +100,7 @@ onEveryStore("long pages of the audit log", (at) => {
       ids.push(...page.data.map(({ id }) => id));
       ({ cursor } = page.pagination);
       const late = [entry("long", COUNT + ids.length, at().clock() - COUNT)];
-      await at().store.transaction((tx) => appendEntries(tx, late));
+      await at().store.transaction((tx) => appendEntries(tx, at().store.auditKey, late));
     } while (cursor !== null);
     expect(ids).toEqual(Array.from({ length: COUNT }, (_, index) => `entry-${COUNT - 1 - index}`));
   });

@@ -409,7 +409,8 @@ const LOADER = `
   import { loadDemo } from "./src/platform/demo/load.ts";
   import { openSqlite } from "./src/platform/store/sqlite/open.ts";
   const [, path, folder, dies] = process.argv;
-  const store = await openSqlite(path);
+  const signing = { masterKey: async () => Buffer.alloc(32, 7), clock: Date.now, newId: randomUUID };
+  const store = await openSqlite(path, signing);
   const files = diskFiles(folder);
   const credentials = async () => {
     if (dies) process.kill(process.pid, "SIGKILL");

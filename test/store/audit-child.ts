@@ -9,6 +9,7 @@ const [tenantId = "", times = "0", around = "0"] = process.argv.slice(2);
 const { RECEIVABLES_DATA: dataFolder = "", DATABASE_URL: url } = process.env;
 const { store } = await openBase({
   dataFolder,
+  secretKey: undefined,
   databaseUrl: url === undefined ? undefined : new Secret(url),
 });
 const audit = createAudit(store);

@@ -9,6 +9,7 @@ const [times = 0, now = 0, exportPerMinute = 0, exportPerHour = 0] = process.arg
 const { RECEIVABLES_DATA: dataFolder = "", DATABASE_URL: url } = process.env;
 const { store } = await openBase({
   dataFolder,
+  secretKey: undefined,
   databaseUrl: url === undefined ? undefined : new Secret(url),
 });
 const rest = { gatewayPerMinute: 0, loginPerMinute: 0, visitorPerMinute: 0 };

@@ -1,9 +1,11 @@
+import { dirname } from "node:path";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
+import { signingIn } from "../support/signing.ts";
 import { count } from "../../src/platform/store/counters.ts";
 
 // Opens the store at argv[2] and counts argv[3] times in one window, a transaction each.
 const [path = "", times = "0"] = process.argv.slice(2);
-const store = await openSqlite(path);
+const store = await openSqlite(path, signingIn(dirname(path)));
 for (let done = 0; done < Number(times); done++) {
   await store.transaction((tx) => count(tx, "shared", 0, 1000));
 }

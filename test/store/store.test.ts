@@ -9,6 +9,7 @@ import type { Store } from "../../src/platform/store/port.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { finished, startChild } from "../support/child.ts";
 import { dialects } from "../support/stores.ts";
+import { signingIn } from "../support/signing.ts";
 import { verifies } from "../support/verifies.ts";
 
 for (const dialect of dialects) {
@@ -170,7 +171,7 @@ describe("the SQLite file", () => {
   it("is opened by several processes at once for the first time, and none of their writes is lost", async () => {
     const script = new URL("open-child.ts", import.meta.url);
     await Promise.all(Array.from({ length: 4 }, () => finished(startChild(script, [path, "100"]))));
-    const store = await openSqlite(path);
+    const store = await openSqlite(path, signingIn(folder));
     expect(await findCounter(store.read, "shared", 0)).toMatchObject({ count: 400 });
     const [check] = (
       await sql<{ integrity_check: string }>`pragma integrity_check`.execute(store.read)

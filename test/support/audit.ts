@@ -26,7 +26,7 @@ export const logged = async (at: TestPlatform, tenantId: string, count: number):
   const entries = Array.from({ length: count }, (_, index) =>
     entry(tenantId, index + 1, at.clock() - (count - 1 - index) * DAY),
   );
-  await at.store.transaction((tx) => appendEntries(tx, entries));
+  await at.store.transaction((tx) => appendEntries(tx, at.store.auditKey, entries));
 };
 
 /** A tenant's whole log in the order of its writing. */

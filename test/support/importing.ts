@@ -13,6 +13,7 @@ import { type Format, isBankFormat } from "../../src/platform/import/formats.ts"
 import { readMap } from "../../src/platform/import/map.ts";
 import { type Counts, type Reject, runImport } from "../../src/platform/import/run.ts";
 import { scoreTarget } from "../../src/platform/import/scores.ts";
+import type { Store } from "../../src/platform/store/port.ts";
 import type { Target } from "../../src/platform/import/target.ts";
 import type { TestPlatform } from "./platform.ts";
 
@@ -68,7 +69,7 @@ export const importDisputes = (
 
 type Kind = "accounts" | "documents" | "closures" | "audit-logs";
 
-const RECORDS: Record<Kind, (needs: { tenantId: string; clock: Clock }) => Target> = {
+const RECORDS: Record<Kind, (needs: { tenantId: string; clock: Clock; store: Store }) => Target> = {
   accounts: accountTarget,
   documents: documentTarget,
   closures: closureTarget,
@@ -82,7 +83,7 @@ export const importRecords = (
   kind: Kind,
   text: string | Buffer,
   how: How = {},
-) => importTo(at, tenantId, RECORDS[kind]({ tenantId, clock: at.clock }), text, how);
+) => importTo(at, tenantId, RECORDS[kind]({ ...at, tenantId }), text, how);
 
 const CREDIT = {
   "business-units": businessUnitTarget,

@@ -7,6 +7,7 @@ import { inject } from "vitest";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
+import { signingIn } from "./signing.ts";
 
 export type Database = {
   /** Opens it; again gives a second process's view of it. */
@@ -27,7 +28,7 @@ const sqlite: Dialect = {
   async create() {
     const folder = mkdtempSync(join(tmpdir(), "receivables-store-"));
     return {
-      open: () => openSqlite(join(folder, "receivables.db")),
+      open: () => openSqlite(join(folder, "receivables.db"), signingIn(folder)),
       environment: { RECEIVABLES_DATA: folder },
       async remove() {
         rmSync(folder, { recursive: true, force: true });
@@ -52,7 +53,7 @@ const postgres: Dialect = {
     url.pathname = name;
     const folder = mkdtempSync(join(tmpdir(), "receivables-files-"));
     return {
-      open: () => openPostgres(url.href),
+      open: () => openPostgres(url.href, signingIn(folder)),
       environment: { RECEIVABLES_DATA: folder, DATABASE_URL: url.href },
       async remove() {
         rmSync(folder, { recursive: true, force: true });

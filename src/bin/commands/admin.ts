@@ -1,4 +1,12 @@
-import { verifyAudit } from "../../platform/admin/audit.ts";
+import { readFile } from "node:fs/promises";
+import { Problem } from "../../contract/errors.ts";
+import {
+  type Fault,
+  readSignedHead,
+  signHead,
+  type Verdict,
+  verifyAudit,
+} from "../../platform/admin/audit.ts";
 import { issueKey, revokeKey } from "../../platform/admin/keys.ts";
 import { setApplyWhenInvoiceClosed } from "../../platform/admin/resolutions.ts";
 import { createRole } from "../../platform/admin/roles.ts";
@@ -58,16 +66,52 @@ export const routeSet = (io: Io, wish: Parameters<typeof setRoute>[1]) =>
 export const keyIssue = (io: Io, made: Parameters<typeof issueKey>[1]) =>
   onStore(io, (base) => issueKey(base, made));
 
-/** Prints the verdict, and fails where it is a bad one. */
-export const auditVerify = async (io: Io, tenantId: string): Promise<void> => {
-  const verdict = await withStore(io, (base) => verifyAudit(base, tenantId));
-  io.print(verdict);
-  const { ok, sealedTo, firstBadId } = verdict;
-  if (ok) return;
-  const from = firstBadId === null ? "after it entries are missing" : `not so entry ${firstBadId}`;
-  throw new Error(
-    `The audit log was changed: up to entry number ${sealedTo} it is whole, ${from}.`,
-  );
+const FAULTS: Record<Fault, (verdict: Verdict) => string> = {
+  head_missing: () => "the row that records its end is missing from the database.",
+  other_key: () =>
+    "it is signed with another master key. Set RECEIVABLES_SECRET_KEY to the key that signed it.",
+  entry_changed: ({ sealedTo, firstBadId }) =>
+    `it holds up to entry number ${sealedTo}, but not entry ${firstBadId}.`,
+  entries_missing: ({ sealedTo }) =>
+    `it holds up to entry number ${sealedTo}; later ones are missing.`,
+  head_changed: () => "the row that records its end was changed.",
+  not_sealed: () => "its entries have no key.",
+  kept_head_differs: () =>
+    "the head that was kept is not in it: it was replaced, or put back to an older state.",
+  kept_head_purged: () =>
+    "retention has removed the entry of the head that was kept, so it cannot be compared. Keep a newer head.",
 };
+
+/** Reads the head that `--head` names; `-` is standard input. */
+const headFrom = async (io: Io, path: string): Promise<string> => {
+  if (path === "-") return io.readInput();
+  return readFile(path, "utf8").catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem("not_found", `The head ${path} cannot be read: ${reason}`);
+  });
+};
+
+/** Prints the verdict, and fails where it is a bad one. */
+export const auditVerify = async (
+  io: Io,
+  tenantId: string,
+  { head }: { head?: string | undefined },
+): Promise<void> => {
+  const text = head === undefined ? undefined : await headFrom(io, head);
+  const verdict = await withStore(io, async (base) =>
+    verifyAudit(
+      base,
+      tenantId,
+      text === undefined ? undefined : readSignedHead(base, tenantId, text),
+    ),
+  );
+  io.print(verdict);
+  const { fault } = verdict;
+  if (fault === null) return;
+  throw new Error(`The audit log of tenant ${tenantId} does not verify: ${FAULTS[fault](verdict)}`);
+};
+
+export const auditHead = (io: Io, tenantId: string) =>
+  onStore(io, (base) => signHead(base, tenantId));
 
 export const keyRevoke = (io: Io, keyId: string) => onStore(io, (base) => revokeKey(base, keyId));

@@ -26,7 +26,8 @@ import { type Base, openBase } from "../platform.ts";
 import type { Kind, Wish } from "../program-import.ts";
 import { createProgress } from "../progress.ts";
 
-type Needs = Parameters<typeof disputeTarget>[0] & { source: Source; matching: boolean };
+type Needs = Parameters<typeof disputeTarget>[0] &
+  Pick<Base, "store"> & { source: Source; matching: boolean };
 
 const TARGETS: Record<Kind, (needs: Needs) => Target> = {
   accounts: accountTarget,

@@ -1,61 +1,195 @@
-import type { Metadata } from "../store/audit-chain.ts";
-import { findHead, foundBy, linkHash, selectChain } from "../store/audit-chain.ts";
-import type { AuditLogRow } from "../store/tables.ts";
-import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
+import { z } from "zod";
+import { Problem } from "../../contract/errors.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { findHead, selectChain } from "../store/audit-chain.ts";
+import type { AuditKey, KeptHead } from "../store/audit-key.ts";
+import { type ChainEnd, nextEnd } from "../store/audit-links.ts";
+import type { Db, Store } from "../store/port.ts";
+import { checkTenantExists } from "./tenants.ts";
+
+type Head = NonNullable<Awaited<ReturnType<typeof findHead>>>;
+
+/**
+ * Why a log does not verify: its head row is missing; it was signed with another master key; an entry was changed;
+ * entries are missing at the end; the head row was changed; entries without a key were never sealed; or a kept head
+ * is not in the log, or can no longer be compared because retention has removed its entry.
+ */
+export type Fault =
+  | "head_missing"
+  | "other_key"
+  | "entry_changed"
+  | "entries_missing"
+  | "head_changed"
+  | "not_sealed"
+  | "kept_head_differs"
+  | "kept_head_purged";
 
 export type Verdict = {
   tenantId: string;
-  /** How many there are, good and bad. */
+  /** The number of entries, good and bad. */
   entries: number;
   /** The number of the last entry up to which the chain holds. */
   sealedTo: number;
   ok: boolean;
-  /** The first entry that does not fit the one before it, or is not what it was; null where none shows it. */
+  /** The first entry that does not follow the one before it, or was changed; null where no entry shows the fault. */
   firstBadId: string | null;
+  fault: Fault | null;
+  /** Entries up to this number are from before chains had a key; the seal covers them since then. */
+  unkeyed: { to: number; sealedAt: string } | null;
 };
 
-type Link = { seq: number; hash: string };
+const isSigned = (key: AuditKey, tenantId: string, head: Head): boolean =>
+  head.mac === key.head(tenantId, head);
 
-const metadataOf = (text: string): Metadata | undefined => {
+const isOtherKey = (key: AuditKey, { key_id: id }: Head): boolean => id !== "" && id !== key.id;
+
+type Scan = {
+  end: ChainEnd;
+  entries: number;
+  firstBadId: string | null;
+  unkeyed: Verdict["unkeyed"];
+  keptHash: string | undefined;
+};
+
+/** Reads a chain from its beginning up to its first fault, and counts the rest. */
+const scanChain = async (
+  key: AuditKey,
+  rows: AsyncIterable<Parameters<typeof nextEnd>[2]>,
+  { head, kept }: { head: Head; kept: KeptHead | undefined },
+): Promise<Scan> => {
+  let end: ChainEnd = { seq: head.purged_seq, hash: head.purged_hash, era: undefined };
+  const scan: Omit<Scan, "end"> = {
+    entries: 0,
+    firstBadId: null,
+    unkeyed: null,
+    keptHash: end.seq === kept?.seq ? end.hash : undefined,
+  };
+  for await (const row of rows) {
+    scan.entries += 1;
+    if (scan.firstBadId !== null) continue;
+    const next = row.seq <= head.seq ? nextEnd(key, end, row) : undefined;
+    if (next === undefined) {
+      scan.firstBadId = row.id;
+      continue;
+    }
+    if (end.era === "unkeyed" && next.era === "keyed") {
+      scan.unkeyed = { to: end.seq, sealedAt: new Date(row.at).toISOString() };
+    }
+    if (row.seq === kept?.seq) scan.keptHash = row.hash;
+    end = next;
+  }
+  return { ...scan, end };
+};
+
+const keptFault = ({ keptHash }: Scan, head: Head, kept: KeptHead): Fault | null => {
+  if (kept.seq < head.purged_seq) return "kept_head_purged";
+  return keptHash === kept.hash ? null : "kept_head_differs";
+};
+
+const faultOf = (
+  key: AuditKey,
+  tenantId: string,
+  { scan, head, kept }: { scan: Scan; head: Head; kept: KeptHead | undefined },
+): Fault | null => {
+  const { end, entries, firstBadId } = scan;
+  if (isOtherKey(key, head)) return "other_key";
+  if (firstBadId !== null) return "entry_changed";
+  if (end.seq < head.seq) return "entries_missing";
+  if (end.hash !== head.hash || !isSigned(key, tenantId, head)) return "head_changed";
+  if (entries > 0 && end.era !== "keyed") return "not_sealed";
+  return kept === undefined ? null : keptFault(scan, head, kept);
+};
+
+const NO_HEAD: Head = { seq: 0, hash: "", purged_seq: 0, purged_hash: "", mac: "", key_id: "" };
+
+/** Reads a tenant's audit log from its beginning and says whether anything was changed, removed, added or moved. */
+export const verifyAudit = async (
+  { store }: { store: Store },
+  tenantId: string,
+  kept?: KeptHead,
+): Promise<Verdict> => {
+  await checkTenantExists(store.read, tenantId);
+  const { auditKey: key } = store;
+  const snapshot = await store.snapshot();
   try {
-    return JSON.parse(text) as Metadata;
+    const found = await findHead(snapshot.db, tenantId);
+    const head = found ?? NO_HEAD;
+    const rows = snapshot.stream(selectChain(snapshot.db, tenantId));
+    const scan = await scanChain(key, rows, { head, kept });
+    const fault =
+      found === undefined ? "head_missing" : faultOf(key, tenantId, { scan, head, kept });
+    const { entries, firstBadId, unkeyed } = scan;
+    const sealedTo = scan.end.seq;
+    return { tenantId, entries, sealedTo, ok: fault === null, firstBadId, fault, unkeyed };
+  } finally {
+    await snapshot.close();
+  }
+};
+
+const SignedHead = z.strictObject({
+  tenantId: z.string(),
+  seq: z.int().min(0),
+  hash: z.string(),
+  timestamp: z.string(),
+  signature: z.string(),
+});
+/** A head to keep outside the database. */
+export type SignedHead = z.infer<typeof SignedHead>;
+
+const signedHead = async (db: Db, key: AuditKey, tenantId: string): Promise<Head> => {
+  const head = await findHead(db, tenantId);
+  if (head !== undefined && isSigned(key, tenantId, head)) return head;
+  throw new Problem(
+    "conflict",
+    head !== undefined && isOtherKey(key, head)
+      ? `The audit log of tenant ${tenantId} is signed with another master key. Set the key that signed it.`
+      : `The head of the audit log of tenant ${tenantId} was changed. Run: admin audit verify ${tenantId}`,
+  );
+};
+
+/** Signs the head of a tenant's audit log, so that it can be compared with the log later. */
+export const signHead = async (
+  { store, clock }: { store: Store; clock: Clock },
+  tenantId: string,
+): Promise<SignedHead> => {
+  await checkTenantExists(store.read, tenantId);
+  const { seq, hash } = await signedHead(store.read, store.auditKey, tenantId);
+  const kept = { tenantId, seq, hash, timestamp: new Date(clock()).toISOString() };
+  return { ...kept, signature: store.auditKey.keptHead(kept) };
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 };
 
-/** Whether an entry follows the link before it and stands as it was written. */
-const follows = (before: Link, row: AuditLogRow): boolean => {
-  const isLinked =
-    row.seq === before.seq + 1 && row.prev_hash === before.hash && row.hash === linkHash(row);
-  const metadata = isLinked ? metadataOf(row.metadata) : undefined;
-  if (metadata === undefined) return false;
-  const { schedule_id, search } = foundBy({ ...row, metadata });
-  return row.schedule_id === schedule_id && row.search === search;
-};
-
-/** Reads a tenant's audit log from its beginning and tells whether anything was altered, removed, added or moved. */
-export const verifyAudit = async (
-  { store }: Pick<AdminNeeds, "store">,
+/**
+ * Reads a head that `signHead` returned.
+ *
+ * @throws {Problem} invalid_request for other text, another tenant's head, and a signature of another key
+ */
+export const readSignedHead = (
+  { store }: { store: Pick<Store, "auditKey"> },
   tenantId: string,
-): Promise<Verdict> => {
-  await checkTenantExists(store.read, tenantId);
-  const snapshot = await store.snapshot();
-  try {
-    const head = await findHead(snapshot.db, tenantId);
-    let last: Link = { seq: head.purged_seq, hash: head.purged_hash };
-    let entries = 0;
-    let firstBadId: string | null = null;
-    for await (const row of snapshot.stream(selectChain(snapshot.db, tenantId))) {
-      entries += 1;
-      if (firstBadId !== null) continue;
-      if (row.seq <= head.seq && follows(last, row)) last = { seq: row.seq, hash: row.hash };
-      else firstBadId = row.id;
-    }
-    // What is cut off at the end leaves no entry that shows it, but a head that says more.
-    const ok = firstBadId === null && last.seq === head.seq && last.hash === head.hash;
-    return { tenantId, entries, sealedTo: last.seq, ok, firstBadId };
-  } finally {
-    await snapshot.close();
+  text: string,
+): KeptHead => {
+  const { data } = SignedHead.safeParse(parseJson(text));
+  if (data === undefined) {
+    throw new Problem("invalid_request", "The head is not the output of: admin audit head");
   }
+  const { signature, ...kept } = data;
+  if (kept.tenantId !== tenantId) {
+    throw new Problem(
+      "invalid_request",
+      `The head is of tenant ${kept.tenantId}, not of tenant ${tenantId}.`,
+    );
+  }
+  if (signature === store.auditKey.keptHead(kept)) return kept;
+  throw new Problem(
+    "invalid_request",
+    "The signature of the head does not fit: the head was changed, or signed with another master key.",
+  );
 };

@@ -2,6 +2,7 @@ import { code as currencyByCode } from "currency-codes";
 import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
+import { startChain } from "../store/audit-chain.ts";
 import type { Db, Store } from "../store/port.ts";
 import { findTenant, NO_SETTINGS, type Tenant, TENANT_SETTINGS } from "../store/tenants.ts";
 
@@ -54,7 +55,7 @@ export const checkTenantExists = async (db: Db, tenantId: string): Promise<Tenan
 /** Inserts a tenant within a transaction; refuses an id that is taken. */
 export const insertTenant = async (
   tx: Db,
-  needs: Omit<AdminNeeds, "store">,
+  needs: Omit<AdminNeeds, "store"> & { store: Pick<Store, "auditKey"> },
   made: NewTenant,
 ): Promise<TenantRecord> => {
   checkTenant(made);
@@ -73,6 +74,7 @@ export const insertTenant = async (
     created_at: needs.clock(),
   };
   await tx.insertInto("tenants").values(row).execute();
+  await startChain(tx, needs.store.auditKey, made.tenantId);
   return toRecord({ ...row, settings: NO_SETTINGS });
 };
 

@@ -2,7 +2,7 @@ import { contract } from "../../contract/index.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { DAY, HOUR, MINUTE } from "../../kit/clock.ts";
 import { entryOf } from "../http/audit.ts";
-import type { NewEntry } from "../store/audit-chain.ts";
+import type { NewEntry } from "../store/audit-entries.ts";
 import { authorOf, type Making } from "./configuration.ts";
 import type { Exports } from "./exports.ts";
 import { officeTime } from "./moments.ts";

@@ -13,7 +13,7 @@ import type {
   DocumentClosureRow,
   DocumentRow,
 } from "../store/tables.ts";
-import type { NewEntry } from "../store/audit-chain.ts";
+import type { NewEntry } from "../store/audit-entries.ts";
 import { groupingRow } from "../services/business-units.ts";
 import { type Configuration, configuration, type Making } from "./configuration.ts";
 import { applicationRow } from "../services/credit-applications/record.ts";

@@ -199,7 +199,7 @@ export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
   return store.transaction(async (tx) => {
     // Another process may have been faster.
     if ((await findTenant(tx, tenantId)) !== undefined) return { loaded: false };
-    await insertTenant(tx, { clock, newId: () => connectionId }, DEMO_TENANT);
+    await insertTenant(tx, { store, clock, newId: () => connectionId }, DEMO_TENANT);
     await claimFiles(tx, connectionId);
     const owner = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
     const userId = await insertUser(tx, { clock, newId }, owner, needs.passwordHash ?? null);
@@ -210,7 +210,7 @@ export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
     await insertPayments(tx, tenantId, demo.payments);
     await insertExports(tx, needs.files, connectionId, demo.exports);
     await needs.credentials?.(tx, { tenantId, userId });
-    await appendEntries(tx, demo.auditEntries);
+    await appendEntries(tx, store.auditKey, demo.auditEntries);
     return {
       loaded: true,
       counts: {

@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { NewId } from "../../kit/ids.ts";
 import type { Operation, Outcome } from "../../contract/operation.ts";
-import { appendEntries, type NewEntry } from "../store/audit-chain.ts";
+import { appendEntries } from "../store/audit-chain.ts";
+import type { NewEntry } from "../store/audit-entries.ts";
 import type { Db, Store } from "../store/port.ts";
 
 /** Writes the tenants' audit logs. */
@@ -38,7 +39,7 @@ export const createAudit = (store: Store): Audit => {
     try {
       await store.transaction((tx) => {
         batch = take();
-        return appendEntries(tx, batch);
+        return appendEntries(tx, store.auditKey, batch);
       });
     } catch (error) {
       // Where none began, all that waits for it fails with it, and whatever comes next tries anew.
@@ -47,7 +48,7 @@ export const createAudit = (store: Store): Audit => {
     }
   };
   return {
-    append: (tx, entry) => appendEntries(tx, [entry]),
+    append: (tx, entry) => appendEntries(tx, store.auditKey, [entry]),
     record(entry) {
       waiting.push(entry);
       next ??= commit();

@@ -5,7 +5,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Principal } from "../handlers.ts";
-import type { NewEntry } from "../store/audit-chain.ts";
+import type { NewEntry } from "../store/audit-entries.ts";
 import type { Store } from "../store/port.ts";
 import { type Audit, entryOf, toolOf } from "./audit.ts";
 import type { Authenticate } from "./authenticate.ts";

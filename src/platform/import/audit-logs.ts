@@ -2,7 +2,9 @@ import { z } from "zod";
 import { requiredText, text } from "../../contract/fields.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { checked } from "../services/ingest/body.ts";
-import { appendEntries, type NewEntry } from "../store/audit-chain.ts";
+import { appendEntries } from "../store/audit-chain.ts";
+import type { NewEntry } from "../store/audit-entries.ts";
+import type { Store } from "../store/port.ts";
 import { findEntries } from "../store/audit-logs.ts";
 import { fieldsOf } from "./fields.ts";
 import type { Outcome, Target } from "./target.ts";
@@ -29,9 +31,12 @@ const Entry = z.object({
 });
 type Entry = z.output<typeof Entry>;
 
-type Needs = { tenantId: string; clock: Clock };
+type Needs = { tenantId: string; clock: Clock; store: Pick<Store, "auditKey"> };
 
-const rules = ({ tenantId, clock }: Needs, { tenantId: named, timestamp }: Entry) => [
+const rules = (
+  { tenantId, clock }: Omit<Needs, "store">,
+  { tenantId: named, timestamp }: Entry,
+) => [
   ...(named === undefined || named === tenantId
     ? []
     : [{ field: "tenantId", code: "format", message: "is not the tenant of this import" }]),
@@ -84,7 +89,7 @@ export const auditLogTarget = (needs: Needs): Target<Entry> => ({
       fresh.push(entry);
       return "written";
     });
-    await appendEntries(tx, fresh);
+    await appendEntries(tx, needs.store.auditKey, fresh);
     return outcomes;
   },
 });

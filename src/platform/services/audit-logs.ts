@@ -93,7 +93,7 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
     const sought = JSON.stringify({ from, to, ...exact });
     let walk: Walk;
     if (cursor === undefined) {
-      walk = { top: (await findHead(call.db, tenantId)).seq };
+      walk = { top: (await findHead(call.db, tenantId))?.seq ?? 0 };
     } else {
       const { data: at } = Cursor.safeParse(seal.open(cursor));
       if (at === undefined || at.tenant !== tenantId || at.filter !== sought) {

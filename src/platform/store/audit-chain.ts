@@ -1,70 +1,13 @@
-import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { fold } from "./fold.ts";
+import type { AuditHead, AuditKey, AuditLink } from "./audit-key.ts";
+import { type ChainEnd, nextEnd } from "./audit-links.ts";
+import { foundBy, type NewEntry } from "./audit-entries.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
-import type { AuditHeadRow, AuditLogRow } from "./tables.ts";
+import type { AuditLogRow } from "./tables.ts";
 
-/** Flat: ids, counts and words. */
-export type Metadata = Record<string, string | number | boolean | null>;
-
-export type NewEntry = {
-  tenantId: string;
-  id: string;
-  at: number;
-  method: string;
-  endpoint: string;
-  /** Null for one from before actions had names. */
-  action: string | null;
-  statusCode: number;
-  metadata: Metadata;
-};
-
-const SEARCHED = ["scheduleId", "webhookId", "runId", "source", "mcpTool", "status"];
-
-const SEPARATOR = "\u001f";
-
-/** Text without what stands between the values that are searched, so that no match spans two of them. */
-export const withoutSeparator = (text: string): string => text.replaceAll(SEPARATOR, " ");
-
-/** What is found by: it follows from the entry, so that it can be checked against it. */
-export const foundBy = ({
-  endpoint,
-  action,
-  metadata,
-}: Pick<NewEntry, "endpoint" | "action" | "metadata">): Pick<
-  AuditLogRow,
-  "schedule_id" | "search"
-> => ({
-  schedule_id: metadata["scheduleId"]?.toString() ?? null,
-  search: [endpoint, action ?? "", ...SEARCHED.map((key) => metadata[key] ?? "")]
-    .map((part) => withoutSeparator(fold(String(part))))
-    .join(SEPARATOR),
-});
-
-type Linked = Omit<AuditLogRow, "hash" | "search" | "schedule_id">;
-
-/** What a link of the chain commits to: the entry as stored and the link before it. */
-export const linkHash = (row: Linked): string =>
-  createHash("sha256")
-    .update(
-      JSON.stringify([
-        row.prev_hash,
-        row.tenant_id,
-        row.seq,
-        row.id,
-        row.at,
-        row.method,
-        row.endpoint,
-        row.action,
-        row.status_code,
-        row.metadata,
-      ]),
-    )
-    .digest("hex");
-
-const toRow = (entry: NewEntry, seq: number, prevHash: string): AuditLogRow => {
-  const linked: Linked = {
+const toRow = (key: AuditKey, entry: NewEntry, seq: number, prevHash: string): AuditLogRow => {
+  const linked: AuditLink = {
     tenant_id: entry.tenantId,
     seq,
     id: entry.id,
@@ -79,7 +22,7 @@ const toRow = (entry: NewEntry, seq: number, prevHash: string): AuditLogRow => {
   return {
     ...linked,
     ...foundBy(entry),
-    hash: linkHash(linked),
+    hash: key.link(linked),
   };
 };
 
@@ -127,88 +70,183 @@ const insertRows = async (tx: Db, rows: readonly AuditLogRow[]): Promise<void> =
   }
 };
 
+/** Starts the chain of a new tenant. A chain without this start never verifies. */
+export const startChain = async (tx: Db, key: AuditKey, tenantId: string): Promise<void> => {
+  const empty = { seq: 0, hash: "", purged_seq: 0, purged_hash: "" };
+  await tx
+    .insertInto("audit_heads")
+    .values({ tenant_id: tenantId, ...empty, mac: key.head(tenantId, empty), key_id: key.id })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+};
+
 const advanceHead = prepared((db: Db, tenantId: string, more: number) =>
   db
     .insertInto("audit_heads")
-    .values({ tenant_id: tenantId, seq: more, hash: "", purged_seq: 0, purged_hash: "" })
+    .values({
+      tenant_id: tenantId,
+      seq: more,
+      hash: "",
+      purged_seq: 0,
+      purged_hash: "",
+      mac: "",
+      key_id: "",
+    })
     .onConflict((conflict) =>
       conflict.column("tenant_id").doUpdateSet({ seq: sql`audit_heads.seq + excluded.seq` }),
     )
-    .returning(["seq", "hash"]),
+    .returning(["seq", "hash", "purged_seq", "purged_hash", "mac"]),
 );
 
-const setHead = prepared((db: Db, hash: string, tenantId: string) =>
-  db.updateTable("audit_heads").set({ hash }).where("tenant_id", "=", tenantId),
+const setHead = prepared((db: Db, hash: string, mac: string, tenantId: string) =>
+  db.updateTable("audit_heads").set({ hash, mac }).where("tenant_id", "=", tenantId),
 );
 
 /** Appends one tenant's entries to its chain. Takes the tenant's head row, so it comes last in a transaction. */
-const appendChain = async (tx: Db, tenantId: string, entries: NewEntry[]): Promise<void> => {
-  const [head] = await advanceHead(tx, tenantId, entries.length);
-  if (head === undefined) throw new Error("the chain of audit entries has no head");
-  let { hash } = head;
-  const first = head.seq - entries.length + 1;
+const appendChain = async (
+  tx: Db,
+  key: AuditKey,
+  tenantId: string,
+  entries: NewEntry[],
+): Promise<void> => {
+  const [advanced] = await advanceHead(tx, tenantId, entries.length);
+  if (advanced === undefined) throw new Error("the chain of audit entries has no head");
+  const before = advanced.seq - entries.length;
+  let { hash } = advanced;
+  const isSigned = advanced.mac === key.head(tenantId, { ...advanced, seq: before });
   const rows = entries.map((entry, index) => {
-    const made = toRow(entry, first + index, hash);
-    ({ hash } = made);
-    return made;
+    const row = toRow(key, entry, before + 1 + index, hash);
+    ({ hash } = row);
+    return row;
   });
   await insertRows(tx, rows);
-  await setHead(tx, hash, tenantId);
+  // A head that was changed is not signed again: signing it would hide the change from verification.
+  const mac = isSigned ? key.head(tenantId, { ...advanced, hash }) : "";
+  await setHead(tx, hash, mac, tenantId);
 };
 
 /** Appends entries, a chain per tenant; tenants in order, so that two writers never wait for each other. */
-export const appendEntries = async (tx: Db, entries: readonly NewEntry[]): Promise<void> => {
+export const appendEntries = async (
+  tx: Db,
+  key: AuditKey,
+  entries: readonly NewEntry[],
+): Promise<void> => {
   const byTenant = Map.groupBy(entries, (entry) => entry.tenantId);
   for (const tenantId of [...byTenant.keys()].toSorted()) {
-    await appendChain(tx, tenantId, byTenant.get(tenantId) ?? []);
+    await appendChain(tx, key, tenantId, byTenant.get(tenantId) ?? []);
   }
 };
 
+/** An audit chain was changed outside the program, so nothing is removed from it. */
+export class AuditChainChanged extends Error {
+  constructor(tenantId: string) {
+    super(`the audit log of tenant ${tenantId} was changed; see: admin audit verify ${tenantId}`);
+    this.name = "AuditChainChanged";
+  }
+}
+
 const PURGED_AT_ONCE = 1000;
 
-/**
- * Removes entries that begin a tenant's chain and were made before a moment, at most a thousand; the head keeps what
- * the first one left refers to. Gives how many.
- */
-export const purgeEntries = async (tx: Db, tenantId: string, before: number): Promise<number> => {
-  const first = await tx
+/** The first entries of a chain with both of its ends, of one instant. */
+const selectBeginning = (tx: Db, tenantId: string) =>
+  tx
     .selectFrom("audit_logs")
-    .select(["seq", "at", "hash"])
-    .where("tenant_id", "=", tenantId)
-    .orderBy("seq")
+    .leftJoin("audit_heads", "audit_heads.tenant_id", "audit_logs.tenant_id")
+    .selectAll("audit_logs")
+    .select([
+      "audit_heads.seq as head_seq",
+      "audit_heads.hash as head_hash",
+      "audit_heads.purged_seq",
+      "audit_heads.purged_hash",
+      "audit_heads.mac",
+    ])
+    .where("audit_logs.tenant_id", "=", tenantId)
+    .orderBy("audit_logs.seq")
     .limit(PURGED_AT_ONCE)
     .execute();
-  const kept = first.findIndex(({ at }) => at >= before);
-  const old = kept === -1 ? first : first.slice(0, kept);
-  const last = old.at(-1);
-  if (last === undefined) return 0;
+type Beginning = Awaited<ReturnType<typeof selectBeginning>>[number];
+
+const headOf = (key: AuditKey, row: Beginning): AuditHead => {
+  const { head_seq: seq, head_hash: hash, purged_seq, purged_hash } = row;
+  if (seq !== null && hash !== null && purged_seq !== null && purged_hash !== null) {
+    const head = { seq, hash, purged_seq, purged_hash };
+    if (row.mac === key.head(row.tenant_id, head)) return head;
+  }
+  throw new AuditChainChanged(row.tenant_id);
+};
+
+/** The last entry of those at the beginning that are old enough, and how many they are. */
+const findOld = (
+  key: AuditKey,
+  rows: readonly Beginning[],
+  head: AuditHead,
+  before: number,
+): { end: ChainEnd; count: number } => {
+  let end: ChainEnd = { seq: head.purged_seq, hash: head.purged_hash, era: undefined };
+  let count = 0;
+  for (const row of rows) {
+    if (row.at >= before) break;
+    const next = nextEnd(key, end, row);
+    if (next === undefined) {
+      if (count > 0) break;
+      throw new AuditChainChanged(row.tenant_id);
+    }
+    end = next;
+    count += 1;
+  }
+  return { end, count };
+};
+
+/**
+ * Removes entries that begin a tenant's chain and are older than `before`, at most 1,000. The head keeps the code of
+ * the last one, which the first remaining entry refers to. Returns how many.
+ *
+ * @throws {AuditChainChanged} where the head or one of these entries was changed
+ */
+export const purgeEntries = async (
+  tx: Db,
+  key: AuditKey,
+  tenantId: string,
+  before: number,
+): Promise<number> => {
+  const rows = await selectBeginning(tx, tenantId);
+  const [first] = rows;
+  if (first === undefined) return 0;
+  const head = headOf(key, first);
+  const { end, count } = findOld(key, rows, head, before);
+  if (count === 0) return 0;
   await tx
     .deleteFrom("audit_logs")
     .where("tenant_id", "=", tenantId)
-    .where("seq", "<=", last.seq)
+    .where("seq", "<=", end.seq)
     .execute();
-  // Last, because it takes the tenant's head row; another process may have come further.
+  const purged = { purged_seq: end.seq, purged_hash: end.hash };
+  // Last, because it takes the tenant's head row. Entries may have been appended since; another process may have
+  // removed the same ones, and then this changes nothing.
+  const now = await tx
+    .updateTable("audit_heads")
+    .set(purged)
+    .where("tenant_id", "=", tenantId)
+    .where("purged_seq", "=", head.purged_seq)
+    .returning(["seq", "hash", "mac"])
+    .executeTakeFirst();
+  if (now === undefined) return count;
+  if (now.mac !== key.head(tenantId, { ...head, ...now })) throw new AuditChainChanged(tenantId);
   await tx
     .updateTable("audit_heads")
-    .set({ purged_seq: last.seq, purged_hash: last.hash })
+    .set({ mac: key.head(tenantId, { ...now, ...purged }) })
     .where("tenant_id", "=", tenantId)
-    .where("purged_seq", "<", last.seq)
     .execute();
-  return old.length;
+  return count;
 };
 
-const NO_HEAD = { seq: 0, hash: "", purged_seq: 0, purged_hash: "" };
-
-/** The chain's two ends: its last link, and the last one that a purge has removed. */
-export const findHead = async (
-  db: Db,
-  tenantId: string,
-): Promise<Omit<AuditHeadRow, "tenant_id">> =>
-  (await db
+/** The head row of a tenant's chain. */
+export const findHead = (db: Db, tenantId: string) =>
+  db
     .selectFrom("audit_heads")
-    .select(["seq", "hash", "purged_seq", "purged_hash"])
+    .select(["seq", "hash", "purged_seq", "purged_hash", "mac", "key_id"])
     .where("tenant_id", "=", tenantId)
-    .executeTakeFirst()) ?? NO_HEAD;
+    .executeTakeFirst();
 
 /** A tenant's whole chain from its beginning. */
 export const selectChain = (db: Db, tenantId: string) =>

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Metadata, type NewEntry, withoutSeparator } from "./audit-chain.ts";
+import { type Metadata, type NewEntry, withoutSeparator } from "./audit-entries.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
 

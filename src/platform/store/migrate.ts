@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { Migrator } from "kysely/migration";
+import { type Migration, Migrator } from "kysely/migration";
 import { StoreUnavailable } from "./port.ts";
 import { spine } from "./migrations/0001-spine.ts";
 import { ingest } from "./migrations/0002-ingest.ts";
@@ -10,24 +10,29 @@ import { disputeAttachments } from "./migrations/0006-dispute-attachments.ts";
 import { schedules } from "./migrations/0007-schedules.ts";
 import { webhooks } from "./migrations/0008-webhooks.ts";
 import { oauth } from "./migrations/0009-oauth.ts";
+import { auditKey, type Sealing } from "./migrations/0010-audit-key.ts";
 import type { Types } from "./migrations/addition.ts";
 
+/** The steps of the schema by name, in order. */
+export const migrationsOf = (types: Types, sealing: Sealing): Record<string, Migration> => ({
+  "0001-spine": spine(types),
+  "0002-ingest": ingest(types),
+  "0003-jobs": jobs(types),
+  "0004-credit": credit(types),
+  "0005-payments": payments(types),
+  "0006-dispute-attachments": disputeAttachments(types),
+  "0007-schedules": schedules(types),
+  "0008-webhooks": webhooks(types),
+  "0009-oauth": oauth(types),
+  "0010-audit-key": auditKey(types, sealing),
+});
+
 /** Brings a database to the newest version; several processes may try at once. */
-export const migrate = async (db: Kysely<never>, types: Types): Promise<void> => {
+export const migrate = async (db: Kysely<never>, types: Types, sealing: Sealing): Promise<void> => {
   const migrator = new Migrator({
     db,
     provider: {
-      getMigrations: async () => ({
-        "0001-spine": spine(types),
-        "0002-ingest": ingest(types),
-        "0003-jobs": jobs(types),
-        "0004-credit": credit(types),
-        "0005-payments": payments(types),
-        "0006-dispute-attachments": disputeAttachments(types),
-        "0007-schedules": schedules(types),
-        "0008-webhooks": webhooks(types),
-        "0009-oauth": oauth(types),
-      }),
+      getMigrations: async () => migrationsOf(types, sealing),
     },
   });
   const { error } = await migrator.migrateToLatest();

@@ -1,4 +1,5 @@
 import type { Compilable, Kysely } from "kysely";
+import type { AuditKey } from "./audit-key.ts";
 import type { Tables } from "./tables.ts";
 
 /** Reads and writes; inside a transaction, all of them are part of it. */
@@ -29,6 +30,8 @@ export class StoreUnavailable extends Error {
 /** The platform's durable memory. It throws only what is nobody's fault but its own. */
 export type Store = {
   dialect: "sqlite" | "postgres";
+  /** Signs the audit chains. */
+  auditKey: AuditKey;
   /** Reads what is committed. */
   read: Db;
   /**

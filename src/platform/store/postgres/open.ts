@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { type Compilable, Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import Cursor from "pg-cursor";
+import type { AuditKey, SigningNeeds } from "../audit-key.ts";
 import { guarded, guardedDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import type { Db, Snapshot, Store } from "../port.ts";
+import { readAuditKey, sealingWith } from "../signing.ts";
 import type { Tables } from "../tables.ts";
 import { takeCopies } from "./copying.ts";
 import { isPostgresOutage } from "./outage.ts";
@@ -100,18 +102,30 @@ const openSnapshot = async (pool: pg.Pool): Promise<Snapshot> => {
 };
 
 /** A store in a PostgreSQL database, which other processes use too. */
-export const openPostgres = async (url: string): Promise<Store> => {
+export const openPostgres = async (url: string, signing: SigningNeeds): Promise<Store> => {
   const pool = createPool(url);
   // Streams may take long; they must not use up the connections of short requests.
   const snapshots = createPool(url);
   const db = kyselyOver(pool);
-  await migrate(db as unknown as Kysely<never>, {
-    text: sql`text collate "C"`,
-    integer: "bigint",
-    double: "double precision",
-  });
+  const close = async (): Promise<void> => {
+    await db.destroy();
+    await snapshots.end();
+  };
+  let auditKey: AuditKey;
+  try {
+    await migrate(
+      db as unknown as Kysely<never>,
+      { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
+      sealingWith(signing),
+    );
+    auditKey = await readAuditKey(db, signing);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     dialect: "postgres",
+    auditKey,
     read: db,
     transaction: (act, queue) =>
       db.transaction().execute(async (tx) => {
@@ -128,9 +142,6 @@ export const openPostgres = async (url: string): Promise<Store> => {
     async ping() {
       await sql`select 1`.execute(db);
     },
-    async close() {
-      await db.destroy();
-      await snapshots.end();
-    },
+    close,
   };
 };

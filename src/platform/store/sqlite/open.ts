@@ -2,9 +2,11 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Compilable, Kysely, sql } from "kysely";
+import type { AuditKey, SigningNeeds } from "../audit-key.ts";
 import { guarded, guardedDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import { type Db, type Snapshot, type Store, StoreUnavailable } from "../port.ts";
+import { readAuditKey, sealingWith } from "../signing.ts";
 import type { Tables } from "../tables.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { isSqliteOutage } from "./outage.ts";
@@ -51,14 +53,21 @@ const openCounting = async (path: string): Promise<Db> => {
 };
 
 /** A store in one file, which other processes may have open too. */
-export const openSqlite = async (path: string): Promise<Store> => {
+export const openSqlite = async (path: string, signing: SigningNeeds): Promise<Store> => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const writer = await connect(path, true);
-  await migrate(writer as unknown as Kysely<never>, {
-    text: "text",
-    integer: "integer",
-    double: "real",
-  });
+  let auditKey: AuditKey;
+  try {
+    await migrate(
+      writer as unknown as Kysely<never>,
+      { text: "text", integer: "integer", double: "real" },
+      sealingWith(signing),
+    );
+    auditKey = await readAuditKey(writer, signing);
+  } catch (error) {
+    await writer.destroy();
+    throw error;
+  }
   const readDatabase = await guarded(isSqliteOutage, () => openDatabase(path));
   const reader = kyselyOver(readDatabase, false);
   const version = readDatabase.prepare("pragma data_version");
@@ -79,6 +88,7 @@ export const openSqlite = async (path: string): Promise<Store> => {
   };
   return {
     dialect: "sqlite",
+    auditKey,
     read: reader,
     transaction: (act) => writer.transaction().execute(act),
     counting,

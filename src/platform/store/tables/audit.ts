@@ -22,6 +22,10 @@ export type AuditHeadRow = {
   hash: string;
   purged_seq: number;
   purged_hash: string;
+  /** The code of this row under the audit key; empty where the chain was changed outside the program. */
+  mac: string;
+  /** Names the audit key; see `AuditKey`. */
+  key_id: string;
 };
 
 export type AuditTables = {

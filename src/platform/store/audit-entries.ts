@@ -1,0 +1,39 @@
+import { fold } from "./fold.ts";
+import type { AuditLogRow } from "./tables.ts";
+
+/** Ids, counts and short words. */
+export type Metadata = Record<string, string | number | boolean | null>;
+
+export type NewEntry = {
+  tenantId: string;
+  id: string;
+  at: number;
+  method: string;
+  endpoint: string;
+  /** Null for an entry from before actions had names. */
+  action: string | null;
+  statusCode: number;
+  metadata: Metadata;
+};
+
+const SEARCHED = ["scheduleId", "webhookId", "runId", "source", "mcpTool", "status"];
+
+const SEPARATOR = "\u001f";
+
+/** Text without the separator of the searched values, so that no match spans two of them. */
+export const withoutSeparator = (text: string): string => text.replaceAll(SEPARATOR, " ");
+
+/** The columns by which an entry is found. They follow from the entry, so verification can check them. */
+export const foundBy = ({
+  endpoint,
+  action,
+  metadata,
+}: Pick<NewEntry, "endpoint" | "action" | "metadata">): Pick<
+  AuditLogRow,
+  "schedule_id" | "search"
+> => ({
+  schedule_id: metadata["scheduleId"]?.toString() ?? null,
+  search: [endpoint, action ?? "", ...SEARCHED.map((key) => metadata[key] ?? "")]
+    .map((part) => withoutSeparator(fold(String(part))))
+    .join(SEPARATOR),
+});

@@ -1,0 +1,39 @@
+import { foundBy, type Metadata } from "./audit-entries.ts";
+import { type AuditKey, unkeyedHash } from "./audit-key.ts";
+import type { AuditLogRow } from "./tables.ts";
+
+/**
+ * How far a chain has been checked: its last entry that holds. `unkeyed`: entries from before chains had a key, which
+ * only a seal may follow; undefined: no entry was checked yet.
+ */
+export type ChainEnd = { seq: number; hash: string; era: "unkeyed" | "keyed" | undefined };
+
+const parseMetadata = (text: string): Metadata | undefined => {
+  try {
+    return JSON.parse(text) as Metadata;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether the columns by which an entry is found are those that follow from it. */
+const isFoundBy = (row: AuditLogRow): boolean => {
+  const metadata = parseMetadata(row.metadata);
+  if (metadata === undefined) return false;
+  const { schedule_id, search } = foundBy({ ...row, metadata });
+  return row.schedule_id === schedule_id && row.search === search;
+};
+
+const eraAfter = (key: AuditKey, { era }: ChainEnd, row: AuditLogRow): ChainEnd["era"] => {
+  if (era !== "unkeyed" && row.hash === key.link(row)) return "keyed";
+  if (era === "keyed") return undefined;
+  if (row.hash === key.seal(row)) return "keyed";
+  return row.hash === unkeyedHash(row) ? "unkeyed" : undefined;
+};
+
+/** The end of the chain with one more entry; undefined where the entry does not follow, or was changed. */
+export const nextEnd = (key: AuditKey, end: ChainEnd, row: AuditLogRow): ChainEnd | undefined => {
+  if (row.seq !== end.seq + 1 || row.prev_hash !== end.hash || !isFoundBy(row)) return undefined;
+  const era = eraAfter(key, end, row);
+  return era === undefined ? undefined : { seq: row.seq, hash: row.hash, era };
+};

@@ -1,0 +1,30 @@
+import { type AuditKey, createAuditKey, type SigningNeeds } from "./audit-key.ts";
+import type { Sealing } from "./migrations/0010-audit-key.ts";
+import type { Db } from "./port.ts";
+
+/** How the migration seals chains: the store has tenants by then, so the key must exist. */
+export const sealingWith = ({ masterKey, clock, newId }: SigningNeeds): Sealing => ({
+  key: async () => createAuditKey(await masterKey(true)),
+  clock,
+  newId,
+});
+
+/**
+ * Reads the key that signs the store's audit chains.
+ *
+ * @throws {Error} where the store was signed with another master key, or where its key is missing
+ */
+export const readAuditKey = async (db: Db, { masterKey }: SigningNeeds): Promise<AuditKey> => {
+  const signed = await db
+    .selectFrom("audit_heads")
+    .select("key_id")
+    .distinct()
+    .where("key_id", "<>", "")
+    .execute();
+  const key = createAuditKey(await masterKey(signed.length > 0));
+  if (signed.length === 0 || signed.some(({ key_id }) => key_id === key.id)) return key;
+  throw new Error(
+    "The audit logs of this store are signed with another master key. Set RECEIVABLES_SECRET_KEY, or the file" +
+      " secret.key of the data folder, to the master key that the store's other programs use.",
+  );
+};
