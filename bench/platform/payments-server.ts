@@ -20,7 +20,7 @@ const fields = CATALOGUE.cashapp.fields.filter(({ core }) => core);
 /** How long it takes to have a page's JSON in memory. */
 const intoBuffer = async (): Promise<number> => {
   const began = performance.now();
-  const { db, close } = await bench.store.snapshot();
+  const { db, close } = await bench.store.snapshot({ owner: "bench" });
   const upTo = await lastSeq(db, tenantId, "cashapp");
   const scan: Scan = {
     tenantId,

@@ -16,7 +16,6 @@ import { createBaseUrlOf } from "./http/base-url.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createLimiter, type Limits } from "./http/limit.ts";
-import { createViews } from "./http/views.ts";
 import { tellWebhooks } from "./exports/finished.ts";
 import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
 import { scheduleJobs } from "./exports/schedule-job.ts";
@@ -160,7 +159,6 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     audit: createAudit(store),
     idempotency: createIdempotency(createSeal(masterKey, "idempotency")),
     limiter: createLimiter(store, limits),
-    view: createViews(store),
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),

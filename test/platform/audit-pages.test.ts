@@ -15,8 +15,8 @@ onEveryStore("long pages of the audit log", (at) => {
     const seen = { rows: 0, open: 0 };
     const { store } = at();
     const plain = store.snapshot.bind(store);
-    store.snapshot = async () => {
-      const snapshot = await plain();
+    store.snapshot = async (options) => {
+      const snapshot = await plain(options);
       seen.open += 1;
       return {
         ...snapshot,

@@ -343,7 +343,7 @@ onEveryStore("export runs", (at) => {
     const hurried: Store = {
       ...store,
       async snapshot() {
-        const snapshot = await store.snapshot();
+        const snapshot = await store.snapshot({ owner: "test" });
         // Its moment is that of the first read.
         await snapshot.db.selectFrom("payment_sequences").selectAll().execute();
         await store.transaction(async (tx) => {

@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
 import { issueKey } from "../../src/platform/admin/keys.ts";
-import { createViews } from "../../src/platform/http/views.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { load, paymentRows, QUERY } from "../support/payment-rows.ts";
 import { verifies } from "../support/verifies.ts";
@@ -49,34 +48,5 @@ onEveryStore("answers that are read slowly", (at) => {
       rest.map(async (one) => JSON.parse(await (await one).text()) as { data: unknown[] }),
     );
     expect(pages.map(({ data }) => data.length)).toEqual(Array(READERS - 1).fill(ROWS));
-  });
-
-  it("give their turn back where no view can be had, or it is closed twice", async () => {
-    let fails = true;
-    const view = createViews({
-      async snapshot() {
-        if (fails) throw new Error("no connection");
-        return at().store.snapshot();
-      },
-    });
-    for (let tries = 0; tries <= AT_ONCE; tries += 1) {
-      await expect(view("slow")).rejects.toThrow("no connection");
-    }
-    fails = false;
-    const held = await Promise.all(Array.from({ length: AT_ONCE }, () => view("slow")));
-    let had = 0;
-    const later = [1, 2].map(() =>
-      view("slow").then((one) => {
-        had += 1;
-        return one;
-      }),
-    );
-    await held[0]?.close();
-    await held[0]?.close();
-    const [next] = await Promise.race([Promise.all(later.slice(0, 1)), Promise.all(later)]);
-    expect(had).toBe(1);
-    await next?.close();
-    for (const one of [...held.slice(1), ...(await Promise.all(later.slice(1)))]) await one.close();
-    expect(had).toBe(2);
   });
 });

@@ -35,7 +35,10 @@ const connect = ({ environment }: Database, dialect: Dialect["name"]): Db => {
   return new Kysely({
     dialect:
       dialect === "sqlite"
-        ? sqliteDialect(new DatabaseSync(join(folder, "receivables.db")), true)
+        ? sqliteDialect(new DatabaseSync(join(folder, "receivables.db")), {
+            exclusive: true,
+            retryMs: 0,
+          })
         : new PostgresDialect({ pool: new pg.Pool({ connectionString }) }),
   });
 };

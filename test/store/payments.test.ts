@@ -23,7 +23,7 @@ onEveryStore("streams of payment rows", (at) => {
   verifies("C-12", "SC-10");
   it("gives every row that a filter keeps as it was at one instant, whatever comes later", async () => {
     const filters = { paymentMethod: { eq: "wire" } };
-    const snapshot = await at().store.snapshot();
+    const snapshot = await at().store.snapshot({ owner: "test" });
     const upTo = await lastSeq(snapshot.db, TENANT, "bpn");
     await load(at(), TENANT, "bpn", [
       { ...paymentRow("bpn", 3), payerName: "changed since" },

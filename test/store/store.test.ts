@@ -79,7 +79,7 @@ for (const dialect of dialects) {
       await store.transaction(async (tx) => {
         for (let number = 0; number < 1000; number++) await count(tx, `s${number}`, 0, 5000);
       });
-      const snapshot = await store.snapshot();
+      const snapshot = await store.snapshot({ owner: "test" });
       const rows = snapshot.stream(
         snapshot.db
           .selectFrom("counters")
@@ -104,7 +104,7 @@ for (const dialect of dialects) {
     it("gives back a snapshot that was left in the middle", async () => {
       await store.transaction((tx) => count(tx, "left", 0, 7000));
       for (let round = 0; round < 10; round++) {
-        const snapshot = await store.snapshot();
+        const snapshot = await store.snapshot({ owner: "test" });
         for await (const row of snapshot.stream(snapshot.db.selectFrom("counters").selectAll())) {
           expect(row.key).toBeTypeOf("string");
           break;
@@ -112,7 +112,7 @@ for (const dialect of dialects) {
         await snapshot.close();
       }
       await store.transaction((tx) => count(tx, "after", 0, 1000));
-      const fresh = await store.snapshot();
+      const fresh = await store.snapshot({ owner: "test" });
       const found = await findCounter(fresh.db, "after", 0);
       await fresh.close();
       expect(found).toBeDefined();

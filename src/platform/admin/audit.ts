@@ -110,7 +110,7 @@ export const verifyAudit = async (
 ): Promise<Verdict> => {
   await checkTenantExists(store.read, tenantId);
   const { auditKey: key } = store;
-  const snapshot = await store.snapshot();
+  const snapshot = await store.snapshot({ owner: tenantId });
   try {
     const found = await findHead(snapshot.db, tenantId);
     const head = found ?? NO_HEAD;

@@ -116,9 +116,11 @@ const freeze = async (
     const scan = { tenantId, source, filter, after: 0, upTo };
     return bounded(streamPayments(snapshot.db, scan, fields), needs, job);
   };
-  const snapshot = await store.snapshot().catch((error: unknown) => {
-    throw failedAt("query", error);
-  });
+  const snapshot = await store
+    .snapshot({ owner: tenantId, signal: job.signal })
+    .catch((error: unknown) => {
+      throw failedAt("query", error);
+    });
   try {
     const rows = await rowsOf(snapshot);
     const keys = chunkKeys(tenant.connection_id, job.id, needs.newId());

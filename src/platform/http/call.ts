@@ -10,6 +10,7 @@ import type { Call, Principal, Result } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
 import { auditEntry, isAudited, type RequestContext, type RequestNeeds } from "./context.ts";
 import { toReply } from "./reply.ts";
+import { VIEW_MS } from "./stream.ts";
 
 const MAX_FAULTS_IN_MESSAGE = 10;
 
@@ -61,7 +62,8 @@ export const createCall = (needs: RequestNeeds, context: RequestContext): Call =
     ifNoneMatch: request.headers.get("if-none-match"),
     baseUrl: () => needs.baseUrlOf(request, context.incoming),
     db: needs.store.read,
-    snapshot: () => needs.view(tenantId),
+    snapshot: () =>
+      needs.store.snapshot({ owner: tenantId, signal: request.signal, maxMs: VIEW_MS }),
     change: createChange(needs, context),
     fail(code: SharedCode, message: string, details: ProblemDetails = {}) {
       throw new Problem(code, message, details);

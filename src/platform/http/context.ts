@@ -12,7 +12,6 @@ import type { Authenticate } from "./authenticate.ts";
 import { requestIdOf } from "./headers.ts";
 import type { Idempotency, Keyed } from "./idempotency.ts";
 import type { Limiter } from "./limit.ts";
-import type { View } from "./views.ts";
 
 export type RequestNeeds = {
   store: Store;
@@ -23,7 +22,6 @@ export type RequestNeeds = {
   authenticate: Authenticate;
   idempotency: Idempotency;
   limiter: Limiter;
-  view: View;
   /** The word in header names such as X-Platform-Auth. */
   headerWord: string;
   /** Returns the client's address; X-Forwarded-For counts only from trusted proxies. */

@@ -4,7 +4,7 @@ import { EXPORT_CODES } from "../../contract/export-codes.ts";
 import { ingestWord } from "../../contract/ingest-words.ts";
 import type { Service } from "../../contract/operation.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
-import { StoreUnavailable } from "../store/port.ts";
+import { StoreUnavailable, TooManyReads } from "../store/port.ts";
 
 const gatewayBody = (problem: Problem, requestId: string, instance: string) => ({
   type: `urn:problem:${problem.code}`,
@@ -59,6 +59,8 @@ const headersOf = (problem: Problem): Record<string, string> => ({
     : { "Retry-After": String(problem.details.retryAfterSeconds) }),
 });
 
+const RETRY_AFTER_READS = 5;
+
 /** Anything thrown, as a refusal; what is no Problem is logged once and told as `internal` without a word of it. */
 export const toProblem = (error: unknown, log: Log, requestId: string): Problem => {
   if (error instanceof Problem) return error;
@@ -66,6 +68,10 @@ export const toProblem = (error: unknown, log: Log, requestId: string): Problem 
     log.warn("store.unavailable", { requestId, error: error.message });
     const details = { retryAfterSeconds: 1 };
     return new Problem("unavailable", "The service cannot use its store now.", details, error);
+  }
+  if (error instanceof TooManyReads) {
+    const message = "Too many long reads of this tenant are under way. Wait until one has ended.";
+    return new Problem("rate_limited", message, { retryAfterSeconds: RETRY_AFTER_READS }, error);
   }
   log.error("request.failed", { requestId, ...errorFields(error) });
   return new Problem("internal", "Something went wrong in the service. Try again later.");

@@ -1,4 +1,5 @@
 import { jsonRows } from "../json-rows.ts";
+import { MINUTE, SECOND } from "../../kit/clock.ts";
 import type { Listing, Page } from "../handlers.ts";
 
 const encoder = new TextEncoder();
@@ -33,23 +34,35 @@ export async function* pageBytes({
   yield encoder.encode(`],"pagination":${JSON.stringify(pagination())}}`);
 }
 
-// A receiver that stops reading must not hold a view of the store for ever.
-const STALLED_MS = 60_000;
+/** How long an answer may hold a view of the store, in milliseconds. */
+export const VIEW_MS = 30 * SECOND;
 
-/** Pieces as a body, made as fast as the receiver reads; closes what they are read from however it ends. */
+/** A receiver may pause, but on average it must read this fast, and be done in time. */
+const RECEIVING = { graceMs: 20 * SECOND, bytesPerSecond: 32 * 1024, totalMs: 10 * MINUTE };
+
+/** How long after its start a receiver may take to read so many bytes, in milliseconds. */
+const allowedMs = (bytes: number): number =>
+  Math.min(RECEIVING.totalMs, RECEIVING.graceMs + (bytes / RECEIVING.bytesPerSecond) * SECOND);
+
+/**
+ * Pieces as a body, made as fast as the receiver reads. It is cut off when the receiver is too slow, and closes the
+ * source of the pieces however it ends.
+ */
 export const streamed = (
   pieces: AsyncGenerator<Uint8Array>,
   close?: () => Promise<void>,
 ): ReadableStream<Uint8Array> => {
-  let stalled: NodeJS.Timeout | undefined;
+  const began = performance.now();
+  let bytes = 0;
+  let timer: NodeJS.Timeout | undefined;
   const end = async (): Promise<void> => {
-    clearTimeout(stalled);
+    clearTimeout(timer);
     await pieces.return(undefined);
     await close?.();
   };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      clearTimeout(stalled);
+      clearTimeout(timer);
       try {
         const { done, value } = await pieces.next();
         if (done === true) {
@@ -57,16 +70,20 @@ export const streamed = (
           controller.close();
           return;
         }
+        bytes += value.byteLength;
         controller.enqueue(value);
       } catch (error) {
         await end();
         throw error;
       }
-      stalled = setTimeout(() => {
-        controller.error(new Error("the receiver stopped reading"));
-        void end();
-      }, STALLED_MS);
-      stalled.unref();
+      timer = setTimeout(
+        () => {
+          controller.error(new Error("the receiver reads too slowly"));
+          void end();
+        },
+        began + allowedMs(bytes) - performance.now(),
+      );
+      timer.unref();
     },
     cancel: end,
   });

@@ -6,7 +6,13 @@ import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers, Page } from "../handlers.ts";
 import { jsonBytes } from "../json-rows.ts";
 import { findHead } from "../store/audit-chain.ts";
-import { type AuditFilter, countEntries, selectEntries, type Walk } from "../store/audit-logs.ts";
+import {
+  type AuditFilter,
+  countEntries,
+  isScanned,
+  selectEntries,
+  type Walk,
+} from "../store/audit-logs.ts";
 
 const DEFAULT_LIMIT = 500;
 /** A page of more rows is sent as it is read. */
@@ -111,7 +117,8 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
       walk,
       limit,
     };
-    const readPage = limit > HELD_ROWS ? streamedPage : heldPage;
+    const isLong = limit > HELD_ROWS || isScanned(wanted.filter);
+    const readPage = isLong ? streamedPage : heldPage;
     return { body: await readPage(call, wanted, cursorAfter) };
   },
 });

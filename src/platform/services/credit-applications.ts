@@ -54,6 +54,8 @@ export const credit_applications = (): Handlers<Contract["credit_applications"]>
         return totalOf(counts, types);
       },
       select: (db) => selectApplications(db, call.tenantId, span, types),
+      // Its counts are of all applications of the span.
+      cost: "scanned",
       shape: ({ summary }) => JSON.parse(summary) as CreditApplication,
       page: pageOf({ Page: page, PageSize: pageSize }),
     });

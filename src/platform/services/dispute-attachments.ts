@@ -82,6 +82,7 @@ export const dispute_attachments = ({
     const attachments = await listing(call, {
       count: (db) => countDisputeAttachments(db, call.tenantId, disputeId, Visibility),
       select: (db) => selectDisputeAttachments(db, call.tenantId, disputeId, Visibility),
+      cost: "sorted",
       shape: (row: Row) => toAttachment(row, null),
       page: undefined,
     });

@@ -53,6 +53,7 @@ export const dispute_notes = ({
     const notes = await listing(call, {
       count: (db) => countNotes(db, call.tenantId, disputeId, query.Visibility),
       select: (db) => selectNotes(db, call.tenantId, disputeId, query.Visibility, query.Sort),
+      cost: "sorted",
       shape: toNote,
       page: pageOf(query),
     });

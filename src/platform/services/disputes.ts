@@ -13,6 +13,7 @@ import { selectDisputeAttachments } from "../store/dispute-attachments.ts";
 import {
   countDisputes,
   type DisputeFilter,
+  disputesCost,
   findDispute,
   insertDisputes,
   type NamedDispute,
@@ -118,6 +119,7 @@ export const disputes = ({ newId, files, log }: DisputeNeeds): Handlers<Contract
     const found = await listing(call, {
       count: (db) => countDisputes(db, call.tenantId, filter),
       select: (db) => selectDisputes(db, call.tenantId, filter),
+      cost: disputesCost(filter),
       shape: withoutAccountName,
       page: bodyPageOf(body),
     });
@@ -144,6 +146,7 @@ export const disputes = ({ newId, files, log }: DisputeNeeds): Handlers<Contract
       const found = await listing(call, {
         count: (db) => countDisputes(db, call.tenantId, filter),
         select: (db) => selectDisputes(db, call.tenantId, filter, query.Sort),
+        cost: disputesCost(filter, query.Sort),
         shape: toDispute,
         page: pageOf(query),
       });

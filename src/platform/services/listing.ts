@@ -1,16 +1,20 @@
 import type { Compilable } from "kysely";
 import type { Call, Listing } from "../handlers.ts";
+import { type ListCost, SHORT_READ_ROWS } from "../store/list-cost.ts";
 import type { Db } from "../store/port.ts";
 
 const DEFAULT_PAGE_SIZE = 20;
 
 type Select<Row> = Compilable<Row> & {
-  limit(rows: number): { offset(rows: number): { execute(): Promise<Row[]> } };
+  limit(rows: number): {
+    offset(rows: number): Compilable<Row> & { execute(): Promise<Row[]> };
+  };
 };
 
 type Source<Row, Out> = {
   count(db: Db): Promise<number>;
   select(db: Db): Select<Row>;
+  cost: ListCost;
   shape(row: Row): Out;
   /** Undefined: everything, as one stream. */
   page: Listing<Out>["page"] | undefined;
@@ -41,26 +45,49 @@ async function* shaped<Row, Out>(
   for await (const row of rows) yield shape(row);
 }
 
-/** A page, or everything from one snapshot in bounded memory. */
+/** One query answers it, and no more than {@link SHORT_READ_ROWS} rows are read for it; undefined where more are. */
+const shortRead = async <Row, Out>(
+  db: Db,
+  { count, select, shape, page, cost }: Source<Row, Out>,
+): Promise<Listing<Out> | undefined> => {
+  if (cost === "scanned") return undefined;
+  const total = await count(db);
+  if (page === undefined) {
+    if (total > SHORT_READ_ROWS) return undefined;
+    const rows = await select(db)
+      .limit(SHORT_READ_ROWS + 1)
+      .offset(0)
+      .execute();
+    return rows.length > SHORT_READ_ROWS
+      ? undefined
+      : { total: rows.length, rows: rows.map(shape) };
+  }
+  const end = page.page * page.pageSize;
+  if ((cost === "indexed" ? Math.min(total, end) : total) > SHORT_READ_ROWS) return undefined;
+  const rows = await select(db)
+    .limit(page.pageSize)
+    .offset(end - page.pageSize)
+    .execute();
+  return { total, rows: rows.map(shape), page };
+};
+
+/** A page, or everything; long reads are streams of one snapshot in bounded memory. */
 export const listing = async <Row, Out>(
   call: Pick<Call, "db" | "snapshot">,
   source: Source<Row, Out>,
 ): Promise<Listing<Out>> => {
+  const short = await shortRead(call.db, source);
+  if (short !== undefined) return short;
   const { page, shape } = source;
-  if (page !== undefined) {
-    const total = await source.count(call.db);
-    const rows = await source
-      .select(call.db)
-      .limit(page.pageSize)
-      .offset((page.page - 1) * page.pageSize)
-      .execute();
-    return { total, rows: rows.map(shape), page };
-  }
   const snapshot = await call.snapshot();
   try {
     const total = await source.count(snapshot.db);
-    const rows = shaped(snapshot.stream(source.select(snapshot.db)), shape);
-    return { total, rows, close: () => snapshot.close() };
+    const all = source.select(snapshot.db);
+    const query =
+      page === undefined ? all : all.limit(page.pageSize).offset((page.page - 1) * page.pageSize);
+    const rows = shaped(snapshot.stream(query), shape);
+    const close = () => snapshot.close();
+    return { total, rows, close, ...(page === undefined ? {} : { page }) };
   } catch (error) {
     await snapshot.close();
     throw error;

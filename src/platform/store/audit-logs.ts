@@ -48,6 +48,13 @@ const matching = (db: Db, tenantId: string, filter: AuditFilter, { top, after }:
   return query;
 };
 
+/** Whether many entries are read for each that a filter keeps: no index finds them. */
+export const isScanned = ({ endpoint, statusCode, q, action, scheduleId }: AuditFilter): boolean =>
+  endpoint !== undefined ||
+  statusCode !== undefined ||
+  q !== undefined ||
+  (action !== undefined && scheduleId !== undefined);
+
 /** A tenant's entries, newest first. */
 export const selectEntries = (db: Db, tenantId: string, filter: AuditFilter, walk: Walk) =>
   matching(db, tenantId, filter, walk).select([

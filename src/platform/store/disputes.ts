@@ -3,6 +3,7 @@ import type { DISPUTE_SORT } from "../../contract/operations/disputes.ts";
 import type { SortKey } from "../../contract/fields.ts";
 import { containing } from "./audit-logs.ts";
 import { addToTotal, moveTotal } from "./dispute-totals.ts";
+import type { ListCost } from "./list-cost.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { DisputeRow } from "./tables.ts";
@@ -172,6 +173,27 @@ export const selectDisputes = (
   }
   const last = sort.at(-1)?.descending === true ? "desc" : "asc";
   return query.orderBy("d.id", last);
+};
+
+// Fields whose index has no other column before them.
+const ORDERED: ReadonlySet<SortField> = new Set<SortField>(["CreateDate", "UpdateDate", "Amount"]);
+
+/** How {@link selectDisputes} finds its rows, by the indexes that there are. */
+export const disputesCost = (
+  filter: DisputeFilter,
+  sort: readonly SortKey<SortField>[] = NEWEST_FIRST,
+): ListCost => {
+  if (nameConditions(filter).length > 0) return "scanned";
+  const [first] = sort;
+  const keys = ownConditions(filter).length;
+  const isOne = sort.length === 1 && first !== undefined;
+  if (keys === 0 && filter.statuses === undefined) {
+    return isOne && ORDERED.has(first.field) ? "indexed" : "sorted";
+  }
+  // Each of the indexes on a filter gives the rows by their creation.
+  const isOneKey = keys + (filter.statuses?.length ?? 0) === 1;
+  const isListed = (filter.ids ?? filter.documentNumbers ?? []).length > 1;
+  return isOneKey && !isListed && isOne && first.field === "CreateDate" ? "indexed" : "sorted";
 };
 
 const sumTotals = async (db: Db, tenantId: string, filter: DisputeFilter): Promise<number> => {

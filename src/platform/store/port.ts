@@ -10,8 +10,34 @@ export type Snapshot = {
   db: Db;
   /** The rows of a query as they are read, in bounded memory. */
   stream<Row>(query: Compilable<Row>): AsyncIterable<Row>;
+  /** Releases the view. Closing it again does nothing. */
   close(): Promise<void>;
 };
+
+export type SnapshotOptions = {
+  /** Each owner, such as a tenant, holds a bounded number of views; owners take turns. */
+  owner: string;
+  /** Ends the wait for a view, and the view itself. */
+  signal?: AbortSignal;
+  /** Releases the view after this time, in milliseconds; later reads throw {@link ViewExpired}. */
+  maxMs?: number;
+};
+
+/** The view was released before all of it was read: its time was over, or its reader is gone. */
+export class ViewExpired extends Error {
+  constructor() {
+    super("the view of the store was released before it was read to its end");
+    this.name = "ViewExpired";
+  }
+}
+
+/** The owner has as many long reads under way or waiting as it may have. */
+export class TooManyReads extends Error {
+  constructor() {
+    super("too many long reads of one owner");
+    this.name = "TooManyReads";
+  }
+}
 
 // Node tells of several failed addresses in one error without a message.
 const reasonOf = (cause: unknown): string => {
@@ -32,7 +58,7 @@ export type Store = {
   dialect: "sqlite" | "postgres";
   /** Signs the audit chains. */
   auditKey: AuditKey;
-  /** Reads what is committed. */
+  /** Reads what is committed; for reads of few rows by an index, because SQLite runs them on the event loop. */
   read: Db;
   /**
    * All or nothing. Writers with the same queue (a tenant's id, mostly) go one after the other,
@@ -43,7 +69,13 @@ export type Store = {
   counting: Db;
   /** Another number after every commit by anybody; undefined where telling would cost a read. */
   stamp(): number | undefined;
-  snapshot(): Promise<Snapshot>;
+  /**
+   * A view for reads that may take long: they run beside the event loop and use no connection of `read`. It shows
+   * at least what was committed before the call.
+   *
+   * @throws {TooManyReads}
+   */
+  snapshot(options: SnapshotOptions): Promise<Snapshot>;
   /** Rejects when the store cannot answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
-// SQLSTATE: connection, resources, operator intervention and system errors; and those of sockets and names.
+// SQLSTATE: connection, resources, canceled statements, operator intervention and system errors; and those of
+// sockets and names.
 const CODES =
-  /^(?:08...|53...|57P..|58...|E(?:CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
+  /^(?:08...|53...|57014|57P..|58...|E(?:CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
 
 // Of the driver's own errors, which bear no code.
 const WORDS =

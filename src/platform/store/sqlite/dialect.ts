@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import {
   type CompiledQuery,
@@ -9,11 +10,16 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { isSqliteBusy } from "./outage.ts";
 
 const CACHED_STATEMENTS = 500;
 
+/** How long a connection waits for another process's write; SQLite's queue is unfair, so it is generous. */
+export const BUSY_MS = 15_000;
+const RETRY_MS = 5;
+
 // node:sqlite takes an object in first place for named parameters and would store NULL without a word.
-const checkParameters = (parameters: readonly unknown[]): readonly SQLInputValue[] => {
+export const checkParameters = (parameters: readonly unknown[]): readonly SQLInputValue[] => {
   for (const value of parameters) {
     if (value === null || typeof value === "string" || typeof value === "number") continue;
     throw new TypeError(`a ${typeof value} cannot be stored`);
@@ -91,33 +97,49 @@ class Queue {
   }
 }
 
+export type Use = {
+  /** One user at a time, as a writer needs; readers share. */
+  exclusive: boolean;
+  /** How long to try again to begin while another process writes, beside the event loop. */
+  retryMs: number;
+};
+
 class SqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: Connection;
   readonly #queue = new Queue();
-  readonly #exclusive: boolean;
+  readonly #use: Use;
   #leave: () => void = () => {};
 
-  constructor(database: DatabaseSync, exclusive: boolean) {
+  constructor(database: DatabaseSync, use: Use) {
     this.#database = database;
     this.#connection = new Connection(database);
-    this.#exclusive = exclusive;
+    this.#use = use;
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<Connection> {
-    if (this.#exclusive) this.#leave = await this.#queue.enter();
+    if (this.#use.exclusive) this.#leave = await this.#queue.enter();
     return this.#connection;
   }
 
   async releaseConnection(): Promise<void> {
-    if (this.#exclusive) this.#leave();
+    if (this.#use.exclusive) this.#leave();
   }
 
-  // Deferred transactions that read and then write fail under concurrency whatever the timeout.
+  // Deferred transactions that read and then write fail under concurrency despite any timeout.
   async beginTransaction(connection: Connection): Promise<void> {
-    connection.run("begin immediate");
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return connection.run("begin immediate");
+      } catch (error) {
+        if (!isSqliteBusy(error) || tries * RETRY_MS >= this.#use.retryMs) throw error;
+      }
+      // SQLite's own wait for another process's write would hold the event loop.
+      // oxlint-disable-next-line no-await-in-loop -- a retry
+      await setTimeout(RETRY_MS);
+    }
   }
 
   async commitTransaction(connection: Connection): Promise<void> {
@@ -139,10 +161,16 @@ class Adapter extends SqliteAdapter {
   }
 }
 
-/** `exclusive`: one user at a time, as a writer needs; readers share. */
-export const sqliteDialect = (database: DatabaseSync, exclusive: boolean): Dialect => ({
-  createDriver: () => new SqliteDriver(database, exclusive),
+// One for all connections: what is compiled for one of them serves the others.
+const ADAPTER = new Adapter();
+
+/** The dialect of SQLite over a driver. */
+export const dialectOver = (createDriver: () => Driver): Dialect => ({
+  createDriver,
   createQueryCompiler: () => new SqliteQueryCompiler(),
-  createAdapter: () => new Adapter(),
+  createAdapter: () => ADAPTER,
   createIntrospector: (db) => new SqliteIntrospector(db),
 });
+
+export const sqliteDialect = (database: DatabaseSync, use: Use): Dialect =>
+  dialectOver(() => new SqliteDriver(database, use));

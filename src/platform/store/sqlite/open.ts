@@ -1,19 +1,16 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Compilable, Kysely, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import type { AuditKey, SigningNeeds } from "../audit-key.ts";
 import { guarded, guardedDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
-import { type Db, type Snapshot, type Store, StoreUnavailable } from "../port.ts";
+import { type Db, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, sealingWith } from "../signing.ts";
 import type { Tables } from "../tables.ts";
-import { sqliteDialect } from "./dialect.ts";
+import { BUSY_MS, sqliteDialect, type Use } from "./dialect.ts";
 import { isSqliteOutage } from "./outage.ts";
-
-// Waiting for another process's write; SQLite's own queue is unfair, so it is generous.
-const BUSY_MS = 15_000;
-const SNAPSHOTS_KEPT = 4;
+import { SqliteSnapshots } from "./snapshots.ts";
 
 const openDatabase = (path: string): DatabaseSync => {
   const database = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
@@ -22,25 +19,39 @@ const openDatabase = (path: string): DatabaseSync => {
   return database;
 };
 
-const kyselyOver = (database: DatabaseSync, exclusive: boolean): Db =>
+const READER: Use = { exclusive: false, retryMs: 0 };
+
+const kyselyOver = (database: DatabaseSync, use: Use): Db =>
   new Kysely<Tables>({
-    dialect: guardedDialect(sqliteDialect(database, exclusive), isSqliteOutage),
+    dialect: guardedDialect(sqliteDialect(database, use), isSqliteOutage),
   });
 
-const connect = (path: string, exclusive: boolean): Promise<Db> =>
-  guarded(isSqliteOutage, () => kyselyOver(openDatabase(path), exclusive));
-
-const BATCH_ROWS = 200;
-
-async function* streamRows<Row>(db: Db, query: Compilable<Row>): AsyncIterable<Row> {
-  for await (const batch of db.getExecutor().stream<Row>(query.compile(), BATCH_ROWS)) {
-    yield* batch.rows;
+/** The one connection that writes, on a store of the newest version. */
+const openWriter = async (
+  path: string,
+  signing: SigningNeeds,
+): Promise<{ writer: Db; auditKey: AuditKey }> => {
+  const database = await guarded(isSqliteOutage, () => openDatabase(path));
+  const starting = kyselyOver(database, { exclusive: true, retryMs: 0 });
+  try {
+    await migrate(
+      starting as unknown as Kysely<never>,
+      { text: "text", integer: "integer", double: "real" },
+      sealingWith(signing),
+    );
+    const auditKey = await readAuditKey(starting, signing);
+    // SQLite's own wait would hold the event loop.
+    await sql`pragma busy_timeout = 0`.execute(starting);
+    return { writer: kyselyOver(database, { exclusive: true, retryMs: BUSY_MS }), auditKey };
+  } catch (error) {
+    await starting.destroy();
+    throw error;
   }
-}
+};
 
 // A file of its own, because it forgoes the flush to disk that the rest is owed.
 const openCounting = async (path: string): Promise<Db> => {
-  const db = await connect(path, false);
+  const db = await guarded(isSqliteOutage, () => kyselyOver(openDatabase(path), READER));
   await sql`pragma synchronous = off`.execute(db);
   await db.schema
     .createTable("counters")
@@ -55,37 +66,12 @@ const openCounting = async (path: string): Promise<Db> => {
 /** A store in one file, which other processes may have open too. */
 export const openSqlite = async (path: string, signing: SigningNeeds): Promise<Store> => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const writer = await connect(path, true);
-  let auditKey: AuditKey;
-  try {
-    await migrate(
-      writer as unknown as Kysely<never>,
-      { text: "text", integer: "integer", double: "real" },
-      sealingWith(signing),
-    );
-    auditKey = await readAuditKey(writer, signing);
-  } catch (error) {
-    await writer.destroy();
-    throw error;
-  }
+  const { writer, auditKey } = await openWriter(path, signing);
   const readDatabase = await guarded(isSqliteOutage, () => openDatabase(path));
-  const reader = kyselyOver(readDatabase, false);
+  const reader = kyselyOver(readDatabase, READER);
   const version = readDatabase.prepare("pragma data_version");
   const counting = await openCounting(`${path}-counters`);
-  const idle: Db[] = [];
-  const snapshot = async (): Promise<Snapshot> => {
-    const db = idle.pop() ?? (await connect(path, false));
-    await sql`begin`.execute(db);
-    return {
-      db,
-      stream: (query) => streamRows(db, query),
-      async close() {
-        await sql`commit`.execute(db);
-        if (idle.length < SNAPSHOTS_KEPT) idle.push(db);
-        else await db.destroy();
-      },
-    };
-  };
+  const snapshots = new SqliteSnapshots(path);
   return {
     dialect: "sqlite",
     auditKey,
@@ -100,12 +86,13 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
         throw isSqliteOutage(error) ? new StoreUnavailable(error) : error;
       }
     },
-    snapshot,
+    snapshot: (options) => snapshots.open(options),
     async ping() {
       await sql`select 1`.execute(reader);
     },
     async close() {
-      await Promise.all([writer, reader, counting, ...idle].map((db) => db.destroy()));
+      await snapshots.close();
+      await Promise.all([writer, reader, counting].map((db) => db.destroy()));
     },
   };
 };

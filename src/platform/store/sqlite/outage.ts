@@ -1,12 +1,21 @@
 // SQLite's primary result codes: busy, locked, read-only, I/O error, full, cannot open.
 const OUTAGES: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
 
-// An extended code bears the primary one in its low byte.
+const BUSY = 5;
+
+// The low byte of an extended code is the primary one.
 const PRIMARY = 0xff;
 
+const primaryCode = (error: unknown): number | undefined =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number"
+    ? error.errcode & PRIMARY
+    : undefined;
+
+/** Whether SQLite says that another connection is writing. */
+export const isSqliteBusy = (error: unknown): boolean => primaryCode(error) === BUSY;
+
 /** Whether SQLite says that the file cannot be used now. */
-export const isSqliteOutage = (error: unknown): boolean =>
-  error instanceof Error &&
-  "errcode" in error &&
-  typeof error.errcode === "number" &&
-  OUTAGES.has(error.errcode & PRIMARY);
+export const isSqliteOutage = (error: unknown): boolean => {
+  const code = primaryCode(error);
+  return code !== undefined && OUTAGES.has(code);
+};

@@ -1,0 +1,137 @@
+import { availableParallelism } from "node:os";
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+} from "kysely";
+import { FairLimiter, VIEWS } from "../fair-limiter.ts";
+import { guardedDialect } from "../guard.ts";
+import { type Db, type Snapshot, type SnapshotOptions, ViewExpired } from "../port.ts";
+import { streamRows } from "../stream-rows.ts";
+import type { Tables } from "../tables.ts";
+import { BUSY_MS, checkParameters, dialectOver } from "./dialect.ts";
+import { isSqliteOutage } from "./outage.ts";
+import type { ReaderRequest, Statement } from "./reader-messages.ts";
+import { Reader } from "./reader.ts";
+
+const MOST_READERS = 4;
+// One core stays for the event loop.
+const readerCount = (): number => Math.max(1, Math.min(MOST_READERS, availableParallelism() - 1));
+
+type Ask = (request: ReaderRequest) => Promise<unknown[]>;
+
+const statementOf = ({ sql, parameters }: CompiledQuery): Statement => ({
+  sql,
+  parameters: checkParameters(parameters),
+});
+
+/** Kysely's connection to a session: each query is a request to its reader thread. */
+class SessionConnection implements DatabaseConnection {
+  readonly #ask: Ask;
+
+  constructor(ask: Ask) {
+    this.#ask = ask;
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const rows = await this.#ask({ act: "execute", statement: statementOf(query) });
+    return { rows: rows as Row[] };
+  }
+
+  async *streamQuery<Row>(
+    query: CompiledQuery,
+    chunkSize: number,
+  ): AsyncIterableIterator<QueryResult<Row>> {
+    const fetch = (): Promise<unknown[]> => {
+      const rows = this.#ask({ act: "fetch", rows: chunkSize });
+      // Awaited later, or never when the reader of the rows stops.
+      rows.catch(() => {});
+      return rows;
+    };
+    await this.#ask({ act: "open", statement: statementOf(query) });
+    try {
+      let next = fetch();
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop -- a cursor is read in order
+        const rows = (await next) as Row[];
+        const isLast = rows.length < chunkSize;
+        // The thread reads the next batch while this one is used.
+        if (!isLast) next = fetch();
+        if (rows.length > 0) yield { rows };
+        if (isLast) return;
+      }
+    } finally {
+      // The cursor of an expired view is closed already.
+      await this.#ask({ act: "closeCursor" }).catch(() => {});
+    }
+  }
+}
+
+const driverOver = (connection: DatabaseConnection): Driver => {
+  const refuse = () => Promise.reject(new Error("a view of the store can only be read"));
+  return {
+    async init() {},
+    acquireConnection: async () => connection,
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    async releaseConnection() {},
+    async destroy() {},
+  };
+};
+
+const kyselyOver = (ask: Ask): Db => {
+  const dialect = dialectOver(() => driverOver(new SessionConnection(ask)));
+  return new Kysely<Tables>({ dialect: guardedDialect(dialect, isSqliteOutage) });
+};
+
+/** Views of one SQLite file, read in threads. */
+export class SqliteSnapshots {
+  readonly #limiter = new FairLimiter(VIEWS);
+  readonly #readers: readonly Reader[];
+
+  constructor(path: string) {
+    this.#readers = Array.from({ length: readerCount() }, () => new Reader(path, BUSY_MS));
+  }
+
+  async open({ owner, signal, maxMs }: SnapshotOptions): Promise<Snapshot> {
+    const leave = await this.#limiter.enter(owner, signal);
+    const reader = this.#leastUsed();
+    const session = reader.acquire();
+    let closed: Promise<void> | undefined;
+    const end = async (): Promise<void> => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", expire);
+      // The end of a thread has released its views.
+      await reader.ask(owner, session, { act: "end" }).catch(() => {});
+      reader.release(session);
+      leave();
+    };
+    const close = (): Promise<void> => (closed ??= end());
+    const expire = (): void => void close();
+    const timer = maxMs === undefined ? undefined : setTimeout(expire, maxMs).unref();
+    signal?.addEventListener("abort", expire);
+    const ask: Ask = (request) =>
+      closed === undefined
+        ? reader.ask(owner, session, request)
+        : Promise.reject(new ViewExpired());
+    const db = kyselyOver(ask);
+    await ask({ act: "begin" }).catch(async (error: unknown) => {
+      await close();
+      throw error;
+    });
+    return { db, stream: (query) => streamRows(db, query), close };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#readers.map((reader) => reader.close()));
+  }
+
+  #leastUsed(): Reader {
+    const [reader] = this.#readers.toSorted((a, b) => a.inUse - b.inUse);
+    if (reader === undefined) throw new Error("the store has no reader thread");
+    return reader;
+  }
+}

@@ -1,0 +1,138 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { count, findCounter } from "../../src/platform/store/counters.ts";
+import { type Db, type Snapshot, type Store, ViewExpired } from "../../src/platform/store/port.ts";
+import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
+
+const PER_OWNER = 4;
+
+/** Takes a database a second or so, and gives one row. */
+const slowQuery = (db: Db) =>
+  sql<{ total: number }>`
+    with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 2000000)
+    select count(*) as total from numbers`.execute(db);
+
+/** Gives many rows, one at a time. */
+const manyRows = (db: Db) =>
+  sql<{ n: number }>`
+    with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1000000)
+    select n from numbers`.compile(db);
+
+/** Whether a transaction still reads an old state of the store. */
+const HOLDS_VIEW: Record<Store["dialect"], (store: Store) => Promise<boolean>> = {
+  async sqlite(store) {
+    await store.transaction((tx) => count(tx, "after the view", 0, 1));
+    const { rows } = await sql<{ log: number; checkpointed: number }>`
+      pragma wal_checkpoint(passive)`.execute(store.read);
+    return rows[0]?.log !== rows[0]?.checkpointed;
+  },
+  async postgres(store) {
+    const { rows } = await sql`
+      select pid from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()
+        and state like 'idle in transaction%'`.execute(store.read);
+    return rows.length > 0;
+  },
+};
+
+for (const dialect of dialects) {
+  describe(`views of the store (${dialect.name})`, () => {
+    let store: Store;
+    let remove: () => Promise<void>;
+    const holdsView = () => HOLDS_VIEW[dialect.name](store);
+
+    beforeAll(async () => {
+      const database = await dialect.create();
+      ({ remove } = database);
+      store = await database.open();
+      await store.transaction((tx) => count(tx, "known", 0, 1000));
+    });
+    afterAll(async () => {
+      await store.close();
+      await remove();
+    });
+
+    verifies("C-91");
+    it("answers a point read and a write while a view runs a long query", async () => {
+      const view = await store.snapshot({ owner: "long" });
+      const ended: string[] = [];
+      const long = slowQuery(view.db).then(() => ended.push("long query"));
+      await findCounter(store.read, "known", 0);
+      ended.push("point read");
+      await store.transaction((tx) => count(tx, "beside", 0, 1000));
+      ended.push("write");
+      await long;
+      expect(ended).toEqual(["point read", "write", "long query"]);
+      await view.close();
+    });
+
+    verifies("C-91");
+    it("shows in a view what was committed before it was opened", async () => {
+      for (let round = 1; round <= 20; round += 1) {
+        await store.transaction((tx) => count(tx, "own write", 0, 1000));
+        const view = await store.snapshot({ owner: "reader" });
+        expect(await findCounter(view.db, "own write", 0)).toMatchObject({ count: round });
+        await view.close();
+      }
+    });
+
+    verifies("C-91");
+    it("gives one owner a share of the views, and another owner one at once", async () => {
+      const held = await Promise.all(
+        Array.from({ length: PER_OWNER }, () => store.snapshot({ owner: "greedy" })),
+      );
+      const opened: string[] = [];
+      const next = store.snapshot({ owner: "greedy" }).then((view) => {
+        opened.push("greedy");
+        return view;
+      });
+      const other = await store.snapshot({ owner: "modest" });
+      opened.push("modest");
+      expect(await findCounter(other.db, "known", 0)).toBeDefined();
+      expect(opened).toEqual(["modest"]);
+      await held[0]?.close();
+      await (await next).close();
+      await Promise.all([other, ...held].map((view) => view.close()));
+      expect(opened).toEqual(["modest", "greedy"]);
+    });
+
+    /** Reads a view's rows until it ends or throws. */
+    const readAll = async (view: Snapshot, onRow: () => void): Promise<number> => {
+      let rows = 0;
+      const query = { compile: () => manyRows(view.db) };
+      for await (const _ of view.stream(query)) {
+        rows += 1;
+        onRow();
+      }
+      return rows;
+    };
+
+    verifies("C-92");
+    it("releases a view whose time is over, and refuses later reads of it", async () => {
+      const view = await store.snapshot({ owner: "slow", maxMs: 500 });
+      await findCounter(view.db, "known", 0);
+      expect(await holdsView()).toBe(true);
+      await expect.poll(holdsView).toBe(false);
+      await expect(findCounter(view.db, "known", 0)).rejects.toBeInstanceOf(ViewExpired);
+      await view.close();
+      await (await store.snapshot({ owner: "slow" })).close();
+    });
+
+    verifies("C-87", "C-92");
+    it("stops reading and releases the view when its reader is gone", async () => {
+      const gone = new AbortController();
+      const view = await store.snapshot({ owner: "gone", signal: gone.signal });
+      let rows = 0;
+      const reading = readAll(view, () => {
+        rows += 1;
+        if (rows === 1000) gone.abort();
+      });
+      await expect(reading).rejects.toThrow();
+      expect(rows).toBeLessThan(5000);
+      await expect.poll(holdsView).toBe(false);
+      const views = Array.from({ length: PER_OWNER }, () => store.snapshot({ owner: "gone" }));
+      for (const one of await Promise.all(views)) await one.close();
+    });
+  });
+}
