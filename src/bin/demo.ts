@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { randomToken } from "../kit/ids.ts";
+import { replacePrivateFile } from "../kit/replace-file.ts";
 import { createSeal } from "../kit/seal.ts";
 import { Secret } from "../kit/secret.ts";
 import { insertApiKey, insertExportKey } from "../platform/admin/keys.ts";
@@ -71,7 +71,7 @@ export const ensureDemo = async (needs: DemoNeeds): Promise<DemoCredentials> => 
     const name = "Embedded MCP server";
     const { apiKey: extApiKey } = await insertExportKey(tx, needs, { tenantId, name });
     const sealed: Sealed = { email: DEMO_OWNER.email, password, apiKey, extApiKey };
-    writeFileAtomic.sync(path, seal.seal(sealed), { mode: 0o600 });
+    replacePrivateFile(path, seal.seal(sealed));
   };
 
   const { loaded } = await loadDemo({ ...needs, passwordHash, credentials });

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
+import { replacePrivateFile } from "../kit/replace-file.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Credentials } from "./credentials.ts";
@@ -169,7 +169,7 @@ const writeProfile = async (
     const has = listSecrets(credentials);
     const text = seal({ ...about, email: credentials.email, has, ...locked });
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFileAtomic(path, text, { mode: 0o600 });
+    replacePrivateFile(path, text);
   } catch (error) {
     await locker.forget(locked.account);
     throw error;

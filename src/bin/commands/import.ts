@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
 import type { Source } from "../../contract/payments/catalogue.ts";
 import { createLog } from "../../kit/log.ts";
+import { checkReplaceable } from "../../kit/replace-file.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
 import { accountTarget } from "../../platform/import/accounts.ts";
 import { auditLogTarget } from "../../platform/import/audit-logs.ts";
@@ -92,16 +93,25 @@ async function* counted(bytes: AsyncIterable<Uint8Array>, count: (more: number) 
   }
 }
 
-/** The file of the rows that are refused; there is none until the first one. */
+/**
+ * The file of the rejected rows, created at the first one. It replaces the file of a former import; a link or folder
+ * of that name is refused before the import begins.
+ */
 const rejectFile = (path: string) => {
+  checkReplaceable(path);
   let handle: FileHandle | undefined;
   let first: Reject | undefined;
+  // `wx` creates a new file and follows no link that appears after the former file is gone.
+  const create = async (): Promise<FileHandle> => {
+    await rm(path, { force: true });
+    return open(path, "wx", 0o600);
+  };
   return {
     path: () => (handle === undefined ? null : path),
     first: () => first,
     async add(rejects: readonly Reject[]) {
       first ??= rejects[0];
-      handle ??= await open(path, "w", 0o600);
+      handle ??= await create();
       await handle.appendFile(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""));
     },
     close: async () => handle?.close(),

@@ -1,7 +1,7 @@
-import writeFileAtomic from "write-file-atomic";
 import { createFileVault } from "../../broker/vault.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Config } from "../config.ts";
+import { replacePrivateFile } from "../../kit/replace-file.ts";
 import { folderOf, masterKeyOf } from "../folder.ts";
 import type { Io } from "../io.ts";
 
@@ -34,7 +34,7 @@ export const showSecret = async (
     print({ name, value });
     return;
   }
-  await writeFileAtomic(out, `${value}\n`, { mode: 0o600 });
+  replacePrivateFile(out, `${value}\n`);
   print({ name, out });
 };
 

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey } from "node:crypto";
-import { appendFile, mkdir, readdir, rename, stat, unlink } from "node:fs/promises";
+import { constants } from "node:fs";
+import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { type Clock, iso } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
@@ -66,6 +67,25 @@ const putAway = async (path: string, now: number): Promise<void> => {
   await Promise.all(old.map((file) => unlink(file).catch(() => {})));
 };
 
+const APPENDING =
+  constants.O_WRONLY |
+  constants.O_APPEND |
+  constants.O_CREAT |
+  constants.O_NOFOLLOW |
+  constants.O_NONBLOCK;
+
+/** Appends to a plain file with one name: a symbolic or hard link would put the lines into another file. */
+const appendLines = async (path: string, lines: string): Promise<void> => {
+  const file = await open(path, APPENDING, 0o600);
+  try {
+    const about = await file.stat();
+    if (!about.isFile() || about.nlink > 1) throw new Error(`${path} is a link or no plain file`);
+    await file.appendFile(lines);
+  } finally {
+    await file.close();
+  }
+};
+
 const sizeOf = async (path: string): Promise<number> =>
   stat(path).then(
     ({ size }) => size,
@@ -105,7 +125,7 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
 
   const append = async (lines: string): Promise<void> => {
     if ((await sizeOf(path)) >= MOST_BYTES) await putAway(path, now()).catch(() => {});
-    await appendFile(path, lines, { mode: 0o600 });
+    await appendLines(path, lines);
   };
 
   const write = (lines: string): Promise<void> =>
