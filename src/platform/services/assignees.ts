@@ -18,6 +18,7 @@ import { findCategoryByDefaultAssignee } from "../store/categories.ts";
 import { findDepartment, findDepartmentByCode } from "../store/departments.ts";
 import type { Db } from "../store/port.ts";
 import type { AssigneeRow, DepartmentRow } from "../store/tables.ts";
+import { departmentWithCode } from "./departments.ts";
 import { changedPerson, newPerson, personOf } from "./person.ts";
 import {
   absent,
@@ -167,9 +168,7 @@ export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => (
 
   delete_by_email({ params: { departmentCode, assigneeEmail } }, call) {
     return call.change(async (tx) => {
-      const department =
-        (await findDepartmentByCode(tx, call.tenantId, departmentCode)) ??
-        call.fail("not_found", absent("department", "code", departmentCode));
+      const department = await departmentWithCode(tx, call, departmentCode);
       const row = await assigneeAt(tx, call, assigneeEmail);
       if (row.department_id === department.id) return remove(tx, call, row);
       const place = `assignee in the department ${department.code}`;

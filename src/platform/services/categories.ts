@@ -18,7 +18,7 @@ import {
 import type { Db } from "../store/port.ts";
 import { findReason } from "../store/reasons.ts";
 import type { CategoryRow, ReasonRow } from "../store/tables.ts";
-import { absent, type Asking, auditFields, changed, made } from "./records.ts";
+import { type Asking, auditFields, changed, finders, made } from "./records.ts";
 
 type Default = {
   field: "defaultInternalReasonId" | "defaultExternalReasonId";
@@ -37,7 +37,12 @@ const EXTERNAL: Default = {
   fits: ["External", "All"],
 };
 
-/** A category's default reasons, and which reasons may be that. */
+export const { withId: categoryWithId, withCode: categoryWithCode } = finders("category", {
+  byId: findCategory,
+  byCode: findCategoryByCode,
+});
+
+/** A category's default reasons, and the visibilities that each of them may have. */
 export const DEFAULTS: readonly Default[] = [INTERNAL, EXTERNAL];
 
 type Sent = { [Field in Default["field"]]?: string | null | undefined };
@@ -84,24 +89,19 @@ const defaultReasons = async (tx: Db, call: Asking, sent: Sent, present?: Catego
   };
 };
 
-const view = async (tx: Db, call: Asking, { id }: CategoryRow): Promise<CategoryView> =>
-  (await viewCategory(tx, call.tenantId, id)) ??
-  call.fail("not_found", absent("category", "id", id));
+const { withId: viewWithId, withCode: viewWithCode } = finders("category", {
+  byId: viewCategory,
+  byCode: viewCategoryByCode,
+});
 
 /** The groups of reasons. */
 export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["categories"]> => ({
   async get({ params: { categoryCode } }, call) {
-    const row =
-      (await viewCategoryByCode(call.db, call.tenantId, categoryCode)) ??
-      call.fail("not_found", absent("category", "code", categoryCode));
-    return answer(row);
+    return answer(await viewWithCode(call.db, call, categoryCode));
   },
 
   async get_by_id({ params: { categoryId } }, call) {
-    const row =
-      (await viewCategory(call.db, call.tenantId, categoryId)) ??
-      call.fail("not_found", absent("category", "id", categoryId));
-    return answer(row);
+    return answer(await viewWithId(call.db, call, categoryId));
   },
 
   async list(_input, call) {
@@ -120,16 +120,14 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
         ...made(call),
       });
       const message = `A category has the code ${body.code} already.`;
-      const row = await view(tx, call, inserted ?? call.fail("duplicate_code", message));
+      const row = await viewWithId(tx, call, (inserted ?? call.fail("duplicate_code", message)).id);
       return { ...answer(row), createdId: row.id };
     });
   },
 
   async update({ params: { categoryId }, body }, call) {
     return call.change(async (tx) => {
-      const found =
-        (await findCategory(tx, call.tenantId, categoryId)) ??
-        call.fail("not_found", absent("category", "id", categoryId));
+      const found = await categoryWithId(tx, call, categoryId);
       checkIfMatch(call, found);
       const next = {
         ...found,
@@ -137,15 +135,13 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
         ...(await defaultReasons(tx, call, body, found)),
         ...changed(found, call),
       };
-      return answer(await view(tx, call, await updateCategory(tx, next)));
+      return answer(await viewWithId(tx, call, (await updateCategory(tx, next)).id));
     });
   },
 
   delete({ params: { categoryCode } }, call) {
     return call.change(async (tx) => {
-      const row =
-        (await findCategoryByCode(tx, call.tenantId, categoryCode)) ??
-        call.fail("not_found", absent("category", "code", categoryCode));
+      const row = await categoryWithCode(tx, call, categoryCode);
       checkIfMatch(call, row);
       if (await hasReasons(tx, row)) {
         call.fail("in_use", `The category ${row.code} has reasons. Move or delete them first.`);

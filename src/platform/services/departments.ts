@@ -14,7 +14,7 @@ import {
 } from "../store/departments.ts";
 import type { Db } from "../store/port.ts";
 import type { DepartmentRow } from "../store/tables.ts";
-import { absent, auditFields, changed, made, type Removing } from "./records.ts";
+import { auditFields, changed, finders, made, type Removing } from "./records.ts";
 
 const department = (row: DepartmentRow): Department => ({
   departmentId: row.id,
@@ -25,6 +25,11 @@ const department = (row: DepartmentRow): Department => ({
 });
 
 const answer = (row: DepartmentRow) => ({ body: department(row), version: row });
+
+export const { withId: departmentWithId, withCode: departmentWithCode } = finders("department", {
+  byId: findDepartment,
+  byCode: findDepartmentByCode,
+});
 
 const remove = async (tx: Db, row: DepartmentRow, call: Removing) => {
   checkIfMatch(call, row);
@@ -38,17 +43,11 @@ const remove = async (tx: Db, row: DepartmentRow, call: Removing) => {
 /** The groups that assignees belong to. */
 export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["departments"]> => ({
   async get({ params: { departmentCode } }, call) {
-    const row =
-      (await findDepartmentByCode(call.db, call.tenantId, departmentCode)) ??
-      call.fail("not_found", absent("department", "code", departmentCode));
-    return answer(row);
+    return answer(await departmentWithCode(call.db, call, departmentCode));
   },
 
   async get_by_id({ params: { departmentId } }, call) {
-    const row =
-      (await findDepartment(call.db, call.tenantId, departmentId)) ??
-      call.fail("not_found", absent("department", "id", departmentId));
-    return answer(row);
+    return answer(await departmentWithId(call.db, call, departmentId));
   },
 
   async list(_input, call) {
@@ -67,9 +66,7 @@ export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["dep
 
   async update({ params: { departmentId }, body }, call) {
     return call.change(async (tx) => {
-      const found =
-        (await findDepartment(tx, call.tenantId, departmentId)) ??
-        call.fail("not_found", absent("department", "id", departmentId));
+      const found = await departmentWithId(tx, call, departmentId);
       checkIfMatch(call, found);
       const description = body.description ?? found.description;
       return answer(await updateDepartment(tx, { ...found, description, ...changed(found, call) }));
@@ -78,19 +75,13 @@ export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["dep
 
   delete({ params: { departmentId } }, call) {
     return call.change(async (tx) => {
-      const row =
-        (await findDepartment(tx, call.tenantId, departmentId)) ??
-        call.fail("not_found", absent("department", "id", departmentId));
-      return remove(tx, row, call);
+      return remove(tx, await departmentWithId(tx, call, departmentId), call);
     });
   },
 
   delete_by_code({ params: { departmentCode } }, call) {
     return call.change(async (tx) => {
-      const row =
-        (await findDepartmentByCode(tx, call.tenantId, departmentCode)) ??
-        call.fail("not_found", absent("department", "code", departmentCode));
-      return remove(tx, row, call);
+      return remove(tx, await departmentWithCode(tx, call, departmentCode), call);
     });
   },
 });

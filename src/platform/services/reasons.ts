@@ -19,7 +19,7 @@ import {
   updateReason,
 } from "../store/reasons.ts";
 import type { CategoryRow, ReasonRow } from "../store/tables.ts";
-import { DEFAULTS } from "./categories.ts";
+import { categoryWithCode, DEFAULTS } from "./categories.ts";
 import { absent, type Asking, auditFields, changed, flag, made, named } from "./records.ts";
 
 type Contracts = Contract["reasons"];
@@ -47,17 +47,16 @@ const categoryIn = (tx: Db, call: Asking, body: Naming): Promise<CategoryRow> =>
     find: { byId: findCategory, byCode: findCategoryByCode },
   });
 
-const categoryAt = async (db: Db, call: Asking, code: string): Promise<CategoryRow> =>
-  (await findCategoryByCode(db, call.tenantId, code)) ??
-  call.fail("not_found", absent("category", "code", code));
-
 const reasonAt = async (db: Db, call: Asking, categoryCode: string, code: string) => {
-  const category = await categoryAt(db, call, categoryCode);
+  const category = await categoryWithCode(db, call, categoryCode);
   const row = await findReasonByCode(db, call.tenantId, category.id, code);
   return (
     row ?? call.fail("not_found", absent(`reason in the category ${category.code}`, "code", code))
   );
 };
+
+const reasonWithId = async (db: Db, call: Asking, id: string): Promise<ReasonRow> =>
+  (await findReason(db, call.tenantId, id)) ?? call.fail("not_found", absent("reason", "id", id));
 
 const taken = (category: CategoryRow, code: string): string =>
   `The category ${category.code} has a reason with the code ${code} already.`;
@@ -99,9 +98,7 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   },
 
   async get_by_id({ params: { reasonId } }, call) {
-    const row =
-      (await findReason(call.db, call.tenantId, reasonId)) ??
-      call.fail("not_found", absent("reason", "id", reasonId));
+    const row = await reasonWithId(call.db, call, reasonId);
     return answer(row);
   },
 
@@ -111,7 +108,7 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   },
 
   async list_by_category({ params, query }, call) {
-    const category = await categoryAt(call.db, call, params.categoryCode);
+    const category = await categoryWithCode(call.db, call, params.categoryCode);
     const filter = { categoryId: category.id, visibility: query.Visibility };
     return { body: (await listReasons(call.db, call.tenantId, filter)).map(reason) };
   },
@@ -136,9 +133,7 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
 
   async update({ params: { reasonId }, body }, call) {
     return call.change(async (tx) => {
-      const found =
-        (await findReason(tx, call.tenantId, reasonId)) ??
-        call.fail("not_found", absent("reason", "id", reasonId));
+      const found = await reasonWithId(tx, call, reasonId);
       checkIfMatch(call, found);
       const category = await categoryIn(tx, call, body);
       const next = {

@@ -74,6 +74,19 @@ export const changed = (row: Tracked, { caller, now }: Pick<Asking, "caller" | "
 
 type Find<Row> = (db: Db, tenantId: string, key: string) => Promise<Row | undefined>;
 
+type Finding = { tenantId: string; fail(code: SharedCode, message: string): never };
+
+/** Creates finders of a record by its id and by its code. @throws {Problem} not_found */
+export const finders = <Row>(
+  noun: string,
+  { byId, byCode }: { byId: Find<Row>; byCode: Find<Row> },
+) => ({
+  withId: async (db: Db, call: Finding, id: string): Promise<Row> =>
+    (await byId(db, call.tenantId, id)) ?? call.fail("not_found", absent(noun, "id", id)),
+  withCode: async (db: Db, call: Finding, code: string): Promise<Row> =>
+    (await byCode(db, call.tenantId, code)) ?? call.fail("not_found", absent(noun, "code", code)),
+});
+
 type Naming<Row> = {
   noun: string;
   id: string | undefined;

@@ -14,7 +14,7 @@ import {
   updateResolution,
 } from "../store/resolutions.ts";
 import type { ResolutionRow } from "../store/tables.ts";
-import { absent, auditFields, changed, flag, made, type Removing } from "./records.ts";
+import { auditFields, changed, finders, flag, made, type Removing } from "./records.ts";
 
 export const resolution = (row: ResolutionRow): Resolution => ({
   resolutionId: row.id,
@@ -29,6 +29,11 @@ export const resolution = (row: ResolutionRow): Resolution => ({
 
 const answer = (row: ResolutionRow) => ({ body: resolution(row), version: row });
 
+const { withId: resolutionWithId, withCode: resolutionWithCode } = finders("resolution", {
+  byId: findResolution,
+  byCode: findResolutionByCode,
+});
+
 const remove = async (tx: Db, row: ResolutionRow, call: Removing) => {
   checkIfMatch(call, row);
   if (await isResolutionUsed(tx, row)) {
@@ -42,17 +47,11 @@ const remove = async (tx: Db, row: ResolutionRow, call: Removing) => {
 /** What a dispute may be closed with. */
 export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["resolutions"]> => ({
   async get({ params: { resolutionCode } }, call) {
-    const row =
-      (await findResolutionByCode(call.db, call.tenantId, resolutionCode)) ??
-      call.fail("not_found", absent("resolution", "code", resolutionCode));
-    return answer(row);
+    return answer(await resolutionWithCode(call.db, call, resolutionCode));
   },
 
   async get_by_id({ params: { resolutionId } }, call) {
-    const row =
-      (await findResolution(call.db, call.tenantId, resolutionId)) ??
-      call.fail("not_found", absent("resolution", "id", resolutionId));
-    return answer(row);
+    return answer(await resolutionWithId(call.db, call, resolutionId));
   },
 
   async list(_input, call) {
@@ -80,9 +79,7 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
 
   async update({ params: { resolutionId }, body }, call) {
     return call.change(async (tx) => {
-      const found =
-        (await findResolution(tx, call.tenantId, resolutionId)) ??
-        call.fail("not_found", absent("resolution", "id", resolutionId));
+      const found = await resolutionWithId(tx, call, resolutionId);
       checkIfMatch(call, found);
       const next = {
         ...found,
@@ -97,19 +94,13 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
 
   delete({ params: { resolutionId } }, call) {
     return call.change(async (tx) => {
-      const row =
-        (await findResolution(tx, call.tenantId, resolutionId)) ??
-        call.fail("not_found", absent("resolution", "id", resolutionId));
-      return remove(tx, row, call);
+      return remove(tx, await resolutionWithId(tx, call, resolutionId), call);
     });
   },
 
   delete_by_code({ params: { resolutionCode } }, call) {
     return call.change(async (tx) => {
-      const row =
-        (await findResolutionByCode(tx, call.tenantId, resolutionCode)) ??
-        call.fail("not_found", absent("resolution", "code", resolutionCode));
-      return remove(tx, row, call);
+      return remove(tx, await resolutionWithCode(tx, call, resolutionCode), call);
     });
   },
 });
