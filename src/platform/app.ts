@@ -5,7 +5,7 @@ import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { documents } from "./http/documents.ts";
 import { problemResponse, toProblem } from "./http/problem.ts";
-import { dressed, requestIdOf } from "./http/headers.ts";
+import { withSecurityHeaders, requestIdOf } from "./http/headers.ts";
 import { transferRoutes } from "./http/transfers.ts";
 import { createServe } from "./http/request.ts";
 import type { RequestNeeds } from "./http/context.ts";
@@ -30,7 +30,7 @@ const routesOf = (services: Services): Route[] =>
     }),
   );
 
-// Literal segments before parameters, so that a fixed word is never taken for an id.
+// Sorts literal segments before parameters, so that a literal is never matched as an id.
 const specificFirst = (a: string, b: string): number =>
   a.replaceAll("{", "\uffff") < b.replaceAll("{", "\uffff") ? -1 : 1;
 
@@ -45,14 +45,14 @@ const serviceAt = (path: string): Service =>
 
 const patternOf = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
-/** Refuses what no operation answers. */
-const refusals =
+/** Creates the function that answers requests to no operation. */
+const createRefuse =
   ({ newId }: Pick<AppNeeds, "newId">) =>
   ({ req }: Context, problem: Problem, requestId = requestIdOf(req.raw, newId)): Response =>
     problemResponse(problem, serviceAt(req.path), { requestId, path: req.path });
-type Refuse = ReturnType<typeof refusals>;
+type Refuse = ReturnType<typeof createRefuse>;
 
-/** Whatever method a path does not take. Its routes must be there already. */
+/** Answers the methods that a path does not support with 405. Call it after the path's own routes. */
 const refuseOthers = (
   app: Hono<Env>,
   refuse: Refuse,
@@ -70,15 +70,15 @@ const refuseOthers = (
   );
 };
 
-/** What the service says of itself, to anybody. */
+/** Mounts the public routes of the service itself: health, API document. */
 const mountOwn = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
-  const own = (path: string, serve: (context: Context) => Promise<Response>): void => {
+  const mount = (path: string, serve: (context: Context) => Promise<Response>): void => {
     app.get(patternOf(path), async (context) =>
-      dressed(await serve(context), requestIdOf(context.req.raw, needs.newId)),
+      withSecurityHeaders(await serve(context), requestIdOf(context.req.raw, needs.newId)),
     );
     refuseOthers(app, refuse, path, ["GET"]);
   };
-  own("/health", async (context) => {
+  mount("/health", async (context) => {
     try {
       await needs.store.ping();
       return context.json({ status: "ok", idempotency: true });
@@ -87,7 +87,7 @@ const mountOwn = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
     }
   });
   for (const { path, serve } of documents(needs)) {
-    own(
+    mount(
       path,
       async (context) =>
         (await serve(context.req.raw, context.req.param("file"))) ?? context.notFound(),
@@ -95,7 +95,7 @@ const mountOwn = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
   }
 };
 
-/** What comes and goes by signed URLs; a refused body is left unread, so its connection ends. */
+/** Mounts the routes for signed URLs. A refused body is left unread, so the connection is closed. */
 const mountTransfers = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
   for (const { method, path, serve } of transferRoutes(needs.transfers)) {
     app.on(method, patternOf(path), async (context) => {
@@ -120,16 +120,16 @@ const mountTransfers = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void =
 };
 
 export type AppNeeds = RequestNeeds & {
-  /** The program's own, for the API document. */
+  /** Program version for the API document. */
   version: string;
   transfers: Transfers;
 };
 
-/** The platform's HTTP face: a route for each operation of the contract. */
+/** Creates the HTTP application: a route for each operation of the contract. */
 export const createApp = (services: Services, needs: AppNeeds) => {
   const app = new Hono<Env>();
 
-  const refuse = refusals(needs);
+  const refuse = createRefuse(needs);
   mountOwn(app, refuse, needs);
   mountTransfers(app, refuse, needs);
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 
 export type BaseUrlNeeds = {
-  /** What proxies in front of this service are reached by; undefined where there is none. */
+  /** Address of the proxy in front of this service; undefined where there is none. */
   publicUrl: string | undefined;
-  /** Where whoever calls in memory reaches this process over a socket. */
+  /** Returns the address of this process for callers in the same process, who have no socket. */
   ownUrl(): Promise<string>;
 };
 
-/** Where a request's sender reaches this service, without a slash at its end. */
+/** Creates the function that returns the address at which a client reaches this service, without a trailing slash. */
 export const createBaseUrlOf =
   ({ publicUrl, ownUrl }: BaseUrlNeeds) =>
   async (request: Request, incoming: IncomingMessage | undefined): Promise<string> => {

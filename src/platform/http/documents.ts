@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { openapi } from "../../contract/openapi.ts";
-import { cachedFor, etagOf, isKnown } from "./etag.ts";
+import { cachedFor, etagOf, matchesIfNoneMatch } from "./etag.ts";
 
 type About = { headerWord: string; version: string };
 type File = { type: string; body: string; headers?: Record<string, string> };
 
-/** A path of the service's own, and who answers a GET to it; undefined where there is no such file. */
+/** A document of the service itself. `serve` answers GET; undefined means 404. */
 export type OwnDocument = {
   path: string;
   serve(request: Request, file: string | undefined): Promise<Response | undefined>;
@@ -14,8 +14,8 @@ export type OwnDocument = {
 
 const CACHED = cachedFor(300);
 
-/** A file that is made or read at its first use and stays the same. */
-const lasting = (make: () => Promise<File | undefined>) => {
+/** Creates a handler for a file that is built at its first use and then cached. */
+const cachedFile = (make: () => Promise<File | undefined>) => {
   let made: Promise<(File & { etag: string }) | undefined> | undefined;
   const load = async () => {
     const file = await make();
@@ -27,7 +27,7 @@ const lasting = (make: () => Promise<File | undefined>) => {
     if (file === undefined) return undefined;
     const { type, body, headers, etag } = file;
     const all = { ...CACHED, ...headers, ETag: etag };
-    return isKnown(request, etag)
+    return matchesIfNoneMatch(request, etag)
       ? new Response(null, { status: 304, headers: all })
       : new Response(body, { headers: { ...all, "Content-Type": `${type}; charset=utf-8` } });
   };
@@ -51,7 +51,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// No validator: it would send the document to somebody else's server.
+// validatorUrl is null because the validator would send the document to a third party.
 const START = `SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#page",
@@ -63,7 +63,7 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-// The viewer sets styles on elements, and its pictures are data.
+// Swagger UI sets inline styles and uses data: images.
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -80,12 +80,12 @@ const JAVASCRIPT = "text/javascript";
 const viewer = () => import.meta.resolve("swagger-ui-dist/swagger-ui-bundle.js");
 const viewerStyle = () => import.meta.resolve("swagger-ui-dist/swagger-ui.css");
 
-// A program that was bundled and moved has left its packages behind; the page then says so.
+// A bundled program may lack the package; the page then links to the document instead.
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 
 const fromPackage = (find: () => string, type: string) =>
-  lasting(async () => {
+  cachedFile(async () => {
     try {
       return { type, body: await readFile(fileURLToPath(find()), "utf8") };
     } catch (error) {
@@ -94,19 +94,19 @@ const fromPackage = (find: () => string, type: string) =>
     }
   });
 
-/** The API document, and a page that shows it with nothing from elsewhere. */
+/** Returns the OpenAPI document and a page that shows it, without resources from other hosts. */
 export const documents = (about: About): OwnDocument[] => {
-  const spec = lasting(async () => ({
+  const spec = cachedFile(async () => ({
     type: "application/json",
     body: JSON.stringify(openapi(about)),
   }));
-  const page = lasting(async () => ({
+  const page = cachedFile(async () => ({
     type: "text/html",
     body: PAGE,
     headers: { "Content-Security-Policy": POLICY },
   }));
   const files = new Map([
-    ["start.js", lasting(async () => ({ type: JAVASCRIPT, body: START }))],
+    ["start.js", cachedFile(async () => ({ type: JAVASCRIPT, body: START }))],
     ["swagger-ui.css", fromPackage(viewerStyle, "text/css")],
     ["swagger-ui-bundle.js", fromPackage(viewer, JAVASCRIPT)],
   ]);

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 
-/** Names a body by what it says. */
+/** Returns an ETag computed from the body. */
 export const etagOf = (body: string): string =>
   `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
 
-/** Whether the sender has that version already. */
-export const isKnown = (request: Pick<Request, "headers">, etag: string): boolean =>
+/** Tells whether If-None-Match names the ETag. */
+export const matchesIfNoneMatch = (request: Pick<Request, "headers">, etag: string): boolean =>
   (request.headers.get("if-none-match") ?? "")
     .split(",")
     .some((known) => known.trim().replace(/^W\//, "") === etag || known.trim() === "*");
 
-/** Anybody may keep it that long. */
+/** Headers of a response that shared caches may store. */
 export const cachedFor = (seconds: number): { "Cache-Control": string } => ({
   "Cache-Control": `public, max-age=${seconds}`,
 });

@@ -2,7 +2,7 @@ import type { NewId } from "../../kit/ids.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** The sender's own id of a request where it is one, else a new one. */
+/** Returns the client's X-Request-Id where it is well-formed, else a new id. */
 export const requestIdOf = (request: Request, newId: NewId): string => {
   const sent = request.headers.get("x-request-id");
   return sent !== null && REQUEST_ID.test(sent) ? sent : newId();
@@ -15,14 +15,14 @@ const SECURITY = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** What every answer bears, whatever it says. */
+/** Headers of every response. */
 export const commonHeaders = (requestId: string): Record<string, string> => ({
   ...SECURITY,
   "X-Request-Id": requestId,
 });
 
-/** An answer with the common headers that it does not set itself. */
-export const dressed = (response: Response, requestId: string): Response => {
+/** Adds the common headers that the response does not set itself. */
+export const withSecurityHeaders = (response: Response, requestId: string): Response => {
   for (const [name, value] of Object.entries(commonHeaders(requestId))) {
     if (!response.headers.has(name)) response.headers.set(name, value);
   }

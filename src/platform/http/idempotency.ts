@@ -21,7 +21,7 @@ export type StoredAnswer = { output: unknown; headers: Record<string, string> };
 /** Thrown inside a transaction when another process has used the key meanwhile. */
 export class AlreadyDone extends Error {}
 
-/** Reads the key of a request to a creating operation; undefined where none was sent. */
+/** Reads the Idempotency-Key of a request to a creating operation; undefined where none was sent. */
 export const keyOf = (
   operation: Operation,
   header: string | null,

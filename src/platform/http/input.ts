@@ -12,7 +12,7 @@ const LIMITS = { depth: 32, arrayLength: 10_000 };
 
 type Invalid = "invalid_parameter" | "invalid_request" | "validation_failed";
 
-/** The ingest API has one word for whatever is not valid. */
+/** The ingest API has one error code for all invalid input. */
 const invalid = ({ service }: Operation, code: Invalid): Invalid =>
   service === "ingest" ? "validation_failed" : code;
 
@@ -25,7 +25,7 @@ const parse = <S extends z.ZodType>(schema: S, value: unknown, code: Invalid): z
   return result.success ? result.data : refuse(code, faults(result.error));
 };
 
-/** What a field holds beneath its optional and nullable wrappers. */
+/** Returns the schema beneath optional and nullable wrappers. */
 const inner = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
     ? inner(schema.unwrap() as z.ZodType)
@@ -42,7 +42,7 @@ const WHOLE = /^-?\d{1,15}$/;
 const decodeOne = (schema: z.ZodType, text: string): unknown =>
   isNumeric(schema) && WHOLE.test(text) ? Number(text) : text;
 
-/** Query text to the types of the schema; a name sent twice where one value is meant is refused. */
+/** Decodes the query by the types of the schema. Rejects a name that is sent twice unless it is a list. */
 const decodeQuery = (
   schema: z.ZodObject,
   search: URLSearchParams,
@@ -81,12 +81,12 @@ const collect = async (stream: AsyncIterable<Uint8Array>, most: number): Promise
     chunks.push(chunk);
   }
   const bytes = Buffer.concat(chunks);
-  // Other bytes would become other text without a word: another account's number, say.
+  // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(bytes)) throw new Problem("invalid_json", "The body is not UTF-8 text.");
   return bytes.toString("utf8");
 };
 
-// A fetch Request cannot carry the body of a GET, so that one is read from the socket's own message.
+// A fetch Request cannot have the body of a GET, so that body is read from Node's own message.
 const readText = async (
   request: Request,
   incoming: IncomingMessage | undefined,
@@ -120,7 +120,7 @@ const parseBody = (operation: Operation, text: string, contentType: string | nul
   );
 };
 
-/** The JSON body as it was sent; undefined when there is none or the operation takes none. */
+/** Reads the JSON body, not validated; undefined where there is none or the operation takes none. */
 export const readBody = async (
   operation: Operation,
   request: Request,
@@ -133,7 +133,7 @@ export const readBody = async (
 
 const EMPTY = new Blob([]);
 
-/** A body of bytes, to be read as it comes; refused unread where its headers are wrong. */
+/** Returns the stream of a file body after checking its headers. */
 export const openBody = ({ type, maxBytes }: Raw, { headers, body }: Request) => {
   const [sent = ""] = (headers.get("content-type") ?? "").split(";");
   if (sent.trim().toLowerCase() !== type) {
@@ -145,7 +145,7 @@ export const openBody = ({ type, maxBytes }: Raw, { headers, body }: Request) =>
   return body ?? EMPTY.stream();
 };
 
-/** Path and query, checked against the operation. */
+/** Validates path and query. */
 export const parseTarget = (
   operation: Operation,
   params: Record<string, string>,
@@ -158,7 +158,7 @@ export const parseTarget = (
   };
 };
 
-/** The body, checked against the operation unless its service does that. */
+/** Validates the body, unless the operation's service does (`late`). */
 export const parseInputBody = (operation: Operation, sent: unknown): unknown => {
   if (operation.body === null) return null;
   const code = invalid(operation, "invalid_request");

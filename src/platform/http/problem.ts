@@ -61,7 +61,7 @@ const headersOf = (problem: Problem): Record<string, string> => ({
 
 const RETRY_AFTER_READS = 5;
 
-/** Anything thrown, as a refusal; what is no Problem is logged once and told as `internal` without a word of it. */
+/** Converts any thrown value. An unexpected error is logged and becomes `internal`, without its message. */
 export const toProblem = (error: unknown, log: Log, requestId: string): Problem => {
   if (error instanceof Problem) return error;
   if (error instanceof StoreUnavailable) {
@@ -77,7 +77,7 @@ export const toProblem = (error: unknown, log: Log, requestId: string): Problem 
   return new Problem("internal", "Something went wrong in the service. Try again later.");
 };
 
-/** A refusal in the words of the service that refuses. */
+/** Builds the error response in the format of the service. */
 export const problemResponse = (
   problem: Problem,
   service: Service,

@@ -3,7 +3,7 @@ import { type AuditFacts, Problem } from "../../contract/errors.ts";
 import type { Operation, Service } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
 import { ignoredFields } from "../ignored-fields.ts";
-import { answer, discard, isPage, keptAnswer, listingOf } from "./answer.ts";
+import { cachedResponse, discard, isPage, listingOf, toResponse } from "./response.ts";
 import { authorize } from "./authenticate.ts";
 import { createCall } from "./call.ts";
 import {
@@ -143,7 +143,7 @@ const respond = async (
   const all = { ...commonHeaders(context.requestId), ...headers, ...context.rateLimitHeaders };
   const rowCount = rowCountOf(body);
   if (operation.cacheSeconds > 0) {
-    const cached = keptAnswer(request, operation.cacheSeconds, body, all);
+    const cached = cachedResponse(request, operation.cacheSeconds, body, all);
     await recordAudit(needs, context, { status: cached.status, facts, rowCount });
     return cached;
   }
@@ -153,7 +153,7 @@ const respond = async (
     await discard(body);
     throw error;
   }
-  return answer(request, status, body, url, all);
+  return toResponse(request, status, body, url, all);
 };
 
 /** Answers a repeated request with the stored answer to the first one. */

@@ -1,9 +1,9 @@
 import type { Claim } from "../files/signed-urls.ts";
 import type { Transfers } from "../services/dispute-attachments/transfers.ts";
-import { answer } from "./answer.ts";
+import { toResponse } from "./response.ts";
 import { commonHeaders } from "./headers.ts";
 
-/** A route that a signed URL opens; refusals are thrown. */
+/** A route for signed URLs. `serve` throws refusals as Problems. */
 export type TransferRoute = {
   method: "PUT" | "GET";
   path: string;
@@ -24,7 +24,7 @@ const lengthIn = ({ headers }: Request): number | undefined => {
 
 const EMPTY = new Blob([]);
 
-/** Where the bytes of disputes' files go and come from. */
+/** Creates the upload and download routes of dispute attachments. */
 export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[] => [
   {
     method: "PUT",
@@ -44,7 +44,7 @@ export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[]
     async serve(request, id, requestId) {
       const url = new URL(request.url);
       const file = await download(id, claimIn(url));
-      return answer(request, 200, file, url, commonHeaders(requestId));
+      return toResponse(request, 200, file, url, commonHeaders(requestId));
     },
   },
 ];

@@ -1,6 +1,6 @@
 import { dispositionOf } from "../files/name.ts";
 import type { FileAnswer, Listing, Page } from "../handlers.ts";
-import { cachedFor, etagOf, isKnown } from "./etag.ts";
+import { cachedFor, etagOf, matchesIfNoneMatch } from "./etag.ts";
 import { arrayBytes, type Frame, pageBytes, streamed } from "./stream.ts";
 
 const isListing = (output: unknown): output is Listing<unknown> =>
@@ -12,30 +12,31 @@ export const isPage = (output: unknown): output is Page<object> =>
   "pagination" in output &&
   typeof output.pagination === "function";
 
-type Inside = { fields: object; list: string; listing: Listing<unknown> };
+/** A record with one streamed list. */
+type WithList = { fields: object; list: string; listing: Listing<unknown> };
 
-const isInside = (output: unknown): output is Inside =>
+const hasList = (output: unknown): output is WithList =>
   typeof output === "object" && output !== null && "listing" in output && isListing(output.listing);
 
-/** The long list of an output, whether it is all of it or one of its fields. */
+/** Returns the streamed list of an output: the output itself or one of its fields. */
 export const listingOf = (output: unknown): Listing<unknown> | undefined => {
   if (isListing(output)) return output;
-  return isInside(output) ? output.listing : undefined;
+  return hasList(output) ? output.listing : undefined;
 };
 
 const isFile = (output: unknown): output is FileAnswer =>
   typeof output === "object" && output !== null && "bytes" in output;
 
-/** Gives back what an output that nobody will read holds open. */
+/** Releases the resources of an output that will not be read. */
 export const discard = async (output: unknown): Promise<void> => {
   if (isPage(output)) await output.close();
   await listingOf(output)?.close?.();
   if (isFile(output)) await output.bytes.cancel();
 };
 
-/** What stands before a long list, and after it. */
+/** Returns the JSON before and after a streamed list. */
 const frameOf = (output: unknown): Frame => {
-  if (!isInside(output)) return ["[", "]"];
+  if (!hasList(output)) return ["[", "]"];
   const fields = JSON.stringify({ ...output.fields, [output.list]: [] });
   return [fields.slice(0, -2), "]}"];
 };
@@ -56,7 +57,7 @@ const linkHeader = (listing: Listing<unknown>, url: URL): Record<string, string>
   return links.length === 0 ? {} : { Link: links.join(", ") };
 };
 
-// Whatever a file holds, a browser saves it and runs none of it.
+// Browsers must save files and never run them.
 const FILE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 const fileHeaders = ({ fileName, mimeType, fileSize }: FileAnswer): Record<string, string> => ({
@@ -66,8 +67,8 @@ const fileHeaders = ({ fileName, mimeType, fileSize }: FileAnswer): Record<strin
   "Content-Security-Policy": FILE_POLICY,
 });
 
-/** An answer that is the same for all and may be kept. */
-export const keptAnswer = (
+/** Builds the response of a cacheable operation, 304 where the client has the current version. */
+export const cachedResponse = (
   request: Pick<Request, "headers" | "method">,
   seconds: number,
   output: unknown,
@@ -76,14 +77,14 @@ export const keptAnswer = (
   const text = JSON.stringify(output);
   const etag = etagOf(text);
   const all = { ...headers, ...cachedFor(seconds), ETag: etag };
-  if (isKnown(request, etag)) return new Response(null, { status: 304, headers: all });
+  if (matchesIfNoneMatch(request, etag)) return new Response(null, { status: 304, headers: all });
   return new Response(request.method === "HEAD" ? null : text, {
     headers: { ...all, "Content-Type": "application/json" },
   });
 };
 
-/** An operation's output as its HTTP answer. A HEAD request wants no rows, so none are read for it. */
-export const answer = async (
+/** Builds the response to an operation. The rows and bytes of HEAD requests are not read. */
+export const toResponse = async (
   { method }: Pick<Request, "method">,
   status: number,
   output: unknown,
