@@ -98,7 +98,7 @@ export const Environment = z.object({
   ),
   RECEIVABLES_SECRET_KEY: optional(
     Text.min(32, refuse("must have at least 32 characters")),
-    "master key of sealed secrets and cursors, at least 32 characters; all nodes must share it",
+    "master key of sealed secrets and cursors: 32 random bytes as hex or base64, or a passphrase of at least 32 characters, which is stretched; all nodes must share it",
     "made once in the data folder, mode 0600",
   ),
   RECEIVABLES_BASE_URL: optional(

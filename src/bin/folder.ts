@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { randomToken } from "../kit/ids.ts";
 import { lazily } from "../kit/lazily.ts";
 import { createFileOnce } from "../kit/once.ts";
+import { deriveMasterKey } from "../kit/master-key.ts";
+import type { MasterKey } from "../kit/seal.ts";
 import type { Config } from "./config.ts";
 
 /** What stands where in the data folder. */
@@ -32,10 +34,10 @@ const keyInFolder = async (path: string): Promise<string> => {
   return readKey(path);
 };
 
-const toKey = (text: string, path: string): Buffer => {
+const toKey = async (text: string, path: string): Promise<MasterKey> => {
   const key = text.trim();
   if (key.length < MIN_CHARACTERS) throw new Error(`${path} holds no master key`);
-  return Buffer.from(key, "utf8");
+  return deriveMasterKey(key);
 };
 
 /**

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import about from "../../package.json" with { type: "json" };
-import { HOUR, systemClock } from "../kit/clock.ts";
+import { HOUR, MINUTE, systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import { errorFields, type Log } from "../kit/log.ts";
 import { networksOf } from "../kit/network.ts";
@@ -76,9 +76,16 @@ const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   };
   const timer = setInterval(run, HOUR);
   timer.unref();
+  const purgeCounters = (): void =>
+    void platform
+      .purgeCounters()
+      .catch((error: unknown) => log.warn("store.purge_failed", errorFields(error)));
+  const counters = setInterval(purgeCounters, MINUTE);
+  counters.unref();
   run();
   return async () => {
     clearInterval(timer);
+    clearInterval(counters);
     await underWay;
   };
 };

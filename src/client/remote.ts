@@ -1,4 +1,5 @@
 import { Agent, errors } from "undici";
+import { clientAddress } from "../kit/client-address.ts";
 import { readBody } from "./body.ts";
 import { abortReason } from "./deadline.ts";
 import { systemCode, type FaultKind, TransportFault } from "./fault.ts";
@@ -81,7 +82,10 @@ export const createRemoteTransport = ({
     const { method, target, headers, body, signal } = request;
     const { origin, prefix } = bases[request.service === "gateway" ? "gateway" : "export"];
     const path = prefix + target;
-    const answer = await agent.request({ origin, path, method, headers, body, signal });
+    const client = clientAddress();
+    // The platform believes it where it trusts this machine as a proxy.
+    const forwarded = client === undefined ? headers : { ...headers, "x-forwarded-for": client };
+    const answer = await agent.request({ origin, path, method, headers: forwarded, body, signal });
     const head = { status: answer.statusCode, headers: textHeaders(answer.headers) };
     return { ...head, ...(await readBody(request, head, answer.body, maxAnswerBytes)) };
   };

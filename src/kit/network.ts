@@ -1,76 +1,90 @@
-import { BlockList, isIP, type LookupFunction } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
+import ipaddr from "ipaddr.js";
 
-/** A set of addresses. Whatever is not an address is in none. */
-export type Networks = { includes(address: string): boolean };
+type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
 
-const versionOf = (address: string): "ipv4" | "ipv6" => (isIP(address) === 4 ? "ipv4" : "ipv6");
+/** Parses the strict textual form of an address; shorthand such as `127.1` is refused. */
+const parseAddress = (text: string): Parsed | undefined =>
+  isIP(text) === 0 ? undefined : ipaddr.parse(text);
 
-/** Addresses, and networks as CIDR. */
-export const networksOf = (cidrs: readonly string[]): Networks => {
-  const list = new BlockList();
-  for (const cidr of cidrs) {
-    const [address = "", bits] = cidr.split("/");
-    const version = versionOf(address);
-    list.addSubnet(address, bits === undefined ? widthOf(version) : Number(bits), version);
-  }
-  // A zone names an interface of this machine, and only addresses that stay on a link have one.
-  return {
-    includes: (address) =>
-      isIP(address) !== 0 && !address.includes("%") && list.check(address, versionOf(address)),
-  };
+/** Unwraps an IPv4-mapped IPv6 address, so that both spellings of one address compare equal. */
+const unwrap = (address: Parsed): Parsed =>
+  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()
+    ? address.toIPv4Address()
+    : address;
+
+const parseNetwork = (text: string): [Parsed, number] => {
+  if (text.includes("/")) return ipaddr.parseCIDR(text);
+  const address = ipaddr.parse(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
 };
 
-const widthOf = (version: "ipv4" | "ipv6"): number => (version === "ipv4" ? 32 : 128);
+/** A set of networks. Text that is not an address is in none of them. */
+export type Networks = { includes(address: string): boolean };
+
+/** Creates a set from addresses and networks in CIDR form. */
+export const networksOf = (cidrs: readonly string[]): Networks => {
+  const networks = cidrs.map(parseNetwork);
+  return {
+    includes(text) {
+      // A zone names an interface of this machine, and only link-local addresses have one.
+      const address = text.includes("%") ? undefined : parseAddress(text);
+      if (address === undefined) return false;
+      return [address, unwrap(address)].some((form) =>
+        networks.some(([base, bits]) => form.kind() === base.kind() && form.match(base, bits)),
+      );
+    },
+  };
+};
 
 /** Whether a host, as a URL or a listening address names it, is this machine alone. */
 export const isLoopback = (host: string): boolean => {
   const name = host.replace(/^\[(.*)\]$/, "$1");
-  return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."));
+  return name === "localhost" || parseAddress(name)?.range() === "loopback";
 };
 
 export const isNetwork = (text: string): boolean => {
   const [address = "", bits, ...rest] = text.split("/");
-  if (isIP(address) === 0 || address.includes("%") || rest.length > 0) return false;
+  const parsed = address.includes("%") ? undefined : parseAddress(address);
+  if (parsed === undefined || rest.length > 0) return false;
+  const width = parsed.kind() === "ipv4" ? 32 : 128;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= width);
+};
+
+// IANA assigns global unicast addresses from this block only.
+const GLOBAL_UNICAST_V6 = networksOf(["2000::/3"]);
+// Returned by the 6bone (RFC 3701) and never assigned again.
+const RETURNED_V6 = networksOf(["3ffe::/16"]);
+
+/** Whether an address is a public address of the internet; addresses that embed an IPv4 address are not. */
+export const isGlobal = (text: string): boolean => {
+  const address = text.includes("%") ? undefined : parseAddress(text);
+  if (address?.range() !== "unicast") return false;
   return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widthOf(versionOf(address)))
+    address.kind() === "ipv4" || (GLOBAL_UNICAST_V6.includes(text) && !RETURNED_V6.includes(text))
   );
 };
 
-// The registries of special-purpose addresses: RFC 6890 and what has come since.
-const SPECIAL_V4 = networksOf([
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/4",
-  "240.0.0.0/4",
-]);
+const BITS_PER_SITE = 64;
 
-// All that is assigned to single interfaces of the internet; what embeds an IPv4 address lies outside, or below.
-const UNICAST_V6 = networksOf(["2000::/3"]);
-const SPECIAL_V6 = networksOf([
-  "2001::/23",
-  "2001:db8::/32",
-  "2002::/16",
-  "3ffe::/16",
-  "3fff::/20",
-]);
-
-/** Whether an address is one of the public internet, in whatever form it is written. */
-export const isGlobal = (address: string): boolean => {
-  const version = isIP(address);
-  if (version === 4) return !SPECIAL_V4.includes(address);
-  return version === 6 && UNICAST_V6.includes(address) && !SPECIAL_V6.includes(address);
+/**
+ * Returns the network that limits count an address by: an IPv4 address itself, the /64 of an IPv6 address, because one
+ * subscriber owns at least that many. An IPv4 address embedded by mapping or NAT64 (RFC 6052) counts as itself.
+ * Undefined for text that is not an address.
+ */
+export const clientNetworkOf = (text: string): string | undefined => {
+  const parsed = parseAddress(text.replace(/%.*$/, ""));
+  if (parsed === undefined) return undefined;
+  const address = unwrap(parsed);
+  if (!(address instanceof ipaddr.IPv6)) return address.toString();
+  if (address.match(NAT64, 96)) {
+    return new ipaddr.IPv4(address.toByteArray().slice(-4)).toString();
+  }
+  const site = ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${BITS_PER_SITE}`);
+  return `${site.toString()}/${BITS_PER_SITE}`;
 };
+
+const NAT64 = ipaddr.IPv6.parse("64:ff9b::");
 
 /** A host that has no address which may be connected to. */
 export class BlockedAddress extends Error {
@@ -117,9 +131,9 @@ export const pinnedTo = (addresses: readonly string[]): LookupFunction => {
   };
 };
 
-/** Whether nobody on the way can read or alter what goes to a URL: by TLS, or since it stays on this machine. */
+/** Whether requests to a URL are protected on their way: by TLS, or because they stay on this machine. */
 export const isGuarded = (text: string): boolean => {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
-  return protocol === "https:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return protocol === "https:" || isLoopback(hostname);
 };

@@ -1,6 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-/** A key of its own for a purpose: it tells nothing of the master key or of other purposes' keys. */
+/**
+ * The key that all others are derived from. `previous` is the form of the same secret that earlier versions used: it
+ * opens what they sealed, and seals nothing.
+ */
+export type MasterKey = Buffer & { readonly previous?: Buffer };
+
+/** Derives the key of one purpose, which reveals neither the master key nor the keys of other purposes. */
 export const keyFor = (masterKey: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", masterKey, "", `receivables/${purpose}`, 32));
 
@@ -14,8 +20,26 @@ export type Seal = {
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export const createSeal = (masterKey: Buffer, purpose: string): Seal => {
+const openWith = (key: Buffer, bytes: Buffer): unknown => {
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  try {
+    const body = Buffer.concat([
+      decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)),
+      decipher.final(),
+    ]);
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+};
+
+export const createSeal = (masterKey: MasterKey, purpose: string): Seal => {
   const key = keyFor(masterKey, purpose);
+  const { previous } = masterKey;
+  const previousKey = previous && keyFor(previous, purpose);
   return {
     seal(value) {
       const iv = randomBytes(IV_BYTES);
@@ -29,19 +53,10 @@ export const createSeal = (masterKey: Buffer, purpose: string): Seal => {
       if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString("base64url") !== token) {
         return undefined;
       }
-      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-      try {
-        const body = Buffer.concat([
-          decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)),
-          decipher.final(),
-        ]);
-        return JSON.parse(body.toString("utf8"));
-      } catch {
-        return undefined;
-      }
+      const opened = openWith(key, bytes);
+      return opened === undefined && previousKey !== undefined
+        ? openWith(previousKey, bytes)
+        : opened;
     },
   };
 };

@@ -4,6 +4,7 @@ import { errorFields, type Log } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import { accountPage, type Connected, entryPage } from "./account-pages.ts";
 import type { Attempts } from "./attempts.ts";
+import { createCookie } from "./cookies.ts";
 import { type Exchange, type FormTokens, readForm, redirect, send } from "./form.ts";
 import { type Grants, handleOf } from "./grants.ts";
 import type { People } from "./people.ts";
@@ -13,7 +14,6 @@ import { signInRefusal, tooOften } from "./refusal.ts";
 import { endedPage } from "./sign-in-pages.ts";
 
 const VISIT_MS = 15 * MINUTE;
-const COOKIE = "receivables_account";
 
 export type AccountNeeds = {
   issuer: string;
@@ -30,25 +30,18 @@ export type AccountNeeds = {
 /** A person who looks at what is connected. */
 type Visit = { id: string; userId: string; email: string };
 
-const cookieIn = (header: string | undefined): string | undefined =>
-  (header ?? "")
-    .split(";")
-    .map((pair) => pair.trim().split("="))
-    .find(([name]) => name === COOKIE)?.[1];
-
 /** The page on which a person sees what acts for them, and ends it. */
 export const createAccount = (needs: AccountNeeds) => {
   const { records, people, grants, attempts, forms, now, log } = needs;
-  const { protocol, pathname } = new URL(needs.issuer);
-  const path = pathname.replace(/\/$/, "") + PATHS.account;
-  const secure = protocol === "https:" ? "; Secure" : "";
-  const setCookie = ({ response }: Exchange, value: string, seconds: number): void => {
-    const rest = `Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
-    response.setHeader("Set-Cookie", `${COOKIE}=${value}; ${rest}`);
-  };
+  const path = new URL(needs.issuer).pathname.replace(/\/$/, "") + PATHS.account;
+  const cookie = createCookie(needs.issuer, {
+    name: "receivables_account",
+    path: PATHS.account,
+    sameSite: "Strict",
+  });
 
   const visitOf = async ({ incoming }: Exchange): Promise<Visit | undefined> => {
-    const id = cookieIn(incoming.headers.cookie);
+    const id = cookie.read(incoming);
     return id === undefined
       ? undefined
       : ((await records.find("Visit", id))?.value as Visit | undefined);
@@ -83,7 +76,7 @@ export const createAccount = (needs: AccountNeeds) => {
       const visit: Visit = { id: randomToken(), userId: who.userId, email: who.email };
       const { id } = visit;
       await records.write({ kind: "Visit", id, value: visit, expiresAt: now() + VISIT_MS });
-      setCookie(exchange, id, VISIT_MS / 1000);
+      exchange.response.setHeader("Set-Cookie", cookie.line(id, VISIT_MS));
       redirect(exchange, path);
     } catch (error) {
       log.info("oauth.sign_in_refused", errorFields(error));
@@ -107,7 +100,7 @@ export const createAccount = (needs: AccountNeeds) => {
     if (form.get("action") === "end") await end(visit, form.get("connection"));
     if (form.get("action") === "sign-out") {
       await records.remove("Visit", visit.id);
-      setCookie(exchange, "", 0);
+      exchange.response.setHeader("Set-Cookie", cookie.line(""));
     }
     redirect(exchange, path);
   };

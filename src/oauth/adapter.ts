@@ -1,6 +1,9 @@
 import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
 import { type Clock, DAY, SECOND } from "../kit/clock.ts";
+import { clientAddress } from "../kit/client-address.ts";
+import { clientNetworkOf } from "../kit/network.ts";
 import type { Grants } from "./grants.ts";
+import type { Interactions } from "./interactions.ts";
 import type { Records } from "./records.ts";
 
 /** How long a client that registered itself is remembered before anybody lets it in. */
@@ -9,21 +12,43 @@ const UNUSED_CLIENT_MS = DAY;
 const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
+/** A grant belongs to its person; a client that no person has let in, to the network that registered it. */
+const ownerOf = (kind: string, payload: AdapterPayload): string | undefined => {
+  if (kind === "Grant") return text(payload.accountId);
+  const address = kind === "Client" ? clientAddress() : undefined;
+  return address === undefined ? undefined : (clientNetworkOf(address) ?? address);
+};
+
 export type AdapterNeeds = {
   records: Records;
+  interactions: Interactions;
   grants: Grants;
   now: Clock;
   /** How long a client is remembered after it was let in. */
   clientMs: number;
 };
 
-// Each authorization asks the person anew, so a browser's session with the provider is nobody's.
-const nobodys = ({ accountId: _who, authorizations: _what, ...rest }: AdapterPayload) => rest;
+/** Kinds of records of browsers that may have no person yet. They are never stored. */
+const createUnstored = (interactions: Interactions, kind: "Interaction" | "Session"): Adapter => ({
+  // Each authorization asks the person to sign in, so the provider's own session has no use.
+  async upsert(id, payload) {
+    if (kind === "Interaction") interactions.write(id, payload);
+  },
+  find: async (id) => (kind === "Interaction" ? interactions.find(id) : undefined),
+  consume: async () => {},
+  async destroy(id) {
+    interactions.remove(id);
+  },
+  revokeByGrantId: async () => {},
+  findByUid: async () => undefined,
+  findByUserCode: async () => undefined,
+});
 
 /** Where the provider keeps its things. Codes and refresh tokens are good once, whatever process is asked. */
 export const createAdapter =
-  ({ records, grants, now, clientMs }: AdapterNeeds) =>
+  ({ records, interactions, grants, now, clientMs }: AdapterNeeds) =>
   (kind: string): Adapter => {
+    if (kind === "Interaction" || kind === "Session") return createUnstored(interactions, kind);
     const keepClient = async (clientId: string): Promise<void> => {
       const client = await records.find("Client", clientId);
       if (client === undefined) return;
@@ -34,9 +59,8 @@ export const createAdapter =
       async upsert(id, payload, expiresIn) {
         const ms = expiresIn === undefined ? UNUSED_CLIENT_MS : expiresIn * SECOND;
         const grantId = kind === "Grant" ? undefined : text(payload.grantId);
-        const owner = kind === "Grant" ? text(payload.accountId) : undefined;
-        const value = kind === "Session" ? nobodys(payload) : payload;
-        await records.write({ kind, id, value, expiresAt: now() + ms, grantId, owner });
+        const owner = ownerOf(kind, payload);
+        await records.write({ kind, id, value: payload, expiresAt: now() + ms, grantId, owner });
         if (kind === "Grant") await keepClient(text(payload.clientId) ?? "");
       },
       async find(id) {

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { SECOND } from "../kit/clock.ts";
+import { LRUCache } from "lru-cache";
+import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { checkedAddresses, type HostNeeds, pinnedTo } from "../kit/network.ts";
 
 const EXCHANGE_MS = 5 * SECOND;
@@ -84,3 +85,52 @@ export const createFetchDocument =
       asked.destroy();
     }
   };
+
+const FAILURE_MS = MINUTE;
+const WINDOW_MS = MINUTE;
+const MAX_PER_HOST = 20;
+const MAX_IN_ALL = 200;
+const MAX_AT_ONCE = 32;
+const MAX_REMEMBERED = 1000;
+
+/**
+ * Bounds how often documents are fetched: a document that could not be had is not asked for again for a minute, a host
+ * is asked 20 times a minute at most, all hosts together 200 times, and 32 documents are fetched at once.
+ */
+export const createBoundedFetch = (fetchDocument: FetchDocument, now: Clock): FetchDocument => {
+  const options = { max: MAX_REMEMBERED, ttlResolution: 0, perf: { now } };
+  const failures = new LRUCache<string, string>({ ...options, ttl: FAILURE_MS });
+  const counts = new LRUCache<string, { count: number }>({ ...options, ttl: WINDOW_MS });
+  let underWay = 0;
+
+  const take = (key: string, max: number): void => {
+    const window = counts.get(key) ?? { count: 0 };
+    if (window.count >= max) throw new Error("too many documents of clients were asked for");
+    if (window.count === 0) counts.set(key, window);
+    window.count += 1;
+  };
+
+  const fetchOnce = async (url: URL): Promise<Response> => {
+    if (underWay >= MAX_AT_ONCE) throw new Error("too many documents of clients are being fetched");
+    take(`host ${url.hostname.replace(/\.$/, "")}`, MAX_PER_HOST);
+    take("all", MAX_IN_ALL);
+    underWay += 1;
+    try {
+      const answer = await fetchDocument(url);
+      if (answer.status !== 200) failures.set(url.href, `its host answered ${answer.status}`);
+      return answer;
+    } catch (error) {
+      failures.set(url.href, error instanceof Error ? error.message : String(error));
+      throw error;
+    } finally {
+      underWay -= 1;
+    }
+  };
+
+  return async (given) => {
+    const url = new URL(given);
+    const failure = failures.get(url.href);
+    if (failure !== undefined) throw new Error(`a client's document could not be had: ${failure}`);
+    return fetchOnce(url);
+  };
+};

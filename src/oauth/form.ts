@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Clock, MINUTE } from "../kit/clock.ts";
 import type { Seal } from "../kit/seal.ts";
 import type { Sent } from "../pages/page.ts";
 
 const MOST_BYTES = 16 * 1024;
+/** How long a page may stay open before its form is sent. */
+const LIFE_MS = 15 * MINUTE;
 
 /** One request of a browser. */
 export type Exchange = {
@@ -38,14 +41,16 @@ export const readForm = async ({ incoming }: Exchange): Promise<URLSearchParams 
 };
 
 /** Marks a form as one of ours: bound to what it is for, so that nobody else's page can send it. */
-export const createFormTokens = (seal: Seal) => ({
-  of: (purpose: string): string => seal.seal({ purpose }),
-  /** Whether a form is one that this server gave out for the purpose, and no other site's page sent it. */
+export const createFormTokens = (seal: Seal, now: Clock) => ({
+  of: (purpose: string): string => seal.seal({ purpose, expiresAt: now() + LIFE_MS }),
+  /** Whether this server gave out the form for the purpose less than 15 minutes ago, and no other site's page sent it. */
   holds({ incoming }: Exchange, form: URLSearchParams | undefined, purpose: string): boolean {
     const site = incoming.headers["sec-fetch-site"];
     if (site !== undefined && site !== "same-origin" && site !== "none") return false;
-    const opened = seal.open(form?.get("form") ?? "") as { purpose?: unknown } | undefined;
-    return opened?.purpose === purpose;
+    const opened = seal.open(form?.get("form") ?? "") as
+      | { purpose?: unknown; expiresAt?: unknown }
+      | undefined;
+    return opened?.purpose === purpose && Number(opened.expiresAt) > now();
   },
 });
 

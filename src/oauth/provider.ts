@@ -9,7 +9,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../kit/clock.ts";
 import { createAdapter, type AdapterNeeds } from "./adapter.ts";
 import { checkClient } from "./clients.ts";
 import type { FetchDocument } from "./documents.ts";
-import { providerKeys } from "./keys.ts";
+import { providerSigningKey } from "./keys.ts";
 import type { People } from "./people.ts";
 import { ASKED, EVERY_SCOPE } from "./scopes.ts";
 
@@ -34,6 +34,13 @@ export const PATHS = {
   signIn: "/oauth/sign-in",
   account: "/oauth/account",
 } as const;
+
+/** Cookies between this server and the provider within it; no browser sees them. */
+export const PROVIDER_COOKIES = {
+  session: "session",
+  interaction: "interaction",
+  resume: "resume",
+};
 
 export type ProviderNeeds = Omit<AdapterNeeds, "clientMs"> & {
   issuer: string;
@@ -119,17 +126,12 @@ const lives: Configuration["ttl"] = {
 };
 
 const configuration = (needs: ProviderNeeds): Configuration => {
-  const { masterKey, people, fetchDocument, issuer } = needs;
-  const { cookies, signing } = providerKeys(masterKey);
-  const cookie = {
-    httpOnly: true,
-    sameSite: "lax",
-    signed: true,
-    secure: isSecure(issuer),
-  } as const;
+  const { masterKey, people, fetchDocument, issuer, interactions } = needs;
+  // The server replaces the provider's cookies on their way, in both directions.
+  const cookie = { signed: false } as const;
   return {
     adapter: createAdapter({ ...needs, clientMs: LIVES.grant }),
-    jwks: { keys: [signing] },
+    jwks: { keys: [providerSigningKey(masterKey)] },
     enabledJWA: { idTokenSigningAlgValues: ["EdDSA"] },
     responseTypes: ["code"],
     scopes: [...EVERY_SCOPE.split(" "), "offline_access"],
@@ -142,12 +144,7 @@ const configuration = (needs: ProviderNeeds): Configuration => {
       jwks: PATHS.jwks,
     },
     cookies: {
-      keys: cookies,
-      names: {
-        session: "receivables_session",
-        interaction: "receivables_sign_in",
-        resume: "receivables_resume",
-      },
+      names: PROVIDER_COOKIES,
       long: cookie,
       short: cookie,
     },
@@ -160,7 +157,7 @@ const configuration = (needs: ProviderNeeds): Configuration => {
       (await people.find(id)) && { accountId: id, claims: async () => ({ sub: id }) },
     interactions: {
       policy: policy(),
-      url: (_context, { uid }) => `${withoutSlash(issuer)}${PATHS.signIn}/${uid}`,
+      url: () => `${withoutSlash(issuer)}${PATHS.signIn}/${interactions.part()}`,
     },
     // Each consent is a grant of its own, so that each program can be let go alone.
     loadExistingGrant: async ({ oidc }) => {
@@ -177,8 +174,6 @@ const configuration = (needs: ProviderNeeds): Configuration => {
       needs.showError(context, error, why ?? error),
   };
 };
-
-const isSecure = (issuer: string): boolean => issuer.startsWith("https:");
 
 /** The authorization server proper: codes with PKCE for public clients, opaque tokens, for one resource. */
 export const createProvider = (needs: ProviderNeeds): Provider => {

@@ -24,8 +24,8 @@ export type Storage = {
   remove(kind: string, id: string): Promise<boolean>;
   removeByGrant(kind: string, grantId: string): Promise<void>;
   ownedBy(kind: string, owner: string): Promise<StoredRecord[]>;
-  /** How many there are of a kind. */
-  live(kind: string): Promise<number>;
+  /** Makes room for one more owned record of a kind: while there are `max`, the owner of the most loses the oldest. */
+  makeRoom(kind: string, max: number): Promise<void>;
   /** Removes it where it owns no grant, and tells what it was. */
   removeUngranted(kind: string, id: string): Promise<StoredRecord | undefined>;
   /** Some of those of a kind that own no grant. */

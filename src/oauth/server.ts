@@ -1,22 +1,26 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Client } from "../client/port.ts";
-import { type Clock, HOUR } from "../kit/clock.ts";
+import { withClientAddress } from "../kit/client-address.ts";
+import { type Clock, HOUR, SECOND } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
+import { randomToken } from "../kit/ids.ts";
 import type { HostNeeds } from "../kit/network.ts";
 import { createSeal } from "../kit/seal.ts";
 import type { Secret } from "../kit/secret.ts";
 import { createAccount } from "./account.ts";
 import { createAttempts } from "./attempts.ts";
-import { createFetchDocument } from "./documents.ts";
+import { type Cookie, createCookie } from "./cookies.ts";
+import { createBoundedFetch, createFetchDocument } from "./documents.ts";
 import { createFormTokens, type Exchange, send } from "./form.ts";
 import { createGrants } from "./grants.ts";
+import { createInteractions } from "./interactions.ts";
 import { createOwnKeys, type OwnKeyAsked } from "./own-keys.ts";
 import { createPeople } from "./people.ts";
-import { createProvider, LIVES, PATHS } from "./provider.ts";
+import { createProvider, LIVES, PATHS, PROVIDER_COOKIES } from "./provider.ts";
 import { createRecords, type Storage } from "./records.ts";
-import type { Refusal } from "./refusal.ts";
+import { type Refusal, tooOften } from "./refusal.ts";
 import { EVERY_SCOPE, offerEvery, type Scope, scopesIn } from "./scopes.ts";
-import { createSignIn } from "./sign-in.ts";
+import { ANSWERED, createSignIn, GONE } from "./sign-in.ts";
 import { endedPage } from "./sign-in-pages.ts";
 
 export type AuthorizationServerNeeds = {
@@ -74,9 +78,19 @@ export type AuthorizationServer = {
 
 const METADATA = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
 
-const refuse = (response: ServerResponse, status: number, error: string, why: string): void => {
+const refuse = (
+  response: ServerResponse,
+  status: number,
+  error: string,
+  why: string,
+  headers: Record<string, string>,
+): void => {
   response
-    .writeHead(status, { "Content-Type": "application/json", "Cache-Control": "no-store" })
+    .writeHead(status, {
+      "Content-Type": "application/json",
+      "Cache-Control": "no-store",
+      ...headers,
+    })
     .end(JSON.stringify({ error, error_description: why }));
 };
 
@@ -96,18 +110,23 @@ const UNKNOWN_PROGRAM =
 
 /** Everything an authorization server is made of, over a storage that all its processes share. */
 const partsOf = (needs: AuthorizationServerNeeds) => {
-  const { storage, masterKey, hosts, ca, log } = needs;
+  const { storage, masterKey, hosts, ca, now, log } = needs;
   const records = createRecords(storage, masterKey);
   const people = createPeople({ ...needs, records });
   const grants = createGrants({ records, ended: (personId) => people.leave(personId), log });
   const attempts = createAttempts(storage);
-  const forms = createFormTokens(createSeal(masterKey, "oauth-form"));
+  const forms = createFormTokens(createSeal(masterKey, "oauth-form"), now);
+  const interactions = createInteractions(createSeal(masterKey, "oauth-interaction"), now);
   const provider = createProvider({
     ...needs,
     records,
+    interactions,
     people,
     grants,
-    fetchDocument: createFetchDocument(ca === undefined ? { hosts } : { hosts, ca }),
+    fetchDocument: createBoundedFetch(
+      createFetchDocument(ca === undefined ? { hosts } : { hosts, ca }),
+      now,
+    ),
     showError(context, code, message) {
       const words = message === "client is invalid" ? UNKNOWN_PROGRAM : message;
       const { status, headers, body } = endedPage(`${words} (${code})`, context.status);
@@ -117,7 +136,7 @@ const partsOf = (needs: AuthorizationServerNeeds) => {
     },
   });
   provider.on("server_error", (_context, error) => log.error("oauth.failed", errorFields(error)));
-  const parts = { ...needs, records, people, grants, attempts, forms, provider };
+  const parts = { ...needs, records, interactions, people, grants, attempts, forms, provider };
   return { ...parts, signIn: createSignIn(parts), account: createAccount(parts) };
 };
 
@@ -131,10 +150,71 @@ const correctMetadata = ({ provider }: ReturnType<typeof partsOf>): void => {
   });
 };
 
+/** Removes the provider's cookies from an answer; the browser that begins an authorization request is given its own. */
+const replaceCookies = (
+  { provider, interactions }: ReturnType<typeof partsOf>,
+  browserCookie: Cookie,
+): void => {
+  provider.use(async (context, next) => {
+    await next();
+    context.remove("Set-Cookie");
+    const browser = interactions.begunBy();
+    if (browser === undefined) return;
+    context.set("Set-Cookie", browserCookie.line(browser, LIVES.interaction));
+  });
+};
+
+/** An authorization request under way, by the address of its pages or of its result. */
+type Found = { page: "sign-in" | "authorize"; part: string; cancels: boolean };
+
+const findInteraction = (path: string): Found | undefined => {
+  const [, page, part, cancel] =
+    /^\/oauth\/(sign-in|authorize)\/([\w-]{1,16000})(\/cancel)?$/.exec(path) ?? [];
+  if (part === undefined) return undefined;
+  return { page: page === "authorize" ? page : "sign-in", part, cancels: cancel !== undefined };
+};
+
+const PROTOCOL_PATHS: readonly string[] = [PATHS.token, PATHS.revocation, PATHS.jwks, ...METADATA];
+
+/** Answers requests beyond an address's limits with 429. */
+const createRequestLimits = ({ attempts, registration, now }: ReturnType<typeof partsOf>) => {
+  const retryAfter = (until: number) => ({
+    "Retry-After": String(Math.max(1, Math.ceil((until - now()) / SECOND))),
+  });
+  return async (exchange: Exchange, path: string): Promise<boolean> => {
+    const { incoming, response, ip } = exchange;
+    const isProtocol = PROTOCOL_PATHS.includes(path) || path === PATHS.registration;
+    const until = await attempts.request(isProtocol ? "protocol" : "pages", ip);
+    if (until !== undefined && isProtocol) {
+      const why = "Too many requests from this address.";
+      refuse(response, 429, "temporarily_unavailable", why, retryAfter(until));
+    } else if (until !== undefined) {
+      const { status, message, headers } = tooOften(until - now());
+      const page = endedPage(message, status);
+      send(exchange, { ...page, headers: { ...page.headers, ...headers } });
+    }
+    if (until !== undefined) return true;
+    if (path !== PATHS.registration || incoming.method !== "POST" || !registration) return false;
+    const next = await attempts.registration(ip);
+    if (next === undefined) return false;
+    const why = "Too many clients were registered from this address. Try again in an hour.";
+    refuse(response, 429, "temporarily_unavailable", why, retryAfter(next));
+    return true;
+  };
+};
+
 export const createAuthorizationServer = (needs: AuthorizationServerNeeds): AuthorizationServer => {
   const parts = partsOf(needs);
-  const { provider, records, people, grants, attempts, signIn, account, now, log } = parts;
+  const { provider, records, people, grants, signIn, account, now, log } = parts;
   correctMetadata(parts);
+  const { interactions } = parts;
+  const browserCookie = createCookie(needs.issuer, {
+    name: "receivables_browser",
+    path: "/oauth/",
+    sameSite: "Lax",
+  });
+  replaceCookies(parts, browserCookie);
+  const isRefused = createRequestLimits(parts);
   const issuer = new URL(needs.issuer);
   const prefix = issuer.pathname.replace(/\/$/, "");
   const pathOf = createPathOf(needs.issuer);
@@ -150,25 +230,38 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
     Object.assign(incoming, { originalUrl: prefix + path + url.search });
   };
 
-  const mayRegister = async ({ response, ip }: Exchange): Promise<boolean> => {
-    const outcome = await attempts.registration(ip);
-    if (outcome === "good") return true;
-    const why =
-      outcome === "often"
-        ? "Too many clients were registered from this address. Try again in an hour."
-        : "As many clients are registered as there may be. Try again tomorrow.";
-    refuse(response, 429, "temporarily_unavailable", why);
-    return false;
+  /** Continues an authorization request whose page or result the address holds. */
+  const proceed = async (exchange: Exchange, found: Found): Promise<void> => {
+    const { incoming, response } = exchange;
+    const browser = browserCookie.read(incoming);
+    const opened = interactions.open(found.part, browser);
+    if (opened === undefined) return send(exchange, endedPage(GONE));
+    const { uid, payload } = opened;
+    const { interaction, resume } = PROVIDER_COOKIES;
+    incoming.headers.cookie = `${interaction}=${uid}; ${resume}=${uid}`;
+    return interactions.run(opened.browser, opened, async () => {
+      if (found.page === "sign-in") return signIn(exchange, found.cancels);
+      // A result with a grant makes one code, whichever process is asked.
+      const isAllowed = (payload["result"] as { consent?: unknown } | undefined)?.consent;
+      if (isAllowed !== undefined && !(await records.consume(ANSWERED, uid))) {
+        return send(exchange, endedPage(GONE));
+      }
+      const url = `${PATHS.authorization}/${uid}`;
+      Object.assign(incoming, { url, originalUrl: prefix + url });
+      return answerProtocol(incoming, response);
+    });
   };
 
   const route = async (exchange: Exchange, path: string): Promise<void> => {
     const { incoming, response } = exchange;
-    const [, uid, rest] = /^\/oauth\/sign-in\/([\w-]{1,64})(\/cancel)?$/.exec(path) ?? [];
-    if (uid !== undefined) return signIn(exchange, rest !== undefined);
+    if (await isRefused(exchange, path)) return;
+    const found = findInteraction(path);
+    if (found !== undefined) return proceed(exchange, found);
     if (path === PATHS.account) return account(exchange);
-    const registers = path === PATHS.registration && incoming.method === "POST";
-    if (registers && needs.registration && !(await mayRegister(exchange))) return;
-    await answerProtocol(incoming, response);
+    const known = browserCookie.read(incoming) ?? "";
+    delete incoming.headers.cookie;
+    const browser = /^[\w-]{43}$/.test(known) ? known : randomToken();
+    await interactions.run(browser, undefined, () => answerProtocol(incoming, response));
   };
 
   return {
@@ -178,14 +271,17 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
       addressed(incoming, path, url);
       const exchange: Exchange = { incoming, response, url, ip: needs.addressOf(incoming) };
       try {
-        await route(exchange, path);
+        await withClientAddress(exchange.ip, () => route(exchange, path));
       } catch (error) {
         log.error("oauth.failed", errorFields(error));
         if (response.headersSent) response.destroy();
         else send(exchange, endedPage("Something went wrong in this server.", 500));
       }
     },
-    makeOwnKey: (incoming, asked) => makeOwnKey({ ...asked, ip: needs.addressOf(incoming) }),
+    makeOwnKey(incoming, asked) {
+      const ip = needs.addressOf(incoming);
+      return withClientAddress(ip, () => makeOwnKey({ ...asked, ip }));
+    },
     async verify(token) {
       const found = await provider.AccessToken.find(token);
       if (found === undefined || found.aud !== needs.resource) return undefined;

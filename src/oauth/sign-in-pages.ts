@@ -13,7 +13,7 @@ export type Face = {
   returnsTo: string | undefined;
 };
 
-type Common = { uid: string; form: string; face: Face; alert?: string | undefined };
+type Common = { part: string; form: string; face: Face; alert?: string | undefined };
 
 const hidden = (form: string): Html => html`<input type="hidden" name="form" value="${form}" />`;
 
@@ -26,19 +26,19 @@ export type SignInPage = Common & {
 };
 
 export const signInPage = (shown: SignInPage): Sent => {
-  const { uid, form, face, alert, email, platform, status, headers } = shown;
+  const { part, form, face, alert, email, platform, status, headers } = shown;
   const body = html`<h1>Sign in to connect ${face.name}</h1>
     <p class="lead">
       <strong>${face.name}</strong> would like to work with your receivables. Sign in with your
       account at <strong>${platform}</strong>.
     </p>
     ${alertOf(alert)}
-    <form method="post" action="${uid}">
+    <form method="post" action="${part}">
       ${hidden(form)}
       ${signInFields({ email, refused: alert !== undefined, focus: email === "" ? "email" : "password" })}
       <div class="actions">
         <button class="primary" name="action" value="sign-in">Continue</button>
-        <a class="button quiet" href="${uid}/cancel?form=${form}">Cancel</a>
+        <a class="button quiet" href="${part}/cancel?form=${form}">Cancel</a>
       </div>
     </form>
     <p class="note">
@@ -137,7 +137,7 @@ export type ConsentPage = Common & {
 };
 
 export const consentPage = (shown: ConsentPage): Sent => {
-  const { uid, form, face, alert, email, tenants, tenant, offered, chosen, status } = shown;
+  const { part, form, face, alert, email, tenants, tenant, offered, chosen, status } = shown;
   const care =
     face.returnsTo === undefined
       ? "Allow it only if you have just started it on this computer. "
@@ -145,7 +145,7 @@ export const consentPage = (shown: ConsentPage): Sent => {
   const body = html`<h1>Allow ${face.name} in?</h1>
     <p class="lead">It would act with your own rights, and only as far as you allow here.</p>
     ${alertOf(alert)} ${factsOf(face, email, tenants)}
-    <form method="post" action="${uid}">
+    <form method="post" action="${part}">
       ${hidden(form)} ${tenantChoice(tenants, tenant)} ${scopeChoice(offered, chosen)}
       <div class="actions">
         <button class="primary" name="action" value="allow">Allow</button>

@@ -9,7 +9,8 @@ import { isLoopback } from "./clients.ts";
 import { type Exchange, type FormTokens, readForm, redirect, send } from "./form.ts";
 import type { Grants } from "./grants.ts";
 import type { People, Person, SignedIn, Tenant } from "./people.ts";
-import { LIVES } from "./provider.ts";
+import type { Interactions } from "./interactions.ts";
+import { LIVES, PATHS } from "./provider.ts";
 import type { Records } from "./records.ts";
 import { keyRefusal, signInRefusal, tooOften } from "./refusal.ts";
 import { ASKED, type Scope, scopesIn } from "./scopes.ts";
@@ -20,6 +21,8 @@ type Details = Awaited<ReturnType<Provider["interactionDetails"]>>;
 export type SignInNeeds = {
   provider: Provider;
   records: Records;
+  interactions: Interactions;
+  issuer: string;
   people: People;
   grants: Grants;
   attempts: Attempts;
@@ -46,7 +49,10 @@ type Step = {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const GONE =
+/** The kind of record that says that a person has allowed an authorization request; consumed by its code. */
+export const ANSWERED = "Answered";
+
+export const GONE =
   "This sign-in has ended: it took too long, it was answered already, or it began in another browser.";
 
 export const faceOf = (client: Client, redirectUri: string): Face => {
@@ -60,7 +66,7 @@ export const faceOf = (client: Client, redirectUri: string): Face => {
 };
 
 export const createSignIn = (needs: SignInNeeds) => {
-  const { provider, records, people, grants, attempts, forms, now, log } = needs;
+  const { provider, records, interactions, people, grants, attempts, forms, now, log } = needs;
 
   const progressOf = async ({ uid }: Details): Promise<SignedIn | undefined> => {
     const kept = (await records.find("SignIn", uid))?.value as Progress | undefined;
@@ -76,7 +82,7 @@ export const createSignIn = (needs: SignInNeeds) => {
     });
 
   const common = ({ details, client }: Step) => ({
-    uid: details.uid,
+    part: interactions.part(),
     form: forms.of(details.uid),
     face: faceOf(client, text(details.params["redirect_uri"])),
   });
@@ -105,7 +111,8 @@ export const createSignIn = (needs: SignInNeeds) => {
   /** Back to the client, by way of the provider. */
   const finish = async ({ exchange }: Step, result: InteractionResults): Promise<void> => {
     const { incoming, response } = exchange;
-    redirect(exchange, await provider.interactionResult(incoming, response, result));
+    await provider.interactionResult(incoming, response, result);
+    redirect(exchange, `${needs.issuer}${PATHS.authorization}/${interactions.part()}`);
   };
 
   const forget = async ({ details }: Step): Promise<boolean> => {
@@ -114,6 +121,9 @@ export const createSignIn = (needs: SignInNeeds) => {
     await people.signOut(progress.token);
     return true;
   };
+
+  const noteAnswered = ({ uid }: Details): Promise<void> =>
+    records.write({ kind: ANSWERED, id: uid, value: {}, expiresAt: now() + LIVES.interaction });
 
   const cancel = async (step: Step): Promise<void> => {
     await forget(step);
@@ -203,6 +213,7 @@ export const createSignIn = (needs: SignInNeeds) => {
       const { grantId, person } = await grantTo(step, progress, tenant, chosen);
       log.info("oauth.granted", { person: person.id, tenantId: tenant.id, scopes: chosen });
       await people.signOut(progress.token);
+      await noteAnswered(details);
       const login = { accountId: person.id, remember: false };
       await finish(step, { login, consent: { grantId } });
     } catch (error) {
@@ -225,6 +236,8 @@ export const createSignIn = (needs: SignInNeeds) => {
     const { incoming, response } = exchange;
     const details = await provider.interactionDetails(incoming, response).catch(() => undefined);
     if (details === undefined || details.result !== undefined) return undefined;
+    // An address that was answered still opens; its answer was stored.
+    if ((await records.find(ANSWERED, details.uid)) !== undefined) return undefined;
     const client = await provider.Client.find(text(details.params["client_id"]));
     if (client === undefined) return undefined;
     const offered = scopesIn(details.params["scope"]);
@@ -248,7 +261,7 @@ export const createSignIn = (needs: SignInNeeds) => {
     }
   };
 
-  /** Answers the pages of one sign-in: `…/UID`, and `…/UID/cancel`. */
+  /** Answers the pages of one sign-in, and its way out without one. */
   return async (exchange: Exchange, cancels: boolean): Promise<void> => {
     const { incoming, url } = exchange;
     const step = await begin(exchange);

@@ -58,6 +58,8 @@ export type Result<Body> = {
   /** Paths of the body's fields that have no meaning here, where the service validates the body (`late`). */
   ignored?: string[];
   audit?: AuditFacts;
+  /** Headers of a rate limit that the handler applied. */
+  rateLimitHeaders?: Record<string, string>;
 };
 
 /** A list that is streamed instead of held in memory: its length and its rows. */

@@ -19,7 +19,8 @@ import { createLimiter, type Limits } from "./http/limit.ts";
 import { tellWebhooks } from "./exports/finished.ts";
 import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
 import { scheduleJobs } from "./exports/schedule-job.ts";
-import { type Purged, purge, type Retention } from "./retention.ts";
+import { createLoginGuard } from "./login-guard.ts";
+import { type Purged, purge, purgeEndedCounters, type Retention } from "./retention.ts";
 import type { Scanner } from "./scan/port.ts";
 import { account_notes } from "./services/account-notes.ts";
 import { accounts } from "./services/accounts.ts";
@@ -92,6 +93,8 @@ export type Platform = {
   sweep(): Promise<Swept>;
   /** Removes what has been kept for its time: at start, and hourly. */
   purge(): Promise<Purged>;
+  /** Removes rate limit windows that have ended: each minute. */
+  purgeCounters(): Promise<void>;
   /** What is done without being asked for; nothing of it happens before it is started. */
   worker: Worker;
   /** Ends the work and writes what is still in memory. The store stays open. */
@@ -118,8 +121,10 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const worker = createWorker({ store, clock, log }, kinds);
   const wake = (): void => worker.wake();
   const signedUrls = createSignedUrls(masterKey);
+  const limiter = createLimiter(store, limits);
+  const guard = createLoginGuard({ store, masterKey, clock });
   const services: Services = {
-    auth: auth({ store, newId, uses, lifetimes }),
+    auth: auth({ newId, uses, lifetimes, limiter, guard }),
     api_keys: api_keys({ newId, lifetimes }),
     users: users(),
     disputes: disputes({ newId, files, log }),
@@ -158,7 +163,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     log,
     audit: createAudit(store),
     idempotency: createIdempotency(createSeal(masterKey, "idempotency")),
-    limiter: createLimiter(store, limits),
+    limiter,
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),
@@ -171,6 +176,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     routes: app.routes,
     sweep: () => sweep({ files, store, clock }),
     purge: () => purge({ store, files, clock, log, retention: needs.retention, lifetimes }),
+    purgeCounters: () => purgeEndedCounters({ store, clock }),
     worker,
     async close() {
       await worker.close();

@@ -4,6 +4,7 @@ import type { Lifetimes } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
 import { AuditChainChanged, purgeEntries } from "./store/audit-chain.ts";
 import { purgeCounters } from "./store/counters.ts";
+import { purgeKnownAddresses } from "./store/known-addresses.ts";
 import { forgetChunks, listExpired } from "./store/export-runs.ts";
 import type { Db, Store } from "./store/port.ts";
 import { purgeAttempts } from "./store/webhook-deliveries.ts";
@@ -97,6 +98,15 @@ const purgeRuns = async (
   }
 };
 
+/** Removes all rate limit windows that have ended. */
+export const purgeEndedCounters = async ({
+  store,
+  clock,
+}: Pick<Needs, "store" | "clock">): Promise<void> => {
+  // oxlint-disable-next-line no-await-in-loop -- short statements, so that requests get their turn
+  while ((await purgeCounters(store.counting, clock())) > 0);
+};
+
 /** Removes what has been kept for its time. */
 export const purge = async (needs: Needs): Promise<Purged> => {
   const { store, clock, retention } = needs;
@@ -110,6 +120,7 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   }
   // Attempts are part of what happened, as the audit log is.
   const webhookAttempts = await removeAll(store, (tx) => purgeAttempts(tx, before));
-  await purgeCounters(store.counting, clock());
+  await purgeEndedCounters(needs);
+  await store.transaction((tx) => purgeKnownAddresses(tx, clock()));
   return { auditEntries, exportRuns, webhookAttempts, sessions: await purgeSessions(needs) };
 };

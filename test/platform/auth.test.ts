@@ -411,8 +411,8 @@ onEveryStore("sessions and counters that have ended", (at) => {
     at().clock.advance(DAY);
     await login(at(), { email: "somebody@ended.example", password: "guess" });
     expect((await at().platform.purge()).sessions).toBe(2);
-    // The last login has failed for its address, and for somebody at it.
-    expect([await rows("sessions"), await rows("counters")]).toEqual([1, 2]);
+    // The last login has failed for its address, for its account, and for its account at that address.
+    expect([await rows("sessions"), await rows("counters")]).toEqual([1, 3]);
     expect((await verify(at(), token)).body.status).toBe("ACCESSTOKEN_INVALID");
     expect((await verify(at(), fresh)).body.status).toBe("ACCESSTOKEN_EXPIRED");
   });

@@ -41,6 +41,9 @@ export const WEBHOOKS: PlatformNeeds["webhooks"] = {
   delaysMs: [30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND],
 };
 
+/** A loopback address whose X-Forwarded-For tests have believed. */
+export const TRUSTED_PROXY = "127.0.0.9";
+
 export const MASTER_KEY = Buffer.alloc(32, 7);
 
 /** What signed URLs are made with. */
@@ -160,7 +163,7 @@ export const startPlatform = async (
     lifetimes,
     limits: { ...NO_LIMITS, ...limits },
     retention: RETENTION,
-    trustedProxies: ["10.0.0.0/8"],
+    trustedProxies: ["10.0.0.0/8", TRUSTED_PROXY],
     webhooks,
     headerWord: "Platform",
     version: "1.2.3",

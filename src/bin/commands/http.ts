@@ -1,10 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
+import { withClientAddress } from "../../kit/client-address.ts";
 import { createLog } from "../../kit/log.ts";
 import type { Caller } from "../../mcp/http/gate.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "../../mcp/http.ts";
 import { SECRETS_PATH } from "../../mcp/http/secret-pages.ts";
+import { createAddressOf } from "../../platform/http/address.ts";
 import { createShared, type Shared } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { connectHints } from "../connect.ts";
@@ -80,8 +82,11 @@ const listenerOf = (
     fetch: async (request) => server.describe(request) ?? new Response(null, { status: 404 }),
   });
   const onPlatform = onPlatformOf(shared);
+  const addressOf = createAddressOf(shared.config.trustedProxies);
   return (request, response) => {
-    if (isMcp(request)) return onMcp(request, response);
+    if (isMcp(request)) {
+      return withClientAddress(addressOf(request), () => onMcp(request, response));
+    }
     if (signIn?.isPath(pathOf(request))) return signIn.listener(request, response);
     if (isSecret(request)) return secrets.listener(request, response);
     return isDescription(request)

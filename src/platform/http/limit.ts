@@ -1,5 +1,6 @@
 import { Problem } from "../../contract/errors.ts";
 import { HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
+import { clientNetworkOf } from "../../kit/network.ts";
 import { count, giveBack } from "../store/counters.ts";
 import type { Store } from "../store/port.ts";
 
@@ -24,6 +25,8 @@ const hour = (quota: number): Window => ({ name: "hour", quota, ms: HOUR });
 
 const secondsLeft = (endsAt: number, now: number): number =>
   Math.max(1, Math.ceil((endsAt - now) / SECOND));
+
+const networkOf = (ip: string): string => clientNetworkOf(ip) ?? ip;
 
 /** Every window's rule, and how each that was looked at stands. */
 const headersOf = (
@@ -81,7 +84,7 @@ export const createLimiter = (store: Store, limits: Limits) => {
     gateway: (credentialId: string, now: number) =>
       takeOrRefuse(`gateway:${credentialId}`, [minute(limits.gatewayPerMinute)], now),
     login: (ip: string, now: number) =>
-      takeOrRefuse(`login:${ip}`, [minute(limits.loginPerMinute)], now),
+      takeOrRefuse(`login:${networkOf(ip)}`, [minute(limits.loginPerMinute)], now),
     /** The export service and the ingest API each count for themselves. */
     keyed: (service: "export" | "ingest", tenantId: string, now: number) =>
       takeOrRefuse(
@@ -91,10 +94,10 @@ export const createLimiter = (store: Store, limits: Limits) => {
       ),
     /** What needs no credential. */
     visitor: (ip: string, now: number) =>
-      takeOrRefuse(`visitor:${ip}`, [minute(limits.visitorPerMinute)], now),
+      takeOrRefuse(`visitor:${networkOf(ip)}`, [minute(limits.visitorPerMinute)], now),
     /** After a refused credential: an address that keeps guessing is told to wait. */
     failure: (ip: string, now: number) =>
-      takeOrRefuse(`failure:${ip}`, [minute(FAILURES_PER_MINUTE)], now),
+      takeOrRefuse(`failure:${networkOf(ip)}`, [minute(FAILURES_PER_MINUTE)], now),
   };
 };
 

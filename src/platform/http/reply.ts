@@ -14,12 +14,20 @@ export type Reply = {
 /** Builds the reply from what a handler returned. */
 export const toReply = (
   { operation, ignored: ignoredInInput }: Pick<RequestContext, "operation" | "ignored">,
-  { body, version, createdId, ignored = ignoredInInput, audit = {} }: Result<unknown>,
+  {
+    body,
+    version,
+    createdId,
+    ignored = ignoredInInput,
+    audit = {},
+    rateLimitHeaders = {},
+  }: Result<unknown>,
 ): Reply => ({
   status: createdId === undefined ? operation.status : 201,
   headers: {
     ...(ignored.length === 0 ? {} : { "X-Ignored-Fields": ignored.join(",") }),
     ...(version === undefined ? {} : { ETag: recordEtag(version) }),
+    ...rateLimitHeaders,
   },
   body,
   audit,

@@ -85,9 +85,6 @@ const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promi
 /** Authenticates, rate-limits and authorizes the request. @throws {Problem} where one of them refuses it. */
 const identify = async (needs: RequestNeeds, context: RequestContext): Promise<void> => {
   const { operation } = context;
-  if (operation.id === "auth.login") {
-    context.rateLimitHeaders = await needs.limiter.login(context.ip, context.now);
-  }
   if (operation.access === "public") return identifyVisitor(needs, context);
   const { service } = operation;
   if (service === "gateway") await identifyUser(needs, context);

@@ -1,19 +1,24 @@
+import { Problem } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
-import { iso, MINUTE, SECOND } from "../../kit/clock.ts";
+import { iso, SECOND } from "../../kit/clock.ts";
 import { type NewId, randomToken } from "../../kit/ids.ts";
 import { hashSecret, type Lifetimes, sessionLives, type Uses } from "../credentials.ts";
 import type { Call, Handlers } from "../handlers.ts";
+import type { Limiter } from "../http/limit.ts";
+import type { LoginGuard } from "../login-guard.ts";
 import { passwordMatches } from "../passwords.ts";
-import { count, findCounter, forget } from "../store/counters.ts";
-import { fold } from "../store/fold.ts";
-import type { Db, Store } from "../store/port.ts";
+import { isKnownAddress, recordKnownAddress } from "../store/known-addresses.ts";
+import type { Db } from "../store/port.ts";
 import type { TenantRow } from "../store/tables.ts";
 import { activeTenants, findUser, findUserByEmail, homeTenant } from "../store/users.ts";
 
-const FAILURES_ALLOWED = 10;
-const FAILURE_WINDOW_MS = 15 * MINUTE;
-
-type Needs = { store: Store; newId: NewId; uses: Uses; lifetimes: Lifetimes };
+type Needs = {
+  newId: NewId;
+  uses: Uses;
+  lifetimes: Lifetimes;
+  limiter: Limiter;
+  guard: LoginGuard;
+};
 
 export const tenantAccess = (tenant: TenantRow) => ({
   tenantId: tenant.id,
@@ -39,33 +44,40 @@ const INVALID = { verified: false, status: "ACCESSTOKEN_INVALID" } as const;
 const EXPIRED = { verified: false, status: "ACCESSTOKEN_EXPIRED" } as const;
 const LOGGED_OUT = { status: "LOGOUT_SUCCESS" } as const;
 
-const throttle = async (
-  counting: Db,
-  key: string,
-  call: Pick<Call, "now" | "fail">,
-): Promise<void> => {
-  const failures = await findCounter(counting, key, call.now);
-  if (failures === undefined || failures.count < FAILURES_ALLOWED) return;
-  call.fail("rate_limited", "Too many failed logins. Wait before the next one.", {
-    retryAfterSeconds: Math.ceil((failures.window_ends_at - call.now) / SECOND),
-  });
-};
+export const auth = ({
+  newId,
+  uses,
+  lifetimes,
+  limiter,
+  guard,
+}: Needs): Handlers<Contract["auth"]> => {
+  /** Finds the user whose e-mail address and password these are. @throws {Problem} the same for every reason */
+  const verifyPassword = async (
+    { email, password }: { email: string; password: string },
+    { db, ip, now }: Pick<Call, "db" | "ip" | "now">,
+  ) => {
+    const user = await findUserByEmail(db, email);
+    const tenants = user === undefined ? [] : await activeTenants(db, user.id);
+    const isKnown =
+      user !== undefined &&
+      (await isKnownAddress(db, user.id, guard.addressHash(user.id, ip), now));
+    // Other people behind the same address cannot use up the logins of a user who has logged in from it before.
+    const rateLimitHeaders = isKnown ? {} : await limiter.login(ip, now);
+    const isRight = await guard.attempt(
+      { email, ip, isKnown, now },
+      async () => (await passwordMatches(password, user?.password_hash)) && tenants.length > 0,
+    );
+    if (!isRight || user === undefined) {
+      throw new Problem("invalid_credentials", "The e-mail address or the password is wrong.");
+    }
+    return { user, tenants, rateLimitHeaders };
+  };
 
-export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contract["auth"]> => {
   return {
     async login({ body }, call) {
-      const key = `password:${fold(body.email)}:${call.ip}`;
-      await throttle(store.counting, key, call);
-      const user = await findUserByEmail(call.db, body.email);
-      const tenants = user === undefined ? [] : await activeTenants(call.db, user.id);
-      const matches = await passwordMatches(body.password, user?.password_hash);
-      if (!matches || user === undefined || tenants.length === 0) {
-        await count(store.counting, key, call.now, FAILURE_WINDOW_MS);
-        return call.fail("invalid_credentials", "The e-mail address or the password is wrong.");
-      }
+      const { user, tenants, rateLimitHeaders } = await verifyPassword(body, call);
       const home = homeTenant(user, tenants);
       const accessToken = randomToken();
-      await forget(store.counting, key);
       return call.change(async (tx) => {
         await tx
           .insertInto("sessions")
@@ -83,6 +95,7 @@ export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contrac
           .set({ last_login_at: call.now, last_login_method: "USERNAME_PASSWORD" })
           .where("id", "=", user.id)
           .execute();
+        await recordKnownAddress(tx, user.id, guard.addressHash(user.id, call.ip), call.now);
         const body = {
           status: "LOGIN_SUCCESS" as const,
           userId: user.id,
@@ -93,13 +106,17 @@ export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contrac
           tenants: tenants.map(tenantAccess),
           defaultTenantId: home,
         };
-        return { body };
+        return { body, rateLimitHeaders };
       }, home ?? undefined);
     },
 
     async verify_session({ body }, call) {
       const session = await findSession(call.db, body.accessToken);
-      if (session === undefined) return { body: INVALID };
+      if (session === undefined) {
+        await limiter.failure(call.ip, call.now);
+        return { body: INVALID };
+      }
+      const rateLimitHeaders = await limiter.gateway(session.id, call.now);
       const tenantId = await homeTenantOf(call.db, session.user_id);
       const audit = tenantId === undefined ? {} : { tenantId };
       const lives = (row: typeof session): boolean => {
@@ -108,10 +125,10 @@ export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contrac
       };
       // The last use may have been written since the session was read.
       if (!lives(session) && !lives((await findSession(call.db, body.accessToken)) ?? session)) {
-        return { body: EXPIRED, audit };
+        return { body: EXPIRED, audit, rateLimitHeaders };
       }
       if ((await activeTenants(call.db, session.user_id)).length === 0) {
-        return { body: INVALID, audit };
+        return { body: INVALID, audit, rateLimitHeaders };
       }
       return call.change(async (tx) => {
         await tx
@@ -119,13 +136,16 @@ export const auth = ({ store, newId, uses, lifetimes }: Needs): Handlers<Contrac
           .set({ verified_at: call.now, used_at: call.now })
           .where("id", "=", session.id)
           .execute();
-        return { body: VERIFIED };
+        return { body: VERIFIED, rateLimitHeaders };
       }, tenantId);
     },
 
     async logout({ body }, call) {
       const session = await findSession(call.db, body.accessToken);
-      if (session === undefined) return { body: LOGGED_OUT };
+      if (session === undefined) {
+        await limiter.failure(call.ip, call.now);
+        return { body: LOGGED_OUT };
+      }
       return call.change(
         async (tx) => {
           await tx.deleteFrom("sessions").where("id", "=", session.id).execute();

@@ -53,7 +53,20 @@ export const forget = async (tx: Db, key: string): Promise<void> => {
   await tx.deleteFrom("counters").where("key", "=", key).execute();
 };
 
-/** Removes the windows that have ended. */
-export const purgeCounters = async (tx: Db, now: number): Promise<void> => {
-  await tx.deleteFrom("counters").where("window_ends_at", "<=", now).execute();
+const PURGED_AT_ONCE = 1000;
+
+/** Removes windows that have ended, a bounded number at a time; returns how many were removed. */
+export const purgeCounters = async (tx: Db, now: number): Promise<number> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom("counters")
+    .where("key", "in", (ended) =>
+      ended
+        .selectFrom("counters")
+        .select("key")
+        .where("window_ends_at", "<=", now)
+        .limit(PURGED_AT_ONCE),
+    )
+    .where("window_ends_at", "<=", now)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 };

@@ -11,6 +11,7 @@ import { schedules } from "./migrations/0007-schedules.ts";
 import { webhooks } from "./migrations/0008-webhooks.ts";
 import { oauth } from "./migrations/0009-oauth.ts";
 import { auditKey, type Sealing } from "./migrations/0010-audit-key.ts";
+import { knownAddresses } from "./migrations/0011-known-addresses.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The steps of the schema by name, in order. */
@@ -25,6 +26,7 @@ export const migrationsOf = (types: Types, sealing: Sealing): Record<string, Mig
   "0008-webhooks": webhooks(types),
   "0009-oauth": oauth(types),
   "0010-audit-key": auditKey(types, sealing),
+  "0011-known-addresses": knownAddresses(types),
 });
 
 /** Brings a database to the newest version; several processes may try at once. */

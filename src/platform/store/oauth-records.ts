@@ -145,14 +145,26 @@ const withoutGrant = (db: Db, kind: string, now: number): Promise<OauthRecordRow
     .limit(PURGED_AT_ONCE)
     .execute();
 
-const live = async (db: Db, kind: string, now: number): Promise<number> => {
-  const { many } = await db
+const makeRoom = async (tx: Db, kind: string, max: number): Promise<void> => {
+  const owners = await tx
     .selectFrom("oauth_records")
-    .select((of) => of.fn.countAll<number | string>().as("many"))
+    .select((of) => ["owner", of.fn.countAll<number | string>().as("records")])
     .where("kind", "=", kind)
-    .where("expires_at", ">", now)
-    .executeTakeFirstOrThrow();
-  return Number(many);
+    .where("owner", "is not", null)
+    .groupBy("owner")
+    .execute();
+  const counts = owners.map(({ owner, records }) => ({ owner, records: Number(records) }));
+  if (counts.reduce((sum, { records }) => sum + records, 0) < max) return;
+  const [most] = counts.toSorted((one, other) => other.records - one.records);
+  const oldest = await tx
+    .selectFrom("oauth_records")
+    .select("id")
+    .where("kind", "=", kind)
+    .where("owner", "=", most?.owner ?? "")
+    .orderBy("expires_at")
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest !== undefined) await remove(tx, kind, oldest.id);
 };
 
 /** The memory of the built-in authorization server, which all processes on the store share. */
@@ -179,7 +191,9 @@ export const createOauthRecords = (store: Store, clock: Clock) => ({
     const rows = await ownedBy(store.read, kind, owner);
     return rows.filter(({ expires_at }) => expires_at > clock()).map(recordOf);
   },
-  live: (kind: string) => live(store.read, kind, clock()),
+  /** Makes room for one more owned record of a kind: while there are `max`, the owner of the most loses the oldest. */
+  makeRoom: (kind: string, max: number) =>
+    store.transaction((tx) => makeRoom(tx, kind, max), `oauth ${kind}`),
   /** Removes it where it owns no grant, and tells what it was. */
   removeUngranted: (kind: string, id: string): Promise<OauthRecord | undefined> =>
     store.transaction(async (tx) => {

@@ -60,6 +60,12 @@ const openCounting = async (path: string): Promise<Db> => {
     .addColumn("count", "integer", (column) => column.notNull())
     .addColumn("window_ends_at", "integer", (column) => column.notNull())
     .execute();
+  await db.schema
+    .createIndex("counters_window_ends_at")
+    .ifNotExists()
+    .on("counters")
+    .column("window_ends_at")
+    .execute();
   return db;
 };
 

@@ -41,10 +41,14 @@ export type MembershipRow = {
 
 export type MembershipRoleRow = { tenant_id: string; user_id: string; role_id: string };
 
+/** An address that a user has logged in from. */
+export type KnownAddressRow = { user_id: string; address_hash: string; seen_at: number };
+
 export type PeopleTables = {
   tenants: TenantRow;
   roles: RoleRow;
   users: UserRow;
   memberships: MembershipRow;
   membership_roles: MembershipRoleRow;
+  known_addresses: KnownAddressRow;
 };

@@ -1,0 +1,70 @@
+/** Work was refused because too much of it waits already: in all, or under its own key. */
+export class QueueFull extends Error {
+  readonly ofKey: boolean;
+
+  constructor(ofKey: boolean) {
+    super("too much work is waiting");
+    this.name = "QueueFull";
+    this.ofKey = ofKey;
+  }
+}
+
+export type FairQueueLimits = {
+  /** How many tasks run at once. */
+  running: number;
+  /** How many may wait, in all and with the same key. */
+  waiting: number;
+  waitingPerKey: number;
+};
+
+export type FairQueue = {
+  /** Runs a task as soon as it is its key's turn. Rejects with {@link QueueFull} where too many wait. */
+  run<T>(key: string, task: () => Promise<T>): Promise<T>;
+  /** Returns how many tasks wait. */
+  waiting(): number;
+};
+
+/** Creates a bounded queue whose keys take turns, so that a flood under one key delays others by one task each. */
+export const createFairQueue = (limits: FairQueueLimits): FairQueue => {
+  // A map iterates in insertion order: its first key is the one whose turn it is.
+  const queues = new Map<string, (() => void)[]>();
+  let [running, waiting] = [0, 0];
+
+  const startNext = (): void => {
+    const [next] = queues;
+    if (next === undefined) return;
+    const [key, [start, ...rest]] = next;
+    queues.delete(key);
+    if (rest.length > 0) queues.set(key, rest);
+    running += 1;
+    waiting -= 1;
+    start?.();
+  };
+
+  const enter = async (key: string): Promise<void> => {
+    if (running < limits.running) {
+      running += 1;
+      return;
+    }
+    const queue = queues.get(key) ?? [];
+    if (queue.length >= limits.waitingPerKey) throw new QueueFull(true);
+    if (waiting >= limits.waiting) throw new QueueFull(false);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    queues.set(key, [...queue, resolve]);
+    waiting += 1;
+    await promise;
+  };
+
+  return {
+    async run(key, task) {
+      await enter(key);
+      try {
+        return await task();
+      } finally {
+        running -= 1;
+        startNext();
+      }
+    },
+    waiting: () => waiting,
+  };
+};
