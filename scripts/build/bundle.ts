@@ -1,4 +1,4 @@
-import { chmod, readFile, rm } from "node:fs/promises";
+import { chmod, cp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Metafile, type Plugin } from "esbuild";
@@ -40,21 +40,6 @@ const zodInParts: Plugin = {
   },
 };
 
-/** It asks for its fonts by names that only Node resolves, in a folder that the program does not have. */
-const pdfFonts: Plugin = {
-  name: "fonts of pdfkit",
-  setup({ onLoad }) {
-    onLoad({ filter: /[/\\]pdfkit[/\\]js[/\\]pdfkit\.node\.mjs$/ }, async ({ path }) => {
-      const text = await readFile(path, "utf8");
-      const contents = text.replaceAll(
-        "require$1('#standard-fonts/",
-        "require('pdfkit/standard-fonts/",
-      );
-      return { contents, loader: "js" };
-    });
-  },
-};
-
 /** Its records are kept under the names of its classes, which a bundler takes for nobody's business. */
 const modelNames: Plugin = {
   name: "names of the models of oidc-provider",
@@ -70,7 +55,7 @@ const modelNames: Plugin = {
   },
 };
 
-/** Makes the program that needs no node_modules, and tells what went into which of its files. */
+/** Builds the program, which needs no node_modules, with the demo data beside it; returns what each file consists of. */
 export const bundle = async (outdir: string): Promise<Metafile> => {
   await rm(outdir, { recursive: true, force: true });
   const { metafile } = await build({
@@ -84,7 +69,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
     // Machine code for one system; the program does without it where it is not installed.
     external: ["@napi-rs/keyring"],
     outdir,
-    plugins: [precomputed, zodInParts, pdfFonts, modelNames],
+    plugins: [precomputed, zodInParts, modelNames],
     bundle: true,
     splitting: true,
     format: "esm",
@@ -98,6 +83,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
     logLevel: "warning",
     metafile: true,
   });
+  await cp(join(ROOT, "demo"), join(outdir, "demo"), { recursive: true });
   await chmod(join(outdir, "cli.js"), 0o755);
   return metafile;
 };

@@ -162,6 +162,14 @@ export type Identity = {
   refused?: () => Promise<Problem | undefined>;
 };
 
+const failWithoutDemo = (): never => {
+  throw new Problem(
+    "unavailable",
+    "This server has no credentials, and its store has no demo tenant: that is created only in an empty data folder, without DATABASE_URL. Set RECEIVABLES_TENANT_ID and RECEIVABLES_API_KEY_FILE, or run `receivables-mcp admin demo create`.",
+    { misconfigured: true },
+  );
+};
+
 /** Who acts on the embedded platform without a credential of their own acts for the demo tenant. */
 const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Config): Identity => {
   if (remote !== undefined || hasAny(credentials)) {
@@ -174,7 +182,7 @@ const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Con
   return {
     tenantId: tenantId ?? "demo",
     principal: "demo",
-    credentials: async () => (await embedded()).credentials,
+    credentials: async () => (await embedded()).credentials ?? failWithoutDemo(),
   };
 };
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
+import { Problem } from "../contract/errors.ts";
 import { randomToken } from "../kit/ids.ts";
 import { replacePrivateFile } from "../kit/replace-file.ts";
 import { createSeal } from "../kit/seal.ts";
@@ -10,8 +11,9 @@ import { DEMO_OWNER, DEMO_TENANT, type DemoOwner, loadDemo } from "../platform/d
 import type { FileStore } from "../platform/files/port.ts";
 import { hashPassword } from "../platform/passwords.ts";
 import type { Db } from "../platform/store/port.ts";
-import { findTenant } from "../platform/store/tenants.ts";
+import { findTenant, hasTenant } from "../platform/store/tenants.ts";
 import { findUserByEmail } from "../platform/store/users.ts";
+import type { Config } from "./config.ts";
 import type { Base } from "./platform.ts";
 
 const Sealed = z.object({
@@ -29,7 +31,7 @@ export type DemoCredentials = {
   extApiKey: Secret;
 };
 
-const secretsOf = (sealed: Sealed): DemoCredentials => ({
+const toCredentials = (sealed: Sealed): DemoCredentials => ({
   email: sealed.email,
   password: new Secret(sealed.password),
   apiKey: new Secret(sealed.apiKey),
@@ -41,54 +43,36 @@ const { tenantId } = DEMO_TENANT;
 export type DemoNeeds = Base & {
   files: FileStore;
   masterKey: Buffer;
-  /** Where its credentials are kept, sealed. */
+  /** The file of its sealed credentials. */
   path: string;
 };
 
-/** The demo tenant's credentials; makes them, and the tenant, where there are none. Many processes may ask at once. */
-export const ensureDemo = async (needs: DemoNeeds): Promise<DemoCredentials> => {
-  const { store, path } = needs;
-  const seal = createSeal(needs.masterKey, "demo-credentials");
+const sealOf = ({ masterKey }: DemoNeeds) => createSeal(masterKey, "demo-credentials");
 
-  const read = async (): Promise<DemoCredentials | undefined> => {
-    const text = await readFile(path, "utf8").catch(() => undefined);
-    if (text === undefined) return undefined;
-    const { data } = Sealed.safeParse(seal.open(text));
-    if (data !== undefined) return secretsOf(data);
-    throw new Error(
-      `${path} does not open with this master key; put the key back, or remove the file`,
-    );
-  };
-
-  const known = await read();
-  if (known !== undefined && (await findTenant(store.read, tenantId)) !== undefined) return known;
-
-  const password = randomToken();
-  const passwordHash = await hashPassword(password);
-  // Written before the commit, under the store's lock: whoever sees the tenant finds its credentials.
-  const credentials = async (tx: Db, owner: DemoOwner): Promise<void> => {
-    const { apiKey } = await insertApiKey(tx, needs, owner);
-    const name = "Embedded MCP server";
-    const { apiKey: extApiKey } = await insertExportKey(tx, needs, { tenantId, name });
-    const sealed: Sealed = { email: DEMO_OWNER.email, password, apiKey, extApiKey };
-    replacePrivateFile(path, seal.seal(sealed));
-  };
-
-  const { loaded } = await loadDemo({ ...needs, passwordHash, credentials });
-  if (!loaded) {
-    await store.transaction(async (tx) => {
-      // Another process was faster, unless the tenant is older than its credentials.
-      if ((await read()) !== undefined) return;
-      const userId = await ownerId(tx, needs, passwordHash);
-      await credentials(tx, { tenantId, userId });
-    }, tenantId);
-  }
-  const made = await read();
-  if (made === undefined) throw new Error(`${path} has gone while it was made`);
-  return made;
+const readCredentials = async (needs: DemoNeeds): Promise<DemoCredentials | undefined> => {
+  const text = await readFile(needs.path, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const { data } = Sealed.safeParse(sealOf(needs).open(text));
+  if (data !== undefined) return toCredentials(data);
+  throw new Error(
+    `${needs.path} does not open with this master key. Restore the key, or remove the file.`,
+  );
 };
 
-const ownerId = async (tx: Db, needs: Base, passwordHash: string): Promise<string> => {
+/** Makes the owner's keys and seals them. */
+const sealCredentials = async (
+  needs: DemoNeeds,
+  { tx, owner, password }: { tx: Db; owner: DemoOwner; password: string },
+): Promise<void> => {
+  const { apiKey } = await insertApiKey(tx, needs, owner);
+  const name = "Embedded MCP server";
+  const { apiKey: extApiKey } = await insertExportKey(tx, needs, { tenantId, name });
+  const sealed: Sealed = { email: DEMO_OWNER.email, password, apiKey, extApiKey };
+  // Before the commit, under the store's lock: a process that sees the tenant finds its credentials.
+  replacePrivateFile(needs.path, sealOf(needs).seal(sealed));
+};
+
+const resetOwner = async (tx: Db, needs: Base, passwordHash: string): Promise<string> => {
   const owner = await findUserByEmail(tx, DEMO_OWNER.email);
   if (owner === undefined) {
     const made = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
@@ -100,4 +84,55 @@ const ownerId = async (tx: Db, needs: Base, passwordHash: string): Promise<strin
     .where("id", "=", owner.id)
     .execute();
   return owner.id;
+};
+
+/** Loads the demo tenant, and returns whether this call did; another process may have been faster. */
+const load = async (needs: DemoNeeds): Promise<boolean> => {
+  const password = randomToken();
+  const passwordHash = await hashPassword(password);
+  const loaded = await loadDemo({
+    ...needs,
+    passwordHash,
+    credentials: (tx, owner) => sealCredentials(needs, { tx, owner, password }),
+  });
+  if (loaded) return true;
+  await needs.store.transaction(async (tx) => {
+    // The tenant exists. Its credentials are there too, unless their file was removed.
+    if ((await readCredentials(needs)) !== undefined) return;
+    const userId = await resetOwner(tx, needs, passwordHash);
+    await sealCredentials(needs, { tx, owner: { tenantId, userId }, password });
+  }, tenantId);
+  return false;
+};
+
+/** Whether these settings leave room for the demo tenant: the embedded store, and no other tenant or credential. */
+export const mayCreateDemo = ({ databaseUrl, tenantId: wanted, credentials }: Config): boolean =>
+  databaseUrl === undefined &&
+  (wanted ?? tenantId) === tenantId &&
+  [credentials.apiKey, credentials.extApiKey, credentials.email].every((one) => one === undefined);
+
+/**
+ * Returns the demo tenant's credentials. Creates the tenant where `mayCreate` says so and the store has no tenant yet;
+ * otherwise returns undefined where it has none. Several processes may call it at once.
+ */
+export const ensureDemo = async (
+  needs: DemoNeeds,
+  mayCreate: boolean,
+): Promise<DemoCredentials | undefined> => {
+  const { read } = needs.store;
+  const exists = (await findTenant(read, tenantId)) !== undefined;
+  const known = await readCredentials(needs);
+  if (exists && known !== undefined) return known;
+  if (!mayCreate || (!exists && (await hasTenant(read)))) return undefined;
+  await load(needs);
+  return readCredentials(needs);
+};
+
+/** Creates the demo tenant. @throws {Problem} conflict, where there is one. */
+export const createDemo = async (needs: DemoNeeds): Promise<object> => {
+  const exists = (await findTenant(needs.store.read, tenantId)) !== undefined;
+  if (exists || !(await load(needs))) {
+    throw new Problem("conflict", `The tenant ${tenantId} exists already.`);
+  }
+  return { ...DEMO_TENANT, owner: DEMO_OWNER.email, credentials: needs.path };
 };

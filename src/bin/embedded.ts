@@ -1,14 +1,15 @@
 import type { Credentials } from "../broker/credentials.ts";
 import type { Log } from "../kit/log.ts";
 import type { Config } from "./config.ts";
-import { ensureDemo } from "./demo.ts";
+import { ensureDemo, mayCreateDemo } from "./demo.ts";
 import { folderOf } from "./folder.ts";
 import { openPlatform, type OpenPlatform } from "./platform.ts";
 
-/** The platform in this process, with the demo tenant and its credentials. */
+/** The platform in this process. */
 export type Embedded = {
   fetch: (request: Request) => Promise<Response>;
-  credentials: Credentials;
+  /** The demo tenant's, where it exists. */
+  credentials: Credentials | undefined;
   /** For an HTTP server in front of it. */
   platform: OpenPlatform;
   close(): Promise<void>;
@@ -21,7 +22,8 @@ export const openEmbedded = async (
 ): Promise<Embedded> => {
   const platform = await openPlatform(config, log, ownUrl);
   try {
-    const credentials = await ensureDemo({ ...platform, path: folderOf(config.dataFolder).demo });
+    const { demo: path } = folderOf(config.dataFolder);
+    const credentials = await ensureDemo({ ...platform, path }, mayCreateDemo(config));
     return {
       fetch: async (request) => platform.fetch(request),
       credentials,

@@ -168,9 +168,16 @@ const audit = (run: Run): Command =>
       ),
   ]);
 
+const demo = (run: Run): Command =>
+  group("demo", "The demo tenant.", [
+    leaf("create", "Create it, in any store that lacks it.").action(
+      (_options: unknown, self: Command) => run(self, async (io) => (await load()).demoCreate(io)),
+    ),
+  ]);
+
 export const admin = (run: Run): Command =>
   group(
     "admin",
     "Set up tenants, roles, users, routes and keys and check audit logs, also while servers run.",
-    [tenants(run), roles(run), users(run), ...configuration(run), keys(run), audit(run)],
+    [tenants(run), roles(run), users(run), ...configuration(run), keys(run), audit(run), demo(run)],
   );

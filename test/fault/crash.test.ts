@@ -2,7 +2,7 @@ import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
-import { createDice, type Dice } from "../../src/platform/demo/dice.ts";
+import { createDice, type Dice } from "../support/dice.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { type Database, dialects } from "../support/stores.ts";

@@ -2,7 +2,7 @@ import { createServer, connect as dial, type Server as Relay, type Socket } from
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SECOND } from "../../src/kit/clock.ts";
-import { createDice } from "../../src/platform/demo/dice.ts";
+import { createDice } from "../support/dice.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { DISPUTES } from "../support/platform.ts";

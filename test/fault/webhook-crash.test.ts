@@ -4,7 +4,7 @@ import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
-import { createDice } from "../../src/platform/demo/dice.ts";
+import { createDice } from "../support/dice.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { addRunEvent } from "../../src/platform/webhooks/events.ts";
 import { WEBHOOKS_PATH } from "../support/export-records.ts";

@@ -1,4 +1,4 @@
-import type { Dice } from "../../src/platform/demo/dice.ts";
+import type { Dice } from "../support/dice.ts";
 import type { Answer, Asked } from "./server.ts";
 
 type Fields = Record<string, unknown>;

@@ -11,12 +11,7 @@ import { contract, operations } from "../../src/contract/index.ts";
 import { HOUR } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { insertApiKey } from "../../src/platform/admin/keys.ts";
-import {
-  DEMO_OWNER,
-  type DemoLoaded,
-  type DemoOwner,
-  loadDemo,
-} from "../../src/platform/demo/load.ts";
+import { DEMO_OWNER, type DemoOwner, loadDemo } from "../../src/platform/demo/load.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";
 import type { Store } from "../../src/platform/store/port.ts";
@@ -104,13 +99,12 @@ for (const dialect of dialects) {
     let apiKey = "";
     let ingest: Caller;
     let owner: DemoOwner | undefined;
-    let loaded: DemoLoaded;
     let call: Caller;
 
     beforeAll(async () => {
       running = await startPlatform(dialect);
       const needs = needsOf(running);
-      loaded = await loadDemo({
+      await loadDemo({
         ...needs,
         credentials: async (tx, made) => {
           owner = made;
@@ -125,35 +119,6 @@ for (const dialect of dialects) {
         });
     });
     afterAll(() => running.close());
-
-    it("says what was written", async () => {
-      const made = await contents(running.store);
-      expect(loaded).toEqual({
-        loaded: true,
-        counts: {
-          users: made.users.length,
-          categories: made.categories.length,
-          reasons: made.reasons.length,
-          departments: made.departments.length,
-          assignees: made.assignees.length,
-          resolutions: made.resolutions.length,
-          businessUnits: 2,
-          scores: made.company_scores.length,
-          applications: 60,
-          accounts: 100,
-          accountNotes: made.account_notes.length,
-          documents: 2000,
-          documentAttachments: 40,
-          disputeAttachments: 60,
-          disputes: 300,
-          notes: made.dispute_notes.length,
-          payments:
-            made.cashapp_payments.length + made.iandp_payments.length + made.bpn_payments.length,
-          exportRuns: 4,
-          auditEntries: made.audit_logs.length,
-        },
-      });
-    });
 
     it("answers every list in the shape of the contract", async () => {
       const lists = operations.filter(
@@ -377,7 +342,7 @@ for (const dialect of dialects) {
         ...needsOf(running),
         credentials: () => Promise.reject(new Error("asked for credentials again")),
       });
-      expect(again).toEqual({ loaded: false });
+      expect(again).toBe(false);
       expect(await contents(running.store)).toEqual(before);
     });
   });
@@ -415,7 +380,7 @@ const LOADER = `
   const credentials = async () => {
     if (dies) process.kill(process.pid, "SIGKILL");
   };
-  const { loaded } = await loadDemo({ store, files, clock: Date.now, newId: randomUUID, credentials });
+  const loaded = await loadDemo({ store, files, clock: Date.now, newId: randomUUID, credentials });
   const { n } = await store.read.selectFrom("disputes")
     .select((eb) => eb.fn.countAll().as("n")).executeTakeFirstOrThrow();
   await store.close();

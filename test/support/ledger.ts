@@ -1,5 +1,5 @@
 import { DAY } from "../../src/kit/clock.ts";
-import { createDice } from "../../src/platform/demo/dice.ts";
+import { createDice } from "./dice.ts";
 
 /** An invoice as a receivables ledger exports it; days are moments of midnight in UTC. */
 export type Invoice = {

@@ -8,16 +8,12 @@ import {
 } from "../../src/contract/operations/credit-applications.ts";
 import { withoutSensitiveAnswers } from "../../src/contract/sensitive-answers.ts";
 import { DAY } from "../../src/kit/clock.ts";
-import { generateDemo } from "../../src/platform/demo/generate.ts";
-import { LOGINS } from "../../src/platform/demo/people.ts";
 import { applicationTarget } from "../../src/platform/import/credit-applications.ts";
+import { demoAt } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");
-const users = new Map(LOGINS.map(({ email }) => [email, `user of ${email}`]));
-const demoAt = (now: number) =>
-  generateDemo({ seed: 42, tenantId: "demo", now, userOf: (email) => users.get(email) }).rows;
-
 const demo = demoAt(NOW);
+const { users } = demo;
 const accounts = new Map(demo.accounts.map((row) => [row.account_number, row]));
 const all = demo.applications.map((row) => ({
   row,
@@ -75,7 +71,7 @@ describe("the demo tenant's credit applications", () => {
   });
 
   it("name values of business units that exist, and people who have a login", () => {
-    const values = demo.businessUnits.flatMap(({ value_list }) =>
+    const values = demo.business_units.flatMap(({ value_list }) =>
       JSON.parse(value_list).map((value: { businessUnitsValuesId: string }) => value),
     );
     const known = new Set(values.map((value) => value.businessUnitsValuesId));
@@ -171,12 +167,12 @@ describe("the demo tenant's credit applications", () => {
 
 describe("the demo tenant's company scores", () => {
   it("know every account's company, once a quarter, with values in their range", () => {
-    expect(new Set(demo.scores.map(({ company_id }) => `C-${company_id}`))).toEqual(
+    expect(new Set(demo.company_scores.map(({ company_id }) => `C-${company_id}`))).toEqual(
       new Set(accounts.keys()),
     );
-    const keys = demo.scores.map(({ company_id, as_of }) => `${company_id} ${as_of}`);
+    const keys = demo.company_scores.map(({ company_id, as_of }) => `${company_id} ${as_of}`);
     expect(new Set(keys).size).toBe(keys.length);
-    for (const { fields, as_of } of demo.scores) {
+    for (const { fields, as_of } of demo.company_scores) {
       const { fibs, dibs } = CompanyScore.parse(JSON.parse(fields));
       expect(as_of).toBeLessThan(NOW);
       for (const value of [...Object.values(fibs), ...Object.values(dibs)]) {

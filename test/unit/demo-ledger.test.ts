@@ -3,18 +3,11 @@ import { AccountFields } from "../../src/contract/operations/accounts.ts";
 import { StoredDocument } from "../../src/contract/operations/documents.ts";
 import { DAY } from "../../src/kit/clock.ts";
 import { cleanText } from "../../src/mcp/answer/clean.ts";
-import { type DemoRows, generateDemo } from "../../src/platform/demo/generate.ts";
-import { LOGINS } from "../../src/platform/demo/people.ts";
 import { move } from "../../src/platform/services/documents/status.ts";
 import type { DocumentRow } from "../../src/platform/store/tables.ts";
+import { demoAt, type DemoRows } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");
-
-const demoAt = (now: number): DemoRows => {
-  const users = new Map(LOGINS.map(({ email }) => [email, `user of ${email}`]));
-  return generateDemo({ seed: 42, tenantId: "demo", now, userOf: (email) => users.get(email) })
-    .rows;
-};
 
 const demo = demoAt(NOW);
 const fieldsOf = ({ fields }: DocumentRow): StoredDocument =>
@@ -24,7 +17,7 @@ type Paper = (typeof papers)[number];
 const byNumber = new Map(papers.map((paper) => [paper.row.document_number, paper]));
 const invoices = papers.filter(({ fields }) => fields.document_type === "invoice");
 const accounts = new Map(demo.accounts.map((row) => [row.account_number, row]));
-const closures = new Map(demo.closures.map((row) => [row.document_number, row]));
+const closures = new Map(demo.document_closures.map((row) => [row.document_number, row]));
 const cents = (amount: number | undefined): number => Math.round((amount ?? Number.NaN) * 100);
 
 const documentOf = (number: string): Paper => {
@@ -64,11 +57,11 @@ describe("the demo tenant's accounts", () => {
   });
 
   it("have notes of their own, in the order in which they were made", () => {
-    expect(demo.accountNotes.length).toBeGreaterThan(50);
-    expect(new Set(demo.accountNotes.map(({ reference }) => reference)).size).toBe(
-      demo.accountNotes.length,
+    expect(demo.account_notes.length).toBeGreaterThan(50);
+    expect(new Set(demo.account_notes.map(({ reference }) => reference)).size).toBe(
+      demo.account_notes.length,
     );
-    for (const note of demo.accountNotes) {
+    for (const note of demo.account_notes) {
       expect(accounts.has(note.account_number)).toBe(true);
       expect(note.effective_at).toBeLessThan(NOW);
       expect(Date.parse(note.effective_date)).toBe(note.effective_at);
@@ -89,7 +82,7 @@ describe("the demo tenant's documents", () => {
     expect(demo.documents.map(({ csr_id }) => csr_id)).toEqual(
       demo.documents.map((_row, place) => place + 1),
     );
-    expect(demo.csrSequences).toEqual([
+    expect(demo.csr_sequences).toEqual([
       { tenant_id: "demo", noun: "account", last: 100 },
       { tenant_id: "demo", noun: "document", last: 2000 },
     ]);
@@ -243,7 +236,7 @@ describe("the demo tenant's disputes", () => {
   });
 
   it("that were granted have led to the credit note that their notes name", () => {
-    const told = demo.notes.flatMap(({ content, dispute_id }) => {
+    const told = demo.dispute_notes.flatMap(({ content, dispute_id }) => {
       const number = /CM-\d+/.exec(content)?.[0];
       return number === undefined ? [] : [{ number, dispute_id }];
     });
@@ -261,10 +254,10 @@ describe("the demo tenant's disputes", () => {
 
 describe("the demo tenant's notes", () => {
   it("vary: a few words, a sentence, a whole mail, several languages", () => {
-    const lengths = demo.notes.map(({ content }) => content.length);
+    const lengths = demo.dispute_notes.map(({ content }) => content.length);
     expect(lengths.filter((length) => length < 40).length).toBeGreaterThan(30);
     expect(lengths.filter((length) => length > 250).length).toBeGreaterThan(5);
-    const all = demo.notes.map(({ content }) => content).join("\n");
+    const all = demo.dispute_notes.map(({ content }) => content).join("\n");
     for (const word of ["Gutschrift", "lvm for", "summary so that nobody"]) {
       expect(all).toContain(word);
     }
@@ -272,7 +265,7 @@ describe("the demo tenant's notes", () => {
 
   it("say of orders, lines and terms what the invoice and its customer say", () => {
     let seen = 0;
-    for (const { content, dispute_id } of demo.notes) {
+    for (const { content, dispute_id } of demo.dispute_notes) {
       const dispute = demo.disputes.find(({ id }) => id === dispute_id);
       const { fields } = documentOf(dispute?.document_number ?? "");
       const [, terms] = /Terms on file are ([^.]*?)(?:,|\.)/.exec(content) ?? [];
@@ -290,8 +283,8 @@ describe("the demo tenant's notes", () => {
   });
 
   it("hold hostile text on open disputes, some of which hides from people", () => {
-    const hidden = demo.notes.filter(({ content }) => cleanText(content) !== content);
-    const loud = demo.notes.filter(({ content }) =>
+    const hidden = demo.dispute_notes.filter(({ content }) => cleanText(content) !== content);
+    const loud = demo.dispute_notes.filter(({ content }) =>
       /Ignore all previous|SYSTEM NOTICE/.test(content),
     );
     expect(hidden).toHaveLength(4);

@@ -18,6 +18,9 @@ import {
   showTenant,
 } from "../../platform/admin/tenants.ts";
 import { createUser, type NewUser, updateUser } from "../../platform/admin/users.ts";
+import { diskFiles } from "../../platform/files/disk.ts";
+import { createDemo } from "../demo.ts";
+import { folderOf, masterKeyOf } from "../folder.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
 
@@ -65,6 +68,14 @@ export const routeSet = (io: Io, wish: Parameters<typeof setRoute>[1]) =>
 
 export const keyIssue = (io: Io, made: Parameters<typeof issueKey>[1]) =>
   onStore(io, (base) => issueKey(base, made));
+
+/** Creates the demo tenant, in an embedded store or PostgreSQL; its credentials are sealed in the data folder. */
+export const demoCreate = (io: Io) =>
+  onStore(io, async (base) => {
+    const { files, demo: path } = folderOf(io.config.dataFolder);
+    const masterKey = await masterKeyOf(io.config)();
+    return createDemo({ ...base, files: diskFiles(files), masterKey, path });
+  });
 
 const FAULTS: Record<Fault, (verdict: Verdict) => string> = {
   head_missing: () => "the row that records its end is missing from the database.",

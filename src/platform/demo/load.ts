@@ -2,20 +2,19 @@ import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { insertTenant } from "../admin/tenants.ts";
 import { insertUser } from "../admin/users.ts";
-import { appendEntries } from "../store/audit-chain.ts";
 import type { FileStore } from "../files/port.ts";
 import { announceFiles, claimFiles } from "../files/unclaimed.ts";
+import { appendEntries } from "../store/audit-chain.ts";
 import { insertDisputes } from "../store/disputes.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { Tables } from "../store/tables.ts";
-import { inserting } from "../store/upsert.ts";
+import type { DisputeRow, Tables } from "../store/tables.ts";
 import { findTenant } from "../store/tenants.ts";
-import { createDice } from "./dice.ts";
-import { insertExports } from "./exports.ts";
-import type { Demo, DemoRows } from "./generate.ts";
-import type { Paper } from "./papers/paper.ts";
-import { insertPayments } from "./payments/insert.ts";
-import { LOGINS } from "./people.ts";
+import { inserting } from "../store/upsert.ts";
+import { creditApplications } from "./credit.ts";
+import { type DemoData, openDemoData, type Row } from "./data.ts";
+import { ledger } from "./ledger.ts";
+import { auditEntries, insertExports } from "./past.ts";
+import { insertPayments, payments } from "./payments.ts";
 
 export const DEMO_TENANT = {
   tenantId: "demo",
@@ -23,14 +22,12 @@ export const DEMO_TENANT = {
   currency: "USD",
 } as const;
 
-/** Whose credentials the embedded server works with. */
+/** The user whose credentials the embedded server works with. */
 export const DEMO_OWNER = {
   email: "agent@demo-manufacturing.example",
   firstName: "Demo",
   lastName: "Agent",
 } as const;
-
-const DEMO_SEED = 42;
 
 export type DemoOwner = { tenantId: string; userId: string };
 
@@ -45,63 +42,63 @@ export type DemoNeeds = {
   credentials?: (tx: Db, owner: DemoOwner) => Promise<void>;
 };
 
-type Counts = Record<
-  | "users"
-  | "categories"
-  | "reasons"
-  | "departments"
-  | "assignees"
-  | "resolutions"
-  | "businessUnits"
-  | "scores"
-  | "applications"
-  | "accounts"
-  | "accountNotes"
-  | "documents"
-  | "documentAttachments"
-  | "disputeAttachments"
-  | "disputes"
-  | "notes"
-  | "payments"
-  | "exportRuns"
-  | "auditEntries",
-  number
->;
-
-/** What was written; nothing where the tenant was there already. */
-export type DemoLoaded = { loaded: true; counts: Counts } | { loaded: false };
-
+const { tenantId } = DEMO_TENANT;
 const BATCH_ROWS = 100;
 
-const insertAll = async <T extends keyof Tables>(
-  tx: Db,
-  table: T,
-  rows: readonly Tables[T][],
-): Promise<void> => {
-  const [first] = rows;
-  if (first === undefined) return;
-  const columns = Object.fromEntries(Object.keys(first).map((name) => [name, "value"]));
-  // A row has all columns of its table, and nothing else; the types of a table not yet known cannot say so.
-  await inserting(table, columns as never)(tx, rows);
+/** Tables whose rows the data has column by column, in the order of their references. */
+const TABLES = [
+  "departments",
+  "assignees",
+  "categories",
+  "reasons",
+  "resolutions",
+  "business_units",
+  "company_scores",
+  "accounts",
+  "account_notes",
+  "document_closures",
+  "csr_sequences",
+  "disputes",
+  "dispute_sequences",
+  "dispute_notes",
+] as const satisfies (keyof Tables)[];
+
+type Table = (typeof TABLES)[number];
+
+const asJson = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+
+/** Returns the rows of a table of the data; lists and objects become JSON text, as the store has them. */
+const rowsOf = <T extends keyof Tables>(data: DemoData, table: T): Tables[T][] =>
+  data
+    .records<Row>(table)
+    .map((record) => withJson({ tenant_id: tenantId, ...record }) as Tables[T]);
+
+const withJson = (record: object): object =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, asJson(value)]));
+
+/** Rows of one table have the columns of the first one. TypeScript cannot prove that for any table. */
+const insertAll = async (tx: Db, table: keyof Tables, rows: readonly object[]): Promise<void> => {
+  const columns = Object.keys(rows[0] ?? {}).map((name) => [name, "value"]);
+  await inserting(table, Object.fromEntries(columns) as never)(tx, rows as never);
 };
 
-const loginIds = (): ReadonlyMap<string, string> => {
-  // Throws of their own, or users would bear the ids of the first records.
-  const dice = createDice(DEMO_SEED + 1);
-  return new Map(LOGINS.map(({ email }) => [email, dice.id()]));
+type Login = {
+  id: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  title: string;
+  department: string;
+  role: string;
+  active: boolean;
 };
 
-const insertLogins = async (
-  tx: Db,
-  clock: Clock,
-  ids: ReadonlyMap<string, string>,
-): Promise<void> => {
-  const { tenantId } = DEMO_TENANT;
-  for (const { title, department, role, active, ...person } of LOGINS) {
-    const id = ids.get(person.email);
-    if (id === undefined) continue;
-    const made = { tenantId, ...person, roles: [role] };
-    await insertUser(tx, { clock, newId: () => id }, made, null);
+const insertLogins = async (tx: Db, clock: Clock, logins: readonly Login[]): Promise<void> => {
+  for (const { id, title, department, role, active, ...person } of logins) {
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await insertUser(tx, { clock, newId: () => id }, { tenantId, ...person, roles: [role] }, null);
+    // oxlint-disable-next-line no-await-in-loop -- one connection
     await tx
       .updateTable("memberships")
       .set({
@@ -114,110 +111,93 @@ const insertLogins = async (
   }
 };
 
-/** Writes what was generated; the tenant and its people are there. */
-export const insertRows = async (tx: Db, rows: DemoRows): Promise<void> => {
-  await insertAll(tx, "departments", rows.departments);
-  await insertAll(tx, "assignees", rows.assignees);
-  await insertAll(tx, "categories", rows.categories);
-  await insertAll(tx, "reasons", rows.reasons);
-  await insertAll(tx, "resolutions", rows.resolutions);
-  await insertAll(tx, "business_units", rows.businessUnits);
-  await insertAll(tx, "company_scores", rows.scores);
-  await insertAll(tx, "credit_applications", rows.applications);
-  await insertAll(tx, "accounts", rows.accounts);
-  await insertAll(tx, "account_notes", rows.accountNotes);
-  await insertAll(tx, "documents", rows.documents);
-  await insertAll(tx, "document_closures", rows.closures);
-  await insertAll(tx, "csr_sequences", rows.csrSequences);
-  for (let from = 0; from < rows.disputes.length; from += BATCH_ROWS) {
-    await insertDisputes(tx, rows.disputes.slice(from, from + BATCH_ROWS));
-  }
-  await insertAll(tx, "dispute_sequences", rows.sequences);
-  await insertAll(tx, "dispute_notes", rows.notes);
+/** Returns everything but users and files. */
+export const readDemo = (now: number) => {
+  const data = openDemoData(now);
+  const known = ledger(data, tenantId);
+  const tables = Object.fromEntries(TABLES.map((table) => [table, rowsOf(data, table)]));
+  return {
+    data,
+    tables: tables as { [T in Table]: Tables[T][] },
+    ledger: known,
+    applications: creditApplications(data, tenantId),
+    payments: payments(data, tenantId, known),
+    exports: {
+      schedules: rowsOf(data, "schedules"),
+      runs: rowsOf(data, "export_runs"),
+    },
+    auditEntries: auditEntries(data, tenantId),
+  };
 };
 
-const countsOf = ({
-  rows,
-  payments,
-  exports,
-  auditEntries,
-}: Demo): Omit<Counts, "documentAttachments" | "disputeAttachments"> => ({
-  users: LOGINS.length + 1,
-  categories: rows.categories.length,
-  reasons: rows.reasons.length,
-  departments: rows.departments.length,
-  assignees: rows.assignees.length,
-  resolutions: rows.resolutions.length,
-  businessUnits: rows.businessUnits.length,
-  scores: rows.scores.length,
-  applications: rows.applications.length,
-  accounts: rows.accounts.length,
-  accountNotes: rows.accountNotes.length,
-  documents: rows.documents.length,
-  disputes: rows.disputes.length,
-  notes: rows.notes.length,
-  payments: payments.cashapp.length + payments.iandp.length + payments.bpn.length,
-  exportRuns: exports.runs.length,
-  auditEntries: auditEntries.length,
-});
+export type Demo = ReturnType<typeof readDemo>;
 
-const MAX_BYTES = 1024 * 1024;
+const insertDisputesInBatches = async (tx: Db, rows: readonly DisputeRow[]): Promise<void> => {
+  for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await insertDisputes(tx, rows.slice(from, from + BATCH_ROWS));
+  }
+};
 
-async function* whole(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+/** Inserts the rows of the data; the tenant and its users must be there. */
+export const insertRows = async (tx: Db, demo: Demo): Promise<void> => {
+  for (const table of TABLES) {
+    const rows = demo.tables[table];
+    // oxlint-disable no-await-in-loop -- one connection
+    if (table === "disputes") await insertDisputesInBatches(tx, demo.tables.disputes);
+    else await insertAll(tx, table, rows);
+    // oxlint-enable no-await-in-loop
+  }
+  await insertAll(tx, "credit_applications", demo.applications);
+  await insertAll(tx, "documents", [...demo.ledger.documents.values()].map(withJson));
+  await insertPayments(tx, tenantId, demo.payments);
+};
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Keeps the files, so that their records can say what they are. */
-const keep = <Row extends { id: string }>(
+/** Stores the files of attachments, before the transaction that inserts their records. */
+const storeFiles = (
   files: FileStore,
+  data: DemoData,
+  table: "document_attachments" | "dispute_attachments",
   connectionId: string,
-  papers: readonly Paper<Row>[],
-) =>
+): Promise<Row[]> =>
   Promise.all(
-    papers.map(async ({ row, render }) => {
+    rowsOf(data, table).map(async (row) => {
+      const { file, ...record } = row as typeof row & { file: string };
       const file_key = `${connectionId}/${row.id}`;
-      const { size, sha256 } = await files.put(file_key, whole(await render()), MAX_BYTES);
-      return { ...row, file_key, file_size: size, sha256 };
+      const bytes = data.file(file);
+      const { size, sha256 } = await files.put(file_key, once(bytes), bytes.byteLength);
+      return { ...record, file_key, file_size: size, sha256 };
     }),
   );
 
-/** Fills the demo tenant in one transaction, unless it exists. */
-export const loadDemo = async (needs: DemoNeeds): Promise<DemoLoaded> => {
-  const { store, clock, newId } = needs;
-  const { tenantId } = DEMO_TENANT;
-  if ((await findTenant(store.read, tenantId)) !== undefined) return { loaded: false };
-  // Names, addresses and what makes files are only loaded where they are needed.
-  const { generateDemo } = await import("./generate.ts");
-  const ids = loginIds();
-  const userOf = (email: string) => ids.get(email);
-  const demo = generateDemo({ seed: DEMO_SEED, tenantId, now: clock(), userOf });
-  const { rows, documentFiles, disputeFiles } = demo;
+/** Loads the demo tenant in one transaction; returns false, and changes nothing, where it exists. */
+export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
+  const { store, files, clock, newId } = needs;
+  if ((await findTenant(store.read, tenantId)) !== undefined) return false;
+  const demo = readDemo(clock());
   const connectionId = newId();
   await announceFiles(needs, { tenantId, connectionId });
-  const documentAttachments = await keep(needs.files, connectionId, documentFiles);
-  const disputeAttachments = await keep(needs.files, connectionId, disputeFiles);
+  const ofDocuments = await storeFiles(files, demo.data, "document_attachments", connectionId);
+  const ofDisputes = await storeFiles(files, demo.data, "dispute_attachments", connectionId);
   return store.transaction(async (tx) => {
     // Another process may have been faster.
-    if ((await findTenant(tx, tenantId)) !== undefined) return { loaded: false };
+    if ((await findTenant(tx, tenantId)) !== undefined) return false;
     await insertTenant(tx, { store, clock, newId: () => connectionId }, DEMO_TENANT);
     await claimFiles(tx, connectionId);
     const owner = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
     const userId = await insertUser(tx, { clock, newId }, owner, needs.passwordHash ?? null);
-    await insertLogins(tx, clock, ids);
-    await insertRows(tx, rows);
-    await insertAll(tx, "document_attachments", documentAttachments);
-    await insertAll(tx, "dispute_attachments", disputeAttachments);
-    await insertPayments(tx, tenantId, demo.payments);
-    await insertExports(tx, needs.files, connectionId, demo.exports);
+    await insertLogins(tx, clock, demo.data.records<Login>("users"));
+    await insertRows(tx, demo);
+    await insertAll(tx, "document_attachments", ofDocuments);
+    await insertAll(tx, "dispute_attachments", ofDisputes);
+    const { payments: paid } = demo;
+    await insertExports(tx, { files, connectionId, payments: paid }, demo.exports);
     await needs.credentials?.(tx, { tenantId, userId });
     await appendEntries(tx, store.auditKey, demo.auditEntries);
-    return {
-      loaded: true,
-      counts: {
-        ...countsOf(demo),
-        documentAttachments: documentAttachments.length,
-        disputeAttachments: disputeAttachments.length,
-      },
-    };
+    return true;
   }, tenantId);
 };

@@ -32,6 +32,11 @@ export const findTenant = async (db: Db, id: string): Promise<Tenant | undefined
   return row && toTenant(row);
 };
 
+const anyTenant = prepared((db: Db) => db.selectFrom("tenants").select("id").limit(1));
+
+/** Whether the store has a tenant at all. */
+export const hasTenant = async (db: Db): Promise<boolean> => (await anyTenant(db)).length > 0;
+
 /** A tenant that is known to exist. */
 export const readTenant = async (db: Db, id: string): Promise<Tenant> => {
   const [row] = await tenantById(db, id);

@@ -1,0 +1,88 @@
+import { STATUS_TITLES, type StatusType } from "../../contract/operations/credit-applications.ts";
+
+import { applicationRow, type WholeApplication } from "../services/credit-applications/record.ts";
+import type { CreditApplicationRow } from "../store/tables.ts";
+import { type DemoData, stableId } from "./data.ts";
+
+type Answers = Readonly<Record<string, unknown>>;
+
+type Reference = {
+  name: string;
+  email: string;
+  created: string;
+  submitted?: string;
+  answers?: Answers;
+};
+
+type Given = Omit<
+  WholeApplication,
+  "applicationId" | "applicationStatus" | "applicationForm" | "references"
+> & {
+  status: StatusType;
+  statusDate: string;
+  answers: Answers;
+  tradeReferences: Reference[];
+  bankReferences: Reference[];
+};
+
+/** The form that buyers fill in, and the section for each kind of reference; ids are `?`. */
+type Templates = Record<"form" | "trade" | "bank", object>;
+
+const withAnswer = (field: Record<string, unknown>, answer: unknown): object => {
+  const { allowAdditionalAnswers: many, required } = field;
+  const given = Array.isArray(answer) ? answer : [answer].filter((one) => one !== undefined);
+  const open = required === true && given.length === 0;
+  return {
+    ...field,
+    answerDetails: open
+      ? [{ answer: null, index: 0, updated: null }]
+      : given.map((one, index) => ({ answer: one, index, updated: true })),
+    value: many === true ? null : (given[0] ?? null),
+    values: many === true ? given : [],
+  };
+};
+
+const isField = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && "fieldType" in value;
+
+/** Fills a template in: each `?` becomes an id, each field gets its answer by its name. */
+const filled = (template: object, name: string, answers: Answers = {}): unknown => {
+  let ids = 0;
+  return JSON.parse(JSON.stringify(template), (_key, value: unknown) => {
+    if (value === "?") return stableId(`${name}/${(ids += 1)}`);
+    return isField(value) ? withAnswer(value, answers[String(value["displayName"])]) : value;
+  }) as unknown;
+};
+
+const application = (templates: Templates, one: Given, place: number): WholeApplication => {
+  const name = `#application/${place}`;
+  const { status, statusDate, answers, tradeReferences, bankReferences, ...rest } = one;
+  const reference = (kind: "trade" | "bank") => (given: Reference, index: number) => ({
+    [`${kind}ReferenceId`]: stableId(`${name}/${kind}/${index}`),
+    createdDate: given.created,
+    referenceName: given.name,
+    referenceEmailAddress: given.email,
+    sectionList: [filled(templates[kind], `${name}/${kind}/${index}/field`, given.answers)],
+    submitted: given.submitted !== undefined,
+    submitDate: given.submitted ?? null,
+  });
+  const form = filled(templates.form, `${name}/form`, answers) as NonNullable<
+    WholeApplication["applicationForm"]
+  >;
+  return {
+    ...rest,
+    applicationId: stableId(name),
+    applicationStatus: { type: status, statusDate, title: STATUS_TITLES[status] },
+    applicationForm: { ...form, businessUnitIdList: one.businessUnitsIds },
+    tradeReferences: tradeReferences.map(reference("trade")) as never[],
+    bankReferences: bankReferences.map(reference("bank")) as never[],
+    references: null,
+  };
+};
+
+export const creditApplications = (data: DemoData, tenantId: string): CreditApplicationRow[] => {
+  const templates = data.json("credit-form") as Templates;
+  return data
+    .records<Given>("credit-applications")
+    .map((one, place) => applicationRow(tenantId, application(templates, one, place)));
+};

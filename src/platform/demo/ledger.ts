@@ -1,0 +1,78 @@
+import type { AccountFields } from "../../contract/operations/accounts.ts";
+import type { StoredDocument } from "../../contract/operations/documents.ts";
+import type { AccountRow, DocumentRow } from "../store/tables.ts";
+import type { DemoData } from "./data.ts";
+
+export type Account = Omit<AccountRow, "fields"> & { fields: AccountFields };
+export type LedgerDocument = Omit<DocumentRow, "fields"> & { fields: Partial<StoredDocument> };
+
+export type Ledger = {
+  accounts: ReadonlyMap<string, Account>;
+  documents: ReadonlyMap<string, LedgerDocument>;
+};
+
+/** The fields that do not follow from a document's lines, its account and its number. */
+type GivenFields = Omit<Partial<StoredDocument>, "line_items"> & {
+  line_items?: [product: string, quantity: number, unitPrice: number][];
+};
+type GivenDocument = Omit<DocumentRow, "fields"> & { fields: GivenFields };
+
+type Product = { code: string; description: string; unit: string };
+type Products = ReadonlyMap<string, Product>;
+
+const cents = (amount = 0): number => Math.round(amount * 100);
+
+const fieldsOf = (
+  { document_number, account_number, fields: { line_items, ...given } }: GivenDocument,
+  { payment_terms, currency }: AccountFields,
+  products: Products,
+): Partial<StoredDocument> => {
+  const lines = line_items?.map(([code, quantity, unit_price], place) => ({
+    line_number: place + 1,
+    product_code: code,
+    description: products.get(code)?.description,
+    quantity,
+    unit_of_measure: products.get(code)?.unit,
+    unit_price,
+    amount: cents(quantity * unit_price) / 100,
+  }));
+  const goods = (lines ?? []).reduce((sum, { amount }) => sum + cents(amount), 0);
+  const fields = {
+    account_number,
+    due_date: given.invoice_date,
+    document_type: "invoice",
+    invoice_num: document_number,
+    pdf_name: `${document_number}.pdf`,
+    currency,
+    original_denomination: (goods + cents(given.freight_amount) + cents(given.tax_amount)) / 100,
+    denomination: 0,
+    ...(lines === undefined ? {} : { line_items: lines, payment_terms }),
+    ...given,
+  };
+  return fields as Partial<StoredDocument>;
+};
+
+/** Returns the accounts and documents by their numbers; documents are numbered in the order of the data. */
+export const ledger = (data: DemoData, tenant_id: string): Ledger => {
+  const accounts = new Map(
+    data.records<Account>("accounts").map((one) => [one.account_number, { ...one, tenant_id }]),
+  );
+  const products = new Map(data.records<Product>("products").map((one) => [one.code, one]));
+  const document = (one: GivenDocument, place: number): LedgerDocument => {
+    const buyer = accounts.get(one.account_number);
+    if (buyer === undefined) throw new Error(`No account of document ${one.document_number}`);
+    return {
+      ...one,
+      tenant_id,
+      csr_id: place + 1,
+      invoice_num: one.document_number,
+      currency: buyer.currency,
+      fields: fieldsOf(one, buyer.fields, products),
+    };
+  };
+  const given = data.records<GivenDocument>("documents");
+  return {
+    accounts,
+    documents: new Map(given.map((one, place) => [one.document_number, document(one, place)])),
+  };
+};

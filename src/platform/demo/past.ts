@@ -1,0 +1,95 @@
+import { operations } from "../../contract/index.ts";
+import { iso } from "../../kit/clock.ts";
+import { chunkKeys } from "../exports/file-key.ts";
+import { selectionOf } from "../exports/run-job.ts";
+import { type Chunk, writeSnapshot } from "../exports/snapshot.ts";
+import type { FileStore } from "../files/port.ts";
+import { entryOf } from "../http/audit.ts";
+import { addSchedule } from "../services/schedules.ts";
+import type { NewEntry } from "../store/audit-entries.ts";
+import { insertChunks, insertRun } from "../store/export-runs.ts";
+import { streamPayments } from "../store/payments.ts";
+import type { Db } from "../store/port.ts";
+import type { ExportRunRow, ScheduleRow } from "../store/tables.ts";
+import { type DemoData, stableId } from "./data.ts";
+import type { Payments } from "./payments.ts";
+
+export type Exports = { schedules: ScheduleRow[]; runs: ExportRunRow[] };
+
+type Needs = { files: FileStore; connectionId: string; payments: Payments };
+
+/** Writes the snapshot of a completed run: the payments that were there when it started. */
+const insertCompletedRun = async (
+  tx: Db,
+  { files, connectionId, payments }: Needs,
+  schedule: ScheduleRow,
+  run: ExportRunRow,
+): Promise<void> => {
+  const { tenant_id: tenantId, id } = run;
+  const { source, filter, fields } = selectionOf(schedule);
+  const startedAt = iso(run.started_at ?? run.slot_at);
+  const upTo = payments[source].filter(({ createdAt }) => createdAt <= startedAt).length;
+  const rows = streamPayments(tx, { tenantId, source, filter, after: 0, upTo }, fields);
+  const keys = chunkKeys(connectionId, id, stableId(`#try/${id}`));
+  const chunks: Chunk[] = [];
+  for await (const chunk of writeSnapshot(files, rows, keys)) chunks.push(chunk);
+  const row_count = chunks.reduce((sum, chunk) => sum + chunk.row_count, 0);
+  await insertRun(tx, { ...run, row_count });
+  await insertChunks(
+    tx,
+    chunks.map((chunk) => ({ ...chunk, tenant_id: tenantId, run_id: id })),
+  );
+};
+
+/** Adds the schedule with its past runs; the payments must be there already. */
+export const insertExports = async (
+  tx: Db,
+  needs: Needs,
+  { schedules, runs }: Exports,
+): Promise<void> => {
+  for (const schedule of schedules) {
+    // oxlint-disable no-await-in-loop -- one connection
+    await addSchedule(tx, schedule);
+    for (const run of runs.filter(({ schedule_id }) => schedule_id === schedule.id)) {
+      if (run.status === "completed") await insertCompletedRun(tx, needs, schedule, run);
+      else await insertRun(tx, run);
+    }
+    // oxlint-enable no-await-in-loop
+  }
+};
+
+type GivenEntry = {
+  at: string;
+  by: string;
+  operation: string;
+  tool?: string;
+  status?: number;
+  params?: Record<string, string>;
+  rowCount?: number;
+  /** False for entries from before actions had names. */
+  named?: false;
+};
+
+/** Returns past audit entries, oldest first. */
+export const auditEntries = (data: DemoData, tenantId: string): NewEntry[] => {
+  const byId = new Map<string, (typeof operations)[number]>(operations.map((one) => [one.id, one]));
+  return data.records<GivenEntry>("audit").map((given, place) => {
+    const { at, by, tool, status = 200, params = {}, rowCount, named = true } = given;
+    const operation = byId.get(given.operation);
+    if (operation === undefined) throw new Error(`demo/audit.ndjson: no ${given.operation}`);
+    const outcome = { status, body: null };
+    const { method } = operation;
+    const told = {
+      tenantId,
+      at: Date.parse(at),
+      method,
+      tool,
+      userId: by,
+      params,
+      outcome,
+      rowCount,
+    };
+    const entry = entryOf(operation, told, () => stableId(`#audit/${place}`));
+    return named ? entry : { ...entry, action: null };
+  });
+};

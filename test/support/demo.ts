@@ -1,0 +1,28 @@
+import { readDemo } from "../../src/platform/demo/load.ts";
+
+type User = { id: string; email: string };
+
+/** Returns the demo tenant's rows as of `now`, by the nouns of the interface. */
+export const demoAt = (now: number) => {
+  const { data, tables, ledger, applications, payments, exports, auditEntries } = readDemo(now);
+  const documents = [...ledger.documents.values()].map((row) => ({
+    ...row,
+    fields: JSON.stringify(row.fields),
+  }));
+  return {
+    ...tables,
+    documents,
+    applications,
+    payments,
+    ...exports,
+    auditEntries,
+    users: new Map(data.records<User>("users").map(({ email, id }) => [email, id])),
+  };
+};
+
+export type DemoRows = ReturnType<typeof demoAt>;
+
+/** Sunday noon, and the same time on each day of the week before. */
+export const ANY_WEEKDAY: readonly number[] = [22, 21, 20, 19, 18, 17, 16].map((day) =>
+  Date.parse(`2026-11-${day}T12:00:00Z`),
+);
