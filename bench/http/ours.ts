@@ -10,7 +10,7 @@ import { createCallLog } from "../../src/mcp/calls/call-log.ts";
 import { openGate, ownCaller } from "../../src/mcp/http/gate.ts";
 import { createHttp } from "../../src/mcp/http.ts";
 import { knownToolsets } from "../../src/mcp/settings.ts";
-import { createSpentFolder } from "../../src/mcp/calls/spent.ts";
+import { createReplayFolder } from "../../src/mcp/calls/replay-guard.ts";
 import { DISPUTE } from "./record.ts";
 
 const LOOPBACK = { host: "127.0.0.1", port: 0 };
@@ -53,7 +53,7 @@ export const serveOurs = async (): Promise<Served> => {
     caller: "bench",
     broker,
     key,
-    spent: createSpentFolder(join(folder, "spent"), now),
+    replayGuard: createReplayFolder(join(folder, "replay"), now),
     callLog: createCallLog({ path: join(folder, "audit.ndjson"), door: "http", key, now, log }),
     log,
     now,

@@ -101,8 +101,15 @@ export const builtinEntrance = async (shared: Shared, address: Address): Promise
   const verify: Verify = async (token): Promise<Bearer | "invalid"> => {
     const bearer = await (await server).verify(token);
     if (bearer === undefined) return "invalid";
-    const { personId, scopes, expiresAt } = bearer;
-    return { id: callerOf(personId), profile: personId, scopes, expiresAt };
+    const { personId, clientId, grantId, scopes, expiresAt } = bearer;
+    return {
+      id: callerOf(personId),
+      client: callerId(key, "client", clientId),
+      grant: callerId(key, "grant", grantId),
+      profile: personId,
+      scopes,
+      expiresAt,
+    };
   };
 
   return {

@@ -9,16 +9,16 @@ import { Problem } from "../contract/errors.ts";
 import { lazily } from "../kit/lazily.ts";
 import { systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
-import { createSpentFolder, type Spent } from "../mcp/calls/spent.ts";
+import { createReplayFolder, type ReplayGuard } from "../mcp/calls/replay-guard.ts";
 import type { Store } from "../platform/store/port.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
-import { createSpentRecords } from "./spent.ts";
+import { createReplayRecords } from "./replay-guard.ts";
 import { folderOf, masterKeyOf } from "./folder.ts";
 
 export type Composed = {
   broker: Broker;
-  spent: Spent;
+  replayGuard: ReplayGuard;
   /** Seals what the MCP server hands out. */
   key: Buffer;
   /** Logs out, and closes whatever was opened. */
@@ -71,8 +71,7 @@ export type Shared = {
   opened(): Embedded | undefined;
   /** For what the MCP server itself keeps: the embedded platform's, or one of its own where the platform is elsewhere. */
   storeBeside(remote: Remote | undefined): Promise<Store>;
-  /** What has happened that may happen once. */
-  spent: Spent;
+  replayGuard: ReplayGuard;
   clientOf(remote: Remote | undefined): Client;
   close(): Promise<void>;
 };
@@ -90,10 +89,10 @@ const embeddedTransport = (embedded: Shared["embedded"], { requestMs }: Config):
     return inProcessTransport({ fetch, requestMs });
   });
 
-/** In the database that nodes share, where there is one; else in the data folder. */
-const spentIn = (config: Config, storeBeside: Shared["storeBeside"]): Spent => {
+/** In the database that nodes share, if there is one; else in the data folder. */
+const replayGuardIn = (config: Config, storeBeside: Shared["storeBeside"]): ReplayGuard => {
   if (config.databaseUrl === undefined) {
-    return createSpentFolder(folderOf(config.dataFolder).spent, systemClock);
+    return createReplayFolder(folderOf(config.dataFolder).replayGuard, systemClock);
   }
   const records = lazily(async () => {
     const { withProfile } = await import("./profile.ts");
@@ -101,7 +100,7 @@ const spentIn = (config: Config, storeBeside: Shared["storeBeside"]): Spent => {
     const { createOauthRecords } = await import("../platform/store/oauth-records.ts");
     return createOauthRecords(await storeBeside(remote), systemClock);
   });
-  return createSpentRecords(records, systemClock);
+  return createReplayRecords(records, systemClock);
 };
 
 export const createShared = (
@@ -136,7 +135,7 @@ export const createShared = (
     embedded,
     opened: () => opened,
     storeBeside,
-    spent: spentIn(config, storeBeside),
+    replayGuard: replayGuardIn(config, storeBeside),
     clientOf(remote) {
       const name = remote === undefined ? "" : `${remote.gateway} ${remote.export}`;
       const client = clients.get(name) ?? connect(remote);
@@ -232,7 +231,7 @@ export const compose = async (config: Config, log: Log): Promise<Composed> => {
   const broker = brokerFor(shared, config);
   return {
     broker,
-    spent: shared.spent,
+    replayGuard: shared.replayGuard,
     key: await sealingKey(shared),
     async close() {
       await broker.close();

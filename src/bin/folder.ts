@@ -15,7 +15,7 @@ export const folderOf = (dataFolder: string) => ({
   secrets: join(dataFolder, "secrets"),
   profiles: join(dataFolder, "profiles"),
   httpTokens: join(dataFolder, "http-tokens"),
-  spent: join(dataFolder, "confirmations"),
+  replayGuard: join(dataFolder, "confirmations"),
   files: join(dataFolder, "files"),
 });
 

@@ -11,13 +11,13 @@ import { lazyTransfers } from "./transfers.ts";
 /** What the MCP server's calls are made with. */
 export const mcpNeeds = (
   config: Pick<Config, "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders">,
-  { broker, key, spent }: Pick<Composed, "broker" | "key" | "spent">,
+  { broker, key, replayGuard }: Pick<Composed, "broker" | "key" | "replayGuard">,
   { log, door, caller }: { log: Log; door: "stdio" | "http"; caller: Caller },
 ): Needs => ({
   caller: caller.id,
   broker,
   key,
-  spent,
+  replayGuard,
   callLog: createCallLog({ path: config.localAudit, door, key, now: systemClock, log }),
   log,
   now: systemClock,

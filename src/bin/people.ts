@@ -21,7 +21,7 @@ export const openFor = (
         ? await asProfile(shared.config, caller.profile)
         : await withProfile(shared.config);
     const broker = brokerFor(shared, config, identity);
-    const own = { broker, key: await key(), spent: shared.spent };
+    const own = { broker, key: await key(), replayGuard: shared.replayGuard };
     const needs = mcpNeeds(config, own, { log: shared.log, door: "http", caller });
     return { ...needs, secretPages };
   };

@@ -37,14 +37,14 @@ export const openSecretPages = async (
   shared: Shared,
   { base, mcpUrl, gate, entrance }: { base: string; mcpUrl: URL; gate: Gate; entrance: Entrance },
 ): Promise<SecretPlace> => {
-  const { config, masterKey, log, spent } = shared;
+  const { config, masterKey, log, replayGuard } = shared;
   const { secrets } = folderOf(config.dataFolder);
   const key = await sealingKey(shared);
   const pages = createSecretPages({ key, base, now: systemClock, proof: proofOf(entrance) });
   const desk = createSecretDesk({
     pages,
     vault: createFileVault({ folder: secrets, masterKey }),
-    spent,
+    replayGuard,
     callerOf: callerBy(gate, mcpUrl),
     log,
   });

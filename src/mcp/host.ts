@@ -1,5 +1,6 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   type ElicitRequestParams,
   type Server,
   type ServerContext,
@@ -9,6 +10,7 @@ import { CONFIRM_FORM, type Host } from "./calls/confirm.ts";
 import type { Progress } from "./files/file-upload.ts";
 import type { Opens, UrlPage } from "./calls/hand-over.ts";
 import { randomId } from "../kit/ids.ts";
+import type { Caller } from "./http/gate.ts";
 
 const ANSWER_WITHIN_MS = 10 * MINUTE;
 
@@ -56,6 +58,24 @@ const openNow =
 
 const modernCapabilities = (envelope: object): unknown =>
   (envelope as Record<string, unknown>)[CLIENT_CAPABILITIES_META_KEY];
+
+const nameIn = (info: unknown): string => {
+  const name = typeof info === "object" && info !== null && "name" in info ? info.name : undefined;
+  return typeof name === "string" ? name : "";
+};
+
+/**
+ * The authorization under which a request comes and the program that sends it, by the name that it gives itself: over
+ * stdio, and where no sign-in is asked for, this name alone tells two hosts of one person apart.
+ */
+export const clientOf = (server: Server, { mcpReq }: ServerContext, { grant }: Caller): string => {
+  const { envelope } = mcpReq;
+  const info =
+    envelope === undefined
+      ? server.getClientVersion()
+      : (envelope as Record<string, unknown>)[CLIENT_INFO_META_KEY];
+  return JSON.stringify([grant, nameIn(info)]);
+};
 
 /** How the host of a request can show its person a page. */
 export const opensOf = (server: Server, context: ServerContext): Opens => {

@@ -8,7 +8,7 @@ import type { Transfers } from "../client/transfers.ts";
 import type { Wait } from "../kit/wait.ts";
 import type { SecretPages } from "./http/secret-pages.ts";
 import type { Settings } from "./settings.ts";
-import type { Spent } from "./calls/spent.ts";
+import type { ReplayGuard } from "./calls/replay-guard.ts";
 
 /** What one caller's calls of the platform are made with; all servers for that caller share it. */
 export type Needs = {
@@ -18,7 +18,7 @@ export type Needs = {
   broker: Broker;
   /** Seals cursors and confirmations; the same for all processes that must understand each other's. */
   key: Buffer;
-  spent: Spent;
+  replayGuard: ReplayGuard;
   callLog: CallLog;
   log: Log;
   now: Clock;

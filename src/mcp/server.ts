@@ -68,12 +68,13 @@ const serveWork = (server: Server, { log, find }: Parts): void => {
     guarded(log, "tools/call", ({ params }, context: ServerContext) =>
       find(
         context,
-        async ({ callTool, findTool, hostOf, opensOf, progressOf, scopeOf }, caller) => {
+        async ({ callTool, clientOf, findTool, hostOf, opensOf, progressOf, scopeOf }, caller) => {
           const tool = findTool(params.name);
           checkScope(caller, scopeOf(tool));
           return callTool({
             tool,
             args: params.arguments ?? {},
+            client: clientOf(server, context, caller),
             host: hostOf(server, context),
             opens: opensOf(server, context),
             signal: context.mcpReq.signal,

@@ -6,7 +6,7 @@ import { cleanLine } from "./answer/clean.ts";
 import { createComplete } from "./resources/complete.ts";
 import { createReadState } from "./resources/export-run-resources.ts";
 import type { Asking, Caller, Scope } from "./http/gate.ts";
-import { hostOf, opensOf, progressOf } from "./host.ts";
+import { clientOf, hostOf, opensOf, progressOf } from "./host.ts";
 import { nearest } from "../kit/nearest.ts";
 import type { Needs } from "./needs.ts";
 import { createGetPrompt, type GetPrompt } from "./prompts.ts";
@@ -18,6 +18,7 @@ export type Work = {
   findTool(name: string): Tool;
   scopeOf(tool: Tool): Scope;
   callTool: CallTool;
+  clientOf: typeof clientOf;
   hostOf: typeof hostOf;
   opensOf: typeof opensOf;
   progressOf: typeof progressOf;
@@ -50,6 +51,7 @@ export const createWork = (needs: Needs): Work => {
     },
     scopeOf: ({ operation }) => scopeOf(operation),
     callTool: createCallTool(needs),
+    clientOf,
     hostOf,
     opensOf,
     progressOf,

@@ -51,7 +51,13 @@ export type AuthorizationServerNeeds = {
 };
 
 /** Whom a token was given to. */
-export type Bearer = { personId: string; clientId: string; scopes: Scope[]; expiresAt: number };
+export type Bearer = {
+  personId: string;
+  clientId: string;
+  grantId: string;
+  scopes: Scope[];
+  expiresAt: number;
+};
 
 export type AuthorizationServer = {
   /** Answers what is asked below `/oauth/`, and its metadata. */
@@ -290,7 +296,13 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
       // Where a grant ends while a token is given out, the token may be the later one.
       if ((await provider.Grant.find(grantId)) === undefined) return undefined;
       const scopes = scopesIn(found.scope);
-      return { personId: accountId, clientId: clientId ?? "", scopes, expiresAt: exp ?? 0 };
+      return {
+        personId: accountId,
+        clientId: clientId ?? "",
+        grantId,
+        scopes,
+        expiresAt: exp ?? 0,
+      };
     },
     async credentialOf(personId) {
       const person = await people.find(personId);

@@ -5,7 +5,14 @@ import { verifies } from "../support/verifies.ts";
 
 const RESOURCE = new URL("https://mcp.example/receivables/mcp");
 const METADATA = "https://mcp.example/.well-known/oauth-protected-resource/receivables/mcp";
-const ANN = { id: "ann", scopes: ["read"], profile: "ann", expiresAt: Infinity } as const;
+const ANN = {
+  id: "ann",
+  client: "client-1",
+  grant: "grant-1",
+  scopes: ["read"],
+  profile: "ann",
+  expiresAt: Infinity,
+} as const;
 
 const gateOf = (more: Partial<BearerNeeds> = {}) =>
   createBearerGate({

@@ -1,13 +1,14 @@
 import { admitted, type Gate, SCOPES } from "../../src/mcp/http/gate.ts";
 
-/** Whoever says their name is believed: how names are proven is the gate's own concern. */
+/** Admits every caller as the first word of the header: proof of identity is tested elsewhere. An id may bear `@CLIENT`. */
 export const believing: Gate = {
   async admit({ headers }) {
-    const [id = "", ...scopes] = (headers.get("authorization") ?? "").split(" ");
+    const [named = "", ...scopes] = (headers.get("authorization") ?? "").split(" ");
+    const [id = "", client = "client-1"] = named.split("@");
     if (id === "") return new Response(null, { status: 401 });
     const known = SCOPES.filter((scope) => scopes.includes(scope));
     return admitted(
-      { id, scopes: known, profile: "shared" },
+      { id, client, grant: `grant of ${client}`, scopes: known, profile: "shared" },
       { resourceMetadataUrl: "http://x/prm" },
     );
   },

@@ -136,7 +136,7 @@ describe("the log of tool calls", () => {
       const { signal } = new AbortController();
       const host = { asks: "by_round", responses: undefined, state: undefined } as const;
       const opens = { opens: "never" } as const;
-      await call({ tool, args, host, opens, signal, progress: async () => {} });
+      await call({ tool, args, client: "client-1", host, opens, signal, progress: async () => {} });
     };
     await ask("departments_get", { departmentCode: "A" });
     await ask("departments_delete", { departmentId: "d" });

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { createSpentFolder } from "../../src/mcp/calls/spent.ts";
+import { createReplayFolder } from "../../src/mcp/calls/replay-guard.ts";
 import {
   HOSTS,
   KEY,
@@ -17,7 +17,7 @@ import {
   textOf,
   YES,
 } from "./hosts.ts";
-import { spentFolder } from "./spent-folder.ts";
+import { replayFolder } from "./replay-folder.ts";
 import { type Play, scripted, type ScriptedBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -391,19 +391,19 @@ describe("a token", () => {
   };
 
   verifies("C-66");
-  it("holds across processes with one key, and is spent for all of them at once", async () => {
-    const spent = createSpentFolder(await spentFolder(), () => NOW);
-    const other = createSpentFolder(await spentFolder(), () => NOW);
-    const confirmationToken = await mint({ spent });
+  it("holds across processes with one key, and is used up for all of them at once", async () => {
+    const replayGuard = createReplayFolder(await replayFolder(), () => NOW);
+    const other = createReplayFolder(await replayFolder(), () => NOW);
+    const confirmationToken = await mint({ replayGuard });
     const args = { ...ARGS, confirmationToken };
     const results = await Promise.all(
-      Array.from({ length: 5 }, () => spend(args, { setup: { spent } })),
+      Array.from({ length: 5 }, () => spend(args, { setup: { replayGuard } })),
     );
     const acted = results.filter(({ broker }) => acts(broker).length > 0);
     expect(acted).toHaveLength(1);
     expect(results.filter(({ result }) => result.isError === true)).toHaveLength(4);
     // Another folder is another installation: only the shared memory makes it single.
-    const elsewhere = await spend(args, { setup: { spent: other } });
+    const elsewhere = await spend(args, { setup: { replayGuard: other } });
     expect(acts(elsewhere.broker)).toHaveLength(1);
   });
 
@@ -472,21 +472,21 @@ describe("a token", () => {
   });
 });
 
-describe("what has been spent", () => {
-  it("is forgotten when it could not be used any more", async () => {
-    const folder = await spentFolder();
+describe("the replay guard in a folder", () => {
+  it("removes ids that have expired", async () => {
+    const folder = await replayFolder();
     let time = NOW;
-    const spent = createSpentFolder(folder, () => time);
+    const replayGuard = createReplayFolder(folder, () => time);
     const id = "a".repeat(43);
-    expect(await spent.claim(id, NOW + MINUTE)).toBe(true);
-    expect(await spent.claim(id, NOW + MINUTE)).toBe(false);
+    expect(await replayGuard.claim(id, NOW + MINUTE)).toBe(true);
+    expect(await replayGuard.claim(id, NOW + MINUTE)).toBe(false);
     time = NOW + 5 * MINUTE;
-    expect(await spent.claim("b".repeat(43), time + MINUTE)).toBe(true);
+    expect(await replayGuard.claim("b".repeat(43), time + MINUTE)).toBe(true);
     expect(await readdir(folder)).toHaveLength(1);
   });
 
-  it("takes no name that leaves its folder", async () => {
-    const spent = createSpentFolder(await spentFolder(), () => NOW);
-    await expect(spent.claim("../../somewhere-else", NOW)).rejects.toThrow(TypeError);
+  it("refuses an id that would leave its folder", async () => {
+    const replayGuard = createReplayFolder(await replayFolder(), () => NOW);
+    await expect(replayGuard.claim("../../somewhere-else", NOW)).rejects.toThrow(TypeError);
   });
 });

@@ -6,12 +6,12 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { Broker } from "../../src/broker/port.ts";
 import type { Transfers } from "../../src/client/transfers.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
-import { openGate, SCOPES } from "../../src/mcp/http/gate.ts";
+import { type Caller, openGate, SCOPES } from "../../src/mcp/http/gate.ts";
 import type { Front, Needs } from "../../src/mcp/needs.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { knownToolsets, type Settings } from "../../src/mcp/settings.ts";
-import { createSpentFolder } from "../../src/mcp/calls/spent.ts";
-import { spentFolder } from "./spent-folder.ts";
+import { createReplayFolder } from "../../src/mcp/calls/replay-guard.ts";
+import { replayFolder } from "./replay-folder.ts";
 
 export type Reply = ElicitResult | Error;
 /** How the person behind a host answers; absent: the host cannot ask. */
@@ -47,7 +47,7 @@ export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Front 
     caller: "person-1",
     broker,
     key: KEY,
-    spent: createSpentFolder(await spentFolder(), () => NOW),
+    replayGuard: createReplayFolder(await replayFolder(), () => NOW),
     callLog: { record: async () => {} },
     log: silentLog,
     now: () => NOW,
@@ -60,8 +60,17 @@ export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Front 
   return { ...needs, open: async () => needs };
 };
 
-/** The door of a server that everybody may use as one caller. */
-export const OPEN = { gate: openGate({ id: "person-1", scopes: SCOPES, profile: "default" }) };
+export const callerNamed = (id: string, more: Partial<Caller> = {}): Caller => ({
+  id,
+  client: "client-1",
+  grant: "grant-1",
+  scopes: SCOPES,
+  profile: "default",
+  ...more,
+});
+
+/** Options of a server that admits every request as one caller. */
+export const OPEN = { gate: openGate(callerNamed("person-1")) };
 
 /** A log whose lines a test may read. */
 export const keptLog = () => {
@@ -193,8 +202,14 @@ export type ToldProblem = {
 export const problemIn = (result: Result): ToldProblem =>
   result._meta?.["receivables/problem"] as ToldProblem;
 
+/** The name that a host gives itself, and the capabilities with which it can ask. */
+type RawOptions = { name?: string; elicitation?: object };
+
 /** Speaks the protocol of 2026 message by message, as a host with intentions of its own may. */
-export const rawHost = async (needs: Front) => {
+export const rawHost = async (
+  needs: Front,
+  { name = info.name, elicitation = { elicitation: { form: {} } } }: RawOptions = {},
+) => {
   const wire = serve(needs);
   const waiting = new Map<number, (message: { result?: unknown; error?: unknown }) => void>();
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
@@ -206,8 +221,8 @@ export const rawHost = async (needs: Front) => {
   await wire.start();
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": info,
-    "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+    "io.modelcontextprotocol/clientInfo": { ...info, name },
+    "io.modelcontextprotocol/clientCapabilities": elicitation,
   };
   let id = 0;
   return {

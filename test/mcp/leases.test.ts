@@ -107,6 +107,8 @@ const heard = (response: Response) => {
 
 const bearer = (id: string, more: Partial<Bearer> = {}): Bearer => ({
   id,
+  client: "client-1",
+  grant: "grant-1",
   scopes: SCOPES,
   profile: "default",
   expiresAt: Infinity,

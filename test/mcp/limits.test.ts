@@ -2,18 +2,17 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterEach, describe, expect, it } from "vitest";
 import { mcpListener, type Patience, serve, type Served } from "../../src/bin/serve.ts";
 import { SECOND } from "../../src/kit/clock.ts";
-import { admitted, type Gate, SCOPES } from "../../src/mcp/http/gate.ts";
+import { admitted, type Gate } from "../../src/mcp/http/gate.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "../../src/mcp/http.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { rawRequest, rawSocket } from "../support/raw-socket.ts";
-import { needsOf, problemIn, type Result, type Setup } from "./hosts.ts";
+import { callerNamed, needsOf, problemIn, type Result, type Setup } from "./hosts.ts";
 import { scripted } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** Whoever says their name is believed. */
 const believing: Gate = {
-  admit: async ({ headers }) =>
-    admitted({ id: headers.get("authorization") ?? "ann", scopes: SCOPES, profile: "default" }),
+  admit: async ({ headers }) => admitted(callerNamed(headers.get("authorization") ?? "ann")),
   describe: () => undefined,
 };
 

@@ -9,7 +9,7 @@ import type { Front, Needs } from "../../src/mcp/needs.ts";
 import type { Work } from "../../src/mcp/work.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { believing } from "./believing.ts";
-import { needsOf, problemIn, type Result } from "./hosts.ts";
+import { callerNamed, needsOf, problemIn, type Result } from "./hosts.ts";
 import { scripted, type ScriptedBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -283,7 +283,7 @@ describe("what is kept ready for callers", () => {
   type Context = Parameters<Callers["find"]>[0];
   const contextOf = (authInfo: Admitted | undefined) =>
     ({ http: { authInfo } }) as unknown as Context;
-  const from = (id: string) => contextOf(admitted({ id, scopes: SCOPES, profile: "shared" }));
+  const from = (id: string) => contextOf(admitted(callerNamed(id, { profile: "shared" })));
   const use = (id: string): Promise<Work> => callers.find(from(id), async (work) => work);
   const closed = (id: string) => place.people.get(id)?.closed;
 

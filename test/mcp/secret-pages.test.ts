@@ -12,7 +12,7 @@ import { createHandOver } from "../../src/mcp/calls/hand-over.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { createSecretDesk, type MakeKey } from "../../src/mcp/http/secret-desk.ts";
 import { createSecretPages, OWN_KEY, type Proof } from "../../src/mcp/http/secret-pages.ts";
-import { createSpentFolder } from "../../src/mcp/calls/spent.ts";
+import { createReplayFolder } from "../../src/mcp/calls/replay-guard.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import {
   type Browser,
@@ -53,7 +53,7 @@ const process = (proof: Proof = "address", makeKey?: MakeKey) => {
   const desk = createSecretDesk({
     pages: pagesWith({ proof }),
     vault,
-    spent: createSpentFolder(join(folder, "spent"), clock),
+    replayGuard: createReplayFolder(join(folder, "replay"), clock),
     callerOf: async (token) => TOKENS[token],
     log: logged.log,
   });
@@ -357,6 +357,7 @@ describe("a host of 2026 that comes back with a page's answer", () => {
       createCallTool(needs)({
         tool: tool as NonNullable<typeof tool>,
         args: {},
+        client: "client-1",
         host: { asks: "never" },
         opens: { opens: "by_round", responses: { page: { action: "accept" } }, state },
         signal: new AbortController().signal,

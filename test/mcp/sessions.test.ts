@@ -4,16 +4,16 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { admitted, SCOPES } from "../../src/mcp/http/gate.ts";
+import { admitted } from "../../src/mcp/http/gate.ts";
 import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { createSessions, type Sessions } from "../../src/mcp/http/sessions.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
-import { needsOf, OPEN } from "./hosts.ts";
+import { callerNamed, needsOf, OPEN } from "./hosts.ts";
 import { scripted } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
-const ANN = admitted({ id: "ann", scopes: SCOPES, profile: "default" });
+const ANN = admitted(callerNamed("ann"));
 const ADDRESS = "http://127.0.0.1:8765/mcp";
 
 const HELLO = {
@@ -176,7 +176,7 @@ describe("the sessions of a server", () => {
 
   verifies("C-65");
   it("are not pushed out by a caller who has many", async () => {
-    const bob = admitted({ id: "bob", scopes: SCOPES, profile: "default" });
+    const bob = admitted(callerNamed("bob"));
     const few = await sessions.begin(request(HELLO), bob, HELLO);
     await few.text();
     clock.advance(1);

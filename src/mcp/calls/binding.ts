@@ -13,18 +13,23 @@ const ordered = (value: unknown): unknown => {
 /** A value as text that does not depend on the order of its keys. */
 export const canonical = (value: unknown): string => JSON.stringify(ordered(value));
 
-/** What a cursor or a confirmation is good for: one tool, one set of arguments, one tenant, one credential, one caller. */
+/** The call that a cursor, a confirmation or a secret's page belongs to. */
 export type Purpose = {
   tool: string;
   args: unknown;
   tenantId: string;
   principal: string;
   caller: string;
+  /**
+   * The authorization and the program that ask. Absent for cursors: they grant nothing, and a host that was allowed
+   * more under a new grant reads on with the cursor it has.
+   */
+  client?: string;
 };
 
-/** The purpose in a few characters that no other purpose shares; the order of keys does not matter. */
-export const bindingOf = ({ tool, args, tenantId, principal, caller }: Purpose): string =>
+/** A hash of the purpose; the order of keys does not matter. */
+export const bindingOf = ({ tool, args, tenantId, principal, caller, client }: Purpose): string =>
   createHash("sha256")
-    .update(JSON.stringify([tool, ordered(args), tenantId, principal, caller]))
+    .update(JSON.stringify([tool, ordered(args), tenantId, principal, caller, client]))
     .digest("base64url")
     .slice(0, 22);

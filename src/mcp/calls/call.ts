@@ -27,6 +27,8 @@ import { Refusal } from "../answer/refusal.ts";
 export type ToolCall = {
   tool: Tool;
   args: Record<string, unknown>;
+  /** The authorization and the program that call, as `clientOf` names them. */
+  client: string;
   host: Host;
   opens: Opens;
   signal: AbortSignal;
@@ -40,9 +42,9 @@ export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequire
 export type Working = ToolCall & { broker: Broker };
 
 const createCall = (needs: Needs) => {
-  const { key, spent, now, settings, newId = randomId } = needs;
+  const { key, replayGuard, now, settings, newId = randomId } = needs;
   const cursors = createCursors(key, now);
-  const confirm = createConfirm({ key, spent, now, setting: settings.confirm });
+  const confirm = createConfirm({ key, replayGuard, now, setting: settings.confirm });
 
   const { caller, secretPages: pages, wait = systemWait } = needs;
   const handOver = pages && createHandOver({ key, pages, caller, now, wait });
@@ -91,7 +93,8 @@ const createCall = (needs: Needs) => {
     if (kept !== undefined && handOver === undefined) notes.push(readWith(kept.name));
     const answer = { ...fitted, notes };
     if (kept !== undefined && handOver !== undefined) {
-      const purpose = purposeOf(tool, { args: given.args, ifMatch: given.ifMatch });
+      const { args, ifMatch } = given;
+      const purpose = { ...purposeOf(tool, { args, ifMatch }), client: call.client };
       const handed = await handOver.begin({ answer, kept, purpose, host: call.opens });
       return "ask" in handed ? handed.ask : present(handed.answer);
     }
@@ -100,7 +103,7 @@ const createCall = (needs: Needs) => {
   };
 
   const consent = async (
-    { tool, host, signal, broker }: Working,
+    { tool, host, client, signal, broker }: Working,
     given: Given,
   ): Promise<Consented> => {
     const { args, ifMatch, confirmationToken } = given;
@@ -108,7 +111,7 @@ const createCall = (needs: Needs) => {
     return confirm({
       asking: () => askingOf(broker, tool, args, { tool: tool.name, signal }),
       open: tool.operation.upsert,
-      purpose: purposeOf(tool, { args, ifMatch }),
+      purpose: { ...purposeOf(tool, { args, ifMatch }), client },
       host,
       token: confirmationToken,
     });
@@ -120,7 +123,8 @@ const createCall = (needs: Needs) => {
     if (own !== undefined) return own(call, given);
     if (isPaged(call.tool.operation)) return list(call, given);
     const { args, ifMatch: expected } = given;
-    const purpose = purposeOf(call.tool, { args, ifMatch: expected });
+    const { client } = call;
+    const purpose = { ...purposeOf(call.tool, { args, ifMatch: expected }), client };
     const before = handOver?.resume(call.opens, purpose);
     if (before !== undefined) return present(before);
     if (handOver?.isOwners(call.tool.operation) === true) {

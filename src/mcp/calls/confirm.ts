@@ -12,7 +12,7 @@ import { bindingOf, type Purpose } from "./binding.ts";
 import type { Asking } from "./question.ts";
 import { Refusal } from "../answer/refusal.ts";
 import type { Settings } from "../settings.ts";
-import type { Spent } from "./spent.ts";
+import type { ReplayGuard } from "./replay-guard.ts";
 
 /** How a person behind the host can be reached during this call. */
 export type Host =
@@ -71,12 +71,12 @@ const isYes = (view: InputResponseView): boolean =>
 /** The one place where a person is asked. No answer, or any other than yes, means no. */
 export const createConfirm = ({
   key,
-  spent,
+  replayGuard,
   now,
   setting,
 }: {
   key: Buffer;
-  spent: Spent;
+  replayGuard: ReplayGuard;
   now: Clock;
   setting: Settings["confirm"];
 }): Confirm => {
@@ -95,9 +95,10 @@ export const createConfirm = ({
     );
     if (!success) throw invalid("is not one that this server gave");
     const [id, binding, expiresAt, etag] = data;
-    if (binding !== bindingOf(purpose)) throw invalid("was given for another call");
+    if (binding !== bindingOf(purpose))
+      throw invalid("was given for another call or to another program");
     if (expiresAt < now()) throw invalid("has expired");
-    if (!(await spent.claim(id, expiresAt))) throw invalid("has been used");
+    if (!(await replayGuard.claim(id, expiresAt))) throw invalid("has been used");
     return { etag };
   };
 

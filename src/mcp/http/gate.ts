@@ -10,6 +10,10 @@ export type Scope = (typeof SCOPES)[number];
 export type Caller = {
   /** Lasting, no secret, and nobody else's: neither another person's nor the same person's at another tenant. */
   id: string;
+  /** The program that acts for them: an OAuth client, or the holder of a token. Sessions belong to one. */
+  client: string;
+  /** The authorization under which it acts: an OAuth grant, or a token. Confirmations hold for one. */
+  grant: string;
   scopes: readonly Scope[];
   /** The name of the profile with whose credentials they act. */
   profile: string;
@@ -65,7 +69,13 @@ export const checkScope = ({ scopes }: Caller, scope: Scope): void => {
 };
 
 /** The one who started this server, or may as well have. */
-export const ownCaller = (profile: string): Caller => ({ id: "own", scopes: SCOPES, profile });
+export const ownCaller = (profile: string): Caller => ({
+  id: "own",
+  client: "own",
+  grant: "own",
+  scopes: SCOPES,
+  profile,
+});
 
 /** Admits everybody as one caller: only for what is nobody's. */
 export const openGate = (caller: Caller): Gate => ({

@@ -20,6 +20,7 @@ const Answer = z.object({
   scope: z.string().optional(),
   iss: z.string().optional(),
   aud: z.union([z.string(), z.array(z.string())]).optional(),
+  client_id: z.string().optional(),
   exp: z.number().optional(),
   nbf: z.number().optional(),
 });

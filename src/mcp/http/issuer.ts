@@ -123,7 +123,20 @@ export const checkIssuer = async (
 };
 
 /** What a token says of its owner, once it is known to be good. */
-type Claims = { sub?: unknown; exp?: unknown; scope?: unknown; scp?: unknown };
+type Claims = {
+  sub?: unknown;
+  exp?: unknown;
+  scope?: unknown;
+  scp?: unknown;
+  client_id?: unknown;
+  azp?: unknown;
+};
+
+/** The OAuth client that a token was given to: RFC 9068 names it client_id, OpenID Connect azp. */
+const clientIn = ({ client_id, azp }: Claims): string => {
+  const named = client_id ?? azp;
+  return typeof named === "string" ? named : "";
+};
 
 const scopesOf = ({ scope, scp }: Claims): Scope[] => {
   const said = [scope ?? scp].flat().flatMap((one) => String(one).split(" "));
@@ -184,7 +197,9 @@ export const verifyIssued = (needs: IssuerNeeds): Verify => {
     const profile = await profileOf(claims.sub);
     if (profile === undefined) return "stranger";
     const id = callerId(key, "issuer", issuer, claims.sub, profile);
+    const client = callerId(key, "issuer-client", issuer, claims.sub, clientIn(claims));
     const expiresAt = typeof claims.exp === "number" ? claims.exp : Infinity;
-    return { id, profile, scopes: scopesOf(claims), expiresAt };
+    // Tokens of other issuers name no grant.
+    return { id, client, grant: client, profile, scopes: scopesOf(claims), expiresAt };
   };
 };

@@ -35,7 +35,9 @@ export const createLeases = (
     if ((caller.expiresAt ?? Infinity) * SECOND <= now()) return true;
     // Whether it is good cannot be told now; it was.
     if (again instanceof Response) return again.status !== 503;
-    const isSame = again.extra.caller.id === caller.extra.caller.id;
+    const { caller: then } = caller.extra;
+    const { caller: current } = again.extra;
+    const isSame = current.id === then.id && current.grant === then.grant;
     return !isSame || !caller.scopes.every((scope) => again.scopes.includes(scope));
   };
 

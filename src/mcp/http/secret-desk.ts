@@ -13,7 +13,7 @@ import {
   type SecretPage,
   type SecretPages,
 } from "./secret-pages.ts";
-import type { Spent } from "../calls/spent.ts";
+import type { ReplayGuard } from "../calls/replay-guard.ts";
 
 /** What a person is told who got no key. */
 type NoKey = { status: number; message: string; headers?: Record<string, string> };
@@ -27,7 +27,7 @@ export type MakeKey = (
 export type SecretDeskNeeds = {
   pages: SecretPages;
   vault: Pick<Vault, "show" | "remove">;
-  spent: Spent;
+  replayGuard: ReplayGuard;
   /** The id of the caller whom a token lets in; undefined for a token that lets nobody in. */
   callerOf: (token: string) => Promise<string | undefined>;
   log: Log;
@@ -165,7 +165,7 @@ const fieldsIn = async (request: Request): Promise<URLSearchParams> => {
  * open them too; only what the button sends uses the page up.
  */
 export const createSecretDesk = (needs: SecretDeskNeeds): SecretDesk => {
-  const { pages, vault, spent, callerOf, log } = needs;
+  const { pages, vault, replayGuard, callerOf, log } = needs;
   const proof = pages.proof === "token" ? PROOF : undefined;
 
   const refused = ({ kind, caller }: SecretPage): void =>
@@ -187,7 +187,7 @@ export const createSecretDesk = (needs: SecretDeskNeeds): SecretDesk => {
       refused(one);
       return offer(one, proof, "This is not the token by which the secret was asked for.");
     }
-    if (!(await spent.claim(one.id, one.expiresAt))) return gone();
+    if (!(await replayGuard.claim(one.id, one.expiresAt))) return gone();
     const value = await vault.show(one.name);
     if (value === undefined) return gone();
     await vault.remove(one.name);
@@ -200,7 +200,7 @@ export const createSecretDesk = (needs: SecretDeskNeeds): SecretDesk => {
     const password = new Secret(fields.get("password") ?? "");
     let claimed: boolean | undefined;
     const claim = async (): Promise<boolean> => {
-      claimed = await spent.claim(one.id, one.expiresAt);
+      claimed = await replayGuard.claim(one.id, one.expiresAt);
       return claimed;
     };
     const made = await makeKey({ email, password }, { caller: one.caller, claim });

@@ -2,7 +2,7 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
-import type { Admitted } from "./gate.ts";
+import type { Admitted, Caller } from "./gate.ts";
 import { refused } from "./refused.ts";
 import type { BuildServer } from "../server.ts";
 import { untilSent } from "./until-sent.ts";
@@ -13,8 +13,9 @@ export type SessionLimits = { most: number; idleMs: number };
 export const SESSION_LIMITS: SessionLimits = { most: 1000, idleMs: 30 * MINUTE };
 
 type Session = {
-  /** The id of the caller who began it; to every other it does not exist. */
+  /** The caller who opened it and their program; for every other it does not exist. */
   caller: string;
+  client: string;
   transport: WebStandardStreamableHTTPServerTransport;
   /** Requests and streams that are still open: such a session is not idle, however old. */
   open: number;
@@ -90,14 +91,14 @@ export const createSessions = (
     }
   };
 
-  const open = async (caller: string): Promise<Session> => {
+  const open = async ({ id: caller, client }: Caller): Promise<Session> => {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomToken,
       onsessioninitialized: (id) => {
         sessions.set(id, session);
       },
     });
-    const session: Session = { caller, transport, open: 0, usedAt: now() };
+    const session: Session = { caller, client, transport, open: 0, usedAt: now() };
     await build().connect(transport);
     // The server has put its own ear on the transport; it is kept.
     const ended = transport.onclose;
@@ -119,7 +120,7 @@ export const createSessions = (
           { "Retry-After": String(RETRY_SECONDS) },
         );
       }
-      const session = await open(id);
+      const session = await open(by.extra.caller);
       const response = await answer(session, request, by, body);
       // What did not open a session leaves nothing behind.
       if (session.transport.sessionId === undefined) await session.transport.close();
@@ -127,7 +128,12 @@ export const createSessions = (
     },
     async within(id, request, by, body) {
       const session = sessions.get(id);
-      if (session?.caller !== by.extra.caller.id) {
+      const { caller, client } = session ?? {};
+      if (
+        session === undefined ||
+        caller !== by.extra.caller.id ||
+        client !== by.extra.caller.client
+      ) {
         return refused(404, { code: -32_001, message: "Session not found" });
       }
       return answer(session, request, by, body);

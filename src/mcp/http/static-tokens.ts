@@ -61,5 +61,5 @@ export const verifyStatic =
     if (known === undefined) return "invalid";
     const { profile, scopes } = known;
     const id = callerId(key, "static", hash.toString("base64url"), profile);
-    return { id, profile, scopes, expiresAt: Infinity };
+    return { id, client: id, grant: id, profile, scopes, expiresAt: Infinity };
   };

@@ -7,7 +7,7 @@ import {
 import { z } from "zod";
 import { mcpListener, serve, type Served } from "../../../src/bin/serve.ts";
 import { silentLog } from "../../../src/kit/log.ts";
-import { openGate, SCOPES } from "../../../src/mcp/http/gate.ts";
+import { openGate, ownCaller } from "../../../src/mcp/http/gate.ts";
 import { createDoor } from "../../../src/mcp/http.ts";
 import { createDemands } from "../../../src/mcp/http/scopes.ts";
 import { addAsking } from "./asking.ts";
@@ -16,7 +16,7 @@ import { addPrompts, addResources, addUtilities } from "./rest.ts";
 import { addRounds } from "./rounds.ts";
 import { addTools } from "./tools.ts";
 
-const VISITOR = { id: "visitor", scopes: SCOPES, profile: "default" };
+const VISITOR = ownCaller("default");
 const LIST_CHANGED = { listChanged: true };
 
 const CAPABILITIES = {

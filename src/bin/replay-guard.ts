@@ -1,15 +1,15 @@
 import { type Clock, MINUTE } from "../kit/clock.ts";
-import type { Spent } from "../mcp/calls/spent.ts";
+import type { ReplayGuard } from "../mcp/calls/replay-guard.ts";
 import type { Storage } from "../oauth/records.ts";
 
-const KIND = "Spent";
+const KIND = "ReplayGuard";
 const PURGE_EVERY_MS = MINUTE;
 
-/** A database as the memory of what may happen once, for nodes that share nothing else. */
-export const createSpentRecords = (
+/** A replay guard in the database, for nodes that share no folder. */
+export const createReplayRecords = (
   records: () => Promise<Pick<Storage, "add" | "purge">>,
   now: Clock,
-): Spent => {
+): ReplayGuard => {
   let purgeAt = 0;
   return {
     async claim(id, expiresAt) {
@@ -19,7 +19,7 @@ export const createSpentRecords = (
         await purge();
       }
       const record = { kind: KIND, id, grantId: null, owner: null, payload: "", consumedAt: null };
-      // A minute more, for nodes whose clocks differ: what has expired is refused before it is asked for here.
+      // The margin covers nodes whose clocks differ: an expired token is refused before it is claimed.
       return add({ ...record, expiresAt: expiresAt + MINUTE });
     },
   };

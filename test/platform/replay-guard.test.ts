@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createSpentRecords } from "../../src/bin/spent.ts";
+import { createReplayRecords } from "../../src/bin/replay-guard.ts";
 import { DAY, MINUTE } from "../../src/kit/clock.ts";
 import { createOauthRecords } from "../../src/platform/store/oauth-records.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -8,7 +8,7 @@ import { verifies } from "../support/verifies.ts";
 onEveryStore("what may happen once", (at) => {
   const node = () => {
     const { store, clock } = at();
-    return createSpentRecords(async () => createOauthRecords(store, clock), clock);
+    return createReplayRecords(async () => createOauthRecords(store, clock), clock);
   };
 
   verifies("C-66");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 
-const root = mkdtempSync(join(tmpdir(), "spent-"));
+const root = mkdtempSync(join(tmpdir(), "replay-"));
 
 const remove = (): void => {
   rmSync(root, { recursive: true, force: true });
@@ -14,5 +14,5 @@ const remove = (): void => {
 if (isMainThread) process.once("exit", remove);
 else (await import("vitest")).afterAll(remove);
 
-/** An empty folder for what has been spent; it goes when the test file, or program, ends. */
-export const spentFolder = (): Promise<string> => mkdtemp(join(root, "one-"));
+/** Creates an empty folder for a replay guard; it is removed when the test file, or program, ends. */
+export const replayFolder = (): Promise<string> => mkdtemp(join(root, "one-"));

@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { createFileOnce } from "../../kit/once.ts";
 
-/** Remembers what may happen once. */
-export type Spent = {
-  /** True for the first who claims the id, in whatever process; it is remembered until it expires. */
+/** Replay guard for single-use tokens. */
+export type ReplayGuard = {
+  /** True for the first claim of an id, in any process that shares the guard. Ids are kept until they expire. */
   claim(id: string, expiresAt: number): Promise<boolean>;
 };
 
 const SWEEP_EVERY_MS = MINUTE;
-// Past its expiry a token is refused anyway; the margin covers clocks of several processes.
+// An expired token is refused anyway; the margin covers clocks that differ between processes.
 const MARGIN_MS = MINUTE;
 
 const isId = (id: string): boolean => /^[\w-]{16,64}$/.test(id);
 
-/** A folder as the memory: creating a file that must not exist is one act for all processes on it. */
-export const createSpentFolder = (folder: string, now: Clock): Spent => {
+/** A replay guard in a folder: exclusive creation of a file is atomic for all processes that share it. */
+export const createReplayFolder = (folder: string, now: Clock): ReplayGuard => {
   let sweepAt = 0;
 
   const sweep = async () => {
@@ -29,7 +29,7 @@ export const createSpentFolder = (folder: string, now: Clock): Spent => {
 
   return {
     async claim(id, expiresAt) {
-      if (!isId(id)) throw new TypeError("not an id of a confirmation");
+      if (!isId(id)) throw new TypeError("not the id of a single-use token");
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await sweep();
       return createFileOnce(join(folder, `${Math.trunc(expiresAt)}-${id}`), "");

@@ -1,0 +1,184 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
+import { believing } from "./believing.ts";
+import { KEY, needsOf, problemIn, rawHost, type Result } from "./hosts.ts";
+import { scripted, type ScriptedBroker } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
+
+const ADDRESS = "http://127.0.0.1:8765/mcp";
+const ARGS = { departmentId: "dep-1" };
+const LEGACY = "2025-11-25";
+const MODERN = "2026-07-28";
+
+const newBroker = () =>
+  scripted({
+    "departments.get_by_id": () => ({ code: "SALES", description: "Sales" }),
+    "departments.delete": () => null,
+    "disputes.list": ({ Page }) =>
+      Page === 1 ? Array.from({ length: 400 }, (_, index) => ({ disputeId: `d-${index}` })) : [],
+  });
+
+const deletions = ({ seen }: ScriptedBroker) =>
+  seen.filter(({ id }) => id === "departments.delete").length;
+
+const tokenIn = ({ _meta }: Result): string =>
+  String((_meta?.["receivables/confirmation"] as Record<string, unknown>)["confirmationToken"]);
+
+describe.each(["auto", "legacy"] as const)("two programs of one person over HTTP (%s)", (mode) => {
+  let broker: ScriptedBroker;
+  let http: HttpServer;
+  const hosts: Client[] = [];
+  beforeEach(async () => {
+    broker = newBroker();
+    http = createHttp(await needsOf(broker, { settings: { answerTokens: 1000 } }), {
+      gate: believing,
+    });
+  });
+  afterEach(async () => {
+    await Promise.all(hosts.splice(0).map((host) => host.close()));
+    await http.close();
+  });
+
+  const host = async (who: string, name = "host"): Promise<Client> => {
+    const client = new Client({ name, version: "1" }, { versionNegotiation: { mode } });
+    const fetch = (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      const request = new Request(url, init);
+      request.headers.set("host", "127.0.0.1:8765");
+      request.headers.set("authorization", `${who} read write admin`);
+      return http.fetch(request);
+    };
+    await client.connect(new StreamableHTTPClientTransport(new URL(ADDRESS), { fetch }));
+    hosts.push(client);
+    return client;
+  };
+  const call = async (client: Client, args: object, tool = "departments_delete") =>
+    (await client.callTool({ name: tool, arguments: { ...args } })) as unknown as Result;
+
+  verifies("C-105");
+  it.each([
+    ["another grant of the same person", "ann@two", "host"],
+    ["another program under the same grant", "ann@one", "other host"],
+  ])("a token is refused to %s, and stays good for its owner", async (_whom, who, name) => {
+    const mine = await host("ann@one");
+    const confirmationToken = tokenIn(await call(mine, ARGS));
+    const other = await host(who, name);
+    const stolen = await call(other, { ...ARGS, confirmationToken });
+    expect(problemIn(stolen).code).toBe("confirmation_invalid");
+    expect(deletions(broker)).toBe(0);
+    const used = await call(mine, { ...ARGS, confirmationToken });
+    expect(used.structuredContent).toMatchObject({ deleted: true });
+    expect(deletions(broker)).toBe(1);
+  });
+
+  verifies("C-66");
+  it("a cursor stays good when the person allows a new grant", async () => {
+    const { nextCursor: cursor } = (await call(await host("ann@one"), {}, "disputes_list"))
+      .structuredContent as { nextCursor: string };
+    const next = await call(await host("ann@two"), { cursor }, "disputes_list");
+    expect(next.isError).not.toBe(true);
+  });
+});
+
+const headersOf = (who: string, version: string) => ({
+  host: "127.0.0.1:8765",
+  authorization: `${who} read write admin`,
+  accept: "application/json, text/event-stream",
+  "content-type": "application/json",
+  "mcp-protocol-version": version,
+});
+
+describe("what a host is asked over HTTP", () => {
+  verifies("C-105");
+  it("is answered in 2026 only by the program that was asked", async () => {
+    const broker = newBroker();
+    const http = createHttp(await needsOf(broker), { gate: believing });
+    const call = async (who: string, more: object = {}) => {
+      const _meta = {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientInfo": { name: "host", version: "1" },
+        "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+      };
+      const params = { name: "departments_delete", arguments: ARGS, ...more, _meta };
+      const response = await http.fetch(
+        new Request(ADDRESS, {
+          method: "POST",
+          headers: {
+            ...headersOf(who, MODERN),
+            "mcp-method": "tools/call",
+            "mcp-name": "departments_delete",
+          },
+          body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+        }),
+      );
+      const text = await response.text();
+      const json = text.startsWith("{")
+        ? text
+        : text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);
+      return (JSON.parse(json) as { result: Result & { requestState?: string } }).result;
+    };
+    const { requestState } = await call("ann@one");
+    expect(requestState).toBeTypeOf("string");
+    const answer = {
+      requestState,
+      inputResponses: { confirm: { action: "accept", content: { confirm: true } } },
+    };
+    expect(problemIn(await call("ann@two", answer)).code).toBe("confirmation_invalid");
+    expect(deletions(broker)).toBe(0);
+    expect((await call("ann@one", answer)).structuredContent).toMatchObject({ deleted: true });
+    await http.close();
+  });
+
+  verifies("C-105");
+  it("is answered in 2025 only within a session, which belongs to one program", async () => {
+    const http = createHttp(await needsOf(newBroker()), { gate: believing });
+    const send = (who: string, body: object, more: Record<string, string> = {}) =>
+      http.fetch(
+        new Request(ADDRESS, {
+          method: "POST",
+          headers: { ...headersOf(who, LEGACY), ...more },
+          body: JSON.stringify({ jsonrpc: "2.0", ...body }),
+        }),
+      );
+    const opened = await send("ann@one", {
+      id: 1,
+      method: "initialize",
+      params: {
+        protocolVersion: LEGACY,
+        capabilities: { elicitation: {} },
+        clientInfo: { name: "host", version: "1" },
+      },
+    });
+    await opened.text();
+    const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    const ping = { id: 2, method: "ping" };
+    expect((await send("ann@two", ping, session)).status).toBe(404);
+    expect((await send("ann@one", ping, session)).status).toBe(200);
+    await http.close();
+  });
+});
+
+describe("two programs on one machine over stdio", () => {
+  verifies("C-105");
+  it("do not share a confirmation, though key, person and replay guard are the same", async () => {
+    const broker = newBroker();
+    const needs = await needsOf(broker, { key: KEY });
+    const program = async (name: string) => {
+      const { request, close } = await rawHost(needs, { name, elicitation: {} });
+      const call = async (args: object) => {
+        const params = { name: "departments_delete", arguments: args };
+        return (await request("tools/call", params)).result as Result;
+      };
+      return { call, close };
+    };
+    const [mine, other] = [await program("mine"), await program("other")];
+    const confirmationToken = tokenIn(await mine.call(ARGS));
+    const stolen = await other.call({ ...ARGS, confirmationToken });
+    expect(problemIn(stolen).code).toBe("confirmation_invalid");
+    // The program may have been restarted meanwhile.
+    const again = await program("mine");
+    const used = await again.call({ ...ARGS, confirmationToken });
+    expect(used.structuredContent).toMatchObject({ deleted: true });
+    await Promise.all([mine, other, again].map(({ close }) => close()));
+  });
+});
