@@ -1,23 +1,79 @@
+import { Problem } from "../src/contract/errors.ts";
 import { contract } from "../src/contract/index.ts";
-import { changeNamed, disputeNamed, money, named, quoted } from "./shown.ts";
+import { changeNamed, disputeNamed, isText, itemsOf, money, named, quoted } from "./shown.ts";
 import { downloadFile, uploadFile } from "./dispute-files.ts";
-import { type Consent, tool } from "./tool.ts";
+import { type Arguments, type Consent, tool } from "./tool.ts";
 
 const { disputes: d, dispute_notes: notes, dispute_attachments: files } = contract;
 
-// Reopening asks nobody: it loses nothing that closing again does not bring back.
+const refuse = (field: string, message: string): never => {
+  throw new Problem("invalid_request", `${field} ${message}.`, {
+    errors: [{ field, code: "unknown_reference", message }],
+  });
+};
+
+/** Refuses a resolution that the platform would refuse, as far as could be read. */
+const checkResolution = (
+  { status, resolutionId, resolutionCode }: Arguments,
+  { dispute, resolution, resolutions }: Readonly<Record<string, Arguments | undefined>>,
+): Arguments | undefined => {
+  const field = isText(resolutionCode) ? "resolutionCode" : "resolutionId";
+  const listed = itemsOf(resolutions)?.find((one) => one["resolutionId"] === resolutionId);
+  if (isText(resolutionId) && resolutions !== undefined && listed === undefined) {
+    refuse("resolutionId", "names no resolution; resolutions_list shows them");
+  }
+  const found = resolution ?? listed;
+  if (found === undefined || found["resolutionId"] === dispute?.["resolutionId"]) return found;
+  if (status === CANCELED) refuse(field, "goes with status Closed only");
+  if (found["active"] === false) refuse(field, "names an inactive resolution");
+  return found;
+};
+
+const outcomeOf = (
+  { status, isValid, resolutionId, resolutionCode }: Arguments,
+  found: Arguments | undefined,
+  dispute: Arguments | undefined,
+): string => {
+  const code = found?.["code"] ?? resolutionCode ?? resolutionId;
+  if (isText(code)) return `, as ${named(code)}`;
+  if (status !== CLOSED || isValid !== undefined) return "";
+  const counts = dispute?.["isValid"] === true ? "valid" : "not valid";
+  return `, without a resolution: it will count as ${counts}`;
+};
+
+const CLOSED = 1;
+const CANCELED = 2;
+const OVER: readonly unknown[] = [CLOSED, CANCELED];
+
+// Reopening does not ask: closing again brings back what it loses.
 const ending: Consent = {
-  reads: { dispute: d.get },
-  question({ disputeId, status, resolutionCode, ...others }, { dispute }) {
-    if (status !== 1 && status !== 2) return null;
-    const which = `${status === 1 ? "Close" : "Cancel"} dispute ${disputeNamed(dispute, disputeId)}`;
-    const how = typeof resolutionCode === "string" ? `, as ${named(resolutionCode)}` : "";
+  reads: {
+    dispute: d.get,
+    resolution: {
+      operation: contract.resolutions.get,
+      args: ({ resolutionCode }) => (isText(resolutionCode) ? { resolutionCode } : undefined),
+      names: "resolutionCode",
+    },
+    resolutions: {
+      operation: contract.resolutions.list,
+      args: ({ resolutionId }) => (isText(resolutionId) ? {} : undefined),
+    },
+  },
+  holds: "dispute",
+  question(args, records) {
+    const { disputeId, status, resolutionCode: _code, resolutionId: _id, ...others } = args;
+    const { dispute } = records;
+    // The platform refuses the move, or the dispute has this status already.
+    if (dispute !== undefined && OVER.includes(dispute["status"])) return null;
+    const outcome = outcomeOf(args, checkResolution(args, records), dispute);
+    const verb = status === CLOSED ? "Close" : "Cancel";
     const changes = Object.entries(others).map(([name, value]) =>
       name === "amount"
         ? `amount ${money(value, dispute?.["currencyCode"])}`
         : changeNamed(name, value),
     );
-    return `${which}${how}${changes.length === 0 ? "" : `, with ${changes.join(", ")}`}?`;
+    const more = changes.length === 0 ? "" : `, with ${changes.join(", ")}`;
+    return `${verb} dispute ${disputeNamed(dispute, disputeId)}${outcome}${more}?`;
   },
 };
 

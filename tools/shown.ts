@@ -4,6 +4,13 @@ import type { Arguments } from "./tool.ts";
 
 const SHOWN_CHARACTERS = 80;
 
+export const isText = (value: unknown): value is string =>
+  typeof value === "string" && value !== "";
+
+/** The records of a list that was read. */
+export const itemsOf = (list: Arguments | undefined): readonly Arguments[] | undefined =>
+  list?.["items"] as readonly Arguments[] | undefined;
+
 /** Quoted, on one line, of bounded length. */
 export const quoted = (value: unknown): string => {
   const text = [...String(value).replace(/\s+/g, " ").trim()];

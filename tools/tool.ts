@@ -1,27 +1,41 @@
-import type { Operation } from "../src/contract/operation.ts";
+import type { CallArguments, Operation } from "../src/contract/operation.ts";
 
-export type Arguments = Readonly<Record<string, unknown>>;
+export type Arguments = CallArguments;
+/** Records by the names of the reads; `ABSENT` is among them where the record does not exist and the call creates it. */
+export type Records = Readonly<Record<string, Arguments | undefined>>;
+export const ABSENT = "absent";
 
-/** When and how a person is asked before a tool acts. */
+/** A read for a question beside the record itself. A list comes as `{items}`. */
+export type Reading = {
+  operation: Operation;
+  /** The arguments of the read; undefined where there is nothing to read. */
+  args: (args: Arguments) => Arguments | undefined;
+  /** The argument that names the record: the call is refused where there is none of that name. */
+  names?: string;
+};
+
+/** The question to a person before a tool acts. Whether they are asked follows from the operation's effects. */
 export type Consent = {
-  /** What reads the records in question, by the arguments that its path names. */
-  reads: Readonly<Record<string, Operation>>;
-  /** The question, about the records as far as they could be read; null where these arguments need none. */
-  question: (
-    args: Arguments,
-    records: Readonly<Record<string, Arguments | undefined>>,
-  ) => string | null;
-  /** The one of `reads` that the change is for: once confirmed, it holds for that record as it was then, and no other. */
+  /** The reads beforehand. An operation alone reads the record that the arguments name; where it is missing, the call ends. */
+  reads: Readonly<Record<string, Operation | Reading>>;
+  /**
+   * The question, about the records as far as they could be read; null where the records show that
+   * the platform will refuse the call or that nothing ends.
+   *
+   * @throws {Problem} where the platform would refuse the call
+   */
+  question: (args: Arguments, records: Records) => string | null;
+  /** The read whose ETag goes with the change: it is made to that version of the record, and no other. */
   holds?: string;
 };
 
-/** What a model is told of one operation, and when a person is asked before it runs. */
+/** The description of one operation for a model, and the question before it runs. */
 export type Tool = {
   name: string;
   operation: Operation;
   title: string;
   description: string;
-  /** Absent: never asks. */
+  /** Present exactly where the operation has effects. */
   confirm?: Consent;
 };
 
@@ -39,15 +53,24 @@ const titleOf = (id: string): string => {
   return [shown, verb === "list" ? noun : singular(noun), ...rest].join(" ");
 };
 
-/** A tool of an operation; `words` where the operation's summary does not suffice for a model. */
+/**
+ * The tool of an operation, with a description of its own where the summary does not suffice.
+ *
+ * @throws {TypeError} where the operation has effects and the tool no question, or the reverse
+ */
 export const tool = (
   operation: Operation,
   words: string = operation.summary,
   { title, confirm }: Options = {},
-): Tool => ({
-  name: operation.id.replaceAll(".", "_"),
-  operation,
-  title: title ?? titleOf(operation.id),
-  description: words,
-  ...(confirm === undefined ? {} : { confirm }),
-});
+): Tool => {
+  if ((confirm === undefined) !== (operation.effects.length === 0)) {
+    throw new TypeError(`${operation.id} needs a question exactly where it has effects`);
+  }
+  return {
+    name: operation.id.replaceAll(".", "_"),
+    operation,
+    title: title ?? titleOf(operation.id),
+    description: words,
+    ...(confirm === undefined ? {} : { confirm }),
+  };
+};

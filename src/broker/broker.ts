@@ -1,6 +1,5 @@
 import type { CallOptions, Client, CredentialHeaders, Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
-import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { MINUTE, systemClock, type Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
@@ -32,8 +31,6 @@ export type BrokerNeeds = {
 
 const IDLE_MS = 15 * MINUTE;
 const CLOSE_TIMEOUT_MS = 300;
-
-const SESSION_OPERATIONS: readonly string[] = Object.values(contract.auth).map(({ id }) => id);
 
 const isSessionError = (error: unknown): boolean =>
   error instanceof Problem && (error.code === "unauthenticated" || error.code === "token_expired");
@@ -111,7 +108,7 @@ export const createBroker = ({
   };
 
   const call: Broker["call"] = async (operation, given, options) => {
-    if (SESSION_OPERATIONS.includes(operation.id)) {
+    if (operation.effect === "session") {
       throw new TypeError(`${operation.id} is not called with a credential`);
     }
     const args = argsFor(operation, given);
@@ -122,8 +119,9 @@ export const createBroker = ({
       return withKey(operation, args, options, [key, "RECEIVABLES_EXT_API_KEY"]);
     }
     const canLogIn = toLogin(has) !== undefined;
-    if (operation.id === contract.api_keys.create.id && !canLogIn) throw MISSING.keyMaker();
-    const wantsSession = operation.id.startsWith("api_keys.") && canLogIn;
+    const { credential } = operation;
+    if (credential === "session" && !canLogIn) throw MISSING.keyMaker();
+    const wantsSession = credential !== null && canLogIn;
     if (has.apiKey !== undefined && !wantsSession) {
       const key = keyHeader(word, has.apiKey);
       return withKey(operation, args, options, [key, "RECEIVABLES_API_KEY"]);

@@ -1,5 +1,4 @@
 import { Problem } from "../contract/errors.ts";
-import { contract } from "../contract/index.ts";
 import type { Operation, Service } from "../contract/operation.ts";
 import { isSuccess } from "./body.ts";
 import { TransportFault } from "./fault.ts";
@@ -22,17 +21,11 @@ type Row = Record<string, unknown>;
 
 const folded = (value: unknown): string => String(value).normalize("NFC").trim().toLowerCase();
 
-/** The field by which records are looked up, and the argument that lists its values. */
-const KEYS: Record<string, readonly [field: string, argument: string]> = {
-  [contract.disputes.list_by_document_numbers.id]: ["documentNumber", "documentNumbers"],
-  [contract.disputes.list_by_ids.id]: ["disputeId", "disputeIds"],
-};
-
 /** By the number that a record has for each. */
 const STATUSES = ["open", "closed", "cancel"];
 
 const isAskedFor = ({ operation, args }: LookUp): ((row: Row) => boolean) => {
-  const [field = "", argument = ""] = KEYS[operation.id] ?? [];
+  const { field = "", argument = "" } = operation.lookup ?? {};
   const { [argument]: listed, accountNumber, status } = args;
   const wanted = Array.isArray(listed) ? new Set(listed.map(folded)) : undefined;
   const state = STATUSES.indexOf(folded(status));

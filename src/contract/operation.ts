@@ -31,6 +31,43 @@ export type AuditMetadata = (input: {
 
 type Shape = z.ZodObject;
 
+export type CallArguments = Readonly<Record<string, unknown>>;
+
+/**
+ * What an operation may do to records beyond changing the fields that it is sent. A person is asked
+ * before. `replaces` loses the fields that are not sent, and happens only where the record exists;
+ * `discloses` sends data of the tenant to an address that the caller names.
+ */
+export type SideEffect = {
+  kind: "closes" | "cancels" | "deletes" | "replaces" | "discloses";
+  what: string;
+  /** Absent: with any arguments. */
+  when?: (args: CallArguments) => boolean;
+};
+
+/**
+ * How a list is answered: a bare array; an object with its records under `data`, `attachments` or
+ * `applications`; pages of `data` under a cursor; or pages of one frozen export run.
+ */
+export type ListStyle = "array" | "data" | "attachments" | "applications" | "pages" | "run";
+export type ListAnswer = {
+  style: ListStyle;
+  /** The first field of a row does not identify it. */
+  anonymous: boolean;
+};
+
+/** A secret in an answer, which is never shown again and never to a model. */
+export type ReturnedSecret = {
+  kind: "api-key" | "webhook-secret";
+  /** The fields of the answer with the secret and with the id of its record. */
+  field: string;
+  id: string;
+  /** The field that names where the secret was stored, in its place. */
+  storedAs: string;
+  /** Deletes the record, which is of no use without its secret. */
+  undo: Operation;
+};
+
 /** A body of bytes, taken as they come. */
 export type Raw = { type: string; maxBytes: number };
 
@@ -61,8 +98,20 @@ type Spec = {
   /** How long anybody may keep the answer, which is the same for all. */
   cacheSeconds?: number;
   fails?: readonly OwnCode[];
-  /** The answer shows a secret that is never shown again. */
-  secret?: true;
+  effects?: readonly SideEffect[];
+  /** For a list whose answer does not follow from its schema. */
+  list?: Partial<ListAnswer>;
+  /** A search by a list of values: the argument that lists them and the field of each record found. */
+  lookup?: { argument: string; field: string };
+  returnsSecret?: ReturnedSecret;
+  /** Needs the person's own session; or prefers it to an API key. */
+  credential?: "session" | "session_or_key";
+  /** What a `session` operation does to the session. */
+  session?: "opens" | "verifies" | "closes";
+  /** The record without the answers that no model may see. */
+  mask?: (record: never) => Record<string, unknown>;
+  /** Of this platform alone: others may lack the route. */
+  extension?: true;
   /** The audit log's word, or how it follows from the outcome. */
   audit: string | ((outcome: Outcome) => string);
   /** Metadata of the audit entry beside the path's ids; written for refused requests too. */
@@ -84,6 +133,17 @@ const statusOf = (spec: Spec, effect: Effect): 200 | 201 | 204 => {
 
 const none = z.strictObject({});
 
+const styleOf = (output: Spec["output"]): ListStyle | undefined => {
+  if (output instanceof z.ZodArray) return "array";
+  if (!(output instanceof z.ZodObject) || !("data" in output.shape)) return undefined;
+  return "pagination" in output.shape ? "pages" : "data";
+};
+
+const listOf = ({ output, list = {} }: Spec): ListAnswer | null => {
+  const style = list.style ?? styleOf(output);
+  return style === undefined ? null : { style, anonymous: list.anonymous ?? false };
+};
+
 /** One thing the platform can do, declared once: routes, client, tools, documents and tests read it. */
 export const operation = <const S extends Spec>(spec: S) => {
   const effect = effectOf(spec);
@@ -94,7 +154,13 @@ export const operation = <const S extends Spec>(spec: S) => {
     body: null,
     raw: null,
     fails: [],
-    secret: false,
+    effects: [],
+    lookup: null,
+    returnsSecret: null,
+    credential: null,
+    session: null,
+    mask: null,
+    extension: false,
     late: false,
     upsert: false,
     file: false,
@@ -102,8 +168,21 @@ export const operation = <const S extends Spec>(spec: S) => {
     auditMetadata: () => ({}),
     ...spec,
     effect,
+    list: listOf(spec),
     status: statusOf(spec, effect),
   } as Declared<S>;
+};
+
+/** Declared once here, and read wherever an operation is a special case. */
+type Traits = {
+  effects: readonly SideEffect[];
+  list: ListAnswer | null;
+  lookup: { argument: string; field: string } | null;
+  returnsSecret: ReturnedSecret | null;
+  credential: "session" | "session_or_key" | null;
+  session: "opens" | "verifies" | "closes" | null;
+  mask: ((record: never) => Record<string, unknown>) | null;
+  extension: boolean;
 };
 
 type Declared<S extends Spec> = Omit<
@@ -115,31 +194,31 @@ type Declared<S extends Spec> = Omit<
   | "raw"
   | "fails"
   | "also"
-  | "secret"
+  | keyof Traits
   | "late"
   | "upsert"
   | "file"
   | "cacheSeconds"
   | "auditMetadata"
-> & {
-  secret: boolean;
-  late: S["late"] extends true ? true : false;
-  upsert: boolean;
-  file: S["file"] extends true ? true : false;
-  cacheSeconds: number;
-  auditMetadata: AuditMetadata;
-  also: readonly { method: Method; path: `/${string}` }[];
-  effect: Effect;
-  status: 200 | 201 | 204;
-  params: S["params"] extends Shape ? S["params"] : typeof none;
-  query: S["query"] extends Shape ? S["query"] : typeof none;
-  body: S["body"] extends Shape ? S["body"] : null;
-  raw: S["raw"] extends Raw ? Raw : null;
-  fails: S["fails"] extends readonly OwnCode[] ? S["fails"] : readonly [];
-};
+> &
+  Traits & {
+    late: S["late"] extends true ? true : false;
+    upsert: boolean;
+    file: S["file"] extends true ? true : false;
+    cacheSeconds: number;
+    auditMetadata: AuditMetadata;
+    also: readonly { method: Method; path: `/${string}` }[];
+    effect: Effect;
+    status: 200 | 201 | 204;
+    params: S["params"] extends Shape ? S["params"] : typeof none;
+    query: S["query"] extends Shape ? S["query"] : typeof none;
+    body: S["body"] extends Shape ? S["body"] : null;
+    raw: S["raw"] extends Raw ? Raw : null;
+    fails: S["fails"] extends readonly OwnCode[] ? S["fails"] : readonly [];
+  };
 
 /** Any operation, as routes, client and tools see it. */
-export type Operation = {
+export type Operation = Traits & {
   id: string;
   service: Service;
   method: Method;
@@ -159,7 +238,6 @@ export type Operation = {
   file: boolean;
   cacheSeconds: number;
   fails: readonly OwnCode[];
-  secret: boolean;
   audit: string | ((outcome: Outcome) => string);
   auditMetadata: AuditMetadata;
   source: string;
@@ -188,6 +266,10 @@ export type FailCode<O extends Operation> = O["fails"][number];
 
 /** Operations whose answer is a bare array. */
 export const isList = (operation: Operation): boolean => operation.output instanceof z.ZodArray;
+
+/** What an operation would do with these arguments that a person is asked about first. */
+export const effectsOf = ({ effects }: Operation, args: CallArguments): readonly SideEffect[] =>
+  effects.filter(({ when }) => when === undefined || when(args));
 
 /** Every argument of an operation in one flat object: the names of path, query and body. */
 export const argumentShape = (operation: Operation): Record<string, z.ZodType> => ({

@@ -22,8 +22,8 @@ const newBroker = () =>
 const deletions = ({ seen }: ScriptedBroker) =>
   seen.filter(({ id }) => id === "departments.delete").length;
 
-const tokenIn = ({ _meta }: Result): string =>
-  String((_meta?.["receivables/confirmation"] as Record<string, unknown>)["confirmationToken"]);
+const tokenIn = ({ _meta = {} }: Result): string =>
+  String((_meta["receivables/confirmation"] as Record<string, unknown>)["confirmationToken"]);
 
 describe.each(["auto", "legacy"] as const)("two programs of one person over HTTP (%s)", (mode) => {
   let broker: ScriptedBroker;

@@ -378,7 +378,7 @@ describe("a host of 2026 that comes back with a page's answer", () => {
     const mine = createHandOver({ key: KEY, pages, caller: "own", now: clock, wait });
     const begun = await mine.begin({
       answer: { structured: { keyId: "k" }, notes: [], etag: null },
-      kept: { name: "n", kind: "api-key" },
+      stored: { name: "n", kind: "api-key" },
       purpose,
       host: { opens: "by_round", responses: undefined, state: undefined },
     });

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { CLOSURE_REASONS, DOCUMENT_TYPES } from "../../src/contract/operations/documents.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
-import { pathParameters } from "../../src/contract/operation.ts";
+import { effectsOf, pathParameters } from "../../src/contract/operation.ts";
 import { activeTools } from "../../src/mcp/calls/active-tools.ts";
+import { readArguments } from "../../src/mcp/calls/arguments.ts";
 import type { ListedTool } from "../../src/mcp/calls/every-tool.ts";
 import { toolList } from "../../src/mcp/list.ts";
 import { nextStep } from "../../src/mcp/answer/next-step.ts";
@@ -19,6 +20,8 @@ import { verifies } from "../support/verifies.ts";
 
 const ENUMERATED = [0, 1, 2, "Internal", "All"];
 const ASKING_CHANGES = [
+  "documents_create",
+  "documents_update",
   "disputes_update",
   "documents_close",
   "accounts_replace",
@@ -213,7 +216,9 @@ describe("schemas that every host takes", () => {
     expect(having("idempotencyKey")).toEqual(named(/_(create|upload)$/));
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(
-      named(/_delete|^disputes_update$|_replace$|^documents_close$|^webhooks_create$/),
+      named(
+        /_delete|^disputes_update$|_replace$|^documents_(create|update|close)$|^webhooks_create$/,
+      ),
     );
   });
 
@@ -285,10 +290,43 @@ describe("asking", () => {
     const update = tools.find(({ name }) => name === "disputes_update");
     const question = (status: unknown) =>
       update?.confirm?.question({ disputeId: "d-1", status }, {});
-    expect(question(1)).toBe('Close dispute "d-1"?');
+    expect(question(1)).toBe(
+      'Close dispute "d-1", without a resolution: it will count as not valid?',
+    );
     expect(question(2)).toBe('Cancel dispute "d-1"?');
-    expect(question(0)).toBeNull();
-    expect(question(undefined)).toBeNull();
+  });
+
+  verifies("C-93");
+  it.each(["documents_create", "documents_update", "documents_replace"])(
+    "%s asks when nothing is left to pay, however that is written",
+    (name) => {
+      const tool = tools.find((one) => one.name === name);
+      if (tool === undefined) throw new Error(`no tool ${name}`);
+      const base = {
+        document_number: "D",
+        account_number: "A",
+        invoice_date: "2026-01-01",
+        due_date: "2026-02-01",
+      };
+      const closes = (more: Record<string, unknown>) =>
+        effectsOf(tool.operation, readArguments(tool, { ...base, ...more }).args).some(
+          ({ kind }) => kind === "closes",
+        );
+      for (const field of ["denomination", "denomination_in_base_currency"]) {
+        for (const amount of [0, -0, 0.0, "0", "0.00", "-0", "0e5", 1e-400, "1e-400"]) {
+          expect([field, amount, closes({ [field]: amount })]).toEqual([field, amount, true]);
+        }
+        expect(closes({ [field]: 0.01 })).toBe(false);
+      }
+      expect(closes({ denomination_in_original_currency: 0 })).toBe(false);
+    },
+  );
+
+  it("asks about nothing else that disputes_update does", () => {
+    const update = tools.find(({ name }) => name === "disputes_update");
+    const kinds = (status: unknown) =>
+      update && effectsOf(update.operation, { status }).map(({ kind }) => kind);
+    expect([0, 1, 2, undefined].map(kinds)).toEqual([[], ["closes"], ["cancels"], []]);
   });
 
   it("the question names every value that the call bears", () => {
@@ -308,8 +346,10 @@ describe("asking", () => {
 
   it("names what is read by path arguments that the tool itself has", () => {
     for (const { confirm, operation, name } of asking) {
-      for (const read of Object.values(confirm?.reads ?? {})) {
+      for (const reading of Object.values(confirm?.reads ?? {})) {
+        const read = "path" in reading ? reading : reading.operation;
         expect(read.effect, name).toBe("read");
+        if (!("path" in reading)) continue;
         const has = Object.keys(operation.params.shape);
         expect(has, name).toEqual(expect.arrayContaining(pathParameters(read.path)));
       }

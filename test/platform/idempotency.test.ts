@@ -87,7 +87,8 @@ onEveryStore("safe retries", (at) => {
     const keyed = await at().exportCaller("retry-all");
     const creating = operations.filter(({ effect }) => effect === "create");
     expect(Object.keys(requests).toSorted()).toEqual(creating.map(({ id }) => id).toSorted());
-    for (const { id, service, secret } of creating) {
+    for (const { id, service, returnsSecret } of creating) {
+      const secret = returnsSecret !== null;
       const [path, sent] = requests[id] ?? ["", {}];
       const call = service === "gateway" ? admin.call : keyed;
       const ask = () => call("POST", path, { body: sent, headers: key(`all ${id}`) });

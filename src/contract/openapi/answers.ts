@@ -25,7 +25,9 @@ const headersOf = (operation: Operation): HeaderName[] => [
   ...(isPaged(operation) ? (["Link"] as const) : []),
   ...(operation.body !== null && !isExport(operation) ? (["X-Ignored-Fields"] as const) : []),
   ...(operation.file ? (["Content-Disposition", "Content-Length"] as const) : []),
-  ...(isCreating(operation) && !operation.secret ? (["Idempotency-Replayed"] as const) : []),
+  ...(isCreating(operation) && operation.returnsSecret === null
+    ? (["Idempotency-Replayed"] as const)
+    : []),
   ...(isLimited(operation) ? (["RateLimit-Policy", "RateLimit"] as const) : []),
 ];
 

@@ -45,7 +45,7 @@ const BEFALLS: Partial<Record<SharedCode, (operation: Operation) => boolean>> = 
   precondition_failed: takesVersion,
   idempotency_in_progress: isCreating,
   idempotency_key_reused: isCreating,
-  idempotency_secret_shown_once: ({ secret }) => secret,
+  idempotency_secret_shown_once: ({ returnsSecret }) => returnsSecret !== null,
   rate_limited: isLimited,
 };
 

@@ -107,6 +107,7 @@ export const accounts = {
     body: AccountFields,
     late: true,
     upsert: true,
+    effects: [{ kind: "replaces", what: "account" }],
     output: Account,
     audit: ({ status }: Outcome) => (status === 201 ? "account.created" : "account.replaced"),
     source: "export-ingest 4",

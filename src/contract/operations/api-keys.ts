@@ -10,6 +10,21 @@ export const ApiKey = z.object({
   expiresAtInMills: z.int().meta({ description: "0: never" }),
 });
 
+const remove = operation({
+  id: "api_keys.delete",
+  service: "gateway",
+  method: "DELETE",
+  path: "/authentication/v1/tenants/{tenantId}/users/profile/api-key/{keyId}",
+  access: "member",
+  summary: "Delete one of the caller's API keys.",
+  params: z.object({ ...tenantPath, keyId: RecordId }),
+  output: null,
+  effects: [{ kind: "deletes", what: "API key" }],
+  credential: "session_or_key",
+  audit: "api_key.deleted",
+  source: "gateway 5",
+});
+
 export const api_keys = {
   create: operation({
     id: "api_keys.create",
@@ -21,20 +36,16 @@ export const api_keys = {
     params: z.object(tenantPath),
     output: ApiKey,
     fails: ["conflict"],
-    secret: true,
+    returnsSecret: {
+      kind: "api-key",
+      field: "apiKey",
+      id: "keyId",
+      storedAs: "storedAs",
+      undo: remove,
+    },
+    credential: "session",
     audit: "api_key.created",
     source: "gateway 5",
   }),
-  delete: operation({
-    id: "api_keys.delete",
-    service: "gateway",
-    method: "DELETE",
-    path: "/authentication/v1/tenants/{tenantId}/users/profile/api-key/{keyId}",
-    access: "member",
-    summary: "Delete one of the caller's API keys.",
-    params: z.object({ ...tenantPath, keyId: RecordId }),
-    output: null,
-    audit: "api_key.deleted",
-    source: "gateway 5",
-  }),
+  delete: remove,
 };

@@ -30,6 +30,7 @@ export const auth = {
     path: "/authentication/v1/login",
     access: "public",
     effect: "session",
+    session: "opens",
     summary: "Open a session.",
     body: z.object({ email: text(254).trim().min(1), password: text(1024).min(1) }),
     output: Login,
@@ -44,6 +45,7 @@ export const auth = {
     path: "/authentication/v1/verify-session",
     access: "public",
     effect: "session",
+    session: "verifies",
     summary: "Check a session and keep it alive.",
     body: TokenBody,
     output: z.object({
@@ -60,6 +62,7 @@ export const auth = {
     path: "/authentication/v1/logout",
     access: "public",
     effect: "session",
+    session: "closes",
     summary: "Close a session.",
     body: TokenBody,
     output: z.object({ status: z.literal("LOGOUT_SUCCESS") }),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ApplicationForm, BankReference, TradeReference } from "../credit-form.ts";
 import { bodyPaging, RecordId, tenantPath, Timestamp } from "../fields.ts";
 import { operation } from "../operation.ts";
+import { withoutSensitiveAnswers } from "../sensitive-answers.ts";
 
 /** Every status type with its title, in the order of an application's life. */
 export const STATUS_TITLES = {
@@ -157,6 +158,7 @@ export const credit_applications = {
         params: { code: "range" },
       }),
     output: CreditApplications,
+    list: { style: "applications" },
     audit: "credit_application.listed",
     source: "gateway 4",
   }),
@@ -170,6 +172,7 @@ export const credit_applications = {
     summary: "Read one credit application with its forms and answers.",
     params: z.object({ ...tenantPath, applicationId: RecordId }),
     output: CreditApplicationDetail,
+    mask: withoutSensitiveAnswers,
     audit: "credit_application.read",
     source: "gateway 4",
   }),

@@ -128,6 +128,7 @@ export const dispute_attachments = {
     summary: "Delete a dispute's file for good.",
     params: one,
     output: null,
+    effects: [{ kind: "deletes", what: "file of a dispute" }],
     audit: "dispute_attachment.deleted",
     source: "gateway 4",
   }),

@@ -94,6 +94,7 @@ export const dispute_notes = {
     summary: "Delete a note.",
     params: one,
     output: null,
+    effects: [{ kind: "deletes", what: "note of a dispute" }],
     audit: "dispute_note.deleted",
     source: "gateway 4",
   }),

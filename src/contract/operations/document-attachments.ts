@@ -38,6 +38,7 @@ export const document_attachments = {
     summary: "List the PDF files of a document.",
     params: one,
     output: DocumentAttachments,
+    list: { style: "attachments" },
     fails: ["document_not_found"],
     audit: "document_attachment.listed",
     source: "export-ingest 4",

@@ -12,7 +12,7 @@ import {
   IngestNumber,
   optional,
 } from "../ingest-fields.ts";
-import { operation, type Outcome } from "../operation.ts";
+import { type CallArguments, operation, type Outcome, type SideEffect } from "../operation.ts";
 
 export const DOCUMENT_TYPES = ["other", "invoice", "credit_note"] as const;
 export const CLOSURE_REASONS = ["paid", "write_off", "contra", "adjustment", "other"] as const;
@@ -116,6 +116,17 @@ export const Closure = z.object({
 });
 export type Closure = z.infer<typeof Closure>;
 
+/** Amounts of which either at 0 closes the document, and with it the open disputes on it. */
+const OPEN_AMOUNTS = ["denomination", "denomination_in_base_currency"] as const;
+
+const leavesNothingOpen = (args: CallArguments): boolean =>
+  OPEN_AMOUNTS.some((name) => args[name] === 0);
+
+const paysOff: readonly SideEffect[] = [
+  { kind: "closes", what: "document", when: leavesNothingOpen },
+  { kind: "closes", what: "disputes of the document", when: leavesNothingOpen },
+];
+
 const one = z.object({ document_number: IngestNumber });
 const DOCUMENT = "/api/v1/ingest/documents/{document_number}";
 
@@ -145,6 +156,7 @@ export const documents = {
     late: true,
     output: Document,
     fails: ["document_already_exists"],
+    effects: paysOff,
     audit: "document.created",
     source: "export-ingest 4",
   }),
@@ -159,6 +171,7 @@ export const documents = {
     body: DocumentFields,
     late: true,
     upsert: true,
+    effects: [{ kind: "replaces", what: "document" }, ...paysOff],
     output: Document,
     audit: ({ status }: Outcome) => (status === 201 ? "document.created" : "document.replaced"),
     source: "export-ingest 4",
@@ -174,6 +187,7 @@ export const documents = {
     body: z.object({ ...optional(required), ...clearable({ ...sentType, ...others }) }),
     late: true,
     output: Document,
+    effects: paysOff,
     fails: ["document_not_found"],
     audit: "document.updated",
     source: "export-ingest 4",
@@ -191,6 +205,10 @@ export const documents = {
     late: true,
     output: Closure,
     fails: ["document_not_found", "document_already_closed"],
+    effects: [
+      { kind: "closes", what: "document" },
+      { kind: "closes", what: "disputes of the document" },
+    ],
     audit: "document.closed",
     source: "export-ingest 4",
   }),

@@ -73,6 +73,7 @@ export const export_runs = {
       limit: z.int().min(1).max(MOST_ROWS).optional().meta({ description: "default 500" }),
     }),
     output: RunRows,
+    list: { style: "run", anonymous: true },
     fails: ["conflict", "gone"],
     audit: "export.data_read",
     source: "export-ingest 4",

@@ -97,6 +97,7 @@ export const payments = {
     body: PaymentQueryBody,
     late: true,
     output: z.object({ data: z.array(PaymentRow), pagination: Pagination }),
+    list: { anonymous: true },
     audit: "payments.queried",
     auditMetadata: sourceMetadata,
     source: "export-ingest 4",

@@ -76,6 +76,7 @@ export const schedules = {
     summary: "End a schedule; the runs it had stay.",
     params: z.strictObject({ id: RecordId.meta({ description: "schedule" }) }),
     output: null,
+    effects: [{ kind: "deletes", what: "schedule" }],
     audit: "schedule.deleted",
     auditMetadata: ({ params }) => ({ scheduleId: String(params["id"]) }),
     source: "export-ingest 4",

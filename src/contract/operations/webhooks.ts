@@ -41,6 +41,21 @@ const WEBHOOKS = "/api/v1/remittance-export/webhooks";
 const byId = z.object({ id: RecordId.meta({ description: "the webhook's" }) });
 const webhookId: AuditMetadata = ({ params }) => ({ webhookId: String(params["id"]) });
 
+const remove = operation({
+  id: "webhooks.delete",
+  service: "export",
+  method: "DELETE",
+  path: `${WEBHOOKS}/{id}`,
+  access: "export:manage",
+  summary: "Delete a webhook; retries under way go on.",
+  params: byId,
+  output: null,
+  effects: [{ kind: "deletes", what: "webhook" }],
+  audit: "webhook.deleted",
+  auditMetadata: webhookId,
+  source: "export-ingest 4",
+});
+
 export const webhooks = {
   list: operation({
     id: "webhooks.list",
@@ -66,7 +81,14 @@ export const webhooks = {
     }),
     output: NewWebhook,
     fails: ["conflict"],
-    secret: true,
+    effects: [{ kind: "discloses", what: "the outcome of export runs" }],
+    returnsSecret: {
+      kind: "webhook-secret",
+      field: "secret",
+      id: "id",
+      storedAs: "secretStoredAs",
+      undo: remove,
+    },
     audit: "webhook.created",
     source: "export-ingest 4",
   }),
@@ -79,21 +101,10 @@ export const webhooks = {
     summary: "List a webhook's latest 100 delivery attempts, newest first.",
     params: byId,
     output: z.object({ data: z.array(WebhookDelivery) }),
+    list: { anonymous: true },
     audit: "webhook.deliveries_read",
     auditMetadata: webhookId,
     source: "export-ingest 4",
   }),
-  delete: operation({
-    id: "webhooks.delete",
-    service: "export",
-    method: "DELETE",
-    path: `${WEBHOOKS}/{id}`,
-    access: "export:manage",
-    summary: "Delete a webhook; retries under way go on.",
-    params: byId,
-    output: null,
-    audit: "webhook.deleted",
-    auditMetadata: webhookId,
-    source: "export-ingest 4",
-  }),
+  delete: remove,
 };

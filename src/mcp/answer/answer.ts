@@ -3,7 +3,7 @@ import type { Operation } from "../../contract/operation.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { clean, cleanLine } from "./clean.ts";
 import { type Fields, fitRecord } from "./fit.ts";
-import { isApplicationList, isAttachmentList, isExportList } from "../calls/kinds.ts";
+import { isExportList } from "../calls/kinds.ts";
 import type { Read } from "./pages.ts";
 
 /** The one way from records to what a host receives: clean, within the budget, marked as somebody else's words. */
@@ -66,12 +66,12 @@ const listOf = (operation: Operation, read: Read, cursor: string | null, args: F
     const pagination = { cursor, hasMore: cursor !== null, rowCount: items.length };
     return { ...read.beside, data: items, pagination, truncated };
   }
-  if (isAttachmentList(operation)) {
+  if (operation.list?.style === "attachments") {
     const { document_number } = args;
     const more = cursor === null ? {} : { truncated, nextCursor: cursor };
     return { document_number, attachments: items, ...more };
   }
-  if (isApplicationList(operation)) {
+  if (operation.list?.style === "applications") {
     return { applications: items, ...read.beside, truncated, nextCursor: cursor };
   }
   return { items, count: items.length, total, truncated, nextCursor: cursor };

@@ -6,15 +6,6 @@ import type { Reply } from "../../client/port.ts";
 import { clean } from "./clean.ts";
 import type { Position } from "./cursor.ts";
 import { createBasket, type Fields, fitRecord } from "./fit.ts";
-import {
-  isApplicationList,
-  isAttachmentList,
-  isExportList,
-  isFollowed,
-  isNameless,
-  isRunData,
-} from "../calls/kinds.ts";
-
 type Args = Record<string, unknown>;
 type Ask = (args: Args) => Promise<Reply>;
 
@@ -199,10 +190,10 @@ const PAGE_NAMES = [
 ] as const;
 
 const readerOf = (operation: Operation, args: Args, ask: Ask, keep: Keep): Reader => {
-  if (isRunData(operation)) return ofOneRun(args, ask, keep);
-  if (isFollowed(operation)) return followed(args, ask, keep);
-  if (isAttachmentList(operation)) return whole(args, under("attachments", ask));
-  if (isExportList(operation)) return whole(args, under("data", ask));
+  const style = operation.list?.style;
+  if (style === "run") return ofOneRun(args, ask, keep);
+  if (style === "pages") return followed(args, ask, keep);
+  if (style === "attachments" || style === "data") return whole(args, under(style, ask));
   const known = { ...operation.query.shape, ...operation.body?.shape };
   const names = PAGE_NAMES.find(([page]) => page in known);
   return names === undefined ? whole(args, ask) : numbered(args, ask, names);
@@ -241,10 +232,11 @@ const prepared = (operation: Operation, args: Args, ask: Ask, budget: number) =>
   const keep = (fields: Fields): void => {
     beside = fitRecord(clean(fields) as Fields, SUMMARY_TOKENS).record;
   };
-  const inner = isApplicationList(operation) ? applicationsOf(ask, keep) : ask;
+  const { style, anonymous } = operation.list ?? {};
+  const inner = style === "applications" ? applicationsOf(ask, keep) : ask;
   const reader = readerOf(operation, args, inner, keep);
-  const nameOf = isNameless(operation) ? () => null : idOf;
-  const hasBeside = isApplicationList(operation) || isFollowed(operation);
+  const nameOf = anonymous === true ? () => null : idOf;
+  const hasBeside = style === "applications" || style === "pages" || style === "run";
   const basket = createBasket(hasBeside ? budget - SUMMARY_TOKENS : budget);
   const result = (position: Position | null, total: number | null, truncated: boolean): Read => ({
     items: basket.items,

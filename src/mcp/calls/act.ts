@@ -1,13 +1,10 @@
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
-import { contract } from "../../contract/index.ts";
 import type { Operation } from "../../contract/operation.ts";
-import type { CreditApplicationDetail } from "../../contract/operations/credit-applications.ts";
-import { withoutSensitiveAnswers } from "../../contract/sensitive-answers.ts";
 import { fileRecord } from "../files/file-answer.ts";
 import type { Fields } from "../answer/fit.ts";
-import { withoutSecret } from "./keep.ts";
+import { storeSecret } from "./stored-secret.ts";
 import { deletedKeys } from "./schemas.ts";
 
 type Args = Record<string, unknown>;
@@ -20,20 +17,21 @@ const record = ({ output }: Reply): Fields => {
   throw new Problem("unavailable", "The platform's answer does not have the documented form.");
 };
 
-const session = (broker: Broker, operation: Operation, options: CallOptions): Promise<Reply> => {
-  if (operation.id === contract.auth.login.id) return broker.login(options);
-  return operation.id === contract.auth.logout.id ? broker.logout(options) : broker.verify(options);
-};
+const SESSION = {
+  opens: "login",
+  verifies: "verify",
+  closes: "logout",
+} as const satisfies Record<NonNullable<Operation["session"]>, keyof Broker>;
 
-/** Does what an operation does for one person, and gives its record without what no model may see. */
+/** Carries out an operation for one person and returns its record without secrets and masked answers. */
 export const act = async (
   broker: Broker,
   operation: Operation,
   args: Args,
   options: CallOptions,
 ): Promise<{ output: Fields; reply: Reply }> => {
-  if (operation.effect === "session") {
-    const reply = await session(broker, operation, options);
+  if (operation.session !== null) {
+    const reply = await broker[SESSION[operation.session]](options);
     const { accessToken: _hidden, ...output } = record(reply);
     return { output, reply };
   }
@@ -43,8 +41,6 @@ export const act = async (
     return { output: { deleted: true, ...Object.fromEntries(keys) }, reply };
   }
   if (operation.file) return { output: fileRecord(args, record(reply)), reply };
-  if (operation.id === contract.credit_applications.get.id) {
-    return { output: withoutSensitiveAnswers(reply.output as CreditApplicationDetail), reply };
-  }
-  return { output: await withoutSecret(broker, operation, record(reply), options), reply };
+  if (operation.mask !== null) return { output: operation.mask(reply.output as never), reply };
+  return { output: await storeSecret(broker, operation, record(reply), options), reply };
 };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
 import { faults, sentence } from "../../contract/faults.ts";
 import type { Tool } from "../../../tools/tool.ts";
-import { asks, isCreating, isUpdate } from "./kinds.ts";
+import { isCreating, isUpdate, mayAsk } from "./kinds.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { badArguments } from "../answer/refusal.ts";
 import { inputSchema, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
@@ -106,7 +106,7 @@ const steeringNames = (tool: Tool, listed: Values): string[] =>
   Object.keys(Steering.shape).filter((name) => {
     if (name === "cursor") return name in listed;
     if (name === "idempotencyKey") return isCreating(tool.operation);
-    return name === "ifMatch" ? isUpdate(tool.operation) : asks(tool);
+    return name === "ifMatch" ? isUpdate(tool.operation) : mayAsk(tool);
   });
 
 // A fault's words tell a missing value from a wrong one by its input.

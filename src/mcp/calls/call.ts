@@ -1,6 +1,7 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
 import type { Reply } from "../../client/port.ts";
+import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { errorFields } from "../../kit/log.ts";
 import { systemWait } from "../../kit/wait.ts";
@@ -16,12 +17,12 @@ import { MAX_EMBEDDED_BYTES, withFile } from "../files/file-answer.ts";
 import { createDownload } from "../files/file-download.ts";
 import { createUpload, type Progress } from "../files/file-upload.ts";
 import { createHandOver, type Opens, readWith } from "./hand-over.ts";
-import { keptIn } from "./keep.ts";
-import { isCreating, isPaged } from "./kinds.ts";
+import { storedSecretIn } from "./stored-secret.ts";
+import { asksAbout, isCreating, isPaged } from "./kinds.ts";
 import type { Needs } from "../needs.ts";
 import { createPace } from "./pace.ts";
 import { readList } from "../answer/pages.ts";
-import { askingOf, asksAbout } from "./question.ts";
+import { askingOf } from "./question.ts";
 import { Refusal } from "../answer/refusal.ts";
 
 export type ToolCall = {
@@ -57,11 +58,11 @@ const createCall = (needs: Needs) => {
     caller,
   });
 
-  /** What takes several operations and a transfer. */
-  const works: Record<string, (call: Working, given: Given) => Promise<CallToolResult>> = {
-    [uploadFile.id]: createUpload(needs),
-    [downloadFile.id]: createDownload(needs).download,
-  };
+  /** Tools that take several operations and a transfer. */
+  const works = new Map<Operation, (call: Working, given: Given) => Promise<CallToolResult>>([
+    [uploadFile, createUpload(needs)],
+    [downloadFile, createDownload(needs).download],
+  ]);
 
   const list = async ({ tool, signal, broker }: Working, { args, cursor }: Given) => {
     const purpose = purposeOf(tool, args);
@@ -88,14 +89,14 @@ const createCall = (needs: Needs) => {
     });
     const { answerTokens } = settings;
     const fitted = recordAnswer(output, { answerTokens, etag: reply.etag });
-    const kept = keptIn(operation, output);
+    const stored = storedSecretIn(operation, output);
     const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
-    if (kept !== undefined && handOver === undefined) notes.push(readWith(kept.name));
+    if (stored !== undefined && handOver === undefined) notes.push(readWith(stored.name));
     const answer = { ...fitted, notes };
-    if (kept !== undefined && handOver !== undefined) {
+    if (stored !== undefined && handOver !== undefined) {
       const { args, ifMatch } = given;
       const purpose = { ...purposeOf(tool, { args, ifMatch }), client: call.client };
-      const handed = await handOver.begin({ answer, kept, purpose, host: call.opens });
+      const handed = await handOver.begin({ answer, stored, purpose, host: call.opens });
       return "ask" in handed ? handed.ask : present(handed.answer);
     }
     const result = present(answer);
@@ -107,9 +108,9 @@ const createCall = (needs: Needs) => {
     given: Given,
   ): Promise<Consented> => {
     const { args, ifMatch, confirmationToken } = given;
-    if (!asksAbout(tool, args)) return { etag: null };
+    if (!asksAbout(tool, args)) return { etag: null, absent: false };
     return confirm({
-      asking: () => askingOf(broker, tool, args, { tool: tool.name, signal }),
+      asking: () => askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
       open: tool.operation.upsert,
       purpose: { ...purposeOf(tool, { args, ifMatch }), client },
       host,
@@ -119,7 +120,7 @@ const createCall = (needs: Needs) => {
 
   return async (call: Working) => {
     const given = readArguments(call.tool, call.args);
-    const own = works[call.tool.operation.id];
+    const own = works.get(call.tool.operation);
     if (own !== undefined) return own(call, given);
     if (isPaged(call.tool.operation)) return list(call, given);
     const { args, ifMatch: expected } = given;
@@ -133,8 +134,7 @@ const createCall = (needs: Needs) => {
     const consented = await consent(call, given);
     if ("ask" in consented) return consented.ask;
     const ifMatch = given.ifMatch ?? consented.etag ?? undefined;
-    const isAbsent = ifMatch === undefined && consented.absent === true;
-    return one(call, { ...given, ifMatch }, isAbsent);
+    return one(call, { ...given, ifMatch }, ifMatch === undefined && consented.absent);
   };
 };
 

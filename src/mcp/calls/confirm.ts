@@ -23,19 +23,20 @@ export type Host =
   | { asks: "by_round"; responses: Record<string, unknown> | undefined; state: unknown };
 
 export type Question = {
-  /** Made only when somebody may be asked. */
+  /** Prepares the question; called only where a person may be asked. */
   asking: () => Promise<Asking>;
-  /** Whether it may turn out that nobody needs to be asked. */
+  /** Whether the question may turn out to be unnecessary, because the call creates the record. */
   open: boolean;
   purpose: Purpose;
   host: Host;
   token: string | undefined;
 };
 
-/** The question that goes out, or leave to act; on the record with this ETag and no other, or on none where it is absent. */
-export type Consented =
-  | { ask: InputRequiredResult }
-  | { etag: string | null; absent?: boolean | undefined };
+/** The version of the record that a call may act on; `absent`: it may only create it. */
+export type Version = { etag: string | null; absent: boolean };
+
+/** The question that goes out, or leave to act on one version of the record. */
+export type Consented = { ask: InputRequiredResult } | Version;
 
 export type Confirm = (question: Question) => Promise<Consented>;
 
@@ -50,7 +51,7 @@ export const CONFIRM_FORM = {
   required: ["confirm"],
 };
 
-const Sealed = z.tuple([z.string(), z.string(), z.number(), z.string().nullable()]);
+const Sealed = z.tuple([z.string(), z.string(), z.number(), z.string().nullable(), z.boolean()]);
 
 const declined = () => new Refusal("declined", "The person did not confirm; nothing was changed.");
 
@@ -84,9 +85,10 @@ export const createConfirm = ({
   const tokens = createSeal(key, "mcp/confirmation-token");
   const states = createSeal(key, "mcp/confirmation-state");
 
-  const mint = (seal: Seal, purpose: Purpose, etag: string | null) => {
+  const mint = (seal: Seal, purpose: Purpose, { etag, absent }: Version) => {
     const expiresAt = now() + LIFE_MS;
-    return { sealed: seal.seal([randomToken(), bindingOf(purpose), expiresAt, etag]), expiresAt };
+    const sealed = seal.seal([randomToken(), bindingOf(purpose), expiresAt, etag, absent]);
+    return { sealed, expiresAt };
   };
 
   const redeem = async (seal: Seal, sealed: unknown, purpose: Purpose): Promise<Consented> => {
@@ -94,17 +96,17 @@ export const createConfirm = ({
       typeof sealed === "string" ? seal.open(sealed) : undefined,
     );
     if (!success) throw invalid("is not one that this server gave");
-    const [id, binding, expiresAt, etag] = data;
+    const [id, binding, expiresAt, etag, absent] = data;
     if (binding !== bindingOf(purpose))
       throw invalid("was given for another call or to another program");
     if (expiresAt < now()) throw invalid("has expired");
     if (!(await replayGuard.claim(id, expiresAt))) throw invalid("has been used");
-    return { etag };
+    return { etag, absent };
   };
 
-  const demand = (purpose: Purpose, summary: string, etag: string | null): Refusal => {
+  const demand = (purpose: Purpose, summary: string, version: Version): Refusal => {
     if (setting === "refuse") return unavailable();
-    const { sealed, expiresAt } = mint(tokens, purpose, etag);
+    const { sealed, expiresAt } = mint(tokens, purpose, version);
     return new Refusal("confirmation_required", `Needs a person's consent: ${summary}`, {
       confirmationToken: sealed,
       expiresAt: iso(expiresAt),
@@ -112,10 +114,10 @@ export const createConfirm = ({
     });
   };
 
-  const ask = (purpose: Purpose, message: string, etag: string | null): InputRequiredResult =>
+  const ask = (purpose: Purpose, message: string, version: Version): InputRequiredResult =>
     inputRequired({
       inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema: FORM }) },
-      requestState: mint(states, purpose, etag).sealed,
+      requestState: mint(states, purpose, version).sealed,
     });
 
   return async ({ host, token, purpose, asking, open }) => {
@@ -128,12 +130,12 @@ export const createConfirm = ({
       }
     }
     if (host.asks === "never" && setting === "refuse" && !open) throw unavailable();
-    const { summary, etag } = await asking();
-    if (summary === null) return { etag, absent: open };
-    if (host.asks === "never") throw demand(purpose, summary, etag);
-    if (host.asks === "by_round") return { ask: ask(purpose, summary, etag) };
+    const { summary, ...version } = await asking();
+    if (summary === null) return version;
+    if (host.asks === "never") throw demand(purpose, summary, version);
+    if (host.asks === "by_round") return { ask: ask(purpose, summary, version) };
     const answer = await host.ask(summary);
     if (!isYes(inputResponse({ [KEY]: answer }, KEY))) throw declined();
-    return { etag };
+    return version;
   };
 };

@@ -1,4 +1,3 @@
-import { contract } from "../../contract/index.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { toolsets } from "../../../tools/index.ts";
 import type { Tool } from "../../../tools/tool.ts";
@@ -36,12 +35,9 @@ const HINTS: Record<Operation["effect"], Hints> = {
   session: hints(false, false, true),
 };
 
-// Has the platform send what it knows to whoever the caller names.
-const REACHING_OUT: ReadonlySet<string> = new Set([contract.webhooks.create.id]);
-
-const hintsOf = ({ id, effect }: Operation): Hints => ({
+const hintsOf = ({ effect, effects }: Operation): Hints => ({
   ...HINTS[effect],
-  openWorldHint: REACHING_OUT.has(id),
+  openWorldHint: effects.some(({ kind }) => kind === "discloses"),
 });
 
 const listed = (tool: Tool): ListedTool => ({

@@ -10,8 +10,7 @@ import type { Wait } from "../../kit/wait.ts";
 import type { Answer } from "../answer/answer.ts";
 import { bindingOf, type Purpose } from "./binding.ts";
 import { Refusal } from "../answer/refusal.ts";
-import { type Kept, type OnPage, OWN_KEY, type SecretPages } from "../http/secret-pages.ts";
-import { keepingOf } from "./keep.ts";
+import { type StoredName, type OnPage, OWN_KEY, type SecretPages } from "../http/secret-pages.ts";
 import type { Operation } from "../../contract/operation.ts";
 
 /** A page that the host shall open for the person, and what it is for. */
@@ -43,7 +42,7 @@ const Sealed = z.tuple([
         notes: z.array(z.string()),
         etag: z.string().nullable(),
       }),
-      kept: z.object({ name: z.string(), kind: z.enum(["api-key", "webhook-secret"]) }),
+      stored: z.object({ name: z.string(), kind: z.enum(["api-key", "webhook-secret"]) }),
     })
     .nullable(),
 ]);
@@ -81,7 +80,7 @@ export type HandOverNeeds = {
   wait: Pick<Wait, "sleep">;
 };
 
-export type Handing = { answer: Answer; kept: Kept; purpose: Purpose; host: Opens };
+export type Handing = { answer: Answer; stored: StoredName; purpose: Purpose; host: Opens };
 
 export type HandOver = {
   /** Whether what an operation makes is made by the person alone, on a page. */
@@ -120,7 +119,7 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
   const asked = (
     purpose: Purpose,
     { page, expiresAt }: ReturnType<typeof byHost>,
-    handed: { answer: Answer; kept: Kept } | null,
+    handed: { answer: Answer; stored: StoredName } | null,
   ) => ({
     ask: inputRequired({
       inputRequests: { [KEY]: inputRequired.elicitUrl(page) },
@@ -129,11 +128,11 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
   });
 
   /** For whom no host opened a page. The address passes the model, so that it alone shows nothing. */
-  const told = (answer: Answer, kept: Kept): Answer => {
+  const told = (answer: Answer, stored: StoredName): Answer => {
     if (pages.proof !== "token") {
-      return noted(answer, readWith(kept.name));
+      return noted(answer, readWith(stored.name));
     }
-    const { url, expiresAt } = pages.make(kept, caller);
+    const { url, expiresAt } = pages.make(stored, caller);
     return noted(
       answer,
       `The person takes it, once and until ${iso(expiresAt)}, at ${url} with the access token from their assistant's settings; give them the address, and do not ask for what is there.`,
@@ -153,7 +152,8 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
   };
 
   return {
-    isOwners: (operation) => pages.proof === "password" && keepingOf(operation)?.kind === "api-key",
+    isOwners: (operation) =>
+      pages.proof === "password" && operation.returnsSecret?.kind === "api-key",
     async invite(purpose, host) {
       if (host.opens === "never") throw toOwner();
       const made = byHost(OWN_KEY);
@@ -161,12 +161,12 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
       const agreed = await openNow(made.page, host.open);
       throw agreed ? owners(offered(made.expiresAt)) : toOwner();
     },
-    async begin({ answer, kept, purpose, host }) {
-      if (host.opens === "never") return { answer: told(answer, kept) };
-      const made = byHost(kept);
-      if (host.opens === "by_round") return asked(purpose, made, { answer, kept });
+    async begin({ answer, stored, purpose, host }) {
+      if (host.opens === "never") return { answer: told(answer, stored) };
+      const made = byHost(stored);
+      if (host.opens === "by_round") return asked(purpose, made, { answer, stored });
       const agreed = await openNow(made.page, host.open);
-      return { answer: agreed ? noted(answer, offered(made.expiresAt)) : told(answer, kept) };
+      return { answer: agreed ? noted(answer, offered(made.expiresAt)) : told(answer, stored) };
     },
     resume(host, purpose) {
       if (host.opens !== "by_round") return undefined;
@@ -179,8 +179,8 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
       const [, , expiresAt, handed] = data;
       const agreed = view.kind === "elicit" && view.action === "accept";
       if (handed === null) throw agreed ? owners(offered(expiresAt)) : toOwner();
-      const { answer, kept } = handed;
-      return agreed ? noted(answer, offered(expiresAt)) : told(answer, kept);
+      const { answer, stored } = handed;
+      return agreed ? noted(answer, offered(expiresAt)) : told(answer, stored);
     },
   };
 };

@@ -1,66 +1,109 @@
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
-import { type Operation, pathParameters } from "../../contract/operation.ts";
-import type { Arguments, Tool } from "../../../tools/tool.ts";
+import { effectsOf, type Operation, pathParameters } from "../../contract/operation.ts";
+import { ABSENT, type Arguments, type Reading, type Tool } from "../../../tools/tool.ts";
 import { clean, cleanLine } from "../answer/clean.ts";
-import { isDocumented } from "./kinds.ts";
 
 const MAX_QUESTION = 600;
 
 const isRecord = (value: unknown): value is Arguments =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const argumentsFor = ({ path }: Operation, args: Arguments): Record<string, unknown> =>
+/** A question, or null where no person needs to be asked. */
+export type Asking = {
+  summary: string | null;
+  /** Of the record that the question is about. */
+  etag: string | null;
+  /** The record does not exist, and the call creates it. */
+  absent: boolean;
+};
+
+type Needs = { broker: Broker; tool: Tool; args: Arguments; options: CallOptions };
+
+type Found = { name: string; reply?: Reply | undefined; missing?: boolean };
+
+const recordIn = (reply: Reply | undefined): Arguments | undefined => {
+  const output = reply && clean(reply.output);
+  if (Array.isArray(output)) return { items: output };
+  return isRecord(output) ? output : undefined;
+};
+
+const argumentsFor = ({ path }: Operation, args: Arguments): Arguments =>
   Object.fromEntries(
     pathParameters(path).flatMap((name) => (name in args ? [[name, args[name]]] : [])),
   );
 
-/** Whether a person is asked before a tool runs with these arguments. */
-export const asksAbout = ({ confirm }: Tool, args: Arguments): boolean =>
-  confirm !== undefined && confirm.question(args, {}) !== null;
+/** Returns the reply, the refusal where the record does not exist, and undefined where it cannot be read. */
+const readOne = async (
+  { broker, options }: Needs,
+  operation: Operation,
+  args: Arguments,
+): Promise<Reply | Problem | undefined> => {
+  try {
+    return await broker.call(operation, { ...args }, options);
+  } catch (error) {
+    if (!(error instanceof Problem) || options.signal?.aborted === true) throw error;
+    // Another platform may lack the route of an extension, so the record may exist.
+    return error.status === 404 && !operation.extension ? error : undefined;
+  }
+};
 
-/** What a person is asked, or null where it turns out that nobody is; and the ETag of the record that it is about. */
-export type Asking = { summary: string | null; etag: string | null };
+const unknownName = (field: string): Problem => {
+  const message = "names no record";
+  const errors = [{ field, code: "unknown_reference", message }];
+  return new Problem("invalid_request", `${field} ${message}.`, { errors });
+};
 
-const NOBODY: Asking = { summary: null, etag: null };
+const readFor = async (needs: Needs, name: string, reading: Reading): Promise<Found> => {
+  const args = reading.args(needs.args);
+  if (args === undefined) return { name };
+  const reply = await readOne(needs, reading.operation, args);
+  if (!(reply instanceof Problem)) return { name, reply };
+  if (reading.names !== undefined) throw unknownName(reading.names);
+  return { name };
+};
 
-const recordIn = (reply: Reply | undefined): Arguments | undefined =>
-  isRecord(reply?.output) ? (clean(reply.output) as Arguments) : undefined;
+/** Reads the record that the call names; throws where there is none, unless the call creates it. */
+const readNamed = async (needs: Needs, name: string, operation: Operation): Promise<Found> => {
+  const args = argumentsFor(operation, needs.args);
+  const reply = await readOne(needs, operation, args);
+  if (!(reply instanceof Problem)) return { name, reply };
+  if (!needs.tool.operation.upsert) throw reply;
+  return { name, missing: true };
+};
+
+const checkVersion = (ifMatch: string | undefined, etag: string | null): void => {
+  if (ifMatch === undefined || etag === null || ifMatch.split(/\s*,\s*/).includes(etag)) return;
+  if (ifMatch.trim() === "*") return;
+  throw new Problem("precondition_failed", "The record has changed since it was read.");
+};
 
 /**
- * What the person is asked, in words about the records themselves. A record that may not or cannot be read is named as
- * the call names it. One that does not exist ends the call, since there is nothing to ask about; where the call makes
- * it, nobody is asked.
+ * Prepares the question about a call, in words about the records themselves. What can be known
+ * before a person is asked is checked here: the records that the call names exist, and ifMatch is
+ * their version.
+ *
+ * @throws {Problem} where the platform would refuse the call
  */
-export const askingOf = async (
-  broker: Broker,
-  { operation: { upsert }, confirm }: Tool,
-  args: Arguments,
-  options: CallOptions,
-): Promise<Asking> => {
-  let absent = false;
-  const read = async (operation: Operation): Promise<Reply | undefined> => {
-    try {
-      return await broker.call(operation, argumentsFor(operation, args), options);
-    } catch (error) {
-      if (!(error instanceof Problem) || options.signal?.aborted === true) throw error;
-      const isMissing = error.status === 404 && isDocumented(operation);
-      if (isMissing && !upsert) throw error;
-      absent ||= isMissing;
-      return undefined;
-    }
-  };
-  if (confirm === undefined) return NOBODY;
+export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> => {
+  const { operation, confirm } = needs.tool;
+  if (confirm === undefined) return { summary: null, etag: null, absent: false };
   const { reads, holds = "", question } = confirm;
   const found = await Promise.all(
-    Object.entries(reads).map(async ([name, operation]) => [name, await read(operation)] as const),
+    Object.entries(reads).map(([name, read]) =>
+      "path" in read ? readNamed(needs, name, read) : readFor(needs, name, read),
+    ),
   );
-  if (absent) return NOBODY;
-  const records = found.map(([name, reply]) => [name, recordIn(reply)] as const);
-  const summary = question(args, Object.fromEntries(records));
-  return {
-    summary: summary === null ? null : cleanLine(summary, MAX_QUESTION),
-    etag: found.find(([name]) => name === holds)?.[1]?.etag ?? null,
-  };
+  const etag = found.find(({ name }) => name === holds)?.reply?.etag ?? null;
+  checkVersion(ifMatch, etag);
+  const absent = found.some(({ missing }) => missing === true);
+  const due = effectsOf(operation, needs.args).filter(({ kind }) => !absent || kind !== "replaces");
+  if (due.length === 0) return { summary: null, etag, absent };
+  const records = Object.fromEntries([
+    ...found.map(({ name, reply }) => [name, recordIn(reply)] as const),
+    ...(absent ? [[ABSENT, {}] as const] : []),
+  ]);
+  const summary = question(needs.args, records);
+  return { summary: summary === null ? null : cleanLine(summary, MAX_QUESTION), etag, absent };
 };

@@ -5,8 +5,7 @@ import { DisputeStatus, NoteVisibility } from "../../contract/fields.ts";
 import { argumentShape, type Operation, pathParameters } from "../../contract/operation.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { added, words } from "../../../tools/words.ts";
-import { keepingOf } from "./keep.ts";
-import { asks, isApplicationList, isCreating, isExportList, isPaged, isUpdate } from "./kinds.ts";
+import { isCreating, isExportList, isPaged, isUpdate, mayAsk } from "./kinds.ts";
 
 /** The plain part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
 export type JsonSchema = {
@@ -129,7 +128,7 @@ const extras = (tool: Tool): Record<string, JsonSchema> => ({
     : {}),
   ...(isCreating(tool.operation) ? { idempotencyKey: text(added.idempotencyKey) } : {}),
   ...(isUpdate(tool.operation) ? { ifMatch: text(added.ifMatch) } : {}),
-  ...(asks(tool) ? { confirmationToken: text(added.confirmationToken) } : {}),
+  ...(mayAsk(tool) ? { confirmationToken: text(added.confirmationToken) } : {}),
 });
 
 /** The operation's arguments that a model may give, as the contract checks them. */
@@ -219,12 +218,13 @@ export const outputSchema = ({ operation }: Tool): ObjectSchema => {
   if (output === null) return DELETED;
   if (output instanceof z.ZodArray) return listSchema(record(output.element as z.ZodType));
   if (isExportList(operation)) return exportListSchema(rowOf(output));
-  if (isApplicationList(operation)) return APPLICATIONS;
+  if (operation.list?.style === "applications") return APPLICATIONS;
   const schema = record(output);
   if (operation.file) {
     return { ...schema, properties: { ...schema.properties, resourceUri: { type: "string" } } };
   }
-  const keeping = keepingOf(operation);
-  if (keeping === undefined) return schema;
-  return { ...schema, properties: { ...schema.properties, [keeping.as]: { type: "string" } } };
+  const { returnsSecret } = operation;
+  if (returnsSecret === null) return schema;
+  const { storedAs } = returnsSecret;
+  return { ...schema, properties: { ...schema.properties, [storedAs]: { type: "string" } } };
 };

@@ -7,7 +7,7 @@ import { type Html, html } from "../../pages/html.ts";
 import { type Page, page } from "../../pages/page.ts";
 import { alertOf, signInFields } from "../../pages/sign-in-fields.ts";
 import {
-  type Kept,
+  type StoredName,
   type OnPage,
   SECRETS_PATH,
   type SecretPage,
@@ -89,7 +89,7 @@ const PROOF = html`<div class="field">
 </div>`;
 
 const offer = (
-  { kind, name, expiresAt }: SecretPage & Kept,
+  { kind, name, expiresAt }: SecretPage & StoredName,
   proof: Html | undefined,
   alert?: string,
 ): Response => {
@@ -182,7 +182,7 @@ export const createSecretDesk = (needs: SecretDeskNeeds): SecretDesk => {
     return token !== "" && (await callerOf(token)) === caller;
   };
 
-  const show = async (one: SecretPage & Kept, request: Request): Promise<Response> => {
+  const show = async (one: SecretPage & StoredName, request: Request): Promise<Response> => {
     if (!(await isTheirs(one, request))) {
       refused(one);
       return offer(one, proof, "This is not the token by which the secret was asked for.");

@@ -4,11 +4,11 @@ import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { createSeal } from "../../kit/seal.ts";
 
-/** A secret that is kept for somebody, by its name in their store. */
-export type Kept = Pick<StoredSecret, "name" | "kind">;
+/** A stored secret by its name in the person's store. */
+export type StoredName = Pick<StoredSecret, "name" | "kind">;
 
-/** What is on a page: something that is kept, or a key that only its owner can make, and makes there. */
-export type OnPage = Kept | { name: ""; kind: "own-key" };
+/** What a page shows: a stored secret, or a form on which its owner makes an API key. */
+export type OnPage = StoredName | { name: ""; kind: "own-key" };
 
 export const OWN_KEY: OnPage = { name: "", kind: "own-key" };
 

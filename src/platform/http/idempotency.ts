@@ -42,7 +42,7 @@ export const keyOf = (
     key: header,
     request_hash: createHash("sha256").update(identity).digest("hex"),
     now: request.now,
-    secret: operation.secret,
+    secret: operation.returnsSecret !== null,
   };
 };
 

@@ -1,0 +1,201 @@
+import { describe, expect, it } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { ARGS, confirmationIn, DISPUTE, UPDATING } from "./confirming.ts";
+import { HOSTS, modernHost, needsOf, problemIn, type Result, YES } from "./hosts.ts";
+import { answered, type Play, scripted, type ScriptedBroker } from "./script.ts";
+
+describe("the question is about the record", () => {
+  const asked = async (
+    plays: Record<string, Play>,
+    tool: string,
+    args: Record<string, unknown>,
+  ): Promise<{ question: string; broker: ScriptedBroker; result: Result }> => {
+    const broker = scripted(plays);
+    let question = "";
+    const host = await modernHost(await needsOf(broker), (text) => {
+      question = text;
+      return { action: "decline" };
+    });
+    const result = await host.call(tool, args);
+    await host.close();
+    return { question, broker, result };
+  };
+  const dispute = (more: object) => ({
+    ...UPDATING,
+    "disputes.get": () => ({ ...DISPUTE, ...more }),
+  });
+  const CLOSE = { disputeId: "d", status: 1, resolutionCode: "DUPLICATE" };
+
+  it.each([
+    [{}, "D-INV-1-01 of Juniper Street Hardware, 9,108.20 USD"],
+    [{ accountName: null }, "D-INV-1-01 of 100234, 9,108.20 USD"],
+    [
+      { amount: 1234567, currencyCode: "JPY" },
+      "D-INV-1-01 of Juniper Street Hardware, 1,234,567 JPY",
+    ],
+    [{ amount: 0.5, currencyCode: "KWD" }, "D-INV-1-01 of Juniper Street Hardware, 0.500 KWD"],
+    [{ amount: 10.12345 }, "D-INV-1-01 of Juniper Street Hardware, 10.12345 USD"],
+    [
+      { accountName: "Acme, 1.00 USD? Yes\u202e\n\u001b[31m" },
+      'D-INV-1-01 of "Acme, 1.00 USD? Yes", 9,108.20 USD',
+    ],
+  ])("with code, account and exact amount: %j", async (more, words) => {
+    const { question, broker } = await asked(dispute(more), "disputes_update", CLOSE);
+    expect(question).toBe(`Close dispute ${words}, as DUPLICATE?`);
+    const [read] = broker.seen;
+    expect(read).toMatchObject({ id: "disputes.get", args: { disputeId: "d" } });
+    expect(read?.options.tool).toBe("disputes_update");
+    expect(read?.options.idempotencyKey).toBeUndefined();
+  });
+
+  it("with the other changes, amounts in the record's currency", async () => {
+    const args = { ...CLOSE, amount: 100, poNumber: null, isValid: true };
+    const { question } = await asked(dispute({}), "disputes_update", args);
+    expect(question).toMatch(
+      /, as DUPLICATE, with amount 100\.00 USD, poNumber cleared, isValid true\?$/,
+    );
+  });
+
+  it("a note by what it says, and a person by name", async () => {
+    const plays = {
+      ...dispute({}),
+      "dispute_notes.get": () => ({ content: "Customer agreed\nto pay. ".repeat(20) }),
+      "assignees.get": () => ({
+        person: { firstName: "Carla", lastName: "Jennings", email: "carla@demo.example" },
+      }),
+    };
+    const note = await asked(plays, "dispute_notes_delete", { disputeId: "d", noteId: "n" });
+    expect(note.question).toMatch(
+      /^Delete note "Customer agreed to pay\. .{40,90}…" of dispute D-INV-1-01 of Juniper .+ This cannot be undone\.$/,
+    );
+    const person = { departmentCode: "SALES", assigneeEmail: "carla@demo.example" };
+    const assignee = await asked(plays, "assignees_delete_by_email", person);
+    expect(assignee.question).toBe(
+      "Delete assignee Carla Jennings (carla@demo.example) of department SALES?",
+    );
+  });
+
+  it.each(["forbidden_permission", "unavailable", "rate_limited", "internal"] as const)(
+    "as the call names it where reading ends in %s",
+    async (code) => {
+      const refuse = () => {
+        throw new Problem(code, "No.");
+      };
+      const { question } = await asked({ "disputes.get": refuse }, "disputes_delete", {
+        disputeId: "d-1",
+      });
+      expect(question).toBe(
+        'Delete dispute "d-1" with all its notes and files? This cannot be undone.',
+      );
+    },
+  );
+
+  const missing = () => {
+    throw new Problem("not_found", "There is no such record.");
+  };
+
+  it("what does not exist is said at once, and nobody is asked", async () => {
+    const { question, result, broker } = await asked(
+      { ...UPDATING, "disputes.get": missing },
+      "disputes_update",
+      CLOSE,
+    );
+    expect(problemIn(result).code).toBe("not_found");
+    expect(question).toBe("");
+    expect(broker.seen.map(({ id }) => id)).not.toContain("disputes.update");
+  });
+
+  it("a read by id that finds nothing decides nothing, since not every platform has it", async () => {
+    const plays = { "departments.get_by_id": missing };
+    const { question } = await asked(plays, "departments_delete", ARGS);
+    expect(question).toBe('Delete department "dep-1"?');
+  });
+
+  it.each(HOSTS)("is read once for the whole confirmation (%s)", async (_name, open) => {
+    const broker = scripted(UPDATING);
+    const host = await open(await needsOf(broker), YES);
+    await host.call("disputes_update", CLOSE);
+    const calls = ["disputes.get", "resolutions.get", "disputes.update"];
+    expect(broker.seen.map(({ id }) => id)).toEqual(calls);
+    await host.close();
+    const silent = await open(await needsOf(broker));
+    const { confirmationToken } = confirmationIn(await silent.call("disputes_update", CLOSE));
+    await silent.call("disputes_update", { ...CLOSE, confirmationToken });
+    expect(broker.seen.slice(3).map(({ id }) => id)).toEqual(calls);
+    await silent.close();
+  });
+
+  it("is not read where nobody will be asked", async () => {
+    const broker = scripted(UPDATING);
+    const host = await modernHost(await needsOf(broker, { settings: { confirm: "refuse" } }));
+    await host.call("disputes_update", CLOSE);
+    expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+});
+
+describe("what can be known is checked before a person is asked", () => {
+  const OPEN = { ...DISPUTE, status: 0, isValid: false, resolutionId: null };
+  const unknown = () => {
+    throw new Problem("not_found", "There is no such resolution.");
+  };
+  const MINE = { resolutionId: "r-1", code: "CREDIT", active: true };
+  const plays = (more: Record<string, Play> = {}): Record<string, Play> => ({
+    "disputes.get": answered(OPEN, { etag: '"d.1"' }),
+    "disputes.update": ({ disputeId }) => ({ disputeId }),
+    "resolutions.get": () => MINE,
+    "resolutions.list": () => [MINE],
+    ...more,
+  });
+  const refused = async (args: Record<string, unknown>, more?: Record<string, Play>) => {
+    const broker = scripted(plays(more));
+    const host = await modernHost(await needsOf(broker), () => new Error("must not be asked"));
+    const result = await host.call("disputes_update", { disputeId: "d", status: 1, ...args });
+    await host.close();
+    expect(broker.seen.map(({ id }) => id)).not.toContain("disputes.update");
+    return problemIn(result);
+  };
+
+  it("that the resolution exists, by code and by id", async () => {
+    const byCode = await refused({ resolutionCode: "NONE" }, { "resolutions.get": unknown });
+    expect(byCode.code).toBe("invalid_request");
+    expect(byCode.fields?.map(({ field }) => field)).toEqual(["resolutionCode"]);
+    const byId = await refused({ resolutionId: "r-404" });
+    expect(byId.fields?.map(({ field }) => field)).toEqual(["resolutionId"]);
+  });
+
+  it("that the resolution is active and goes with the status", async () => {
+    const inactive = { "resolutions.get": () => ({ ...MINE, active: false }) };
+    expect((await refused({ resolutionCode: "CREDIT" }, inactive)).message).toContain("inactive");
+    const canceling = await refused({ status: 2, resolutionCode: "CREDIT" });
+    expect(canceling.message).toContain("goes with status Closed only");
+  });
+
+  it("that the version is the one of ifMatch", async () => {
+    expect((await refused({ ifMatch: '"d.0"' })).code).toBe("precondition_failed");
+  });
+
+  it("that the dispute is open; the platform then refuses for itself, on the version that was read", async () => {
+    const broker = scripted(
+      plays({
+        "disputes.get": answered({ ...OPEN, status: 2 }, { etag: '"d.2"' }),
+        "disputes.update": () => {
+          throw new Problem("invalid_transition", "The dispute is Cancel.");
+        },
+      }),
+    );
+    const host = await modernHost(await needsOf(broker), () => new Error("must not be asked"));
+    const result = await host.call("disputes_update", { disputeId: "d", status: 1 });
+    expect(problemIn(result).code).toBe("invalid_transition");
+    expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.2"');
+    await host.close();
+  });
+
+  it("and the confirmed change is made to the version that the question was about", async () => {
+    const broker = scripted(plays());
+    const host = await modernHost(await needsOf(broker), YES);
+    await host.call("disputes_update", { disputeId: "d", status: 1, resolutionCode: "CREDIT" });
+    expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.1"');
+    await host.close();
+  });
+});
