@@ -313,7 +313,7 @@ describe("asking", () => {
           ({ kind }) => kind === "closes",
         );
       for (const field of ["denomination", "denomination_in_base_currency"]) {
-        for (const amount of [0, -0, 0.0, "0", "0.00", "-0", "0e5", 1e-400, "1e-400"]) {
+        for (const amount of [0, -0, 0.0, "0", "0.00", "-0", "0e5", "1e-400"]) {
           expect([field, amount, closes({ [field]: amount })]).toEqual([field, amount, true]);
         }
         expect(closes({ [field]: 0.01 })).toBe(false);
