@@ -24,10 +24,16 @@ export type FairQueue = {
   waiting(): number;
 };
 
-/** Creates a bounded queue whose keys take turns, so that a flood under one key delays others by one task each. */
+/** A task that waits for its turn. */
+type Waiter = { start(): void; refuse(error: QueueFull): void };
+
+/**
+ * Creates a bounded queue whose keys take turns, so that a flood under one key delays others by one task each. Where the
+ * queue is full, a key with fewer waiting tasks displaces the last task of the key with the most.
+ */
 export const createFairQueue = (limits: FairQueueLimits): FairQueue => {
   // A map iterates in insertion order: its first key is the one whose turn it is.
-  const queues = new Map<string, (() => void)[]>();
+  const queues = new Map<string, Waiter[]>();
   let [running, waiting] = [0, 0];
 
   const startNext = (): void => {
@@ -38,7 +44,17 @@ export const createFairQueue = (limits: FairQueueLimits): FairQueue => {
     if (rest.length > 0) queues.set(key, rest);
     running += 1;
     waiting -= 1;
-    start?.();
+    start?.start();
+  };
+
+  /** Refuses the last task of the longest queue; false where no queue is longer than a new one would be. */
+  const displace = (length: number): boolean => {
+    const [longest] = [...queues].toSorted(([, one], [, other]) => other.length - one.length);
+    if (longest === undefined || longest[1].length <= length) return false;
+    const last = longest[1].pop();
+    waiting -= 1;
+    last?.refuse(new QueueFull(false));
+    return true;
   };
 
   const enter = async (key: string): Promise<void> => {
@@ -48,9 +64,9 @@ export const createFairQueue = (limits: FairQueueLimits): FairQueue => {
     }
     const queue = queues.get(key) ?? [];
     if (queue.length >= limits.waitingPerKey) throw new QueueFull(true);
-    if (waiting >= limits.waiting) throw new QueueFull(false);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    queues.set(key, [...queue, resolve]);
+    if (waiting >= limits.waiting && !displace(queue.length + 1)) throw new QueueFull(false);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    queues.set(key, [...queue, { start: resolve, refuse: reject }]);
     waiting += 1;
     await promise;
   };

@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import { served } from "../../src/contract/index.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+
+const LIMITS = { loginPerMinute: 20, gatewayPerMinute: 30, visitorPerMinute: 60 };
+const BURST = 110;
+
+/** Routes without a limit, and why they need none. */
+const FREE: Record<string, string> = {
+  "/health": "load balancers ask often; it costs one constant query",
+  "/openapi.json": "one text in memory",
+  "/docs": "one text in memory",
+  "/docs/:file": "three texts in memory",
+};
+
+const BODIES: Record<string, unknown> = {
+  "auth.login": { email: "invented@x.example", password: "guess" },
+  "auth.verify_session": { accessToken: "unknown" },
+  "auth.logout": { accessToken: "unknown" },
+};
+
+const publicOperations = Object.values(served)
+  .flatMap((verbs): Operation[] => Object.values(verbs))
+  .filter(({ access }) => access === "public");
+
+const patternOf = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
+
+onEveryStore(
+  "routes that need no credential",
+  (at) => {
+    const burst = async (method: string, path: string, body?: unknown): Promise<number[]> => {
+      at().clock.advance(16 * MINUTE);
+      const statuses: number[] = [];
+      for (let sent = 0; sent < BURST; sent += 1) {
+        const { status } = await at().call(method, path, body === undefined ? {} : { body });
+        statuses.push(status);
+      }
+      return statuses;
+    };
+
+    verifies("C-96");
+    it.each(publicOperations)("$id answers 429 in the end", async ({ id, method, path }) => {
+      expect((await burst(method, path, BODIES[id])).at(-1)).toBe(429);
+    });
+
+    verifies("C-96");
+    it.each([
+      ["PUT", "/uploads/some?expires=1&sig=x"],
+      ["GET", "/downloads/some?expires=1&sig=x"],
+    ])("%s %s answers 429 in the end", async (method, path) => {
+      expect((await burst(method, path)).at(-1)).toBe(429);
+    });
+
+    verifies("C-96");
+    it("are these, and the ones that are free for a reason", () => {
+      const operations = new Set(
+        Object.values(served)
+          .flatMap((verbs): Operation[] => Object.values(verbs))
+          .flatMap(({ path, also }) => [path, ...also.map((other) => other.path)])
+          .map(patternOf),
+      );
+      const signed = ["/uploads/:uploadId", "/downloads/:attachmentId"];
+      const paths = new Set(at().platform.routes.map(({ path }) => path));
+      const others = [...paths].filter((path) => !operations.has(path) && path !== "/*");
+      expect(others.toSorted()).toEqual([...signed, ...Object.keys(FREE)].toSorted());
+    });
+  },
+  LIMITS,
+);
