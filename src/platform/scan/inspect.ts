@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from "file-type";
-import { type Extension, extensionOf, FILE_TYPES } from "../../contract/file-types.ts";
-import { eachPacked, endsAsArchive } from "./archive.ts";
+import type { Extension } from "../../contract/file-types.ts";
+import { endsAsArchive } from "./archive.ts";
 import type { Bytes } from "./bytes.ts";
 import { checkFilm } from "./formats/films.ts";
 import { checkMail } from "./formats/mail.ts";
@@ -11,7 +11,6 @@ import { checkRtf } from "./formats/rtf.ts";
 import { checkText } from "./formats/texts.ts";
 import { checkZip } from "./formats/zip.ts";
 import { type Format, mismatch, type Nest, newBudget } from "./nest.ts";
-import { claimedType } from "./outside.ts";
 import {
   type Look,
   lookForMalware,
@@ -73,26 +72,6 @@ const inspect: Nest["inspect"] = async (type, bytes, nest) => {
   await check(bytes, nest);
 };
 
-// Names under which a click runs what is in the file.
-const RUNS =
-  /\.(?:app|bat|chm|cmd|com|cpl|dll|dmg|exe|hta|img|iso|jar|js|jse|lnk|msc|msi|msp|pif|ps1|py|reg|scr|sh|url|vb|vbe|vbs|vhdx?|wsf|wsh|xll)\s*$/i;
-
-const extensions = Object.keys(FILE_TYPES) as Extension[];
-
-const inspectEnclosed: Nest["inspectEnclosed"] = async (name, bytes, nest) => {
-  if (RUNS.test(name)) throw mismatch("The e-mail brings a file that runs when it is opened.");
-  if (extensionOf(name) !== undefined) return inspect(claimedType(name), bytes, nest);
-  const shown = await typeShown(bytes);
-  const type = extensions.find((extension) => FILE_TYPES[extension] === shown);
-  if (type === ".zip") {
-    // Many programs pack their files so; what is in them bears names of their own.
-    const archives = nest.archives + 1;
-    return eachPacked(bytes, { ...nest, archives }, ({ pieces }) => lookThrough(pieces(), PACKED));
-  }
-  if (type !== undefined) return inspect(type, bytes, nest);
-  return lookThrough(bytes.pieces(), PACKED);
-};
-
 /** Judges an upload by its bytes, and by those of everything in it. */
 export const inspectUpload = (type: Extension, bytes: Bytes): Promise<void> =>
-  inspect(type, bytes, { archives: 0, mails: 0, budget: newBudget(), inspect, inspectEnclosed });
+  inspect(type, bytes, { archives: 0, mails: 0, budget: newBudget(), inspect });

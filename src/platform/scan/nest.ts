@@ -30,15 +30,13 @@ export const newBudget = (): Budget => {
   };
 };
 
-/** Where a file lies: how many archives and mails are around it, and who judges what it holds. */
+/** Where a file lies: how many archives and mails are around it, and the check for the files in it. */
 export type Nest = {
   archives: number;
   mails: number;
   budget: Budget;
   /** Judges a file of the type that its name claims. */
   inspect(type: Extension, bytes: Bytes, nest: Nest): Promise<void>;
-  /** Judges a file that came with a mail, where any kind may but programs. */
-  inspectEnclosed(name: string, bytes: Bytes, nest: Nest): Promise<void>;
 };
 
 /** How one kind of file is looked into; it refuses what is not sound. */

@@ -1,92 +1,123 @@
 import { SaxesParser } from "saxes";
-import { eachPacked } from "../archive.ts";
-import { type Bytes, spooled } from "../bytes.ts";
-import { type Format, mismatch, type Nest, soundOr } from "../nest.ts";
-import { claimedType } from "../outside.ts";
+import { eachPacked, type Packed } from "../archive.ts";
+import type { Bytes } from "../bytes.ts";
+import { type Format, mismatch, soundOr } from "../nest.ts";
 import { Refusal } from "../port.ts";
 import { type Look, lookForMalware, lookForPrograms, lookThrough } from "../signatures.ts";
+import {
+  active,
+  type Attributes,
+  checkContentType,
+  checkDrawing,
+  checkFields,
+  checkRelationship,
+} from "./office-parts.ts";
 
 const CONTENT_TYPES = "[Content_Types].xml";
-const MAX_XML_BYTES = 4 * 1024 * 1024;
+const MAX_FIELD_CODES = 1024 * 1024;
 
-// Whatever a part is called, these types make it run, and an office program trusts nothing else.
-const RUNS = /macro|vbaproject|activex|ms-office\.vba/i;
-const MACRO_PART = /vbaProject|vbaData|macrosheets\//i;
-const REMOTE = /^\s*(?:https?|ftp|mhtml|ms-[a-z]+|search-ms):|^\s*[\\/]{2}/i;
-// What these relationships name is loaded without a question; before it follows a workbook's links, Excel asks.
-const LOADED = /\/(?:attachedTemplate|oleObject|frame|subDocument)$/i;
-const EMBEDDED_OFFICE = /\.(?:docx|xlsx)$/i;
+const WIDE: Readonly<Record<number, string>> = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" };
 
-// Two archives around it, and one more file of its kind embedded in it.
-const MAX_DEPTH = 4;
+const unlikely = () => mismatch("The Office file is unlike any that a program writes.");
 
-const textOf = async (pieces: AsyncIterable<Buffer>): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const piece of pieces) {
-    size += piece.byteLength;
-    if (size > MAX_XML_BYTES)
-      throw mismatch("The Office file is unlike any that a program writes.");
-    chunks.push(piece);
-  }
-  const whole = Buffer.concat(chunks);
-  const wide = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" }[
-    whole.byteLength > 1 ? whole.readUInt16BE(0) : 0
-  ];
-  const text = new TextDecoder(wide ?? "utf-8", { fatal: true }).decode(whole);
-  if (text.includes("<!DOCTYPE"))
-    throw mismatch("The Office file is unlike any that a program writes.");
-  return text;
-};
+type Tag = (name: string, attributes: Attributes) => void;
 
-type Tag = { name: string; attributes: Record<string, string> };
-
-const tagsIn = (text: string): Tag[] => {
-  const tags: Tag[] = [];
+/** Reads an XML part as it is unpacked; `tag` gets local names, `text` what stands in elements of a name. */
+const readXml = async (
+  pieces: AsyncIterable<Buffer>,
+  tag: Tag,
+  text: (name: string, content: string) => void = () => {},
+): Promise<void> => {
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  const open: string[] = [];
   const parser = new SaxesParser();
   parser.on("error", (error) => {
     throw error;
   });
-  parser.on("opentag", ({ name, attributes }) => {
-    tags.push({ name: name.replace(/^.*:/, ""), attributes });
+  parser.on("doctype", () => {
+    throw unlikely();
   });
-  parser.write(text).close();
-  return tags;
-};
-
-const checkContentTypes = (tags: Tag[], main: string): void => {
-  const types = tags.flatMap(({ attributes }) => attributes["ContentType"] ?? []);
-  if (types.some((type) => RUNS.test(type))) {
-    throw mismatch("The Office file holds macros. Save it without them, and attach that.");
+  parser.on("opentag", ({ name, attributes }) => {
+    const local = name.replace(/^.*:/, "");
+    open.push(local);
+    tag(local, attributes);
+  });
+  parser.on("text", (content) => text(open.at(-1) ?? "", content));
+  parser.on("cdata", (content) => text(open.at(-1) ?? "", content));
+  parser.on("closetag", () => open.pop());
+  for await (const piece of pieces) {
+    const mark = piece.byteLength > 1 ? piece.readUInt16BE(0) : 0;
+    decoder ??= new TextDecoder(WIDE[mark] ?? "utf-8", { fatal: true });
+    parser.write(decoder.decode(piece, { stream: true }));
   }
-  if (!types.includes(main)) throw mismatch("The file's contents are not what its name says.");
+  parser.write(decoder?.decode() ?? "").close();
 };
 
-const checkRelationships = (tags: Tag[]): void => {
-  const loads = tags.some(
-    ({ attributes: { Type = "", Target = "", TargetMode = "" } }) =>
-      TargetMode.trim().toLowerCase() === "external" &&
-      LOADED.test(Type.trim()) &&
-      REMOTE.test(Target),
+/** The content types that an Office file declares, by extension and by part. */
+type Types = { byExtension: Map<string, string>; byPart: Map<string, string> };
+
+const readTypes = async (pieces: AsyncIterable<Buffer>): Promise<Types> => {
+  const types: Types = { byExtension: new Map(), byPart: new Map() };
+  await readXml(pieces, (name, { ContentType = "", Extension, PartName }) => {
+    if (name !== "Default" && name !== "Override") return;
+    checkContentType(ContentType);
+    if (Extension !== undefined) types.byExtension.set(Extension.toLowerCase(), ContentType);
+    if (PartName !== undefined) types.byPart.set(PartName.toLowerCase(), ContentType);
+  });
+  return types;
+};
+
+const readDocument = async (pieces: AsyncIterable<Buffer>): Promise<void> => {
+  let codes = "";
+  await readXml(
+    pieces,
+    (name, attributes) => {
+      checkDrawing(attributes);
+      if (name === "fldChar" || name === "fldSimple") codes += "\n";
+      if (name === "fldSimple")
+        codes += attributes["w:instr"] ?? Object.values(attributes).join(" ");
+      if (codes.length > MAX_FIELD_CODES) throw unlikely();
+    },
+    (name, content) => {
+      if (name === "instrText" || name === "delInstrText") codes += content;
+    },
   );
-  if (loads) throw mismatch("The Office file loads parts of it from elsewhere.");
+  checkFields(codes);
 };
 
-type Part = { name: string; pieces(): AsyncGenerator<Buffer> };
+const isXml = (name: string): boolean => /\.(?:xml|vml|rels)$/i.test(name);
 
-const inspectPart = async ({ name, pieces }: Part, main: string, nest: Nest): Promise<void> => {
-  if (MACRO_PART.test(name)) {
-    throw mismatch("The Office file holds macros. Save it without them, and attach that.");
-  }
-  if (name === CONTENT_TYPES) {
-    checkContentTypes(tagsIn(await textOf(pieces())), main);
-  } else if (/\.rels$/i.test(name)) {
-    checkRelationships(tagsIn(await textOf(pieces())));
-  } else if (EMBEDDED_OFFICE.test(name)) {
-    await spooled(pieces(), (bytes) => nest.inspect(claimedType(name), bytes, nest));
-    return;
-  }
+const ACTIVE_PART =
+  /vbaProject|vbaData|(?:^|\/)(?:macrosheets|embeddings|activeX|externalLinks|ctrlProps)\//i;
+
+const inspectPart = async ({ name, isFolder, pieces }: Packed): Promise<void> => {
   await lookThrough(pieces(), [lookForMalware, lookForPrograms]);
+  if (ACTIVE_PART.test(name)) throw active("macros or embedded objects");
+  if (!isFolder && /\.rels$/i.test(name)) {
+    await readXml(pieces(), (tag, attributes) => {
+      if (tag === "Relationship") checkRelationship(attributes);
+    });
+  } else if (!isFolder && isXml(name)) await readDocument(pieces());
+};
+
+/** Every part must have a type that is allowed, and exactly one part the main type. */
+const checkParts = (parts: readonly string[], types: Types | undefined, main: string): void => {
+  if (types === undefined) throw mismatch("The file's contents are not what its name says.");
+  const { byExtension, byPart } = types;
+  const all = parts.map((part) => {
+    const extension = part.slice(part.lastIndexOf(".") + 1).toLowerCase();
+    const type = byPart.get(`/${part.toLowerCase()}`) ?? byExtension.get(extension);
+    if (type === undefined) throw unlikely();
+    // Readers go by the declared type, so a part that says it is XML is read as XML here too.
+    if (/[+/]xml$/i.test(type.trim()) !== isXml(part) && !/vmlDrawing$/i.test(type.trim())) {
+      throw unlikely();
+    }
+    return type.trim().toLowerCase();
+  });
+  const mains = all.filter((type) => type.endsWith(".main+xml"));
+  if (mains.length !== 1 || mains[0] !== main) {
+    throw mismatch("The file's contents are not what its name says.");
+  }
 };
 
 const ZIP = Buffer.from("PK\x03\x04");
@@ -101,28 +132,28 @@ const checkBeginning = async (bytes: Bytes): Promise<void> => {
     if (!text.includes(ENCRYPTED)) return;
     throw new Refusal(
       "ENCRYPTED_ARCHIVE",
-      "The Office file is encrypted, so that nobody can look into it.",
+      "The Office file is encrypted. Save it without a password.",
     );
   };
   if (head.equals(COMPOUND)) await lookThrough(bytes.pieces(), [lookForEncrypted]);
   throw mismatch("The file's contents are not what its name says.");
 };
 
-/** An Office file is an archive of parts, one of which tells of what type each is. */
+/** An Office file is an archive of parts; one of them declares the type of each. */
 const checkOffice =
   (main: string): Format =>
   async (bytes, nest) => {
     await checkBeginning(bytes);
-    const inner = { ...nest, archives: nest.archives + 1 };
-    if (inner.archives > MAX_DEPTH) throw mismatch("The Office file holds others too deep in it.");
-    let hasTypes = false;
+    const parts: string[] = [];
+    let types: Types | undefined;
     await soundOr("The Office file is broken.", () =>
       eachPacked(bytes, nest, async (packed) => {
-        hasTypes ||= packed.name === CONTENT_TYPES;
-        await inspectPart(packed, main, inner);
+        if (packed.name === CONTENT_TYPES) types = await readTypes(packed.pieces());
+        else if (!packed.isFolder) parts.push(packed.name);
+        if (packed.name !== CONTENT_TYPES) await inspectPart(packed);
       }),
     );
-    if (!hasTypes) throw mismatch("The file's contents are not what its name says.");
+    checkParts(parts, types, main);
   };
 
 const OPEN_XML = "application/vnd.openxmlformats-officedocument";
