@@ -165,6 +165,7 @@ export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
     log: createLog("error"),
     masterKey: MASTER_KEY,
     scanner: createScanner(),
+    tenantFileBytes: Number.MAX_SAFE_INTEGER,
     urlLives: { upload: 9e5, download: 3.6e6 },
     publicUrl: undefined,
     ownUrl: async () => "http://localhost",

@@ -64,6 +64,8 @@ export type Config = {
   urlLives: { upload: number; download: number };
   /** The address of a clamd; undefined: the built-in scanner. */
   scanner: string | undefined;
+  /** Bytes that the files of one tenant may take. */
+  tenantFileBytes: number;
   http: {
     hosts: string[] | undefined;
     origins: string[] | undefined;
@@ -208,6 +210,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     download: env.RECEIVABLES_DOWNLOAD_SECONDS * SECOND,
   },
   scanner: env.RECEIVABLES_SCANNER,
+  tenantFileBytes: env.RECEIVABLES_TENANT_FILE_MIB * 1024 * 1024,
   http: {
     hosts: env.RECEIVABLES_HTTP_HOSTS,
     origins: env.RECEIVABLES_HTTP_ORIGINS,

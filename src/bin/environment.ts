@@ -204,6 +204,12 @@ export const Environment = z.object({
     "the clamd that scans uploaded files, as `clamd://host:port` or `clamd:/socket`",
     "built in",
   ),
+  RECEIVABLES_TENANT_FILE_MIB: whole(
+    10_240,
+    1,
+    1_000_000_000,
+    "storage quota of one tenant's files, in MiB: attachments, PDFs of documents, runs",
+  ),
   RECEIVABLES_TOOLS_RATE_MINUTE: whole(
     600,
     0,

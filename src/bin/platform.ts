@@ -116,6 +116,7 @@ export const openPlatform = async (
     log,
     masterKey,
     scanner: createScanner(config.scanner),
+    tenantFileBytes: config.tenantFileBytes,
     urlLives,
     publicUrl,
     ownUrl: ownUrl ?? door.url,

@@ -45,6 +45,7 @@ const CODES: Record<number, Code> = {
   409: "conflict",
   411: "length_required",
   413: "payload_too_large",
+  507: "storage_quota_exceeded",
 };
 
 type Request = Omit<Dispatcher.RequestOptions, "origin" | "path" | "signal">;

@@ -45,6 +45,7 @@ export const SHARED = {
   unsupported_media_type: row(415, "The body must be JSON", "caller"),
   idempotency_key_reused: row(422, "The idempotency key was sent with another request", "caller"),
   rate_limited: row(429, "Too many requests", "caller", "later"),
+  storage_quota_exceeded: row(507, "The tenant's storage is full", "user"),
   internal: row(500, "Something went wrong in the service", "operator", "later"),
   unavailable: row(503, "The service is not available", "operator", "later"),
 } as const satisfies Record<string, Row>;

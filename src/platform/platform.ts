@@ -6,6 +6,7 @@ import { createSeal } from "../kit/seal.ts";
 import { createApp } from "./app.ts";
 import { createUses, type Lifetimes } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
+import { createStorageQuota } from "./files/quota.ts";
 import { createSignedUrls } from "./files/signed-urls.ts";
 import { sweep, type Swept } from "./files/sweep.ts";
 import { unclaimedFiles } from "./files/unclaimed.ts";
@@ -62,6 +63,8 @@ export type PlatformNeeds = {
   log: Log;
   masterKey: Buffer;
   scanner: Scanner;
+  /** Bytes that the files of one tenant may take. */
+  tenantFileBytes: number;
   /** How long signed URLs hold, in milliseconds. */
   urlLives: UrlLives;
   /** The base of signed URLs where it is another than the request's. */
@@ -123,6 +126,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const signedUrls = createSignedUrls(masterKey);
   const limiter = createLimiter(store, limits);
   const guard = createLoginGuard({ store, masterKey, clock });
+  const quota = createStorageQuota(store, needs.tenantFileBytes);
   const services: Services = {
     auth: auth({ newId, uses, lifetimes, limiter, guard }),
     api_keys: api_keys({ newId, lifetimes }),
@@ -150,7 +154,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
       keptMs: needs.retention.exportRuns,
     }),
     document_attachments: document_attachments({ files }),
-    pdf_ingestion: pdf_ingestion({ files, newId, log, scanner }),
+    pdf_ingestion: pdf_ingestion({ files, newId, log, scanner, quota }),
     accounts: accounts(),
     account_notes: account_notes(),
     documents: documents(),
@@ -167,7 +171,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),
-    transfers: createTransfers({ store, files, clock, newId, log, signedUrls, wake }),
+    transfers: createTransfers({ store, files, clock, newId, log, signedUrls, quota, wake }),
     headerWord: needs.headerWord,
     version,
   });

@@ -147,6 +147,7 @@ export const startPlatform = async (
   lifetimes = LIFETIMES,
   webhooks: PlatformNeeds["webhooks"] = WEBHOOKS,
   scanner: Scanner = createScanner(),
+  tenantFileBytes = Number.MAX_SAFE_INTEGER,
 ): Promise<TestPlatform> => {
   const database = await dialect.create();
   const store = await database.open();
@@ -160,6 +161,7 @@ export const startPlatform = async (
     masterKey: MASTER_KEY,
     ...TRANSFERS,
     scanner,
+    tenantFileBytes,
     lifetimes,
     limits: { ...NO_LIMITS, ...limits },
     retention: RETENTION,

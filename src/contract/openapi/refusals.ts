@@ -40,6 +40,7 @@ const BEFALLS: Partial<Record<SharedCode, (operation: Operation) => boolean>> = 
   // Only what comes by signed URLs is refused so.
   signed_url_refused: () => false,
   length_required: () => false,
+  storage_quota_exceeded: ({ raw }) => raw !== null,
   // An operation is a method on a path, so the method is right.
   method_not_allowed: () => false,
   precondition_failed: takesVersion,

@@ -116,6 +116,8 @@ const STEPS: Record<RefusalCode, Step> = {
   forbidden_permission: (tool, { permission }) =>
     `An administrator must grant "${permission ?? tool.operation.access}" to the user or key; other tools may work.`,
   signed_url_refused: "Call again: a URL that was signed anew holds.",
+  storage_quota_exceeded:
+    "Tell the person: files must be deleted, or an administrator must raise the tenant's quota.",
   not_found: check,
   method_not_allowed: "Tell the person: the platform does not offer this.",
   idempotency_in_progress: (_tool, details) => wait(details),

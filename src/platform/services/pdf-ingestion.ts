@@ -6,6 +6,7 @@ import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { dropFiles } from "../files/drop.ts";
 import { type FileStore, FileTooLarge } from "../files/port.ts";
+import type { StorageQuota } from "../files/quota.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import type { Scanner } from "../scan/port.ts";
 import { deleteAttachments, insertAttachment } from "../store/document-attachments.ts";
@@ -16,7 +17,13 @@ import { noDocument } from "./ingest/call.ts";
 import { pdfBytes } from "./pdf-ingestion/bytes.ts";
 import { checkScan } from "./pdf-ingestion/scanned.ts";
 
-export type PdfIngestionNeeds = { files: FileStore; newId: NewId; log: Log; scanner: Scanner };
+export type PdfIngestionNeeds = {
+  files: FileStore;
+  newId: NewId;
+  log: Log;
+  scanner: Scanner;
+  quota: StorageQuota;
+};
 
 type UploadCall = Call<typeof declared.upload>;
 
@@ -46,6 +53,7 @@ export const pdf_ingestion = ({
   newId,
   log,
   scanner,
+  quota,
 }: PdfIngestionNeeds): Handlers<Served["pdf_ingestion"]> => {
   const drop = (keys: readonly string[]): Promise<void> => dropFiles({ files, log }, keys);
 
@@ -60,26 +68,33 @@ export const pdf_ingestion = ({
       if (document === undefined) return noDocument(call, document_number);
       const id = newId();
       const key = `${connectionId}/${id}`;
-      const { size, sha256 } = await files.put(key, pdfBytes(body), maxBytes).catch(tooLarge);
-      const row = {
-        tenant_id: tenantId,
-        id,
-        document_number,
-        file_key: key,
-        file_size: size,
-        sha256,
-        uploaded_by: call.caller.id,
-        uploaded_at: call.now,
-      };
+      const reservation = await quota.reserve(tenantId, 0);
       try {
-        await checkScan({ files, scanner, log }, { key, size });
-        const { replaced, ...result } = await record(call, row, append === "true");
-        await drop(replaced);
-        return result;
-      } catch (error) {
-        // Anything else may have come after the commit; then the record needs its file.
-        if (error instanceof Problem) await drop([key]);
-        throw error;
+        const { size, sha256 } = await files
+          .put(key, reservation.meter(pdfBytes(body)), maxBytes)
+          .catch(tooLarge);
+        const row = {
+          tenant_id: tenantId,
+          id,
+          document_number,
+          file_key: key,
+          file_size: size,
+          sha256,
+          uploaded_by: call.caller.id,
+          uploaded_at: call.now,
+        };
+        try {
+          await checkScan({ files, scanner, log }, { key, size });
+          const { replaced, ...result } = await record(call, row, append === "true");
+          await drop(replaced);
+          return result;
+        } catch (error) {
+          // Anything else may have come after the commit; then the record needs its file.
+          if (error instanceof Problem) await drop([key]);
+          throw error;
+        }
+      } finally {
+        reservation.release();
       }
     },
   };

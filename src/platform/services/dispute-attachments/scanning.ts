@@ -81,7 +81,8 @@ export const scanning = ({ store, files, scanner, log }: ScanningNeeds): JobKind
     kind: ATTACHMENT_JOB,
     leaseMs: LEASE_MS,
     atOnce: 2,
-    perLane: 2,
+    // A tenant has one of the two lanes at most, so that another never waits for all its files.
+    perLane: 1,
     maxTries: TRIES,
     retryMs: (tries) => tries * RETRY_MS,
     async run(job) {

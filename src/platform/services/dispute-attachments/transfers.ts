@@ -6,6 +6,7 @@ import type { Log } from "../../../kit/log.ts";
 import { arriving } from "../../files/arriving.ts";
 import { dropFiles } from "../../files/drop.ts";
 import { type FileStore, FileTooLarge, type KeptFile } from "../../files/port.ts";
+import type { StorageQuota } from "../../files/quota.ts";
 import type { Claim, Grant, SignedUrls } from "../../files/signed-urls.ts";
 import type { FileAnswer } from "../../handlers.ts";
 import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
@@ -21,6 +22,7 @@ export type TransferNeeds = {
   newId: NewId;
   log: Log;
   signedUrls: SignedUrls;
+  quota: StorageQuota;
   /** Told once a file waits to be scanned. */
   wake(): void;
 };
@@ -53,6 +55,9 @@ const refused = (method: Grant["method"]): Problem =>
 const taken = (): Problem =>
   new Problem("conflict", "The file has been uploaded; an upload URL takes one file.");
 
+const underWay = (): Problem =>
+  new Problem("conflict", "Another upload to this URL is under way. Wait until it has ended.");
+
 const cutOff = (): never => {
   throw new Problem("invalid_request", "The body ended before it was whole.");
 };
@@ -69,7 +74,9 @@ const sizeOf = (size: number | undefined): number => {
 };
 
 export const createTransfers = (needs: TransferNeeds): Transfers => {
-  const { store, files, clock, newId, signedUrls } = needs;
+  const { store, files, clock, newId, signedUrls, quota } = needs;
+  /** The attachments whose file is arriving in this process. */
+  const arrivals = new Set<string>();
 
   const granted = async (method: Grant["method"], id: string, claim: Claim): Promise<Row> => {
     const row = await findSignedAttachment(store.read, id);
@@ -108,20 +115,34 @@ export const createTransfers = (needs: TransferNeeds): Transfers => {
       await planAttachment(tx, row, now);
     }, row.tenant_id);
 
+  /** Stores and records the file. The quota counts its announced size from the start. */
+  const receive = async (row: Row, sent: Sent, size: number): Promise<void> => {
+    const reservation = await quota.reserve(row.tenant_id, size);
+    try {
+      const { connection_id } = await readTenant(store.read, row.tenant_id);
+      const key = `${connection_id}/disputes/${newId()}`;
+      const stored = await keep(key, sent, size);
+      await record(row, key, stored).catch(async (error: unknown) => {
+        // Any other error may have come after the commit; then the record needs its file.
+        if (error instanceof Problem) await dropFiles(needs, [key]);
+        throw error;
+      });
+    } finally {
+      reservation.release();
+    }
+  };
+
   return {
     async upload(id, claim, sent) {
       const row = await granted("PUT", id, claim);
       if (row.uploaded_at !== null) throw taken();
       const size = sizeOf(sent.size);
-      const { connection_id } = await readTenant(store.read, row.tenant_id);
-      const key = `${connection_id}/disputes/${newId()}`;
-      const kept = await keep(key, sent, size);
+      if (arrivals.has(id)) throw underWay();
+      arrivals.add(id);
       try {
-        await record(row, key, kept);
-      } catch (error) {
-        // Anything else may have come after the commit; then the record needs its file.
-        if (error instanceof Problem) await dropFiles(needs, [key]);
-        throw error;
+        await receive(row, sent, size);
+      } finally {
+        arrivals.delete(id);
       }
       needs.wake();
     },

@@ -1,0 +1,95 @@
+import { beforeAll, expect, it } from "vitest";
+import { createStorageQuota } from "../../src/platform/files/quota.ts";
+import { announce, attach, disputeWithFiles, put } from "../support/attachments.ts";
+import { configure, onEveryStore, type Person, startPlatform } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+
+const LIMIT = 1000;
+
+onEveryStore("the storage quota of a tenant", (at) => {
+  let admin: Person;
+  let path: string;
+
+  beforeAll(async () => {
+    admin = await at().tenant("quota");
+    const { reason } = await configure(admin);
+    ({ path } = await disputeWithFiles(admin, reason.reasonId));
+  });
+
+  verifies("C-98");
+  it("counts stored files and uploads under way, and frees both", async () => {
+    const quota = createStorageQuota(at().store, LIMIT);
+    const first = await quota.reserve("quota", 600);
+    await expect(quota.reserve("quota", 401)).rejects.toMatchObject({
+      code: "storage_quota_exceeded",
+      status: 507,
+    });
+    const other = await quota.reserve("another", LIMIT);
+    const second = await quota.reserve("quota", 400);
+    expect(() => second.add(1)).toThrow("MiB");
+    first.release();
+    second.release();
+    other.release();
+    const { attachmentId } = await attach(at(), admin, path, {
+      fileName: "a.txt",
+      bytes: "x".repeat(700),
+    });
+    await expect(quota.reserve("quota", 301)).rejects.toMatchObject({ status: 507 });
+    (await quota.reserve("quota", 300)).release();
+    await admin.call("DELETE", `${path}/${attachmentId}`);
+    (await quota.reserve("quota", LIMIT)).release();
+  });
+
+  verifies("C-98");
+  it("stops a stream at the byte that exceeds it", async () => {
+    const quota = createStorageQuota(at().store, LIMIT);
+    const reservation = await quota.reserve("quota", 0);
+    async function* pieces() {
+      for (let count = 0; count < 10; count += 1) yield new Uint8Array(300);
+    }
+    let taken = 0;
+    const read = async () => {
+      for await (const piece of reservation.meter(pieces())) taken += piece.byteLength;
+    };
+    await expect(read()).rejects.toMatchObject({ code: "storage_quota_exceeded" });
+    expect(taken).toBe(900);
+    reservation.release();
+    (await quota.reserve("quota", LIMIT)).release();
+  });
+  verifies("C-98");
+  it("accepts one upload to a URL at a time", async () => {
+    const { uploadUrl } = await announce(admin, path, "twice.txt");
+    const sent = await Promise.all(
+      Array.from({ length: 5 }, () => put(at(), uploadUrl, "x".repeat(100_000))),
+    );
+    const statuses = sent.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([204, 409, 409, 409, 409]);
+    expect(sent.some(({ text }) => text.includes("under way"))).toBe(true);
+  });
+});
+
+verifies("C-98");
+it("answers an upload beyond the quota with 507 and stores nothing", async () => {
+  const platform = await startPlatform(
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    LIMIT,
+  );
+  try {
+    const admin = await platform.tenant("full");
+    const { reason } = await configure(admin);
+    const { path } = await disputeWithFiles(admin, reason.reasonId);
+    const { uploadUrl } = await announce(admin, path, "a.txt");
+    const refused = await put(platform, uploadUrl, "x".repeat(LIMIT + 1));
+    expect([refused.status, refused.text]).toEqual([
+      507,
+      expect.stringContaining("storage_quota_exceeded"),
+    ]);
+    expect((await put(platform, uploadUrl, "x".repeat(LIMIT))).status).toBe(204);
+  } finally {
+    await platform.close();
+  }
+});
