@@ -64,7 +64,7 @@ const namesOf = (node: MimeNode): string[] => {
   const headers = node.headers === false ? [] : node.headers.getDecoded("content-type");
   const placed = node.headers === false ? [] : node.headers.getDecoded("content-disposition");
   const params = [...headers, ...placed].flatMap(({ value }) => {
-    const { params } = libmime.parseHeaderValue(String(value));
+    const { params } = libmime.parseHeaderValue(value);
     return [params["name"], params["filename"]];
   });
   const names = [node.filename, ...params].flatMap((name) =>

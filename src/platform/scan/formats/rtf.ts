@@ -16,7 +16,8 @@ const REFUSED =
 /** The field codes that load nothing. Links lead to the web, to an e-mail address or within the text. */
 const FIELD =
   /^\s*(?:(?:NUM)?PAGES?\b[^"]*$|HYPERLINK\s+(?:\\l\s+)?"?(?:https?:\/\/|mailto:|#)|HYPERLINK\s+\\l\b)/i;
-const SPACE = /^[\0\t\r\n \x1a]$/;
+// oxlint-disable-next-line no-control-regex -- some writers end the file with these
+const SPACE = /^[\s\0\u001a]$/;
 const WORD = /^([a-zA-Z]{1,64})(-?\d{1,10})?/;
 
 const cutOff = () => mismatch("The RTF is cut off or broken.");
