@@ -5,6 +5,7 @@ import type { Level } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import { knownToolsets, type Settings } from "../mcp/settings.ts";
 import { Environment, FROM_FILE, type HTTP_AUTH } from "./environment.ts";
+import { trimEndOf } from "../kit/text.ts";
 
 export type Remote = { gateway: string; export: string };
 
@@ -124,7 +125,7 @@ const fromFile = (
   if (path === undefined) return {};
   if (name in values) return { fault: `${name} and ${name}_FILE are both set: choose one` };
   try {
-    const value = readFile(path).replace(/(\r?\n)+$/, "");
+    const value = trimEndOf(readFile(path), "\r\n");
     return value === "" ? { fault: `${name}_FILE names an empty file` } : { value };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
+import { trimEndOf } from "../kit/text.ts";
 import { toCredentials, type Profile } from "./profiles.ts";
 
 const Url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
@@ -37,7 +38,7 @@ const readSecrets = (name: string, entry: Entry, readFile: (path: string) => str
     if (path !== undefined && value !== undefined) {
       throw new Error(`profile ${name} has both ${secret} and ${secret}File: choose one`);
     }
-    const text = path === undefined ? value : readFile(path).replace(/(\r?\n)+$/, "");
+    const text = path === undefined ? value : trimEndOf(readFile(path), "\r\n");
     if (text !== undefined) found[secret] = text;
   }
   return found;

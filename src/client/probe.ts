@@ -1,5 +1,6 @@
 import { request } from "undici";
 import type { Clock } from "../kit/clock.ts";
+import { trimEndOf } from "../kit/text.ts";
 
 /** The result of a probe: whether an address answers at all, with any status. */
 export type ProbeResult =
@@ -29,7 +30,7 @@ export const probe = async (
 ): Promise<ProbeResult> => {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const answer = await request(`${baseUrl.replace(/\/+$/, "")}/health`, { signal });
+    const answer = await request(`${trimEndOf(baseUrl, "/")}/health`, { signal });
     await answer.body.dump();
     const aheadMs = clockSkew(answer.headers["date"], clock());
     return { answers: true, status: answer.statusCode, aheadMs };

@@ -4,6 +4,7 @@ import { readBody } from "./body.ts";
 import { abortReason } from "./deadline.ts";
 import { systemCode, type FaultKind, TransportFault } from "./fault.ts";
 import type { Transport, WireReply, WireRequest } from "./port.ts";
+import { trimEndOf } from "../kit/text.ts";
 
 export type RemoteNeeds = {
   /** Base URLs; a path in them is kept. The ingest API shares the export service's. */
@@ -57,7 +58,7 @@ const textHeaders = (
 
 const splitBase = (url: string): { origin: string; prefix: string } => {
   const { origin, pathname } = new URL(url);
-  return { origin, prefix: pathname.replace(/\/+$/, "") };
+  return { origin, prefix: trimEndOf(pathname, "/") };
 };
 
 /**

@@ -8,13 +8,23 @@ export class InexactNumber {
 }
 
 const MAX_DIGITS = 15;
+const ZERO = 0x30;
+const isDigit = (unit: number): boolean => unit >= ZERO && unit <= 0x39;
+/** Whether this is `e` or `E`. */
+const isExponent = (unit: number): boolean => unit === 0x65 || unit === 0x45;
 
 /** Counts significant digits: without sign, point, exponent, leading and trailing zeros. */
-const significantDigits = (source: string): number =>
-  source
-    .replace(/e.*$/i, "")
-    .replace(/[-+.]/g, "")
-    .replace(/^0+|0+$/g, "").length;
+const significantDigits = (source: string): number => {
+  let [digits, trailingZeros] = [0, 0];
+  for (let at = 0; at < source.length; at += 1) {
+    const unit = source.charCodeAt(at);
+    if (isExponent(unit)) break;
+    if (!isDigit(unit) || (digits === 0 && unit === ZERO)) continue;
+    digits += 1;
+    trailingZeros = unit === ZERO ? trailingZeros + 1 : 0;
+  }
+  return digits - trailingZeros;
+};
 
 // A decimal of up to 15 significant digits survives the round trip through a double; only longer ones are checked.
 const MAYBE_LONG = /[\d.]{16,}/;

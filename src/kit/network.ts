@@ -1,5 +1,6 @@
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
+import { trimEndOf } from "./text.ts";
 
 type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -114,7 +115,7 @@ export const checkedAddresses = async (
 ): Promise<string[]> => {
   const host = hostname.replace(/^\[|\]$/g, "");
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
-  const local = LOCAL_NAME.test(host.toLowerCase().replace(/\.+$/, ""));
+  const local = LOCAL_NAME.test(trimEndOf(host.toLowerCase(), "."));
   const good = (address: string): boolean =>
     allowed.includes(address) || (!local && isGlobal(address));
   if (addresses.length === 0 || !addresses.every(good)) throw new BlockedAddress(hostname);

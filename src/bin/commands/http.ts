@@ -18,6 +18,7 @@ import { openFor } from "../people.ts";
 import { stampOfProfile, withProfile } from "../profile.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { type Address, mcpListener, platformListener, serve } from "../serve.ts";
+import { before } from "../../kit/text.ts";
 
 const MCP_PATH = "/mcp";
 const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
@@ -47,7 +48,7 @@ const acceptedBy = (
   };
 };
 
-const pathOf = ({ url = "/" }: IncomingMessage): string => url.replace(/[?#].*$/, "");
+const pathOf = ({ url = "/" }: IncomingMessage): string => before(url, "?#");
 
 const answerAlone = (request: IncomingMessage, response: ServerResponse): void => {
   const isHealth = pathOf(request) === "/health";

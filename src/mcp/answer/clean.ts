@@ -1,35 +1,18 @@
+import { escapeMarkup } from "./markup.ts";
+import { visibleUnits } from "./visible.ts";
+
 /**
- * Text from outside as data that can be shown: what a person could not see, or what would act on a terminal,
- * a renderer or a model's view of the text, is taken out. Records stay what they are, character for character,
- * in everything visible.
+ * Makes text from outside safe to show: characters that are invisible, or that act on a terminal, are removed; what a
+ * Markdown or HTML renderer would turn into a tag, link, picture or diagram is escaped, so that it is shown as text.
+ * Everything else stays as it is, character for character.
  */
 
-// Terminal sequences first, while their escape character is still there to find them by.
-const TERMINAL =
-  // oxlint-disable-next-line no-control-regex -- these characters are the ones to find
-  /(?:\u001b\]|\u009d)[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b[PX^_]|[\u0090\u0098\u009e\u009f])[^\u001b\u009c]*(?:\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
+const PLAIN = /^[\x20-\x7e\n]*$/;
+const MAY_BE_MARKUP = /[<[\]`~]/;
 
-// Control, format (bidi, zero width, tags), line separators, private use, lone surrogates, unassigned; then what Unicode
-// says to ignore in display (fillers, variation selectors), and two characters that are blank without saying so.
-const INVISIBLE = /(?![\n\t])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
-
-// A renderer would fetch these from an address of the text's own choosing.
-const MARKDOWN_IMAGE = /!(?=\[)/g;
-const ACTIVE_HTML =
-  /<(?=\s*\/?\s*(?:img|image|picture|source|svg|video|audio|track|iframe|frame|object|embed|link|script|style|base|meta|form|input|portal)\b)/gi;
-
-const PLAIN = /^[\x20-\x7e]*$/;
-const MAY_ACT = /!\[|</;
-
-export const cleanText = (text: string): string => {
-  if (PLAIN.test(text) && !MAY_ACT.test(text)) return text;
-  return text
-    .replace(/\r\n?/g, "\n")
-    .replace(TERMINAL, "")
-    .replace(INVISIBLE, "")
-    .replace(MARKDOWN_IMAGE, "!\\")
-    .replace(ACTIVE_HTML, "&lt;");
-};
+/** Returns the text without invisible characters and with its markup escaped. */
+export const cleanText = (text: string): string =>
+  PLAIN.test(text) && !MAY_BE_MARKUP.test(text) ? text : escapeMarkup(visibleUnits(text));
 
 /** A value with every text in it clean, keys included. */
 export const clean = (value: unknown): unknown => {
@@ -41,8 +24,13 @@ export const clean = (value: unknown): unknown => {
   );
 };
 
+// Removed characters do not count against a line's length, within reason.
+const MOST_READ = 8;
+
 /** Clean text on one line and of bounded length, for sentences. */
 export const cleanLine = (text: string, max: number): string => {
-  const line = [...cleanText(text).replace(/\s+/g, " ").trim()];
-  return line.length > max ? `${line.slice(0, max - 1).join("")}…` : line.join("");
+  const read = text.slice(0, max * MOST_READ);
+  const line = [...cleanText(read).replace(/\s+/g, " ").trim()];
+  const isCut = line.length > max || read.length < text.length;
+  return isCut ? `${line.slice(0, max - 1).join("")}…` : line.join("");
 };

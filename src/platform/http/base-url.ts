@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { trimEndOf } from "../../kit/text.ts";
 
 export type BaseUrlNeeds = {
   /** Address of the proxy in front of this service; undefined where there is none. */
@@ -11,6 +12,6 @@ export type BaseUrlNeeds = {
 export const createBaseUrlOf =
   ({ publicUrl, ownUrl }: BaseUrlNeeds) =>
   async (request: Request, incoming: IncomingMessage | undefined): Promise<string> => {
-    if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
+    if (publicUrl !== undefined) return trimEndOf(publicUrl, "/");
     return incoming === undefined ? ownUrl() : new URL(request.url).origin;
   };

@@ -42,7 +42,8 @@ export const fieldsOf = (schema: z.ZodObject): Fields => new Map(entriesOf(schem
 const EXACT_DIGITS = 15;
 
 // A decimal point, no grouping and no exponent: a spreadsheet writes one where it has lost digits.
-const NUMBER = /^(-?)0*(\d+(?:\.\d+)?)$/;
+const LEADING_ZEROS = /^(-?)0+(?=\d)/;
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /** What a cell that holds a list or an object of JSON says. */
 const jsonOf = (text: string): unknown => {
@@ -57,10 +58,9 @@ const jsonOf = (text: string): unknown => {
 export const fromText = (kind: Kind, text: string): unknown => {
   const trimmed = text.trim();
   if (kind === "number" || kind === "either") {
-    const [, sign, digits] = NUMBER.exec(trimmed) ?? [];
-    if (digits === undefined) return text;
-    const source = `${sign}${digits}`;
-    return digits.length <= EXACT_DIGITS ? Number(source) : parseJson(source);
+    if (!NUMBER.test(trimmed)) return text;
+    const source = trimmed.replace(LEADING_ZEROS, "$1");
+    return source.length <= EXACT_DIGITS ? Number(source) : parseJson(source);
   }
   if (kind === "boolean" && /^(true|false)$/i.test(trimmed)) {
     return trimmed.toLowerCase() === "true";

@@ -17,6 +17,7 @@ import {
 } from "../store/webhooks.ts";
 import { addressesOf, parseCallback } from "../webhooks/callback.ts";
 import { absent } from "./records.ts";
+import { before } from "../../kit/text.ts";
 
 const MAX_WEBHOOKS = 20;
 const MAX_DELIVERIES = 100;
@@ -62,7 +63,7 @@ const checkedUrl = async (sent: string, hosts: HostNeeds, call: Refusing): Promi
         : "must not lead to a private, loopback, link-local or otherwise special address",
     );
   }
-  return sent.replace(/#.*$/, "");
+  return before(sent, "#");
 };
 
 export type WebhookNeeds = {

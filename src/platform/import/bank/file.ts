@@ -20,14 +20,14 @@ export const malformed = (place: string, message: string): Problem =>
 export const paymentIdOf = (format: string, ...facts: readonly string[]): string =>
   `${format}-${createHash("sha256").update(JSON.stringify(facts)).digest("hex").slice(0, 24)}`;
 
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
 /** An exact amount, or a value that no row takes where it has too many digits; undefined where it is no number. */
 export const amountOf = (text: string): unknown => {
   if (!DECIMAL.test(text)) return undefined;
-  const [, sign = "", whole = "", fraction = ""] = /^([+-]?)0*(\d*)\.?(\d*)$/.exec(text) ?? [];
-  const digits = `${whole === "" ? "0" : whole}${fraction === "" ? "" : `.${fraction}`}`;
-  return parseJson(`${sign === "-" ? "-" : ""}${digits}`);
+  const [whole = "", fraction = ""] = text.replace(/^[+-]/, "").split(".");
+  const digits = `${whole.replace(/^0+/, "") || "0"}${fraction === "" ? "" : `.${fraction}`}`;
+  return parseJson(`${text.startsWith("-") ? "-" : ""}${digits}`);
 };
 
 const PIVOT = 70;
