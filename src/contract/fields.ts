@@ -44,16 +44,28 @@ export const Timestamp = z.iso
   .datetime()
   .meta({ description: "UTC", examples: ["2026-11-20T23:37:00.123Z"] });
 
-/** Exact to 15 significant digits; longer ones never reach a schema as numbers. */
-export const Amount = z.number();
+const MAX_WHOLE_DIGITS = 15;
+const MONEY_LIMIT = 10 ** MAX_WHOLE_DIGITS;
 
-export const PositiveAmount = z
+/** The words of a fault in an amount that is too large, for parsers outside of these schemas too. */
+export const MONEY_RANGE = {
+  code: "range",
+  message: `must have at most ${MAX_WHOLE_DIGITS} digits before the decimal point`,
+} as const;
+
+/** Whether an amount has at most 15 digits before the decimal point. */
+export const isMoney = (value: number): boolean => Math.abs(value) < MONEY_LIMIT;
+
+/** Money and quantities: exact to 15 significant digits; longer ones never reach a schema as numbers. */
+export const Amount = z
   .number()
-  .refine((value) => value > 0, {
-    error: "must be greater than 0",
-    params: { code: "range" },
-  })
-  .meta({ exclusiveMinimum: 0 });
+  .refine(isMoney, { error: MONEY_RANGE.message, params: { code: MONEY_RANGE.code } })
+  .meta({ exclusiveMinimum: -MONEY_LIMIT, exclusiveMaximum: MONEY_LIMIT });
+
+export const PositiveAmount = Amount.refine((value) => value > 0, {
+  error: "must be greater than 0",
+  params: { code: "range" },
+}).meta({ exclusiveMinimum: 0, exclusiveMaximum: MONEY_LIMIT });
 
 const STATUS_WORDS = ["open", "closed", "cancel"];
 
@@ -92,25 +104,39 @@ export const bodyPaging = {
 
 export type SortKey<F extends string> = { field: F; descending: boolean };
 
-/** `Field,-Other`: a comma list, `-` for descending, names in any case. */
-export const sortBy = <const F extends string>(fields: readonly F[]) => {
-  const byName = new Map(fields.map((field) => [field.toLowerCase(), field]));
-  return z
+type SortFault = { message: string; code: "enum" | "repeated" };
+
+/** The sort that a list of terms asks for, or what is wrong with it. More terms than fields name one twice. */
+const readSort = <F extends string>(
+  value: string,
+  fields: readonly F[],
+): SortKey<F>[] | SortFault => {
+  const unused = new Map(fields.map((field) => [field.toLowerCase(), field]));
+  const keys: SortKey<F>[] = [];
+  for (const part of value.split(",", fields.length + 1)) {
+    const name = part.trim();
+    const descending = name.startsWith("-");
+    const lower = name.slice(descending ? 1 : 0).toLowerCase();
+    const field = unused.get(lower);
+    if (field !== undefined) keys.push({ field, descending });
+    else if (keys.some((key) => key.field.toLowerCase() === lower)) {
+      return { message: "must name each field once", code: "repeated" };
+    } else return { message: `must name fields of ${fields.join(", ")}`, code: "enum" };
+    unused.delete(lower);
+  }
+  return keys;
+};
+
+/** `Field,-Other`: a comma list that names each field at most once, `-` for descending, names in any case. */
+export const sortBy = <const F extends string>(fields: readonly F[]) =>
+  z
     .string()
     .min(1)
-    .transform((value, context): SortKey<F>[] =>
-      value.split(",").flatMap((part) => {
-        const name = part.trim();
-        const descending = name.startsWith("-");
-        const field = byName.get(name.slice(descending ? 1 : 0).toLowerCase());
-        if (field !== undefined) return [{ field, descending }];
-        context.addIssue({
-          code: "custom",
-          message: `must name fields of ${fields.join(", ")}`,
-          params: { code: "enum" },
-        });
-        return [];
-      }),
-    )
-    .meta({ description: `comma list of ${fields.join(" ")}; - descends` });
-};
+    .transform((value, context): SortKey<F>[] => {
+      const read = readSort(value, fields);
+      if (Array.isArray(read)) return read;
+      const { message, code } = read;
+      context.addIssue({ code: "custom", message, params: { code } });
+      return z.NEVER;
+    })
+    .meta({ description: `comma list of ${fields.join(" ")}, each once; - descends` });

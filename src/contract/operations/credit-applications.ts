@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApplicationForm, BankReference, TradeReference } from "../credit-form.ts";
-import { bodyPaging, RecordId, tenantPath, Timestamp } from "../fields.ts";
+import { Amount, bodyPaging, RecordId, tenantPath, Timestamp } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { withoutSensitiveAnswers } from "../sensitive-answers.ts";
 
@@ -72,7 +72,7 @@ export const CreditApplication = z.object({
 });
 export type CreditApplication = z.infer<typeof CreditApplication>;
 
-const number = z.number().nullable();
+const number = Amount.nullable();
 
 /** As it was when the application was decided. */
 export const DecisionScore = z.object({

@@ -1,8 +1,10 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
 import type { Reply } from "../../client/port.ts";
+import type { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
+import { brokenLimit } from "../../kit/json.ts";
 import { errorFields } from "../../kit/log.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
@@ -23,7 +25,7 @@ import type { Needs } from "../needs.ts";
 import { createPace } from "./pace.ts";
 import { readList } from "../answer/pages.ts";
 import { askingOf } from "./question.ts";
-import { Refusal } from "../answer/refusal.ts";
+import { badArguments, Refusal } from "../answer/refusal.ts";
 
 export type ToolCall = {
   tool: Tool;
@@ -156,6 +158,23 @@ const watched = (broker: Broker) => {
   return { working, lastRequestId: () => requestId };
 };
 
+const ARGUMENT_LIMITS = { depth: 32, arrayLength: Infinity };
+
+const tooDeep = ({ name }: Tool): Problem =>
+  badArguments(`${name}: arguments may be nested ${ARGUMENT_LIMITS.depth} levels deep at most.`, [
+    {
+      field: "",
+      code: "depth",
+      message: `must be nested at most ${ARGUMENT_LIMITS.depth} levels deep`,
+    },
+  ]);
+
+/** The arguments' own values; what is nested in them is left out. */
+const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, typeof value === "object" ? null : value]),
+  );
+
 const outcomeOf = (result: CallToolResult | InputRequiredResult): string =>
   "content" in result ? "done" : "asked";
 
@@ -166,7 +185,10 @@ export const createCallTool = (needs: Needs): CallTool => {
   const { broker, caller, callLog, log, now, newId = randomId } = needs;
   const { tenantId, principal } = broker;
   return async (request) => {
-    const { tool, args, signal } = request;
+    const { tool, signal } = request;
+    const isTooDeep = brokenLimit(request.args, ARGUMENT_LIMITS) !== undefined;
+    // Nothing may walk arguments that are too deep, the log included: they are read to the limit.
+    const args = isTooDeep ? withinDepth(request.args) : request.args;
     const started = now();
     const { working, lastRequestId } = watched(broker);
     const record = (outcome: string, requestId: string | null) => {
@@ -175,6 +197,7 @@ export const createCallTool = (needs: Needs): CallTool => {
     };
     try {
       pass();
+      if (isTooDeep) throw tooDeep(tool);
       const result = await call({ ...request, broker: working });
       log.info("tool.called", { tool: tool.name, ms: now() - started });
       await record(outcomeOf(result), lastRequestId());

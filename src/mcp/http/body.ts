@@ -1,4 +1,5 @@
 import { isJsonContentType, readRequestBody } from "@modelcontextprotocol/server";
+import { isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { refused } from "./refused.ts";
 
@@ -23,6 +24,12 @@ const tooSlow = ({ ms }: BodyLimits): Response =>
 
 const unreadable = (): Response =>
   refused(400, { code: -32_700, message: "The request's body is not JSON." });
+
+const otherCharset = (): Response =>
+  refused(415, {
+    code: -32_000,
+    message: "Send the request in UTF-8, and name no other charset in Content-Type.",
+  });
 
 /** A body of a known length is read at once; any other as far as it may go. */
 const textOf = async (request: Request, { bytes }: BodyLimits): Promise<string | undefined> => {
@@ -63,6 +70,8 @@ export const readBody = async (
 ): Promise<unknown> => {
   if (request.method !== "POST") return undefined;
   // Left as it is for the SDK, which refuses it.
-  if (!isJsonContentType(request.headers.get("content-type"))) return undefined;
+  const type = request.headers.get("content-type");
+  if (!isJsonContentType(type)) return undefined;
+  if (!isUtf8Type(type ?? "")) return otherCharset();
   return inTime(read(request, limits), limits.ms, () => tooSlow(limits));
 };

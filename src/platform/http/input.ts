@@ -4,6 +4,7 @@ import { z } from "zod";
 import { Problem, type Fault } from "../../contract/errors.ts";
 import { faults, sentence } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
+import { isUtf8Type } from "../../kit/charset.ts";
 import { brokenLimit, parseJson } from "../../kit/json.ts";
 
 const MIB = 1024 * 1024;
@@ -103,6 +104,12 @@ const parseBody = (operation: Operation, text: string, contentType: string | nul
   if (text.trim() === "") return undefined;
   if (contentType === null || !JSON_TYPE.test(contentType)) {
     throw new Problem("unsupported_media_type", "Send the body as application/json.");
+  }
+  if (!isUtf8Type(contentType)) {
+    throw new Problem(
+      "unsupported_media_type",
+      "Send the body in UTF-8, and name no other charset.",
+    );
   }
   let value: unknown;
   try {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Fault } from "../../../contract/errors.ts";
+import { isMoney } from "../../../contract/fields.ts";
 import { CATALOGUE, type Source } from "../../../contract/payments/catalogue.ts";
 import type { Field } from "../../../contract/payments/field.ts";
 import { checkValue } from "../../../contract/payments/value.ts";
@@ -11,7 +12,6 @@ import type { Fields } from "../fields.ts";
 export type Values = Record<string, unknown>;
 
 const MOST_DECIMALS = 6;
-const MOST_MONEY = 1e15;
 
 /** What names a row of each source where it has no id of its own; the first one must be there. */
 const KEYS: Record<Source, readonly string[]> = {
@@ -43,7 +43,7 @@ const RULES: readonly [applies: (field: Field) => boolean, judge: Judge][] = [
   [
     ({ type }) => type === "money",
     (value) =>
-      decimalsOf(Number(value)) > MOST_DECIMALS || Math.abs(Number(value)) >= MOST_MONEY
+      decimalsOf(Number(value)) > MOST_DECIMALS || !isMoney(Number(value))
         ? `must have at most ${MOST_DECIMALS} decimals and 15 digits`
         : undefined,
   ],

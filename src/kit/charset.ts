@@ -1,0 +1,16 @@
+const UTF8 = new Set(["utf-8", "utf8"]);
+
+const unquoted = (value: string): string =>
+  value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
+
+/**
+ * Whether each charset that a Content-Type names is UTF-8, the only one that JSON has (RFC 8259, section 8.1). A type
+ * without a charset is UTF-8 too.
+ */
+export const isUtf8Type = (contentType: string): boolean =>
+  contentType
+    .split(";")
+    .slice(1)
+    .map((parameter) => parameter.split("="))
+    .filter(([name = ""]) => name.trim().toLowerCase() === "charset")
+    .every(([, ...value]) => UTF8.has(unquoted(value.join("=").trim()).toLowerCase()));

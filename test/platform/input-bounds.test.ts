@@ -1,0 +1,156 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  CONFIGURATION,
+  configure,
+  DISPUTES,
+  onEveryStore,
+  type Person,
+} from "../support/platform.ts";
+import { ACCOUNT, accountAt, DOCUMENT, documentAt, ingestTenant } from "../support/ingest.ts";
+import { amountOf } from "../../src/platform/import/bank/file.ts";
+import { DISPUTE_SORT } from "../../src/contract/operations/disputes.ts";
+import { Amount, PositiveAmount } from "../../src/contract/fields.ts";
+import { openapi } from "../../src/contract/openapi.ts";
+import { verifies } from "../support/verifies.ts";
+
+onEveryStore("bounds of input", (at) => {
+  let admin: Person;
+  const base = { accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
+  beforeAll(async () => {
+    admin = await at().tenant("bounds");
+    await configure(admin);
+  });
+
+  const sorted = (sort: string) =>
+    admin.call("GET", `${DISPUTES}?Sort=${encodeURIComponent(sort)}`);
+
+  verifies("C-99");
+  it.each([
+    ["2,150 terms", Array.from({ length: 2150 }, () => "Amount").join(",")],
+    ["2,150 terms in turn", Array.from({ length: 1075 }, () => "Amount,-Status").join(",")],
+    ["a field twice", "Amount,Amount"],
+    ["a field up and down", "Amount,-Amount"],
+    ["a field twice in other case", "Amount, AMOUNT"],
+    ["every field and one more", `${DISPUTE_SORT.join(",")},-${DISPUTE_SORT[0]}`],
+  ])("refuses a sort of %s", async (_what, sort) => {
+    const { status, body } = await sorted(sort);
+    expect([status, body.code]).toEqual([400, "invalid_parameter"]);
+    expect(body.errors).toMatchObject([{ field: "Sort", code: "repeated" }]);
+  });
+
+  verifies("C-99");
+  it("takes a sort of every field once, and refuses unknown fields without naming each", async () => {
+    expect((await sorted(DISPUTE_SORT.map((field) => `-${field}`).join(","))).status).toBe(200);
+    const { status, body } = await sorted(Array.from({ length: 2000 }, (_, n) => `f${n}`).join());
+    expect([status, body.errors.length]).toEqual([400, 1]);
+  });
+
+  verifies("C-99");
+  it("answers thousands of repeated parameters without a fault of its own", async () => {
+    const many = (name: string) =>
+      admin.call("GET", `${DISPUTES}?${`${name}=1&`.repeat(1500).slice(0, -1)}`);
+    for (const name of ["Status", "Sort", "Page", "Colour"]) {
+      expect((await many(name)).status, name).toBeLessThan(500);
+    }
+    const fields = { source: "cashapp", fields: Array.from({ length: 9999 }, () => "paymentId") };
+    const key = await at().exportCaller("bounds", ["export:read"]);
+    const path = "/api/v1/remittance-export/payments/query";
+    expect((await key("POST", path, { body: fields })).status).toBe(400);
+    const list = Array.from({ length: 1000 }, (_, number) => `P${number}`);
+    const filters = { and: Array.from({ length: 99 }, () => ({ paymentId: { in: list } })) };
+    const query = await key("POST", path, { body: { source: "cashapp", filters } });
+    expect(query.status).toBeLessThan(500);
+  });
+
+  verifies("C-100");
+  it.each([1e300, 1e15, 1e15 + 1000, 1.7976931348623157e308, 1e400])(
+    "refuses an amount of %s",
+    async (amount) => {
+      const raw = JSON.stringify({ ...base, amount: 0 }).replace(
+        '"amount":0',
+        `"amount":${amount === Infinity ? "1e400" : amount}`,
+      );
+      const made = await admin.call("POST", DISPUTES, { raw });
+      expect([made.status, made.body.code]).toEqual([400, "invalid_request"]);
+      expect(made.body.errors[0].field).toBe("amount");
+    },
+  );
+
+  verifies("C-100");
+  it("takes the largest amount, and changes no dispute to a larger one", async () => {
+    const body = { ...base, amount: 999_999_999_999_999 };
+    const made = await admin.call("POST", DISPUTES, { body });
+    expect([made.status, made.body.amount]).toEqual([201, body.amount]);
+    const path = `${DISPUTES}/${made.body.disputeId}`;
+    const changed = await admin.call("PUT", path, { body: { amount: 1e300 } });
+    expect(changed.status).toBe(400);
+    expect((await admin.call("GET", path)).body.amount).toBe(body.amount);
+  });
+
+  verifies("C-100");
+  it("refuses accounts and documents with such amounts, and stores nothing of them", async () => {
+    const call = await ingestTenant(at(), "bounds-ingest");
+    const account = (more: object) =>
+      call("POST", accountAt("A-1"), { body: { ...ACCOUNT, ...more } });
+    for (const credit_limit of [1e300, -1e300, 1e15]) {
+      expect((await account({ credit_limit })).status).toBe(422);
+    }
+    expect((await call("GET", accountAt("A-1"))).status).toBe(404);
+    await account({});
+    for (const more of [
+      { denomination: 1e300 },
+      { denomination_in_base_currency: -1e15 },
+      { tax_amount: 1e22 },
+      { line_items: [{ line_number: 1, quantity: 1e300 }] },
+      { line_items: [{ line_number: 1, unit_price: 1e16 }] },
+    ]) {
+      const body = { ...DOCUMENT, ...more };
+      const made = await call("POST", documentAt("INV-1"), { body });
+      expect([made.status, JSON.stringify(made.body.errors)]).toEqual([
+        422,
+        expect.stringContaining("15 digits before the decimal point"),
+      ]);
+    }
+    expect((await call("GET", documentAt("INV-1"))).status).toBe(404);
+  });
+
+  verifies("C-107");
+  it.each([
+    "application/json; charset=utf-16",
+    "application/json;charset=UTF-16BE",
+    'application/json; charset="utf-16"',
+    "application/json; charset=utf-8; charset=latin1",
+    "application/merge-patch+json; charset=utf-32",
+    "application/json; charset=",
+  ])("refuses %s", async (type) => {
+    const body = { raw: JSON.stringify({ ...base, amount: 1 }), headers: { "Content-Type": type } };
+    const { status, body: problem } = await admin.call("POST", DISPUTES, body);
+    expect([status, problem.code]).toEqual([415, "unsupported_media_type"]);
+  });
+
+  verifies("C-107");
+  it.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    'Application/JSON;charset="UTF-8"',
+  ])("takes %s", async (type) => {
+    const raw = JSON.stringify({ code: `C${type.length}`, name: "N", description: "d" });
+    const headers = { "Content-Type": type };
+    const { status } = await admin.call("POST", `${CONFIGURATION}/categories`, { raw, headers });
+    expect(status).not.toBe(415);
+  });
+});
+
+verifies("C-100");
+describe("money", () => {
+  it("has its bounds in the published document", () => {
+    const text = JSON.stringify(openapi({ headerWord: "Platform", version: "1" }));
+    expect(text.split('"exclusiveMaximum":1000000000000000').length).toBeGreaterThan(10);
+  });
+
+  it("is bounded in a bank file's amounts", () => {
+    expect(Amount.safeParse(amountOf("1000000000000000")).success).toBe(false);
+    expect(Amount.safeParse(amountOf(`1${"0".repeat(300)}`)).success).toBe(false);
+    expect(PositiveAmount.safeParse(amountOf("999999999999999")).success).toBe(true);
+  });
+});
