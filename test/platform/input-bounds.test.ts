@@ -63,13 +63,10 @@ onEveryStore("bounds of input", (at) => {
   });
 
   verifies("C-100");
-  it.each([1e300, 1e15, 1e15 + 1000, 1.7976931348623157e308, 1e400])(
+  it.each(["1e300", "1e15", "1000000000001000", "1.7e308", "1e400"])(
     "refuses an amount of %s",
     async (amount) => {
-      const raw = JSON.stringify({ ...base, amount: 0 }).replace(
-        '"amount":0',
-        `"amount":${amount === Infinity ? "1e400" : amount}`,
-      );
+      const raw = `${JSON.stringify(base).slice(0, -1)},"amount":${amount}}`;
       const made = await admin.call("POST", DISPUTES, { raw });
       expect([made.status, made.body.code]).toEqual([400, "invalid_request"]);
       expect(made.body.errors[0].field).toBe("amount");
