@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { contract } from "../src/contract/index.ts";
+import { contract, operations } from "../src/contract/index.ts";
 import {
   importsOf,
   resolved,
@@ -200,5 +200,42 @@ describe("one noun, one file name in every layer", () => {
   it("no file is called after nothing in particular", () => {
     const vague = /(^|\/)(utils?|helpers?|common|misc|manager|impl)\.ts$/i;
     expect(code.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([]);
+  });
+});
+
+describe("special cases are declared with the operation", () => {
+  const COMPARISONS = [
+    /\bcontract\.\w+\.\w+\.id\b/,
+    /\boperation\.id\.(?:startsWith|endsWith|includes)\b/,
+    /\boperation\.id [!=]==/,
+    /\.(?:includes|has)\(operation\.id\)/,
+    /\bid\.(?:startsWith|endsWith)\(["'`][\w]*\.[\w]*["'`]\)/,
+  ];
+  const ids = operations.map(({ id }) => id.replace(".", "\\."));
+  const literal = new RegExp(`["'\`](?:${ids.join("|")})["'\`]`);
+  const ALLOWED = ["src/contract", "src/platform/services", "src/platform/store", "tools"];
+
+  const comparesIds = ({ path, text }: Source): boolean => {
+    const bare = withoutComments(text);
+    return (
+      !within(path, ALLOWED) && [...COMPARISONS, literal].some((pattern) => pattern.test(bare))
+    );
+  };
+
+  it("no file outside contract, services and tools compares ids of operations", () => {
+    expect(code.filter(comparesIds).map(({ path }) => path)).toEqual([]);
+  });
+
+  it("finds each form of comparison", () => {
+    const forms = [
+      "if (operation.id === x) y();",
+      "const asked = contract.auth.login.id;",
+      'if (one.id === "auth.login") y();',
+      'return operation.id.startsWith("api_keys.");',
+      'return !id.endsWith(".get_by_id");',
+      "return NAMES.has(operation.id);",
+    ];
+    const found = forms.filter((text) => comparesIds({ path: "src/mcp/made-up.ts", text }));
+    expect(found).toEqual(forms);
   });
 });
