@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { copyFile, mkdir } from "node:fs/promises";
 import { createServer, request as forward } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import {
   BEFORE_THE_CUT_MS,
   type Ready,
   type Running,
+  runCli,
   startCli,
   whenReady,
 } from "../support/cli.ts";
@@ -78,6 +80,21 @@ const call = async (
   return ((await response.json()) as { result: Round }).result;
 };
 
+/** Creates the demo tenant in a database that nodes share, and gives each node its credentials. */
+const createSharedDemo = async (nodes: readonly Record<string, string>[]): Promise<void> => {
+  const [first = {}, ...others] = nodes;
+  const { status, stderr } = await runCli(["admin", "demo", "create"], first);
+  expect([status, stderr]).toEqual([0, ""]);
+  const sealed = (node: Record<string, string>) =>
+    join(node["RECEIVABLES_DATA"] ?? "", "demo.sealed");
+  await Promise.all(
+    others.map(async (node) => {
+      await mkdir(node["RECEIVABLES_DATA"] ?? "", { recursive: true });
+      await copyFile(sealed(first), sealed(node));
+    }),
+  );
+};
+
 /** Two nodes on one database share that and the master key alone; embedded, the data folder is the database. */
 const nodesOn = (database: Database): Record<string, string>[] => {
   const { environment } = database;
@@ -100,6 +117,7 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
     database = await dialect.create();
     // At once: what the first start makes is made once.
     nodes = nodesOn(database);
+    if (database.environment["DATABASE_URL"] !== undefined) await createSharedDemo(nodes);
     servers = nodes.map((env) => startCli(["http", "--port", "0"], env));
     const ready: Ready[] = await Promise.all(servers.map(whenReady));
     urls = ready.map(({ baseUrl }) => `${baseUrl}/mcp`) as [string, string];

@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { PNG } from "pngjs";
 import { readSheet } from "read-excel-file/node";
 import { extractText } from "unpdf";
@@ -366,67 +363,3 @@ for (const dialect of dialects) {
     });
   });
 }
-
-/** Loads the demo tenant; with a third argument it dies before it is through. */
-const LOADER = `
-  import { randomUUID } from "node:crypto";
-  import { diskFiles } from "./src/platform/files/disk.ts";
-  import { loadDemo } from "./src/platform/demo/load.ts";
-  import { openSqlite } from "./src/platform/store/sqlite/open.ts";
-  const [, path, folder, dies] = process.argv;
-  const signing = { masterKey: async () => Buffer.alloc(32, 7), clock: Date.now, newId: randomUUID };
-  const store = await openSqlite(path, signing);
-  const files = diskFiles(folder);
-  const credentials = async () => {
-    if (dies) process.kill(process.pid, "SIGKILL");
-  };
-  const loaded = await loadDemo({ store, files, clock: Date.now, newId: randomUUID, credentials });
-  const { n } = await store.read.selectFrom("disputes")
-    .select((eb) => eb.fn.countAll().as("n")).executeTakeFirstOrThrow();
-  await store.close();
-  console.log(JSON.stringify([loaded, Number(n)]));
-`;
-
-const load = async (...args: string[]): Promise<string> => {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    "--input-type=module",
-    "--eval",
-    LOADER,
-    ...args,
-  ]);
-  return stdout.trim();
-};
-
-// Three whole programs start here, on a machine that may have other work.
-const CHILDREN_MS = 180_000;
-
-it(
-  "loads the demo tenant once when several processes start at the same time",
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), "receivables-demo-"));
-    const [path, files] = [join(folder, "platform.db"), join(folder, "files")];
-    const said = await Promise.all([1, 2, 3].map(() => load(path, files)));
-    rmSync(folder, { recursive: true });
-    expect(new Set(said)).toEqual(new Set(["[true,300]", "[false,300]"]));
-    expect(said.filter((line) => line === "[true,300]")).toHaveLength(1);
-  },
-  CHILDREN_MS,
-);
-
-it(
-  "is loaded whole after a process that died while it did, whose files are swept",
-  async () => {
-    const running = await startPlatform();
-    const path = join(running.files, "..", "receivables.db");
-    await expect(load(path, running.files, "dies")).rejects.toMatchObject({ signal: "SIGKILL" });
-    expect(filesUnder(running.files)).toHaveLength(FILES);
-    expect(await load(path, running.files)).toBe("[true,300]");
-    expect(filesUnder(running.files)).toHaveLength(2 * FILES);
-    running.clock.set(new Date(Date.now() + 2 * HOUR).toISOString());
-    await running.platform.worker.runDue();
-    expect(await running.platform.sweep()).toEqual({ unfinished: 0, unknown: 0 });
-    expect(filesUnder(running.files)).toHaveLength(FILES);
-    await running.close();
-  },
-  CHILDREN_MS,
-);
