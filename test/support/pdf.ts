@@ -1,13 +1,16 @@
+import { wholePdf } from "./uploads/samples.ts";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Store } from "../../src/platform/store/port.ts";
 
-/** The least that is taken for a PDF, of a size. */
+/** A PDF of one page, of a size where one is given; a comment fills it up. */
 export const pdf = (text = "one", size = 0): Uint8Array<ArrayBuffer> => {
-  const begin = `%PDF-1.7\n% ${text}\n`;
-  const end = "\nstartxref\n0\n%%EOF\n";
+  const page = wholePdf().toString("latin1");
+  const [, table = "0"] = /startxref\n(\d+)/.exec(page) ?? [];
+  const begin = `${page}% ${text} `;
+  const end = `\nstartxref\n${table}\n%%EOF\n`;
   const filling = Math.max(0, size - begin.length - end.length);
-  return Uint8Array.from(Buffer.from(begin + "x".repeat(filling) + end));
+  return Uint8Array.from(Buffer.from(begin + "x".repeat(filling) + end, "latin1"));
 };
 
 export const DOCUMENTS = "/api/v1/ingest/documents";
