@@ -3,6 +3,7 @@ import { clientBenchmarks } from "./client/index.ts";
 import type { Benchmark } from "./measure.ts";
 import { demoBenchmarks } from "./platform/demo.ts";
 import { exportBenchmarks } from "./platform/exports.ts";
+import { fairnessBenchmarks } from "./platform/fairness.ts";
 import { httpBenchmarks } from "./platform/http.ts";
 import { importBenchmarks } from "./platform/import.ts";
 import { paymentBenchmarks } from "./platform/payments.ts";
@@ -17,6 +18,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...doorBenchmarks,
   ...httpBenchmarks,
   ...scaleBenchmarks,
+  ...fairnessBenchmarks,
   ...importBenchmarks,
   ...exportBenchmarks,
   ...paymentBenchmarks,

@@ -148,10 +148,13 @@ export type Bench = {
 };
 
 /** A platform on a store of its own, with a tenant of each size. */
-export const openLedgers = async (sizes: readonly number[]): Promise<Bench> => {
+export const openLedgers = async (
+  sizes: readonly number[],
+  openStore: (path: string) => Promise<Store> = (path) => openSqlite(path, SIGNING),
+): Promise<Bench> => {
   const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
   const path = join(folder, "platform.db");
-  const store = await openSqlite(path, SIGNING);
+  const store = await openStore(path);
   const ledgers: Ledger[] = [];
   for (const size of sizes) {
     // oxlint-disable-next-line no-await-in-loop -- one writer

@@ -1,5 +1,5 @@
 import { AccountFields } from "../../contract/operations/accounts.ts";
-import { checkAccount, cycleFaults } from "../services/accounts/rules.ts";
+import { checkAccount, ancestorFaults } from "../services/accounts/rules.ts";
 import { storedAccount } from "../services/ingest/stored.ts";
 import { changed, made } from "../services/records.ts";
 import { addAccounts, findAccounts, findParentNumber, putAccounts } from "../store/accounts.ts";
@@ -36,7 +36,7 @@ const openBatch = async (
 };
 
 const cycle = ({ tx, tenantId, known }: Batch, { number, sent }: Numbered) =>
-  cycleFaults(sent, number, async (ancestor) => {
+  ancestorFaults(sent, number, async (ancestor) => {
     const row = known.get(ancestor);
     return row === undefined ? findParentNumber(tx, tenantId, ancestor) : row.parent_account_number;
   });

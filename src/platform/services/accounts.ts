@@ -9,7 +9,7 @@ import { takeCsrIds } from "../store/csr-sequences.ts";
 import type { Db } from "../store/port.ts";
 import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
-import { checkAccount, cycleFaults } from "./accounts/rules.ts";
+import { checkAccount, ancestorFaults } from "./accounts/rules.ts";
 import { type IngestCall, noAccount, ignoredIn, versionOf } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
 import { storedAccount } from "./ingest/stored.ts";
@@ -49,7 +49,7 @@ const written = async (
     before: before && storedAccount(before),
   };
   const parentOf = (number: string) => findParentNumber(tx, call.tenantId, number);
-  const cycle = await cycleFaults(sent, accountNumber, parentOf);
+  const cycle = await ancestorFaults(sent, accountNumber, parentOf);
   const { value, faults = [] } = checkAccount(sent, known, cycle);
   if (value === undefined) return call.invalid(faults);
   const columns = {

@@ -78,36 +78,41 @@ export const checkAccount = (
   ]);
 };
 
-export const ACCOUNT_CYCLE: Fault = {
-  field: "parent_account_number",
-  code: "cycle",
-  message: "must not lead back to the account",
-};
+/** How many accounts may stand above an account. */
+export const MAX_PARENT_DEPTH = 32;
+
+const PARENT_FAULTS = {
+  cycle: {
+    field: "parent_account_number",
+    code: "cycle",
+    message: "must not lead back to the account",
+  },
+  depth: {
+    field: "parent_account_number",
+    code: "depth",
+    message: `must have fewer than ${MAX_PARENT_DEPTH} accounts above it`,
+  },
+} satisfies Record<string, Fault>;
 
 type ParentOf = (accountNumber: string) => Promise<string | null | undefined>;
 
-/** Whether an account with this parent would be among its own ancestors. */
-export const isOwnAncestor = async (
-  accountNumber: string,
-  parent: string | undefined,
-  parentOf: ParentOf,
-): Promise<boolean> => {
-  const seen = new Set<string>();
-  let ancestor: string | null | undefined = parent;
-  while (ancestor != null && !seen.has(ancestor)) {
-    if (ancestor === accountNumber) return true;
-    seen.add(ancestor);
-    ancestor = await parentOf(ancestor);
-  }
-  return false;
-};
-
-/** Whether the parent that an unchecked body names leads back to the account. */
-export const cycleFaults = async (
+/**
+ * Walks up from the parent that an unchecked body names. Refuses one that leads back to the account, and one that is
+ * too deep: the walk reads at most {@link MAX_PARENT_DEPTH} accounts.
+ */
+export const ancestorFaults = async (
   sent: unknown,
   accountNumber: string,
   parentOf: ParentOf,
 ): Promise<Fault[]> => {
   const named = IngestNumber.safeParse(isObject(sent) ? sent["parent_account_number"] : undefined);
-  return (await isOwnAncestor(accountNumber, named.data, parentOf)) ? [ACCOUNT_CYCLE] : [];
+  let ancestor: string | null | undefined = named.data;
+  for (let depth = 1; depth <= MAX_PARENT_DEPTH; depth += 1) {
+    if (ancestor === accountNumber) return [PARENT_FAULTS.cycle];
+    if (ancestor == null) return [];
+    // oxlint-disable-next-line no-await-in-loop -- each account names the next one
+    ancestor = await parentOf(ancestor);
+  }
+  if (ancestor === accountNumber) return [PARENT_FAULTS.cycle];
+  return ancestor == null ? [] : [PARENT_FAULTS.depth];
 };
