@@ -260,6 +260,23 @@ onEveryStore("ingested accounts", (at) => {
     expect((await account("P3").patch({ parent_account_number: "P1" })).status).toBe(200);
   });
 
+  verifies("C-91");
+  it("refuses a parent that has 32 accounts above it, and reads no further up", async () => {
+    const DEEPEST = 32;
+    const below = (number: number) => ({
+      ...ACCOUNT,
+      parent_account_number: `deep-${number}`,
+      is_parent_account: true,
+    });
+    await account("deep-0").post(ACCOUNT);
+    for (let number = 1; number < DEEPEST; number += 1) {
+      expect((await account(`deep-${number}`).post(below(number - 1))).status).toBe(201);
+    }
+    expect((await account("deep-32").post(below(DEEPEST - 1))).status).toBe(201);
+    const refused = await account("deep-33").post(below(DEEPEST));
+    expect(faultsOf(refused.body)).toEqual({ parent_account_number: "depth" });
+  });
+
   verifies("IA-10");
   it("knows the published codes, and no others", async () => {
     const { put } = account("CODES");

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { type AuditFacts, Problem } from "../../contract/errors.ts";
 import type { Operation, Service } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
+import { errorFields } from "../../kit/log.ts";
 import { ignoredFields } from "../ignored-fields.ts";
 import { cachedResponse, discard, isPage, listingOf, toResponse } from "./response.ts";
 import { authorize } from "./authenticate.ts";
@@ -19,6 +20,7 @@ import { AlreadyDone, type Keyed, keyOf, type StoredAnswer } from "./idempotency
 import { openBody, parseInputBody, parseTarget, readBody } from "./input.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 import { type Reply, toReply } from "./reply.ts";
+import type { Cut } from "./stream.ts";
 import { throttled } from "./throttle.ts";
 
 type Handler = (input: unknown, call: Call) => Promise<Result<unknown>>;
@@ -131,6 +133,21 @@ const recordAudit = async (
   await audit.record(entry);
 };
 
+/** Resets the connection of an answer that cannot be completed: a client must not take a part for the whole. */
+const cutting = (
+  { log }: RequestNeeds,
+  { incoming, request, requestId }: RequestContext,
+): { cut?: Cut } => {
+  const socket = incoming?.socket;
+  if (socket === undefined) return {};
+  return {
+    cut(error) {
+      if (!request.signal.aborted) log.warn("answer.cut", { requestId, ...errorFields(error) });
+      socket.resetAndDestroy();
+    },
+  };
+};
+
 const respond = async (
   needs: RequestNeeds,
   context: RequestContext,
@@ -150,7 +167,7 @@ const respond = async (
     await discard(body);
     throw error;
   }
-  return toResponse(request, status, body, url, all);
+  return toResponse({ method: request.method, ...cutting(needs, context) }, status, body, url, all);
 };
 
 /** Answers a repeated request with the stored answer to the first one. */

@@ -1,7 +1,7 @@
 import { dispositionOf } from "../files/name.ts";
 import type { FileAnswer, Listing, Page } from "../handlers.ts";
 import { cachedFor, etagOf, matchesIfNoneMatch } from "./etag.ts";
-import { arrayBytes, type Frame, pageBytes, streamed } from "./stream.ts";
+import { arrayBytes, type Cut, type Frame, pageBytes, streamed } from "./stream.ts";
 
 const isListing = (output: unknown): output is Listing<unknown> =>
   typeof output === "object" && output !== null && "rows" in output && "total" in output;
@@ -85,7 +85,7 @@ export const cachedResponse = (
 
 /** Builds the response to an operation. The rows and bytes of HEAD requests are not read. */
 export const toResponse = async (
-  { method }: Pick<Request, "method">,
+  { method, cut }: { method: string; cut?: Cut },
   status: number,
   output: unknown,
   url: URL,
@@ -101,13 +101,13 @@ export const toResponse = async (
   }
   const all = { ...headers, "Content-Type": "application/json" };
   if (isPage(output)) {
-    const body = method === "HEAD" ? null : streamed(pageBytes(output), output.close);
+    const body = method === "HEAD" ? null : streamed(pageBytes(output), output.close, cut);
     return new Response(body, { status, headers: all });
   }
   const listing = listingOf(output);
   if (listing !== undefined) {
     const pieces = () => arrayBytes(listing.rows, frameOf(output));
-    const body = method === "HEAD" ? null : streamed(pieces(), listing.close);
+    const body = method === "HEAD" ? null : streamed(pieces(), listing.close, cut);
     const links = isListing(output) ? linkHeader(listing, url) : {};
     return new Response(body, {
       status,

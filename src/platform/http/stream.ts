@@ -37,20 +37,32 @@ export async function* pageBytes({
 /** How long an answer may hold a view of the store, in milliseconds. */
 export const VIEW_MS = 30 * SECOND;
 
-/** A receiver may pause, but on average it must read this fast, and be done in time. */
-const RECEIVING = { graceMs: 20 * SECOND, bytesPerSecond: 32 * 1024, totalMs: 10 * MINUTE };
+/** A client may pause, but on average it must read this fast, and be done in time. */
+const READING = { graceMs: 20 * SECOND, bytesPerSecond: 32 * 1024, totalMs: 10 * MINUTE };
 
-/** How long after its start a receiver may take to read so many bytes, in milliseconds. */
+/** How long after its start a client may take to read so many bytes, in milliseconds. */
 const allowedMs = (bytes: number): number =>
-  Math.min(RECEIVING.totalMs, RECEIVING.graceMs + (bytes / RECEIVING.bytesPerSecond) * SECOND);
+  Math.min(READING.totalMs, READING.graceMs + (bytes / READING.bytesPerSecond) * SECOND);
+
+/** The client has read too little of the body in the time it had. */
+class SlowReader extends Error {
+  constructor() {
+    super("the client reads too slowly");
+    this.name = "SlowReader";
+  }
+}
+
+/** Resets the connection of an answer that cannot be completed. */
+export type Cut = (error: unknown) => void;
 
 /**
- * Pieces as a body, made as fast as the receiver reads. It is cut off when the receiver is too slow, and closes the
- * source of the pieces however it ends.
+ * Returns pieces as a body, produced as fast as the client reads. Where they fail, or the client is too slow, the
+ * answer is cut: by `cut`, or where there is no connection by an error of the body. The source is closed in any case.
  */
 export const streamed = (
   pieces: AsyncGenerator<Uint8Array>,
   close?: () => Promise<void>,
+  cut?: Cut,
 ): ReadableStream<Uint8Array> => {
   const began = performance.now();
   let bytes = 0;
@@ -59,6 +71,10 @@ export const streamed = (
     clearTimeout(timer);
     await pieces.return(undefined);
     await close?.();
+  };
+  const fail = (controller: ReadableStreamDefaultController, error: unknown): void => {
+    if (cut === undefined) controller.error(error);
+    else cut(error);
   };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -74,11 +90,12 @@ export const streamed = (
         controller.enqueue(value);
       } catch (error) {
         await end();
-        throw error;
+        fail(controller, error);
+        return;
       }
       timer = setTimeout(
         () => {
-          controller.error(new Error("the receiver reads too slowly"));
+          fail(controller, new SlowReader());
           void end();
         },
         began + allowedMs(bytes) - performance.now(),

@@ -58,6 +58,18 @@ const kyselyOver = ({ query }: Lease): Db =>
     ),
   });
 
+/** The rows; where the lease ended meanwhile, that is the error and not the lost connection. */
+async function* unlessExpired<Row>(
+  lease: Lease,
+  rows: AsyncIterable<Row>,
+): AsyncGenerator<Row, void, undefined> {
+  try {
+    yield* rows;
+  } catch (error) {
+    throw lease.isOpen ? error : new ViewExpired();
+  }
+}
+
 const begin = async (pool: pg.Pool): Promise<Lease> => {
   const lease = new Lease(await guarded(isPostgresOutage, () => pool.connect()));
   await lease.run("begin isolation level repeatable read read only").catch((error: unknown) => {
@@ -105,7 +117,7 @@ export class PostgresSnapshots {
     const db = kyselyOver(lease);
     return {
       db,
-      stream: (query) => streamRows(db, query),
+      stream: (query) => unlessExpired(lease, streamRows(db, query)),
       close: () => (closed ??= close()),
     };
   }

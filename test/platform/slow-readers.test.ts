@@ -1,0 +1,91 @@
+import { afterEach, beforeAll, expect, it, vi } from "vitest";
+import { insertDisputes } from "../../src/platform/store/disputes.ts";
+import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+
+const COPIES = 1500;
+const AT_ONCE = 100;
+/** Longer than a client may take for the first pieces of an answer. */
+const TOO_LONG_MS = 31_000;
+
+onEveryStore("whole lists of many disputes", (at) => {
+  let admin: Person;
+  let released: number;
+
+  beforeAll(async () => {
+    admin = await at().tenant("slow");
+    await configure(admin);
+    const body = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
+    await admin.call("POST", DISPUTES, { body });
+    const { store } = at();
+    const row = await store.read
+      .selectFrom("disputes")
+      .selectAll()
+      .where("tenant_id", "=", "slow")
+      .executeTakeFirstOrThrow();
+    for (let from = 0; from < COPIES; from += AT_ONCE) {
+      const copies = Array.from({ length: AT_ONCE }, (_, index) => ({
+        ...row,
+        id: `copy-${from + index}`,
+        code: `copy-${from + index}`,
+      }));
+      await store.transaction((tx) => insertDisputes(tx, copies));
+    }
+    const open = store.snapshot.bind(store);
+    released = 0;
+    store.snapshot = async (options) => {
+      const view = await open(options);
+      let isReleased = false;
+      const close = async (): Promise<void> => {
+        await view.close();
+        if (!isReleased) released += 1;
+        isReleased = true;
+      };
+      return { ...view, close };
+    };
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const list = async (signal?: AbortSignal): Promise<Response> => {
+    const path = DISPUTES.replace("{t}", "slow");
+    const request = new Request(`http://platform.test${path}`, {
+      headers: { "X-Platform-Auth": admin.token },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return at().platform.fetch(request);
+  };
+
+  verifies("C-91");
+  it("arrive whole", async () => {
+    const rows = (await (await list()).json()) as unknown[];
+    expect(rows).toHaveLength(COPIES + 1);
+  });
+
+  verifies("C-92");
+  it("end with an error, and release their view, when the client reads too slowly", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const before = released;
+    const response = await list();
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    expect((await reader.read()).done).toBe(false);
+    expect(released).toBe(before);
+    await vi.advanceTimersByTimeAsync(TOO_LONG_MS);
+    const readOn = async (): Promise<void> => {
+      while (!(await reader.read()).done);
+    };
+    await expect(readOn()).rejects.toThrow(/too slowly|released/);
+    await expect.poll(() => released).toBe(before + 1);
+  });
+
+  verifies("C-87", "C-91");
+  it("are read no further when the client goes away", async () => {
+    const before = released;
+    const gone = new AbortController();
+    const response = await list(gone.signal);
+    await response.body?.cancel();
+    gone.abort();
+    await expect.poll(() => released).toBe(before + 1);
+  });
+});
