@@ -3,7 +3,7 @@ import { clean, cleanLine, cleanText } from "../../src/mcp/answer/clean.ts";
 import { ESC, HARMLESS, HOSTILE } from "./hostile.ts";
 import { verifies } from "../support/verifies.ts";
 
-verifies("C-74");
+verifies("C-74", "C-102");
 describe("text from outside", () => {
   it.each(HOSTILE)("loses %s", (_what, text, left) => {
     expect(cleanText(text)).toBe(left);
