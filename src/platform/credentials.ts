@@ -5,14 +5,14 @@ import { randomToken } from "../kit/ids.ts";
 import { errorFields, type Log } from "../kit/log.ts";
 import type { Store } from "./store/port.ts";
 
-/** How the store knows a secret without keeping it: 256 random bits need no salt and no work factor. */
+/** Hashes a random secret for the store. 256 random bits need no salt and no work factor. */
 export const hashSecret = (secret: string): string =>
   createHash("sha256").update(secret).digest("base64url");
 
 const CHECKSUM_CHARACTERS = 6;
 export const PREFIX_CHARACTERS = 8;
 
-/** A key people can tell from others, and mistype only once: prefix, 43 random characters, 6 of checksum. */
+/** Creates a key: prefix, 43 random characters, 6 characters of checksum that reveal typing errors. */
 export const makeKey = (prefix: "rcvg_" | "rcvx_"): string => {
   const body = prefix + randomToken();
   return body + hashSecret(body).slice(0, CHECKSUM_CHARACTERS);
@@ -23,7 +23,7 @@ export const hasKeyForm = (key: string, prefix: "rcvg_" | "rcvx_"): boolean =>
   key.length === prefix.length + 43 + CHECKSUM_CHARACTERS &&
   hashSecret(key.slice(0, -CHECKSUM_CHARACTERS)).startsWith(key.slice(-CHECKSUM_CHARACTERS));
 
-/** When sessions and keys were last used: known here at once, in the store within a second. */
+/** Last uses of sessions and keys, written to the store within a second. */
 export type Uses = {
   note(table: "sessions" | "api_keys", id: string, at: number): void;
   last(id: string): number;
@@ -38,7 +38,7 @@ export const createUses = (store: Store, log: Log): Uses => {
   let timer: NodeJS.Timeout | undefined;
   const flush = async (): Promise<void> => {
     timer = undefined;
-    // A copy: what is noted while it is written stays for the next time.
+    // A copy, because uses noted during the transaction belong to the next batch.
     const batch = { sessions: [...pending.sessions], api_keys: [...pending.api_keys] };
     if (batch.sessions.length + batch.api_keys.length === 0) return;
     await store.transaction(async (tx) => {
@@ -59,7 +59,7 @@ export const createUses = (store: Store, log: Log): Uses => {
       }
     }
   };
-  // What is not written stays pending, and is lost at worst: a session is then idle a little sooner.
+  // Failed batches stay pending. If the process dies, a session expires slightly sooner.
   const tryFlush = (): Promise<void> =>
     flush().catch((error: unknown) => log.warn("uses.flush_failed", errorFields(error)));
   const flushLater = (): void => {
@@ -80,7 +80,7 @@ export const createUses = (store: Store, log: Log): Uses => {
   };
 };
 
-/** How long sessions and keys live, in milliseconds. */
+/** Lifetimes of sessions and keys, in milliseconds. */
 export type Lifetimes = {
   sessionIdle: number;
   sessionNominal: number;
@@ -88,7 +88,7 @@ export type Lifetimes = {
   keyInactivity: number;
 };
 
-/** Whether a session may still be used at a moment. */
+/** Tells whether a session is valid at `now`. */
 export const sessionLives = (
   session: { created_at: number; verified_at: number; used_at: number },
   now: number,

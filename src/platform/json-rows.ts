@@ -1,6 +1,6 @@
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** The JSON of rows with commas between, in pieces that are worth sending. */
+/** Serializes rows as JSON separated by commas, in chunks of about 64 KiB. */
 export async function* jsonRows(
   rows: AsyncIterable<unknown> | Iterable<unknown>,
 ): AsyncGenerator<string> {
@@ -16,7 +16,7 @@ export async function* jsonRows(
   if (text !== "") yield text;
 }
 
-/** The same as bytes. */
+/** Yields the output of {@link jsonRows} as UTF-8. */
 export async function* jsonBytes(rows: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const piece of jsonRows(rows)) yield encoder.encode(piece);

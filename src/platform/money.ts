@@ -1,15 +1,15 @@
 import Big from "big.js";
 import { code as currencyByCode } from "currency-codes";
 
-// A double and the decimal of at most 15 digits it was read from name each other, so this is exact.
+// Exact, because a double round-trips decimals of at most 15 digits.
 const decimal = (value: number): Big => new Big(value);
 
-/** The amount as it is kept: plain decimal text. */
+/** Formats an amount as plain decimal text, as in the store. */
 export const amountText = (value: number): string => decimal(value).toFixed();
 
 const UNKNOWN_CURRENCY_DECIMALS = 2;
 
-/** Decimals of a currency by ISO 4217: JPY 0, KWD 3, most others 2. */
+/** Returns the number of decimals of a currency (ISO 4217): JPY 0, KWD 3, most others 2. */
 export const currencyDecimals = (currency: string): number =>
   currencyByCode(currency)?.digits ?? UNKNOWN_CURRENCY_DECIMALS;
 

@@ -31,9 +31,9 @@ export const hashPassword = async (password: string): Promise<string> => {
   ].join("$");
 };
 
-const NOBODY_NONCE = Buffer.alloc(16);
+const PLACEHOLDER_NONCE = Buffer.alloc(16);
 
-/** Whether the password is the one hashed; as much work for nobody's hash as for somebody's. */
+/** Compares a password with a hash. A missing hash takes the same time as a wrong password. */
 export const passwordMatches = async (
   password: string,
   hash: string | null | undefined,
@@ -41,7 +41,7 @@ export const passwordMatches = async (
   const [, , , nonce, tag] = (hash ?? "").split("$");
   const made = await tagOf(
     password,
-    nonce === undefined ? NOBODY_NONCE : Buffer.from(nonce, "base64url"),
+    nonce === undefined ? PLACEHOLDER_NONCE : Buffer.from(nonce, "base64url"),
   );
   const known = Buffer.from(tag ?? "", "base64url");
   return known.length === made.length && timingSafeEqual(known, made);

@@ -2,12 +2,12 @@ import type { Clock } from "../kit/clock.ts";
 import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { HostNeeds } from "../kit/network.ts";
-import { createSeal } from "../kit/seal.ts";
+import { createSeal, type Seal } from "../kit/seal.ts";
 import { createApp } from "./app.ts";
-import { createUses, type Lifetimes } from "./credentials.ts";
+import { createUses, type Lifetimes, type Uses } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
 import { createStorageQuota } from "./files/quota.ts";
-import { createSignedUrls } from "./files/signed-urls.ts";
+import { createSignedUrls, type SignedUrls } from "./files/signed-urls.ts";
 import { sweep, type Swept } from "./files/sweep.ts";
 import { unclaimedFiles } from "./files/unclaimed.ts";
 import type { Services } from "./handlers.ts";
@@ -16,7 +16,7 @@ import { createAddressOf } from "./http/address.ts";
 import { createBaseUrlOf } from "./http/base-url.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
-import { createLimiter, type Limits } from "./http/limit.ts";
+import { createLimiter, type Limiter, type Limits } from "./http/limit.ts";
 import { tellWebhooks } from "./exports/finished.ts";
 import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
 import { scheduleJobs } from "./exports/schedule-job.ts";
@@ -65,69 +65,61 @@ export type PlatformNeeds = {
   scanner: Scanner;
   /** Bytes that the files of one tenant may take. */
   tenantFileBytes: number;
-  /** How long signed URLs hold, in milliseconds. */
+  /** Validity of signed URLs, in milliseconds. */
   urlLives: UrlLives;
-  /** The base of signed URLs where it is another than the request's. */
+  /** Base of signed URLs where it differs from the request's. */
   publicUrl: string | undefined;
-  /** Where whoever calls in memory reaches this process over a socket. */
+  /** Returns the address of this process for callers in the same process, who have no socket. */
   ownUrl(): Promise<string>;
   lifetimes: Lifetimes;
   limits: Limits;
   retention: Retention;
-  /** Networks whose X-Forwarded-For is believed, as CIDR. */
+  /** Networks (CIDR) whose X-Forwarded-For is trusted. */
   trustedProxies: string[];
   webhooks: {
-    /** Where callbacks may lead. */
+    /** Addresses that callbacks may use. */
     hosts: HostNeeds;
-    /** How long after an attempt the next one is due; one attempt more than there are delays. */
+    /** Delays between attempts; there is one attempt more than delays. */
     delaysMs: readonly number[];
   };
   headerWord: string;
-  /** The program's own. */
+  /** Program version. */
   version: string;
 };
 
 export type Platform = {
-  /** Answers one request; `env.incoming` is Node's own message where there is one. */
+  /** Serves one request; `env.incoming` is Node's own message where there is a socket. */
   fetch: ReturnType<typeof createApp>["fetch"];
-  /** What it answers to; method `ALL` where it only refuses or prepares. */
+  /** The routes; method `ALL` marks refusals and middleware. */
   routes: readonly { method: string; path: string }[];
-  /** Removes the files that crashes have left behind: at start, and hourly. */
+  /** Removes files that crashes left behind. Run it at start and hourly. */
   sweep(): Promise<Swept>;
-  /** Removes what has been kept for its time: at start, and hourly. */
+  /** Removes data past its retention period. Run it at start and hourly. */
   purge(): Promise<Purged>;
   /** Removes rate limit windows that have ended: each minute. */
   purgeCounters(): Promise<void>;
-  /** What is done without being asked for; nothing of it happens before it is started. */
+  /** Background jobs; idle until started. */
   worker: Worker;
-  /** Ends the work and writes what is still in memory. The store stays open. */
+  /** Stops the jobs and writes pending uses. The store stays open. */
   close(): Promise<void>;
 };
 
-/** The REST service over a store. */
-export const createPlatform = (needs: PlatformNeeds): Platform => {
-  const { store, files, clock, newId, log, masterKey, lifetimes, limits, trustedProxies } = needs;
-  const uses = createUses(store, log);
-  const { scanner, urlLives: lives, publicUrl, ownUrl } = needs;
-  const { hosts, delaysMs } = needs.webhooks;
-  const secrets = createSeal(masterKey, "webhook-secret");
-  const { version } = needs;
-  const send = createSend(hosts);
-  const finished = tellWebhooks({ newId });
-  const kinds: JobKind[] = [
-    unclaimedFiles({ store, clock, files }),
-    deliveries({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
-    scanning({ store, files, scanner, log }),
-    scheduleJobs({ store, clock, newId }),
-    runJobs({ store, files, clock, newId, log, limits: RUN_LIMITS, finished }),
-  ];
-  const worker = createWorker({ store, clock, log }, kinds);
-  const wake = (): void => worker.wake();
-  const signedUrls = createSignedUrls(masterKey);
-  const limiter = createLimiter(store, limits);
-  const guard = createLoginGuard({ store, masterKey, clock });
-  const quota = createStorageQuota(store, needs.tenantFileBytes);
-  const services: Services = {
+type ServiceParts = {
+  uses: Uses;
+  signedUrls: SignedUrls;
+  secrets: Seal;
+  limiter: Limiter;
+  guard: ReturnType<typeof createLoginGuard>;
+  quota: ReturnType<typeof createStorageQuota>;
+};
+
+const createServices = (
+  needs: PlatformNeeds,
+  { uses, signedUrls, secrets, limiter, guard, quota }: ServiceParts,
+): Services => {
+  const { files, newId, log, masterKey, lifetimes, scanner, urlLives: lives } = needs;
+  const { hosts } = needs.webhooks;
+  return {
     auth: auth({ newId, uses, lifetimes, limiter, guard }),
     api_keys: api_keys({ newId, lifetimes }),
     users: users(),
@@ -160,6 +152,33 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     documents: documents(),
     payments: payments({ seal: createSeal(masterKey, "payment-cursor") }),
   };
+};
+
+/** Creates the REST service over a store. */
+export const createPlatform = (needs: PlatformNeeds): Platform => {
+  const { store, files, clock, newId, log, masterKey, lifetimes, limits, trustedProxies } = needs;
+  const uses = createUses(store, log);
+  const { scanner, publicUrl, ownUrl } = needs;
+  const { hosts, delaysMs } = needs.webhooks;
+  const secrets = createSeal(masterKey, "webhook-secret");
+  const { version } = needs;
+  const send = createSend(hosts);
+  const finished = tellWebhooks({ newId });
+  const kinds: JobKind[] = [
+    unclaimedFiles({ store, clock, files }),
+    deliveries({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
+    scanning({ store, files, scanner, log }),
+    scheduleJobs({ store, clock, newId }),
+    runJobs({ store, files, clock, newId, log, limits: RUN_LIMITS, finished }),
+  ];
+  const worker = createWorker({ store, clock, log }, kinds);
+  const wake = (): void => worker.wake();
+  const signedUrls = createSignedUrls(masterKey);
+  const limiter = createLimiter(store, limits);
+  const guard = createLoginGuard({ store, masterKey, clock });
+  const quota = createStorageQuota(store, needs.tenantFileBytes);
+  const parts = { uses, signedUrls, secrets, limiter, guard, quota };
+  const services = createServices(needs, parts);
   const app = createApp(services, {
     store,
     clock,

@@ -9,10 +9,10 @@ import { forgetChunks, listExpired } from "./store/export-runs.ts";
 import type { Db, Store } from "./store/port.ts";
 import { purgeAttempts } from "./store/webhook-deliveries.ts";
 
-/** How long things are kept, in milliseconds. */
+/** Retention periods, in milliseconds. */
 export type Retention = {
   auditLogs: number;
-  /** The rows of completed runs; that there was a run stays known. */
+  /** Rows of completed runs; the runs themselves stay listed. */
   exportRuns: number;
 };
 
@@ -32,7 +32,7 @@ type Needs = {
   lifetimes: Pick<Lifetimes, "sessionLongest">;
 };
 
-/** For so long whoever comes with a session that has ended is told just that. */
+/** Expired sessions are kept for this time, so that their use is answered with token_expired. */
 const SESSION_REMEMBERED_MS = DAY;
 
 const purgeSessions = ({ store, clock, lifetimes }: Needs): Promise<number> => {
@@ -46,7 +46,7 @@ const purgeSessions = ({ store, clock, lifetimes }: Needs): Promise<number> => {
   });
 };
 
-/** Removes some and some more, until there are none; tells how many there were. */
+/** Calls `removeSome` until it removes nothing. Returns the total. */
 const removeAll = async (
   store: Store,
   removeSome: (tx: Db) => Promise<number>,
@@ -77,7 +77,7 @@ const purgeAudit = async (
 
 const RUNS_AT_ONCE = 100;
 
-/** Files whose removal fails are swept later: nothing tells of them any more. */
+/** Removes the rows of expired runs. Files that cannot be removed are left to the sweep. */
 const purgeRuns = async (
   { store, files, clock, retention }: Needs,
   tenantId: string,
@@ -107,18 +107,18 @@ export const purgeEndedCounters = async ({
   while ((await purgeCounters(store.counting, clock())) > 0);
 };
 
-/** Removes what has been kept for its time. */
+/** Removes all data past its retention period. */
 export const purge = async (needs: Needs): Promise<Purged> => {
   const { store, clock, retention } = needs;
   const before = clock() - retention.auditLogs;
   let [auditEntries, exportRuns] = [0, 0];
   for (const { id } of await store.read.selectFrom("tenants").select("id").execute()) {
-    // oxlint-disable no-await-in-loop -- nobody waits for it
+    // oxlint-disable no-await-in-loop -- background work
     auditEntries += await purgeAudit(needs, id, before);
     exportRuns += await purgeRuns(needs, id);
     // oxlint-enable no-await-in-loop
   }
-  // Attempts are part of what happened, as the audit log is.
+  // Webhook attempts have the retention of the audit log.
   const webhookAttempts = await removeAll(store, (tx) => purgeAttempts(tx, before));
   await purgeEndedCounters(needs);
   await store.transaction((tx) => purgeKnownAddresses(tx, clock()));

@@ -39,7 +39,7 @@ const rowOf = (call: IngestCall, accountNumber: string, sent: unknown) => {
   return { row, ignored: ignoredIn(sent, value) };
 };
 
-/** Remarks on accounts. */
+/** Handlers of notes on accounts. */
 export const account_notes = (): Handlers<Contract["account_notes"]> => ({
   async get({ params: { account_number, reference } }, call) {
     if ((await findAccount(call.db, call.tenantId, account_number)) === undefined) {

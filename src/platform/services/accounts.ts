@@ -80,7 +80,7 @@ const insert = async (
   return row;
 };
 
-/** Writes what differs; a repeat leaves the record as it is. */
+/** Updates the account. An update without a difference keeps the version. */
 const update = async (
   tx: Db,
   call: IngestCall,
@@ -93,7 +93,7 @@ const update = async (
   return row;
 };
 
-/** The tenant's customers. */
+/** Handlers of accounts: the tenant's customers. */
 export const accounts = (): Handlers<Contract["accounts"]> => ({
   async get({ params: { account_number } }, call) {
     const row =

@@ -131,7 +131,7 @@ const remove = async (tx: Db, call: Removing, row: AssigneeRow) => {
   return { body: null };
 };
 
-/** The people who work disputes. */
+/** Handlers of assignees: the people who work disputes. */
 export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   async get({ params: { assigneeEmail } }, call) {
     const row = await assigneeAt(call.db, call, assigneeEmail);

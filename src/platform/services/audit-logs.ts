@@ -15,7 +15,7 @@ import {
 } from "../store/audit-logs.ts";
 
 const DEFAULT_LIMIT = 500;
-/** A page of more rows is sent as it is read. */
+/** Pages of more rows are streamed. */
 const HELD_ROWS = 1000;
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectEntries>["execute"]>>[number];
@@ -31,7 +31,7 @@ const toEntry = (row: Row): AuditEntry => ({
   timestamp: iso(row.at),
 });
 
-/** Where a walk stands: whose it is, what it looks for, and what it has seen. */
+/** Content of a cursor: tenant, filter, newest entry when the query began, last entry returned. */
 const Cursor = z.object({
   tenant: z.string(),
   filter: z.string(),
@@ -103,7 +103,7 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
     } else {
       const { data: at } = Cursor.safeParse(seal.open(cursor));
       if (at === undefined || at.tenant !== tenantId || at.filter !== sought) {
-        return call.refuse("cursor", "format", "is not from this query; omit it to start anew");
+        return call.refuse("cursor", "format", "is not from this query; omit it to start over");
       }
       walk = at;
     }

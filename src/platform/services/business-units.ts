@@ -6,14 +6,14 @@ import type { BusinessUnitRow } from "../store/tables.ts";
 
 type Values = BusinessUnitGrouping["businessUnitsValuesList"];
 
-/** The grouping that a row keeps. */
+/** Converts a row to a grouping. */
 export const storedGrouping = (row: BusinessUnitRow): BusinessUnitGrouping => ({
   businessUnitsId: row.id,
   displayName: row.display_name,
   businessUnitsValuesList: JSON.parse(row.value_list) as Values,
 });
 
-/** The row that keeps a grouping. */
+/** Converts a grouping to a row. */
 export const groupingRow = (tenantId: string, grouping: BusinessUnitGrouping): BusinessUnitRow => ({
   tenant_id: tenantId,
   id: grouping.businessUnitsId,

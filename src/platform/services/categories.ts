@@ -75,7 +75,7 @@ const defaultReason = async (
   return call.refuse(field, "visibility", `must name a reason of visibility ${fits.join(" or ")}`);
 };
 
-/** The default reasons as they are to be: those sent, else those present. */
+/** Returns the default reasons after the write: those sent, else those present. */
 const defaultReasons = async (tx: Db, call: Asking, sent: Sent, present?: CategoryRow) => {
   const choose = (which: Default): Promise<string | null> => {
     const id = sent[which.field];
@@ -94,7 +94,7 @@ const { withId: viewWithId, withCode: viewWithCode } = finders("category", {
   byCode: viewCategoryByCode,
 });
 
-/** The groups of reasons. */
+/** Handlers of categories: the groups of reasons. */
 export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["categories"]> => ({
   async get({ params: { categoryCode } }, call) {
     return answer(await viewWithCode(call.db, call, categoryCode));

@@ -7,7 +7,7 @@ import { shown } from "./records.ts";
 
 type Asking = Pick<Call, "db" | "snapshot" | "tenantId" | "now">;
 
-/** Knows the scores of some companies. */
+/** Returns the score of a company, undefined where the provider does not know the company. */
 type ScoreProvider = (asking: Asking, companyId: string) => Promise<CompanyScore | undefined>;
 
 const importedScore: ScoreProvider = async ({ db, tenantId }, companyId) => {
@@ -15,7 +15,7 @@ const importedScore: ScoreProvider = async ({ db, tenantId }, companyId) => {
   return row && (JSON.parse(row.fields) as CompanyScore);
 };
 
-// The first that knows a company has the word.
+// In order of precedence.
 const PROVIDERS: readonly ScoreProvider[] = [importedScore, calculatedScore];
 
 export const company_scores = (): Handlers<Contract["company_scores"]> => ({

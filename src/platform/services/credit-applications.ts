@@ -46,7 +46,7 @@ export const credit_applications = (): Handlers<Contract["credit_applications"]>
   async list({ body }, call) {
     const { applicationStatusType: types = [], page, pageSize } = body;
     const span = spanOf(body);
-    // Of the same view of the store as the applications themselves.
+    // Read from the same snapshot as the applications.
     let counts = new Map<string, number>();
     const applications = await listing(call, {
       async count(db) {

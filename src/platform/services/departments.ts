@@ -40,7 +40,7 @@ const remove = async (tx: Db, row: DepartmentRow, call: Removing) => {
   return { body: null };
 };
 
-/** The groups that assignees belong to. */
+/** Handlers of departments: the groups of assignees. */
 export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["departments"]> => ({
   async get({ params: { departmentCode } }, call) {
     return answer(await departmentWithCode(call.db, call, departmentCode));

@@ -21,7 +21,7 @@ import { checkDispute } from "./disputes/present.ts";
 import { listing } from "./listing.ts";
 import { auditFields, changed, made, shown } from "./records.ts";
 
-/** How long signed URLs hold, in milliseconds. */
+/** Validity of signed URLs, in milliseconds. */
 export type UrlLives = { upload: number; download: number };
 
 export type DisputeAttachmentNeeds = {
@@ -60,7 +60,7 @@ const findOr404 = async (db: Db, call: Call, one: One): Promise<Row> =>
   (await findDisputeAttachment(db, call.tenantId, one)) ??
   call.fail("not_found", `The dispute has no attachment ${shown(one.attachmentId)}.`);
 
-/** The files of disputes: what is known of them, and the URLs by which they come and go. */
+/** Handlers of dispute attachments. Their files are transferred by signed URLs. */
 export const dispute_attachments = ({
   files,
   newId,

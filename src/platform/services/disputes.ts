@@ -32,6 +32,7 @@ import { chooseReasons } from "./disputes/reason.ts";
 import { bodyPageOf, listing, pageOf } from "./listing.ts";
 import { withAuditFacts } from "./records.ts";
 
+type Create = Contract["disputes"]["create"];
 type Update = Contract["disputes"]["update"];
 
 const withoutAccountName = (row: NamedDispute) => ({
@@ -80,6 +81,50 @@ const toDispute = (row: NamedDispute): Dispute => ({
 const findOr404 = async (db: Db, call: Call, id: string): Promise<NamedDispute> =>
   (await findDispute(db, call.tenantId, id)) ??
   call.fail("not_found", `There is no dispute ${id.slice(0, 100)}.`);
+
+const insertDispute = async (
+  tx: Db,
+  call: Call<Create>,
+  body: Input<Create>["body"],
+  id: string,
+): Promise<NamedDispute> => {
+  const tenant = await readTenant(tx, call.tenantId);
+  const currency = await currencyOf(tx, call, body, tenant);
+  checkAmount(call, body.amount, currency);
+  const reasons = await chooseReasons(tx, call, body);
+  if (reasons === undefined) return call.refuse("reasonId", "required", "is required");
+  const named = (await chooseAssignee(tx, call, body)) ?? null;
+  await insertDisputes(tx, [
+    {
+      tenant_id: call.tenantId,
+      id,
+      code: await nextDisputeCode(tx, call.tenantId, body.documentNumber),
+      document_number: body.documentNumber,
+      account_number: body.accountNumber,
+      account_name: null,
+      amount: amountText(body.amount),
+      amount_order: body.amount,
+      currency_code: currency,
+      reason_id: reasons.reasonId,
+      external_reason_id: reasons.externalReasonId,
+      assignee_id: named ?? (await routedAssignee(tx, call.tenantId, reasons.categoryId)),
+      po_number: body.poNumber ?? null,
+      status: 0,
+      is_valid: 0,
+      resolution_id: null,
+      closed_at: null,
+      origin: call.origin,
+      source_key: null,
+      source_row: null,
+      created_by: call.caller.id,
+      created_at: call.now,
+      updated_by: call.caller.id,
+      updated_at: call.now,
+      version: 1,
+    },
+  ]);
+  return findOr404(tx, call, id);
+};
 
 /** Writes what the body changes. Returns the dispute after the change. */
 const applyUpdate = async (
@@ -156,42 +201,7 @@ export const disputes = ({ newId, files, log }: DisputeNeeds): Handlers<Contract
     create({ body }, call) {
       const id = newId();
       return call.change(async (tx) => {
-        const tenant = await readTenant(tx, call.tenantId);
-        const currency = await currencyOf(tx, call, body, tenant);
-        checkAmount(call, body.amount, currency);
-        const reasons = await chooseReasons(tx, call, body);
-        if (reasons === undefined) return call.refuse("reasonId", "required", "is required");
-        const named = (await chooseAssignee(tx, call, body)) ?? null;
-        await insertDisputes(tx, [
-          {
-            tenant_id: call.tenantId,
-            id,
-            code: await nextDisputeCode(tx, call.tenantId, body.documentNumber),
-            document_number: body.documentNumber,
-            account_number: body.accountNumber,
-            account_name: null,
-            amount: amountText(body.amount),
-            amount_order: body.amount,
-            currency_code: currency,
-            reason_id: reasons.reasonId,
-            external_reason_id: reasons.externalReasonId,
-            assignee_id: named ?? (await routedAssignee(tx, call.tenantId, reasons.categoryId)),
-            po_number: body.poNumber ?? null,
-            status: 0,
-            is_valid: 0,
-            resolution_id: null,
-            closed_at: null,
-            origin: call.origin,
-            source_key: null,
-            source_row: null,
-            created_by: call.caller.id,
-            created_at: call.now,
-            updated_by: call.caller.id,
-            updated_at: call.now,
-            version: 1,
-          },
-        ]);
-        const row = await findOr404(tx, call, id);
+        const row = await insertDispute(tx, call, body, id);
         return { body: toDispute(row), version: row, createdId: id };
       });
     },

@@ -19,7 +19,7 @@ const nameOf = (document: DocumentRow): string => {
   return safeName(storedDocument(document).pdf_name ?? otherwise, otherwise);
 };
 
-/** The PDF files of the tenant's documents. */
+/** Handlers of the PDF files of documents. */
 export const document_attachments = ({
   files,
 }: {

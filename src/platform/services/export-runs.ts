@@ -16,15 +16,15 @@ const MOST_RUNS = 100;
 
 type Needs = {
   files: FileStore;
-  /** One for each of the two kinds of cursors. */
+  /** Encrypt the two kinds of cursors. */
   seals: { status: Seal; data: Seal };
-  /** How long a completed run's rows are kept, in milliseconds. */
+  /** Retention of a completed run's rows, in milliseconds. */
   keptMs: number;
 };
 
 const timestamp = (at: number | null): string | null => (at === null ? null : iso(at));
 
-/** A run as the interface and its events tell of it. */
+/** Converts a row to a run, as in responses and webhook events. */
 export const toExportRun = (row: ExportRunRow): ExportRun => ({
   runId: row.id,
   scheduleId: row.schedule_id,
@@ -36,9 +36,9 @@ export const toExportRun = (row: ExportRunRow): ExportRun => ({
   errorDetail: row.error_detail,
 });
 
-/** Where a walk over runs stands. */
+/** Content of a cursor over runs. */
 const StatusCursor = z.object({ tenant: z.string(), schedule: z.string(), before: z.int() });
-/** Where a walk over the rows of a run stands. */
+/** Content of a cursor over the rows of a run. */
 const DataCursor = z.object({
   tenant: z.string(),
   schedule: z.string(),
@@ -51,7 +51,7 @@ const scheduleOf = async (call: Call, id: string): Promise<ScheduleRow> =>
   call.fail("not_found", "There is no such schedule.");
 
 const foreign = (call: Call): never =>
-  call.refuse("cursor", "format", "is not from this query; omit it to start anew");
+  call.refuse("cursor", "format", "is not from this query; omit it to start over");
 
 const auditFacts = (run: ExportRunRow): AuditFacts => ({
   metadata: { runId: run.id, status: run.status },
@@ -59,7 +59,7 @@ const auditFacts = (run: ExportRunRow): AuditFacts => ({
 
 type DataCall = Call<Contract["export_runs"]["data"]>;
 
-/** The run whose rows are asked for: the one named, else the one that completed last. */
+/** Finds the run that the query names, else the last completed one. @throws {Problem} not_found, conflict */
 const completedRun = async (
   call: DataCall,
   scheduleId: string,

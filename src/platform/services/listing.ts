@@ -20,7 +20,7 @@ type Source<Row, Out> = {
   page: Listing<Out>["page"] | undefined;
 };
 
-/** The page a query asks for: pages are in use as soon as either name is sent. */
+/** Returns the page that a query asks for; undefined where it has neither Page nor PageSize. */
 export const pageOf = (query: {
   Page?: number | undefined;
   PageSize?: number | undefined;
@@ -29,7 +29,7 @@ export const pageOf = (query: {
     ? undefined
     : { page: query.Page ?? 1, pageSize: query.PageSize ?? DEFAULT_PAGE_SIZE };
 
-/** The page a lookup's body asks for: without a page size there is one page with all of them. */
+/** Returns the page that a lookup's body asks for; undefined, meaning all rows, where it has no page size. */
 export const bodyPageOf = (body: {
   page?: number | undefined;
   pageSize?: number | undefined;

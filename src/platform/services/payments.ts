@@ -16,7 +16,7 @@ import { BETWEEN_ROWS, type RowBytes } from "../store/payments/rows.ts";
 
 const CURSOR_LIFE = DAY;
 
-/** Where a walk stands: whose it is, what it looks for, the last row given, and the last one there was at its start. */
+/** Content of a cursor: tenant, hash of the query, last row returned, last row that existed when the query began. */
 const Cursor = z.object({
   tenant: z.string(),
   query: z.string(),
@@ -31,7 +31,7 @@ type Query = { selection: Selection; limit: number; cursor: string | undefined }
 
 const BETWEEN = Buffer.from(BETWEEN_ROWS);
 
-/** The rows with commas between, as they are read. */
+/** Yields the rows separated by commas. */
 async function* bytesOf(rows: AsyncIterable<RowBytes>): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   for await (const { bytes } of rows) {
@@ -51,16 +51,16 @@ const readQuery = (sent: unknown, call: Call): Query => {
   return { selection, cursor, limit: limit ?? pageSize ?? DEFAULT_LIMIT };
 };
 
-/** Queries of payment rows over the catalogue's fields. */
+/** Handlers of payment queries. */
 export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"]> => {
   const placeOf = ({ cursor }: Query, query: string, call: Call): Place => {
     if (cursor === undefined) return { after: 0, upTo: undefined };
     const { data: at } = Cursor.safeParse(seal.open(cursor));
     if (at === undefined || at.tenant !== call.tenantId || at.query !== query) {
-      return call.refuse("cursor", "format", "is not from this query; omit it to start anew");
+      return call.refuse("cursor", "format", "is not from this query; omit it to start over");
     }
     if (call.now - at.madeAt > CURSOR_LIFE) {
-      return call.refuse("cursor", "expired", "is older than 24 hours; omit it to start anew");
+      return call.refuse("cursor", "expired", "is older than 24 hours; omit it to start over");
     }
     return at;
   };

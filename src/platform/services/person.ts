@@ -8,7 +8,7 @@ import type { Asking } from "./records.ts";
 type Person = Assignee["person"];
 type Member = NonNullable<Awaited<ReturnType<typeof findMember>>>;
 type Names = Pick<AssigneeRow, "email" | "first_name" | "last_name">;
-/** What of a person the store keeps as one text. */
+/** The fields of a person that are stored as one JSON column. */
 type Details = Omit<Person, "firstName" | "lastName" | "email">;
 
 const NO_ADDRESS: Person["address"] = {
@@ -61,7 +61,7 @@ const memberDetails = (member: Member): Details => {
   };
 };
 
-/** What was sent over what there is; null clears. */
+/** Merges the sent fields into the stored ones; null clears a field. */
 const merged = (base: Details, sent: PersonInput): Details => {
   const choose = (key: Exclude<keyof Details, "timezone" | "address">) =>
     sent[key] === undefined ? base[key] : sent[key];
@@ -94,13 +94,13 @@ const namesOf = (call: Asking, sent: PersonInput, base: Names | undefined): Name
   return call.fail("invalid_request", sentence(errors), { errors });
 };
 
-/** The person columns of a new assignee: what was sent, filled from the user it is based on. */
+/** Returns the person columns of a new assignee: the sent fields, else those of the user. */
 export const newPerson = (call: Asking, sent: PersonInput, member: Member | undefined) => ({
   ...namesOf(call, sent, member),
   person: JSON.stringify(merged(member === undefined ? NO_DETAILS : memberDetails(member), sent)),
 });
 
-/** The person columns of an assignee after a change: what was sent over what there is. */
+/** Returns the person columns of a changed assignee: the sent fields, else the stored ones. */
 export const changedPerson = (call: Asking, sent: PersonInput, found: AssigneeRow) => ({
   ...namesOf(call, sent, found),
   person: JSON.stringify(merged(detailsOf(found), sent)),

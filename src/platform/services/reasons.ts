@@ -61,7 +61,7 @@ const reasonWithId = async (db: Db, call: Asking, id: string): Promise<ReasonRow
 const taken = (category: CategoryRow, code: string): string =>
   `The category ${category.code} has a reason with the code ${code} already.`;
 
-/** Refuses what would leave a category with a default reason that has moved away or no longer fits. */
+/** Checks that categories whose default reason this is can keep it. @throws {Problem} in_use */
 const checkDefaults = async (tx: Db, call: Update, found: ReasonRow, next: ReasonRow) => {
   const moved = next.category_id !== found.category_id;
   for (const category of await listCategoriesByDefaultReason(tx, call.tenantId, found.id)) {
@@ -90,7 +90,7 @@ const checkUnused = async (tx: Db, call: Call<Contracts["delete"]>, row: ReasonR
   call.fail("in_use", `Disputes have the reason ${row.code}. Deactivate it instead.`);
 };
 
-/** Why a document is disputed: internal words, and those of a buyer-facing portal. */
+/** Handlers of reasons: internal ones, and external ones for a buyer portal. */
 export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   async get({ params }, call) {
     const row = await reasonAt(call.db, call, params.categoryCode, params.reasonCode);

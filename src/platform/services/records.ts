@@ -13,7 +13,7 @@ type Tracked = Pick<
   "created_by" | "created_at" | "updated_by" | "updated_at" | "version"
 >;
 
-/** What the rules of the configuration need of a call, whatever its operation. */
+/** The parts of a call that the rules of the configuration use. */
 export type Asking = {
   tenantId: string;
   now: number;
@@ -22,7 +22,7 @@ export type Asking = {
   refuse(field: string, code: string, message: string): never;
 };
 
-/** What removing a record needs of a call, whichever way the record was named. */
+/** The parts of a call that the removal of a record uses. */
 export type Removing = {
   tenantId: string;
   ifMatch: string | null;
@@ -41,7 +41,7 @@ export const withAuditFacts = async <T>(audit: AuditFacts, act: () => Promise<T>
 
 const SHOWN_CHARACTERS = 100;
 
-/** A value as a message may repeat it. */
+/** Shortens a value for a message. */
 export const shown = (value: string): string => [...value].slice(0, SHOWN_CHARACTERS).join("");
 
 export const absent = (noun: string, key: string, value: string): string =>
@@ -56,7 +56,7 @@ export const auditFields = (row: Tracked) => ({
   updateDate: iso(row.updated_at),
 });
 
-/** The audit columns of a record made by the call. */
+/** Returns the audit columns of a record that the call creates. */
 export const made = ({ caller, now }: Pick<Asking, "caller" | "now">): Tracked => ({
   created_by: caller.id,
   created_at: now,
@@ -65,7 +65,7 @@ export const made = ({ caller, now }: Pick<Asking, "caller" | "now">): Tracked =
   version: 1,
 });
 
-/** The audit columns that a change by the call leaves on a record. */
+/** Returns the audit columns of a record that the call changes. */
 export const changed = (row: Tracked, { caller, now }: Pick<Asking, "caller" | "now">) => ({
   updated_by: caller.id,
   updated_at: now,
@@ -94,7 +94,7 @@ type Naming<Row> = {
   find: { byId: Find<Row>; byCode: Find<Row> };
 };
 
-/** The record that a body names by its id, its code or both, which must then agree. */
+/** Finds the record that a body names by its id, its code or both, which must then agree. */
 export const named = async <Row extends { id: string }>(
   db: Db,
   call: Asking,

@@ -44,7 +44,7 @@ const remove = async (tx: Db, row: ResolutionRow, call: Removing) => {
   return { body: null };
 };
 
-/** What a dispute may be closed with. */
+/** Handlers of resolutions: the outcomes that disputes are closed with. */
 export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["resolutions"]> => ({
   async get({ params: { resolutionCode } }, call) {
     return answer(await resolutionWithCode(call.db, call, resolutionCode));

@@ -33,7 +33,7 @@ const toSchedule = (row: ScheduleRow): Schedule => ({
   updatedAt: iso(row.updated_at),
 });
 
-/** A first run may be due at once, but neither long ago nor in a far future. */
+/** Checks that the first run is at most one minute in the past and at most 366 days ahead. */
 const startFaults = (body: unknown, now: number): Fault[] => {
   const { firstRunAt } = (body ?? {}) as { firstRunAt?: unknown };
   const at = typeof firstRunAt === "string" ? Date.parse(firstRunAt) : NaN;
@@ -42,14 +42,14 @@ const startFaults = (body: unknown, now: number): Fault[] => {
   return at > now + LATEST_START_MS ? wrong("must be within a year") : [];
 };
 
-/** Keeps a schedule, to be worked from its next slot on. */
+/** Stores a schedule and plans its next run. */
 export const addSchedule = async (tx: Db, row: ScheduleRow): Promise<void> => {
   await insertSchedule(tx, row);
   const { id, tenant_id: tenantId, next_run_at: dueAt } = row;
   await addJob(tx, { kind: SCHEDULE_JOB, id, tenantId, lane: id, dueAt });
 };
 
-/** Takes a schedule out of the work, with the run that has not begun. */
+/** Cancels a schedule's planned and pending runs. */
 const cancel = async (tx: Db, tenantId: string, id: string, now: number): Promise<void> => {
   await removeJob(tx, { kind: SCHEDULE_JOB, id });
   for (const runId of await cancelPending(tx, tenantId, id, now)) {

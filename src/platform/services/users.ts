@@ -54,7 +54,7 @@ const commonOf = (member: Member, tenantIds: string[]) => ({
   lastLogin: dateOf(member.last_login_at),
   createdDate: iso(member.created_at),
   lastAccessTokenSource: member.last_login_method,
-  // Like the list of tenants, it names none that the reader may not know.
+  // Null where the default tenant is not in `tenantIds`, so that it is not disclosed.
   defaultTenantId: tenantIds.find((id) => id === member.default_tenant_id) ?? null,
 });
 
@@ -83,7 +83,7 @@ const toUserV1 = (member: Member, tenantIds: string[], roles: MemberRole[]): Use
 
 type Shape<T> = (member: Member, tenantIds: string[], roles: MemberRole[]) => T;
 
-/** The tenant's members in one of the two shapes; of a member's tenants, only those the list's reader may know. */
+/** Lists the tenant's members in one of the two shapes. Other tenants of a member are not disclosed. */
 const listAs = async <T>(db: Db, tenantId: string, shape: Shape<T>): Promise<T[]> => {
   const members = await listMembers(db, tenantId);
   const roles = Map.groupBy(await listMemberRoles(db, tenantId), (role) => role.userId);

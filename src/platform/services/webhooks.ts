@@ -72,7 +72,7 @@ export type WebhookNeeds = {
   hosts: HostNeeds;
 };
 
-/** Who is told of finished runs. */
+/** Handlers of webhooks: callbacks for finished runs. */
 export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> => ({
   async list(_input, call) {
     return { body: { data: (await listWebhooks(call.db, call.tenantId)).map(webhook) } };

@@ -7,7 +7,7 @@ import { readTenant } from "../../store/tenants.ts";
 import { storedDocument } from "../ingest/stored.ts";
 import { createTally, type Invoice } from "./tally.ts";
 
-// What a document was for when it was made; what is still open stands in only where that is all it says.
+// The original amount of a document; the open amount where the document has no original one.
 const TOTALS = [
   ["original_denomination", "currency"],
   ["original_denomination_in_original_currency", "original_currency"],
@@ -40,7 +40,7 @@ const invoiceOf = (row: PaidDocument, currency: string): Invoice | undefined => 
   };
 };
 
-/** The score of the company whose id is an account's number, from that account's invoices. */
+/** Calculates the score of a company from the invoices of the account whose number is the company's id. */
 export const calculatedScore = async (
   { db, snapshot, tenantId, now }: Pick<Call, "db" | "snapshot" | "tenantId" | "now">,
   companyId: string,

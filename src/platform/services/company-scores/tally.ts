@@ -3,7 +3,7 @@ import type { CompanyScore } from "../../../contract/operations/company-scores.t
 import { DAY } from "../../../kit/clock.ts";
 import { currencyDecimals } from "../../money.ts";
 
-/** An invoice as far as it tells of its payer; moments are epoch milliseconds. */
+/** What the score needs of an invoice. Times are epoch milliseconds. */
 export type Invoice = {
   currency: string;
   amount: number;
@@ -14,7 +14,7 @@ export type Invoice = {
   writtenOff: boolean;
 };
 
-/** From how many days late on, on average over all money, a payer has no outlook at all. */
+/** Average days late, weighted by amount, at which the payment outlook is 0. */
 const HOPELESS_DAYS = 90;
 const POINTS_PER_INVOICE = 5;
 const BEST = 100;
@@ -28,7 +28,7 @@ type Sums = {
   due: Big;
   /** Amounts due, each times the days that it was late. */
   lateness: Big;
-  /** Amounts due that were written off or came too late by far. */
+  /** Amounts due that were written off or paid more than 90 days late. */
   lost: Big;
 };
 
@@ -48,7 +48,7 @@ const plus = (sums: Sums, invoice: Invoice, now: number): Sums => {
   const billed = sums.billed.plus(amount);
   const { dueAt, closedAt, writtenOff } = invoice;
   const days = Math.max(0, dayOf(closedAt ?? now) - dayOf(dueAt));
-  // Open and not yet due tells nothing of how it will be paid.
+  // An open invoice that is not yet due says nothing about payment behaviour.
   if (closedAt === null && days === 0) return { ...sums, billed };
   return {
     invoices: sums.invoices + 1,

@@ -9,7 +9,7 @@ import type { CreditApplicationRow } from "../../store/tables.ts";
 
 const { company } = CreditApplicationDetail.shape;
 
-/** All there is of a credit application: its detail, and what its summary has beyond that. */
+/** A stored credit application: its detail and the fields that only its summary has. */
 export const WholeApplication = z.object({
   ...CreditApplicationDetail.shape,
   company: company.extend({ dba: CreditApplication.shape.company.shape.dba }),
@@ -72,7 +72,7 @@ const partsOfSection = (section: FormSection): Unit[] => [
   ...section.fieldsList.flatMap(partsOfField),
 ];
 
-/** Every value of a business unit that the application names anywhere, each once. */
+/** Returns the distinct business unit values that the application names. */
 export const unitIdsOf = (whole: WholeApplication): string[] => {
   const { applicationForm: form, tradeReferences, bankReferences } = whole;
   const lists = [...(form?.formType ?? []), ...tradeReferences, ...bankReferences];
@@ -84,7 +84,7 @@ export const unitIdsOf = (whole: WholeApplication): string[] => {
   return [...new Set(parts.flatMap((part) => part.businessUnitIdList))].toSorted();
 };
 
-/** The row that keeps an application. */
+/** Converts an application to a row. */
 export const applicationRow = (
   tenantId: string,
   whole: WholeApplication,

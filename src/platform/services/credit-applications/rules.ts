@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { AnyField } from "../../../contract/credit-form.ts";
 
-/** What holds of every stored credit application beyond the types of its fields. */
+/** Rules of stored credit applications beyond the types of their fields. */
 
 type Context = z.RefinementCtx;
 
@@ -18,7 +18,7 @@ const checkAnswers = (field: AnyField, context: Context): void => {
   }
 };
 
-/** The answers that a field must and may have, and when it has further questions. */
+/** The required and allowed answers of a field, and when it has further questions. */
 export const checkField = (
   field: Omit<AnyField, "secondaryFields"> & { secondaryFields: unknown[] },
   context: Context,

@@ -13,7 +13,7 @@ const select = (tx: Db, tenantId: string) =>
     .select(["id", "active", "email_folded"])
     .where("tenant_id", "=", tenantId);
 
-/** The assignee's id, null where the body clears it, undefined where it says nothing. */
+/** Returns the assignee's id, null where the body clears it, undefined where the body has no assignee. */
 export const chooseAssignee = async (
   tx: Db,
   call: Call,
@@ -44,7 +44,7 @@ export const chooseAssignee = async (
   return found.id;
 };
 
-/** The person who gets a category's disputes when nobody is named, if active. */
+/** Returns the category's default assignee, null where there is none or the assignee is inactive. */
 export const routedAssignee = async (
   tx: Db,
   tenantId: string,

@@ -18,7 +18,7 @@ export const CLOSED = 1;
 const CANCELED = 2;
 const WORDS = ["Open", "Closed", "Cancel"];
 
-/** Refuses an amount with more decimals than its currency has. */
+/** Checks that the amount has no more decimals than its currency. @throws {Problem} invalid_request */
 export const checkAmount = (call: Pick<Call, "refuse">, amount: number, currency: string): void => {
   const decimals = currencyDecimals(currency);
   if (decimalsOf(amount) <= decimals) return;
@@ -53,7 +53,7 @@ const findResolution = async (
 
 type Fields = Partial<DisputeRow>;
 
-/** What the body says of the dispute's own fields, as columns; only what is sent. */
+/** Returns the columns of the fields that the body contains, except status and resolution. */
 const sentFields = async (
   tx: Db,
   call: UpdateCall,
@@ -72,7 +72,7 @@ const sentFields = async (
   if (body.externalReasonId === null) fields.external_reason_id = null;
   if (reasons !== undefined) {
     fields.reason_id = reasons.reasonId;
-    // A reason named alone leaves the customer's own wording of it.
+    // An internal reason alone keeps the external one.
     if (reasons.externalReasonId !== null) fields.external_reason_id = reasons.externalReasonId;
   }
   const assignee = await chooseAssignee(tx, call, body, row.assignee_id);
@@ -133,7 +133,7 @@ const moveFields = (
   };
 };
 
-/** The columns that an update changes. Empty when all that is sent is so already. */
+/** Returns the columns that an update changes; empty where nothing differs. */
 export const planUpdate = async (
   tx: Db,
   call: UpdateCall,
@@ -156,7 +156,7 @@ export const planUpdate = async (
     );
   }
   if (!moves) return changed;
-  // Reopening forgets what was found; a body that repeats it says nothing new.
+  // Reopening resets `isValid`, unless the body changes it.
   const sentValid = to === OPEN ? changed.is_valid : fields.is_valid;
   return { ...changed, ...moveFields(to, resolution, sentValid, call.now) };
 };

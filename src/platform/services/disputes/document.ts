@@ -8,13 +8,13 @@ import { type Asking, shown } from "../records.ts";
 
 type Named = { documentNumber: string; accountNumber: string };
 
-/** What is known of the document and the account that a dispute names. */
+/** The document and the account that a dispute names, where they exist. */
 type Known = {
   document: Pick<DocumentRow, "account_number" | "currency"> | undefined;
   account: Pick<AccountRow, "currency"> | undefined;
 };
 
-/** Why a dispute cannot be on its document, if it cannot. */
+/** Returns the fault of a dispute's document; undefined where there is none. */
 export const documentFault = (
   { accountNumber }: Pick<Named, "accountNumber">,
   { document }: Pick<Known, "document">,
@@ -31,13 +31,13 @@ export const documentFault = (
   return { field, code: "mismatch", message };
 };
 
-/** A new dispute's currency where it names none: its document's, else its account's, else the tenant's. */
+/** Returns the currency of a new dispute: its document's, else its account's, else the tenant's. */
 export const currencyAmong = (
   { document, account }: Known,
   { currency }: Pick<Tenant, "currency">,
 ): string => document?.currency ?? account?.currency ?? currency;
 
-/** The currency of a new dispute. Refuses a document it cannot be on. */
+/** Returns the currency of a new dispute after checking its document. @throws {Problem} invalid_request */
 export const currencyOf = async (
   tx: Db,
   call: Asking,

@@ -4,7 +4,7 @@ import { shown } from "../records.ts";
 
 type Asking = { tenantId: string; fail(code: SharedCode, message: string): never };
 
-/** Refuses what is asked of a dispute that is not there. */
+/** Checks that the dispute exists. @throws {Problem} not_found */
 export const checkDispute = async (db: Db, call: Asking, disputeId: string): Promise<void> => {
   const found = await db
     .selectFrom("disputes")

@@ -55,7 +55,7 @@ const byCode = async (
   if (found.length > 1) {
     return call.fail(
       "ambiguous_reason_code",
-      `${field} stands in ${found.length} categories. Send categoryId or categoryCode too, or the reason's id.`,
+      `${field} exists in ${found.length} categories. Send categoryId or categoryCode too, or the reason's id.`,
     );
   }
   return first;
@@ -105,9 +105,9 @@ export type ChosenReasons = {
 const NONE = { internal: null, external: null };
 
 /**
- * The internal and external reason that a body names, or undefined when it names none.
- * An external one alone brings its category's default internal reason.
- * `kept` are the reasons a dispute has already: named again they change nothing, whatever has become of them.
+ * Returns the internal and external reason that a body names, undefined where it names none.
+ * An external reason without an internal one implies its category's default internal reason.
+ * `kept` are the reasons that the dispute has already; they stay valid although they may be inactive by now.
  */
 export const chooseReasons = async (
   tx: Db,

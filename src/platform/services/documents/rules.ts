@@ -21,7 +21,7 @@ import { codeFaults } from "../ingest/iso-codes.ts";
 import { narrowing } from "../ingest/narrow.ts";
 import type { Amounts } from "./status.ts";
 
-/** What the rules need to know of a document beside the body. */
+/** The facts that the rules use beside the body. */
 export type KnownDocument = {
   documentNumber: string;
   write: Write;
@@ -57,7 +57,7 @@ const stored = (parsed: Parsed, { documentNumber }: KnownDocument): StoredDocume
   return document;
 };
 
-/** The document that a body leaves behind, or all that is wrong with it together with what was found before. */
+/** Validates a document. Returns the document after the write, or the faults including those in `found`. */
 export const checkDocument = (
   sent: unknown,
   known: KnownDocument,
@@ -75,7 +75,7 @@ export const checkDocument = (
   return value === undefined ? { faults } : { value: stored(value, known) };
 };
 
-/** Whether the account that a body names is missing. */
+/** Checks that the account in a body exists. */
 export const accountFaults = async (
   sent: unknown,
   find: (number: string) => Promise<unknown>,
@@ -86,7 +86,7 @@ export const accountFaults = async (
   return [{ field, code: "unknown_reference", message: "names no account" }];
 };
 
-/** The amounts that a checked body itself bears. */
+/** Returns the amounts in a validated body. */
 export const sentAmounts = (sent: unknown): Amounts => {
   const number = (name: keyof Amounts): Amounts => {
     const value = isObject(sent) ? sent[name] : undefined;
@@ -108,7 +108,7 @@ const futureFaults = (result: Fields, now: number): Fault[] => {
     : [];
 };
 
-/** A closure as it is asked for, or all that is wrong with it. */
+/** Validates a requested closure. */
 export const checkClosure = (sent: unknown, now: number): Checked<AskedClosure> => {
   const result = isObject(sent) ? resultOf("create", sent) : sent;
   const { value, faults = [] } = checked(ClosureFields, result, (fields) =>

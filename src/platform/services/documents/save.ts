@@ -7,7 +7,7 @@ import type { DocumentClosureRow, DocumentRow } from "../../store/tables.ts";
 import { changed, made } from "../records.ts";
 import { type Amounts, move } from "./status.ts";
 
-/** Who writes documents, when and by what way. */
+/** Author, time and origin of a write. */
 export type Writer = {
   tenantId: string;
   caller: { id: string };
@@ -15,12 +15,12 @@ export type Writer = {
   source: Exclude<DocumentClosureRow["source"], "auto">;
 };
 
-/** A checked document on its way into the store. */
+/** A validated document to be written. */
 export type Writing = {
   documentNumber: string;
   before: DocumentRow | undefined;
   fields: StoredDocument;
-  /** The amounts that the body itself bears. */
+  /** The amounts that the body itself contains. */
   sent: Amounts;
 };
 
@@ -48,7 +48,7 @@ const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing)
   return { row: { ...base, ...columns, ...audit }, before, closes: moved.closes };
 };
 
-/** Closures and all that follows from them: whoever closes a document passes here. */
+/** Stores closures and closes the disputes on their documents. Every closure uses this function. */
 const recordClosures = async (
   tx: Db,
   writer: Writer,
@@ -63,7 +63,7 @@ const recordClosures = async (
   );
 };
 
-/** Writes checked documents of different numbers, and closes or reopens them as their amounts say. */
+/** Writes validated documents with distinct numbers, and closes or reopens them by their amounts. */
 export const saveDocuments = async (
   tx: Db,
   writer: Writer,
@@ -111,7 +111,7 @@ const closed = (writer: Writer, row: DocumentRow): DocumentRow[] => {
   return moved === undefined ? [] : [{ ...row, status: moved.status, ...changed(row, writer) }];
 };
 
-/** Closes documents for a reason and gives those that were open until now. */
+/** Closes documents. Returns those that were open before. */
 export const closeDocuments = async (
   tx: Db,
   writer: Writer,

@@ -1,4 +1,4 @@
-/** What is left to pay, under either of its names. */
+/** The open amount, in the document's or the base currency. */
 export type Amounts = {
   denomination?: number | undefined;
   denomination_in_base_currency?: number | undefined;
@@ -6,7 +6,7 @@ export type Amounts = {
 
 export type Status = "open" | "closed";
 
-/** The amounts in the body of a write, and those of the record that it leaves behind. */
+/** The amounts in the body of a write, and those of the record after it. */
 export type Written = { sent: Amounts; result: Amounts };
 
 export type Move = {
@@ -19,16 +19,16 @@ const amountsOf = ({ denomination, denomination_in_base_currency }: Amounts): nu
   [denomination, denomination_in_base_currency].filter((amount) => amount !== undefined);
 
 const statusAfter = (before: Status | undefined, { sent, result }: Written): Status => {
-  // Nothing left to pay in one currency is nothing left, whatever the other says.
+  // An open amount of zero in either currency closes the document.
   if (amountsOf(result).includes(0)) return "closed";
-  // Only an amount that the body itself bears reopens; other fields of a closed document may change.
+  // Only an amount in the body itself reopens a closed document; its other fields may change.
   const reopens = amountsOf(sent).some((amount) => amount !== 0);
   return before === "closed" && !reopens ? "closed" : "open";
 };
 
 /**
- * Where a write, or a closure that somebody asks for, takes a document: the only place that decides its status.
- * Undefined where the closure is refused.
+ * Returns the status of a document after a write or a requested closure; undefined where the closure is refused.
+ * The status is decided here only.
  */
 export function move(before: Status | undefined, event: Written): Move;
 export function move(before: Status, event: Written | "closure"): Move | undefined;

@@ -6,10 +6,10 @@ import { InexactNumber } from "../../../kit/json.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** How a record is written: each treats what is not sent in its own way. */
+/** How a record is written. `update` keeps the fields that are not sent, the others clear them. */
 export type Write = "create" | "replace" | "update";
 
-/** What came of a body: its value, or all that is wrong with it. */
+/** A validated body: its value or its faults. */
 export type Checked<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
 
 export const isObject = (value: unknown): value is Fields =>
@@ -23,17 +23,17 @@ const withoutNulls = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null))
     : value;
 
-/** The objects whose fields are known, so that a null in them means absent. */
+/** Objects with a fixed set of fields: null in them means absent. */
 const NESTED: Record<string, (value: unknown) => unknown> = {
   billing_address: withoutNulls,
   remit_to: withoutNulls,
   line_items: (value) => (Array.isArray(value) ? value.map(withoutNulls) : value),
 };
 
-/** The objects that are kept with whatever keys they have. */
+/** Objects whose keys are free. */
 const OPEN = new Set(["custom_fields", "data_providers", "invoicing_detail"]);
 
-/** Custom fields by name: null clears one, the rest stays. */
+/** Merges custom fields by name; null removes one. */
 const mergedCustom = (before: unknown, sent: unknown): unknown => {
   if (!isObject(sent)) return sent;
   const kept = isObject(before) ? before : {};
@@ -55,7 +55,7 @@ const isPlain = (sent: Fields): boolean => {
   return true;
 };
 
-/** The record's fields once the body has been written, not yet checked. */
+/** Returns the record's fields after the write, not validated. */
 export const resultOf = (write: Write, sent: Fields, before: Fields = {}): Fields => {
   if (write !== "update" && isPlain(sent)) return { ...sent };
   const result = new Map(write === "update" ? Object.entries(before) : []);
@@ -67,11 +67,11 @@ export const resultOf = (write: Write, sent: Fields, before: Fields = {}): Field
   return Object.fromEntries(result);
 };
 
-/** Each field is blamed once, by what was found first. */
+/** Keeps the first fault of each field. */
 const first = (all: readonly Fault[]): Fault[] =>
   [...new Map(all.toReversed().map((fault) => [fault.field, fault])).values()].toReversed();
 
-/** A value against its schema and whatever rules there are beyond, all at once. */
+/** Validates a value by its schema and by further rules, and returns the faults of both. */
 export const checked = <S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -84,12 +84,12 @@ export const checked = <S extends z.ZodType>(
   return { faults: first([...wrong, ...beyond]) };
 };
 
-/** What of a body its fields can be compared with, to tell which of them mean nothing. */
+/** Returns the part of a body whose fields are checked for being ignored: without nulls and free-form objects. */
 export const comparable = (sent: Fields): Fields =>
   Object.fromEntries(Object.entries(resultOf("create", sent)).filter(([name]) => !OPEN.has(name)));
 
 const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Dates stay as they were sent, moments become UTC. */
+/** Converts timestamps to UTC and keeps plain dates. */
 export const dateText = (sent: string): string =>
   PLAIN_DATE.test(sent) ? sent : iso(Date.parse(sent));

@@ -4,7 +4,7 @@ import { ignoredFields } from "../../ignored-fields.ts";
 import { shown } from "../records.ts";
 import { comparable, isObject } from "./body.ts";
 
-/** What the ingest API's rules need of a call, whatever its operation. */
+/** The parts of a call that the rules of the ingest API use. */
 export type IngestCall = Pick<Call, "tenantId" | "now" | "origin" | "invalid"> & {
   caller: { id: string };
 };
@@ -19,7 +19,7 @@ export const noAccount = (call: Failing<"account_not_found">, number: string): n
 export const noDocument = (call: Failing<"document_not_found">, number: string): never =>
   call.fail("document_not_found", `There is no document ${shown(number)}.`);
 
-// The number may be text that no header can bear; the csrId names the record as well.
+// Account and document numbers may contain characters that are invalid in a header, so ETags use the csrId.
 export const versionOf = ({ csr_id, version }: { csr_id: number; version: number }) => ({
   id: String(csr_id),
   version,

@@ -22,7 +22,7 @@ const KINDS = {
   },
 };
 
-/** What is wrong with a value that should be a code of a published list; absent is not wrong. */
+/** Checks a code against the published list of its kind. An absent value has no faults. */
 export const codeFaults = (kind: keyof typeof KINDS, field: string, value: unknown): Fault[] => {
   const { knows, message } = KINDS[kind];
   return typeof value !== "string" || knows(value) ? [] : [{ field, code: "enum", message }];

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { isObject } from "./body.ts";
 
-// A client that sends ever other fields is served by the whole schema, not by ever more of these.
+// Bounds the cache: further combinations of fields use the whole schema.
 const MOST_KEPT = 64;
 
 /**
- * An object's schema cut down to the fields that a value bears and those that it must. What it says is the same,
- * without asking each of the others whether it is absent; so those must be optional and without default.
+ * Creates a function that narrows an object schema to the fields of a value and the required ones. The result of
+ * parsing is the same and faster. The other fields must be optional and have no default.
  */
 export const narrowing = <S extends z.ZodObject>(schema: S): ((value: unknown) => S) => {
   const all = new Set(Object.keys(schema.shape));
