@@ -5,7 +5,8 @@ import Cursor from "pg-cursor";
 import type { AuditKey, SigningNeeds } from "../audit-key.ts";
 import { guardedDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
-import type { Db, Store } from "../port.ts";
+import { FairLimiter, type FairLimits } from "../fair-limiter.ts";
+import { type Db, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, sealingWith } from "../signing.ts";
 import type { Tables } from "../tables.ts";
 import { takeCopies } from "./copying.ts";
@@ -48,6 +49,12 @@ const createPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
   return pool;
 };
 
+/**
+ * Writers of one queue wait for each other anyway: two of them hold a connection, one to write and one to follow it
+ * at once. So a queue cannot take the connections of all others, and some are left for reads.
+ */
+const WRITERS: FairLimits = { total: 7, perOwner: 2, waiting: 10_000, waitMs: 60_000 };
+
 /** An advisory lock's number for a name; two names may share one, which only makes them wait. */
 const lockNumber = (name: string): bigint =>
   createHash("sha256").update(name).digest().readBigInt64BE(0);
@@ -74,19 +81,25 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
     await close();
     throw error;
   }
+  const writers = new FairLimiter(WRITERS);
   return {
     dialect: "postgres",
     auditKey,
     read: db,
-    transaction: (act, queue) =>
-      db.transaction().execute(async (tx) => {
-        if (queue !== undefined) {
-          await sql`select pg_advisory_xact_lock(${lockNumber(queue).toString()}::bigint)`.execute(
-            tx,
-          );
-        }
-        return act(tx);
-      }),
+    async transaction(act, queue) {
+      const transaction = db.transaction();
+      if (queue === undefined) return transaction.execute(act);
+      const leave = await writers.enter(queue).catch((error: unknown) => {
+        throw new StoreUnavailable(error);
+      });
+      const lock = sql`select pg_advisory_xact_lock(${lockNumber(queue).toString()}::bigint)`;
+      return transaction
+        .execute(async (tx) => {
+          await lock.execute(tx);
+          return act(tx);
+        })
+        .finally(leave);
+    },
     counting: db,
     stamp: () => undefined,
     snapshot: (options) => snapshots.open(options),
