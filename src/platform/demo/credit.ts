@@ -42,16 +42,18 @@ const withAnswer = (field: Record<string, unknown>, answer: unknown): object => 
   };
 };
 
-const isField = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && "fieldType" in value;
-
 /** Fills a template in: each `?` becomes an id, each field gets its answer by its name. */
 const filled = (template: object, name: string, answers: Answers = {}): unknown => {
   let ids = 0;
-  return JSON.parse(JSON.stringify(template), (_key, value: unknown) => {
+  const fill = (value: unknown): unknown => {
     if (value === "?") return stableId(`${name}/${(ids += 1)}`);
-    return isField(value) ? withAnswer(value, answers[String(value["displayName"])]) : value;
-  }) as unknown;
+    if (Array.isArray(value)) return value.map(fill);
+    if (typeof value !== "object" || value === null) return value;
+    const copy: Record<string, unknown> = {};
+    for (const [key, member] of Object.entries(value)) copy[key] = fill(member);
+    return "fieldType" in copy ? withAnswer(copy, answers[String(copy["displayName"])]) : copy;
+  };
+  return fill(template);
 };
 
 const application = (templates: Templates, one: Given, place: number): WholeApplication => {
