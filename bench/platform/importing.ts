@@ -2,13 +2,13 @@ import { createReadStream } from "node:fs";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
-import { documentTarget } from "../../src/platform/import/documents.ts";
-import { readMap } from "../../src/platform/import/map.ts";
+import { createDocumentTarget } from "../../src/platform/import/documents.ts";
+import { parseImportMap } from "../../src/platform/import/map.ts";
 import { runImport } from "../../src/platform/import/run.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { MAP, TENANT } from "./ledger-file.ts";
 
-const target = documentTarget({ tenantId: TENANT, clock: systemClock });
+const target = createDocumentTarget({ tenantId: TENANT, clock: systemClock });
 
 /** As many rows as the import writes in a transaction. */
 export const { batchRows } = target;
@@ -29,7 +29,7 @@ export const importLedger = async (store: Store, path: string, rows: number): Pr
     tenantId: TENANT,
     target,
     format: "csv",
-    map: readMap(JSON.stringify(MAP), target.fields),
+    map: parseImportMap(JSON.stringify(MAP), target.fields),
     bytes: () => createReadStream(path),
     warn: () => {},
     reject: async ([first]) => {

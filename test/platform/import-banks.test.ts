@@ -87,7 +87,7 @@ onEveryStore("payments from banks", (at) => {
       );
       expect(counts).toMatchObject({ read: 4, written: 4 });
       expect(warned).toEqual([
-        "line 8 is no record and is taken for a lost part of the one before",
+        "line 8 is not a record and is ignored as an unreadable continuation",
       ]);
       expect(await rows("paymentAmount", "paymentReference")).toEqual([
         { paymentAmount: 123.45, paymentReference: "CUST" },
@@ -111,7 +111,7 @@ onEveryStore("payments from banks", (at) => {
 
     const broken: [title: string, text: string, words: string][] = [
       ["no 01 record", bai2([]).split("\n").slice(1).join("\n"), "line 1"],
-      ["no end", bai2([{ cents: "1" }]).replace(/99,.*\n/, ""), "no 99 record"],
+      ["no end", bai2([{ cents: "1" }]).replace(/99,.*\n/, ""), "no closing 99 record"],
       ["no account", bai2([{ cents: "1" }]).replace(/03,.*\n/, ""), "line 3"],
       ["a strange kind of funds", bai2([{ cents: "1", funds: "Q" }]), "line 4"],
       ["no amount", bai2([{ cents: "x" }]), "line 4"],
@@ -214,10 +214,10 @@ onEveryStore("payments from banks", (at) => {
     const broken: [title: string, text: string, words: string][] = [
       ["no ISA", "GS*RA~ST*820*1~", "no ISA"],
       ["its end cut off", whole.slice(0, -30), "no IEA"],
-      ["segments lost", edi820(REMITTED, { count: 99 }), "segment 11 tells of 99 segments"],
+      ["segments lost", edi820(REMITTED, { count: 99 }), "segment 11 names 99 segments"],
       ["an amount that is none", whole.replace("**1000*", "**1,000*"), "segment 8 has no amount"],
       ["a set in a set", whole.replace("ENT*1", "ST*820*0002"), "segment 7 is ST"],
-      ["a segment outside", whole.replace("ST*820*0001~", ""), "stands in no transaction set"],
+      ["a segment outside", whole.replace("ST*820*0001~", ""), "is outside a transaction set"],
       ["an ISA alone", isa(), "no IEA"],
     ];
     it.each(broken)(
@@ -317,13 +317,13 @@ onEveryStore("payments from banks", (at) => {
       ],
       ["an entity of its own", whole.replace("SVC-1", "&a;"), "not well-formed"],
       ["no amount", whole.replace("100.00", "1,0"), "has no amount"],
-      ["another message", "<Document><Other/></Document>", "begins no message"],
+      ["another message", "<Document><Other/></Document>", "does not begin one of the messages"],
       [
         "text that is not UTF-8",
         Buffer.from(whole.replace("SVC-1", "\u00E9"), "latin1"),
         "encoding",
       ],
-      ["nothing in it", "", "begins no message"],
+      ["nothing in it", "", "does not begin one of the messages"],
     ];
     it.each(broken)(
       "refuses a file with %s, and writes nothing of it",

@@ -1,18 +1,18 @@
 import type { Clock } from "../../src/kit/clock.ts";
 import type { Source } from "../../src/contract/payments/catalogue.ts";
 import { randomId } from "../../src/kit/ids.ts";
-import { accountTarget } from "../../src/platform/import/accounts.ts";
-import { auditLogTarget } from "../../src/platform/import/audit-logs.ts";
-import { businessUnitTarget } from "../../src/platform/import/business-units.ts";
-import { closureTarget } from "../../src/platform/import/closures.ts";
-import { applicationTarget } from "../../src/platform/import/credit-applications.ts";
-import { disputeTarget } from "../../src/platform/import/disputes.ts";
-import { documentTarget } from "../../src/platform/import/documents.ts";
-import { paymentTarget } from "../../src/platform/import/payments.ts";
+import { createAccountTarget } from "../../src/platform/import/accounts.ts";
+import { createAuditLogTarget } from "../../src/platform/import/audit-logs.ts";
+import { createBusinessUnitTarget } from "../../src/platform/import/business-units.ts";
+import { createClosureTarget } from "../../src/platform/import/closures.ts";
+import { createApplicationTarget } from "../../src/platform/import/credit-applications.ts";
+import { createDisputeTarget } from "../../src/platform/import/disputes.ts";
+import { createDocumentTarget } from "../../src/platform/import/documents.ts";
+import { createPaymentTarget } from "../../src/platform/import/payments.ts";
 import { type Format, isBankFormat } from "../../src/platform/import/formats.ts";
-import { readMap } from "../../src/platform/import/map.ts";
+import { parseImportMap } from "../../src/platform/import/map.ts";
 import { type Counts, type Reject, runImport } from "../../src/platform/import/run.ts";
-import { scoreTarget } from "../../src/platform/import/scores.ts";
+import { createScoreTarget } from "../../src/platform/import/scores.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Target } from "../../src/platform/import/target.ts";
 import type { TestPlatform } from "./platform.ts";
@@ -42,7 +42,7 @@ const importTo = async <Values>(
     tenantId,
     target,
     format,
-    map: map === undefined ? undefined : readMap(JSON.stringify(map), target.fields),
+    map: map === undefined ? undefined : parseImportMap(JSON.stringify(map), target.fields),
     bytes: () => pieces(text, 4096),
     reject: async (more) => {
       rejects.push(...more);
@@ -63,17 +63,17 @@ export const importDisputes = (
 ) => {
   const { createConfiguration = false } = how;
   const { clock } = at;
-  const target = disputeTarget({ tenantId, createConfiguration, clock, newId: randomId });
+  const target = createDisputeTarget({ tenantId, createConfiguration, clock, newId: randomId });
   return importTo(at, tenantId, target, text, how);
 };
 
 type Kind = "accounts" | "documents" | "closures" | "audit-logs";
 
 const RECORDS: Record<Kind, (needs: { tenantId: string; clock: Clock; store: Store }) => Target> = {
-  accounts: accountTarget,
-  documents: documentTarget,
-  closures: closureTarget,
-  "audit-logs": auditLogTarget,
+  accounts: createAccountTarget,
+  documents: createDocumentTarget,
+  closures: createClosureTarget,
+  "audit-logs": createAuditLogTarget,
 };
 
 /** Imports records that need no more than their tenant. */
@@ -86,9 +86,9 @@ export const importRecords = (
 ) => importTo(at, tenantId, RECORDS[kind]({ ...at, tenantId }), text, how);
 
 const CREDIT = {
-  "business-units": businessUnitTarget,
-  scores: scoreTarget,
-  "credit-applications": applicationTarget,
+  "business-units": createBusinessUnitTarget,
+  scores: createScoreTarget,
+  "credit-applications": createApplicationTarget,
 };
 
 /** Imports business units, scores or applications, one object a line, or text as it is. */
@@ -113,7 +113,7 @@ export const importPayments = async (
   how: How = {},
 ) => {
   const matching = isBankFormat(how.format ?? "csv");
-  const target = paymentTarget({ tenantId, source, clock: at.clock, matching });
+  const target = createPaymentTarget({ tenantId, source, clock: at.clock, matching });
   try {
     return await importTo(at, tenantId, target, text, how);
   } finally {

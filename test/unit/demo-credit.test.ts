@@ -8,7 +8,7 @@ import {
 } from "../../src/contract/operations/credit-applications.ts";
 import { withoutSensitiveAnswers } from "../../src/contract/sensitive-answers.ts";
 import { DAY } from "../../src/kit/clock.ts";
-import { applicationTarget } from "../../src/platform/import/credit-applications.ts";
+import { createApplicationTarget } from "../../src/platform/import/credit-applications.ts";
 import { demoAt } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");
@@ -40,7 +40,7 @@ describe("the demo tenant's credit applications", () => {
   });
 
   it("obey all that an import would ask of them, the rules of answers included", () => {
-    const { parse } = applicationTarget({ tenantId: "demo" });
+    const { parse } = createApplicationTarget({ tenantId: "demo" });
     for (const { summary, detail } of all) {
       const { autoDecisioned, references } = summary;
       const company = { ...detail.company, dba: summary.company.dba };

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Problem } from "../../src/contract/errors.ts";
-import { fieldsOf } from "../../src/platform/import/fields.ts";
-import { readMap } from "../../src/platform/import/map.ts";
+import { collectFields } from "../../src/platform/import/fields.ts";
+import { parseImportMap } from "../../src/platform/import/map.ts";
 import { createMapping } from "../../src/platform/import/mapping.ts";
 import { ledgerMap } from "../support/ledger.ts";
 import { ROOT } from "../support/sources.ts";
 
-const fields = fieldsOf(
+const fields = collectFields(
   z.object({
     name: z.string(),
     amount: z.number().optional(),
@@ -23,7 +23,7 @@ const fields = fieldsOf(
 const mapped = (map: object | undefined, cells: Record<string, string>) =>
   createMapping(
     fields,
-    map === undefined ? undefined : readMap(JSON.stringify(map), fields),
+    map === undefined ? undefined : parseImportMap(JSON.stringify(map), fields),
     Object.keys(cells),
   )(cells);
 
@@ -34,7 +34,7 @@ const record = (map: object | undefined, cells: Record<string, string>) => {
 
 const faultsOf = (map: string | object) => {
   try {
-    readMap(typeof map === "string" ? map : JSON.stringify(map), fields);
+    parseImportMap(typeof map === "string" ? map : JSON.stringify(map), fields);
   } catch (error) {
     if (error instanceof Problem) return error.details.errors ?? error.code;
   }
@@ -97,7 +97,7 @@ describe("a map", () => {
   });
 
   it("is refused where it names columns that the file lacks, or has twice", () => {
-    const map = readMap('{"name": "N", "sourceKey": "K"}', fields);
+    const map = parseImportMap('{"name": "N", "sourceKey": "K"}', fields);
     expect(() => createMapping(fields, map, ["n", "K"])).toThrow(/does not have: N\. It has n, K/);
     expect(() => createMapping(fields, map, ["N", "K", "K"])).toThrow(/more than one column K/);
     expect(() => createMapping(fields, undefined, ["name", "name"])).toThrow(/column name/);
@@ -271,7 +271,7 @@ describe("sourceKey", () => {
 
 describe("rows that name their values themselves", () => {
   const map = (entries: object) =>
-    createMapping(fields, readMap(JSON.stringify(entries), fields), null);
+    createMapping(fields, parseImportMap(JSON.stringify(entries), fields), null);
 
   it("reach below objects, and keep JSON's types", () => {
     const cells = { a: { b: "Oslo", "c.d": 1 }, "x.y": "own", n: 5, t: "5" };

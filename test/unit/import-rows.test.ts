@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { csvReader } from "../../src/platform/import/csv.ts";
+import { createCsvReader } from "../../src/platform/import/csv.ts";
 import { MAX_LINE_BYTES, readLines } from "../../src/platform/import/lines.ts";
-import { ndjsonReader } from "../../src/platform/import/ndjson.ts";
+import { createNdjsonReader } from "../../src/platform/import/ndjson.ts";
 import { isRow, type Item, type Reader } from "../../src/platform/import/rows.ts";
 import { pieces } from "../support/importing.ts";
 
@@ -11,8 +11,8 @@ const read = async (reader: Reader, text: string | Buffer, size?: number): Promi
   for await (const lines of readLines(pieces(text, size))) items.push(...reader.push(lines));
   return [...items, ...reader.end()];
 };
-const csv = (text: string | Buffer, size?: number) => read(csvReader(), text, size);
-const ndjson = (text: string | Buffer) => read(ndjsonReader(), text);
+const csv = (text: string | Buffer, size?: number) => read(createCsvReader(), text, size);
+const ndjson = (text: string | Buffer) => read(createNdjsonReader(), text);
 
 /** Lines and cells of rows, lines and codes of what is none. */
 const brief = (items: Item[]) =>
@@ -30,7 +30,7 @@ describe("CSV", () => {
   });
 
   it("holds back no more than a line may have, for a quote that is never closed", () => {
-    const reader = csvReader();
+    const reader = createCsvReader();
     const text = "x".repeat(64 * 1024);
     const at = (number: number, line: string) => ({ number, text: line });
     expect(reader.push([at(1, "a"), at(2, '"open')])).toEqual([]);

@@ -9,37 +9,37 @@ import type { Source } from "../../contract/payments/catalogue.ts";
 import { createLog } from "../../kit/log.ts";
 import { checkReplaceable } from "../../kit/replace-file.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
-import { accountTarget } from "../../platform/import/accounts.ts";
-import { auditLogTarget } from "../../platform/import/audit-logs.ts";
-import { businessUnitTarget } from "../../platform/import/business-units.ts";
-import { closureTarget } from "../../platform/import/closures.ts";
-import { applicationTarget } from "../../platform/import/credit-applications.ts";
-import { disputeTarget } from "../../platform/import/disputes.ts";
-import { documentTarget } from "../../platform/import/documents.ts";
+import { createAccountTarget } from "../../platform/import/accounts.ts";
+import { createAuditLogTarget } from "../../platform/import/audit-logs.ts";
+import { createBusinessUnitTarget } from "../../platform/import/business-units.ts";
+import { createClosureTarget } from "../../platform/import/closures.ts";
+import { createApplicationTarget } from "../../platform/import/credit-applications.ts";
+import { createDisputeTarget } from "../../platform/import/disputes.ts";
+import { createDocumentTarget } from "../../platform/import/documents.ts";
 import { type Format, isBankFormat } from "../../platform/import/formats.ts";
-import { type ImportMap, readMap } from "../../platform/import/map.ts";
-import { paymentTarget } from "../../platform/import/payments.ts";
+import { type ImportMap, parseImportMap } from "../../platform/import/map.ts";
+import { createPaymentTarget } from "../../platform/import/payments.ts";
 import { type Counts, type Reject, runImport } from "../../platform/import/run.ts";
-import { scoreTarget } from "../../platform/import/scores.ts";
+import { createScoreTarget } from "../../platform/import/scores.ts";
 import type { Target } from "../../platform/import/target.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
 import type { Kind, Wish } from "../program-import.ts";
 import { createProgress } from "../progress.ts";
 
-type Needs = Parameters<typeof disputeTarget>[0] &
+type Needs = Parameters<typeof createDisputeTarget>[0] &
   Pick<Base, "store"> & { source: Source; matching: boolean };
 
 const TARGETS: Record<Kind, (needs: Needs) => Target> = {
-  accounts: accountTarget,
-  documents: documentTarget,
-  closures: closureTarget,
-  disputes: disputeTarget,
-  "audit-logs": auditLogTarget,
-  "business-units": businessUnitTarget,
-  scores: scoreTarget,
-  "credit-applications": applicationTarget,
-  payments: paymentTarget,
+  accounts: createAccountTarget,
+  documents: createDocumentTarget,
+  closures: createClosureTarget,
+  disputes: createDisputeTarget,
+  "audit-logs": createAuditLogTarget,
+  "business-units": createBusinessUnitTarget,
+  scores: createScoreTarget,
+  "credit-applications": createApplicationTarget,
+  payments: createPaymentTarget,
 };
 
 const cannotRead = (what: string, path: string, error: unknown): Problem =>
@@ -142,7 +142,7 @@ const mapOf = async ({ map }: Wish, target: Target) => {
   const text = await readFile(map, "utf8").catch((error: unknown) => {
     throw cannotRead("map", map, error);
   });
-  return readMap(text, target.fields);
+  return parseImportMap(text, target.fields);
 };
 
 /** What became of the rows that were refused, for whoever looks on. */

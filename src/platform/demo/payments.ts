@@ -1,6 +1,6 @@
 import { type Source, SOURCES } from "../../contract/payments/catalogue.ts";
 import { DAY } from "../../kit/clock.ts";
-import { hashOf } from "../import/payments/row.ts";
+import { hashValues } from "../import/payments/row.ts";
 import { addPayments, takeSeqs } from "../store/payments.ts";
 import type { Db } from "../store/port.ts";
 import { type DemoData, type Row, stableId } from "./data.ts";
@@ -64,7 +64,7 @@ export const insertPayments = async (tx: Db, tenantId: string, all: Payments): P
     const rows = all[source].map((values, place) => ({
       tenantId,
       seq: first + place,
-      sentHash: hashOf(values),
+      sentHash: hashValues(values),
       values,
     }));
     await addPayments(tx, source, rows);

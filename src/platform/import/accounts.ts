@@ -8,17 +8,17 @@ import type { Db } from "../store/port.ts";
 import type { AccountRow, TenantRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { IMPORTER } from "./importer.ts";
-import { type Needs, type Numbered, numbered } from "./numbered.ts";
+import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
 import type { Outcome, Target } from "./target.ts";
 
-/** One batch of rows on its way into the store. */
+/** One batch of rows to write in one transaction. */
 type Batch = {
   tx: Db;
   tenantId: string;
   currencyModel: TenantRow["currency_model"];
   now: number;
   known: Map<string, AccountRow>;
-  /** Numbers of accounts that the batch makes, and of those that it changes. */
+  /** Numbers of the accounts that the batch creates, and of those that it changes. */
   fresh: Set<string>;
   touched: Set<string>;
 };
@@ -35,13 +35,13 @@ const openBatch = async (
   return { tx, tenantId, currencyModel, now: clock(), known, ...sets };
 };
 
-const cycle = ({ tx, tenantId, known }: Batch, { number, sent }: Numbered) =>
+const findCycle = ({ tx, tenantId, known }: Batch, { number, sent }: NumberedRecord) =>
   ancestorFaults(sent, number, async (ancestor) => {
     const row = known.get(ancestor);
     return row === undefined ? findParentNumber(tx, tenantId, ancestor) : row.parent_account_number;
   });
 
-const writeRow = async (batch: Batch, row: Numbered): Promise<Outcome> => {
+const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => {
   const { number, sent } = row;
   const { known, fresh, touched, tenantId, currencyModel, now } = batch;
   const before = known.get(number);
@@ -49,7 +49,7 @@ const writeRow = async (batch: Batch, row: Numbered): Promise<Outcome> => {
   const { value, faults } = checkAccount(
     sent,
     { ...asked, before: before && storedAccount(before) },
-    await cycle(batch, row),
+    await findCycle(batch, row),
   );
   if (value === undefined) return faults;
   const fields = JSON.stringify(value);
@@ -69,7 +69,7 @@ const writeRow = async (batch: Batch, row: Numbered): Promise<Outcome> => {
   return "written";
 };
 
-const save = async ({ tx, tenantId, known, fresh, touched }: Batch): Promise<void> => {
+const saveBatch = async ({ tx, tenantId, known, fresh, touched }: Batch): Promise<void> => {
   if (fresh.size > 0) {
     let next = await takeCsrIds(tx, tenantId, "account", fresh.size);
     for (const number of fresh) {
@@ -83,16 +83,16 @@ const save = async ({ tx, tenantId, known, fresh, touched }: Batch): Promise<voi
   await putAccounts(tx, rowsOf(touched));
 };
 
-/** Accounts by their numbers: a row makes its account or replaces what it has. */
-export const accountTarget = (needs: Needs): Target<Numbered> => ({
+/** Creates the import target of accounts: a row creates or replaces the account with its number. */
+export const createAccountTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "accounts",
-  ...numbered("account_number", AccountFields),
+  ...describeNumbered("account_number", AccountFields),
   async write(tx, rows) {
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);
     const outcomes: Outcome[] = [];
     for (const { values } of rows) outcomes.push(await writeRow(batch, values));
-    await save(batch);
+    await saveBatch(batch);
     return outcomes;
   },
 });

@@ -6,7 +6,7 @@ import { appendEntries } from "../store/audit-chain.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
 import type { Store } from "../store/port.ts";
 import { findEntries } from "../store/audit-logs.ts";
-import { fieldsOf } from "./fields.ts";
+import { collectFields } from "./fields.ts";
 import type { Outcome, Target } from "./target.ts";
 
 const BATCH_ROWS = 500;
@@ -33,7 +33,7 @@ type Entry = z.output<typeof Entry>;
 
 type Needs = { tenantId: string; clock: Clock; store: Pick<Store, "auditKey"> };
 
-const rules = (
+const checkEntry = (
   { tenantId, clock }: Omit<Needs, "store">,
   { tenantId: named, timestamp }: Entry,
 ) => [
@@ -45,7 +45,7 @@ const rules = (
     : [{ field: "timestamp", code: "range", message: "must not be in the future" }]),
 ];
 
-const entryOf = (tenantId: string, { timestamp, ...entry }: Entry): NewEntry => ({
+const toEntry = (tenantId: string, { timestamp, ...entry }: Entry): NewEntry => ({
   tenantId,
   id: entry.id,
   at: Date.parse(timestamp),
@@ -56,36 +56,36 @@ const entryOf = (tenantId: string, { timestamp, ...entry }: Entry): NewEntry => 
   metadata: entry.metadata ?? {},
 });
 
-const keyOf = ({ id, at }: { id: string; at: number }): string => JSON.stringify([id, at]);
+const entryKey = ({ id, at }: { id: string; at: number }): string => JSON.stringify([id, at]);
 
-const contentOf = ({ method, endpoint, action, statusCode, metadata }: NewEntry): string =>
+const serializeContent = ({ method, endpoint, action, statusCode, metadata }: NewEntry): string =>
   JSON.stringify([method, endpoint, action, statusCode, JSON.stringify(metadata)]);
 
-const OTHERWISE: Outcome = [
-  { field: "id", code: "conflict", message: "is in the log with other content, which stays" },
+const CONFLICT: Outcome = [
+  { field: "id", code: "conflict", message: "exists in the log with other content, which is kept" },
 ];
 
-/** Entries of the audit log, known by id and moment; what is in the log stays as it is. */
-export const auditLogTarget = (needs: Needs): Target<Entry> => ({
+/** Creates the import target of audit entries, identified by id and timestamp. Existing entries are never changed. */
+export const createAuditLogTarget = (needs: Needs): Target<Entry> => ({
   kind: "audit-logs",
-  fields: fieldsOf(Entry),
+  fields: collectFields(Entry),
   batchRows: BATCH_ROWS,
   parse(record) {
     const result = checked(Entry, record);
-    const faults = result.value === undefined ? [] : rules(needs, result.value);
+    const faults = result.value === undefined ? [] : checkEntry(needs, result.value);
     return faults.length === 0 ? result : { faults };
   },
   async write(tx, rows) {
     const { tenantId } = needs;
-    const entries = rows.map(({ values }) => entryOf(tenantId, values));
+    const entries = rows.map(({ values }) => toEntry(tenantId, values));
     const found = await findEntries(tx, tenantId, entries);
-    const known = new Map(found.map((entry) => [keyOf(entry), contentOf(entry)]));
+    const known = new Map(found.map((entry) => [entryKey(entry), serializeContent(entry)]));
     const fresh: NewEntry[] = [];
     const outcomes = entries.map((entry): Outcome => {
-      const content = contentOf(entry);
-      const before = known.get(keyOf(entry));
-      if (before !== undefined) return before === content ? "unchanged" : OTHERWISE;
-      known.set(keyOf(entry), content);
+      const content = serializeContent(entry);
+      const before = known.get(entryKey(entry));
+      if (before !== undefined) return before === content ? "unchanged" : CONFLICT;
+      known.set(entryKey(entry), content);
       fresh.push(entry);
       return "written";
     });

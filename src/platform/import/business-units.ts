@@ -9,11 +9,11 @@ import { checked } from "../services/ingest/body.ts";
 import { listBusinessUnits, putBusinessUnits } from "../store/business-units.ts";
 import { namesUnits } from "../store/credit-applications.ts";
 import type { Db } from "../store/port.ts";
-import { fieldsOf } from "./fields.ts";
+import { collectFields } from "./fields.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
-import { Key, whole } from "./whole.ts";
+import { Key, createStrictSchema } from "./strict-record.ts";
 
-const Grouping = whole(BusinessUnitGrouping, {
+const Grouping = createStrictSchema(BusinessUnitGrouping, {
   instead: new Map<z.ZodType, z.ZodType>([
     [BusinessUnitGrouping.shape.businessUnitsId, Key],
     [BusinessUnitValue.shape.businessUnitsValuesId, Key],
@@ -25,11 +25,11 @@ const BATCH_ROWS = 1000;
 const valueIds = ({ businessUnitsValuesList }: BusinessUnitGrouping): string[] =>
   businessUnitsValuesList.map(({ businessUnitsValuesId }) => businessUnitsValuesId);
 
-const fault = (code: string, message: string): Fault[] => [
+const createFault = (code: string, message: string): Fault[] => [
   { field: "businessUnitsValuesList", code, message },
 ];
 
-/** One batch of rows on its way into the store. */
+/** One batch of rows to write in one transaction. */
 type Batch = {
   tx: Db;
   tenantId: string;
@@ -39,22 +39,22 @@ type Batch = {
   changed: Set<string>;
 };
 
-const clash = ({ owners }: Batch, grouping: BusinessUnitGrouping): Fault[] => {
+const findDuplicates = ({ owners }: Batch, grouping: BusinessUnitGrouping): Fault[] => {
   const ids = valueIds(grouping);
-  if (new Set(ids).size < ids.length) return fault("duplicate", "names a value twice");
+  if (new Set(ids).size < ids.length) return createFault("duplicate", "names a value twice");
   const taken = ids.some(
     (id) => (owners.get(id) ?? grouping.businessUnitsId) !== grouping.businessUnitsId,
   );
-  return taken ? fault("duplicate", "names a value of another grouping") : [];
+  return taken ? createFault("duplicate", "names a value of another grouping") : [];
 };
 
-/** Applications name values, and what they name stays. */
-const removal = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<Fault[]> => {
+/** Refuses to remove a value that a credit application refers to. */
+const findRemovedInUse = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<Fault[]> => {
   const before = batch.known.get(grouping.businessUnitsId);
-  const kept = new Set(valueIds(grouping));
-  const gone = before === undefined ? [] : valueIds(before).filter((id) => !kept.has(id));
-  if (gone.length === 0 || !(await namesUnits(batch.tx, batch.tenantId, gone))) return [];
-  return fault("in_use", "lacks a value that credit applications name");
+  const remaining = new Set(valueIds(grouping));
+  const removed = before === undefined ? [] : valueIds(before).filter((id) => !remaining.has(id));
+  if (removed.length === 0 || !(await namesUnits(batch.tx, batch.tenantId, removed))) return [];
+  return createFault("in_use", "lacks a value that credit applications name");
 };
 
 const writeRow = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<Outcome> => {
@@ -62,7 +62,7 @@ const writeRow = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<O
   const { businessUnitsId: id } = grouping;
   const before = known.get(id);
   if (JSON.stringify(before) === JSON.stringify(grouping)) return "unchanged";
-  const faults = [...clash(batch, grouping), ...(await removal(batch, grouping))];
+  const faults = [...findDuplicates(batch, grouping), ...(await findRemovedInUse(batch, grouping))];
   if (faults.length > 0) return faults;
   for (const value of before === undefined ? [] : valueIds(before)) owners.delete(value);
   for (const value of valueIds(grouping)) owners.set(value, id);
@@ -80,14 +80,14 @@ const openBatch = async (tx: Db, tenantId: string): Promise<Batch> => {
   return { tx, tenantId, known, owners, changed: new Set() };
 };
 
-/** Groupings of business units by their ids: a row makes its grouping or replaces all of it. */
-export const businessUnitTarget = ({
+/** Creates the import target of business units: a row creates or replaces the grouping with its id. */
+export const createBusinessUnitTarget = ({
   tenantId,
 }: {
   tenantId: string;
 }): Target<BusinessUnitGrouping> => ({
   kind: "business-units",
-  fields: fieldsOf(BusinessUnitGrouping),
+  fields: collectFields(BusinessUnitGrouping),
   batchRows: BATCH_ROWS,
   parse: (record) => checked(Grouping, record),
   async write(tx, rows: readonly Accepted<BusinessUnitGrouping>[]) {

@@ -5,18 +5,18 @@ import { findDocuments, findLastClosures } from "../store/documents.ts";
 import type { Db } from "../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../store/tables.ts";
 import { IMPORTER } from "./importer.ts";
-import { type Needs, type Numbered, numbered } from "./numbered.ts";
+import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
 import type { Outcome, Target } from "./target.ts";
 
 type Ended = Pick<DocumentClosureRow, "closure_reason" | "closed_at">;
 
-/** One batch of rows on its way into the store. */
+/** One batch of rows to write in one transaction. */
 type Batch = {
   writer: Writer;
   known: Map<string, DocumentRow>;
-  /** How documents were closed last. */
+  /** The last closure of each document. */
   ended: Map<string, Ended>;
-  /** What is to be closed. */
+  /** The closures to write, by document number. */
   asked: Map<string, AskedClosure>;
 };
 
@@ -35,27 +35,27 @@ const openBatch = async (
   };
 };
 
-const refused = (code: string, message: string): Outcome => [
+const reject = (code: string, message: string): Outcome => [
   { field: "document_number", code, message },
 ];
 
-const writeRow = (batch: Batch, { number, sent }: Numbered): Outcome => {
+const writeRow = (batch: Batch, { number, sent }: NumberedRecord): Outcome => {
   const { writer, known, ended, asked } = batch;
   const { value, faults } = checkClosure(sent, writer.now);
   if (value === undefined) return faults;
   const document = known.get(number);
-  if (document === undefined) return refused("document_not_found", "names no document");
+  if (document === undefined) return reject("document_not_found", "names no document");
   const last = ended.get(number);
   if (document.status === "open" && !asked.has(number)) {
     asked.set(number, value);
     ended.set(number, value);
     return "written";
   }
-  const isSaid =
+  const isRepeated =
     last?.closure_reason === value.closure_reason &&
     (sent["closure_date"] === undefined || last.closed_at === value.closed_at);
-  if (isSaid) return "unchanged";
-  return refused(
+  if (isRepeated) return "unchanged";
+  return reject(
     "document_already_closed",
     last?.closure_reason === null
       ? "names a document that closed by itself, because nothing was left to pay"
@@ -63,10 +63,10 @@ const writeRow = (batch: Batch, { number, sent }: Numbered): Outcome => {
   );
 };
 
-/** Closures of documents that are there: a row closes its document. */
-export const closureTarget = (needs: Needs): Target<Numbered> => ({
+/** Creates the import target of closures: a row closes the existing document with its number. */
+export const createClosureTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "closures",
-  ...numbered("document_number", ClosureFields),
+  ...describeNumbered("document_number", ClosureFields),
   async write(tx, rows) {
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);

@@ -30,32 +30,32 @@ import { shown } from "../services/records.ts";
 import { listBusinessUnits } from "../store/business-units.ts";
 import { findApplications, putApplications } from "../store/credit-applications.ts";
 import type { Db } from "../store/port.ts";
-import { fieldsOf } from "./fields.ts";
+import { collectFields } from "./fields.ts";
 import type { Target } from "./target.ts";
 import { saveChanged } from "./upserts.ts";
-import { Key, Moment, type Rule, whole } from "./whole.ts";
+import { Key, ImportTimestamp, type Rule, createStrictSchema } from "./strict-record.ts";
 
 const Status = z
   .strictObject({
     type: z.enum(STATUS_TYPES),
-    statusDate: Moment,
+    statusDate: ImportTimestamp,
     title: text(200).min(1).optional(),
   })
   .transform(({ title, ...status }) => ({ ...status, title: title ?? STATUS_TITLES[status.type] }));
 
-const both =
+const combineRules =
   (...all: Rule[]): Rule =>
   (value, context) => {
     for (const rule of all) rule(value, context);
   };
 
-const Application = whole(WholeApplication, {
+const Application = createStrictSchema(WholeApplication, {
   rules: new Map<z.ZodType, Rule>([
-    [FormField, both(rules.checkField, rules.checkPart)],
-    [SecondaryField, both(rules.checkLeaf, rules.checkPart)],
-    [SetField, both(rules.checkLeaf, rules.checkPart)],
+    [FormField, combineRules(rules.checkField, rules.checkPart)],
+    [SecondaryField, combineRules(rules.checkLeaf, rules.checkPart)],
+    [SetField, combineRules(rules.checkLeaf, rules.checkPart)],
     [FormSection, rules.checkPart],
-    [FormType, both(rules.checkPart, rules.checkFormType)],
+    [FormType, combineRules(rules.checkPart, rules.checkFormType)],
     [TradeReference, rules.checkReference],
     [BankReference, rules.checkReference],
     [ApplicationUser, rules.checkUser],
@@ -67,44 +67,44 @@ const Application = whole(WholeApplication, {
   ]),
 });
 
-// A form may be large; a thousand of them in memory need not be.
+// Forms can be large, so a batch is small to bound memory.
 const BATCH_ROWS = 100;
 
-const unknownUnits = (application: WholeApplication, known: ReadonlySet<string>): Fault[] =>
+const findUnknownUnits = (application: WholeApplication, known: ReadonlySet<string>): Fault[] =>
   unitIdsOf(application)
     .filter((id) => !known.has(id))
     .slice(0, 1)
     .map((id) => ({
       field: "businessUnitsIds",
       code: "unknown_reference",
-      message: `names ${shown(id)}, which is no value of a business unit; import those first`,
+      message: `names ${shown(id)}, which is not a value of a business unit; import the business units first`,
     }));
 
-const knownUnits = async (tx: Db, tenantId: string): Promise<Set<string>> => {
+const readUnitIds = async (tx: Db, tenantId: string): Promise<Set<string>> => {
   const groupings = (await listBusinessUnits(tx, tenantId)).map(storedGrouping);
   const values = groupings.flatMap(({ businessUnitsValuesList }) => businessUnitsValuesList);
   return new Set(values.map(({ businessUnitsValuesId }) => businessUnitsValuesId));
 };
 
-/** Credit applications by their ids: a row makes its application or replaces all of it. */
-export const applicationTarget = ({
+/** Creates the import target of credit applications: a row creates or replaces the application with its id. */
+export const createApplicationTarget = ({
   tenantId,
 }: {
   tenantId: string;
 }): Target<WholeApplication> => ({
   kind: "credit-applications",
-  fields: fieldsOf(WholeApplication),
+  fields: collectFields(WholeApplication),
   batchRows: BATCH_ROWS,
   parse: (record) => checked(Application, record),
   async write(tx, rows) {
-    const units = await knownUnits(tx, tenantId);
+    const units = await readUnitIds(tx, tenantId);
     const ids = rows.map(({ values }) => values.applicationId);
     return saveChanged({
       rows,
       known: await findApplications(tx, tenantId, [...new Set(ids)]),
       keyOf: ({ id }) => id,
       rowOf: (application): ReturnType<typeof applicationRow> | Fault[] => {
-        const faults = unknownUnits(application, units);
+        const faults = findUnknownUnits(application, units);
         return faults.length > 0 ? faults : applicationRow(tenantId, application);
       },
       put: (changed) => putApplications(tx, changed),

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { Problem } from "../../contract/errors.ts";
 import { type Line, MAX_LINE_BYTES } from "./lines.ts";
-import { type Item, type Reader, unreadable } from "./rows.ts";
+import { type Item, type Reader, toUnreadable } from "./rows.ts";
 
 type Reason = NonNullable<Line["fault"]>;
 
@@ -12,7 +12,7 @@ const QUOTES: Reason = {
 
 const parseAll = (texts: readonly string[]): string[][] | undefined => {
   try {
-    // The last record has no line feed behind it, so a carriage return there is not read as a line's end.
+    // The last record has no line feed after it, so its carriage return would become part of the last cell.
     const records = parse(texts.join("\n").replace(/\r$/, ""), {
       relax_column_count: true,
       record_delimiter: ["\r\n", "\n"],
@@ -25,11 +25,11 @@ const parseAll = (texts: readonly string[]): string[][] | undefined => {
 
 const parseOne = (text: string): string[] | undefined => parseAll([text])?.[0];
 
-// Where no quote is, a comma ends a cell and nothing else does; a parser comes to the same at some times the cost.
+// A record without quotes can be split at commas, which is several times faster than the parser.
 const splitPlain = (text: string): string[] =>
   (text.endsWith("\r") ? text.slice(0, -1) : text).split(",");
 
-/** The cells of records of one line each; undefined for what holds no record. */
+/** Parses records of one line each; undefined for a line that is not a record. */
 const parseEach = (texts: readonly string[]): (string[] | undefined)[] => {
   const quoted = texts.filter((text) => text.includes('"'));
   if (quoted.length === 0) return texts.map(splitPlain);
@@ -44,7 +44,7 @@ const hasOddQuotes = (text: string): boolean => {
   return odd;
 };
 
-const named = (columns: readonly string[], cells: readonly string[]): Record<string, unknown> => {
+const toRow = (columns: readonly string[], cells: readonly string[]): Record<string, unknown> => {
   const row: Record<string, unknown> = {};
   let place = 0;
   for (const name of columns) {
@@ -55,26 +55,26 @@ const named = (columns: readonly string[], cells: readonly string[]): Record<str
   return row;
 };
 
-const unusableHeader = (why: string): Problem =>
+const headerProblem = (why: string): Problem =>
   new Problem("invalid_request", `The file's header line ${why}.`);
 
-const headerOf = (cells: readonly string[]): string[] => {
+const parseHeader = (cells: readonly string[]): string[] => {
   const names = cells.map((cell) => cell.trim());
   if (!names.some((name) => name.includes("\r"))) return names;
-  throw unusableHeader("ends with a carriage return alone; lines end with LF or CR LF");
+  throw headerProblem("ends with a carriage return alone; lines end with LF or CR LF");
 };
 
 /**
- * Records from lines; the first one names the columns. A record that does not hold together
- * costs its first line alone: reading goes on at the second, so a stray quote swallows nothing.
+ * Builds records from lines; the first record names the columns. When a record spanning several lines is invalid, only
+ * its first line is rejected and reading resumes at the second, so that a stray quote does not swallow good rows.
  */
 class CsvReader implements Reader {
   #columns: string[] | undefined;
-  /** The lines so far of a record whose quotes are not closed. */
+  /** The lines of a record whose quotes are not closed yet. */
   #open: Line[] = [];
   #openCharacters = 0;
   #inQuotes = false;
-  /** Records of one line each, to be parsed together. */
+  /** Records of one line each, parsed together. */
   #simple: Line[] = [];
   #items: Item[] = [];
 
@@ -94,9 +94,9 @@ class CsvReader implements Reader {
 
   #taken(): Item[] {
     this.#flush();
-    const given = this.#items;
+    const items = this.#items;
     this.#items = [];
-    return given;
+    return items;
   }
 
   #takeAll(lines: readonly Line[]): void {
@@ -108,7 +108,7 @@ class CsvReader implements Reader {
     }
   }
 
-  /** Takes one line; gives lines that are to be read again. */
+  /** Takes one line and returns the lines to read again. */
   #take(line: Line): Line[] {
     if (line.fault !== undefined) {
       if (this.#open.length > 0) return [...this.#giveUp(), line];
@@ -128,7 +128,7 @@ class CsvReader implements Reader {
     return this.#openCharacters > MAX_LINE_BYTES ? this.#giveUp() : [];
   }
 
-  /** Takes the open record as complete. */
+  /** Parses the open record as complete. */
   #close(): Line[] {
     const cells = parseOne(this.#open.map(({ text }) => text).join("\n"));
     const isWhole = this.#open.length === 1 || cells?.length === this.#columns?.length;
@@ -139,7 +139,7 @@ class CsvReader implements Reader {
     return [];
   }
 
-  /** Refuses the open record's first line; the others are to be read again. */
+  /** Rejects the open record's first line and returns the others to be read again. */
   #giveUp(): Line[] {
     const [first, ...rest] = this.#open;
     this.#reset();
@@ -159,32 +159,32 @@ class CsvReader implements Reader {
     const records = parseEach(lines.map(({ text }) => text));
     for (const [place, line] of lines.entries()) {
       const cells = records[place];
-      if (cells === undefined) this.#items.push(unreadable(line, QUOTES));
+      if (cells === undefined) this.#items.push(toUnreadable(line, QUOTES));
       else this.#named(line, cells);
     }
   }
 
   #emit(line: Line, cells: readonly string[]): void {
     this.#flush();
-    if (this.#columns === undefined) this.#columns = headerOf(cells);
+    if (this.#columns === undefined) this.#columns = parseHeader(cells);
     else this.#named(line, cells);
   }
 
   #refuse(line: Line, reason: Reason): void {
-    if (this.#columns === undefined) throw unusableHeader(reason.message);
+    if (this.#columns === undefined) throw headerProblem(reason.message);
     this.#flush();
-    this.#items.push(unreadable(line, reason));
+    this.#items.push(toUnreadable(line, reason));
   }
 
   #named(line: Line, cells: readonly string[]): void {
     const columns = this.#columns ?? [];
     if (cells.length !== columns.length) {
       const message = `has ${cells.length} cells where the header has ${columns.length}`;
-      this.#items.push(unreadable(line, { code: "columns", message }));
+      this.#items.push(toUnreadable(line, { code: "columns", message }));
       return;
     }
-    this.#items.push({ line: line.number, cells: named(columns, cells) });
+    this.#items.push({ line: line.number, cells: toRow(columns, cells) });
   }
 }
 
-export const csvReader = (): Reader => new CsvReader();
+export const createCsvReader = (): Reader => new CsvReader();

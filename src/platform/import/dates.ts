@@ -1,6 +1,6 @@
 import { isWritable } from "../../kit/clock.ts";
 
-/** How a column writes its days: `YYYY`, `M` or `MM`, `D` or `DD`, and what stands between them. */
+/** The date format of a column: `YYYY`, `M` or `MM`, `D` or `DD`, with literal text between them. */
 export type DayPattern = { pattern: string; read(text: string): string | undefined };
 
 const PARTS: Record<string, string> = {
@@ -11,68 +11,68 @@ const PARTS: Record<string, string> = {
   D: "(?<day>\\d{1,2})",
 };
 
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
-/** The day as `YYYY-MM-DD`, or undefined where the calendar has none such. */
-const dayOf = (year: string, month: string, day: string): string | undefined => {
+/** Formats a day as `YYYY-MM-DD`; undefined if the calendar does not have it. */
+const formatDay = (year: string, month: string, day: string): string | undefined => {
   const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   // February 30 would become March 2.
   const isDay = at.getUTCFullYear() === Number(year) && at.getUTCMonth() === Number(month) - 1;
   return isDay ? `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}` : undefined;
 };
 
-const REMEMBERED_DAYS = 10_000;
+const MAX_CACHED_DAYS = 10_000;
 
-// A ledger has many rows and few days.
-const remembering = (read: (text: string) => string | undefined) => {
+// A ledger has many rows and few distinct days.
+const cacheDays = (read: (text: string) => string | undefined) => {
   const known = new Map<string, string>();
   return (text: string): string | undefined => {
     const found = known.get(text);
     if (found !== undefined) return found;
     const day = read(text);
-    if (known.size >= REMEMBERED_DAYS) known.clear();
+    if (known.size >= MAX_CACHED_DAYS) known.clear();
     if (day !== undefined) known.set(text, day);
     return day;
   };
 };
 
-/** Undefined where the pattern does not name year, month and day once each. */
-export const dayPattern = (pattern: string): DayPattern | undefined => {
+/** Parses a pattern; undefined unless it names year, month and day exactly once each. */
+export const parseDayPattern = (pattern: string): DayPattern | undefined => {
   const parts = pattern.split(/(YYYY|MM|M|DD|D)/);
   const named = parts.filter((part) => part in PARTS).map((part) => part[0]);
   if (named.toSorted().join("") !== "DMY") return undefined;
-  const source = parts.map((part) => PARTS[part] ?? escaped(part)).join("");
+  const source = parts.map((part) => PARTS[part] ?? escapePattern(part)).join("");
   const expression = new RegExp(`^${source}$`);
   const read = (text: string): string | undefined => {
     const { year, month, day } = expression.exec(text)?.groups ?? {};
     if (year === undefined || month === undefined || day === undefined) return undefined;
-    return dayOf(year, month, day);
+    return formatDay(year, month, day);
   };
-  return { pattern, read: remembering(read) };
+  return { pattern, read: cacheDays(read) };
 };
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** A plain day, or undefined. */
-export const isoDay = (text: string): string | undefined => {
+/** Parses a day as `YYYY-MM-DD`; undefined if the text is anything else. */
+export const parseIsoDay = (text: string): string | undefined => {
   const [, year, month, day] = ISO.exec(text) ?? [];
   if (year === undefined || month === undefined || day === undefined) return undefined;
-  return dayOf(year, month, day);
+  return formatDay(year, month, day);
 };
 
-const MOMENT =
+const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** A moment of RFC 3339, or a day as its midnight in UTC; milliseconds since the epoch, or undefined. */
-export const readMoment = (text: string): number | undefined => {
-  const day = isoDay(text) ?? isoDay(MOMENT.exec(text)?.[1] ?? "");
+/** Parses an RFC 3339 timestamp, or a day as its midnight in UTC, to milliseconds since the epoch; else undefined. */
+export const parseTimestamp = (text: string): number | undefined => {
+  const day = parseIsoDay(text) ?? parseIsoDay(TIMESTAMP.exec(text)?.[1] ?? "");
   if (day === undefined) return undefined;
   const at = Date.parse(text.toUpperCase());
   return isWritable(at) ? Math.floor(at) : undefined;
 };
 
-/** The day in UTC of what {@link readMoment} reads. */
-export const readDay = (text: string): string | undefined => {
-  const at = readMoment(text);
+/** Returns the UTC day of a timestamp or day that {@link parseTimestamp} accepts. */
+export const parseDay = (text: string): string | undefined => {
+  const at = parseTimestamp(text);
   return at === undefined ? undefined : new Date(at).toISOString().slice(0, 10);
 };

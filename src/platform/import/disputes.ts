@@ -9,12 +9,12 @@ import { findImportedDisputes, insertNumbered } from "../store/imported-disputes
 import type { Db } from "../store/port.ts";
 import type { DisputeRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
-import { makeReason, readConfiguration } from "./disputes/configuration.ts";
-import { differing, planDispute, type Said, type Situation } from "./disputes/plan.ts";
+import { createReason, readConfiguration } from "./disputes/configuration.ts";
+import { findDifferences, planDispute, type SourceRow, type PlanContext } from "./disputes/plan.ts";
 import { DisputeValues } from "./disputes/values.ts";
-import { fieldsOf } from "./fields.ts";
+import { collectFields } from "./fields.ts";
 import { IMPORTER } from "./importer.ts";
-import { boundedKey } from "./key.ts";
+import { shortenKey } from "./key.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
 
 type Needs = {
@@ -26,34 +26,37 @@ type Needs = {
 
 type Row = Accepted<DisputeValues>;
 
-const keyOf = ({ sourceKey, values }: Row): string => {
+const disputeKey = ({ sourceKey, values }: Row): string => {
   const { accountNumber, documentNumber, createDate } = values;
-  return boundedKey(sourceKey ?? JSON.stringify({ accountNumber, documentNumber, createDate }));
+  return shortenKey(sourceKey ?? JSON.stringify({ accountNumber, documentNumber, createDate }));
 };
 
-/** One batch of rows on its way into the store. */
+/** One batch of rows to write in one transaction. */
 type Batch = Needs & {
   tx: Db;
   now: number;
-  situation: Situation;
+  situation: PlanContext;
   known: Map<string, DisputeRow>;
-  /** Keys of disputes that the batch makes. */
+  /** Keys of the disputes that the batch creates. */
   fresh: Set<string>;
-  /** What the batch changes of others, by their ids. */
+  /** Columns that the batch changes of existing disputes, by id. */
   changes: Map<string, Partial<DisputeRow>>;
 };
 
-const saidOf = (row: DisputeRow | undefined): Said =>
-  row?.source_row == null ? {} : (JSON.parse(row.source_row) as Said);
+const readSourceRow = (row: DisputeRow | undefined): SourceRow =>
+  row?.source_row == null ? {} : (JSON.parse(row.source_row) as SourceRow);
 
-/** What the source has said in all; how a dispute ended is void once its status is another. */
-const saying = (values: DisputeValues, said: Said): Said => {
+/**
+ * Merges a row into the values that the source has given so far. A change of status discards the former closing date
+ * and resolution.
+ */
+const mergeSourceRow = (values: DisputeValues, said: SourceRow): SourceRow => {
   const { closedDate: _date, resolutionCode: _code, ...lasting } = said;
   const moves = values.status !== undefined && values.status !== said.status;
   return { ...(moves ? lasting : said), ...values };
 };
 
-const blank = ({ tenantId, newId, now }: Batch, key: string): DisputeRow => ({
+const createBlankRow = ({ tenantId, newId, now }: Batch, key: string): DisputeRow => ({
   tenant_id: tenantId,
   id: newId(),
   code: "",
@@ -77,18 +80,26 @@ const blank = ({ tenantId, newId, now }: Batch, key: string): DisputeRow => ({
   ...made({ caller: IMPORTER, now }),
 });
 
-/** The plan's columns that are not so already. */
-const effective = (columns: Partial<DisputeRow>, before: DisputeRow): Partial<DisputeRow> =>
+/** Returns the planned columns that differ from the stored ones. */
+const findChangedColumns = (
+  columns: Partial<DisputeRow>,
+  before: DisputeRow,
+): Partial<DisputeRow> =>
   Object.fromEntries(
     Object.entries(columns).filter(([name, value]) => before[name as keyof DisputeRow] !== value),
   );
 
-const routed = ({ situation }: Batch, row: DisputeRow, categoryId: string): DisputeRow =>
+const assignDefault = ({ situation }: Batch, row: DisputeRow, categoryId: string): DisputeRow =>
   row.status !== 0 || row.assignee_id !== null
     ? row
     : { ...row, assignee_id: situation.known.routes.get(categoryId) ?? null };
 
-const change = (batch: Batch, key: string, before: DisputeRow, columns: Partial<DisputeRow>) => {
+const recordChange = (
+  batch: Batch,
+  key: string,
+  before: DisputeRow,
+  columns: Partial<DisputeRow>,
+) => {
   batch.known.set(key, { ...before, ...columns });
   if (batch.fresh.has(key)) return;
   batch.changes.set(before.id, { ...batch.changes.get(before.id), ...columns });
@@ -96,29 +107,31 @@ const change = (batch: Batch, key: string, before: DisputeRow, columns: Partial<
 
 const writeRow = async (batch: Batch, row: Row): Promise<Outcome> => {
   const { known, situation, now } = batch;
-  const key = keyOf(row);
+  const key = disputeKey(row);
   const before = known.get(key);
-  const said = saidOf(before);
-  if (before !== undefined && differing(row.values, said).size === 0) return "unchanged";
+  const said = readSourceRow(before);
+  if (before !== undefined && findDifferences(row.values, said).size === 0) return "unchanged";
   const { faults, columns, reason: named } = planDispute(row.values, said, before, situation);
   if (faults.length > 0) return faults;
   const reason =
-    named === undefined || "id" in named ? named : await makeReason(batch, situation.known, named);
+    named === undefined || "id" in named
+      ? named
+      : await createReason(batch, situation.known, named);
   if (reason !== undefined) columns.reason_id = reason.id;
-  const source_row = JSON.stringify(saying(row.values, said));
+  const source_row = JSON.stringify(mergeSourceRow(row.values, said));
   if (before === undefined) {
-    const made = { ...blank(batch, key), ...columns, source_row };
-    known.set(key, reason === undefined ? made : routed(batch, made, reason.category_id));
+    const made = { ...createBlankRow(batch, key), ...columns, source_row };
+    known.set(key, reason === undefined ? made : assignDefault(batch, made, reason.category_id));
     batch.fresh.add(key);
     return "written";
   }
-  const differs = effective(columns, before);
+  const differs = findChangedColumns(columns, before);
   if (Object.keys(differs).length === 0) {
-    change(batch, key, before, { source_row });
+    recordChange(batch, key, before, { source_row });
     return "unchanged";
   }
   const tracked = changed(before, { caller: IMPORTER, now });
-  change(batch, key, before, { ...differs, ...tracked, source_row });
+  recordChange(batch, key, before, { ...differs, ...tracked, source_row });
   return "written";
 };
 
@@ -140,15 +153,15 @@ const openBatch = async (needs: Needs, tx: Db, rows: readonly Row[]): Promise<Ba
     createConfiguration,
     now,
   };
-  const found = await findImportedDisputes(tx, tenantId, [...new Set(rows.map(keyOf))]);
+  const found = await findImportedDisputes(tx, tenantId, [...new Set(rows.map(disputeKey))]);
   const known = new Map(found.map((row) => [row.source_key ?? "", row]));
   return { ...needs, tx, now, situation, known, fresh: new Set(), changes: new Map() };
 };
 
-/** Disputes, each known by what names it in its file: a row that is known changes its dispute. */
-export const disputeTarget = (needs: Needs): Target<DisputeValues> => ({
+/** Creates the import target of disputes: a row creates the dispute with its key or changes it. */
+export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => ({
   kind: "disputes",
-  fields: fieldsOf(DisputeValues),
+  fields: collectFields(DisputeValues),
   batchRows: 500,
   parse: (record) => checked(DisputeValues, record),
   async write(tx, rows) {

@@ -10,23 +10,23 @@ import type { Db } from "../store/port.ts";
 import type { AccountRow, DocumentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { IMPORTER } from "./importer.ts";
-import { type Needs, type Numbered, numbered } from "./numbered.ts";
+import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
 
-type Row = Accepted<Numbered>;
+type Row = Accepted<NumberedRecord>;
 
-/** One batch of rows on its way into the store. */
+/** One batch of rows to write in one transaction. */
 type Batch = {
   tx: Db;
   writer: Writer;
   known: Map<string, DocumentRow>;
-  /** The accounts that rows may name; undefined where any will do. */
+  /** The accounts that rows may name; undefined if the tenant accepts unknown ones. */
   accounts: Map<string, AccountRow> | undefined;
-  /** What is to be saved, each document once. */
+  /** Changes to save, at most one per document. */
   waiting: Map<string, Writing>;
 };
 
-const knownAccounts = async (tx: Db, tenantId: string, rows: readonly Row[]) => {
+const readKnownAccounts = async (tx: Db, tenantId: string, rows: readonly Row[]) => {
   const { settings } = await readTenant(tx, tenantId);
   if (!settings.requireKnownAccount) return undefined;
   const named = rows.map(({ values }) => values.sent["account_number"]);
@@ -46,47 +46,47 @@ const openBatch = async (
     tx,
     writer: { tenantId, caller: IMPORTER, now: clock(), source: "import" },
     known: new Map(found.map((row) => [row.document_number, row])),
-    accounts: await knownAccounts(tx, tenantId, rows),
+    accounts: await readKnownAccounts(tx, tenantId, rows),
     waiting: new Map(),
   };
 };
 
-const unknownAccount = (accounts: Map<string, AccountRow>, sent: Fields): Promise<Fault[]> =>
+const checkAccountKnown = (accounts: Map<string, AccountRow>, sent: Fields): Promise<Fault[]> =>
   accountFaults(sent, async (number) => accounts.get(number));
 
-const save = async ({ tx, writer, known, waiting }: Batch): Promise<void> => {
+const saveBatch = async ({ tx, writer, known, waiting }: Batch): Promise<void> => {
   const saved = await saveDocuments(tx, writer, [...waiting.values()]);
   for (const row of saved) known.set(row.document_number, row);
   waiting.clear();
 };
 
-const writeRow = async (batch: Batch, { number, sent }: Numbered): Promise<Outcome> => {
+const writeRow = async (batch: Batch, { number, sent }: NumberedRecord): Promise<Outcome> => {
   const { known, waiting } = batch;
-  // What a file says of a document twice follows one after the other, as two requests would.
-  if (waiting.has(number)) await save(batch);
+  // Two rows for one document are applied one after the other, like two requests.
+  if (waiting.has(number)) await saveBatch(batch);
   const before = known.get(number);
   const asked = { documentNumber: number, write: "replace" as const };
   const { value, faults } = checkDocument(
     sent,
     { ...asked, before: before && storedDocument(before) },
-    batch.accounts === undefined ? [] : await unknownAccount(batch.accounts, sent),
+    batch.accounts === undefined ? [] : await checkAccountKnown(batch.accounts, sent),
   );
   if (value === undefined) return faults;
-  // A row that was imported before says nothing new, so it does not reopen what was closed since.
+  // A row that was imported before changes nothing, so it does not reopen a document closed since.
   if (before !== undefined && before.fields === JSON.stringify(value)) return "unchanged";
   waiting.set(number, { documentNumber: number, before, fields: value, sent: sentAmounts(sent) });
   return "written";
 };
 
-/** Documents by their numbers: a row makes its document or replaces what it has. */
-export const documentTarget = (needs: Needs): Target<Numbered> => ({
+/** Creates the import target of documents: a row creates or replaces the document with its number. */
+export const createDocumentTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "documents",
-  ...numbered("document_number", DocumentFields),
+  ...describeNumbered("document_number", DocumentFields),
   async write(tx, rows) {
     const batch = await openBatch(needs, tx, rows);
     const outcomes: Outcome[] = [];
     for (const { values } of rows) outcomes.push(await writeRow(batch, values));
-    await save(batch);
+    await saveBatch(batch);
     return outcomes;
   },
 });

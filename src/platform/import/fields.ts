@@ -3,22 +3,22 @@ import { parseJson } from "../../kit/json.ts";
 
 type Kind = "number" | "boolean" | "text" | "either" | "other";
 
-/** A target's fields by their names, nested ones with dots, and what kind of value each takes. */
+/** The kind of value of each field of a target; names of nested fields have dots. */
 export type Fields = ReadonlyMap<string, Kind>;
 
-/** What a field holds beneath its wrappers. */
-const inner = (schema: z.ZodType): z.ZodType => {
+/** Removes the optional, nullable and pipe wrappers of a schema. */
+const unwrapSchema = (schema: z.ZodType): z.ZodType => {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
-    return inner(schema.unwrap() as z.ZodType);
+    return unwrapSchema(schema.unwrap() as z.ZodType);
   }
   if (schema instanceof z.ZodPipe) {
     const part = schema.in instanceof z.ZodTransform ? schema.out : schema.in;
-    return inner(part as z.ZodType);
+    return unwrapSchema(part as z.ZodType);
   }
   return schema;
 };
 
-const kindOf = (schema: z.ZodType): Kind => {
+const detectKind = (schema: z.ZodType): Kind => {
   if (schema instanceof z.ZodNumber) return "number";
   if (schema instanceof z.ZodLiteral) {
     const types = new Set([...schema.values].map((value) => typeof value));
@@ -29,24 +29,24 @@ const kindOf = (schema: z.ZodType): Kind => {
   return schema instanceof z.ZodString || schema instanceof z.ZodEnum ? "text" : "other";
 };
 
-const entriesOf = (schema: z.ZodObject, before: string): [string, Kind][] =>
+const listFields = (schema: z.ZodObject, before: string): [string, Kind][] =>
   Object.entries(schema.shape).flatMap(([key, field]): [string, Kind][] => {
-    const core = inner(field as z.ZodType);
+    const core = unwrapSchema(field as z.ZodType);
     const name = `${before}${key}`;
-    return core instanceof z.ZodObject ? entriesOf(core, `${name}.`) : [[name, kindOf(core)]];
+    return core instanceof z.ZodObject ? listFields(core, `${name}.`) : [[name, detectKind(core)]];
   });
 
-export const fieldsOf = (schema: z.ZodObject): Fields => new Map(entriesOf(schema, ""));
+export const collectFields = (schema: z.ZodObject): Fields => new Map(listFields(schema, ""));
 
-// No more than a double keeps, whatever they are.
+// Every decimal of 15 digits survives a double.
 const EXACT_DIGITS = 15;
 
-// A decimal point, no grouping and no exponent: a spreadsheet writes one where it has lost digits.
+// No grouping, and no exponent: spreadsheets write an exponent when they have lost digits.
 const LEADING_ZEROS = /^(-?)0+(?=\d)/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** What a cell that holds a list or an object of JSON says. */
-const jsonOf = (text: string): unknown => {
+/** Parses a cell that contains a JSON array or object. */
+const parseJsonCell = (text: string): unknown => {
   try {
     return parseJson(text);
   } catch {
@@ -54,8 +54,8 @@ const jsonOf = (text: string): unknown => {
   }
 };
 
-/** Text to what the field takes; text that is no such thing stays text, for the schema to refuse. */
-export const fromText = (kind: Kind, text: string): unknown => {
+/** Converts a text cell to the field's kind. Text that does not fit stays text, so that the schema refuses it. */
+export const parseCell = (kind: Kind, text: string): unknown => {
   const trimmed = text.trim();
   if (kind === "number" || kind === "either") {
     if (!NUMBER.test(trimmed)) return text;
@@ -65,6 +65,6 @@ export const fromText = (kind: Kind, text: string): unknown => {
   if (kind === "boolean" && /^(true|false)$/i.test(trimmed)) {
     return trimmed.toLowerCase() === "true";
   }
-  if (kind === "other" && /^[{[]/.test(trimmed)) return jsonOf(trimmed) ?? text;
+  if (kind === "other" && /^[{[]/.test(trimmed)) return parseJsonCell(trimmed) ?? text;
   return text;
 };

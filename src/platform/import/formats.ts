@@ -1,4 +1,4 @@
-/** Formats of banks and their networks, which hold payments of customers. */
+/** Bank file formats, which contain customers' payments. */
 export const BANK_FORMATS = ["bai2", "camt", "edi820"] as const;
 export type BankFormat = (typeof BANK_FORMATS)[number];
 

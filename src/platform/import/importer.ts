@@ -1,2 +1,2 @@
-/** Who an import acts as in the records that it makes and changes. */
+/** The user id that an import records as creator and updater. */
 export const IMPORTER = { id: "import" };

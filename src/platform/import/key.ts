@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
-// An index holds no longer ones.
-const LONGEST = 400;
+// Maximum length of an indexed key.
+const MAX_KEY_LENGTH = 400;
 
-/** What names a row, short enough for an index. */
-export const boundedKey = (key: string): string =>
-  key.length <= LONGEST ? key : `sha256:${createHash("sha256").update(key).digest("hex")}`;
+/** Shortens a row's key by hashing, so that it fits an index. */
+export const shortenKey = (key: string): string =>
+  key.length <= MAX_KEY_LENGTH ? key : `sha256:${createHash("sha256").update(key).digest("hex")}`;

@@ -11,38 +11,38 @@ const NEWLINE = 10;
 const ENCODING = { code: "encoding", message: "is not UTF-8 text" };
 const TOO_LONG = { code: "too_long", message: `is longer than ${MAX_LINE_BYTES} bytes` };
 
-const lineOf = (number: number, bytes: Buffer): Line =>
+const toLine = (number: number, bytes: Buffer): Line =>
   isUtf8(bytes)
     ? { number, text: bytes.toString() }
     : { number, text: bytes.toString(), fault: ENCODING };
 
-// One broken character spoils its own line, not its neighbours.
-function* split(block: Buffer, first: number): Generator<Line> {
+// Splits before decoding, so that invalid UTF-8 affects its own line only.
+function* splitInvalidBlock(block: Buffer, first: number): Generator<Line> {
   let number = first;
   let from = 0;
   while (from < block.length) {
     const found = block.indexOf(NEWLINE, from);
     const to = found === -1 ? block.length : found;
-    yield lineOf(number, block.subarray(from, to));
+    yield toLine(number, block.subarray(from, to));
     number += 1;
     from = to + 1;
   }
 }
 
-const withoutMark = (lines: Line[]): Line[] => {
+const stripByteOrderMark = (lines: Line[]): Line[] => {
   const [first] = lines;
   if (first?.number !== 1 || !first.text.startsWith("\uFEFF")) return lines;
   return [{ ...first, text: first.text.slice(1) }, ...lines.slice(1)];
 };
 
-const linesOf = (block: Buffer, first: number): Line[] => {
-  if (!isUtf8(block)) return withoutMark([...split(block, first)]);
+const splitBlock = (block: Buffer, first: number): Line[] => {
+  if (!isUtf8(block)) return stripByteOrderMark([...splitInvalidBlock(block, first)]);
   const texts = block.toString().split("\n");
   if (texts.at(-1) === "") texts.pop();
-  return withoutMark(texts.map((text, place) => ({ number: first + place, text })));
+  return stripByteOrderMark(texts.map((text, place) => ({ number: first + place, text })));
 };
 
-/** The lines of a file as they are read, some at a time, without their line feeds. No line is held beyond its limit. */
+/** Yields the lines of a stream in groups, without line feeds. A line over the size limit is cut and marked. */
 export async function* readLines(
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Line[], void, undefined> {
@@ -54,7 +54,7 @@ export async function* readLines(
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     const start = dropping ? chunk.indexOf(NEWLINE) + 1 : 0;
     if (end > 0) {
-      const lines = linesOf(Buffer.concat([...held, chunk.subarray(start, end)]), next);
+      const lines = splitBlock(Buffer.concat([...held, chunk.subarray(start, end)]), next);
       next += lines.length;
       held = [];
       size = 0;
@@ -72,5 +72,5 @@ export async function* readLines(
     yield [{ number: next, text, fault: TOO_LONG }];
     next += 1;
   }
-  if (size > 0) yield linesOf(Buffer.concat(held), next);
+  if (size > 0) yield splitBlock(Buffer.concat(held), next);
 }

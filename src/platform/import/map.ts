@@ -2,15 +2,17 @@ import { z } from "zod";
 import { type Fault, Problem } from "../../contract/errors.ts";
 import { faults, sentence } from "../../contract/faults.ts";
 import { parseJson } from "../../kit/json.ts";
-import { dayPattern, isoDay } from "./dates.ts";
+import { parseDayPattern, parseIsoDay } from "./dates.ts";
 import type { Fields } from "./fields.ts";
 
-const Day = z.string().refine((text) => isoDay(text) !== undefined, "must be a day as YYYY-MM-DD");
+const Day = z
+  .string()
+  .refine((text) => parseIsoDay(text) !== undefined, "must be a day as YYYY-MM-DD");
 
 const Pattern = z.string().transform((text, context) => {
-  const read = dayPattern(text);
+  const read = parseDayPattern(text);
   if (read !== undefined) return read;
-  context.addIssue({ code: "custom", message: "must be made of YYYY, M or MM, and D or DD" });
+  context.addIssue({ code: "custom", message: "must consist of YYYY, M or MM, and D or DD" });
   return z.NEVER;
 });
 
@@ -37,7 +39,7 @@ export type Condition =
   | z.output<typeof NotEmpty>
   | z.output<typeof NotAfter>;
 
-/** Where a target's fields come from, which rows count, and which columns name a row. */
+/** A parsed MAP.json: the source of each field, the conditions on rows, and the columns that identify a row. */
 export type ImportMap = {
   entries: ReadonlyMap<string, Entry>;
   where: readonly Condition[];
@@ -56,8 +58,8 @@ type Check = <S extends z.ZodType>(
   at: string,
 ) => z.output<S> | undefined;
 
-/** Checks parts one by one, so that each fault says which part it is in. */
-const checker = (found: Fault[]): Check => {
+/** Creates a check that validates one part of the map and records faults with the part's path. */
+const createCheck = (found: Fault[]): Check => {
   return (schema, value, at) => {
     const { data, error } = schema.safeParse(value, { reportInput: true });
     if (error === undefined) return data;
@@ -68,39 +70,39 @@ const checker = (found: Fault[]): Check => {
   };
 };
 
-const has = (value: unknown, key: string): boolean =>
+const hasKey = (value: unknown, key: string): boolean =>
   typeof value === "object" && value !== null && Object.hasOwn(value, key);
 
-const entryOf = (check: Check, name: string, value: unknown): Entry | undefined => {
+const parseEntry = (check: Check, name: string, value: unknown): Entry | undefined => {
   if (typeof value === "string") return check(FromColumn, { column: value }, name);
-  return has(value, "value") ? check(Constant, value, name) : check(FromColumn, value, name);
+  return hasKey(value, "value") ? check(Constant, value, name) : check(FromColumn, value, name);
 };
 
 const CONDITIONS = { equals: Equals, notEmpty: NotEmpty, notAfter: NotAfter };
 
-const conditionOf = (
+const parseCondition = (
   check: Check,
   found: Fault[],
   value: unknown,
   at: string,
 ): Condition | undefined => {
   for (const [key, schema] of Object.entries(CONDITIONS)) {
-    if (has(value, key)) return check(schema, value, at);
+    if (hasKey(value, key)) return check(schema, value, at);
   }
   const names = Object.keys(CONDITIONS).join(", ");
   found.push({ field: at, code: "required", message: `needs one of ${names}` });
   return undefined;
 };
 
-const whereOf = (check: Check, found: Fault[], value: unknown): Condition[] => {
+const parseWhere = (check: Check, found: Fault[], value: unknown): Condition[] => {
   if (value === undefined) return [];
   const many = Array.isArray(value);
   return (many ? value : [value]).flatMap(
-    (one, place) => conditionOf(check, found, one, many ? `where[${place}]` : "where") ?? [],
+    (one, place) => parseCondition(check, found, one, many ? `where[${place}]` : "where") ?? [],
   );
 };
 
-const parse = (text: string): Record<string, unknown> => {
+const parseObject = (text: string): Record<string, unknown> => {
   let value: unknown;
   try {
     value = parseJson(text.replace(/^\uFEFF/, ""));
@@ -113,20 +115,24 @@ const parse = (text: string): Record<string, unknown> => {
   return refuse([{ field: "", code: "type", message: "must be an object" }]);
 };
 
-/** Reads a MAP.json for a target that has these fields; refuses it with every fault at once. */
-export const readMap = (text: string, fields: Fields): ImportMap => {
-  const { where, sourceKey, ...named } = parse(text);
+/**
+ * Parses a MAP.json for a target with these fields.
+ *
+ * @throws {Problem} invalid_request with every fault
+ */
+export const parseImportMap = (text: string, fields: Fields): ImportMap => {
+  const { where, sourceKey, ...named } = parseObject(text);
   const found: Fault[] = [];
-  const check = checker(found);
+  const check = createCheck(found);
   const entries = new Map<string, Entry>();
   for (const [name, value] of Object.entries(named)) {
-    const entry = fields.has(name) ? entryOf(check, name, value) : undefined;
+    const entry = fields.has(name) ? parseEntry(check, name, value) : undefined;
     if (entry !== undefined) entries.set(name, entry);
     if (fields.has(name)) continue;
     const message = `is none of ${[...fields.keys()].join(", ")}, where, sourceKey`;
     found.push({ field: name, code: "unknown", message });
   }
-  const conditions = whereOf(check, found, where);
+  const conditions = parseWhere(check, found, where);
   const key = typeof sourceKey === "string" ? [sourceKey] : sourceKey;
   const keyColumns =
     key === undefined ? undefined : check(z.array(Column).min(1), key, "sourceKey");
@@ -134,8 +140,8 @@ export const readMap = (text: string, fields: Fields): ImportMap => {
   return { entries, where: conditions, sourceKey: keyColumns };
 };
 
-/** Every column that the map reads. */
-export const columnsOf = ({ entries, where, sourceKey }: ImportMap): Set<string> =>
+/** Returns every column that the map reads. */
+export const collectColumns = ({ entries, where, sourceKey }: ImportMap): Set<string> =>
   new Set([
     ...[...entries.values()].flatMap((entry) => ("column" in entry ? [entry.column] : [])),
     ...where.map(({ column }) => column),

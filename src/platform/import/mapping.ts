@@ -1,7 +1,7 @@
 import { type Fault, Problem } from "../../contract/errors.ts";
-import { type DayPattern, readDay } from "./dates.ts";
-import { type Fields, fromText } from "./fields.ts";
-import { columnsOf, type Condition, type Entry, type ImportMap } from "./map.ts";
+import { type DayPattern, parseDay } from "./dates.ts";
+import { type Fields, parseCell } from "./fields.ts";
+import { collectColumns, type Condition, type Entry, type ImportMap } from "./map.ts";
 
 type Cells = Record<string, unknown>;
 
@@ -13,8 +13,8 @@ export type Mapped =
 const isBlank = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === "string" && value.trim() === "");
 
-/** A row's value of that name, also below an object; undefined where it is blank. */
-const cellOf = (cells: Cells, column: string): unknown => {
+/** Reads a cell by column name, or by a dotted path into nested objects; undefined if it is blank. */
+const readCell = (cells: Cells, column: string): unknown => {
   let value: unknown = cells;
   if (Object.hasOwn(cells, column)) {
     value = cells[column];
@@ -29,71 +29,71 @@ const cellOf = (cells: Cells, column: string): unknown => {
   return isBlank(value) ? undefined : value;
 };
 
-const textOf = (value: unknown): string =>
+const toText = (value: unknown): string =>
   typeof value === "string" ? value.trim() : JSON.stringify(value);
 
-/** Notes what is wrong with one field of a row. */
+/** Records a fault of one field of a row. */
 type Refuse = (field: string, code: string, message: string) => undefined;
 
 type Dated = { column: string; date?: DayPattern | undefined };
 
-/** The day that a cell names. */
-const dayIn = (
+/** Parses a cell as a day, or records a fault. */
+const parseDayCell = (
   { column, date }: Dated,
   value: unknown,
   field: string,
   refuse: Refuse,
 ): string | undefined => {
-  const text = textOf(value);
-  const day = date === undefined ? readDay(text) : date.read(text);
+  const text = toText(value);
+  const day = date === undefined ? parseDay(text) : date.read(text);
   const form = date?.pattern ?? "YYYY-MM-DD";
   return day ?? refuse(field, "format", `must be a date as ${form} (column ${column})`);
 };
 
-const listed = (
+const lookUpValue = (
   column: string,
   values: Record<string, unknown>,
   value: unknown,
   field: string,
   refuse: Refuse,
 ): unknown => {
-  const text = value === undefined ? "" : textOf(value);
+  const text = value === undefined ? "" : toText(value);
   if (Object.hasOwn(values, text)) return values[text];
   if (text !== "" && Object.hasOwn(values, "*")) return values["*"];
   const what = text === "" ? "is blank" : "has a value that the map does not list";
   return refuse(field, text === "" ? "required" : "enum", `${what} (column ${column})`);
 };
 
-const valueOf = (cells: Cells, entry: Entry, field: string, refuse: Refuse): unknown => {
+const readEntry = (cells: Cells, entry: Entry, field: string, refuse: Refuse): unknown => {
   if ("value" in entry) return entry.value;
   const { column, date, asOf, values } = entry;
-  let value = cellOf(cells, column);
+  let value = readCell(cells, column);
   let day: string | undefined;
   if (value !== undefined && (date !== undefined || asOf !== undefined)) {
-    day = dayIn(entry, value, field, refuse);
+    day = parseDayCell(entry, value, field, refuse);
     if (day === undefined) return undefined;
     if (asOf !== undefined && day > asOf) value = undefined;
   }
-  if (values !== undefined) return listed(column, values, value, field, refuse);
+  if (values !== undefined) return lookUpValue(column, values, value, field, refuse);
   return value === undefined || date === undefined ? value : day;
 };
 
-const holds = (cells: Cells, condition: Condition, refuse: Refuse): boolean => {
+const matchesCondition = (cells: Cells, condition: Condition, refuse: Refuse): boolean => {
   const { column } = condition;
-  const value = cellOf(cells, column);
+  const value = readCell(cells, column);
   if ("equals" in condition) {
-    return (value === undefined ? "" : textOf(value)) === condition.equals.trim();
+    return (value === undefined ? "" : toText(value)) === condition.equals.trim();
   }
   if (value === undefined) return false;
   if ("notEmpty" in condition) return true;
-  const day = dayIn(condition, value, column, refuse);
+  const day = parseDayCell(condition, value, column, refuse);
   return day !== undefined && day <= condition.notAfter;
 };
 
 const LONGEST_NAMES = 400;
 
 const checkColumns = (map: ImportMap, columns: readonly string[]): void => {
-  const named = [...columnsOf(map)];
+  const named = [...collectColumns(map)];
   const missing = named.filter((name) => !columns.includes(name));
   if (missing.length > 0) {
     throw new Problem(
@@ -107,8 +107,8 @@ const checkColumns = (map: ImportMap, columns: readonly string[]): void => {
   throw new Problem("invalid_request", `The file has more than one column ${twice.join(", ")}.`);
 };
 
-/** Each column to the field of its name. */
-const ownNames = (fields: Fields, columns: readonly string[]): ImportMap => ({
+/** Maps each column to the field with the same name. */
+const mapByName = (fields: Fields, columns: readonly string[]): ImportMap => ({
   entries: new Map(
     columns.filter((name) => fields.has(name)).map((name) => [name, { column: name }]),
   ),
@@ -116,7 +116,7 @@ const ownNames = (fields: Fields, columns: readonly string[]): ImportMap => ({
   sourceKey: undefined,
 });
 
-const put = (record: Record<string, unknown>, name: string, value: unknown): void => {
+const setPath = (record: Record<string, unknown>, name: string, value: unknown): void => {
   if (!name.includes(".")) {
     record[name] = value;
     return;
@@ -128,31 +128,33 @@ const put = (record: Record<string, unknown>, name: string, value: unknown): voi
   at[last] = value;
 };
 
-const sourceKeyOf = (cells: Cells, columns: readonly string[], refuse: Refuse) => {
-  const values = columns.map((column) => cellOf(cells, column));
+const readSourceKey = (cells: Cells, columns: readonly string[], refuse: Refuse) => {
+  const values = columns.map((column) => readCell(cells, column));
   if (values.every((value) => value === undefined)) {
     return refuse(columns.join(", "), "required", "names the row and is blank");
   }
-  return JSON.stringify(values.map((value) => (value === undefined ? null : textOf(value))));
+  return JSON.stringify(values.map((value) => (value === undefined ? null : toText(value))));
 };
 
-/** JSON's own types and names, as they are. */
-const asGiven = (cells: Cells): Mapped => {
+/** Takes the row's names and JSON types unchanged, without blank values. */
+const mapJsonRow = (cells: Cells): Mapped => {
   const given = Object.entries(cells).filter(([, value]) => !isBlank(value));
   return { as: "record", record: Object.fromEntries(given), sourceKey: undefined };
 };
 
 /**
- * From a row's cells to a target's record. `columns` are the file's own, whose cells are text;
- * null where each row names its values itself, with JSON's types.
+ * Creates the function that converts a row's cells to a target's record. `columns` are those of a file with text
+ * cells; null for NDJSON, whose rows have names and JSON types.
+ *
+ * @throws {Problem} invalid_request if the map names columns that the file lacks or repeats
  */
 export const createMapping = (
   fields: Fields,
   chosen: ImportMap | undefined,
   columns: readonly string[] | null,
 ): ((cells: Cells) => Mapped) => {
-  const map = chosen ?? (columns === null ? undefined : ownNames(fields, columns));
-  if (map === undefined) return asGiven;
+  const map = chosen ?? (columns === null ? undefined : mapByName(fields, columns));
+  if (map === undefined) return mapJsonRow;
   if (columns !== null) checkColumns(map, columns);
   const entries = [...map.entries].map(([name, entry]) => ({
     name,
@@ -162,17 +164,17 @@ export const createMapping = (
   return (cells) => {
     const faults: Fault[] = [];
     const refuse: Refuse = (field, code, message) => void faults.push({ field, code, message });
-    const keep = map.where.every((condition) => holds(cells, condition, refuse));
+    const keep = map.where.every((condition) => matchesCondition(cells, condition, refuse));
     if (!keep && faults.length === 0) return { as: "skipped" };
     const record: Record<string, unknown> = {};
     for (const { name, entry, kind } of entries) {
-      const value = valueOf(cells, entry, name, refuse);
+      const value = readEntry(cells, entry, name, refuse);
       if (isBlank(value)) continue;
       const isText = columns !== null && typeof value === "string";
-      put(record, name, isText ? fromText(kind, value) : value);
+      setPath(record, name, isText ? parseCell(kind, value) : value);
     }
     const { sourceKey } = map;
-    const key = sourceKey === undefined ? undefined : sourceKeyOf(cells, sourceKey, refuse);
+    const key = sourceKey === undefined ? undefined : readSourceKey(cells, sourceKey, refuse);
     return faults.length > 0 ? { as: "refused", faults } : { as: "record", record, sourceKey: key };
   };
 };

@@ -1,5 +1,5 @@
 import { brokenLimit, parseJson } from "../../kit/json.ts";
-import { type Item, type Reader, unreadable } from "./rows.ts";
+import { type Item, type Reader, toUnreadable } from "./rows.ts";
 import type { Line } from "./lines.ts";
 
 const LIMITS = { depth: 32, arrayLength: 10_000 };
@@ -14,25 +14,25 @@ const BROKEN = {
   },
 };
 
-const itemOf = (line: Line): Item => {
-  if (line.fault !== undefined) return unreadable(line, line.fault);
+const parseLine = (line: Line): Item => {
+  if (line.fault !== undefined) return toUnreadable(line, line.fault);
   let value: unknown;
   try {
     value = parseJson(line.text);
   } catch {
-    return unreadable(line, INVALID);
+    return toUnreadable(line, INVALID);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return unreadable(line, NO_OBJECT);
+    return toUnreadable(line, NO_OBJECT);
   }
   const broken = brokenLimit(value, LIMITS);
-  if (broken !== undefined) return unreadable(line, BROKEN[broken]);
+  if (broken !== undefined) return toUnreadable(line, BROKEN[broken]);
   return { line: line.number, cells: value as Record<string, unknown> };
 };
 
-/** One JSON object per line; blank lines are no rows. */
-export const ndjsonReader = (): Reader => ({
+/** Creates a reader of one JSON object per line; blank lines are skipped. */
+export const createNdjsonReader = (): Reader => ({
   columns: () => null,
-  push: (lines) => lines.filter(({ text }) => text.trim() !== "").map(itemOf),
+  push: (lines) => lines.filter(({ text }) => text.trim() !== "").map(parseLine),
   end: () => [],
 });

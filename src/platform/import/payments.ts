@@ -13,10 +13,10 @@ import { matchDocuments } from "./payments/match.ts";
 import { createOccurrences } from "./payments/occurrences.ts";
 import {
   createRowCheck,
-  fieldsOfSource,
-  hashOf,
-  idFrom,
-  keyOf,
+  collectSourceFields,
+  hashValues,
+  deriveId,
+  rowKey,
   type Values,
 } from "./payments/row.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
@@ -25,18 +25,21 @@ type Needs = {
   tenantId: string;
   clock: Clock;
   source: Source;
-  /** The file tells of payments alone: the documents that they pay are to be found. */
+  /** Whether to match rows to documents: bank files contain payments only. */
   matching: boolean;
 };
 
-/** A row with its id, and what tells it from what a file said before. */
-type Sent = { id: string; hash: string; values: Values };
+/** A row with its id and the hash that shows whether it has changed since an earlier import. */
+type IdentifiedRow = { id: string; hash: string; values: Values };
 
 const BATCH_ROWS = 1000;
 
 type Batch = { needs: Needs; now: string; known: Map<string, KnownPayment>; fresh: Set<string> };
 
-const writeRow = ({ needs, now, known, fresh }: Batch, sent: Sent): NewPayment | undefined => {
+const writeRow = (
+  { needs, now, known, fresh }: Batch,
+  sent: IdentifiedRow,
+): NewPayment | undefined => {
   const { tenantId } = needs;
   const before = known.get(sent.id);
   if (before?.sent_hash === sent.hash) return undefined;
@@ -47,7 +50,11 @@ const writeRow = ({ needs, now, known, fresh }: Batch, sent: Sent): NewPayment |
   return { tenantId, seq: before?.seq ?? 0, sentHash: sent.hash, values };
 };
 
-const write = async (needs: Needs, tx: Db, rows: readonly Accepted<Sent>[]): Promise<Outcome[]> => {
+const writeRows = async (
+  needs: Needs,
+  tx: Db,
+  rows: readonly Accepted<IdentifiedRow>[],
+): Promise<Outcome[]> => {
   const { tenantId, source } = needs;
   const ids = rows.map(({ values }) => values.id);
   const found = await findKnown(tx, tenantId, source, ids);
@@ -76,26 +83,26 @@ const write = async (needs: Needs, tx: Db, rows: readonly Accepted<Sent>[]): Pro
   return outcomes;
 };
 
-/** Payment rows of one source: a row makes its own or replaces what it said before. */
-export const paymentTarget = (needs: Needs): Target<Sent> => {
+/** Creates the import target of one payment source: a row creates or replaces the payment row with its key. */
+export const createPaymentTarget = (needs: Needs): Target<IdentifiedRow> => {
   const { tenantId, source } = needs;
   const check = createRowCheck(source, tenantId);
   const met = createOccurrences();
   const identified = (values: Values): string => {
     if (typeof values["id"] === "string") return values["id"];
-    const key = keyOf(source, values);
-    return idFrom(tenantId, source, key, met.count(key));
+    const key = rowKey(source, values);
+    return deriveId(tenantId, source, key, met.count(key));
   };
   return {
     kind: "payments",
-    fields: fieldsOfSource(source),
+    fields: collectSourceFields(source),
     batchRows: BATCH_ROWS,
     parse(record) {
       const { value, faults } = check(record);
       if (value === undefined) return { faults };
-      return { value: { id: identified(value), hash: hashOf(value), values: value } };
+      return { value: { id: identified(value), hash: hashValues(value), values: value } };
     },
-    write: (tx, rows) => write(needs, tx, rows),
+    write: (tx, rows) => writeRows(needs, tx, rows),
     close: () => met.close(),
   };
 };

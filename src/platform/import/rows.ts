@@ -1,17 +1,17 @@
 import type { Fault } from "../../contract/errors.ts";
 import type { Line } from "./lines.ts";
 
-/** A row as its file has it: text where the file is CSV, JSON values where it is NDJSON. */
+/** A row of a file: text cells from CSV, JSON values from NDJSON. */
 export type Row = { line: number; cells: Record<string, unknown> };
 
-/** What stands where a row should be. */
+/** A line that could not be read as a row. */
 export type Unreadable = { line: number; fault: Fault; text: string };
 
 export type Item = Row | Unreadable;
 
-/** Turns lines into rows; `end` gives what the last lines still hold back. */
+/** Converts lines to rows; `end` returns the rows of lines that were held back. */
 export type Reader = {
-  /** The names of the columns, once they are known; null where each row names its own. */
+  /** The column names once they are known; null if each row has its own names. */
   columns(): readonly string[] | null | undefined;
   push(lines: readonly Line[]): Item[];
   end(): Item[];
@@ -19,7 +19,7 @@ export type Reader = {
 
 export const isRow = (item: Item): item is Row => "cells" in item;
 
-export const unreadable = ({ number, text }: Line, fault: Omit<Fault, "field">): Unreadable => ({
+export const toUnreadable = ({ number, text }: Line, fault: Omit<Fault, "field">): Unreadable => ({
   line: number,
   fault: { field: "", ...fault },
   text,

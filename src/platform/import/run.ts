@@ -4,12 +4,12 @@ import { readBai2 } from "./bank/bai2.ts";
 import { readCamt } from "./bank/camt.ts";
 import { readEdi820 } from "./bank/edi820.ts";
 import type { ReadBankFile, Warn } from "./bank/file.ts";
-import { csvReader } from "./csv.ts";
+import { createCsvReader } from "./csv.ts";
 import { type BankFormat, type Format, isBankFormat } from "./formats.ts";
 import { readLines } from "./lines.ts";
 import type { ImportMap } from "./map.ts";
 import { createMapping, type Mapped } from "./mapping.ts";
-import { ndjsonReader } from "./ndjson.ts";
+import { createNdjsonReader } from "./ndjson.ts";
 import { isRow, type Item, type Reader } from "./rows.ts";
 import type { Accepted, Target } from "./target.ts";
 
@@ -28,7 +28,7 @@ export type Counts = {
   rejected: number;
 };
 
-/** A row that did not land, and why. */
+/** A row that was not imported, with the reason. */
 export type Reject = { line: number; field: string; code: string; message: string; row: unknown };
 
 export type ImportNeeds<Values> = {
@@ -37,28 +37,28 @@ export type ImportNeeds<Values> = {
   target: Target<Values>;
   format: Format;
   map: ImportMap | undefined;
-  /** The file from its start; read twice where all of it must be well formed before anything is written. */
+  /** Opens the file from its start. Bank files are read twice, because they must be valid as a whole. */
   bytes: () => AsyncIterable<Uint8Array>;
-  /** Takes the rejects of a batch, once the batch is written. */
+  /** Receives the rejects of a batch after the batch is written. */
   reject: (rejects: readonly Reject[]) => Promise<void>;
   progress: (counts: Counts) => void;
-  /** Names columns that no field bears, where there is no map to say that this is meant. */
+  /** Receives the columns that match no field when no map is given. */
   ignored: (columns: readonly string[]) => void;
-  /** Tells of what a file says that is no reason to refuse it. */
+  /** Receives remarks that are no reason to refuse the file. */
   warn: Warn;
   ended: AbortSignal;
 };
 
-type Judged<Values> =
+type ParsedRow<Values> =
   | { as: "accepted"; item: Item; row: Accepted<Values> }
   | { as: "skipped" }
   | { as: "refused"; item: Item; faults: readonly Fault[] };
 
-const judge = <Values>(
+const parseItem = <Values>(
   target: Target<Values>,
   map: (cells: Record<string, unknown>) => Mapped,
   item: Item,
-): Judged<Values> => {
+): ParsedRow<Values> => {
   if (!isRow(item)) return { as: "refused", item, faults: [item.fault] };
   const mapped = map(item.cells);
   if (mapped.as === "skipped") return mapped;
@@ -69,7 +69,7 @@ const judge = <Values>(
   return { as: "accepted", item, row: { values: value, sourceKey } };
 };
 
-const rejectOf = (item: Item, [first, ...others]: readonly Fault[]): Reject => {
+const toReject = (item: Item, [first, ...others]: readonly Fault[]): Reject => {
   const also = others.map(({ field, message }) => `${field} ${message}`).join("; ");
   const { field = "", code = "", message = "" } = first ?? {};
   return {
@@ -81,10 +81,10 @@ const rejectOf = (item: Item, [first, ...others]: readonly Fault[]): Reject => {
   };
 };
 
-/** Writes a batch and gives its rejects in the order of their lines. */
+/** Writes a batch and returns its rejects in line order. */
 const writeBatch = async <Values>(
   { store, tenantId, target }: ImportNeeds<Values>,
-  batch: readonly Judged<Values>[],
+  batch: readonly ParsedRow<Values>[],
   counts: Counts,
 ): Promise<Reject[]> => {
   const accepted = batch.filter((one) => one.as === "accepted");
@@ -108,48 +108,49 @@ const writeBatch = async <Values>(
     else if (typeof outcome === "string") counts[outcome] += 1;
     else {
       counts.rejected += 1;
-      rejects.push(rejectOf(one.item, one.as === "refused" ? one.faults : (outcome ?? [])));
+      rejects.push(toReject(one.item, one.as === "refused" ? one.faults : (outcome ?? [])));
     }
   }
   return rejects;
 };
 
-/** Reads items of a file; the columns are known once the first ones are there. */
+/** An open file; `columns` is valid after the first items were read. */
 type Reading = {
   columns(): readonly string[] | null;
   items(): AsyncIterable<Item[]>;
 };
 
-async function* fromLines(reader: Reader, bytes: AsyncIterable<Uint8Array>) {
+async function* readText(reader: Reader, bytes: AsyncIterable<Uint8Array>) {
   for await (const lines of readLines(bytes)) yield reader.push(lines);
   yield reader.end();
 }
 
-const silently: Warn = () => {};
+const ignoreWarning: Warn = () => {};
 
-/** A bank's file counts as a whole: whatever is wrong with it is found before its first row is given. */
-async function* fromBank(
+/** Reads a bank file twice: the first pass validates the whole file before any row is written. */
+async function* readBankFile(
   format: BankFormat,
   { bytes, warn }: Pick<ImportNeeds<unknown>, "bytes" | "warn">,
 ) {
   const read = BANK_READERS[format];
-  const trial = read(bytes(), silently);
+  const trial = read(bytes(), ignoreWarning);
   while ((await trial.next()).done !== true);
   yield* read(bytes(), warn);
 }
 
-const readingOf = (needs: Pick<ImportNeeds<unknown>, "format" | "bytes" | "warn">): Reading => {
+const openFile = (needs: Pick<ImportNeeds<unknown>, "format" | "bytes" | "warn">): Reading => {
   const { format } = needs;
-  if (isBankFormat(format)) return { columns: () => null, items: () => fromBank(format, needs) };
-  const reader = format === "csv" ? csvReader() : ndjsonReader();
+  if (isBankFormat(format))
+    return { columns: () => null, items: () => readBankFile(format, needs) };
+  const reader = format === "csv" ? createCsvReader() : createNdjsonReader();
   return {
     columns: () => reader.columns() ?? null,
-    items: () => fromLines(reader, needs.bytes()),
+    items: () => readText(reader, needs.bytes()),
   };
 };
 
-/** The items of a file, as many at once as make a batch. */
-async function* batches(
+/** Yields the items of a file in batches. */
+async function* groupIntoBatches(
   reading: Reading,
   batchRows: number,
 ): AsyncGenerator<Item[], void, undefined> {
@@ -164,34 +165,34 @@ async function* batches(
   if (waiting.length > 0) yield waiting;
 }
 
-/** Reads a file to its end, in bounded memory; each batch is written in one transaction. */
+/** Imports a file in bounded memory; each batch is written in one transaction. */
 export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Counts> => {
   const { target, map, reject, progress, ended } = needs;
-  const reading = readingOf(needs);
+  const reading = openFile(needs);
   const { fields, batchRows } = target;
   const counts: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
   let mapping: ((cells: Record<string, unknown>) => Mapped) | undefined;
-  // The next batch is read and judged while the store is busy with the one before.
+  // The next batch is read and parsed while the store writes the previous one.
   let writing: Promise<void> | undefined;
-  const settle = async (batch: readonly Judged<Values>[]): Promise<void> => {
+  const settle = async (batch: readonly ParsedRow<Values>[]): Promise<void> => {
     const rejects = await writeBatch(needs, batch, counts);
     if (rejects.length > 0) await reject(rejects);
     progress(counts);
   };
   try {
-    for await (const items of batches(reading, batchRows)) {
+    for await (const items of groupIntoBatches(reading, batchRows)) {
       if (mapping === undefined) {
         const columns = reading.columns();
-        const strange = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
-        if (strange !== undefined && strange.length > 0) needs.ignored(strange);
+        const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
+        if (unknown !== undefined && unknown.length > 0) needs.ignored(unknown);
         mapping = createMapping(fields, map, columns);
       }
-      const made = mapping;
-      const judged = items.map((item) => judge(target, made, item));
+      const mapRow = mapping;
+      const parsed = items.map((item) => parseItem(target, mapRow, item));
       await writing;
       if (ended.aborted && counts.read > 0) break;
-      writing = settle(judged);
-      // Whether it fails is asked with the next batch.
+      writing = settle(parsed);
+      // A failure is thrown where the next batch, or the end, awaits this promise.
       writing.catch(() => {});
     }
   } finally {

@@ -4,20 +4,24 @@ import { CompanyId, CompanyScore } from "../../contract/operations/company-score
 import { checked } from "../services/ingest/body.ts";
 import { findScores, putScores } from "../store/company-scores.ts";
 import type { CompanyScoreRow } from "../store/tables.ts";
-import { fieldsOf } from "./fields.ts";
+import { collectFields } from "./fields.ts";
 import type { Target } from "./target.ts";
 import { saveChanged } from "./upserts.ts";
-import { Moment, whole } from "./whole.ts";
+import { ImportTimestamp, createStrictSchema } from "./strict-record.ts";
 
 const Index = z.number().min(0).max(100);
 const Flag = z.int().min(0).max(1).default(0);
 const { fibs, dibs, creditLimit, bankruptcyFlag, outOfBusinessFlag } = CompanyScore.shape;
 
-/** A company's scores as of some moment. */
-const ScoreRecord = z.object({ companyId: CompanyId, asOf: Moment, ...CompanyScore.shape });
+/** A company's scores at a point in time. */
+const ScoreRecord = z.object({
+  companyId: CompanyId,
+  asOf: ImportTimestamp,
+  ...CompanyScore.shape,
+});
 type ScoreRecord = z.output<typeof ScoreRecord>;
 
-const Score = whole(ScoreRecord, {
+const Score = createStrictSchema(ScoreRecord, {
   instead: new Map<z.ZodType, z.ZodType>([
     ...Object.values({ ...fibs.shape, ...dibs.shape }).map((index): [z.ZodType, z.ZodType] => [
       index,
@@ -31,7 +35,7 @@ const Score = whole(ScoreRecord, {
 
 const BATCH_ROWS = 1000;
 
-const scoreRow = (
+const toScoreRow = (
   tenantId: string,
   { companyId, asOf, ...score }: ScoreRecord,
 ): CompanyScoreRow => ({
@@ -41,10 +45,10 @@ const scoreRow = (
   fields: JSON.stringify(score),
 });
 
-/** Scores by company and moment; of a company's scores the newest counts. */
-export const scoreTarget = ({ tenantId }: { tenantId: string }): Target<ScoreRecord> => ({
+/** Creates the import target of scores, identified by company and timestamp. A company's newest scores are served. */
+export const createScoreTarget = ({ tenantId }: { tenantId: string }): Target<ScoreRecord> => ({
   kind: "scores",
-  fields: fieldsOf(ScoreRecord),
+  fields: collectFields(ScoreRecord),
   batchRows: BATCH_ROWS,
   parse: (record) => checked(Score, record),
   async write(tx, rows) {
@@ -53,7 +57,7 @@ export const scoreTarget = ({ tenantId }: { tenantId: string }): Target<ScoreRec
       rows,
       known: await findScores(tx, tenantId, [...companies]),
       keyOf: ({ company_id, as_of }) => JSON.stringify([company_id, as_of]),
-      rowOf: (score): CompanyScoreRow | Fault[] => scoreRow(tenantId, score),
+      rowOf: (score): CompanyScoreRow | Fault[] => toScoreRow(tenantId, score),
       put: (changed) => putScores(tx, changed),
     });
   },

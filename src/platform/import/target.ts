@@ -3,21 +3,21 @@ import type { Checked } from "../services/ingest/body.ts";
 import type { Db } from "../store/port.ts";
 import type { Fields } from "./fields.ts";
 
-/** A row that its target can read. */
+/** A row that its target has parsed. */
 export type Accepted<Values> = { values: Values; sourceKey: string | undefined };
 
-/** What became of a row: the faults refuse it. */
+/** The result of writing a row; faults mean that it was rejected. */
 export type Outcome = "written" | "unchanged" | readonly Fault[];
 
-/** A kind of record that files can be imported to. */
+/** A kind of record that can be imported. */
 export type Target<Values = unknown> = {
   kind: string;
   fields: Fields;
-  /** How many rows are written in one transaction. */
+  /** Number of rows written in one transaction. */
   batchRows: number;
   parse(record: Record<string, unknown>): Checked<Values>;
-  /** Writes rows in their order, within one transaction; one outcome for each. */
+  /** Writes rows in order within one transaction and returns one outcome each. */
   write(tx: Db, rows: readonly Accepted<Values>[]): Promise<Outcome[]>;
-  /** Lets go of what it keeps beside the store. */
+  /** Releases resources other than the store. */
   close?(): void;
 };

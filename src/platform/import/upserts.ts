@@ -4,15 +4,15 @@ import type { Accepted, Outcome } from "./target.ts";
 
 type Upserts<Values, Row> = {
   rows: readonly Accepted<Values>[];
-  /** What the store has of them. */
+  /** The stored rows with the same keys. */
   known: readonly Row[];
   keyOf(row: Row): string;
-  /** What is to be kept, or what refuses it. */
+  /** Converts values to the row to store, or to faults. */
   rowOf(values: Values): Row | Fault[];
   put(changed: Row[]): Promise<void>;
 };
 
-/** Writes each record that is not yet there as it is; of several with the same key the last one stays. */
+/** Writes each record that differs from the stored one; of several with the same key the last one is stored. */
 export const saveChanged = async <Values, Row extends object>(
   upserts: Upserts<Values, Row>,
 ): Promise<Outcome[]> => {

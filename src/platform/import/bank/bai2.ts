@@ -2,21 +2,21 @@ import { currencyDecimals } from "../../money.ts";
 import { type Line, readLines } from "../lines.ts";
 import type { Item, Row } from "../rows.ts";
 import {
-  amountOf,
-  dayOf,
-  given,
-  last4,
+  parseAmount,
+  parseCompactDay,
+  omitEmpty,
+  takeLast4,
   malformed,
-  paymentIdOf,
+  derivePaymentId,
   type ReadBankFile,
   UNAPPLIED,
   type Warn,
 } from "./file.ts";
 
 // Record layouts: Cash Management Balance Reporting Specifications, Version 2 (BAI, 2005).
-// 01 file, 02 group, 03 account, 16 transaction, 88 continuation, 49 98 99 the ends of account, group and file.
+// 01 file, 02 group, 03 account, 16 transaction, 88 continuation; 49, 98 and 99 end account, group and file.
 const RECORD = /^(01|02|03|16|49|88|98|99),/;
-// Some banks put several records on a line.
+// Some banks write several records on one line.
 const NEXT_RECORD = /\/\s+(?=(?:01|02|03|16|49|88|98|99),)/;
 
 const FIRST_CREDIT = 100;
@@ -28,25 +28,25 @@ type Group = { originator: string; day: string; currency: string };
 type Account = { number: string; currency: string };
 type Transaction = { line: number; content: string };
 
-/** How many fields the kinds of availability take, beside the one that names the kind. */
-const fundsFields = (kind: string, next: string): number | undefined => {
+/** Counts the fields that follow a funds type; undefined for an unknown type. */
+const countFundsFields = (kind: string, next: string): number | undefined => {
   if (kind === "S") return 3;
   if (kind === "V") return 2;
   if (kind === "D") return /^\d+$/.test(next) ? 1 + 2 * Number(next) : undefined;
   return ["", "Z", "0", "1", "2"].includes(kind) ? 0 : undefined;
 };
 
-/** The amount as its currency writes it: BAI2 has no decimal point. */
-const decimal = (digits: string, currency: string): unknown => {
+/** Converts BAI2 digits, which have no decimal point, by the currency's number of decimals. */
+const toDecimal = (digits: string, currency: string): unknown => {
   const [, sign = "", number = ""] = /^([+-]?)(\d+)$/.exec(digits) ?? [];
   if (number === "") return undefined;
   const decimals = currencyDecimals(currency);
   const padded = number.padStart(decimals + 1, "0");
   const cut = padded.length - decimals;
-  return amountOf(`${sign}${padded.slice(0, cut)}.${padded.slice(cut)}`);
+  return parseAmount(`${sign}${padded.slice(0, cut)}.${padded.slice(cut)}`);
 };
 
-/** Follows the records of a file, each of which may only stand where its kind belongs. */
+/** Reads the records of a file and checks their order. */
 class Bai2Reader {
   readonly #warn: Warn;
   #isOpen = false;
@@ -54,7 +54,7 @@ class Bai2Reader {
   #group: Group | undefined;
   #account: Account | undefined;
   #waiting: Transaction | undefined;
-  /** Whether a continuation has something to continue. */
+  /** Whether the last record can be continued by an 88 record. */
   #continues = false;
 
   constructor(warn: Warn) {
@@ -72,7 +72,7 @@ class Bai2Reader {
   end(line: number): Row[] {
     const rows = this.#flush();
     if (!this.#ended)
-      throw malformed(`line ${line}`, "is the last one, and no 99 record ends the file");
+      throw malformed(`line ${line}`, "is the last line, but the file has no closing 99 record");
     return rows;
   }
 
@@ -80,11 +80,11 @@ class Bai2Reader {
     const code = RECORD.exec(record)?.[1];
     const content = record.replace(/\/$/, "");
     if (!this.#isOpen && code !== "01") {
-      throw malformed(`line ${line}`, "is no 01 record, with which a BAI2 file begins");
+      throw malformed(`line ${line}`, "is not a 01 record, which a BAI2 file must begin with");
     }
     if (code === undefined) {
-      if (!this.#continues) throw malformed(`line ${line}`, "is no record of BAI2");
-      this.#warn(`line ${line}`, "is no record and is taken for a lost part of the one before");
+      if (!this.#continues) throw malformed(`line ${line}`, "is not a BAI2 record");
+      this.#warn(`line ${line}`, "is not a record and is ignored as an unreadable continuation");
       return [];
     }
     if (code === "88") return this.#continue(line, content);
@@ -110,20 +110,20 @@ class Bai2Reader {
     if (code === "03") this.#account = this.#accountOf(line, fields);
     if (code === "49") this.#account = undefined;
     if (code === "16") {
-      if (this.#account === undefined) throw malformed(`line ${line}`, "stands in no account");
+      if (this.#account === undefined) throw malformed(`line ${line}`, "is outside an account");
       this.#waiting = { line, content };
     }
   }
 
   #groupOf(line: number, fields: string[]): Group {
     const [, , originator = "", , date = "", , currency = ""] = fields;
-    const day = dayOf(date);
-    if (day === undefined) throw malformed(`line ${line}`, "has no date where a group has one");
+    const day = parseCompactDay(date);
+    if (day === undefined) throw malformed(`line ${line}`, "has no valid group date");
     return { originator, day, currency };
   }
 
   #accountOf(line: number, fields: string[]): Account {
-    if (this.#group === undefined) throw malformed(`line ${line}`, "stands in no group");
+    if (this.#group === undefined) throw malformed(`line ${line}`, "is outside a group");
     const [, number = "", own = ""] = fields;
     const { currency } = this.#group;
     return { number, currency: own || currency || "USD" };
@@ -134,20 +134,20 @@ class Bai2Reader {
     this.#waiting = undefined;
     const [group, account] = [this.#group, this.#account];
     if (waiting === undefined || group === undefined || account === undefined) return [];
-    const row = rowOf(waiting, group, account);
+    const row = toRow(waiting, group, account);
     return row === undefined ? [] : [row];
   }
 }
 
-const rowOf = ({ line, content }: Transaction, group: Group, account: Account): Row | undefined => {
+const toRow = ({ line, content }: Transaction, group: Group, account: Account): Row | undefined => {
   const fields = content.split(",");
   const [, type = "", digits = "", kind = "", next = ""] = fields.map((field) => field.trim());
-  const skipped = fundsFields(kind, next);
+  const skipped = countFundsFields(kind, next);
   if (!/^\d{3}$/.test(type) || skipped === undefined) {
-    throw malformed(`line ${line}`, "is no transaction that can be read");
+    throw malformed(`line ${line}`, "is not a readable transaction");
   }
   if (Number(type) < FIRST_CREDIT || Number(type) > LAST_CREDIT) return undefined;
-  const amount = decimal(digits.trim(), account.currency);
+  const amount = toDecimal(digits.trim(), account.currency);
   if (amount === undefined) throw malformed(`line ${line}`, "has no amount");
   const [bank = "", customer = "", ...text] = fields
     .slice(4 + skipped)
@@ -156,8 +156,8 @@ const rowOf = ({ line, content }: Transaction, group: Group, account: Account): 
   const facts = [originator, day, account.number, type, digits, bank, customer, text.join(",")];
   return {
     line,
-    cells: given({
-      paymentId: paymentIdOf("bai2", ...facts),
+    cells: omitEmpty({
+      paymentId: derivePaymentId("bai2", ...facts),
       paymentDate: day,
       paymentMethod: METHODS[type] ?? "other",
       paymentReference: customer || bank,
@@ -166,12 +166,12 @@ const rowOf = ({ line, content }: Transaction, group: Group, account: Account): 
       unappliedAmount: amount,
       ...UNAPPLIED,
       remittanceSource: "bai2",
-      bankAccountLast4: last4(account.number),
+      bankAccountLast4: takeLast4(account.number),
     }),
   };
 };
 
-/** The credits of a BAI2 file, a row for each. */
+/** Reads the credits of a BAI2 file, one row each. */
 export const readBai2: ReadBankFile = async function* readBai2(bytes, warn) {
   const reader = new Bai2Reader(warn);
   let last = 0;

@@ -1,29 +1,29 @@
 import { type Fault } from "../../../contract/errors.ts";
 import type { Item } from "../rows.ts";
 import {
-  amountOf,
-  given,
-  last4,
+  parseAmount,
+  omitEmpty,
+  takeLast4,
   malformed,
-  paymentIdOf,
+  derivePaymentId,
   type ReadBankFile,
   UNAPPLIED,
 } from "./file.ts";
 import {
-  all,
+  findAll,
   createXmlReader,
   type Decoder,
-  decoderOf,
+  createDecoder,
   type Element,
-  forget,
-  textAt,
+  detach,
+  readText,
 } from "./xml.ts";
 
 // Message layouts: ISO 20022 camt.052, camt.053 and camt.054, versions 2 to 12.
 const MESSAGES = ["BkToCstmrAcctRpt", "BkToCstmrStmt", "BkToCstmrDbtCdtNtfctn"];
 const STATEMENTS: ReadonlySet<string> = new Set(["Rpt", "Stmt", "Ntfctn"]);
 
-/** ISO 20022 bank transaction codes: families and, for credit transfers, what is beneath them. */
+/** Payment methods by ISO 20022 bank transaction family or sub-family code. */
 const METHODS: Record<string, string> = {
   RCHQ: "check",
   LBOX: "lockbox",
@@ -37,117 +37,117 @@ const METHODS: Record<string, string> = {
 
 type Money = { amount: unknown; currency: string };
 
-const moneyAt = (element: Element, ...paths: readonly string[]): Money | undefined => {
+const readMoney = (element: Element, ...paths: readonly string[]): Money | undefined => {
   for (const path of paths) {
-    const [found] = all(element, ...path.split("/"));
+    const [found] = findAll(element, ...path.split("/"));
     if (found === undefined) continue;
-    return { amount: amountOf(found.text.trim()), currency: found.attributes["Ccy"] ?? "" };
+    return { amount: parseAmount(found.text.trim()), currency: found.attributes["Ccy"] ?? "" };
   }
   return undefined;
 };
 
 const isBooked = (entry: Element): boolean => {
-  const status = textAt(entry, "Sts/Cd", "Sts");
+  const status = readText(entry, "Sts/Cd", "Sts");
   return status === "" || status === "BOOK";
 };
 
-const dayAt = (entry: Element): string =>
-  textAt(entry, "ValDt/Dt", "ValDt/DtTm", "BookgDt/Dt", "BookgDt/DtTm").slice(0, 10);
+const readDay = (entry: Element): string =>
+  readText(entry, "ValDt/Dt", "ValDt/DtTm", "BookgDt/Dt", "BookgDt/DtTm").slice(0, 10);
 
-const methodOf = (transaction: Element, entry: Element): string => {
+const readMethod = (transaction: Element, entry: Element): string => {
   const codes = [transaction, entry].flatMap((one) => [
-    textAt(one, "BkTxCd/Domn/Fmly/SubFmlyCd"),
-    textAt(one, "BkTxCd/Domn/Fmly/Cd"),
+    readText(one, "BkTxCd/Domn/Fmly/SubFmlyCd"),
+    readText(one, "BkTxCd/Domn/Fmly/Cd"),
   ]);
   return METHODS[codes.find((code) => code in METHODS) ?? ""] ?? "other";
 };
 
 const NOT_PROVIDED = "NOTPROVIDED";
 
-const referenceOf = (transaction: Element, entry: Element): string => {
+const readReference = (transaction: Element, entry: Element): string => {
   const named = [
-    textAt(transaction, "Refs/EndToEndId"),
-    textAt(transaction, "Refs/TxId", "Refs/InstrId", "Refs/AcctSvcrRef"),
-    textAt(entry, "AcctSvcrRef", "NtryRef"),
+    readText(transaction, "Refs/EndToEndId"),
+    readText(transaction, "Refs/TxId", "Refs/InstrId", "Refs/AcctSvcrRef"),
+    readText(entry, "AcctSvcrRef", "NtryRef"),
   ];
   return named.find((text) => text !== "" && text !== NOT_PROVIDED) ?? "";
 };
 
-const accountOf = (statement: Element | undefined): string =>
-  statement === undefined ? "" : textAt(statement, "Acct/Id/IBAN", "Acct/Id/Othr/Id");
+const readAccount = (statement: Element | undefined): string =>
+  statement === undefined ? "" : readText(statement, "Acct/Id/IBAN", "Acct/Id/Othr/Id");
 
 type Referred = { number: string; remitted: unknown };
 
-/** The documents that a payment says it is for, each with its share where that is told. */
-const referredBy = (transaction: Element): Referred[] =>
-  all(transaction, "RmtInf", "Strd").flatMap((part) => {
-    const numbers = all(part, "RfrdDocInf", "Nb").map(({ text }) => text.trim());
-    const share = moneyAt(part, "RfrdDocAmt/RmtdAmt")?.amount;
+/** Reads the documents that a payment refers to, with the remitted amount of each where it is given. */
+const readReferredDocuments = (transaction: Element): Referred[] =>
+  findAll(transaction, "RmtInf", "Strd").flatMap((part) => {
+    const numbers = findAll(part, "RfrdDocInf", "Nb").map(({ text }) => text.trim());
+    const share = readMoney(part, "RfrdDocAmt/RmtdAmt")?.amount;
     const remitted = numbers.length === 1 ? share : undefined;
     return numbers.filter((number) => number !== "").map((number) => ({ number, remitted }));
   });
 
 type Parts = { entry: Element; transaction: Element; money: Money };
 
-const factsOf = ({ entry, transaction, money }: Parts, account: string): string[] => [
+const collectIdentity = ({ entry, transaction, money }: Parts, account: string): string[] => [
   account,
-  dayAt(entry),
+  readDay(entry),
   String(money.amount),
   money.currency,
-  textAt(entry, "AcctSvcrRef"),
-  textAt(entry, "NtryRef"),
-  ...all(transaction, "Refs").flatMap(({ children }) =>
+  readText(entry, "AcctSvcrRef"),
+  readText(entry, "NtryRef"),
+  ...findAll(transaction, "Refs").flatMap(({ children }) =>
     children.map(
       (one) => `${one.name}=${one.text.trim()}${one.children.map(({ text }) => text).join("/")}`,
     ),
   ),
-  textAt(transaction, "RmtInf/Strd/CdtrRefInf/Ref"),
+  readText(transaction, "RmtInf/Strd/CdtrRefInf/Ref"),
 ];
 
-const sharedCells = (parts: Parts): Record<string, unknown> => {
+const buildSharedCells = (parts: Parts): Record<string, unknown> => {
   const { entry, transaction, money } = parts;
-  const account = accountOf(entry.parent);
-  const isReversal = textAt(entry, "RvslInd") === "true";
+  const account = readAccount(entry.parent);
+  const isReversal = readText(entry, "RvslInd") === "true";
   return {
-    paymentId: paymentIdOf("camt", ...factsOf(parts, account)),
-    paymentDate: dayAt(entry),
-    paymentMethod: methodOf(transaction, entry),
-    paymentReference: referenceOf(transaction, entry),
-    payerName: textAt(
+    paymentId: derivePaymentId("camt", ...collectIdentity(parts, account)),
+    paymentDate: readDay(entry),
+    paymentMethod: readMethod(transaction, entry),
+    paymentReference: readReference(transaction, entry),
+    payerName: readText(
       transaction,
       "RltdPties/Dbtr/Nm",
       "RltdPties/Dbtr/Pty/Nm",
       "RltdPties/UltmtDbtr/Nm",
       "RltdPties/UltmtDbtr/Pty/Nm",
     ),
-    payerAccountLast4: last4(
-      textAt(transaction, "RltdPties/DbtrAcct/Id/IBAN", "RltdPties/DbtrAcct/Id/Othr/Id"),
+    payerAccountLast4: takeLast4(
+      readText(transaction, "RltdPties/DbtrAcct/Id/IBAN", "RltdPties/DbtrAcct/Id/Othr/Id"),
     ),
     currencyCode: money.currency,
     paymentAmount: money.amount,
     ...UNAPPLIED,
     ...(isReversal ? { applicationStatus: "reversed" } : {}),
     remittanceSource: "camt054",
-    remittanceId: textAt(transaction, "RmtInf/Strd/CdtrRefInf/Ref"),
-    bankAccountLast4: last4(account),
+    remittanceId: readText(transaction, "RmtInf/Strd/CdtrRefInf/Ref"),
+    bankAccountLast4: takeLast4(account),
   };
 };
 
-const rowsOf = (parts: Parts): Item[] => {
+const toRows = (parts: Parts): Item[] => {
   const { transaction, money } = parts;
   const { line } = transaction;
   if (money.amount === undefined || money.currency === "") {
     throw malformed(`line ${line}`, "has no amount with a currency");
   }
-  const shared = sharedCells(parts);
-  const referred = referredBy(transaction);
+  const shared = buildSharedCells(parts);
+  const referred = readReferredDocuments(transaction);
   if (referred.length === 0) {
-    return [{ line, cells: given({ ...shared, unappliedAmount: money.amount }) }];
+    return [{ line, cells: omitEmpty({ ...shared, unappliedAmount: money.amount }) }];
   }
   return referred.map(({ number, remitted }, place) => ({
     line,
-    // What is not told of each document is told of the payment once.
-    cells: given({
+    // Without an amount per document, the first row carries the whole amount.
+    cells: omitEmpty({
       ...shared,
       invoiceNumber: number,
       unappliedAmount: remitted ?? (place === 0 ? money.amount : 0),
@@ -158,13 +158,13 @@ const rowsOf = (parts: Parts): Item[] => {
 const AMOUNTLESS: Fault = {
   field: "paymentAmount",
   code: "required",
-  message: "is not told, and the entry has several transactions",
+  message: "is missing, and the entry has several transactions",
 };
 
-/** Follows a message, statement by statement, and forgets each entry as it ends. */
+/** Reads a message and releases each entry after its end, so that memory stays bounded. */
 class CamtReader {
   #items: Item[] = [];
-  /** Transactions of the entry that is open, and those of them that leave their amount to it. */
+  /** Number of transactions of the open entry, and those without an amount of their own. */
   #transactions = 0;
   #amountless: Element[] = [];
   #isMessage = false;
@@ -173,7 +173,7 @@ class CamtReader {
     if (element.parent?.parent === undefined && element.name !== "Document") this.#message(element);
     if (element.name === "TxDtls") this.#transaction(element);
     if (element.name === "Ntry" && STATEMENTS.has(element.parent?.name ?? "")) this.#entry(element);
-    if (STATEMENTS.has(element.name)) forget(element);
+    if (STATEMENTS.has(element.name)) detach(element);
   };
 
   taken(): Item[] {
@@ -184,7 +184,7 @@ class CamtReader {
 
   end(): void {
     if (this.#isMessage) return;
-    throw malformed("line 1", `begins no message of a bank's credits: ${MESSAGES.join(", ")}`);
+    throw malformed("line 1", `does not begin one of the messages ${MESSAGES.join(", ")}`);
   }
 
   #message({ name }: Element): void {
@@ -195,28 +195,28 @@ class CamtReader {
     const entry = transaction.parent?.parent;
     if (entry?.name !== "Ntry") return;
     this.#transactions += 1;
-    const money = moneyAt(transaction, "Amt", "AmtDtls/TxAmt/Amt");
-    const sign = textAt(transaction, "CdtDbtInd") || textAt(entry, "CdtDbtInd");
+    const money = readMoney(transaction, "Amt", "AmtDtls/TxAmt/Amt");
+    const sign = readText(transaction, "CdtDbtInd") || readText(entry, "CdtDbtInd");
     if (sign === "CRDT" && isBooked(entry)) {
       if (money === undefined) this.#amountless.push(transaction);
-      else this.#items.push(...rowsOf({ entry, transaction, money }));
+      else this.#items.push(...toRows({ entry, transaction, money }));
     }
-    forget(transaction);
+    detach(transaction);
   }
 
   #entry(entry: Element): void {
     const alone = this.#transactions === 0 ? entry : this.#amountless[0];
-    const isCredit = this.#transactions > 0 || textAt(entry, "CdtDbtInd") === "CRDT";
+    const isCredit = this.#transactions > 0 || readText(entry, "CdtDbtInd") === "CRDT";
     if (alone !== undefined && isCredit && isBooked(entry)) {
       if (this.#transactions > 1) this.#refuseAmountless();
       else {
-        const money = moneyAt(entry, "Amt") ?? { amount: undefined, currency: "" };
-        this.#items.push(...rowsOf({ entry, transaction: alone, money }));
+        const money = readMoney(entry, "Amt") ?? { amount: undefined, currency: "" };
+        this.#items.push(...toRows({ entry, transaction: alone, money }));
       }
     }
     this.#transactions = 0;
     this.#amountless = [];
-    forget(entry);
+    detach(entry);
   }
 
   #refuseAmountless(): void {
@@ -226,13 +226,13 @@ class CamtReader {
   }
 }
 
-/** The credits of a camt message, a row for each document that they say they are for. */
+/** Reads the credits of a camt message, one row per document that they refer to. */
 export const readCamt: ReadBankFile = async function* readCamt(bytes) {
   const reader = new CamtReader();
   const xml = createXmlReader(reader.closed);
   let decoder: Decoder | undefined;
   for await (const chunk of bytes) {
-    decoder ??= decoderOf(chunk);
+    decoder ??= createDecoder(chunk);
     let text: string;
     try {
       text = decoder.decode(chunk, { stream: true });

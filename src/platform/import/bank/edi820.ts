@@ -1,10 +1,10 @@
 import type { Item, Row } from "../rows.ts";
 import {
-  amountOf,
-  dayOf,
-  given,
+  parseAmount,
+  parseCompactDay,
+  omitEmpty,
   malformed,
-  paymentIdOf,
+  derivePaymentId,
   type ReadBankFile,
   UNAPPLIED,
   type Warn,
@@ -39,9 +39,9 @@ type Payment = {
   remittances: Remittance[];
 };
 
-const at = ({ elements }: Segment, place: number): string => elements[place]?.trim() ?? "";
+const readElement = ({ elements }: Segment, place: number): string => elements[place]?.trim() ?? "";
 
-/** Follows interchanges, groups and transaction sets, and gathers each payment with its remittances. */
+/** Reads interchanges, groups and transaction sets, and collects each payment with its remittances. */
 class Edi820Reader {
   readonly #warn: Warn;
   #sender = "";
@@ -53,13 +53,13 @@ class Edi820Reader {
   }
 
   segment(segment: Segment): Row[] {
-    const name = at(segment, 0);
-    if (name === "ISA") this.#sender = at(segment, 6);
+    const name = readElement(segment, 0);
+    if (name === "ISA") this.#sender = readElement(segment, 6);
     if (this.#payment === undefined) return this.#outside(name, segment);
     this.#payment.segments += 1;
     if (name === "SE") return this.#close(segment, this.#payment);
     if (["ST", "GS", "GE", "IEA", "ISA"].includes(name)) {
-      throw malformed(placeOf(segment), `is ${name}, before SE has ended the transaction set`);
+      throw malformed(describePlace(segment), `is ${name}, but the transaction set has no SE yet`);
     }
     this.#inside(name, segment, this.#payment);
     return [];
@@ -70,37 +70,41 @@ class Edi820Reader {
       this.#isForeign = name !== "SE";
       return [];
     }
-    if (name === "ST" && at(segment, 1) !== "820") {
-      this.#warn(placeOf(segment), `begins a ${at(segment, 1)}, which is passed over`);
+    if (name === "ST" && readElement(segment, 1) !== "820") {
+      this.#warn(describePlace(segment), `begins a ${readElement(segment, 1)}, which is skipped`);
       this.#isForeign = true;
       return [];
     }
-    if (name === "ST") this.#payment = begun(segment);
+    if (name === "ST") this.#payment = startPayment(segment);
     else if (!["ISA", "GS", "GE", "IEA", "TA1"].includes(name)) {
-      throw malformed(placeOf(segment), "stands in no transaction set");
+      throw malformed(describePlace(segment), "is outside a transaction set");
     }
     return [];
   }
 
   #inside(name: string, segment: Segment, payment: Payment): void {
-    if (name === "BPR" || name === "BPS") beginning(name, segment, payment);
+    if (name === "BPR" || name === "BPS") readBeginning(name, segment, payment);
     if (name === "TRN") {
-      payment.reference = at(segment, 2);
-      payment.originator = at(segment, 3);
+      payment.reference = readElement(segment, 2);
+      payment.originator = readElement(segment, 3);
     }
-    if (name === "CUR") payment.currency = at(segment, 2) || payment.currency;
-    if (name === "N1" && at(segment, 1) === "PR") payment.payer = at(segment, 2) || undefined;
-    if (name === "RMR") remitted(segment, payment, 4, at(segment, 5));
-    if (name === "RMT" && at(segment, 1) === "IV") remitted(segment, payment, 3, "");
-    if (name === "ADX") adjusted(segment, payment);
+    if (name === "CUR") payment.currency = readElement(segment, 2) || payment.currency;
+    if (name === "N1" && readElement(segment, 1) === "PR")
+      payment.payer = readElement(segment, 2) || undefined;
+    if (name === "RMR") addRemittance(segment, payment, 4, readElement(segment, 5));
+    if (name === "RMT" && readElement(segment, 1) === "IV") addRemittance(segment, payment, 3, "");
+    if (name === "ADX") addAdjustment(segment, payment);
   }
 
   #close(segment: Segment, payment: Payment): Row[] {
     this.#payment = undefined;
-    if (at(segment, 1) !== String(payment.segments) || at(segment, 2) !== payment.control) {
-      const counted = `${at(segment, 1)} segments of set ${at(segment, 2)}`;
+    if (
+      readElement(segment, 1) !== String(payment.segments) ||
+      readElement(segment, 2) !== payment.control
+    ) {
+      const counted = `${readElement(segment, 1)} segments of set ${readElement(segment, 2)}`;
       const found = `${payment.segments} of ${payment.control}`;
-      throw malformed(placeOf(segment), `tells of ${counted} where there are ${found}`);
+      throw malformed(describePlace(segment), `names ${counted}, but there are ${found}`);
     }
     if (payment.amount === undefined || payment.day === undefined) {
       throw malformed(
@@ -109,18 +113,18 @@ class Edi820Reader {
       );
     }
     if (!payment.isCredit) {
-      this.#warn(`segment ${payment.number}`, "is a debit, which is passed over");
+      this.#warn(`segment ${payment.number}`, "is a debit, which is skipped");
       return [];
     }
-    return rowsOf(payment, this.#sender);
+    return toRows(payment, this.#sender);
   }
 }
 
-const placeOf = ({ number }: Segment): string => `segment ${number}`;
+const describePlace = ({ number }: Segment): string => `segment ${number}`;
 
-const begun = (segment: Segment): Payment => ({
+const startPayment = (segment: Segment): Payment => ({
   number: segment.number,
-  control: at(segment, 2),
+  control: readElement(segment, 2),
   segments: 1,
   amount: undefined,
   day: undefined,
@@ -133,45 +137,46 @@ const begun = (segment: Segment): Payment => ({
   remittances: [],
 });
 
-const amountAt = (segment: Segment, place: number): unknown => {
-  const amount = amountOf(at(segment, place));
-  if (amount === undefined) throw malformed(placeOf(segment), `has no amount in element ${place}`);
+const readAmount = (segment: Segment, place: number): unknown => {
+  const amount = parseAmount(readElement(segment, place));
+  if (amount === undefined)
+    throw malformed(describePlace(segment), `has no amount in element ${place}`);
   return amount;
 };
 
-/** BPR16 is the day the money moves; the older BPS has its check number and date at its end. */
-const beginning = (name: string, segment: Segment, payment: Payment): void => {
+/** BPR16 is the settlement date; the older BPS has check number and date in elements 11 and 12. */
+const readBeginning = (name: string, segment: Segment, payment: Payment): void => {
   const isOld = name === "BPS";
-  payment.amount = amountAt(segment, 2);
-  payment.day = dayOf(at(segment, isOld ? 12 : 16));
-  if (payment.day === undefined) throw malformed(placeOf(segment), "has no date");
-  payment.method = METHODS[at(segment, isOld ? 1 : 4)] ?? "other";
-  if (isOld) payment.reference = at(segment, 11);
-  else payment.isCredit = at(segment, 3) !== "D";
+  payment.amount = readAmount(segment, 2);
+  payment.day = parseCompactDay(readElement(segment, isOld ? 12 : 16));
+  if (payment.day === undefined) throw malformed(describePlace(segment), "has no date");
+  payment.method = METHODS[readElement(segment, isOld ? 1 : 4)] ?? "other";
+  if (isOld) payment.reference = readElement(segment, 11);
+  else payment.isCredit = readElement(segment, 3) !== "D";
 };
 
-const remitted = (segment: Segment, payment: Payment, place: number, total: string): void => {
+const addRemittance = (segment: Segment, payment: Payment, place: number, total: string): void => {
   const cells = {
-    invoiceNumber: at(segment, 2),
-    appliedAmount: amountAt(segment, place),
-    invoiceAmount: total === "" ? undefined : amountOf(total),
+    invoiceNumber: readElement(segment, 2),
+    appliedAmount: readAmount(segment, place),
+    invoiceAmount: total === "" ? undefined : parseAmount(total),
   };
   payment.remittances.push({ number: segment.number, cells });
 };
 
-const adjusted = (segment: Segment, { remittances }: Payment): void => {
+const addAdjustment = (segment: Segment, { remittances }: Payment): void => {
   const last = remittances.at(-1);
-  const amount = amountAt(segment, 1);
+  const amount = readAmount(segment, 1);
   if (last === undefined || typeof amount !== "number") return;
   last.cells["deductionAmount"] = -amount;
-  last.cells["deductionReasonCode"] ??= at(segment, 2);
+  last.cells["deductionReasonCode"] ??= readElement(segment, 2);
 };
 
-const rowsOf = (payment: Payment, sender: string): Row[] => {
+const toRows = (payment: Payment, sender: string): Row[] => {
   const { amount, day, method, reference, originator, payer, currency, control } = payment;
   const facts = [sender, String(amount), String(day), reference || control, originator];
   const shared = {
-    paymentId: paymentIdOf("edi820", ...facts),
+    paymentId: derivePaymentId("edi820", ...facts),
     paymentDate: day,
     paymentMethod: method,
     paymentReference: reference,
@@ -183,15 +188,15 @@ const rowsOf = (payment: Payment, sender: string): Row[] => {
     remittanceId: reference,
   };
   if (payment.remittances.length === 0) {
-    return [{ line: payment.number, cells: given({ ...shared, unappliedAmount: amount }) }];
+    return [{ line: payment.number, cells: omitEmpty({ ...shared, unappliedAmount: amount }) }];
   }
   return payment.remittances.map(({ number, cells }) => ({
     line: number,
-    cells: given({ ...shared, ...cells }),
+    cells: omitEmpty({ ...shared, ...cells }),
   }));
 };
 
-/** The remittances of the 820 sets of an X12 file, a row for each. */
+/** Reads the remittances of the 820 sets of an X12 file, one row each. */
 export const readEdi820: ReadBankFile = async function* readEdi820(bytes, warn) {
   const segments = new X12Reader(warn);
   const reader = new Edi820Reader(warn);

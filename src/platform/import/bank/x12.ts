@@ -1,6 +1,6 @@
 import { malformed, type Warn } from "./file.ts";
 
-/** One segment of an X12 interchange: its elements, the first of which is its name. */
+/** One segment of an X12 interchange; the first element is its name. */
 export type Segment = { number: number; elements: readonly string[] };
 
 const LONGEST = 1024 * 1024;
@@ -12,8 +12,8 @@ const START_LENGTH = 4;
 type Separators = { element: string; segment: string };
 
 /**
- * The separators that an interchange names at its start: each element's end by what follows the name, the
- * segment's end by what follows the sixteenth element. Senders do not always keep to the fixed lengths (X12.5).
+ * Finds the separators in an ISA segment: the element separator follows the name, the segment terminator follows the
+ * sixteenth element. Elements are counted because senders do not always keep the fixed lengths of X12.5.
  */
 const separatorsOf = (text: string): (Separators & { length: number }) | undefined => {
   const element = text.charAt(3);
@@ -26,7 +26,7 @@ const separatorsOf = (text: string): (Separators & { length: number }) | undefin
   return text.length > end ? { element, segment: text.charAt(end), length: end + 1 } : undefined;
 };
 
-/** Cuts text into segments as it comes; what stands before the first interchange is passed over. */
+/** Splits a stream of text into segments; text before the first interchange is skipped. */
 export class X12Reader {
   readonly #warn: Warn;
   #text = "";
@@ -48,7 +48,7 @@ export class X12Reader {
     return segments;
   }
 
-  /** What is left; the end of the file may stand for the last segment's own. */
+  /** Returns the remaining segments; the end of the file can replace the last terminator. */
   end(): Segment[] {
     const left = this.push(this.#separators?.segment ?? "");
     if (this.#number === 0) throw malformed("segment 1", "is not there: no ISA begins the file");

@@ -1,7 +1,7 @@
 import sax from "sax";
 import { malformed } from "./file.ts";
 
-/** An element without its namespace's prefix; `text` is what stands directly in it. */
+/** An element; `name` has no namespace prefix, `text` is its direct text. */
 export type Element = {
   name: string;
   attributes: Readonly<Record<string, string>>;
@@ -17,8 +17,8 @@ const LONGEST_TEXT = 100_000;
 const local = (name: string): string => name.slice(name.indexOf(":") + 1);
 
 /**
- * Reads XML as it comes. `closed` is given each element when it ends; what it takes out of its parent's
- * children is forgotten. No entity but XML's own five means anything, and a document type is refused.
+ * Creates a streaming XML reader. It calls `closed` at the end of each element, which may then remove the element from
+ * its parent to free memory. Only XML's five predefined entities are expanded, and a document type is refused.
  */
 export const createXmlReader = (closed: (element: Element) => void) => {
   const options = { strictEntities: true, position: true };
@@ -68,24 +68,24 @@ export const createXmlReader = (closed: (element: Element) => void) => {
   };
 };
 
-/** Forgets an element, so that a long document is never held whole. */
-export const forget = (element: Element): void => {
+/** Removes an element from its parent, so that a long document is never held in memory as a whole. */
+export const detach = (element: Element): void => {
   const siblings = element.parent?.children;
   const place = siblings?.lastIndexOf(element) ?? -1;
   if (place >= 0) siblings?.splice(place, 1);
 };
 
-/** Every element at a path below another one. */
-export const all = (element: Element, ...path: readonly string[]): Element[] =>
+/** Returns the elements at a path below an element. */
+export const findAll = (element: Element, ...path: readonly string[]): Element[] =>
   path.reduce<Element[]>(
     (found, name) => found.flatMap(({ children }) => children.filter((one) => one.name === name)),
     [element],
   );
 
-/** The text of the first element at one of the paths, or nothing. */
-export const textAt = (element: Element, ...paths: readonly string[]): string => {
+/** Returns the text of the first element at one of the paths, or "". */
+export const readText = (element: Element, ...paths: readonly string[]): string => {
   for (const path of paths) {
-    const text = all(element, ...path.split("/"))[0]?.text.trim() ?? "";
+    const text = findAll(element, ...path.split("/"))[0]?.text.trim() ?? "";
     if (text !== "") return text;
   }
   return "";
@@ -95,8 +95,8 @@ export type Decoder = InstanceType<typeof TextDecoder>;
 
 const DECLARED = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']/;
 
-/** The encoding that a document names at its start. */
-export const decoderOf = (start: Uint8Array): Decoder => {
+/** Creates a decoder for the encoding that a document declares. */
+export const createDecoder = (start: Uint8Array): Decoder => {
   const head = new TextDecoder("latin1")
     .decode(start.subarray(0, 200))
     .replace(/^\u00EF\u00BB\u00BF/, "");

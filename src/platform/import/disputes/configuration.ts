@@ -11,13 +11,13 @@ import type { AssigneeRow, CategoryRow, ReasonRow, ResolutionRow } from "../../s
 import { IMPORTER } from "../importer.ts";
 import type { DisputeValues } from "./values.ts";
 
-/** A tenant's dispute configuration, by what rows name it by. */
+/** A tenant's dispute configuration, by the codes and addresses that rows use. */
 export type Configuration = {
   categories: Map<string, CategoryRow>;
   reasons: Map<string, ReasonRow[]>;
   assignees: Map<string, AssigneeRow>;
   resolutions: Map<string, ResolutionRow>;
-  /** Who gets a category's disputes when nobody is named, by the category's id. */
+  /** Default assignee by category id. */
   routes: Map<string, string>;
 };
 
@@ -27,7 +27,7 @@ const addReason = ({ reasons }: Configuration, reason: ReasonRow): void => {
   else same.push(reason);
 };
 
-const routesOf = (categories: readonly CategoryRow[], assignees: readonly AssigneeRow[]) => {
+const mapRoutes = (categories: readonly CategoryRow[], assignees: readonly AssigneeRow[]) => {
   const active = new Set(assignees.flatMap((row) => (row.active === 1 ? [row.id] : [])));
   return new Map(
     categories.flatMap(({ id, default_assignee_id: assignee }): [string, string][] =>
@@ -46,40 +46,40 @@ export const readConfiguration = async (tx: Db, tenantId: string): Promise<Confi
     reasons: new Map(),
     assignees: new Map(assignees.map((row) => [row.email_folded, row])),
     resolutions: new Map(resolutions.map((row) => [row.code_folded, row])),
-    routes: routesOf(categories, assignees),
+    routes: mapRoutes(categories, assignees),
   };
   for (const reason of reasons) addReason(known, reason);
   return known;
 };
 
-/** A reason that a row names and the tenant does not have yet. */
+/** A reason that a row names and that is to be created. */
 export type NewReason = { categoryCode: string; reasonCode: string };
 
 type Named = Pick<DisputeValues, "categoryCode" | "reasonCode">;
 type Chosen = { reason: ReasonRow | NewReason } | { fault: Fault };
 
-const fault = (field: string, code: string, message: string): Chosen => ({
+const toFault = (field: string, code: string, message: string): Chosen => ({
   fault: { field, code, message },
 });
 
-const usable = (reason: ReasonRow): Chosen =>
+const requireInternal = (reason: ReasonRow): Chosen =>
   reason.visibility === "External"
-    ? fault("reasonCode", "visibility", "names a reason that is External only")
+    ? toFault("reasonCode", "visibility", "names a reason that is External only")
     : { reason };
 
-const unknownReason = fault("reasonCode", "unknown_reference", "names no reason");
+const unknownReason = toFault("reasonCode", "unknown_reference", "names no reason");
 
-const defaultReason = (
+const findDefaultReason = (
   known: Configuration,
   { default_internal_reason_id: id }: CategoryRow,
 ): Chosen => {
   const reason = [...known.reasons.values()].flat().find((one) => one.id === id);
   return reason === undefined
-    ? fault("reasonCode", "required", "is required: the category has no default internal reason")
+    ? toFault("reasonCode", "required", "is required: the category has no default internal reason")
     : { reason };
 };
 
-const inCategory = (
+const chooseInCategory = (
   known: Configuration,
   categoryCode: string,
   named: Named,
@@ -88,41 +88,41 @@ const inCategory = (
   const { reasonCode } = named;
   const category = known.categories.get(fold(categoryCode));
   if (category === undefined && !create) {
-    return fault("categoryCode", "unknown_reference", "names no category");
+    return toFault("categoryCode", "unknown_reference", "names no category");
   }
   if (reasonCode === undefined) {
     return category === undefined
-      ? fault("reasonCode", "required", "is required where the category is to be created")
-      : defaultReason(known, category);
+      ? toFault("reasonCode", "required", "is required where the category is to be created")
+      : findDefaultReason(known, category);
   }
   const reason = known.reasons
     .get(fold(reasonCode))
     ?.find(({ category_id }) => category_id === category?.id);
-  if (reason !== undefined) return usable(reason);
+  if (reason !== undefined) return requireInternal(reason);
   return create ? { reason: { categoryCode, reasonCode } } : unknownReason;
 };
 
-/** The reason that a row names; where `create`, also one that is to be made. */
+/** Chooses the reason that a row names; with `create`, a reason that does not exist yet is allowed. */
 export const chooseReason = (known: Configuration, named: Named, create: boolean): Chosen => {
   const { categoryCode, reasonCode } = named;
-  if (categoryCode !== undefined) return inCategory(known, categoryCode, named, create);
+  if (categoryCode !== undefined) return chooseInCategory(known, categoryCode, named, create);
   if (reasonCode === undefined) {
-    return fault("reasonCode", "required", "is required, or categoryCode");
+    return toFault("reasonCode", "required", "is required, or categoryCode");
   }
   const [reason, ...others] = known.reasons.get(fold(reasonCode)) ?? [];
   if (reason === undefined) {
     return create
-      ? fault("categoryCode", "required", "is required where the reason is to be created")
+      ? toFault("categoryCode", "required", "is required where the reason is to be created")
       : unknownReason;
   }
-  if (others.length === 0) return usable(reason);
-  const message = `stands in ${others.length + 1} categories; give categoryCode too`;
-  return fault("reasonCode", "ambiguous_reason_code", message);
+  if (others.length === 0) return requireInternal(reason);
+  const message = `exists in ${others.length + 1} categories; give categoryCode too`;
+  return toFault("reasonCode", "ambiguous_reason_code", message);
 };
 
-type Making = { tx: Db; tenantId: string; now: number; newId: NewId };
+type Creation = { tx: Db; tenantId: string; now: number; newId: NewId };
 
-const makeCategory = async ({ tx, tenantId, now, newId }: Making, code: string) => {
+const createCategory = async ({ tx, tenantId, now, newId }: Creation, code: string) => {
   const row = await insertCategory(tx, {
     tenant_id: tenantId,
     id: newId(),
@@ -137,15 +137,15 @@ const makeCategory = async ({ tx, tenantId, now, newId }: Making, code: string) 
   return row;
 };
 
-/** Makes a reason, and its category where there is none; the first reason of that is its default one. */
-export const makeReason = async (
-  making: Making,
+/** Creates a reason, and its category if it is missing. The first reason of a new category becomes its default. */
+export const createReason = async (
+  making: Creation,
   known: Configuration,
   { categoryCode, reasonCode }: NewReason,
 ): Promise<ReasonRow> => {
   const { tx, tenantId, now, newId } = making;
   const found = known.categories.get(fold(categoryCode));
-  const category = found ?? (await makeCategory(making, categoryCode));
+  const category = found ?? (await createCategory(making, categoryCode));
   const reason = await insertReason(tx, {
     tenant_id: tenantId,
     id: newId(),

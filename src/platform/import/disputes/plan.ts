@@ -8,28 +8,28 @@ import type { Tenant } from "../../store/tenants.ts";
 import { chooseReason, type Configuration, type NewReason } from "./configuration.ts";
 import type { DisputeField, DisputeValues } from "./values.ts";
 
-export type Situation = {
+export type PlanContext = {
   known: Configuration;
   tenant: Tenant;
-  /** The documents and accounts that rows name, by their numbers. */
+  /** The documents and accounts that rows name, by number. */
   documents: ReadonlyMap<string, DocumentRow>;
   accounts: ReadonlyMap<string, AccountRow>;
   createConfiguration: boolean;
   now: number;
 };
 
-/** What a row changes, or what is wrong with it. */
+/** The changes that a row makes, or its faults. */
 export type Plan = {
   faults: Fault[];
   columns: Partial<DisputeRow>;
   reason: ReasonRow | NewReason | undefined;
 };
 
-/** What the source said of a dispute the last time. */
-export type Said = Partial<DisputeValues>;
+/** The values that the source gave for a dispute in earlier imports. */
+export type SourceRow = Partial<DisputeValues>;
 
-/** The fields in which a row differs from what the source said before; an absent one says nothing. */
-export const differing = (values: DisputeValues, said: Said): Set<DisputeField> =>
+/** Returns the fields in which a row differs from the source's earlier values; absent fields are ignored. */
+export const findDifferences = (values: DisputeValues, said: SourceRow): Set<DisputeField> =>
   new Set(
     (Object.keys(values) as DisputeField[]).filter(
       (name) => values[name] !== undefined && values[name] !== said[name],
@@ -39,10 +39,10 @@ export const differing = (values: DisputeValues, said: Said): Set<DisputeField> 
 type Planning = {
   values: DisputeValues;
   differs: ReadonlySet<DisputeField>;
-  /** The source's own view of the status. */
+  /** The status according to the source. */
   status: 0 | 1 | 2;
   before: DisputeRow | undefined;
-  situation: Situation;
+  situation: PlanContext;
   plan: Plan;
 };
 
@@ -65,7 +65,7 @@ const planCopies = ({ values, differs, plan }: Planning): void => {
   }
 };
 
-/** What the document and the account say of a new dispute, or of one that moves to others. */
+/** Plans the columns that depend on the document and account of a new or moved dispute. */
 const planDocument = ({ values, differs, before, situation, plan }: Planning): void => {
   if (!differs.has("documentNumber") && !differs.has("accountNumber")) return;
   const { documents, accounts, tenant } = situation;
@@ -135,7 +135,7 @@ const planResolution = (planning: Planning, moves: boolean): void => {
   plan.columns.is_valid = found.is_valid;
 };
 
-/** A move takes the row's own date; without one it is the moment of the import. */
+/** Plans a change of status. Its date is the row's closing date, else the time of the import. */
 const planStatus = (planning: Planning): void => {
   const { values, differs, before, situation, plan, status } = planning;
   checkClosing(planning);
@@ -156,17 +156,17 @@ const planStatus = (planning: Planning): void => {
   else if (moves) plan.columns.resolution_id = null;
 };
 
-/** What a row asks for, given the dispute that it was before, if any. */
+/** Plans the changes that a row makes to its dispute, or to a new one if `before` is undefined. */
 export const planDispute = (
   values: DisputeValues,
-  said: Said,
+  said: SourceRow,
   before: DisputeRow | undefined,
-  situation: Situation,
+  situation: PlanContext,
 ): Plan => {
   const plan: Plan = { faults: [], columns: {}, reason: undefined };
   const planning: Planning = {
     values,
-    differs: differing(values, said),
+    differs: findDifferences(values, said),
     status: values.status ?? said.status ?? OPEN,
     before,
     situation,

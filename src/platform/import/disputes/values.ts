@@ -10,14 +10,14 @@ import {
   text,
 } from "../../../contract/fields.ts";
 import { iso } from "../../../kit/clock.ts";
-import { readMoment } from "../dates.ts";
+import { parseTimestamp } from "../dates.ts";
 
-const Moment = z.string().transform((value, context) => {
-  const at = readMoment(value.trim());
+const ImportTimestamp = z.string().transform((value, context) => {
+  const at = parseTimestamp(value.trim());
   if (at !== undefined) return iso(at);
   context.addIssue({
     code: "custom",
-    message: "must be a day as YYYY-MM-DD or a moment with its offset, 2026-01-31T09:30:00Z",
+    message: "must be a day as YYYY-MM-DD or a timestamp with offset, 2026-01-31T09:30:00Z",
   });
   return z.NEVER;
 });
@@ -28,9 +28,9 @@ const Currency = z
   .toUpperCase()
   .refine((value) => currencyByCode(value)?.code === value, "must be an ISO 4217 currency code");
 
-const trimmed = (value: unknown): unknown => (typeof value === "string" ? value.trim() : value);
+const trimText = (value: unknown): unknown => (typeof value === "string" ? value.trim() : value);
 
-/** A dispute as a file may give it; what is absent is not said. */
+/** A dispute's row in an import file; absent fields leave the stored values unchanged. */
 export const DisputeValues = z.object({
   accountNumber: RecordNumber,
   accountName: text(200).optional(),
@@ -40,9 +40,9 @@ export const DisputeValues = z.object({
   categoryCode: CodeText.optional(),
   reasonCode: CodeText.optional(),
   poNumber: text(128).optional(),
-  status: z.preprocess((value) => statusFromWord(trimmed(value)), DisputeStatus).optional(),
-  createDate: Moment.optional(),
-  closedDate: Moment.optional(),
+  status: z.preprocess((value) => statusFromWord(trimText(value)), DisputeStatus).optional(),
+  createDate: ImportTimestamp.optional(),
+  closedDate: ImportTimestamp.optional(),
   assigneeEmail: Email.optional(),
   resolutionCode: CodeText.optional(),
 });

@@ -7,19 +7,19 @@ import type { DocumentRow } from "../../store/tables.ts";
 import { storedDocument } from "../../services/ingest/stored.ts";
 import type { Values } from "./row.ts";
 
-/** Where a bank's row may name the document that it pays: the remittance says so, or the reference is its number. */
+/** Fields of a bank row that can name the document that it pays, best first. */
 const NAMES = ["invoiceNumber", "remittanceId", "paymentReference"] as const;
 
-const namesIn = (values: Values): string[] => {
+const listDocumentNames = (values: Values): string[] => {
   const named = values["invoiceNumber"];
   if (typeof named === "string") return [named];
   return NAMES.map((name) => values[name]).filter((value) => typeof value === "string");
 };
 
-type Named = ReadonlyMap<string, readonly DocumentRow[]>;
+type DocumentsByName = ReadonlyMap<string, readonly DocumentRow[]>;
 
-/** Documents by their own numbers and by their invoices'. */
-const namedDocuments = async (tx: Db, tenantId: string, names: string[]): Promise<Named> => {
+/** Finds documents by document number and by invoice number. */
+const findByName = async (tx: Db, tenantId: string, names: string[]): Promise<DocumentsByName> => {
   const found = await findDocumentsNamed(tx, tenantId, [...new Set(names)]);
   const byName = new Map<string, DocumentRow[]>();
   for (const row of found) {
@@ -32,9 +32,9 @@ const namedDocuments = async (tx: Db, tenantId: string, names: string[]): Promis
   return byName;
 };
 
-/** The one document that is meant, in the payment's currency; a name that several bear means none. */
-const documentOf = (values: Values, named: Named): DocumentRow | undefined => {
-  for (const name of namesIn(values)) {
+/** Finds the document that a row pays, in the payment's currency; undefined if a name fits several. */
+const findDocument = (values: Values, named: DocumentsByName): DocumentRow | undefined => {
+  for (const name of listDocumentNames(values)) {
     const found = named.get(name) ?? [];
     const [only] = found;
     const fits = only?.currency === null || only?.currency === values["currencyCode"];
@@ -46,14 +46,14 @@ const documentOf = (values: Values, named: Named): DocumentRow | undefined => {
 const firstNumber = (...values: unknown[]): number | undefined =>
   values.find((value) => typeof value === "number");
 
-const least = (a: Big, b: Big): Big => (a.lt(b) ? a : b);
+const smaller = (a: Big, b: Big): Big => (a.lt(b) ? a : b);
 
-/** What is paid against what is open; the remittance's own amounts stay as it tells them. */
-const settlement = (values: Values, balance: number | undefined): Values => {
+/** Computes applied amount, short payment and status. Amounts given by an EDI 820 remittance are kept. */
+const settle = (values: Values, balance: number | undefined): Values => {
   const keeps = values["remittanceSource"] === "edi820";
   const paid = firstNumber(keeps ? values["appliedAmount"] : values["unappliedAmount"]) ?? 0;
   const open = balance ?? paid;
-  const applied = open > 0 ? least(new Big(paid), new Big(open)) : new Big(0);
+  const applied = open > 0 ? smaller(new Big(paid), new Big(open)) : new Big(0);
   const missing = new Big(open).minus(paid);
   const shortPay = missing.gt(0);
   return {
@@ -70,7 +70,7 @@ const settlement = (values: Values, balance: number | undefined): Values => {
   };
 };
 
-const matched = (values: Values, row: DocumentRow, accountName: string | undefined): Values => {
+const applyMatch = (values: Values, row: DocumentRow, accountName: string | undefined): Values => {
   const document = storedDocument(row);
   const balance = firstNumber(
     document.denomination,
@@ -91,27 +91,27 @@ const matched = (values: Values, row: DocumentRow, accountName: string | undefin
     poNumber: document.po_number,
     invoiceAmount: values["invoiceAmount"] ?? total ?? balance,
     invoiceBalance: balance,
-    ...settlement(values, balance),
+    ...settle(values, balance),
     matchMethod: "auto",
     matchConfidence: 1,
   };
 };
 
-/** The rows with the documents that they pay, where one can be told. */
+/** Adds to each row the document that it pays, if exactly one fits. */
 export const matchDocuments = async (
   tx: Db,
   tenantId: string,
   rows: readonly NewPayment[],
 ): Promise<NewPayment[]> => {
-  const names = rows.flatMap(({ values }) => namesIn(values));
-  const named = await namedDocuments(tx, tenantId, names);
-  const pairs = rows.map((row) => ({ row, document: documentOf(row.values, named) }));
+  const names = rows.flatMap(({ values }) => listDocumentNames(values));
+  const named = await findByName(tx, tenantId, names);
+  const pairs = rows.map((row) => ({ row, document: findDocument(row.values, named) }));
   const numbers = pairs.flatMap(({ document }) => document?.account_number ?? []);
   const accounts = await findAccounts(tx, tenantId, [...new Set(numbers)]);
   const accountNames = new Map(accounts.map(({ account_number, name }) => [account_number, name]));
   return pairs.map(({ row, document }) => {
     if (document === undefined) return row;
     const accountName = accountNames.get(document.account_number);
-    return { ...row, values: matched(row.values, document, accountName) };
+    return { ...row, values: applyMatch(row.values, document, accountName) };
   });
 };

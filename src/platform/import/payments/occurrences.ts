@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 
-/** How often each key was met so far, however many keys there are: what does not fit in memory goes to a temporary file. */
+/** Counts occurrences of keys. Counts that do not fit in memory go to a temporary file. */
 export const createOccurrences = () => {
-  // An empty name is a database of SQLite's own making, gone when it is closed.
+  // An empty name is a temporary database that SQLite deletes when it is closed.
   const database = new DatabaseSync("");
   database.exec("pragma journal_mode = off");
   database.exec("pragma temp_store = file");
@@ -12,7 +12,7 @@ export const createOccurrences = () => {
     "insert into met values (?, 1) on conflict do update set count = count + 1 returning count",
   );
   return {
-    /** 1 for the first time. */
+    /** Counts one occurrence and returns the count so far, 1 for the first. */
     count: (key: string): number => Number(meet.get(key)?.["count"]),
     close: () => database.close(),
   };

@@ -6,40 +6,40 @@ import type { Field } from "../../../contract/payments/field.ts";
 import { checkValue } from "../../../contract/payments/value.ts";
 import { decimalsOf } from "../../money.ts";
 import type { Checked } from "../../services/ingest/body.ts";
-import { readDay } from "../dates.ts";
+import { parseDay } from "../dates.ts";
 import type { Fields } from "../fields.ts";
 
 export type Values = Record<string, unknown>;
 
 const MOST_DECIMALS = 6;
 
-/** What names a row of each source where it has no id of its own; the first one must be there. */
+/** The fields that identify a row without an id, per source. The first one is required. */
 const KEYS: Record<Source, readonly string[]> = {
   cashapp: ["paymentId", "documentNumber", "invoiceNumber"],
   iandp: ["paymentId", "invoiceNumber"],
   bpn: ["networkPaymentId", "remittanceId", "remittanceLine"],
 };
 
-/** The service's own; a file that was exported has them, and they say nothing new. */
+/** Fields that the service sets; in an exported file that is imported again they are ignored. */
 const OWN: ReadonlySet<string> = new Set(["tenantId", "createdAt", "updatedAt"]);
 
 const KINDS = { money: "number", number: "number", integer: "number", boolean: "boolean" } as const;
 
-const loadable = (source: Source): Field[] =>
+const importableFields = (source: Source): Field[] =>
   CATALOGUE[source].fields.filter(({ name }) => !OWN.has(name));
 
-/** The fields that a file may name. */
-export const fieldsOfSource = (source: Source): Fields =>
+/** Returns the fields that a file of a source can have. */
+export const collectSourceFields = (source: Source): Fields =>
   new Map(
-    loadable(source).map(({ name, type }) => [
+    importableFields(source).map(({ name, type }) => [
       name,
       type in KINDS ? KINDS[type as keyof typeof KINDS] : "text",
     ]),
   );
 
-type Judge = (value: unknown) => string | undefined;
+type ValueCheck = (value: unknown) => string | undefined;
 
-const RULES: readonly [applies: (field: Field) => boolean, judge: Judge][] = [
+const RULES: readonly [applies: (field: Field) => boolean, judge: ValueCheck][] = [
   [
     ({ type }) => type === "money",
     (value) =>
@@ -58,21 +58,21 @@ const RULES: readonly [applies: (field: Field) => boolean, judge: Judge][] = [
       /^[A-Z]{3}$/.test(String(value)) ? undefined : "must be an ISO 4217 code such as USD",
   ],
   [
-    // Nothing here may hold the whole number of an account or a card.
+    // Full account and card numbers are refused.
     ({ name }) => name.endsWith("Last4"),
     (value) => (String(value).length > 4 ? "must be the last 4 characters alone" : undefined),
   ],
 ];
 
-const judgeOf = (field: Field): Judge => {
+const createValueCheck = (field: Field): ValueCheck => {
   const judges = RULES.filter(([applies]) => applies(field)).map(([, judge]) => judge);
   return (value) => judges.map((judge) => judge(value)).find((found) => found !== undefined);
 };
 
-const prepared = (field: Field, value: unknown): unknown =>
-  field.type === "date" && typeof value === "string" ? (readDay(value.trim()) ?? value) : value;
+const prepareValue = (field: Field, value: unknown): unknown =>
+  field.type === "date" && typeof value === "string" ? (parseDay(value.trim()) ?? value) : value;
 
-const faultsOfNames = (record: Values, source: Source, tenantId: string): Fault[] => {
+const checkKeyAndTenant = (record: Values, source: Source, tenantId: string): Fault[] => {
   const [first = ""] = KEYS[source];
   const { [first]: named, tenantId: owner } = record;
   return [
@@ -83,16 +83,19 @@ const faultsOfNames = (record: Values, source: Source, tenantId: string): Fault[
   ];
 };
 
-/** Checks rows of one source, and gives them as they are kept. */
+/** Creates the check of a source's rows, which converts them to stored values. */
 export const createRowCheck = (source: Source, tenantId: string) => {
-  const fields = loadable(source).map((field) => ({ field, judge: judgeOf(field) }));
+  const fields = importableFields(source).map((field) => ({
+    field,
+    judge: createValueCheck(field),
+  }));
   return (record: Values): Checked<Values> => {
-    const faults = faultsOfNames(record, source, tenantId);
+    const faults = checkKeyAndTenant(record, source, tenantId);
     const values: Values = {};
     for (const { field, judge } of fields) {
       const sent = record[field.name];
       if (sent === undefined || sent === null) continue;
-      const checked = checkValue(field, prepared(field, sent));
+      const checked = checkValue(field, prepareValue(field, sent));
       if (!("value" in checked)) {
         faults.push({ field: field.name, ...checked });
         continue;
@@ -105,16 +108,16 @@ export const createRowCheck = (source: Source, tenantId: string) => {
   };
 };
 
-/** What names a row that has no id. */
-export const keyOf = (source: Source, values: Values): string =>
+/** Returns the key of a row without an id. */
+export const rowKey = (source: Source, values: Values): string =>
   JSON.stringify(KEYS[source].map((name) => values[name] ?? null));
 
 const BYTES = 16;
 const VERSION = 0x80;
 const VARIANT = 0x80;
 
-/** An id that the same name always gives: a UUID of the version for such (RFC 9562). */
-export const idFrom = (...names: readonly (string | number)[]): string => {
+/** Derives a UUID version 8 (RFC 9562) from names: equal names give equal ids. */
+export const deriveId = (...names: readonly (string | number)[]): string => {
   const bytes = createHash("sha256").update(JSON.stringify(names)).digest().subarray(0, BYTES);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | VERSION;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | VARIANT;
@@ -126,5 +129,5 @@ export const idFrom = (...names: readonly (string | number)[]): string => {
     .join("-");
 };
 
-export const hashOf = (values: Values): string =>
+export const hashValues = (values: Values): string =>
   createHash("sha256").update(JSON.stringify(values)).digest("base64url").slice(0, 22);

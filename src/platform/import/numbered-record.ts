@@ -2,28 +2,28 @@ import { z } from "zod";
 import { IngestNumber } from "../../contract/ingest-fields.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { checked, type Checked, type Fields } from "../services/ingest/body.ts";
-import { type Fields as FieldNames, fieldsOf } from "./fields.ts";
+import { type Fields as FieldNames, collectFields } from "./fields.ts";
 
-/** What a target of the ingest API's records is made of. */
+/** Dependencies of the targets for records of the ingest API. */
 export type Needs = { tenantId: string; clock: Clock };
 
-/** A record's number and what a request to its path would send; the service's rules check that. */
-export type Numbered = { number: string; sent: Fields };
+/** A record's number and the body that a request to its path would send; the service's rules check the body. */
+export type NumberedRecord = { number: string; sent: Fields };
 
-type Reading = {
+type RecordFormat = {
   fields: FieldNames;
   batchRows: number;
-  parse(record: Fields): Checked<Numbered>;
+  parse(record: Fields): Checked<NumberedRecord>;
 };
 
-// A commit waits for the disk, however little it writes.
+// Every commit waits for the disk, so batches are large.
 const BATCH_ROWS = 2500;
 
-/** Reads rows that bear their record's number beside the fields of its body. */
-export const numbered = (key: string, body: z.ZodObject): Reading => {
+/** Describes rows that contain their record's number in the field `key` beside the fields of its body. */
+export const describeNumbered = (key: string, body: z.ZodObject): RecordFormat => {
   const whole = z.object({ [key]: IngestNumber, ...body.shape });
   return {
-    fields: fieldsOf(whole),
+    fields: collectFields(whole),
     batchRows: BATCH_ROWS,
     parse(record) {
       const { [key]: number, ...sent } = record;
