@@ -205,7 +205,7 @@ describe("the ingest tools over stdio", () => {
     const args = { document_number: "INV/1", closure_reason: "paid" };
     expect(await answer("documents_close", args)).toMatchObject({ status: "closed" });
     expect(questions.splice(0)).toEqual([
-      "Close document INV/1 of account ACC/1, 90.10 USD, as paid?",
+      "Close document INV/1 of account ACC/1, 90.10 USD, as paid? Open disputes on it may close too.",
     ]);
     expect(await refusal("documents_close", args)).toMatchObject({
       code: "document_already_closed",
