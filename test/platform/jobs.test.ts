@@ -10,7 +10,7 @@ import { type Database, dialects } from "../support/stores.ts";
 
 const LEASE_MS = 60 * SECOND;
 
-/** A promise that a test resolves when it likes. */
+/** A promise that the test resolves. */
 const gate = () => {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -19,7 +19,7 @@ const gate = () => {
   return { open, opened };
 };
 
-describe.each(dialects)("due work ($name)", (dialect) => {
+describe.each(dialects)("job worker ($name)", (dialect) => {
   let database: Database;
   let store: Store;
   let stores: Set<Store>;
@@ -48,7 +48,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
       {
         kind: "count",
         leaseMs: LEASE_MS,
-        atOnce: 10,
+        concurrency: 10,
         perLane: 10,
         maxTries: 3,
         retryMs: (tries) => tries * SECOND,
@@ -72,7 +72,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
       addJob(tx, { kind: "count", id, tenantId: "t", lane, dueAt: clock() + inMs }),
     );
 
-  // Two SQLite connections of one thread would wait for each other for ever.
+  // On SQLite one thread cannot hold two writing connections: each would wait for the other.
   const second = async (): Promise<Store> => {
     const other = dialect.name === "sqlite" ? store : await database.open();
     stores.add(other);
@@ -82,7 +82,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
   const left = async (): Promise<string[]> =>
     (await store.read.selectFrom("jobs").select("id").orderBy("id").execute()).map(({ id }) => id);
 
-  it("is done when it is due, not before, and once", async () => {
+  it("runs a job once, when it is due", async () => {
     await add("now");
     await add("later", { inMs: SECOND });
     const one = worker({});
@@ -94,7 +94,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     expect([ran, await left()]).toEqual([["now#1", "later#1"], []]);
   });
 
-  it("is done once by several processes", async () => {
+  it("runs each job once with several workers on one database", async () => {
     const other = await second();
     const ids = Array.from({ length: 60 }, (_, index) => `job-${String(index).padStart(2, "0")}`);
     for (const id of ids) await add(id);
@@ -103,7 +103,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     expect(ran.toSorted()).toEqual(ids.map((id) => `${id}#1`));
   });
 
-  it("starts by itself when woken, and when another process has added it", async () => {
+  it("runs jobs when woken, and finds jobs that another process added", async () => {
     const one = worker({});
     one.start();
     await add("woken");
@@ -113,7 +113,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     await expect.poll(() => ran).toEqual(["woken#1", "found#1"]);
   });
 
-  it("is tried again when it throws, later each time, and given up after the last try", async () => {
+  it("retries a job that throws with growing delays, and gives it up after the last try", async () => {
     await add("bad");
     const one = worker({
       async run(job) {
@@ -133,18 +133,18 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     expect(await left()).toEqual([]);
   });
 
-  it("is not done when it ends without saying how", async () => {
+  it("keeps a job whose run neither finishes nor repeats it", async () => {
     await add("silent");
     await worker({ run: async () => {}, retryMs: () => SECOND }).runDue();
     expect(await left()).toEqual(["silent"]);
   });
 
-  it("may be wanted again at another time, as if never tried", async () => {
+  it("resets the tries of a job that is repeated", async () => {
     await add("daily");
     const one = worker({
       async run(job) {
         ran.push(`${job.id}#${job.tries}`);
-        await store.transaction((tx) => job.again(tx, job.dueAt + 10 * SECOND));
+        await store.transaction((tx) => job.repeat(tx, job.dueAt + 10 * SECOND));
       },
     });
     await one.runDue();
@@ -153,33 +153,33 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     expect(ran).toEqual(["daily#1", "daily#1"]);
   });
 
-  it("is taken over when its worker has died, which can then no longer finish it", async () => {
+  it("hands an expired lease to another worker, and refuses the result of the former one", async () => {
     await add("orphan");
     const { open, opened } = gate();
     let tooLate: Promise<void> | undefined;
-    const dead = worker({
+    const crashed = worker({
       async run(job) {
         await opened;
         tooLate = finish(job);
         await tooLate;
       },
     });
-    const dying = dead.runDue();
+    const abandoned = crashed.runDue();
     await expect
       .poll(() => store.read.selectFrom("jobs").select("tries").execute())
       .toEqual([{ tries: 1 }]);
-    const heir = worker({});
-    await heir.runDue();
+    const successor = worker({});
+    await successor.runDue();
     expect(ran).toEqual([]);
     clock.advance(LEASE_MS);
-    await heir.runDue();
+    await successor.runDue();
     expect(ran).toEqual(["orphan#2"]);
     open();
-    await dying;
+    await abandoned;
     await expect(tooLate).rejects.toThrow(LeaseLost);
   });
 
-  it("counts a try for who died, none for who was shut down", async () => {
+  it("counts no try when the worker is shut down", async () => {
     await add("moved");
     const asked = gate();
     const closed = worker({
@@ -196,7 +196,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     expect(ran).toEqual(["moved#1"]);
   });
 
-  it("keeps its lease as long as it runs, and is aborted when it is taken back", async () => {
+  it("renews the lease of a running job, and aborts the job when it is removed", async () => {
     await add("long");
     const started = gate();
     const aborted = gate();
@@ -221,7 +221,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     await aborted.opened;
   });
 
-  it("lets no lane have more than its share, however many processes look", async () => {
+  it("limits the running jobs per lane across workers", async () => {
     const other = await second();
     for (const lane of ["slow", "quick"]) {
       for (const number of [1, 2, 3]) await add(`${lane}-${number}`, { lane });
@@ -244,7 +244,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     expect(ran.slice(4)).toEqual(["slow-2", "slow-3"]);
   });
 
-  it("lets a lane with hundreds waiting, all of them older, hold up no other", async () => {
+  it("runs another lane's job although hundreds of older jobs wait in one lane", async () => {
     const crowd = { kind: "count", tenantId: "t", lane: "crowd", dueAt: clock() };
     await store.transaction(async (tx) => {
       for (let number = 0; number < 120; number += 1)
@@ -254,7 +254,7 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     clock.advance(SECOND);
     const { open, opened } = gate();
     const running = worker({
-      atOnce: 3,
+      concurrency: 3,
       perLane: 1,
       async run(job) {
         ran.push(job.lane);
@@ -274,12 +274,12 @@ describe.each(dialects)("due work ($name)", (dialect) => {
     expect(await left()).toEqual([]);
   });
 
-  it("takes no more at once than it was told", async () => {
+  it("runs no more jobs concurrently than the kind allows", async () => {
     for (const number of [1, 2, 3, 4, 5]) await add(`job-${number}`);
     let most = 0;
     let now = 0;
     await worker({
-      atOnce: 2,
+      concurrency: 2,
       async run(job) {
         now += 1;
         most = Math.max(most, now);

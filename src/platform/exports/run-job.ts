@@ -220,7 +220,7 @@ export const runJobs = (needs: RunNeeds): JobKind => ({
   kind: RUN_JOB,
   leaseMs: MINUTE,
   // One more than a tenant may have: long runs of one leave room for another's.
-  atOnce: 3,
+  concurrency: 3,
   perLane: 2,
   maxTries: TRIES,
   retryMs: () => 5 * SECOND,

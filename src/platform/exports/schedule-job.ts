@@ -41,7 +41,7 @@ const book = ({ store, clock, newId }: Needs, job: Job): Promise<void> =>
     if (schedule === undefined || schedule.deleted_at !== null) return job.finish(tx);
     const now = clock();
     const next_run_at = nextSlot(schedule.next_run_at, schedule.interval_ms, now);
-    await job.again(tx, next_run_at);
+    await job.repeat(tx, next_run_at);
     if (!(await hasUnfinished(tx, job.tenantId, job.id))) await addRun(tx, schedule, newId(), now);
     await updateSchedule(tx, schedule, { next_run_at, updated_at: now });
   }, job.tenantId);
@@ -50,7 +50,7 @@ const book = ({ store, clock, newId }: Needs, job: Job): Promise<void> =>
 export const scheduleJobs = (needs: Needs): JobKind => ({
   kind: SCHEDULE_JOB,
   leaseMs: MINUTE,
-  atOnce: 4,
+  concurrency: 4,
   perLane: 1,
   // Nothing of a slot is lost: it is booked as soon as the store lets it.
   maxTries: Infinity,

@@ -37,7 +37,7 @@ export const claimFiles = (tx: Db, connectionId: string): Promise<void> =>
 export const unclaimedFiles = ({ store, clock, files }: Needs & { files: FileStore }): JobKind => ({
   kind: KIND,
   leaseMs: MINUTE,
-  atOnce: 1,
+  concurrency: 1,
   perLane: 1,
   maxTries: 5,
   retryMs: (tries) => tries * MINUTE,
@@ -45,5 +45,5 @@ export const unclaimedFiles = ({ store, clock, files }: Needs & { files: FileSto
     for await (const { key } of files.list(job.id)) await files.remove(key);
     await store.transaction((tx) => job.finish(tx));
   },
-  giveUp: (job) => store.transaction((tx) => job.again(tx, clock() + DAY)),
+  giveUp: (job) => store.transaction((tx) => job.repeat(tx, clock() + DAY)),
 });

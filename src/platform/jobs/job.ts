@@ -1,44 +1,45 @@
 import type { Db } from "../store/port.ts";
 
-/** Somebody else has the job now, or it was taken back: what was done under the old claim must not count. */
+/** Thrown when the worker's claim on a job has expired or was taken over; its transaction must roll back. */
 export class LeaseLost extends Error {
   constructor() {
-    super("the job is no longer this worker's");
+    super("the worker no longer holds the job's lease");
     this.name = "LeaseLost";
   }
 }
 
-/** A job under way. It ends by `finish` or `again` in the transaction that writes what came of it. */
+/** A claimed job. It ends with `finish` or `repeat`, in the transaction that writes its result. */
 export type Job = {
-  /** The id of the record that it is about. */
+  /** The id of the record that the job is about. */
   id: string;
   tenantId: string;
   lane: string;
+  /** Epoch milliseconds. */
   dueAt: number;
-  /** 1 for the first try. A process that dies amid a try has used it up; one that shuts down has not. */
+  /** 1 for the first try. A crash of the process uses up a try, a shutdown does not. */
   tries: number;
   /** Aborted when the worker closes or the lease is lost. */
   signal: AbortSignal;
-  /** Done for good. Throws LeaseLost, which must undo the transaction. */
+  /** Deletes the job. @throws {LeaseLost} which must roll back the transaction */
   finish(tx: Db): Promise<void>;
-  /** To be run again at a moment, its tries counted anew. Throws LeaseLost, which must undo the transaction. */
-  again(tx: Db, dueAt: number): Promise<void>;
+  /** Schedules the job again and resets its tries. @throws {LeaseLost} which must roll back the transaction */
+  repeat(tx: Db, dueAt: number): Promise<void>;
 };
 
-/** What is done with the jobs of a kind. */
+/** How jobs of one kind are run. */
 export type JobKind = {
   kind: string;
-  /** A dead worker's job is taken over after so long; a living one renews its lease in time. */
+  /** Lifetime of a claim in milliseconds. A running worker renews it; a crashed worker's job is taken over after it. */
   leaseMs: number;
-  /** How many this process works at once. */
-  atOnce: number;
-  /** How many of one lane all processes together work at once, so that a slow one holds up only itself. */
+  /** The largest number of jobs that this process runs concurrently. */
+  concurrency: number;
+  /** The largest number of jobs of one lane that all processes together run, so that a slow lane delays only itself. */
   perLane: number;
-  /** After so many tries that threw or died, `giveUp` is run instead. */
+  /** After this many tries that threw or crashed, `giveUp` runs instead of `run`. */
   maxTries: number;
-  /** How long after a try that threw the next one is due. */
+  /** Milliseconds from a failed try to the next. */
   retryMs(tries: number): number;
   run(job: Job): Promise<void>;
-  /** Ends the job as well; where it throws, it is run again later. */
+  /** Must end the job too; if it throws, it runs again later. */
   giveUp(job: Job): Promise<void>;
 };

@@ -87,7 +87,7 @@ export const deliveries = (needs: DeliveryNeeds): JobKind => {
     } as const;
     await settled(async (tx) => {
       if (delayMs === undefined || status === "delivered") await job.finish(tx);
-      else await job.again(tx, now + delayMs);
+      else await job.repeat(tx, now + delayMs);
       await recordAttempt(tx, row, status !== "failed");
     });
     const told = { webhookId: webhook_id, deliveryId: delivery.id, attempt, ...outcome };
@@ -103,7 +103,7 @@ export const deliveries = (needs: DeliveryNeeds): JobKind => {
   return {
     kind: DELIVERY_KIND,
     leaseMs: 30 * SECOND,
-    atOnce: AT_ONCE,
+    concurrency: AT_ONCE,
     perLane: PER_WEBHOOK,
     maxTries: 5,
     retryMs: (tries) => tries * SECOND,

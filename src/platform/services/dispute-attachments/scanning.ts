@@ -80,7 +80,7 @@ export const scanning = ({ store, files, scanner, log }: ScanningNeeds): JobKind
   return {
     kind: ATTACHMENT_JOB,
     leaseMs: LEASE_MS,
-    atOnce: 2,
+    concurrency: 2,
     // A tenant has one of the two lanes at most, so that another never waits for all its files.
     perLane: 1,
     maxTries: TRIES,
