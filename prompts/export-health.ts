@@ -1,6 +1,6 @@
-import { prompt } from "./prompt.ts";
+import { definePrompt } from "./prompt.ts";
 
-export const exportHealth = prompt({
+export const exportHealth = definePrompt({
   name: "export-health",
   title: "Check the exports",
   description: "Look at every schedule, its runs and its webhooks: what failed, why, what to do.",

@@ -1,6 +1,6 @@
-import { prompt } from "./prompt.ts";
+import { definePrompt } from "./prompt.ts";
 
-export const investigateShortPay = prompt({
+export const investigateShortPay = definePrompt({
   name: "investigate-short-pay",
   title: "Investigate short payments",
   description: "Find what an account paid short, why, and which dispute covers it.",

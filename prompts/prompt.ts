@@ -1,4 +1,4 @@
-export type Argument = {
+export type PromptArgument = {
   name: string;
   description: string;
   required: boolean;
@@ -13,7 +13,7 @@ export type Prompt = {
   name: string;
   title: string;
   description: string;
-  arguments: readonly Argument[];
+  arguments: readonly PromptArgument[];
   /** The toolsets without which it makes no sense. */
   needs: readonly string[];
   /** Resources that come with it, so that the work starts with the facts at hand. */
@@ -21,4 +21,4 @@ export type Prompt = {
   text(args: Readonly<Record<string, string>>): string;
 };
 
-export const prompt = (spec: Prompt): Prompt => spec;
+export const definePrompt = (spec: Prompt): Prompt => spec;

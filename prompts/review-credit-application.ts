@@ -1,6 +1,6 @@
-import { prompt } from "./prompt.ts";
+import { definePrompt } from "./prompt.ts";
 
-export const reviewCreditApplication = prompt({
+export const reviewCreditApplication = definePrompt({
   name: "review-credit-application",
   title: "Review a credit application",
   description: "Read one credit application, check it, weigh the risk, propose a credit line.",

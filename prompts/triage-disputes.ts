@@ -1,6 +1,6 @@
-import { prompt } from "./prompt.ts";
+import { definePrompt } from "./prompt.ts";
 
-export const triageDisputes = prompt({
+export const triageDisputes = definePrompt({
   name: "triage-disputes",
   title: "Triage open disputes",
   description:

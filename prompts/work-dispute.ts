@@ -1,6 +1,6 @@
-import { prompt } from "./prompt.ts";
+import { definePrompt } from "./prompt.ts";
 
-export const workDispute = prompt({
+export const workDispute = definePrompt({
   name: "work-dispute",
   title: "Work one dispute",
   description: "Understand one dispute, decide with the person, carry it out.",

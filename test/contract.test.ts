@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ERRORS, OWN, SHARED } from "../src/contract/errors.ts";
+import { ERRORS, OPERATION_ERRORS, SHARED_ERRORS } from "../src/contract/errors.ts";
 import { contract, operations } from "../src/contract/index.ts";
-import { argumentShape, type Operation, pathParameters } from "../src/contract/operation.ts";
+import { mergeArguments, type Operation, parsePathParameters } from "../src/contract/operation.ts";
 import { BUILT_IN_ROLES, isPermission, isScope, PERMISSIONS } from "../src/contract/permissions.ts";
 import { verifies } from "./support/verifies.ts";
 
@@ -112,7 +112,7 @@ describe("the list", () => {
 describe.each(cases)("%s", (_id, operation) => {
   it("has the path's parameters in its input, and no others", () => {
     for (const { path } of routesOf(operation)) {
-      expect(pathParameters(path).toSorted(), path).toEqual(
+      expect(parsePathParameters(path).toSorted(), path).toEqual(
         Object.keys(operation.params.shape).toSorted(),
       );
     }
@@ -134,7 +134,7 @@ describe.each(cases)("%s", (_id, operation) => {
     const known = ["public", "caller", "member"].includes(operation.access);
     const guarded = operation.service === "gateway" ? isPermission : isScope;
     expect(known || guarded(operation.access), operation.access).toBe(true);
-    const hasTenant = pathParameters(operation.path).includes("tenantId");
+    const hasTenant = parsePathParameters(operation.path).includes("tenantId");
     const needsTenant =
       operation.service === "gateway" && !["public", "caller"].includes(operation.access);
     expect(hasTenant).toBe(needsTenant);
@@ -153,7 +153,7 @@ describe.each(cases)("%s", (_id, operation) => {
   });
 
   it("fails with codes of its own that the table knows", () => {
-    expect(operation.fails.filter((code) => !Object.hasOwn(OWN, code))).toEqual([]);
+    expect(operation.fails.filter((code) => !Object.hasOwn(OPERATION_ERRORS, code))).toEqual([]);
     expect(twice(operation.fails)).toEqual([]);
   });
 
@@ -175,8 +175,8 @@ describe.each(cases)("%s", (_id, operation) => {
   });
 
   it("has arguments and answers that JSON Schema can say", () => {
-    const input = z.toJSONSchema(z.object(argumentShape(operation)), { io: "input" });
-    expect(Object.keys(input.properties ?? {})).toEqual(Object.keys(argumentShape(operation)));
+    const input = z.toJSONSchema(z.object(mergeArguments(operation)), { io: "input" });
+    expect(Object.keys(input.properties ?? {})).toEqual(Object.keys(mergeArguments(operation)));
     if (operation.output === null) return;
     expect(z.toJSONSchema(operation.output).type).toMatch(/^(object|array)$/);
   });
@@ -184,7 +184,7 @@ describe.each(cases)("%s", (_id, operation) => {
 
 describe("the table of errors", () => {
   it("holds each code once, with the status that its class of refusal has", () => {
-    expect(twice([...Object.keys(SHARED), ...Object.keys(OWN)])).toEqual([]);
+    expect(twice([...Object.keys(SHARED_ERRORS), ...Object.keys(OPERATION_ERRORS)])).toEqual([]);
     for (const [code, { status, title }] of Object.entries(ERRORS)) {
       expect(status, code).toBeGreaterThanOrEqual(400);
       expect(title, code).toMatch(/^[A-Z].*[^.]$/);
@@ -193,6 +193,8 @@ describe("the table of errors", () => {
 
   it("has no code that no operation can answer with", () => {
     const used = new Set(operations.flatMap(({ fails }) => fails));
-    expect(Object.keys(OWN).filter((code) => ![...used].some((name) => name === code))).toEqual([]);
+    expect(
+      Object.keys(OPERATION_ERRORS).filter((code) => ![...used].some((name) => name === code)),
+    ).toEqual([]);
   });
 });

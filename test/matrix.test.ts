@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { operations } from "../src/contract/index.ts";
-import { type Operation, pathParameters } from "../src/contract/operation.ts";
+import { type Operation, parsePathParameters } from "../src/contract/operation.ts";
 import {
   isPermission,
   isScope,
@@ -232,7 +232,7 @@ onEveryStore("permission and tenant matrix", (at) => {
         const referring = Object.keys(foreign).filter(
           (name) => JSON.stringify(foreign[name]) !== JSON.stringify(sample(ours, word)[name]),
         );
-        const named = pathParameters(operation.path).filter(
+        const named = parsePathParameters(operation.path).filter(
           (name) => name !== "tenantId" && !isNewName(operation, name),
         );
         expect(referring).toEqual(expect.arrayContaining(named));
@@ -289,7 +289,7 @@ const isNewName = ({ effect, upsert, path }: Operation, name: string): boolean =
 const ASKED_FOR = "runId";
 
 const isNothing = (operation: Operation, names: readonly string[], reply: Reply): boolean => {
-  const inPath = pathParameters(operation.path).filter((name) => !NO_RECORD.has(name));
+  const inPath = parsePathParameters(operation.path).filter((name) => !NO_RECORD.has(name));
   const naming = [...inPath, ASKED_FOR];
   if (names.some((name) => naming.includes(name))) return reply.status === 404;
   // In a body it is a wrong value like any other, found before anything is written.

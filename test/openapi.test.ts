@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { openapi } from "../src/contract/openapi.ts";
+import { createOpenApi } from "../src/contract/openapi.ts";
 import { contract, operations } from "../src/contract/index.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { MINUTE } from "../src/kit/clock.ts";
@@ -55,8 +55,8 @@ describe("the API document", () => {
   });
 
   it("is the same each time, but for the header word and the version", () => {
-    const other = openapi({ headerWord: "Acme", version: "9" });
-    expect(JSON.stringify(openapi(ABOUT))).toBe(JSON.stringify(published));
+    const other = createOpenApi({ headerWord: "Acme", version: "9" });
+    expect(JSON.stringify(createOpenApi(ABOUT))).toBe(JSON.stringify(published));
     const { securitySchemes } = other.components;
     expect(namesOf(securitySchemes)).toEqual(["session", "apiKey", "exportKey"]);
     expect(Object.values(securitySchemes)).toMatchObject([

@@ -1,4 +1,4 @@
 import { contract } from "../src/contract/index.ts";
-import { tool } from "./tool.ts";
+import { defineTool } from "./tool.ts";
 
-export const audit = [tool(contract.audit_logs.list)];
+export const audit = [defineTool(contract.audit_logs.list)];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { NoteVisibility, RecordId } from "../src/contract/fields.ts";
 import { contract } from "../src/contract/index.ts";
-import { operation } from "../src/contract/operation.ts";
+import { defineOperation } from "../src/contract/operation.ts";
 import {
   AttachmentName,
   DisputeAttachment,
@@ -13,7 +13,7 @@ const { dispute_attachments: files } = contract;
 const SOURCES = ["text", "base64", "path"] as const;
 
 /** The parameters that steer neither tenant nor credential. */
-const ofDispute = z.object({ disputeId: RecordId });
+const disputeParams = z.object({ disputeId: RecordId });
 
 const UploadBody = z
   .object({
@@ -33,14 +33,14 @@ const UploadBody = z
     });
   });
 
-export const uploadFile = operation({
+export const uploadFile = defineOperation({
   id: "dispute_attachments.upload",
   service: "gateway",
   method: "POST",
   path: files.create.path,
   access: files.create.access,
   summary: "Attach a file to a dispute and wait until it is scanned.",
-  params: ofDispute,
+  params: disputeParams,
   body: UploadBody,
   output: DisputeAttachment,
   audit: "dispute_attachment.created",
@@ -59,14 +59,14 @@ const DownloadedFile = z.object({
   resourceUri: z.string(),
 });
 
-export const downloadFile = operation({
+export const downloadFile = defineOperation({
   id: "dispute_attachments.download",
   service: "gateway",
   method: "GET",
   path: files.get.path,
   access: files.get.access,
   summary: "Read the file itself: the text of a text file, others as a resource.",
-  params: ofDispute.extend({ attachmentId: RecordId }),
+  params: disputeParams.extend({ attachmentId: RecordId }),
   output: DownloadedFile,
   audit: "dispute_attachment.read",
   source: files.get.source,

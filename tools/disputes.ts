@@ -1,8 +1,16 @@
 import { Problem } from "../src/contract/errors.ts";
 import { contract } from "../src/contract/index.ts";
-import { changeNamed, disputeNamed, isText, itemsOf, money, named, quoted } from "./shown.ts";
+import {
+  describeChange,
+  describeDispute,
+  isText,
+  listItems,
+  formatMoney,
+  formatName,
+  quote,
+} from "./formatting.ts";
 import { downloadFile, uploadFile } from "./dispute-files.ts";
-import { type Arguments, type Consent, tool } from "./tool.ts";
+import { type Arguments, type Confirmation, defineTool } from "./tool.ts";
 
 const { disputes: d, dispute_notes: notes, dispute_attachments: files } = contract;
 
@@ -18,7 +26,7 @@ const checkResolution = (
   { dispute, resolution, resolutions }: Readonly<Record<string, Arguments | undefined>>,
 ): Arguments | undefined => {
   const field = isText(resolutionCode) ? "resolutionCode" : "resolutionId";
-  const listed = itemsOf(resolutions)?.find((one) => one["resolutionId"] === resolutionId);
+  const listed = listItems(resolutions)?.find((one) => one["resolutionId"] === resolutionId);
   if (isText(resolutionId) && resolutions !== undefined && listed === undefined) {
     refuse("resolutionId", "names no resolution; resolutions_list shows them");
   }
@@ -29,13 +37,13 @@ const checkResolution = (
   return found;
 };
 
-const outcomeOf = (
+const describeOutcome = (
   { status, isValid, resolutionId, resolutionCode }: Arguments,
   found: Arguments | undefined,
   dispute: Arguments | undefined,
 ): string => {
   const code = found?.["code"] ?? resolutionCode ?? resolutionId;
-  if (isText(code)) return `, as ${named(code)}`;
+  if (isText(code)) return `, as ${formatName(code)}`;
   if (status !== CLOSED || isValid !== undefined) return "";
   const counts = dispute?.["isValid"] === true ? "valid" : "not valid";
   return `, without a resolution: it will count as ${counts}`;
@@ -43,10 +51,10 @@ const outcomeOf = (
 
 const CLOSED = 1;
 const CANCELED = 2;
-const OVER: readonly unknown[] = [CLOSED, CANCELED];
+const ENDED: readonly unknown[] = [CLOSED, CANCELED];
 
 // Reopening does not ask: closing again brings back what it loses.
-const ending: Consent = {
+const disputeEnding: Confirmation = {
   reads: {
     dispute: d.get,
     resolution: {
@@ -64,65 +72,69 @@ const ending: Consent = {
     const { disputeId, status, resolutionCode: _code, resolutionId: _id, ...others } = args;
     const { dispute } = records;
     // The platform refuses the move, or the dispute has this status already.
-    if (dispute !== undefined && OVER.includes(dispute["status"])) return null;
-    const outcome = outcomeOf(args, checkResolution(args, records), dispute);
+    if (dispute !== undefined && ENDED.includes(dispute["status"])) return null;
+    const outcome = describeOutcome(args, checkResolution(args, records), dispute);
     const verb = status === CLOSED ? "Close" : "Cancel";
     const changes = Object.entries(others).map(([name, value]) =>
       name === "amount"
-        ? `amount ${money(value, dispute?.["currencyCode"])}`
-        : changeNamed(name, value),
+        ? `amount ${formatMoney(value, dispute?.["currencyCode"])}`
+        : describeChange(name, value),
     );
     const more = changes.length === 0 ? "" : `, with ${changes.join(", ")}`;
-    return `${verb} dispute ${disputeNamed(dispute, disputeId)}${outcome}${more}?`;
+    return `${verb} dispute ${describeDispute(dispute, disputeId)}${outcome}${more}?`;
   },
 };
 
-const deletion: Consent = {
+const disputeDeletion: Confirmation = {
   reads: { dispute: d.get },
   question: ({ disputeId }, { dispute }) =>
-    `Delete dispute ${disputeNamed(dispute, disputeId)} with all its notes and files? This cannot be undone.`,
+    `Delete dispute ${describeDispute(dispute, disputeId)} with all its notes and files? This cannot be undone.`,
 };
 
-const noteDeletion: Consent = {
+const noteDeletion: Confirmation = {
   reads: { note: notes.get, dispute: d.get },
   question({ noteId, disputeId }, { note, dispute }) {
-    const which = note === undefined ? quoted(noteId) : quoted(note["content"]);
-    return `Delete note ${which} of dispute ${disputeNamed(dispute, disputeId)}? This cannot be undone.`;
+    const which = note === undefined ? quote(noteId) : quote(note["content"]);
+    return `Delete note ${which} of dispute ${describeDispute(dispute, disputeId)}? This cannot be undone.`;
   },
 };
 
-const fileDeletion: Consent = {
+const fileDeletion: Confirmation = {
   reads: { file: files.get, dispute: d.get },
   question({ attachmentId, disputeId }, { file, dispute }) {
-    const which = file === undefined ? quoted(attachmentId) : named(file["fileName"]);
-    return `Delete file ${which} of dispute ${disputeNamed(dispute, disputeId)}? This cannot be undone.`;
+    const which = file === undefined ? quote(attachmentId) : formatName(file["fileName"]);
+    return `Delete file ${which} of dispute ${describeDispute(dispute, disputeId)}? This cannot be undone.`;
   },
 };
 
 export const disputes = [
-  tool(d.get),
-  tool(d.list, "List disputes, newest first; as many as fit unless paged."),
-  tool(d.create, "Open a dispute on a document of an account. Needs a reason, by id or code.", {
-    title: "Open dispute",
-  }),
-  tool(
+  defineTool(d.get),
+  defineTool(d.list, "List disputes, newest first; as many as fit unless paged."),
+  defineTool(
+    d.create,
+    "Open a dispute on a document of an account. Needs a reason, by id or code.",
+    {
+      title: "Open dispute",
+    },
+  ),
+  defineTool(
     d.update,
     "Change the fields sent. Closing takes a resolution; closing and canceling ask the person.",
-    { confirm: ending },
+    { confirm: disputeEnding },
   ),
-  tool(d.delete, undefined, { confirm: deletion }),
-  tool(d.list_by_document_numbers),
-  tool(d.list_by_ids),
-  tool(notes.get),
-  tool(notes.list),
-  tool(notes.create, "Add a note to a dispute; Internal by default."),
-  tool(notes.update),
-  tool(notes.delete, undefined, { confirm: noteDeletion }),
-  tool(files.get),
-  tool(files.list),
-  tool(files.create, "Announce a file and get a URL that takes its bytes by HTTP PUT, once."),
-  tool(files.update),
-  tool(files.delete, undefined, { confirm: fileDeletion }),
-  tool(uploadFile),
-  tool(downloadFile),
+  defineTool(d.delete, undefined, { confirm: disputeDeletion }),
+  defineTool(d.list_by_document_numbers),
+  defineTool(d.list_by_ids),
+  defineTool(notes.get),
+  defineTool(notes.list),
+  defineTool(notes.create, "Add a note to a dispute; Internal by default."),
+  defineTool(notes.update),
+  defineTool(notes.delete, undefined, { confirm: noteDeletion }),
+  defineTool(files.get),
+  defineTool(files.list),
+  defineTool(files.create, "Announce a file and get a URL that takes its bytes by HTTP PUT, once."),
+  defineTool(files.update),
+  defineTool(files.delete, undefined, { confirm: fileDeletion }),
+  defineTool(uploadFile),
+  defineTool(downloadFile),
 ];

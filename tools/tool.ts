@@ -6,7 +6,7 @@ export type Records = Readonly<Record<string, Arguments | undefined>>;
 export const ABSENT = "absent";
 
 /** A read for a question beside the record itself. A list comes as `{items}`. */
-export type Reading = {
+export type ConfirmationRead = {
   operation: Operation;
   /** The arguments of the read; undefined where there is nothing to read. */
   args: (args: Arguments) => Arguments | undefined;
@@ -15,9 +15,9 @@ export type Reading = {
 };
 
 /** The question to a person before a tool acts. Whether they are asked follows from the operation's effects. */
-export type Consent = {
+export type Confirmation = {
   /** The reads beforehand. An operation alone reads the record that the arguments name; where it is missing, the call ends. */
-  reads: Readonly<Record<string, Operation | Reading>>;
+  reads: Readonly<Record<string, Operation | ConfirmationRead>>;
   /**
    * The question, about the records as far as they could be read; null where the records show that
    * the platform will refuse the call or that nothing ends.
@@ -36,21 +36,21 @@ export type Tool = {
   title: string;
   description: string;
   /** Present exactly where the operation has effects. */
-  confirm?: Consent;
+  confirm?: Confirmation;
 };
 
-type Options = { title?: string; confirm?: Consent };
+type Options = { title?: string; confirm?: Confirmation };
 
 const VERBS: Record<string, string> = { list: "List", get: "Get", delete: "Delete" };
 
-const singular = (noun: string): string => noun.replace(/ies$/, "y").replace(/s$/, "");
+const toSingular = (noun: string): string => noun.replace(/ies$/, "y").replace(/s$/, "");
 
 /** `disputes.list_by_ids` as `List disputes by ids`. */
-const titleOf = (id: string): string => {
+const deriveTitle = (id: string): string => {
   const [noun = "", act = ""] = id.split(".").map((part) => part.replaceAll("_", " "));
   const [verb = "", ...rest] = act.split(" ");
   const shown = VERBS[verb] ?? verb.charAt(0).toUpperCase() + verb.slice(1);
-  return [shown, verb === "list" ? noun : singular(noun), ...rest].join(" ");
+  return [shown, verb === "list" ? noun : toSingular(noun), ...rest].join(" ");
 };
 
 /**
@@ -58,7 +58,7 @@ const titleOf = (id: string): string => {
  *
  * @throws {TypeError} where the operation has effects and the tool no question, or the reverse
  */
-export const tool = (
+export const defineTool = (
   operation: Operation,
   words: string = operation.summary,
   { title, confirm }: Options = {},
@@ -69,7 +69,7 @@ export const tool = (
   return {
     name: operation.id.replaceAll(".", "_"),
     operation,
-    title: title ?? titleOf(operation.id),
+    title: title ?? deriveTitle(operation.id),
     description: words,
     ...(confirm === undefined ? {} : { confirm }),
   };

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
 import {
   PaymentQueryBody,
-  readSelection,
-  selectionHash,
+  parseSelection,
+  hashSelection,
 } from "../../src/contract/payments/query.ts";
 import { createSeal } from "../../src/kit/seal.ts";
 import { type Benchmark, interleaved, median, wallMs } from "../measure.ts";
@@ -137,9 +137,9 @@ const middlePage = async (
   { filters, upTo }: { filters: object; upTo: number },
 ): Promise<number> => {
   const body = { source: "cashapp", filters };
-  const { value } = readSelection(PaymentQueryBody, body);
+  const { value } = parseSelection(PaymentQueryBody, body);
   if (value === undefined) throw new Error("no query");
-  const query = selectionHash(value);
+  const query = hashSelection(value);
   const seal = createSeal(MASTER_KEY, "payment-cursor");
   const times: number[] = [];
   for (let number = 0; number < CALLS; number += 1) {

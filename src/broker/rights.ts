@@ -1,5 +1,5 @@
 import { Problem } from "../contract/errors.ts";
-import { type Access, type Operation, pathParameters } from "../contract/operation.ts";
+import { type Access, type Operation, parsePathParameters } from "../contract/operation.ts";
 import { randomId } from "../kit/ids.ts";
 import type { Broker } from "./port.ts";
 
@@ -7,7 +7,7 @@ import type { Broker } from "./port.ts";
 export type Probe = { operation: Operation; args: Record<string, unknown> };
 
 const recordIds = ({ path }: Operation): string[] =>
-  pathParameters(path).filter((name) => name !== "tenantId");
+  parsePathParameters(path).filter((name) => name !== "tenantId");
 
 const isHarmless = (operation: Operation): boolean => {
   if (operation.effect === "read") return true;

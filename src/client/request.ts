@@ -1,4 +1,4 @@
-import { type Method, type Operation, pathParameters } from "../contract/operation.ts";
+import { type Method, type Operation, parsePathParameters } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 
 /** An operation's request line and body. */
@@ -37,7 +37,7 @@ const encodeSegment = (name: string, value: unknown): string => {
 };
 
 const buildPath = (template: string, args: Args): string =>
-  pathParameters(template).reduce(
+  parsePathParameters(template).reduce(
     (path, name) => path.replace(`{${name}}`, () => encodeSegment(name, args[name])),
     template,
   );

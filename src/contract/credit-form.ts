@@ -23,7 +23,7 @@ export const FieldType = z.object({
   fieldSetsId: z.string().optional(),
 });
 
-const field = {
+const fieldShape = {
   fieldsId: z.string(),
   position: z.int().meta({ description: "display order" }),
   displayName: z.string(),
@@ -37,29 +37,34 @@ const field = {
   hasSecondaryQuestions: z.boolean(),
 };
 
-const place = { status: PartStatus, businessUnitIdList: unitIds };
+const statusAndUnits = { status: PartStatus, businessUnitIdList: unitIds };
 
 // Secondary questions have none of their own, and neither have the members of a set.
-const none = z.array(z.unknown()).max(0);
+const emptyList = z.array(z.unknown()).max(0);
 
 /** One of a system-defined group of fields, such as an address. */
-export const SetField = z.object({ ...field, secondaryFields: none, fieldsSet: none, ...place });
+export const SetField = z.object({
+  ...fieldShape,
+  secondaryFields: emptyList,
+  fieldsSet: emptyList,
+  ...statusAndUnits,
+});
 
 /** A question that follows from the answer to another one. */
 export const SecondaryField = z.object({
-  ...field,
-  secondaryFields: none,
+  ...fieldShape,
+  secondaryFields: emptyList,
   fieldsSet: z.array(SetField),
-  ...place,
+  ...statusAndUnits,
 });
 
 export type SecondaryField = z.infer<typeof SecondaryField>;
 
 export const FormField = z.object({
-  ...field,
+  ...fieldShape,
   secondaryFields: z.array(SecondaryField),
   fieldsSet: z.array(SetField),
-  ...place,
+  ...statusAndUnits,
 });
 export type FormField = z.infer<typeof FormField>;
 
@@ -91,7 +96,7 @@ export const ApplicationForm = z.object({
   businessUnitIdList: unitIds,
 });
 
-const reference = {
+const referenceShape = {
   createdDate: Timestamp.nullable(),
   referenceName: text,
   referenceEmailAddress: text,
@@ -100,5 +105,5 @@ const reference = {
   submitDate: Timestamp.nullable().meta({ description: "null until submitted" }),
 };
 
-export const TradeReference = z.object({ tradeReferenceId: z.string(), ...reference });
-export const BankReference = z.object({ bankReferenceId: z.string(), ...reference });
+export const TradeReference = z.object({ tradeReferenceId: z.string(), ...referenceShape });
+export const BankReference = z.object({ bankReferenceId: z.string(), ...referenceShape });

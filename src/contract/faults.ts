@@ -4,26 +4,29 @@ import type { Fault } from "./errors.ts";
 
 type Issue = z.core.$ZodIssue;
 
-const SHOWN_CHARACTERS = 100;
-const MOST_SHOWN = 100;
+const MAX_KEY_CHARACTERS = 100;
+const MAX_FAULTS = 100;
 
-const fieldOf = (path: PropertyKey[]): string =>
+const formatPath = (path: PropertyKey[]): string =>
   path.reduce<string>((text, key) => {
     if (typeof key === "number") return `${text}[${key}]`;
-    const name = String(key).slice(0, SHOWN_CHARACTERS);
+    const name = String(key).slice(0, MAX_KEY_CHARACTERS);
     return text === "" ? name : `${text}.${name}`;
   }, "");
 
 const REQUIRED = { code: "required", message: "is required" };
 
 /** The words that a schema has of its own for whatever does not fit it. */
-const ownWords = ({ message }: Issue): string | undefined =>
+const findCustomMessage = ({ message }: Issue): string | undefined =>
   message.startsWith("Invalid ") ? undefined : message;
 
-const typeFault = (issue: Issue & { code: "invalid_type" }): Omit<Fault, "field"> => {
+const describeTypeIssue = (issue: Issue & { code: "invalid_type" }): Omit<Fault, "field"> => {
   if (issue.input === undefined) return REQUIRED;
   const exact = issue.input instanceof InexactNumber ? " of at most 15 digits" : "";
-  return { code: "type", message: ownWords(issue) ?? `must be ${article(issue.expected)}${exact}` };
+  return {
+    code: "type",
+    message: findCustomMessage(issue) ?? `must be ${addArticle(issue.expected)}${exact}`,
+  };
 };
 
 const FORMATS: Partial<Record<string, string>> = {
@@ -31,18 +34,20 @@ const FORMATS: Partial<Record<string, string>> = {
   date: 'must be a day, such as "2026-01-31"',
 };
 
-const formatFault = (issue: Issue & { code: "invalid_format" }): Omit<Fault, "field"> => ({
+const describeFormatIssue = (issue: Issue & { code: "invalid_format" }): Omit<Fault, "field"> => ({
   code: "format",
-  message: ownWords(issue) ?? FORMATS[issue.format] ?? issue.message,
+  message: findCustomMessage(issue) ?? FORMATS[issue.format] ?? issue.message,
 });
 
-const article = (expected: string): string => {
+const addArticle = (expected: string): string => {
   if (expected === "int") return "a whole number";
   if (expected === "record") return "an object";
   return `${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}`;
 };
 
-const sizeFault = (issue: Issue & { code: "too_small" | "too_big" }): Omit<Fault, "field"> => {
+const describeSizeIssue = (
+  issue: Issue & { code: "too_small" | "too_big" },
+): Omit<Fault, "field"> => {
   const few = issue.code === "too_small";
   const bound = few ? issue.minimum : issue.maximum;
   if (issue.origin === "string" || issue.origin === "array") {
@@ -57,18 +62,18 @@ const sizeFault = (issue: Issue & { code: "too_small" | "too_big" }): Omit<Fault
   return { code: "range", message: `must be ${issue.inclusive ? edge : more} ${bound}` };
 };
 
-const faultOf = (issue: Issue): Omit<Fault, "field"> => {
+const describeIssue = (issue: Issue): Omit<Fault, "field"> => {
   switch (issue.code) {
     case "invalid_type":
-      return typeFault(issue);
+      return describeTypeIssue(issue);
     case "too_small":
     case "too_big":
-      return sizeFault(issue);
+      return describeSizeIssue(issue);
     case "invalid_value":
       if (issue.input === undefined) return REQUIRED;
       return { code: "enum", message: `must be one of ${issue.values.map(String).join(", ")}` };
     case "invalid_format":
-      return formatFault(issue);
+      return describeFormatIssue(issue);
     case "custom": {
       const code: unknown = issue.params?.["code"];
       return { code: typeof code === "string" ? code : "format", message: issue.message };
@@ -79,18 +84,18 @@ const faultOf = (issue: Issue): Omit<Fault, "field"> => {
 };
 
 /** The faults of a refused value, the first hundred, by path, in words for whoever sent it. */
-export const faults = (error: z.ZodError): Fault[] =>
-  error.issues.slice(0, MOST_SHOWN).flatMap((issue): Fault[] => {
+export const toFaults = (error: z.ZodError): Fault[] =>
+  error.issues.slice(0, MAX_FAULTS).flatMap((issue): Fault[] => {
     if (issue.code === "unrecognized_keys") {
-      return issue.keys.slice(0, MOST_SHOWN).map((key) => ({
-        field: fieldOf([...issue.path, key]),
+      return issue.keys.slice(0, MAX_FAULTS).map((key) => ({
+        field: formatPath([...issue.path, key]),
         code: "unknown",
         message: "is not known here",
       }));
     }
-    return [{ field: fieldOf(issue.path), ...faultOf(issue) }];
+    return [{ field: formatPath(issue.path), ...describeIssue(issue) }];
   });
 
 /** The faults as one sentence. */
-export const sentence = (list: readonly Fault[]): string =>
+export const formatFaults = (list: readonly Fault[]): string =>
   `${list.map((fault) => (fault.field === "" ? `The value ${fault.message}` : `${fault.field} ${fault.message}`)).join("; ")}.`;

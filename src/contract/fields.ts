@@ -1,22 +1,22 @@
 import { z } from "zod";
 
 // Lengths count characters as people do, not UTF-16 units.
-const characters = (text: string): number => [...text].length;
+const countCharacters = (text: string): number => [...text].length;
 
-const bounded = (schema: z.ZodString, max: number) =>
+const limitLength = (schema: z.ZodString, max: number) =>
   schema
     .refine((value) => value.isWellFormed() && !value.includes("\0"), {
       error: "must be well-formed Unicode without the character U+0000",
       params: { code: "format" },
     })
-    .refine((value) => value.length <= max || characters(value) <= max, {
+    .refine((value) => value.length <= max || countCharacters(value) <= max, {
       error: `must have at most ${max} characters`,
       params: { code: "too_long" },
     })
     .meta({ maxLength: max });
 
-export const text = (max: number) => bounded(z.string(), max);
-export const requiredText = (max: number) => bounded(z.string().min(1), max);
+export const text = (max: number) => limitLength(z.string(), max);
+export const requiredText = (max: number) => limitLength(z.string().min(1), max);
 
 export const Description = requiredText(500);
 export const Name = text(200);
@@ -28,12 +28,12 @@ export const RecordId = requiredText(128);
 const CODE = /^[^/\p{C}\p{Zl}\p{Zp}]+$/u;
 
 /** The key people give a reason, category, department or resolution; matched ignoring case. */
-export const CodeText = bounded(
+export const CodeText = limitLength(
   z.string().trim().min(1).regex(CODE, "must be printable and without a slash"),
   64,
 ).meta({ examples: ["PRICE"] });
 
-export const Email = bounded(z.string().trim().min(1), 254)
+export const Email = limitLength(z.string().trim().min(1), 254)
   .refine((value) => z.email().safeParse(value).success, {
     error: "must be an e-mail address",
     params: { code: "format" },
@@ -74,7 +74,7 @@ export const DisputeStatus = z
   .literal([0, 1, 2])
   .meta({ type: "integer", description: "0 Open, 1 Closed, 2 Cancel" });
 
-export const statusFromWord = (value: unknown): unknown => {
+export const parseStatusWord = (value: unknown): unknown => {
   if (typeof value !== "string") return value;
   const index = STATUS_WORDS.indexOf(value.toLowerCase());
   return index === -1 ? value : index;
@@ -107,7 +107,7 @@ export type SortKey<F extends string> = { field: F; descending: boolean };
 type SortFault = { message: string; code: "enum" | "repeated" };
 
 /** The sort that a list of terms asks for, or what is wrong with it. More terms than fields name one twice. */
-const readSort = <F extends string>(
+const parseSort = <F extends string>(
   value: string,
   fields: readonly F[],
 ): SortKey<F>[] | SortFault => {
@@ -133,7 +133,7 @@ export const sortBy = <const F extends string>(fields: readonly F[]) =>
     .string()
     .min(1)
     .transform((value, context): SortKey<F>[] => {
-      const read = readSort(value, fields);
+      const read = parseSort(value, fields);
       if (Array.isArray(read)) return read;
       const { message, code } = read;
       context.addIssue({ code: "custom", message, params: { code } });

@@ -24,7 +24,7 @@ export type Extension = keyof typeof FILE_TYPES;
 const isExtension = (ending: string): ending is Extension => Object.hasOwn(FILE_TYPES, ending);
 
 /** The ending of a file's name in lower case, dot included; undefined where no such file may be attached. */
-export const extensionOf = (fileName: string): Extension | undefined => {
+export const findExtension = (fileName: string): Extension | undefined => {
   const dot = fileName.lastIndexOf(".");
   const ending = fileName.slice(Math.max(dot, 0)).toLowerCase();
   return dot > 0 && isExtension(ending) ? ending : undefined;

@@ -54,12 +54,12 @@ export const contract = {
 export type Contract = typeof contract;
 
 /** What the platform answers: the contract, and what only other systems ask for. */
-export const served = { ...contract, pdf_ingestion };
+export const platformContract = { ...contract, pdf_ingestion };
 
-export type Served = typeof served;
+export type PlatformContract = typeof platformContract;
 
-const listed = (groups: object): readonly Operation[] =>
+const listOperations = (groups: object): readonly Operation[] =>
   Object.values(groups).flatMap((noun: object): Operation[] => Object.values(noun));
 
-export const operations = listed(contract);
-export const servedOperations = listed(served);
+export const operations = listOperations(contract);
+export const platformOperations = listOperations(platformContract);

@@ -26,14 +26,15 @@ export const CountryCode = z
 
 // The patterns alone: a schema inside a schema costs more than what it finds.
 const DAY = z.regexes.date;
-const MOMENT = z.regexes.datetime({ offset: true });
+const DATE_TIME = z.regexes.datetime({ offset: true });
 
-const isMoment = (value: string): boolean => MOMENT.test(value) && isWritable(Date.parse(value));
+const isDateTime = (value: string): boolean =>
+  DATE_TIME.test(value) && isWritable(Date.parse(value));
 
 /** A calendar date or a moment with its zone. */
 export const IngestDate = z
   .string()
-  .refine((value) => DAY.test(value) || isMoment(value), {
+  .refine((value) => DAY.test(value) || isDateTime(value), {
     error: "must be a calendar date such as 2026-01-31, or a date-time with its zone",
     params: { code: "format" },
   })
@@ -42,20 +43,20 @@ export const IngestDate = z
 const MAX_DECIMALS = 4;
 
 // A number's own text is its shortest decimal, which for at most 15 digits is the one that was sent.
-const decimals = (value: number): number => {
+const countDecimals = (value: number): number => {
   const [digits = "", exponent = "0"] = String(value).split("e");
   const [, fraction = ""] = digits.split(".");
   return Math.max(0, fraction.length - Number(exponent));
 };
 
 const SCALE = 10 ** MAX_DECIMALS;
-const MOST_SCALED = 1e15;
+const MAX_SCALED = 1e15;
 
 // The text settles what arithmetic cannot, at many times its cost.
 const hasFewDecimals = (value: number): boolean => {
   const scaled = Math.round(value * SCALE);
-  const isExact = Math.abs(scaled) < MOST_SCALED && scaled / SCALE === value;
-  return isExact || decimals(value) <= MAX_DECIMALS;
+  const isExact = Math.abs(scaled) < MAX_SCALED && scaled / SCALE === value;
+  return isExact || countDecimals(value) <= MAX_DECIMALS;
 };
 
 /** Money of a document or account: exact, at most 4 decimals. */
@@ -76,7 +77,7 @@ export type Address = z.infer<typeof Address>;
 
 type Issue = { path: PropertyKey[]; code: string; message: string };
 
-const FORM = { code: "format", message: "must be well-formed Unicode without U+0000" };
+const MALFORMED_TEXT = { code: "format", message: "must be well-formed Unicode without U+0000" };
 const isText = (value: string): boolean => value.isWellFormed() && !value.includes("\0");
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" &&
@@ -85,42 +86,42 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   !(value instanceof InexactNumber);
 
 /** What cannot be kept of a value of any shape. */
-const unkeepable = (value: unknown, path: PropertyKey[] = []): Issue[] => {
+const findUnstorable = (value: unknown, path: PropertyKey[] = []): Issue[] => {
   if (value instanceof InexactNumber) {
     return [{ path, code: "type", message: "must be a number of at most 15 digits" }];
   }
   if (typeof value === "number" && !Number.isFinite(value)) {
     return [{ path, code: "type", message: "must be a finite number" }];
   }
-  if (typeof value === "string") return isText(value) ? [] : [{ path, ...FORM }];
+  if (typeof value === "string") return isText(value) ? [] : [{ path, ...MALFORMED_TEXT }];
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) => {
     const at = [...path, Array.isArray(value) ? Number(key) : key];
-    return isText(key) ? unkeepable(item, at) : [{ path: at, ...FORM }];
+    return isText(key) ? findUnstorable(item, at) : [{ path: at, ...MALFORMED_TEXT }];
   });
 };
 
-const TYPED = {
+const TYPE_CHECKS = {
   text: (value: unknown) => typeof value === "string",
   number: (value: unknown) => typeof value === "number",
   boolean: (value: unknown) => typeof value === "boolean",
   date: (value: unknown) => IngestDate.safeParse(value).success,
 };
 
-const isPlain = (value: unknown): boolean =>
+const isPlainValue = (value: unknown): boolean =>
   value === null || ["string", "number", "boolean"].includes(typeof value);
 
-const customIssues = (value: unknown, path: PropertyKey[]): Issue[] => {
-  if (isPlain(value)) return [];
-  const wrong = (at: PropertyKey[], code: string, message: string): Issue[] => [
+const checkCustomField = (value: unknown, path: PropertyKey[]): Issue[] => {
+  if (isPlainValue(value)) return [];
+  const createIssue = (at: PropertyKey[], code: string, message: string): Issue[] => [
     { path: at, code, message },
   ];
   if (!isObject(value))
-    return wrong(path, "type", "must be a value, or an object of type and value");
+    return createIssue(path, "type", "must be a value, or an object of type and value");
   const { type } = value;
-  const fits = Object.entries(TYPED).find(([name]) => name === type)?.[1];
+  const fits = Object.entries(TYPE_CHECKS).find(([name]) => name === type)?.[1];
   if (fits === undefined) {
-    return wrong(
+    return createIssue(
       [...path, "type"],
       type === undefined ? "required" : "enum",
       "must be text, number, date or boolean",
@@ -128,23 +129,23 @@ const customIssues = (value: unknown, path: PropertyKey[]): Issue[] => {
   }
   return fits(value["value"])
     ? []
-    : wrong([...path, "value"], "type", `must be of type ${String(type)}`);
+    : createIssue([...path, "value"], "type", `must be of type ${String(type)}`);
 };
 
-const allCustomIssues = (fields: Record<string, unknown>): Issue[] =>
+const checkCustomFields = (fields: Record<string, unknown>): Issue[] =>
   Object.entries(fields).flatMap(([name, value]) =>
     name === "collections" && isObject(value)
-      ? Object.entries(value).flatMap(([key, item]) => customIssues(item, [name, key]))
-      : customIssues(value, [name]),
+      ? Object.entries(value).flatMap(([key, item]) => checkCustomField(item, [name, key]))
+      : checkCustomField(value, [name]),
   );
 
 /** An object that comes back as it was sent, whatever its keys; zod's own records would lose `__proto__`. */
-const asSent = (find: (value: Record<string, unknown>) => Issue[]) =>
+const unchangedObject = (find: (value: Record<string, unknown>) => Issue[]) =>
   z
     .unknown()
     .superRefine((value, context) => {
       const issues = isObject(value)
-        ? [...unkeepable(value), ...find(value)]
+        ? [...findUnstorable(value), ...find(value)]
         : [{ path: [], code: "type", message: "must be an object" }];
       for (const { path, code, message } of issues) {
         context.addIssue({ code: "custom", path, message, params: { code } });
@@ -153,10 +154,10 @@ const asSent = (find: (value: Record<string, unknown>) => Issue[]) =>
     .meta({ type: "object" });
 
 /** An object with any keys. */
-export const AnyObject = asSent(() => []);
+export const AnyObject = unchangedObject(() => []);
 
 /** Fields of the tenant's own. */
-export const CustomFields = asSent(allCustomIssues).meta({
+export const CustomFields = unchangedObject(checkCustomFields).meta({
   type: "object",
   description:
     "collections: {name: {type: text, number, date or boolean, value}}; other names have plain values",
@@ -167,18 +168,18 @@ type Clearable<S extends Record<string, z.ZodType>> = {
   [K in keyof S]: z.ZodOptional<z.ZodNullable<S[K]>>;
 };
 
-const each = (
+const mapShape = (
   shape: Record<string, z.ZodType>,
   make: (schema: z.ZodType) => z.ZodType,
 ): Record<string, z.ZodType> =>
   Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, make(schema)]));
 
 export const optional = <S extends Record<string, z.ZodType>>(shape: S) =>
-  each(shape, (schema) => schema.optional()) as Optional<S>;
+  mapShape(shape, (schema) => schema.optional()) as Optional<S>;
 
 /** As a PATCH takes them: null clears. */
 export const clearable = <S extends Record<string, z.ZodType>>(shape: S) =>
-  each(shape, (schema) => schema.nullable().optional()) as Clearable<S>;
+  mapShape(shape, (schema) => schema.nullable().optional()) as Clearable<S>;
 
 export const Comment = text(2000);
 export const NoteText = requiredText(10_000);

@@ -1,14 +1,24 @@
-import { servedOperations } from "./index.ts";
+import { platformOperations } from "./index.ts";
 import type { Operation } from "./operation.ts";
 import { isScope, isPermission } from "./permissions.ts";
-import { answersOf } from "./openapi/answers.ts";
-import { accessWords, isGateway, needsCredential, tagOf, tags } from "./openapi/facts.ts";
+import { buildSuccessResponses } from "./openapi/success-responses.ts";
+import {
+  describeAccess,
+  isGateway,
+  needsCredential,
+  toTag,
+  tags,
+} from "./openapi/operation-traits.ts";
 import { HEADERS } from "./openapi/headers.ts";
-import { OWN_TAG, ownRoutes } from "./openapi/own-routes.ts";
-import { type Refusals, refusalSchemas, refusalsOf } from "./openapi/refusals.ts";
-import { bodyOf, parametersOf, requestHeaders } from "./openapi/requests.ts";
-import { transferRoutes } from "./openapi/transfers.ts";
-import { type JsonSchema, type Schemas, schemasOf } from "./openapi/schemas.ts";
+import { SERVICE_TAG, serviceRoutes } from "./openapi/service-routes.ts";
+import {
+  type ErrorResponses,
+  errorSchemas,
+  createErrorResponses,
+} from "./openapi/error-responses.ts";
+import { buildRequestBody, buildParameters, requestHeaders } from "./openapi/requests.ts";
+import { transferRoutes } from "./openapi/transfer-routes.ts";
+import { type JsonSchema, type Schemas, createSchemas } from "./openapi/schemas.ts";
 
 export type OpenApi = {
   openapi: string;
@@ -25,7 +35,7 @@ export type OpenApi = {
   };
 };
 
-const ABOUT = `Disputes of accounts receivable: who claims what is not owed, why, who works it, and how it ends.
+const API_DESCRIPTION = `Disputes of accounts receivable: who claims what is not owed, why, who works it, and how it ends.
 
 - **Tenants.** Almost every path names a tenant; a credential opens those of its owner.
 - **Requests** are JSON. Fields that mean nothing here are ignored and named in \`X-Ignored-Fields\`; the export service refuses them.
@@ -34,91 +44,98 @@ const ABOUT = `Disputes of accounts receivable: who claims what is not owed, why
 - **Refusals** bear a code that stays, and the request's id.
 - **Within a version** answers only gain fields: be ready for ones you do not know.`;
 
-const header = (name: string, description: string): object => ({
+const buildHeaderScheme = (name: string, description: string): object => ({
   type: "apiKey",
   in: "header",
   name,
   description,
 });
 
-const securitySchemes = (headerWord: string): Record<string, object> => ({
-  session: header(`X-${headerWord}-Auth`, "The access token of a login."),
-  apiKey: header(`X-${headerWord}-Api-Key`, "A person's API key, with that person's access."),
-  exportKey: header(
+const buildSecuritySchemes = (headerWord: string): Record<string, object> => ({
+  session: buildHeaderScheme(`X-${headerWord}-Auth`, "The access token of a login."),
+  apiKey: buildHeaderScheme(
+    `X-${headerWord}-Api-Key`,
+    "A person's API key, with that person's access.",
+  ),
+  exportKey: buildHeaderScheme(
     "X-API-Key",
     "A key of the export and ingest services; it belongs to one tenant.",
   ),
 });
 
-const securityOf = (operation: Operation): object[] => {
+const buildSecurity = (operation: Operation): object[] => {
   if (!needsCredential(operation)) return [];
   return isGateway(operation) ? [{ session: [] }, { apiKey: [] }] : [{ exportKey: [] }];
 };
 
-const rightOf = ({ access }: Operation): object => ({
+const buildRequirement = ({ access }: Operation): object => ({
   ...(isPermission(access) ? { "x-permission": access } : {}),
   ...(isScope(access) ? { "x-scope": access } : {}),
 });
 
-const WITHOUT_BODY =
+const POST_ALIAS_HINT =
   "Many clients cannot send a body with GET: POST on the same path does the same.";
 
 type Route = Pick<Operation, "method" | "path">;
 
-const describe = (
+const buildRoute = (
   operation: Operation,
   route: Route,
   schemas: Schemas,
-  refusals: Refusals,
+  refusals: ErrorResponses,
 ): object => {
   const twin = route !== operation;
   const bodiedGet = route.method === "GET" && operation.body !== null;
-  const words = [accessWords(operation), ...(bodiedGet ? [WITHOUT_BODY] : [])];
+  const words = [describeAccess(operation), ...(bodiedGet ? [POST_ALIAS_HINT] : [])];
   return {
     operationId: twin ? `${operation.id}.${route.method.toLowerCase()}` : operation.id,
-    tags: [tagOf(operation)],
+    tags: [toTag(operation)],
     summary: operation.summary,
     description: words.join("\n\n"),
-    security: securityOf(operation),
-    ...rightOf(operation),
-    parameters: parametersOf(operation, schemas),
-    ...bodyOf(operation, schemas),
-    responses: { ...answersOf(operation, schemas), ...refusals.of(operation) },
+    security: buildSecurity(operation),
+    ...buildRequirement(operation),
+    parameters: buildParameters(operation, schemas),
+    ...buildRequestBody(operation, schemas),
+    responses: { ...buildSuccessResponses(operation, schemas), ...refusals.of(operation) },
   };
 };
 
-const pathsOf = (schemas: Schemas, refusals: Refusals): OpenApi["paths"] => {
+const buildPaths = (schemas: Schemas, refusals: ErrorResponses): OpenApi["paths"] => {
   const paths: OpenApi["paths"] = {};
-  for (const operation of servedOperations) {
+  for (const operation of platformOperations) {
     for (const route of [operation, ...operation.also]) {
       const path = (paths[route.path] ??= {});
-      path[route.method.toLowerCase()] = describe(operation, route, schemas, refusals);
+      path[route.method.toLowerCase()] = buildRoute(operation, route, schemas, refusals);
     }
   }
-  return { ...paths, ...(transferRoutes as OpenApi["paths"]), ...(ownRoutes as OpenApi["paths"]) };
+  return {
+    ...paths,
+    ...(transferRoutes as OpenApi["paths"]),
+    ...(serviceRoutes as OpenApi["paths"]),
+  };
 };
 
 /** The contract as an OpenAPI 3.1 document. */
-export const openapi = (about: { headerWord: string; version: string }): OpenApi => {
-  const schemas = schemasOf();
-  const refusals = refusalsOf(servedOperations);
+export const createOpenApi = (about: { headerWord: string; version: string }): OpenApi => {
+  const schemas = createSchemas();
+  const refusals = createErrorResponses(platformOperations);
   return {
     openapi: "3.1.1",
     info: {
       title: "Receivables platform",
       version: about.version,
-      description: ABOUT,
+      description: API_DESCRIPTION,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    tags: [...tags, OWN_TAG].map((name) => ({ name })),
-    paths: pathsOf(schemas, refusals),
+    tags: [...tags, SERVICE_TAG].map((name) => ({ name })),
+    paths: buildPaths(schemas, refusals),
     components: {
-      schemas: { ...schemas.components, ...refusalSchemas },
+      schemas: { ...schemas.components, ...errorSchemas },
       responses: refusals.components,
       parameters: requestHeaders,
       headers: HEADERS,
-      securitySchemes: securitySchemes(about.headerWord),
+      securitySchemes: buildSecuritySchemes(about.headerWord),
     },
   };
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OwnCode } from "./errors.ts";
+import type { OperationErrorCode } from "./errors.ts";
 import type { Permission, Scope } from "./permissions.ts";
 
 /** Which of the platform's services answers: each has its own base URL, credential header and error dialect. */
@@ -97,7 +97,7 @@ type Spec = {
   file?: true;
   /** How long anybody may keep the answer, which is the same for all. */
   cacheSeconds?: number;
-  fails?: readonly OwnCode[];
+  fails?: readonly OperationErrorCode[];
   effects?: readonly SideEffect[];
   /** For a list whose answer does not follow from its schema. */
   list?: Partial<ListAnswer>;
@@ -120,37 +120,37 @@ type Spec = {
   source: string;
 };
 
-const effectOf = (spec: Spec): Effect => {
+const deriveEffect = (spec: Spec): Effect => {
   if (spec.effect !== undefined) return spec.effect;
   if (spec.method === "GET") return "read";
   return spec.method === "POST" ? "create" : "change";
 };
 
-const statusOf = (spec: Spec, effect: Effect): 200 | 201 | 204 => {
+const deriveStatus = (spec: Spec, effect: Effect): 200 | 201 | 204 => {
   if (spec.method === "DELETE") return 204;
   return effect === "create" ? 201 : 200;
 };
 
-const none = z.strictObject({});
+const emptyShape = z.strictObject({});
 
-const styleOf = (output: Spec["output"]): ListStyle | undefined => {
+const deriveListStyle = (output: Spec["output"]): ListStyle | undefined => {
   if (output instanceof z.ZodArray) return "array";
   if (!(output instanceof z.ZodObject) || !("data" in output.shape)) return undefined;
   return "pagination" in output.shape ? "pages" : "data";
 };
 
-const listOf = ({ output, list = {} }: Spec): ListAnswer | null => {
-  const style = list.style ?? styleOf(output);
+const deriveListAnswer = ({ output, list = {} }: Spec): ListAnswer | null => {
+  const style = list.style ?? deriveListStyle(output);
   return style === undefined ? null : { style, anonymous: list.anonymous ?? false };
 };
 
 /** One thing the platform can do, declared once: routes, client, tools, documents and tests read it. */
-export const operation = <const S extends Spec>(spec: S) => {
-  const effect = effectOf(spec);
+export const defineOperation = <const S extends Spec>(spec: S) => {
+  const effect = deriveEffect(spec);
   return {
     also: [],
-    params: none,
-    query: none,
+    params: emptyShape,
+    query: emptyShape,
     body: null,
     raw: null,
     fails: [],
@@ -168,8 +168,8 @@ export const operation = <const S extends Spec>(spec: S) => {
     auditMetadata: () => ({}),
     ...spec,
     effect,
-    list: listOf(spec),
-    status: statusOf(spec, effect),
+    list: deriveListAnswer(spec),
+    status: deriveStatus(spec, effect),
   } as Declared<S>;
 };
 
@@ -210,11 +210,11 @@ type Declared<S extends Spec> = Omit<
     also: readonly { method: Method; path: `/${string}` }[];
     effect: Effect;
     status: 200 | 201 | 204;
-    params: S["params"] extends Shape ? S["params"] : typeof none;
-    query: S["query"] extends Shape ? S["query"] : typeof none;
+    params: S["params"] extends Shape ? S["params"] : typeof emptyShape;
+    query: S["query"] extends Shape ? S["query"] : typeof emptyShape;
     body: S["body"] extends Shape ? S["body"] : null;
     raw: S["raw"] extends Raw ? Raw : null;
-    fails: S["fails"] extends readonly OwnCode[] ? S["fails"] : readonly [];
+    fails: S["fails"] extends readonly OperationErrorCode[] ? S["fails"] : readonly [];
   };
 
 /** Any operation, as routes, client and tools see it. */
@@ -237,7 +237,7 @@ export type Operation = Traits & {
   output: z.ZodType | null;
   file: boolean;
   cacheSeconds: number;
-  fails: readonly OwnCode[];
+  fails: readonly OperationErrorCode[];
   audit: string | ((outcome: Outcome) => string);
   auditMetadata: AuditMetadata;
   source: string;
@@ -268,16 +268,18 @@ export type FailCode<O extends Operation> = O["fails"][number];
 export const isList = (operation: Operation): boolean => operation.output instanceof z.ZodArray;
 
 /** What an operation would do with these arguments that a person is asked about first. */
-export const effectsOf = ({ effects }: Operation, args: CallArguments): readonly SideEffect[] =>
-  effects.filter(({ when }) => when === undefined || when(args));
+export const findSideEffects = (
+  { effects }: Operation,
+  args: CallArguments,
+): readonly SideEffect[] => effects.filter(({ when }) => when === undefined || when(args));
 
 /** Every argument of an operation in one flat object: the names of path, query and body. */
-export const argumentShape = (operation: Operation): Record<string, z.ZodType> => ({
+export const mergeArguments = (operation: Operation): Record<string, z.ZodType> => ({
   ...operation.params.shape,
   ...operation.query.shape,
   ...operation.body?.shape,
 });
 
 /** The `{names}` in a path, in order. */
-export const pathParameters = (path: string): string[] =>
+export const parsePathParameters = (path: string): string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Timestamp } from "./fields.ts";
 import { IngestNumber } from "./ingest-fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 const MIB = 1024 * 1024;
 export const PDF_TYPE = "application/pdf";
@@ -16,7 +16,7 @@ export const PdfReceipt = z.object({
 
 /** Where billing systems hand in PDFs. It is no operation of the contract: a model has no files to send. */
 export const pdf_ingestion = {
-  upload: operation({
+  upload: defineOperation({
     id: "document_attachments.upload",
     service: "ingest",
     method: "POST",

@@ -9,16 +9,16 @@ export type Area = (typeof AREAS)[number];
 export type Action = (typeof ACTIONS)[number];
 export type Permission = `${Area} : ${Action}`;
 
-const all = (area: Area): Permission[] =>
+const listPermissions = (area: Area): Permission[] =>
   ACTIONS.map((action): Permission => `${area} : ${action}`);
-const read = (area: Area): Permission => `${area} : READ`;
+const toReadPermission = (area: Area): Permission => `${area} : READ`;
 
-export const PERMISSIONS: readonly Permission[] = AREAS.flatMap(all);
+export const PERMISSIONS: readonly Permission[] = AREAS.flatMap(listPermissions);
 
 export const isPermission = (text: string): text is Permission =>
   (PERMISSIONS as readonly string[]).includes(text);
 
-const WORK: Permission[] = [
+const DISPUTE_WORK: Permission[] = [
   "Dispute Management : READ",
   "Dispute Management : CREATE",
   "Dispute Management : UPDATE",
@@ -33,29 +33,33 @@ export const BUILT_IN_ROLES: readonly Role[] = [
     roleId: "ar-manager",
     name: "AR Manager",
     grants: [
-      ...all("Dispute Management"),
-      ...all("Dispute Configuration"),
-      read("Credit Applications"),
-      read("User Management"),
+      ...listPermissions("Dispute Management"),
+      ...listPermissions("Dispute Configuration"),
+      toReadPermission("Credit Applications"),
+      toReadPermission("User Management"),
     ],
   },
   {
     roleId: "dispute-analyst",
     name: "Dispute Analyst",
     grants: [
-      ...WORK,
-      read("Dispute Configuration"),
-      read("Credit Applications"),
-      read("User Management"),
+      ...DISPUTE_WORK,
+      toReadPermission("Dispute Configuration"),
+      toReadPermission("Credit Applications"),
+      toReadPermission("User Management"),
     ],
   },
   {
     roleId: "agent",
     name: "Agent",
-    grants: [...WORK, read("Dispute Configuration"), read("Credit Applications")],
+    grants: [
+      ...DISPUTE_WORK,
+      toReadPermission("Dispute Configuration"),
+      toReadPermission("Credit Applications"),
+    ],
   },
-  { roleId: "integration", name: "Integration", grants: WORK },
-  { roleId: "viewer", name: "Viewer", grants: AREAS.map(read) },
+  { roleId: "integration", name: "Integration", grants: DISPUTE_WORK },
+  { roleId: "viewer", name: "Viewer", grants: AREAS.map(toReadPermission) },
 ];
 
 /** What an export or ingest key may be limited to. */

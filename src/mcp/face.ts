@@ -1,6 +1,6 @@
 import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { MINUTE } from "../kit/clock.ts";
-import { instructions } from "../../tools/guide.ts";
+import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./calls/every-tool.ts";
 import { toolList } from "./list.ts";
 import type { Front } from "./needs.ts";
@@ -31,7 +31,7 @@ export const faceOf = ({ settings, version }: Pick<Front, "settings" | "version"
     prompts: {},
     completions: {},
   },
-  instructions: instructions(settings.readOnly),
+  instructions: buildInstructions(settings.readOnly),
   hint: { ttlMs: 5 * MINUTE, cacheScope: "public" },
   tools: toolList(settings),
   resources: resourceList(settings),

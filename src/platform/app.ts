@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
-import { served } from "../contract/index.ts";
+import { platformContract } from "../contract/index.ts";
 import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { documents } from "./http/documents.ts";
@@ -17,7 +17,7 @@ type Route = { method: string; path: string; operation: Operation; handler: unkn
 type Env = { Bindings: { incoming?: IncomingMessage } };
 
 const routesOf = (services: Services): Route[] =>
-  Object.entries(served).flatMap(([noun, verbs]) =>
+  Object.entries(platformContract).flatMap(([noun, verbs]) =>
     Object.entries(verbs).flatMap(([verb, declared]) => {
       const operation: Operation = declared;
       const handler: unknown = (services[noun as keyof Services] as Record<string, unknown>)[verb];

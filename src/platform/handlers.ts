@@ -1,5 +1,5 @@
-import type { Served } from "../contract/index.ts";
-import type { AuditFacts, Fault, ProblemDetails, SharedCode } from "../contract/errors.ts";
+import type { PlatformContract } from "../contract/index.ts";
+import type { AuditFacts, Fault, ProblemDetails, SharedErrorCode } from "../contract/errors.ts";
 import type { FailCode, Input, Operation, Output } from "../contract/operation.ts";
 import type { Permission, Scope } from "../contract/permissions.ts";
 import type { Preconditions, RecordVersion } from "./preconditions.ts";
@@ -41,7 +41,7 @@ export type Call<O extends Operation = Operation> = Preconditions & {
    * @param tenantId the tenant whose changes are serialized, where the path names none
    */
   change<R extends Result<unknown>>(act: (tx: Db) => Promise<R>, tenantId?: string): Promise<R>;
-  fail(code: FailCode<O> | SharedCode, message: string, details?: ProblemDetails): never;
+  fail(code: FailCode<O> | SharedErrorCode, message: string, details?: ProblemDetails): never;
   /** Rejects the body because of one field. */
   refuse(field: string, code: Fault["code"], message: string): never;
   /** Rejects the body with all its faults. */
@@ -119,4 +119,4 @@ export type Handlers<Group> = {
 };
 
 /** A handler for each operation that the platform serves. */
-export type Services = { [Noun in keyof Served]: Handlers<Served[Noun]> };
+export type Services = { [Noun in keyof PlatformContract]: Handlers<PlatformContract[Noun]> };

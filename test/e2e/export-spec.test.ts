@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import about from "../../package.json" with { type: "json" };
-import { openapi } from "../../src/contract/openapi.ts";
+import { createOpenApi } from "../../src/contract/openapi.ts";
 import { runCli } from "../support/cli.ts";
 
 it("export-spec prints the API document, and opens no store for it", async () => {
@@ -15,7 +15,7 @@ it("export-spec prints the API document, and opens no store for it", async () =>
       RECEIVABLES_HEADER_WORD: "Acme",
     });
     expect([status, stderr]).toEqual([0, ""]);
-    const expected = openapi({ headerWord: "Acme", version: about.version });
+    const expected = createOpenApi({ headerWord: "Acme", version: about.version });
     expect(stdout).toBe(`${JSON.stringify(expected)}\n`);
     expect(existsSync(data)).toBe(false);
   } finally {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { z } from "zod";
-import { ERRORS, isCode, SHARED } from "../../src/contract/errors.ts";
+import { ERRORS, isCode, SHARED_ERRORS } from "../../src/contract/errors.ts";
 import { EXPORT_CODES } from "../../src/contract/export-codes.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Reply } from "../support/platform.ts";
@@ -45,7 +45,7 @@ const checkGateway = (operation: Operation | undefined, reply: Reply): void => {
   if (!isCode(body.code)) throw new Error(`there is no code ${body.code}`);
   expect(ERRORS[body.code].status).toBe(reply.status);
   const own: readonly string[] = operation?.fails ?? [];
-  expect([...Object.keys(SHARED), ...own]).toContain(body.code);
+  expect([...Object.keys(SHARED_ERRORS), ...own]).toContain(body.code);
 };
 
 /** A refusal says what it must, in the words of its service, and nothing else. */

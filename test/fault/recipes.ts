@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { z } from "zod";
-import { type Operation, pathParameters } from "../../src/contract/operation.ts";
+import { type Operation, parsePathParameters } from "../../src/contract/operation.ts";
 import type { Arguments } from "../support/samples.ts";
 import { contentTypes, encoded, fitting, headers, weird } from "./values.ts";
 
@@ -93,7 +93,7 @@ const fieldOf = ({ body }: Operation): fc.Arbitrary<[string, string]> => {
 
 // The tenant is asked about first, so a wrong one hides all else that is wrong.
 const paramOf = (operation: Operation): fc.Arbitrary<[string, string]> => {
-  const [tenant = "", ...rest] = pathParameters(operation.path);
+  const [tenant = "", ...rest] = parsePathParameters(operation.path);
   if (rest.length === 0) return fc.tuple(fc.constant(tenant), encoded);
   const name = fc.oneof(
     { weight: 1, arbitrary: fc.constant(tenant) },
@@ -120,7 +120,7 @@ export const recipes = (operation: Operation): fc.Arbitrary<Recipe> => {
   const oneOrTwo = <T>(item: fc.Arbitrary<T>): fc.Arbitrary<T[]> =>
     fc.oneof(fc.tuple(item), fc.tuple(item), fc.tuple(item, item));
   const queried = Object.keys(query.shape).length > 0;
-  const inParams = pathParameters(path).length === 1 ? 0.25 : 0.6;
+  const inParams = parsePathParameters(path).length === 1 ? 0.25 : 0.6;
   return fc.record({
     route: fc.nat(3),
     variant: fc.nat(7),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { paymentSchema } from "../../src/contract/operations/payments.ts";
-import { PaymentQueryBody, readSelection } from "../../src/contract/payments/query.ts";
+import { PaymentQueryBody, parseSelection } from "../../src/contract/payments/query.ts";
 import { OPERATOR_NAMES } from "../../src/contract/payments/operators.ts";
-import { WORKED } from "../../prompts/ask-payments.ts";
+import { WORKED_EXAMPLES } from "../../prompts/ask-payments.ts";
 import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
 import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
 import { auditPages, many } from "./records.ts";
@@ -142,8 +142,8 @@ describe("payments over MCP", () => {
     await host.close();
   });
 
-  it.each(WORKED)("the worked filter is right: $asked", ({ query }) => {
-    expect(readSelection(PaymentQueryBody, query).faults).toBeUndefined();
+  it.each(WORKED_EXAMPLES)("the worked filter is right: $asked", ({ query }) => {
+    expect(parseSelection(PaymentQueryBody, query).faults).toBeUndefined();
   });
 
   verifies("QY-06");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { investigateShortPay } from "../../prompts/investigate-short-pay.ts";
-import { PaymentQueryBody, readSelection } from "../../src/contract/payments/query.ts";
+import { PaymentQueryBody, parseSelection } from "../../src/contract/payments/query.ts";
 import { legacyHost, needsOf } from "./hosts.ts";
 import { scripted } from "./script.ts";
 
@@ -18,7 +18,7 @@ const asked = (text: string): unknown => {
 describe("the investigation of short payments", () => {
   it.each(["0100042", 'A "quoted" \\ number'])("asks a query that is right, for %s", (number) => {
     const text = investigateShortPay.text({ accountNumber: number });
-    expect(readSelection(PaymentQueryBody, asked(text)).faults).toBeUndefined();
+    expect(parseSelection(PaymentQueryBody, asked(text)).faults).toBeUndefined();
     const { filters } = z
       .object({ filters: z.object({ accountNumber: z.object({ eq: z.string() }) }) })
       .parse(asked(text));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { CLOSURE_REASONS, DOCUMENT_TYPES } from "../../src/contract/operations/documents.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
-import { effectsOf, pathParameters } from "../../src/contract/operation.ts";
+import { findSideEffects, parsePathParameters } from "../../src/contract/operation.ts";
 import { activeTools } from "../../src/mcp/calls/active-tools.ts";
 import { readArguments } from "../../src/mcp/calls/arguments.ts";
 import type { ListedTool } from "../../src/mcp/calls/every-tool.ts";
@@ -14,7 +14,7 @@ import { isToolset, knownToolsets } from "../../src/mcp/settings.ts";
 import { cleanText } from "../../src/mcp/answer/clean.ts";
 import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
 import { prompts } from "../../prompts/index.ts";
-import { guide, instructions } from "../../tools/guide.ts";
+import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { toolsets } from "../../tools/index.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -131,7 +131,11 @@ describe("hints, titles and descriptions", () => {
     const bossy = /\b(you must|always|never|ignore|system prompt|important|instead of other)\b/i;
     const texts = all.flatMap(wordsOf);
     expect(texts.filter((text) => bossy.test(text))).toEqual([]);
-    const more = [guide(knownToolsets, false), instructions(false), instructions(true)];
+    const more = [
+      buildGuide(knownToolsets, false),
+      buildInstructions(false),
+      buildInstructions(true),
+    ];
     const asked = prompts.map((prompt) => prompt.text({ disputeId: "d" }));
     for (const text of [...texts, ...more, ...asked]) expect(cleanText(text)).toBe(text);
   });
@@ -273,8 +277,8 @@ describe("the list", () => {
     expect(bytes / all.length).toBeLessThan(950);
     for (const tool of narrow) expect(estimateTokens(JSON.stringify(tool))).toBeLessThan(850);
     for (const tool of all) expect(estimateTokens(JSON.stringify(tool))).toBeLessThan(1800);
-    expect(estimateTokens(instructions(false))).toBeLessThan(100);
-    expect(estimateTokens(guide(knownToolsets, false))).toBeLessThan(1750);
+    expect(estimateTokens(buildInstructions(false))).toBeLessThan(100);
+    expect(estimateTokens(buildGuide(knownToolsets, false))).toBeLessThan(1750);
   });
 });
 
@@ -309,7 +313,7 @@ describe("asking", () => {
         due_date: "2026-02-01",
       };
       const closes = (more: Record<string, unknown>) =>
-        effectsOf(tool.operation, readArguments(tool, { ...base, ...more }).args).some(
+        findSideEffects(tool.operation, readArguments(tool, { ...base, ...more }).args).some(
           ({ kind }) => kind === "closes",
         );
       for (const field of ["denomination", "denomination_in_base_currency"]) {
@@ -325,7 +329,7 @@ describe("asking", () => {
   it("asks about nothing else that disputes_update does", () => {
     const update = tools.find(({ name }) => name === "disputes_update");
     const kinds = (status: unknown) =>
-      update && effectsOf(update.operation, { status }).map(({ kind }) => kind);
+      update && findSideEffects(update.operation, { status }).map(({ kind }) => kind);
     expect([0, 1, 2, undefined].map(kinds)).toEqual([[], ["closes"], ["cancels"], []]);
   });
 
@@ -351,7 +355,7 @@ describe("asking", () => {
         expect(read.effect, name).toBe("read");
         if (!("path" in reading)) continue;
         const has = Object.keys(operation.params.shape);
-        expect(has, name).toEqual(expect.arrayContaining(pathParameters(read.path)));
+        expect(has, name).toEqual(expect.arrayContaining(parsePathParameters(read.path)));
       }
     }
   });

@@ -10,7 +10,7 @@ import { ACCOUNT, accountAt, DOCUMENT, documentAt, ingestTenant } from "../suppo
 import { parseAmount } from "../../src/platform/import/bank/file.ts";
 import { DISPUTE_SORT } from "../../src/contract/operations/disputes.ts";
 import { Amount, PositiveAmount } from "../../src/contract/fields.ts";
-import { openapi } from "../../src/contract/openapi.ts";
+import { createOpenApi } from "../../src/contract/openapi.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("bounds of input", (at) => {
@@ -141,7 +141,7 @@ onEveryStore("bounds of input", (at) => {
 verifies("C-100");
 describe("money", () => {
   it("has its bounds in the published document", () => {
-    const text = JSON.stringify(openapi({ headerWord: "Platform", version: "1" }));
+    const text = JSON.stringify(createOpenApi({ headerWord: "Platform", version: "1" }));
     expect(text.split('"exclusiveMaximum":1000000000000000').length).toBeGreaterThan(10);
   });
 

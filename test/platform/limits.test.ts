@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../src/bin/config.ts";
-import { served } from "../../src/contract/index.ts";
+import { platformContract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { createLimiter } from "../../src/platform/http/limit.ts";
@@ -18,7 +18,7 @@ const LIMITS = {
   exportPerHour: 5,
 };
 
-const exported: Operation[] = Object.values(served)
+const exported: Operation[] = Object.values(platformContract)
   .flatMap((verbs): Operation[] => Object.values(verbs))
   .filter(({ service, access }) => service === "export" && access !== "public");
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { CATALOGUE, SOURCES } from "../../src/contract/payments/catalogue.ts";
-import { PaymentQueryBody, readSelection } from "../../src/contract/payments/query.ts";
+import { PaymentQueryBody, parseSelection } from "../../src/contract/payments/query.ts";
 import { DAY } from "../../src/kit/clock.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { answered, coreOf, kept, type Row } from "../support/payment-model.ts";
@@ -303,10 +303,10 @@ onEveryStore("payments", (at) => {
       const bad = Object.fromEntries(names.map((name) => [name, { eq: 1 }]));
       const wrong = Object.fromEntries(names.map((name) => [name, 1]));
       for (const filters of [bad, { payerName: wrong }, { or: [bad, bad] }]) {
-        const { faults } = readSelection(PaymentQueryBody, { source: "cashapp", filters });
+        const { faults } = parseSelection(PaymentQueryBody, { source: "cashapp", filters });
         expect(faults).toHaveLength(100);
       }
-      const { faults } = readSelection(PaymentQueryBody, { source: "cashapp", fields: names });
+      const { faults } = parseSelection(PaymentQueryBody, { source: "cashapp", fields: names });
       expect(faults?.filter(({ code }) => code === "unknown")).toHaveLength(100);
       expect(await told(bad)).toContain("And 90 more.");
     });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { served } from "../../src/contract/index.ts";
+import { platformContract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -22,7 +22,7 @@ const BODIES: Record<string, unknown> = {
   "auth.logout": { accessToken: "unknown" },
 };
 
-const publicOperations = Object.values(served)
+const publicOperations = Object.values(platformContract)
   .flatMap((verbs): Operation[] => Object.values(verbs))
   .filter(({ access }) => access === "public");
 
@@ -57,7 +57,7 @@ onEveryStore(
     verifies("C-96");
     it("are these, and the ones that are free for a reason", () => {
       const operations = new Set(
-        Object.values(served)
+        Object.values(platformContract)
           .flatMap((verbs): Operation[] => Object.values(verbs))
           .flatMap(({ path, also }) => [path, ...also.map((other) => other.path)])
           .map(patternOf),

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
-import { readFilter } from "../../src/contract/payments/filter.ts";
+import { parseFilter } from "../../src/contract/payments/filter.ts";
 import { lastSeq, streamPayments } from "../../src/platform/store/payments.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { kept } from "../support/payment-model.ts";
@@ -13,7 +13,7 @@ const { fields } = CATALOGUE.bpn;
 
 onEveryStore("streams of payment rows", (at) => {
   const rows = paymentRows("bpn", COUNT);
-  const filterOf = (sent: unknown) => readFilter("bpn", sent).filter;
+  const filterOf = (sent: unknown) => parseFilter("bpn", sent).filter;
 
   beforeAll(async () => {
     await at().tenant(TENANT);

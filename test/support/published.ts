@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import { openapi, type OpenApi } from "../../src/contract/openapi.ts";
+import { createOpenApi, type OpenApi } from "../../src/contract/openapi.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Reply } from "./platform.ts";
 
@@ -8,7 +8,7 @@ type Node = Record<string, unknown>;
 type Route = Pick<Operation, "method" | "path">;
 
 export const ABOUT = { headerWord: "Platform", version: "1.2.3" };
-export const published: OpenApi = openapi(ABOUT);
+export const published: OpenApi = createOpenApi(ABOUT);
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null;
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { Problem } from "../../src/contract/errors.ts";
-import { argumentShape, type Operation } from "../../src/contract/operation.ts";
+import { mergeArguments, type Operation } from "../../src/contract/operation.ts";
 import { remoteClient, type RemoteClient } from "../support/remote-client.ts";
 import { wildServer, type WildServer } from "../support/wild-server.ts";
 import { verifies } from "../support/verifies.ts";
@@ -15,7 +15,7 @@ const readings = operations.filter(({ raw }) => raw === null);
 /** Arguments that may travel; what they mean is the platform's concern. */
 const argumentsOf = (operation: Operation): Record<string, unknown> =>
   Object.fromEntries(
-    Object.keys(argumentShape(operation)).flatMap((name) =>
+    Object.keys(mergeArguments(operation)).flatMap((name) =>
       operation.path.includes(`{${name}}`) ? [[name, "x-1"]] : [],
     ),
   );

@@ -5,7 +5,7 @@ import type { Client } from "../../src/client/port.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
 import { contract, operations } from "../../src/contract/index.ts";
 import { Problem } from "../../src/contract/errors.ts";
-import { argumentShape, type Operation } from "../../src/contract/operation.ts";
+import { mergeArguments, type Operation } from "../../src/contract/operation.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import type { Wait } from "../../src/kit/wait.ts";
 import { json, problem, wildServer, type WildServer } from "../support/wild-server.ts";
@@ -232,7 +232,7 @@ describe("what a call sends", () => {
     const twice = operations.filter((operation) => {
       const parts = [operation.params, operation.query, operation.body];
       const names = parts.flatMap((part) => Object.keys(part?.shape ?? {}));
-      return names.length !== Object.keys(argumentShape(operation)).length;
+      return names.length !== Object.keys(mergeArguments(operation)).length;
     });
     expect(twice.map(({ id }) => id)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import {
   CreditApplicationDetail,
   STATUS_TYPES,
 } from "../../src/contract/operations/credit-applications.ts";
-import { withoutSensitiveAnswers } from "../../src/contract/sensitive-answers.ts";
+import { maskSensitiveAnswers } from "../../src/contract/sensitive-answers.ts";
 import { DAY } from "../../src/kit/clock.ts";
 import { createApplicationTarget } from "../../src/platform/import/credit-applications.ts";
 import { demoAt } from "../support/demo.ts";
@@ -137,7 +137,7 @@ describe("the demo tenant's credit applications", () => {
   });
 
   it("ask for what is to be masked, and have parts that are not in use any more", () => {
-    const masked = all.map(({ detail }) => withoutSensitiveAnswers(detail));
+    const masked = all.map(({ detail }) => maskSensitiveAnswers(detail));
     const shown = JSON.stringify(masked);
     for (const application of all.filter(({ detail }) => detail.applicantSubmitDate !== null)) {
       for (const name of ["Federal tax ID", "Account number"]) {

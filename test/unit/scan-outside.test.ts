@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { extensionOf, FILE_TYPES, MAX_FILE_BYTES } from "../../src/contract/file-types.ts";
+import { findExtension, FILE_TYPES, MAX_FILE_BYTES } from "../../src/contract/file-types.ts";
 import { checkOutside } from "../../src/platform/scan/outside.ts";
 import { type ScannedFile, type Scanner, verdictOf } from "../../src/platform/scan/port.ts";
 import { verifies } from "../support/verifies.ts";
@@ -23,8 +23,8 @@ describe("what a scan tells without the bytes", () => {
     const endings = ".pdf .zip .eml .jpeg .gif .png .mov .mp4 .docx .xlsx .txt .rtf".split(" ");
     expect(Object.keys(FILE_TYPES)).toEqual(endings);
     for (const ending of endings) {
-      expect(extensionOf(`a.b${ending}`)).toBe(ending);
-      expect(extensionOf(`a${ending.toUpperCase()}`)).toBe(ending);
+      expect(findExtension(`a.b${ending}`)).toBe(ending);
+      expect(findExtension(`a${ending.toUpperCase()}`)).toBe(ending);
     }
   });
 
@@ -33,7 +33,7 @@ describe("what a scan tells without the bytes", () => {
     const names = ["a.exe", "a.jpg", "a.html", "a.svg", "pdf", "", ".pdf", "a.pdf.exe", "a.pdf "];
     names.push("a.pdf.", "a.constructor", "a.__proto__");
     for (const name of names) {
-      expect(extensionOf(name), name).toBeUndefined();
+      expect(findExtension(name), name).toBeUndefined();
       // oxlint-disable-next-line no-await-in-loop -- few
       expect(await outside.scan(file(name)), name).toMatchObject({
         status: "Rejected",

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CreditApplicationDetail } from "../../src/contract/operations/credit-applications.ts";
-import { withoutSensitiveAnswers } from "../../src/contract/sensitive-answers.ts";
+import { maskSensitiveAnswers } from "../../src/contract/sensitive-answers.ts";
 import { application, field, form, formType, section } from "../support/credit.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -23,7 +23,7 @@ const answers = (...texts: (string | number | boolean | null)[]): Fields => ({
 });
 
 const read = (more: Fields) => {
-  const [first] = fieldsIn(withoutSensitiveAnswers(detailWith(field("f", more))));
+  const [first] = fieldsIn(maskSensitiveAnswers(detailWith(field("f", more))));
   return first?.answerDetails.map(({ answer }) => answer);
 };
 
@@ -96,7 +96,7 @@ describe("sensitive answers", () => {
     const said = read({ displayName, ...answers(987_654_321, "1234", "", null, true, "÷12345÷") });
     expect(said).toEqual(["****4321", "****", "", null, true, "****2345"]);
     const [first] = fieldsIn(
-      withoutSensitiveAnswers(
+      maskSensitiveAnswers(
         detailWith(field("f", { displayName, value: SECRET, values: [SECRET, "11-2223333"] })),
       ),
     );
@@ -113,7 +113,7 @@ describe("sensitive answers", () => {
     };
     const shown = (more: Fields) => {
       const [first] = fieldsIn(
-        withoutSensitiveAnswers(detailWith(field("set", { ...answers(SECRET), ...more }))),
+        maskSensitiveAnswers(detailWith(field("set", { ...answers(SECRET), ...more }))),
       );
       const all = [first, ...(first?.fieldsSet ?? [])];
       return all.map((one) => one?.answerDetails[0]?.answer);
@@ -134,7 +134,7 @@ describe("sensitive answers", () => {
   verifies("D-CRED-6");
   it("hides what follows from a sensitive question, and no plain yes or no", () => {
     const [first] = fieldsIn(
-      withoutSensitiveAnswers(
+      maskSensitiveAnswers(
         detailWith(
           field("f", {
             displayName: "Do you have a tax ID?",
@@ -171,7 +171,7 @@ describe("sensitive answers", () => {
         },
       ],
     });
-    const text = JSON.stringify(withoutSensitiveAnswers(detail));
+    const text = JSON.stringify(maskSensitiveAnswers(detail));
     expect(text).not.toContain(SECRET);
     expect(text.match(/\*{4}4321/g)).toHaveLength(3);
   });
@@ -183,8 +183,8 @@ describe("sensitive answers", () => {
       fc.property(fc.array(text, { maxLength: 5 }), fc.boolean(), (texts, isSecret) => {
         const displayName = isSecret ? "Tax ID" : "Trade name";
         const detail = detailWith(field("f", { displayName, ...answers(...texts) }));
-        const once = withoutSensitiveAnswers(detail);
-        expect(withoutSensitiveAnswers(once)).toEqual(once);
+        const once = maskSensitiveAnswers(detail);
+        expect(maskSensitiveAnswers(once)).toEqual(once);
         if (!isSecret) expect(once).toEqual(detail);
         const masked = fieldsIn(once)[0]?.answerDetails.map(({ answer }) => String(answer)) ?? [];
         const hidden = /^(?:\*{4}[\p{L}\p{N}]{0,4}|yes|no|true|false|)$/iu;

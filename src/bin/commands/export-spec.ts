@@ -1,7 +1,7 @@
-import { openapi } from "../../contract/openapi.ts";
+import { createOpenApi } from "../../contract/openapi.ts";
 import type { Io } from "../io.ts";
 
 /** The API document as `/openapi.json` serves it; no store is opened. */
 export const exportSpec = ({ config, version, print }: Io): void => {
-  print(openapi({ headerWord: config.headerWord, version }));
+  print(createOpenApi({ headerWord: config.headerWord, version }));
 };

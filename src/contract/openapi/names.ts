@@ -2,7 +2,7 @@ import { z } from "zod";
 import * as credit_form from "../credit-form.ts";
 import * as fields from "../fields.ts";
 import * as ingest_fields from "../ingest-fields.ts";
-import { servedOperations } from "../index.ts";
+import { platformOperations } from "../index.ts";
 import type { Operation } from "../operation.ts";
 import * as account_notes from "../operations/account-notes.ts";
 import * as accounts from "../operations/accounts.ts";
@@ -60,15 +60,15 @@ const modules: readonly Record<string, unknown>[] = [
 ];
 
 /** `dispute_notes.create` as DisputeNotesCreate. */
-const pascal = (id: string): string =>
+const toPascalCase = (id: string): string =>
   id.replaceAll(/(?:^|[._])([a-z])/g, (_whole, letter: string) => letter.toUpperCase());
 
 /** One of the records that an operation answers with. */
-const recordOf = ({ output }: Operation): unknown =>
+const findRecordSchema = ({ output }: Operation): unknown =>
   output instanceof z.ZodArray ? output.element : output;
 
 /** Schemas by the name they are exported under; bodies and answers that have none, by their operation. */
-export const schemaNames = (): ReadonlyMap<unknown, string> => {
+export const collectSchemaNames = (): ReadonlyMap<unknown, string> => {
   const names = new Map<unknown, string>();
   const give = (schema: unknown, name: string): void => {
     if (schema instanceof z.ZodType && !names.has(schema)) names.set(schema, name);
@@ -76,9 +76,9 @@ export const schemaNames = (): ReadonlyMap<unknown, string> => {
   for (const module of modules) {
     for (const [name, exported] of Object.entries(module)) give(exported, name);
   }
-  for (const operation of servedOperations) {
-    give(operation.body, `${pascal(operation.id)}Body`);
-    give(recordOf(operation), `${pascal(operation.id)}Answer`);
+  for (const operation of platformOperations) {
+    give(operation.body, `${toPascalCase(operation.id)}Body`);
+    give(findRecordSchema(operation), `${toPascalCase(operation.id)}Answer`);
   }
   return names;
 };

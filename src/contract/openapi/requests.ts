@@ -1,5 +1,5 @@
 import type { Operation } from "../operation.ts";
-import { isCreating, takesVersion } from "./facts.ts";
+import { isCreating, canRequireVersion } from "./operation-traits.ts";
 import type { JsonSchema, Schemas } from "./schemas.ts";
 
 type Parameter = { $ref: string } | (object & { name: string; in: "path" | "query" });
@@ -27,11 +27,11 @@ export const requestHeaders = {
   },
 };
 
-const headerRef = (name: keyof typeof requestHeaders): Parameter => ({
+const buildHeaderRef = (name: keyof typeof requestHeaders): Parameter => ({
   $ref: `#/components/parameters/${name}`,
 });
 
-const parameters = (place: "path" | "query", whole: JsonSchema): Parameter[] =>
+const toParameters = (place: "path" | "query", whole: JsonSchema): Parameter[] =>
   Object.entries(whole.properties ?? {}).map(([name, { description, ...schema }]) => ({
     name,
     in: place,
@@ -42,21 +42,24 @@ const parameters = (place: "path" | "query", whole: JsonSchema): Parameter[] =>
     schema,
   }));
 
-export const parametersOf = (operation: Operation, schemas: Schemas): Parameter[] => [
-  ...parameters("path", schemas.of(operation, "params")),
-  ...parameters("query", schemas.of(operation, "query")),
-  ...(isCreating(operation) ? [headerRef("Idempotency-Key")] : []),
-  ...(takesVersion(operation) ? [headerRef("If-Match")] : []),
-  ...(takesVersion(operation) && operation.upsert ? [headerRef("If-None-Match")] : []),
+export const buildParameters = (operation: Operation, schemas: Schemas): Parameter[] => [
+  ...toParameters("path", schemas.of(operation, "params")),
+  ...toParameters("query", schemas.of(operation, "query")),
+  ...(isCreating(operation) ? [buildHeaderRef("Idempotency-Key")] : []),
+  ...(canRequireVersion(operation) ? [buildHeaderRef("If-Match")] : []),
+  ...(canRequireVersion(operation) && operation.upsert ? [buildHeaderRef("If-None-Match")] : []),
 ];
 
-const contentOf = (operation: Operation, schemas: Schemas): object | undefined => {
+const buildContent = (operation: Operation, schemas: Schemas): object | undefined => {
   if (operation.raw !== null) return { [operation.raw.type]: { schema: {} } };
   if (operation.body === null) return undefined;
   return { "application/json": { schema: schemas.of(operation, "body") } };
 };
 
-export const bodyOf = (operation: Operation, schemas: Schemas): { requestBody?: object } => {
-  const content = contentOf(operation, schemas);
+export const buildRequestBody = (
+  operation: Operation,
+  schemas: Schemas,
+): { requestBody?: object } => {
+  const content = buildContent(operation, schemas);
   return content === undefined ? {} : { requestBody: { required: true, content } };
 };

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { servedOperations } from "../index.ts";
+import { platformOperations } from "../index.ts";
 import type { Operation } from "../operation.ts";
-import { schemaNames } from "./names.ts";
+import { collectSchemaNames } from "./names.ts";
 
 export type JsonSchema = {
   $ref?: string;
@@ -21,10 +21,10 @@ export type Schemas = {
 };
 
 const REQUEST = ["params", "query", "body"] as const;
-const keyOf = (operation: Operation, part: Part): string => `${operation.id} ${part}`;
+const toKey = (operation: Operation, part: Part): string => `${operation.id} ${part}`;
 
 /** What every schema says of itself, and under which name it stands among the components. */
-const metadataWith = (names: ReadonlyMap<unknown, string>) =>
+const createMetadata = (names: ReadonlyMap<unknown, string>) =>
   Object.assign(z.registry<Record<string, unknown>>(), {
     get(schema: z.core.$ZodType) {
       const id = names.get(schema);
@@ -35,48 +35,49 @@ const metadataWith = (names: ReadonlyMap<unknown, string>) =>
 const isUnsafe = (bound: unknown): boolean =>
   typeof bound === "number" && Math.abs(bound) >= Number.MAX_SAFE_INTEGER;
 
-const tidy = (io: "input" | "output") => (at: { zodSchema: unknown; jsonSchema: JsonSchema }) => {
-  const { zodSchema, jsonSchema } = at;
-  delete jsonSchema["id"];
-  // Answers may gain fields within a version, so their readers must not be told that they cannot.
-  const open = zodSchema instanceof z.ZodObject && zodSchema.def.catchall === undefined;
-  if (io === "output" && open) delete jsonSchema["additionalProperties"];
-  for (const name of ["minimum", "maximum"]) {
-    if (isUnsafe(jsonSchema[name])) delete jsonSchema[name];
-  }
-};
+const createOverride =
+  (io: "input" | "output") => (at: { zodSchema: unknown; jsonSchema: JsonSchema }) => {
+    const { zodSchema, jsonSchema } = at;
+    delete jsonSchema["id"];
+    // Answers may gain fields within a version, so their readers must not be told that they cannot.
+    const open = zodSchema instanceof z.ZodObject && zodSchema.def.catchall === undefined;
+    if (io === "output" && open) delete jsonSchema["additionalProperties"];
+    for (const name of ["minimum", "maximum"]) {
+      if (isUnsafe(jsonSchema[name])) delete jsonSchema[name];
+    }
+  };
 
 type Converted = { properties: Record<string, JsonSchema>; $defs: Record<string, JsonSchema> };
 
 /** All parts at once, so that what they share is written once. */
-const convert = (
+const convertToJsonSchema = (
   parts: Record<string, z.ZodType>,
   io: "input" | "output",
   names: ReadonlyMap<unknown, string>,
 ): Converted => {
   const converted = z.toJSONSchema(z.object(parts), {
     io,
-    metadata: metadataWith(names),
-    override: tidy(io) as (at: { zodSchema: unknown; jsonSchema: object }) => void,
+    metadata: createMetadata(names),
+    override: createOverride(io) as (at: { zodSchema: unknown; jsonSchema: object }) => void,
   });
   const { properties = {}, $defs = {} } = converted;
   const text = JSON.stringify({ properties, $defs });
   return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Converted;
 };
 
-const partsOf = (which: readonly Part[]): Record<string, z.ZodType> =>
+const collectParts = (which: readonly Part[]): Record<string, z.ZodType> =>
   Object.fromEntries(
-    servedOperations.flatMap((operation) =>
+    platformOperations.flatMap((operation) =>
       which.flatMap((part) => {
         const schema = operation[part];
         // Of a file, the headers tell.
         const none = schema === null || (part === "output" && operation.file);
-        return none ? [] : [[keyOf(operation, part), schema]];
+        return none ? [] : [[toKey(operation, part), schema]];
       }),
     ),
   );
 
-const merged = (
+const mergeComponents = (
   sent: Record<string, JsonSchema>,
   answered: Record<string, JsonSchema>,
 ): Record<string, JsonSchema> => {
@@ -89,13 +90,13 @@ const merged = (
 };
 
 /** The JSON Schemas of all operations: as sent, and as answered. */
-export const schemasOf = (): Schemas => {
-  const names = schemaNames();
-  const sent = convert(partsOf(REQUEST), "input", names);
-  const answered = convert(partsOf(["output"]), "output", names);
+export const createSchemas = (): Schemas => {
+  const names = collectSchemaNames();
+  const sent = convertToJsonSchema(collectParts(REQUEST), "input", names);
+  const answered = convertToJsonSchema(collectParts(["output"]), "output", names);
   const properties = { ...sent.properties, ...answered.properties };
   return {
-    of: (operation, part) => properties[keyOf(operation, part)] ?? {},
-    components: merged(sent.$defs, answered.$defs),
+    of: (operation, part) => properties[toKey(operation, part)] ?? {},
+    components: mergeComponents(sent.$defs, answered.$defs),
   };
 };

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { text, Timestamp } from "../fields.ts";
 import { clearable, IngestDate, IngestNumber, NoteText, optional } from "../ingest-fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
-const kept = { subject: text(500), note_type: text(200) };
+const optionalFields = { subject: text(500), note_type: text(200) };
 
 export const AccountNoteFields = z.object({
   reference: IngestNumber.meta({ description: "unique in the tenant" }),
   body: NoteText,
-  ...optional(kept),
+  ...optional(optionalFields),
   effective_date: IngestDate.optional().meta({ description: "ISO 8601; now unless sent" }),
 });
 
@@ -17,7 +17,7 @@ export const AccountNote = z.object({
   reference: z.string(),
   account_number: z.string(),
   body: z.string(),
-  ...clearable(kept),
+  ...clearable(optionalFields),
   effective_date: z.string(),
   created_at: Timestamp,
 });
@@ -26,7 +26,7 @@ export type AccountNote = z.infer<typeof AccountNote>;
 const NOTES = "/api/v1/ingest/accounts/{account_number}/notes";
 
 export const account_notes = {
-  get: operation({
+  get: defineOperation({
     id: "account_notes.get",
     service: "ingest",
     method: "GET",
@@ -39,7 +39,7 @@ export const account_notes = {
     audit: "account_note.read",
     source: "export-ingest 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "account_notes.create",
     service: "ingest",
     method: "POST",

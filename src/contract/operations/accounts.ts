@@ -11,11 +11,11 @@ import {
   LanguageCode,
   optional,
 } from "../ingest-fields.ts";
-import { operation, type Outcome } from "../operation.ts";
+import { defineOperation, type Outcome } from "../operation.ts";
 
-const required = { name: requiredText(200) };
+const requiredFields = { name: requiredText(200) };
 
-const others = {
+const optionalFields = {
   display_reference: text(128),
   currency: CurrencyCode.meta({ description: "ISO 4217; the first one stays" }),
   language: LanguageCode,
@@ -39,7 +39,7 @@ const others = {
 };
 
 /** What is sent of an account, and kept. */
-export const AccountFields = z.object({ ...required, ...optional(others) });
+export const AccountFields = z.object({ ...requiredFields, ...optional(optionalFields) });
 export type AccountFields = z.infer<typeof AccountFields>;
 
 /** A customer. */
@@ -68,7 +68,7 @@ const one = z.object({ account_number: IngestNumber });
 const ACCOUNT = "/api/v1/ingest/accounts/{account_number}";
 
 export const accounts = {
-  get: operation({
+  get: defineOperation({
     id: "accounts.get",
     service: "ingest",
     method: "GET",
@@ -81,7 +81,7 @@ export const accounts = {
     audit: "account.read",
     source: "export-ingest 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "accounts.create",
     service: "ingest",
     method: "POST",
@@ -96,7 +96,7 @@ export const accounts = {
     audit: "account.created",
     source: "export-ingest 4",
   }),
-  replace: operation({
+  replace: defineOperation({
     id: "accounts.replace",
     service: "ingest",
     method: "PUT",
@@ -112,7 +112,7 @@ export const accounts = {
     audit: ({ status }: Outcome) => (status === 201 ? "account.created" : "account.replaced"),
     source: "export-ingest 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "accounts.update",
     service: "ingest",
     method: "PATCH",
@@ -120,7 +120,7 @@ export const accounts = {
     access: "ingest:write",
     summary: "Change the fields of an account that are sent; null clears.",
     params: one,
-    body: z.object({ ...optional(required), ...clearable(others) }),
+    body: z.object({ ...optional(requiredFields), ...clearable(optionalFields) }),
     late: true,
     output: Account,
     fails: ["account_not_found"],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RecordId, tenantPath } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 // The two spellings of "millis" are the interface's own.
 export const ApiKey = z.object({
@@ -10,7 +10,7 @@ export const ApiKey = z.object({
   expiresAtInMills: z.int().meta({ description: "0: never" }),
 });
 
-const remove = operation({
+const remove = defineOperation({
   id: "api_keys.delete",
   service: "gateway",
   method: "DELETE",
@@ -26,7 +26,7 @@ const remove = operation({
 });
 
 export const api_keys = {
-  create: operation({
+  create: defineOperation({
     id: "api_keys.create",
     service: "gateway",
     method: "POST",

@@ -8,7 +8,7 @@ import {
   requiredText,
   tenantPath,
 } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 const Address = z.object({
   address1: z.string().nullable(),
@@ -94,7 +94,7 @@ const byEmail = z.object({ ...tenantPath, assigneeEmail: Email });
 const TENANT = "/dispute/v1/tenants/{tenantId}";
 
 export const assignees = {
-  get: operation({
+  get: defineOperation({
     id: "assignees.get",
     service: "gateway",
     method: "GET",
@@ -106,7 +106,7 @@ export const assignees = {
     audit: "assignee.read",
     source: "gateway 4",
   }),
-  get_by_id: operation({
+  get_by_id: defineOperation({
     id: "assignees.get_by_id",
     service: "gateway",
     method: "GET",
@@ -119,7 +119,7 @@ export const assignees = {
     audit: "assignee.read",
     source: "gateway 4",
   }),
-  list: operation({
+  list: defineOperation({
     id: "assignees.list",
     service: "gateway",
     method: "GET",
@@ -132,7 +132,7 @@ export const assignees = {
     audit: "assignee.listed",
     source: "gateway 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "assignees.create",
     service: "gateway",
     method: "POST",
@@ -147,7 +147,7 @@ export const assignees = {
     audit: "assignee.created",
     source: "gateway 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "assignees.update",
     service: "gateway",
     method: "PUT",
@@ -161,7 +161,7 @@ export const assignees = {
     audit: "assignee.updated",
     source: "gateway 4",
   }),
-  delete: operation({
+  delete: defineOperation({
     id: "assignees.delete",
     service: "gateway",
     method: "DELETE",
@@ -175,7 +175,7 @@ export const assignees = {
     audit: "assignee.deleted",
     source: "gateway 4",
   }),
-  delete_by_email: operation({
+  delete_by_email: defineOperation({
     id: "assignees.delete_by_email",
     service: "gateway",
     method: "DELETE",

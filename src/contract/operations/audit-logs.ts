@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { requiredText, text, Timestamp } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 /** One request of the tenant. Entries from before `action` existed lack it. */
 export const AuditEntry = z.object({
@@ -25,14 +25,14 @@ const AuditPage = z.object({
 });
 export type AuditPage = z.infer<typeof AuditPage>;
 
-const Moment = z
+const DateOrDateTime = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], {
     error: "must be a date-time with offset or a date",
   })
   .meta({ type: "string", anyOf: undefined, description: "date-time or date" });
 
 export const audit_logs = {
-  list: operation({
+  list: defineOperation({
     id: "audit_logs.list",
     service: "export",
     method: "GET",
@@ -40,8 +40,8 @@ export const audit_logs = {
     access: "audit:read",
     summary: "List the tenant's audit log, newest first.",
     query: z.strictObject({
-      from: Moment.optional(),
-      to: Moment.optional(),
+      from: DateOrDateTime.optional(),
+      to: DateOrDateTime.optional(),
       endpoint: text(2048).optional().meta({ description: "exact route path" }),
       statusCode: z.int().optional(),
       scheduleId: text(128).optional(),

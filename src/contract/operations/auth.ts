@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { text, Timestamp } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 export const TenantAccess = z.object({
   tenantId: z.string(),
@@ -23,7 +23,7 @@ export const Login = z.object({
 const TokenBody = z.object({ accessToken: text(1024).min(1) });
 
 export const auth = {
-  login: operation({
+  login: defineOperation({
     id: "auth.login",
     service: "gateway",
     method: "POST",
@@ -38,7 +38,7 @@ export const auth = {
     audit: "auth.logged_in",
     source: "gateway 5",
   }),
-  verify_session: operation({
+  verify_session: defineOperation({
     id: "auth.verify_session",
     service: "gateway",
     method: "POST",
@@ -55,7 +55,7 @@ export const auth = {
     audit: "auth.verified",
     source: "gateway 5",
   }),
-  logout: operation({
+  logout: defineOperation({
     id: "auth.logout",
     service: "gateway",
     method: "POST",

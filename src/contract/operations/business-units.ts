@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { tenantPath } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 export const BusinessUnitValue = z.object({
   businessUnitsValuesId: z.string(),
@@ -18,7 +18,7 @@ export type BusinessUnitGrouping = z.infer<typeof BusinessUnitGrouping>;
 const VALUES = "/api/v1/tenants/{tenantId}/businessunits/values";
 
 export const business_units = {
-  list: operation({
+  list: defineOperation({
     id: "business_units.list",
     service: "gateway",
     method: "GET",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 export const Category = z.object({
   categoryId: z.string(),
@@ -23,7 +23,7 @@ const defaults = {
 const CATEGORIES = "/dispute/v1/tenants/{tenantId}/categories";
 
 export const categories = {
-  get: operation({
+  get: defineOperation({
     id: "categories.get",
     service: "gateway",
     method: "GET",
@@ -35,7 +35,7 @@ export const categories = {
     audit: "category.read",
     source: "gateway 4",
   }),
-  get_by_id: operation({
+  get_by_id: defineOperation({
     id: "categories.get_by_id",
     service: "gateway",
     method: "GET",
@@ -48,7 +48,7 @@ export const categories = {
     audit: "category.read",
     source: "gateway 4",
   }),
-  list: operation({
+  list: defineOperation({
     id: "categories.list",
     service: "gateway",
     method: "GET",
@@ -60,7 +60,7 @@ export const categories = {
     audit: "category.listed",
     source: "gateway 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "categories.create",
     service: "gateway",
     method: "POST",
@@ -74,7 +74,7 @@ export const categories = {
     audit: "category.created",
     source: "gateway 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "categories.update",
     service: "gateway",
     method: "PUT",
@@ -87,7 +87,7 @@ export const categories = {
     audit: "category.updated",
     source: "gateway 4",
   }),
-  delete: operation({
+  delete: defineOperation({
     id: "categories.delete",
     service: "gateway",
     method: "DELETE",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RecordId, tenantPath } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 const Index = z.number().meta({ description: "0 to 100" });
 
@@ -18,14 +18,14 @@ export const CompanyScore = z.object({
 });
 export type CompanyScore = z.infer<typeof CompanyScore>;
 
-const asText = (value: unknown): unknown =>
+const toText = (value: unknown): unknown =>
   typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
 
 /** Applications bear it as an integer, paths as text. */
-export const CompanyId = z.preprocess(asText, RecordId);
+export const CompanyId = z.preprocess(toText, RecordId);
 
 export const company_scores = {
-  get: operation({
+  get: defineOperation({
     id: "company_scores.get",
     service: "gateway",
     method: "GET",

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { ApplicationForm, BankReference, TradeReference } from "../credit-form.ts";
 import { Amount, bodyPaging, RecordId, tenantPath, Timestamp } from "../fields.ts";
-import { operation } from "../operation.ts";
-import { withoutSensitiveAnswers } from "../sensitive-answers.ts";
+import { defineOperation } from "../operation.ts";
+import { maskSensitiveAnswers } from "../sensitive-answers.ts";
 
 /** Every status type with its title, in the order of an application's life. */
 export const STATUS_TITLES = {
@@ -125,14 +125,14 @@ export const CreditApplications = z.object({
 });
 export type CreditApplications = z.infer<typeof CreditApplications>;
 
-const day = (words: string) => z.iso.date().meta({ description: `YYYY-MM-DD; ${words}` });
+const describeDay = (words: string) => z.iso.date().meta({ description: `YYYY-MM-DD; ${words}` });
 
 const CREDIT = "/api/v1/tenants/{tenantId}";
 const LIST = `${CREDIT}/users/businessunits/creditapplications/status/list` as const;
 const ONE = `${CREDIT}/creditapplications/{applicationId}` as const;
 
 export const credit_applications = {
-  list: operation({
+  list: defineOperation({
     id: "credit_applications.list",
     service: "gateway",
     method: "POST",
@@ -147,8 +147,8 @@ export const credit_applications = {
         activityType: z.enum(ACTIVITY_TYPES).meta({
           description: "APPLICATIONSTATUSDATE: moved into its status; LASTMODIFIED: touched",
         }),
-        startDate: day("UTC"),
-        endDate: day("included"),
+        startDate: describeDay("UTC"),
+        endDate: describeDay("included"),
         applicationStatusType: z.array(z.enum(STATUS_TYPES)).optional(),
         ...bodyPaging,
       })
@@ -162,7 +162,7 @@ export const credit_applications = {
     audit: "credit_application.listed",
     source: "gateway 4",
   }),
-  get: operation({
+  get: defineOperation({
     id: "credit_applications.get",
     service: "gateway",
     method: "GET",
@@ -172,7 +172,7 @@ export const credit_applications = {
     summary: "Read one credit application with its forms and answers.",
     params: z.object({ ...tenantPath, applicationId: RecordId }),
     output: CreditApplicationDetail,
-    mask: withoutSensitiveAnswers,
+    mask: maskSensitiveAnswers,
     audit: "credit_application.read",
     source: "gateway 4",
   }),

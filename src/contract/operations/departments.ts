@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 export const Department = z.object({
   departmentId: z.string(),
@@ -14,7 +14,7 @@ export type Department = z.infer<typeof Department>;
 const DEPARTMENTS = "/dispute/v1/tenants/{tenantId}/departments";
 
 export const departments = {
-  get: operation({
+  get: defineOperation({
     id: "departments.get",
     service: "gateway",
     method: "GET",
@@ -26,7 +26,7 @@ export const departments = {
     audit: "department.read",
     source: "gateway 4",
   }),
-  get_by_id: operation({
+  get_by_id: defineOperation({
     id: "departments.get_by_id",
     service: "gateway",
     method: "GET",
@@ -39,7 +39,7 @@ export const departments = {
     audit: "department.read",
     source: "gateway 4",
   }),
-  list: operation({
+  list: defineOperation({
     id: "departments.list",
     service: "gateway",
     method: "GET",
@@ -51,7 +51,7 @@ export const departments = {
     audit: "department.listed",
     source: "gateway 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "departments.create",
     service: "gateway",
     method: "POST",
@@ -65,7 +65,7 @@ export const departments = {
     audit: "department.created",
     source: "gateway 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "departments.update",
     service: "gateway",
     method: "PUT",
@@ -78,7 +78,7 @@ export const departments = {
     audit: "department.updated",
     source: "gateway 4",
   }),
-  delete: operation({
+  delete: defineOperation({
     id: "departments.delete",
     service: "gateway",
     method: "DELETE",
@@ -92,7 +92,7 @@ export const departments = {
     audit: "department.deleted",
     source: "gateway 4",
   }),
-  delete_by_code: operation({
+  delete_by_code: defineOperation({
     id: "departments.delete_by_code",
     service: "gateway",
     method: "DELETE",

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { extensionOf, FILE_TYPES } from "../file-types.ts";
+import { findExtension, FILE_TYPES } from "../file-types.ts";
 import { auditFields, NoteVisibility, RecordId, requiredText, tenantPath } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 // What a name may not hold: separators, control characters, and marks that turn the reading direction.
 const UNSAFE = /[/\\:]|\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
@@ -14,7 +14,7 @@ export const AttachmentName = requiredText(255)
     error: "must be a plain file name: no path, no control character, no leading dot",
     params: { code: "format" },
   })
-  .refine((name) => extensionOf(name) !== undefined, {
+  .refine((name) => findExtension(name) !== undefined, {
     error: `must end in one of ${Object.keys(FILE_TYPES).join(" ")}`,
     params: { code: "enum" },
   })
@@ -68,7 +68,7 @@ const many = z.object({ ...tenantPath, disputeId: RecordId });
 const one = many.extend({ attachmentId: RecordId });
 
 export const dispute_attachments = {
-  get: operation({
+  get: defineOperation({
     id: "dispute_attachments.get",
     service: "gateway",
     method: "GET",
@@ -80,7 +80,7 @@ export const dispute_attachments = {
     audit: "dispute_attachment.read",
     source: "gateway 4",
   }),
-  list: operation({
+  list: defineOperation({
     id: "dispute_attachments.list",
     service: "gateway",
     method: "GET",
@@ -93,7 +93,7 @@ export const dispute_attachments = {
     audit: "dispute_attachment.listed",
     source: "gateway 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "dispute_attachments.create",
     service: "gateway",
     method: "POST",
@@ -106,7 +106,7 @@ export const dispute_attachments = {
     audit: "dispute_attachment.created",
     source: "gateway 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "dispute_attachments.update",
     service: "gateway",
     method: "PUT",
@@ -119,7 +119,7 @@ export const dispute_attachments = {
     audit: "dispute_attachment.updated",
     source: "gateway 4",
   }),
-  delete: operation({
+  delete: defineOperation({
     id: "dispute_attachments.delete",
     service: "gateway",
     method: "DELETE",

@@ -8,7 +8,7 @@ import {
   sortBy,
   tenantPath,
 } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 export const DisputeNote = z.object({
   disputeNoteId: z.string(),
@@ -27,7 +27,7 @@ const many = z.object({ ...tenantPath, disputeId: RecordId });
 const one = many.extend({ noteId: RecordId });
 
 export const dispute_notes = {
-  get: operation({
+  get: defineOperation({
     id: "dispute_notes.get",
     service: "gateway",
     method: "GET",
@@ -39,7 +39,7 @@ export const dispute_notes = {
     audit: "dispute_note.read",
     source: "gateway 4",
   }),
-  list: operation({
+  list: defineOperation({
     id: "dispute_notes.list",
     service: "gateway",
     method: "GET",
@@ -56,7 +56,7 @@ export const dispute_notes = {
     audit: "dispute_note.listed",
     source: "gateway 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "dispute_notes.create",
     service: "gateway",
     method: "POST",
@@ -69,7 +69,7 @@ export const dispute_notes = {
     audit: "dispute_note.created",
     source: "gateway 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "dispute_notes.update",
     service: "gateway",
     method: "PUT",
@@ -85,7 +85,7 @@ export const dispute_notes = {
     audit: "dispute_note.updated",
     source: "gateway 4",
   }),
-  delete: operation({
+  delete: defineOperation({
     id: "dispute_notes.delete",
     service: "gateway",
     method: "DELETE",

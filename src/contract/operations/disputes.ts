@@ -11,12 +11,12 @@ import {
   RecordNumber,
   requiredText,
   sortBy,
-  statusFromWord,
+  parseStatusWord,
   tenantPath,
   text,
   Timestamp,
 } from "../fields.ts";
-import { type Outcome, operation } from "../operation.ts";
+import { type Outcome, defineOperation } from "../operation.ts";
 
 const id = z.string().nullable();
 
@@ -68,11 +68,11 @@ const reason = {
 
 const REASONS = ["reasonId", "reasonCode", "externalReasonId", "externalReasonCode"] as const;
 
-type Naming = Partial<Record<keyof typeof reason, string | null | undefined>>;
+type ReasonNames = Partial<Record<keyof typeof reason, string | null | undefined>>;
 
-const namesReason = (body: Naming): boolean => REASONS.some((name) => body[name] !== undefined);
+const hasReason = (body: ReasonNames): boolean => REASONS.some((name) => body[name] !== undefined);
 
-const namesCategory = ({ categoryId, categoryCode }: Naming): boolean =>
+const hasCategory = ({ categoryId, categoryCode }: ReasonNames): boolean =>
   categoryId !== undefined || categoryCode !== undefined;
 
 const REASON_NEEDED = {
@@ -97,23 +97,24 @@ export const DISPUTE_SORT = [
 ] as const;
 
 const one = z.object({ ...tenantPath, disputeId: RecordId });
-const MOVES = ["dispute.reopened", "dispute.closed", "dispute.canceled"] as const;
+const STATUS_CHANGE_ACTIONS = ["dispute.reopened", "dispute.closed", "dispute.canceled"] as const;
 
-const sentStatus = (body: unknown): unknown =>
+const parseStatus = (body: unknown): unknown =>
   typeof body === "object" && body !== null && "status" in body
-    ? statusFromWord(body.status)
+    ? parseStatusWord(body.status)
     : undefined;
 
 // A status sent with its present value moves nothing, so it is an update like any other.
-const updateAction = ({ body, before }: Outcome): string => {
-  const status = sentStatus(body);
-  const move = typeof status === "number" && status !== before ? MOVES[status] : undefined;
+const deriveUpdateAction = ({ body, before }: Outcome): string => {
+  const status = parseStatus(body);
+  const move =
+    typeof status === "number" && status !== before ? STATUS_CHANGE_ACTIONS[status] : undefined;
   return move ?? "dispute.updated";
 };
 
 const LOOKUP_STATUS = ["Open", "Closed", "Cancel", "All"] as const;
 
-const lookupStatus = (value: unknown): unknown => {
+const parseLookupStatus = (value: unknown): unknown => {
   if (typeof value === "number") return LOOKUP_STATUS[value] ?? value;
   if (typeof value !== "string") return value;
   return LOOKUP_STATUS.find((word) => word.toLowerCase() === value.toLowerCase()) ?? value;
@@ -124,7 +125,7 @@ const BY_DOCUMENTS =
   "/dispute/v1/tenants/{tenantId}/accounts/{accountNumber}/disputes/by-document-numbers";
 
 export const disputes = {
-  get: operation({
+  get: defineOperation({
     id: "disputes.get",
     service: "gateway",
     method: "GET",
@@ -136,7 +137,7 @@ export const disputes = {
     audit: "dispute.read",
     source: "gateway 4",
   }),
-  list: operation({
+  list: defineOperation({
     id: "disputes.list",
     service: "gateway",
     method: "GET",
@@ -160,7 +161,7 @@ export const disputes = {
     audit: "dispute.listed",
     source: "gateway 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "disputes.create",
     service: "gateway",
     method: "POST",
@@ -177,13 +178,13 @@ export const disputes = {
         assigneeId: RecordId.nullable().optional(),
         poNumber: text(128).nullable().optional(),
       })
-      .refine(namesReason, REASON_NEEDED),
+      .refine(hasReason, REASON_NEEDED),
     output: Dispute,
     fails: ["ambiguous_reason_code"],
     audit: "dispute.created",
     source: "gateway 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "disputes.update",
     service: "gateway",
     method: "PUT",
@@ -199,23 +200,23 @@ export const disputes = {
         assigneeId: text(128).nullable().optional().meta({ description: "empty clears" }),
         assigneeEmail: text(254).trim().nullable().optional().meta({ description: "empty clears" }),
         poNumber: text(128).nullable().optional(),
-        status: z.preprocess(statusFromWord, DisputeStatus).optional(),
+        status: z.preprocess(parseStatusWord, DisputeStatus).optional(),
         resolutionId: RecordId.nullable().optional(),
         resolutionCode: CodeText.nullable().optional(),
         isValid: z.boolean().optional(),
       })
       // A category only tells reasons apart: alone it would change nothing without a word.
-      .refine((body) => namesReason(body) || !namesCategory(body), REASON_NEEDED),
+      .refine((body) => hasReason(body) || !hasCategory(body), REASON_NEEDED),
     output: WithoutAccountName,
     fails: ["conflict", "invalid_transition", "ambiguous_reason_code"],
     effects: [
-      { kind: "closes", what: "dispute", when: ({ status }) => statusFromWord(status) === 1 },
-      { kind: "cancels", what: "dispute", when: ({ status }) => statusFromWord(status) === 2 },
+      { kind: "closes", what: "dispute", when: ({ status }) => parseStatusWord(status) === 1 },
+      { kind: "cancels", what: "dispute", when: ({ status }) => parseStatusWord(status) === 2 },
     ],
-    audit: updateAction,
+    audit: deriveUpdateAction,
     source: "gateway 4",
   }),
-  delete: operation({
+  delete: defineOperation({
     id: "disputes.delete",
     service: "gateway",
     method: "DELETE",
@@ -228,7 +229,7 @@ export const disputes = {
     audit: "dispute.deleted",
     source: "gateway 3",
   }),
-  list_by_document_numbers: operation({
+  list_by_document_numbers: defineOperation({
     id: "disputes.list_by_document_numbers",
     service: "gateway",
     method: "GET",
@@ -238,7 +239,7 @@ export const disputes = {
     summary: "List the disputes on documents of one account.",
     params: z.object({ ...tenantPath, accountNumber: RecordNumber }),
     body: z.object({
-      status: z.preprocess(lookupStatus, z.enum(LOOKUP_STATUS)).optional(),
+      status: z.preprocess(parseLookupStatus, z.enum(LOOKUP_STATUS)).optional(),
       documentNumbers: z.array(RecordNumber).min(1).max(1000),
       ...bodyPaging,
     }),
@@ -247,7 +248,7 @@ export const disputes = {
     audit: "dispute.looked_up",
     source: "gateway 4",
   }),
-  list_by_ids: operation({
+  list_by_ids: defineOperation({
     id: "disputes.list_by_ids",
     service: "gateway",
     method: "GET",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Timestamp } from "../fields.ts";
 import { IngestNumber } from "../ingest-fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 /** What is known of a PDF beside its bytes. */
 export const DocumentAttachment = z.object({
@@ -29,7 +29,7 @@ const one = z.object({ document_number: IngestNumber });
 const ATTACHMENTS = "/api/v1/ingest/documents/{document_number}/attachments";
 
 export const document_attachments = {
-  list: operation({
+  list: defineOperation({
     id: "document_attachments.list",
     service: "ingest",
     method: "GET",
@@ -43,7 +43,7 @@ export const document_attachments = {
     audit: "document_attachment.listed",
     source: "export-ingest 4",
   }),
-  get: operation({
+  get: defineOperation({
     id: "document_attachments.get",
     service: "ingest",
     method: "GET",

@@ -12,12 +12,17 @@ import {
   IngestNumber,
   optional,
 } from "../ingest-fields.ts";
-import { type CallArguments, operation, type Outcome, type SideEffect } from "../operation.ts";
+import {
+  type CallArguments,
+  defineOperation,
+  type Outcome,
+  type SideEffect,
+} from "../operation.ts";
 
 export const DOCUMENT_TYPES = ["other", "invoice", "credit_note"] as const;
 export const CLOSURE_REASONS = ["paid", "write_off", "contra", "adjustment", "other"] as const;
 
-const required = {
+const requiredFields = {
   account_number: IngestNumber,
   invoice_date: IngestDate,
   due_date: IngestDate,
@@ -36,7 +41,7 @@ const LineItem = z.object(
   }),
 );
 
-const others = {
+const optionalFields = {
   applies_to_invoice: text(128).meta({ description: "required for a credit note" }),
   invoice_num: text(128),
   po_number: text(128),
@@ -70,20 +75,23 @@ const others = {
   invoicing_detail: AnyObject,
 };
 
-const sentType = {
+const documentType = {
   document_type: z
     .literal([...DOCUMENT_TYPES, 1, 2, 3])
     .meta({ description: "invoice unless sent; also 1, 2, 3 in this order" }),
 };
 
 /** What is sent of a document. */
-export const DocumentFields = z.object({ ...required, ...optional({ ...sentType, ...others }) });
+export const DocumentFields = z.object({
+  ...requiredFields,
+  ...optional({ ...documentType, ...optionalFields }),
+});
 
 /** What is kept of it. */
 export const StoredDocument = z.object({
-  ...required,
+  ...requiredFields,
   document_type: z.enum(DOCUMENT_TYPES),
-  ...optional(others),
+  ...optional(optionalFields),
 });
 export type StoredDocument = z.infer<typeof StoredDocument>;
 
@@ -119,19 +127,18 @@ export type Closure = z.infer<typeof Closure>;
 /** Amounts of which either at 0 closes the document, and with it the open disputes on it. */
 const OPEN_AMOUNTS = ["denomination", "denomination_in_base_currency"] as const;
 
-const leavesNothingOpen = (args: CallArguments): boolean =>
-  OPEN_AMOUNTS.some((name) => args[name] === 0);
+const isPaidOff = (args: CallArguments): boolean => OPEN_AMOUNTS.some((name) => args[name] === 0);
 
-const paysOff: readonly SideEffect[] = [
-  { kind: "closes", what: "document", when: leavesNothingOpen },
-  { kind: "closes", what: "disputes of the document", when: leavesNothingOpen },
+const PAY_OFF_EFFECTS: readonly SideEffect[] = [
+  { kind: "closes", what: "document", when: isPaidOff },
+  { kind: "closes", what: "disputes of the document", when: isPaidOff },
 ];
 
 const one = z.object({ document_number: IngestNumber });
 const DOCUMENT = "/api/v1/ingest/documents/{document_number}";
 
 export const documents = {
-  get: operation({
+  get: defineOperation({
     id: "documents.get",
     service: "ingest",
     method: "GET",
@@ -144,7 +151,7 @@ export const documents = {
     audit: "document.read",
     source: "export-ingest 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "documents.create",
     service: "ingest",
     method: "POST",
@@ -156,11 +163,11 @@ export const documents = {
     late: true,
     output: Document,
     fails: ["document_already_exists"],
-    effects: paysOff,
+    effects: PAY_OFF_EFFECTS,
     audit: "document.created",
     source: "export-ingest 4",
   }),
-  replace: operation({
+  replace: defineOperation({
     id: "documents.replace",
     service: "ingest",
     method: "PUT",
@@ -171,12 +178,12 @@ export const documents = {
     body: DocumentFields,
     late: true,
     upsert: true,
-    effects: [{ kind: "replaces", what: "document" }, ...paysOff],
+    effects: [{ kind: "replaces", what: "document" }, ...PAY_OFF_EFFECTS],
     output: Document,
     audit: ({ status }: Outcome) => (status === 201 ? "document.created" : "document.replaced"),
     source: "export-ingest 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "documents.update",
     service: "ingest",
     method: "PATCH",
@@ -184,15 +191,18 @@ export const documents = {
     access: "ingest:write",
     summary: "Change the fields of a document that are sent; null clears, lists are replaced.",
     params: one,
-    body: z.object({ ...optional(required), ...clearable({ ...sentType, ...others }) }),
+    body: z.object({
+      ...optional(requiredFields),
+      ...clearable({ ...documentType, ...optionalFields }),
+    }),
     late: true,
     output: Document,
-    effects: paysOff,
+    effects: PAY_OFF_EFFECTS,
     fails: ["document_not_found"],
     audit: "document.updated",
     source: "export-ingest 4",
   }),
-  close: operation({
+  close: defineOperation({
     id: "documents.close",
     service: "ingest",
     method: "POST",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RecordId, requiredText, Timestamp } from "../fields.ts";
-import { operation } from "../operation.ts";
-import { MOST_ROWS } from "../payments/query.ts";
+import { defineOperation } from "../operation.ts";
+import { MAX_ROWS } from "../payments/query.ts";
 import { Pagination, PaymentRow } from "./payments.ts";
 
 export const RUN_STATUSES = ["pending", "running", "completed", "failed", "canceled"] as const;
@@ -43,7 +43,7 @@ const params = z.strictObject({ scheduleId: RecordId.meta({ description: "schedu
 const cursor = requiredText(4096).optional();
 
 export const export_runs = {
-  status: operation({
+  status: defineOperation({
     id: "export_runs.status",
     service: "export",
     method: "GET",
@@ -59,7 +59,7 @@ export const export_runs = {
     audit: "export.status_read",
     source: "export-ingest 4",
   }),
-  data: operation({
+  data: defineOperation({
     id: "export_runs.data",
     service: "export",
     method: "GET",
@@ -70,7 +70,7 @@ export const export_runs = {
     query: z.strictObject({
       runId: RecordId.optional().meta({ description: "default newest completed" }),
       cursor,
-      limit: z.int().min(1).max(MOST_ROWS).optional().meta({ description: "default 500" }),
+      limit: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "default 500" }),
     }),
     output: RunRows,
     list: { style: "run", anonymous: true },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 import { CATALOGUE, CATALOGUE_VERSION, sourceMetadata, SOURCES } from "../payments/catalogue.ts";
 import type { Field } from "../payments/field.ts";
 import { OPERATOR_NAMES } from "../payments/operators.ts";
@@ -47,7 +47,7 @@ const FORMATS: Partial<Record<Field["type"], string>> = {
   datetime: "date-time, UTC",
 };
 
-const shownField = (field: Field): z.infer<typeof PaymentField> => {
+const toPaymentField = (field: Field): z.infer<typeof PaymentField> => {
   const { name, type, nullable, core, indexed, operators, description, values } = field;
   const format = FORMATS[type];
   return {
@@ -69,12 +69,12 @@ export const paymentSchema: PaymentSchema = {
   version: CATALOGUE_VERSION,
   sources: SOURCES.map((source) => {
     const { description, fields } = CATALOGUE[source];
-    return { source, description, fields: fields.map(shownField) };
+    return { source, description, fields: fields.map(toPaymentField) };
   }),
 };
 
 export const payments = {
-  schema: operation({
+  schema: defineOperation({
     id: "payments.schema",
     service: "export",
     method: "GET",
@@ -86,7 +86,7 @@ export const payments = {
     audit: "schema.read",
     source: "export-ingest 4",
   }),
-  query: operation({
+  query: defineOperation({
     id: "payments.query",
     service: "export",
     method: "POST",

@@ -7,7 +7,7 @@ import {
   RecordId,
   tenantPath,
 } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 export const Reason = z.object({
   reasonId: z.string(),
@@ -23,7 +23,7 @@ export type Reason = z.infer<typeof Reason>;
 
 const category = { categoryId: RecordId.optional(), categoryCode: CodeText.optional() };
 
-const namesCategory = (body: {
+const hasCategory = (body: {
   categoryId?: string | undefined;
   categoryCode?: string | undefined;
 }) => body.categoryId !== undefined || body.categoryCode !== undefined;
@@ -38,7 +38,7 @@ const filter = z.strictObject({ Visibility: z.array(ReasonVisibility).min(1).opt
 const TENANT = "/dispute/v1/tenants/{tenantId}";
 
 export const reasons = {
-  get: operation({
+  get: defineOperation({
     id: "reasons.get",
     service: "gateway",
     method: "GET",
@@ -50,7 +50,7 @@ export const reasons = {
     audit: "reason.read",
     source: "gateway 4",
   }),
-  get_by_id: operation({
+  get_by_id: defineOperation({
     id: "reasons.get_by_id",
     service: "gateway",
     method: "GET",
@@ -63,7 +63,7 @@ export const reasons = {
     audit: "reason.read",
     source: "gateway 4",
   }),
-  list: operation({
+  list: defineOperation({
     id: "reasons.list",
     service: "gateway",
     method: "GET",
@@ -76,7 +76,7 @@ export const reasons = {
     audit: "reason.listed",
     source: "gateway 4",
   }),
-  list_by_category: operation({
+  list_by_category: defineOperation({
     id: "reasons.list_by_category",
     service: "gateway",
     method: "GET",
@@ -89,7 +89,7 @@ export const reasons = {
     audit: "reason.listed",
     source: "gateway 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "reasons.create",
     service: "gateway",
     method: "POST",
@@ -105,13 +105,13 @@ export const reasons = {
         visibility: ReasonVisibility.optional(),
         ...category,
       })
-      .refine(namesCategory, CATEGORY_NEEDED),
+      .refine(hasCategory, CATEGORY_NEEDED),
     output: Reason,
     fails: ["duplicate_code"],
     audit: "reason.created",
     source: "gateway 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "reasons.update",
     service: "gateway",
     method: "PUT",
@@ -126,13 +126,13 @@ export const reasons = {
         visibility: ReasonVisibility.optional(),
         ...category,
       })
-      .refine(namesCategory, CATEGORY_NEEDED),
+      .refine(hasCategory, CATEGORY_NEEDED),
     output: Reason,
     fails: ["duplicate_code", "in_use"],
     audit: "reason.updated",
     source: "gateway 4",
   }),
-  delete: operation({
+  delete: defineOperation({
     id: "reasons.delete",
     service: "gateway",
     method: "DELETE",

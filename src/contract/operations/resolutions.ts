@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 
 export const Resolution = z.object({
   resolutionId: z.string(),
@@ -17,7 +17,7 @@ export type Resolution = z.infer<typeof Resolution>;
 const RESOLUTIONS = "/dispute/v1/tenants/{tenantId}/resolutions";
 
 export const resolutions = {
-  get: operation({
+  get: defineOperation({
     id: "resolutions.get",
     service: "gateway",
     method: "GET",
@@ -29,7 +29,7 @@ export const resolutions = {
     audit: "resolution.read",
     source: "gateway 4",
   }),
-  get_by_id: operation({
+  get_by_id: defineOperation({
     id: "resolutions.get_by_id",
     service: "gateway",
     method: "GET",
@@ -42,7 +42,7 @@ export const resolutions = {
     audit: "resolution.read",
     source: "gateway 4",
   }),
-  list: operation({
+  list: defineOperation({
     id: "resolutions.list",
     service: "gateway",
     method: "GET",
@@ -54,7 +54,7 @@ export const resolutions = {
     audit: "resolution.listed",
     source: "gateway 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "resolutions.create",
     service: "gateway",
     method: "POST",
@@ -73,7 +73,7 @@ export const resolutions = {
     audit: "resolution.created",
     source: "gateway 4",
   }),
-  update: operation({
+  update: defineOperation({
     id: "resolutions.update",
     service: "gateway",
     method: "PUT",
@@ -90,7 +90,7 @@ export const resolutions = {
     audit: "resolution.updated",
     source: "gateway 4",
   }),
-  delete: operation({
+  delete: defineOperation({
     id: "resolutions.delete",
     service: "gateway",
     method: "DELETE",
@@ -104,7 +104,7 @@ export const resolutions = {
     audit: "resolution.deleted",
     source: "gateway 4",
   }),
-  delete_by_code: operation({
+  delete_by_code: defineOperation({
     id: "resolutions.delete_by_code",
     service: "gateway",
     method: "DELETE",

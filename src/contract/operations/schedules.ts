@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RecordId, text, Timestamp } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 import { sourceMetadata, SOURCES } from "../payments/catalogue.ts";
 import { Filters, selection } from "../payments/query.ts";
 
@@ -41,7 +41,7 @@ export const ScheduleBody = z.strictObject({
 });
 
 export const schedules = {
-  list: operation({
+  list: defineOperation({
     id: "schedules.list",
     service: "export",
     method: "GET",
@@ -52,7 +52,7 @@ export const schedules = {
     audit: "schedule.listed",
     source: "export-ingest 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "schedules.create",
     service: "export",
     method: "POST",
@@ -67,7 +67,7 @@ export const schedules = {
     auditMetadata: sourceMetadata,
     source: "export-ingest 4",
   }),
-  delete: operation({
+  delete: defineOperation({
     id: "schedules.delete",
     service: "export",
     method: "DELETE",

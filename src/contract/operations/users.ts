@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { tenantPath, Timestamp } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 import { TenantAccess } from "./auth.ts";
 
 const text = z.string().nullable();
@@ -61,7 +61,7 @@ export const UserV1 = z.object({ ...common, role: z.string(), userTenantProfile:
 export type UserV1 = z.infer<typeof UserV1>;
 
 export const users = {
-  list: operation({
+  list: defineOperation({
     id: "users.list",
     service: "gateway",
     method: "GET",
@@ -73,7 +73,7 @@ export const users = {
     audit: "user.listed",
     source: "gateway 4",
   }),
-  list_v1: operation({
+  list_v1: defineOperation({
     id: "users.list_v1",
     service: "gateway",
     method: "GET",
@@ -85,7 +85,7 @@ export const users = {
     audit: "user.listed",
     source: "gateway 4",
   }),
-  profile: operation({
+  profile: defineOperation({
     id: "users.profile",
     service: "gateway",
     method: "GET",

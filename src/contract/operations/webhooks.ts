@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RecordId, requiredText, text, Timestamp } from "../fields.ts";
-import { type AuditMetadata, operation } from "../operation.ts";
+import { type AuditMetadata, defineOperation } from "../operation.ts";
 
 /** Who is told when a scheduled run finishes. Without scheduleId: of the runs of every schedule. */
 export const Webhook = z.object({
@@ -41,7 +41,7 @@ const WEBHOOKS = "/api/v1/remittance-export/webhooks";
 const byId = z.object({ id: RecordId.meta({ description: "the webhook's" }) });
 const webhookId: AuditMetadata = ({ params }) => ({ webhookId: String(params["id"]) });
 
-const remove = operation({
+const remove = defineOperation({
   id: "webhooks.delete",
   service: "export",
   method: "DELETE",
@@ -57,7 +57,7 @@ const remove = operation({
 });
 
 export const webhooks = {
-  list: operation({
+  list: defineOperation({
     id: "webhooks.list",
     service: "export",
     method: "GET",
@@ -68,7 +68,7 @@ export const webhooks = {
     audit: "webhook.listed",
     source: "export-ingest 4",
   }),
-  create: operation({
+  create: defineOperation({
     id: "webhooks.create",
     service: "export",
     method: "POST",
@@ -92,7 +92,7 @@ export const webhooks = {
     audit: "webhook.created",
     source: "export-ingest 4",
   }),
-  list_deliveries: operation({
+  list_deliveries: defineOperation({
     id: "webhooks.list_deliveries",
     service: "export",
     method: "GET",

@@ -1,7 +1,16 @@
-import { choice, date, datetime, type Field, integer, money, string, withCommon } from "./field.ts";
+import {
+  choice,
+  date,
+  datetime,
+  type Field,
+  integer,
+  money,
+  string,
+  withCommonFields,
+} from "./field.ts";
 
 /** Rows of the business payment network: one for each line of a payment's remittance. */
-export const bpn: readonly Field[] = withCommon([
+export const bpn: readonly Field[] = withCommonFields([
   string("*+networkPaymentId", "the payment in the network"),
   string("*+payerId", "the payer in the network"),
   string("*payerName", "who paid"),

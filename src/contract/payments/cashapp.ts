@@ -7,11 +7,11 @@ import {
   money,
   number,
   string,
-  withCommon,
+  withCommonFields,
 } from "./field.ts";
 
 /** Rows of cash application: one for each line of a payment that is applied to something. */
-export const cashapp: readonly Field[] = withCommon([
+export const cashapp: readonly Field[] = withCommonFields([
   string("*+paymentId", "the payment; its lines share it"),
   string("batchId", "the batch it came in"),
   date("*+paymentDate", "when the customer paid"),

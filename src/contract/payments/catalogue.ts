@@ -40,5 +40,5 @@ export const sourceMetadata: AuditMetadata = ({ body }) => {
   return isSource(source) ? { source } : {};
 };
 
-export const fieldNamed = (source: Source, name: string): Field | undefined =>
+export const findField = (source: Source, name: string): Field | undefined =>
   CATALOGUE[source].fields.find((field) => field.name === name);

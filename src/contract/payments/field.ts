@@ -1,5 +1,5 @@
 import type { Operator } from "./operators.ts";
-import { operatorsOf } from "./operators.ts";
+import { listOperators } from "./operators.ts";
 
 /** What a field holds. Money and numbers are exact decimals, dates days, date-times UTC. */
 export type FieldType =
@@ -30,17 +30,17 @@ export type Field = {
 type Traits = { required: boolean; core: boolean; indexed: boolean };
 
 // `!` is never null, `*` core, `+` indexed; the rest is the name.
-const MARKED = /^(!?)(\*?)(\+?)(\w+)$/;
+const MARKED_NAME = /^(!?)(\*?)(\+?)(\w+)$/;
 
-const traits = (marked: string): Traits & { name: string } => {
-  const [, required, core, indexed, name = ""] = MARKED.exec(marked) ?? [];
+const parseMarks = (marked: string): Traits & { name: string } => {
+  const [, required, core, indexed, name = ""] = MARKED_NAME.exec(marked) ?? [];
   return { name, required: required !== "", core: core !== "", indexed: indexed !== "" };
 };
 
-const field =
+const createFieldFactory =
   (type: FieldType) =>
   (marked: string, description: string, values: readonly string[] = []): Field => {
-    const { name, required, core, indexed } = traits(marked);
+    const { name, required, core, indexed } = parseMarks(marked);
     const nullable = !required;
     return {
       name,
@@ -50,28 +50,32 @@ const field =
       nullable,
       indexed,
       values,
-      operators: operatorsOf(type, nullable),
+      operators: listOperators(type, nullable),
     };
   };
 
-export const string = field("string");
-export const money = field("money");
-export const number = field("number");
-export const integer = field("integer");
-export const boolean = field("boolean");
-export const date = field("date");
-export const datetime = field("datetime");
+export const string = createFieldFactory("string");
+export const money = createFieldFactory("money");
+export const number = createFieldFactory("number");
+export const integer = createFieldFactory("integer");
+export const boolean = createFieldFactory("boolean");
+export const date = createFieldFactory("date");
+export const datetime = createFieldFactory("datetime");
 export const choice = (marked: string, description: string, ...values: string[]): Field =>
-  field("enum")(marked, description, values);
+  createFieldFactory("enum")(marked, description, values);
 
-const FIRST = [
+const LEADING_FIELDS = [
   string("!*+id", "the row's id"),
   string("!tenantId", "the tenant that the row belongs to"),
 ];
-const LAST = [
+const TRAILING_FIELDS = [
   datetime("!*createdAt", "when the row was loaded"),
   datetime("!*+updatedAt", "when the row was last changed"),
 ];
 
 /** A source's own fields among those that every row has. */
-export const withCommon = (own: readonly Field[]): readonly Field[] => [...FIRST, ...own, ...LAST];
+export const withCommonFields = (own: readonly Field[]): readonly Field[] => [
+  ...LEADING_FIELDS,
+  ...own,
+  ...TRAILING_FIELDS,
+];

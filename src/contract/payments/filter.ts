@@ -1,14 +1,14 @@
 import type { Fault } from "../errors.ts";
-import { fieldNamed, type Source } from "./catalogue.ts";
+import { findField, type Source } from "./catalogue.ts";
 import type { Field } from "./field.ts";
 import {
-  bareValue,
+  describeBareValue,
   GROUPS,
-  insteadOf,
-  listForm,
-  unknownInFilter,
-  WELL_FORMED,
-  wrongOperator,
+  suggestAlternative,
+  describeListForm,
+  describeUnknownFilterKey,
+  FILTER_EXAMPLE,
+  describeWrongOperator,
 } from "./hints.ts";
 import { type Operator, OPERATOR_NAMES } from "./operators.ts";
 import { checkValue, type Scalar } from "./value.ts";
@@ -20,22 +20,26 @@ export type Filter =
   | { as: "not"; of: Filter }
   | { as: "is"; field: Field; operator: Operator; value: Scalar | Scalar[] };
 
-export const MOST_CONDITIONS = 100;
-export const MOST_DEPTH = 5;
-export const MOST_LISTED = 1000;
+export const MAX_CONDITIONS = 100;
+export const MAX_DEPTH = 5;
+export const MAX_LIST_ITEMS = 1000;
 
-const IN_TEXT: ReadonlySet<Operator> = new Set<Operator>(["contains", "startsWith", "endsWith"]);
+const TEXT_OPERATORS: ReadonlySet<Operator> = new Set<Operator>([
+  "contains",
+  "startsWith",
+  "endsWith",
+]);
 
-type Sent = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Sent =>
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 // Enough to correct a filter by; each costs a search for what was meant.
-export const MOST_FAULTS = 100;
+export const MAX_FAULTS = 100;
 
 /** Reads filters of one source; whatever is wrong is noted, and nothing stops the reading but too much of it. */
-class FilterReader {
+class FilterParser {
   readonly source: Source;
   readonly faults: Fault[] = [];
   #conditions = 0;
@@ -45,7 +49,7 @@ class FilterReader {
   }
 
   get #isHopeless(): boolean {
-    return this.faults.length >= MOST_FAULTS;
+    return this.faults.length >= MAX_FAULTS;
   }
 
   #refuse(field: string, code: string, message: string): void {
@@ -55,7 +59,11 @@ class FilterReader {
   /** The conditions of one object, all of which must hold. */
   object(sent: unknown, at: string, depth: number): Filter[] {
     if (!isObject(sent)) {
-      this.#refuse(at, "type", `must be an object of conditions by field, such as ${WELL_FORMED}`);
+      this.#refuse(
+        at,
+        "type",
+        `must be an object of conditions by field, such as ${FILTER_EXAMPLE}`,
+      );
       return [];
     }
     const names = Object.keys(sent);
@@ -72,8 +80,8 @@ class FilterReader {
   }
 
   #group(name: string, sent: unknown, at: string, depth: number): Filter[] {
-    if (depth > MOST_DEPTH) {
-      this.#refuse(at, "depth", `is nested deeper than ${MOST_DEPTH} levels`);
+    if (depth > MAX_DEPTH) {
+      this.#refuse(at, "depth", `is nested deeper than ${MAX_DEPTH} levels`);
       return [];
     }
     if (name === "not") return [{ as: "not", of: { as: "all", of: this.object(sent, at, depth) } }];
@@ -91,13 +99,13 @@ class FilterReader {
   }
 
   #field(name: string, sent: unknown, at: string): Filter[] {
-    const field = fieldNamed(this.source, name);
+    const field = findField(this.source, name);
     if (field === undefined) {
-      this.#refuse(at, "unknown", unknownInFilter(this.source, name));
+      this.#refuse(at, "unknown", describeUnknownFilterKey(this.source, name));
       return [];
     }
     if (!isObject(sent)) {
-      this.#refuse(at, "type", bareValue(field, sent));
+      this.#refuse(at, "type", describeBareValue(field, sent));
       return [];
     }
     const operators = Object.keys(sent);
@@ -111,13 +119,13 @@ class FilterReader {
 
   #condition(field: Field, word: string, sent: unknown, at: string): Filter[] {
     this.#conditions += 1;
-    if (this.#conditions === MOST_CONDITIONS + 1) {
-      this.#refuse(at, "too_long", `is more than ${MOST_CONDITIONS} conditions in all`);
+    if (this.#conditions === MAX_CONDITIONS + 1) {
+      this.#refuse(at, "too_long", `is more than ${MAX_CONDITIONS} conditions in all`);
     }
     const operator = OPERATOR_NAMES.find((known) => known === word);
     if (operator === undefined || !field.operators.includes(operator)) {
       const code = operator === undefined ? "unknown" : "operator";
-      this.#refuse(at, code, wrongOperator(field, word, sent));
+      this.#refuse(at, code, describeWrongOperator(field, word, sent));
       return [];
     }
     const value = this.#value(field, operator, sent, at);
@@ -129,7 +137,7 @@ class FilterReader {
     if (operator === "in" || operator === "nin" || operator === "between") {
       return this.#list(field, operator, sent, at);
     }
-    if (sent === "" && IN_TEXT.has(operator)) {
+    if (sent === "" && TEXT_OPERATORS.has(operator)) {
       this.#refuse(at, "empty", "must not be empty");
       return undefined;
     }
@@ -145,18 +153,18 @@ class FilterReader {
   #one(field: Field, operator: Operator, sent: unknown, at: string): Scalar | undefined {
     const checked = checkValue(field, sent);
     if ("value" in checked) return checked.value;
-    this.#refuse(at, checked.code, checked.message + insteadOf(field, operator, sent));
+    this.#refuse(at, checked.code, checked.message + suggestAlternative(field, operator, sent));
     return undefined;
   }
 
   #list(field: Field, operator: Operator, sent: unknown, at: string): Scalar[] | undefined {
     if (!Array.isArray(sent) || (operator === "between" && sent.length !== 2)) {
-      this.#refuse(at, "type", listForm(field, operator));
+      this.#refuse(at, "type", describeListForm(field, operator));
       return undefined;
     }
     if (sent.length === 0) this.#refuse(at, "empty", "must not be empty");
-    if (sent.length > MOST_LISTED) {
-      this.#refuse(at, "too_long", `must have at most ${MOST_LISTED} items`);
+    if (sent.length > MAX_LIST_ITEMS) {
+      this.#refuse(at, "too_long", `must have at most ${MAX_LIST_ITEMS} items`);
       return undefined;
     }
     const values = sent.map((one, place) => this.#one(field, operator, one, `${at}[${place}]`));
@@ -165,20 +173,20 @@ class FilterReader {
 }
 
 /** Filters as sent, read against a source's fields. */
-export const readFilter = (
+export const parseFilter = (
   source: Source,
   sent: unknown,
 ): { filter: Filter; faults: readonly Fault[] } => {
-  const reader = new FilterReader(source);
+  const reader = new FilterParser(source);
   const of = reader.object(sent, "filters", 0);
   return { filter: { as: "all", of }, faults: reader.faults };
 };
 
 /** The same text for the same conditions, in whatever order they were sent. */
-export const canonical = (filter: Filter): string => {
+export const canonicalize = (filter: Filter): string => {
   if (filter.as === "is") {
     return JSON.stringify([filter.field.name, filter.operator, filter.value]);
   }
-  if (filter.as === "not") return `not(${canonical(filter.of)})`;
-  return `${filter.as}(${filter.of.map(canonical).toSorted().join(",")})`;
+  if (filter.as === "not") return `not(${canonicalize(filter.of)})`;
+  return `${filter.as}(${filter.of.map(canonicalize).toSorted().join(",")})`;
 };

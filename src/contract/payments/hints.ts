@@ -1,15 +1,15 @@
 import { nearest } from "../../kit/nearest.ts";
-import { CATALOGUE, fieldNamed, type Source, SOURCES } from "./catalogue.ts";
+import { CATALOGUE, findField, type Source, SOURCES } from "./catalogue.ts";
 import type { Field } from "./field.ts";
-import { type Operator, OPERATOR_NAMES, OTHER_WORDS } from "./operators.ts";
-import { checkValue, shown } from "./value.ts";
+import { type Operator, OPERATOR_NAMES, OPERATOR_SYNONYMS } from "./operators.ts";
+import { checkValue, abbreviate } from "./value.ts";
 
 export const GROUPS = ["and", "or", "not"] as const;
 type Group = (typeof GROUPS)[number];
 
-export const WELL_FORMED = `{"paymentDate": {"gte": "2026-01-01"}}`;
+export const FILTER_EXAMPLE = `{"paymentDate": {"gte": "2026-01-01"}}`;
 
-const OTHER_GROUPS: Readonly<Record<string, Group>> = {
+const GROUP_SYNONYMS: Readonly<Record<string, Group>> = {
   and: "and",
   all: "and",
   or: "or",
@@ -19,38 +19,38 @@ const OTHER_GROUPS: Readonly<Record<string, Group>> = {
 };
 
 /** Words that people use for what the fields call otherwise. */
-const OTHER_NAMES: readonly [RegExp, string][] = [
+const FIELD_SYNONYMS: readonly [RegExp, string][] = [
   [/customer|client|buyer|debtor/i, "account"],
   [/che(ck|que)num(ber)?|check(no|ref)|traceno/i, "paymentReference"],
 ];
 
-const plain = (word: string): string => word.toLowerCase().replaceAll(/[_\s$-]/g, "");
+const normalizeWord = (word: string): string => word.toLowerCase().replaceAll(/[_\s$-]/g, "");
 
-const wordsOf = (name: string): string[] =>
+const splitWords = (name: string): string[] =>
   name
     .split(/(?=[A-Z])|[^A-Za-z0-9]+/)
     .map((word) => word.toLowerCase())
     .filter((word) => word.length > 2);
 
-const MOST_NEAR = 5;
+const MAX_SUGGESTIONS = 5;
 
 /** The fields that a name may have meant: by its letters, by another word for it, by a word that they share. */
-const nearFields = (source: Source, name: string): string[] => {
+const findSimilarFields = (source: Source, name: string): string[] => {
   const names = CATALOGUE[source].fields.map((field) => field.name);
-  const renamed = OTHER_NAMES.reduce((said, [word, ours]) => said.replace(word, ours), name);
+  const renamed = FIELD_SYNONYMS.reduce((said, [word, ours]) => said.replace(word, ours), name);
   const near = [...nearest(renamed, names), ...nearest(name, names)];
-  if (near.length > 0) return [...new Set(near)].slice(0, MOST_NEAR);
-  const words = wordsOf(renamed);
+  if (near.length > 0) return [...new Set(near)].slice(0, MAX_SUGGESTIONS);
+  const words = splitWords(renamed);
   return names
-    .filter((one) => wordsOf(one).some((word) => words.includes(word)))
-    .slice(0, MOST_NEAR);
+    .filter((one) => splitWords(one).some((word) => words.includes(word)))
+    .slice(0, MAX_SUGGESTIONS);
 };
 
 /** What is said of a name that is no field of the source. */
-export const unknownField = (source: Source, name: string): string => {
-  const near = nearFields(source, name);
+export const describeUnknownField = (source: Source, name: string): string => {
+  const near = findSimilarFields(source, name);
   const nearWords = near.length === 0 ? "" : `; near: ${near.join(", ")}`;
-  const elsewhere = SOURCES.filter((one) => fieldNamed(one, name) !== undefined);
+  const elsewhere = SOURCES.filter((one) => findField(one, name) !== undefined);
   if (elsewhere.length > 0) {
     return `is no field of ${source}, but of ${elsewhere.join(" and ")}${nearWords}`;
   }
@@ -58,16 +58,16 @@ export const unknownField = (source: Source, name: string): string => {
 };
 
 /** The same of a name in a filter, where it may also be a word of another query language. */
-export const unknownInFilter = (source: Source, name: string): string => {
+export const describeUnknownFilterKey = (source: Source, name: string): string => {
   if (name === "field" || name === "operator" || name === "value") {
-    return `is no field; write {"FIELD": {"OPERATOR": VALUE}}, such as ${WELL_FORMED}`;
+    return `is no field; write {"FIELD": {"OPERATOR": VALUE}}, such as ${FILTER_EXAMPLE}`;
   }
-  const group = OTHER_GROUPS[plain(name)];
-  return group === undefined ? unknownField(source, name) : `is no field; write "${group}"`;
+  const group = GROUP_SYNONYMS[normalizeWord(name)];
+  return group === undefined ? describeUnknownField(source, name) : `is no field; write "${group}"`;
 };
 
 /** What a value would be if it were written as the field takes it. */
-const meantBy = (field: Field, sent: unknown): unknown => {
+const guessValue = (field: Field, sent: unknown): unknown => {
   const text = String(sent);
   const number = text.trim() === "" ? undefined : Number(text);
   const flag = { true: true, false: false }[text.toLowerCase()];
@@ -77,47 +77,47 @@ const meantBy = (field: Field, sent: unknown): unknown => {
   return candidates.find((one) => "value" in checkValue(field, one)) ?? sent;
 };
 
-const MOST_SHOWN = 20;
+const MAX_SHOWN_VALUES = 20;
 
 const isFlagFor = ({ type, nullable }: Field, sent: unknown): sent is boolean =>
   typeof sent === "boolean" && type !== "boolean" && nullable;
 
 /** What to write where a value stands alone. */
-export const bareValue = (field: Field, sent: unknown): string => {
+export const describeBareValue = (field: Field, sent: unknown): string => {
   const asks = "must name a condition; write ";
   if (Array.isArray(sent) && field.operators.includes("in")) {
-    const values = shown(sent.slice(0, MOST_SHOWN).map((one) => meantBy(field, one)));
+    const values = abbreviate(sent.slice(0, MAX_SHOWN_VALUES).map((one) => guessValue(field, one)));
     const isSpan = sent.length === 2 && field.operators.includes("between");
     const one = `{"in": ${values}}`;
     return isSpan ? `${asks}{"between": ${values}}, or ${one} for these alone` : asks + one;
   }
   if (sent === null && field.nullable) return `${asks}{"isNull": true}`;
   if (isFlagFor(field, sent)) return `${asks}{"isNull": ${!sent}}`;
-  return `${asks}{"eq": ${shown(meantBy(field, sent))}}`;
+  return `${asks}{"eq": ${abbreviate(guessValue(field, sent))}}`;
 };
 
 /** What to write instead of a value that its condition does not take; empty where the value's own fault says it. */
-export const insteadOf = (field: Field, operator: Operator, sent: unknown): string => {
+export const suggestAlternative = (field: Field, operator: Operator, sent: unknown): string => {
   const isNot = operator === "ne" || operator === "nin";
   if (sent === null && field.nullable) {
     return `; for rows ${isNot ? "with" : "without"} a value write {"isNull": ${!isNot}}`;
   }
   const isOne = operator === "eq" || operator === "ne";
   return Array.isArray(sent) && isOne && field.operators.includes("in")
-    ? `; for several values write {"${isNot ? "nin" : "in"}": ${shown(sent)}}`
+    ? `; for several values write {"${isNot ? "nin" : "in"}": ${abbreviate(sent)}}`
     : "";
 };
 
 /** What a condition that takes a list is sent. */
-export const listForm = ({ type }: Field, operator: Operator): string => {
-  const [first, last] = LISTED[type] ?? ['"A"', '"B"'];
+export const describeListForm = ({ type }: Field, operator: Operator): string => {
+  const [first, last] = LIST_EXAMPLES[type] ?? ['"A"', '"B"'];
   const form = operator === "between" ? "two values, the least first" : "values";
   return `must be a list of ${form}, such as [${first}, ${last}]`;
 };
 
 const DAYS = ['"2026-01-01"', '"2026-01-31"'] as const;
 const NUMBERS = ["0", "100"] as const;
-const LISTED: Partial<Record<Field["type"], readonly [string, string]>> = {
+const LIST_EXAMPLES: Partial<Record<Field["type"], readonly [string, string]>> = {
   date: DAYS,
   datetime: DAYS,
   money: NUMBERS,
@@ -136,43 +136,43 @@ const OPPOSITES: Partial<Record<Operator, Operator>> = {
 };
 
 /** The operator that a word means, by its letters or as a word of another query language. */
-const operatorMeant = (word: string, known: readonly string[]): Operator | undefined => {
-  const bare = plain(word);
-  const other = Object.keys(OTHER_WORDS).find((one) => plain(one) === bare);
-  const name = other === undefined ? nearest(bare, known, 1)[0] : OTHER_WORDS[other];
+const guessOperator = (word: string, known: readonly string[]): Operator | undefined => {
+  const bare = normalizeWord(word);
+  const other = Object.keys(OPERATOR_SYNONYMS).find((one) => normalizeWord(one) === bare);
+  const name = other === undefined ? nearest(bare, known, 1)[0] : OPERATOR_SYNONYMS[other];
   return OPERATOR_NAMES.find((one) => one === name && known.includes(one));
 };
 
 /** What to write for a word that means the opposite of a condition: the condition itself would find the other rows. */
-const opposite = ({ name, operators, nullable }: Field, word: string, sent: unknown) => {
-  const bare = plain(word);
+const suggestOpposite = ({ name, operators, nullable }: Field, word: string, sent: unknown) => {
+  const bare = normalizeWord(word);
   if (nullable && HAS_VALUE.test(bare)) return `{"isNull": ${sent === false}}`;
   if (nullable && HAS_NONE.test(bare)) return `{"isNull": ${sent !== false}}`;
   const [, rest] = NEGATED.exec(bare) ?? [];
-  const negated = rest === undefined ? undefined : operatorMeant(rest, operators);
+  const negated = rest === undefined ? undefined : guessOperator(rest, operators);
   if (negated === undefined) return undefined;
   const straight = OPPOSITES[negated];
   return straight !== undefined && operators.includes(straight)
-    ? `{"${straight}": ${shown(sent)}}`
-    : `{"not": {"${name}": {"${negated}": ${shown(sent)}}}} beside the fields`;
+    ? `{"${straight}": ${abbreviate(sent)}}`
+    : `{"not": {"${name}": {"${negated}": ${abbreviate(sent)}}}} beside the fields`;
 };
 
-const misplaced = (field: Field, group: Group, sent: unknown): string => {
+const describeMisplacedGroup = (field: Field, group: Group, sent: unknown): string => {
   const example =
     group === "not"
-      ? `{"not": {"${field.name}": ${shown(sent)}}}`
+      ? `{"not": {"${field.name}": ${abbreviate(sent)}}}`
       : `{"${group}": [{"${field.name}": …}, {"${field.name}": …}]}`;
   return `belongs beside the fields, not inside one: ${example}; here stand ${field.operators.join(", ")}`;
 };
 
 /** What is said of a word that is no condition of the field. */
-export const wrongOperator = (field: Field, word: string, sent: unknown): string => {
-  const group = GROUPS.find((one) => one === plain(word));
-  if (group !== undefined) return misplaced(field, group, sent);
+export const describeWrongOperator = (field: Field, word: string, sent: unknown): string => {
+  const group = GROUPS.find((one) => one === normalizeWord(word));
+  if (group !== undefined) return describeMisplacedGroup(field, group, sent);
   const known = `known: ${field.operators.join(", ")}`;
   const isNot = `is no condition of a field of type ${field.type}`;
-  const written = opposite(field, word, sent);
+  const written = suggestOpposite(field, word, sent);
   if (written !== undefined) return `${isNot}; write ${written}; ${known}`;
-  const meant = operatorMeant(word, field.operators);
+  const meant = guessOperator(word, field.operators);
   return meant === undefined ? `${isNot}; ${known}` : `${isNot}; near: ${meant}; ${known}`;
 };

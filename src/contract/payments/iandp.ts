@@ -1,7 +1,16 @@
-import { boolean, choice, date, type Field, integer, money, string, withCommon } from "./field.ts";
+import {
+  boolean,
+  choice,
+  date,
+  type Field,
+  integer,
+  money,
+  string,
+  withCommonFields,
+} from "./field.ts";
 
 /** Rows of invoices and payments: one for each payment of an invoice through the portal. */
-export const iandp: readonly Field[] = withCommon([
+export const iandp: readonly Field[] = withCommonFields([
   string("*+paymentId", "the payment"),
   string("*confirmationNumber", "what the payer was told"),
   string("*+invoiceNumber", "the invoice's number as the customer knows it"),

@@ -21,26 +21,26 @@ export type Operator = keyof typeof OPERATORS;
 
 export const OPERATOR_NAMES = Object.keys(OPERATORS) as Operator[];
 
-const LISTED: Operator[] = ["eq", "ne", "in", "nin"];
-const ORDERED: Operator[] = [...LISTED, "gt", "gte", "lt", "lte", "between"];
+const EQUALITY: Operator[] = ["eq", "ne", "in", "nin"];
+const ORDERING: Operator[] = [...EQUALITY, "gt", "gte", "lt", "lte", "between"];
 
-const BY_TYPE: Record<FieldType, Operator[]> = {
-  string: [...LISTED, "contains", "startsWith", "endsWith"],
-  enum: LISTED,
-  money: ORDERED,
-  number: ORDERED,
-  integer: ORDERED,
-  date: ORDERED,
-  datetime: ORDERED,
+const OPERATORS_BY_TYPE: Record<FieldType, Operator[]> = {
+  string: [...EQUALITY, "contains", "startsWith", "endsWith"],
+  enum: EQUALITY,
+  money: ORDERING,
+  number: ORDERING,
+  integer: ORDERING,
+  date: ORDERING,
+  datetime: ORDERING,
   boolean: ["eq", "ne"],
 };
 
 /** The conditions that a field of the type takes. */
-export const operatorsOf = (type: FieldType, nullable: boolean): readonly Operator[] =>
-  nullable ? [...BY_TYPE[type], "isNull"] : BY_TYPE[type];
+export const listOperators = (type: FieldType, nullable: boolean): readonly Operator[] =>
+  nullable ? [...OPERATORS_BY_TYPE[type], "isNull"] : OPERATORS_BY_TYPE[type];
 
 /** Words of other query languages, and what they are called here. */
-export const OTHER_WORDS: Readonly<Record<string, Operator>> = {
+export const OPERATOR_SYNONYMS: Readonly<Record<string, Operator>> = {
   "=": "eq",
   "==": "eq",
   equals: "eq",

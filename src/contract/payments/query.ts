@@ -1,23 +1,23 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Fault } from "../errors.ts";
-import { faults } from "../faults.ts";
+import { toFaults } from "../faults.ts";
 import { requiredText } from "../fields.ts";
 import { nearest } from "../../kit/nearest.ts";
-import { CATALOGUE, fieldNamed, isSource, type Source, SOURCES } from "./catalogue.ts";
+import { CATALOGUE, findField, isSource, type Source, SOURCES } from "./catalogue.ts";
 import type { Field } from "./field.ts";
-import { canonical, type Filter, MOST_FAULTS, readFilter } from "./filter.ts";
-import { unknownField, WELL_FORMED } from "./hints.ts";
+import { canonicalize, type Filter, MAX_FAULTS, parseFilter } from "./filter.ts";
+import { describeUnknownField, FILTER_EXAMPLE } from "./hints.ts";
 
 export const DEFAULT_LIMIT = 500;
-export const MOST_ROWS = 100_000;
+export const MAX_ROWS = 100_000;
 
 export const Filters = z
   .record(z.string(), z.unknown(), {
-    error: `must be an object of conditions by field, such as ${WELL_FORMED}`,
+    error: `must be an object of conditions by field, such as ${FILTER_EXAMPLE}`,
   })
   .meta({
-    description: `conditions by field, all of which hold: ${WELL_FORMED}; and, or, not group them`,
+    description: `conditions by field, all of which hold: ${FILTER_EXAMPLE}; and, or, not group them`,
   });
 
 /** Which rows of which source, and which of their fields. */
@@ -34,8 +34,8 @@ export const selection = {
 export const PaymentQueryBody = z.strictObject({
   ...selection,
   cursor: requiredText(4096).optional(),
-  limit: z.int().min(1).max(MOST_ROWS).optional().meta({ description: "default 500" }),
-  pageSize: z.int().min(1).max(MOST_ROWS).optional().meta({ description: "the same as limit" }),
+  limit: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "default 500" }),
+  pageSize: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "the same as limit" }),
 });
 
 /** A query that can be run. */
@@ -46,17 +46,19 @@ export type Selection = {
   filter: Filter;
 };
 
-type Read<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
+type ParseResult<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
 
-const readFields = (source: Source, names: readonly string[]): Read<readonly Field[]> => {
+const resolveFields = (source: Source, names: readonly string[]): ParseResult<readonly Field[]> => {
   const all = CATALOGUE[source].fields;
   if (names.length === 0) return { value: all.filter(({ core }) => core) };
   const wrong = (name: string): string =>
-    name.includes(",") ? "must be one name; send a list of names" : unknownField(source, name);
+    name.includes(",")
+      ? "must be one name; send a list of names"
+      : describeUnknownField(source, name);
   const strange = names
     .map((name, place) => ({ name, field: `fields[${place}]` }))
-    .filter(({ name }) => fieldNamed(source, name) === undefined)
-    .slice(0, MOST_FAULTS);
+    .filter(({ name }) => findField(source, name) === undefined)
+    .slice(0, MAX_FAULTS);
   return strange.length > 0
     ? {
         faults: strange.map(({ name, field }) => ({
@@ -69,26 +71,26 @@ const readFields = (source: Source, names: readonly string[]): Read<readonly Fie
 };
 
 /** A name that is not known here, with the known one that was meant. */
-const unknownKey = (fault: Fault, known: readonly string[]): Fault => {
+const suggestKey = (fault: Fault, known: readonly string[]): Fault => {
   const near = fault.code === "unknown" ? nearest(fault.field, known, 1) : [];
   return near.length === 0 ? fault : { ...fault, message: `${fault.message}; near: ${near[0]}` };
 };
 
 /** Source, fields and filters of a body that `schema` describes, checked against the catalogue; every fault at once. */
-export const readSelection = <S extends z.ZodObject>(
+export const parseSelection = <S extends z.ZodObject>(
   schema: S,
   body: unknown,
-): Read<Selection & { rest: z.output<S> }> => {
+): ParseResult<Selection & { rest: z.output<S> }> => {
   const parsed = schema.safeParse(body, { reportInput: true });
   const names = Object.keys(schema.shape);
-  const found = (parsed.error === undefined ? [] : faults(parsed.error)).map((fault) =>
-    unknownKey(fault, names),
+  const found = (parsed.error === undefined ? [] : toFaults(parsed.error)).map((fault) =>
+    suggestKey(fault, names),
   );
   const { source, fields = [], filters = {} } = (body ?? {}) as Record<string, unknown>;
   if (!isSource(source)) return { faults: found };
   const isNames = Array.isArray(fields) && fields.every((name) => typeof name === "string");
-  const chosen = readFields(source, isNames ? fields : []);
-  const { filter, faults: inFilter } = readFilter(source, filters);
+  const chosen = resolveFields(source, isNames ? fields : []);
+  const { filter, faults: inFilter } = parseFilter(source, filters);
   const isNew = ({ field }: Fault): boolean => !inFilter.some((known) => known.field === field);
   const all = [...found.filter(isNew), ...(chosen.faults ?? []), ...inFilter];
   if (parsed.data === undefined || chosen.value === undefined || all.length > 0) {
@@ -98,7 +100,7 @@ export const readSelection = <S extends z.ZodObject>(
 };
 
 /** Names a query: the same for the same source, fields and conditions. */
-export const selectionHash = ({ source, fields, filter }: Selection): string =>
+export const hashSelection = ({ source, fields, filter }: Selection): string =>
   createHash("sha256")
-    .update(JSON.stringify([source, fields.map(({ name }) => name), canonical(filter)]))
+    .update(JSON.stringify([source, fields.map(({ name }) => name), canonicalize(filter)]))
     .digest("base64url");

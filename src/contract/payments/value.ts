@@ -6,85 +6,88 @@ import type { Field, FieldType } from "./field.ts";
 export type Scalar = string | number | boolean;
 
 /** A value as it is compared, or what is wrong with the one that was sent. */
-export type Checked = { value: Scalar } | { code: string; message: string };
+export type CheckResult = { value: Scalar } | { code: string; message: string };
 
-const LONGEST = 500;
-const SHOWN = 100;
+const MAX_CHARACTERS = 500;
+const MAX_SHOWN_CHARACTERS = 100;
 const DAY = z.iso.date();
-const MOMENT = z.iso.datetime({ offset: true });
+const DATE_TIME = z.iso.datetime({ offset: true });
 
 /** What was sent, short enough to repeat. */
-export const shown = (value: unknown): string => {
+export const abbreviate = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);
-  return text.length > SHOWN ? `${[...text].slice(0, SHOWN).join("")}…` : text;
+  return text.length > MAX_SHOWN_CHARACTERS
+    ? `${[...text].slice(0, MAX_SHOWN_CHARACTERS).join("")}…`
+    : text;
 };
 
-const refused = (code: string, message: string): Checked => ({ code, message });
+const refuse = (code: string, message: string): CheckResult => ({ code, message });
 
-const textOf = (value: unknown): Checked => {
+const checkText = (value: unknown): CheckResult => {
   if (typeof value !== "string") {
     const example = typeof value === "number" ? JSON.stringify(String(value)) : '"INV-1"';
-    return refused("type", `must be a string, such as ${example}`);
+    return refuse("type", `must be a string, such as ${example}`);
   }
   if (!value.isWellFormed() || value.includes("\0")) {
-    return refused("format", "must be well-formed Unicode without the character U+0000");
+    return refuse("format", "must be well-formed Unicode without the character U+0000");
   }
-  return [...value].length > LONGEST
-    ? refused("too_long", `must have at most ${LONGEST} characters`)
+  return [...value].length > MAX_CHARACTERS
+    ? refuse("too_long", `must have at most ${MAX_CHARACTERS} characters`)
     : { value };
 };
 
-const numberOf = (value: unknown, whole: boolean): Checked => {
+const checkNumber = (value: unknown, whole: boolean): CheckResult => {
   if (value instanceof InexactNumber) {
-    return refused("format", "must have at most 15 significant digits");
+    return refuse("format", "must have at most 15 significant digits");
   }
   if (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value))) {
-    return refused("type", `must be a number without quotes, such as ${Number(value)}`);
+    return refuse("type", `must be a number without quotes, such as ${Number(value)}`);
   }
   if (typeof value !== "number" || !Number.isFinite(value)) {
-    return refused("type", "must be a number, such as 12.5");
+    return refuse("type", "must be a number, such as 12.5");
   }
   return whole && !Number.isSafeInteger(value)
-    ? refused("type", "must be a whole number")
+    ? refuse("type", "must be a whole number")
     : { value };
 };
 
-const dayOf = (value: unknown): Checked =>
+const checkDate = (value: unknown): CheckResult =>
   typeof value === "string" && DAY.safeParse(value).success
     ? { value }
-    : refused("format", 'must be a day, such as "2026-01-31"');
+    : refuse("format", 'must be a day, such as "2026-01-31"');
 
 // Kept with milliseconds in UTC, so that text compares as time does.
-const momentOf = (value: unknown): Checked => {
+const checkDateTime = (value: unknown): CheckResult => {
   const isMoment =
-    typeof value === "string" && (DAY.safeParse(value).success || MOMENT.safeParse(value).success);
+    typeof value === "string" &&
+    (DAY.safeParse(value).success || DATE_TIME.safeParse(value).success);
   return isMoment
     ? { value: new Date(value).toISOString() }
-    : refused(
+    : refuse(
         "format",
         'must be a date-time with its zone, such as "2026-01-31T00:00:00Z", or a day',
       );
 };
 
-const choiceOf = (value: unknown, { values }: Field): Checked => {
+const checkEnum = (value: unknown, { values }: Field): CheckResult => {
   if (typeof value === "string" && values.includes(value)) return { value };
   const [near] = typeof value === "string" ? nearest(value, values, 1) : [];
   const hint = near === undefined ? "" : `; near: ${near}`;
-  return refused("enum", `must be one of ${values.join(", ")}${hint}`);
+  return refuse("enum", `must be one of ${values.join(", ")}${hint}`);
 };
 
-const CHECKS: Record<FieldType, (value: unknown, field: Field) => Checked> = {
-  string: textOf,
-  enum: choiceOf,
+const CHECKS: Record<FieldType, (value: unknown, field: Field) => CheckResult> = {
+  string: checkText,
+  enum: checkEnum,
   boolean: (value) =>
-    typeof value === "boolean" ? { value } : refused("type", "must be true or false"),
-  date: dayOf,
-  datetime: momentOf,
-  integer: (value) => numberOf(value, true),
-  money: (value) => numberOf(value, false),
-  number: (value) => numberOf(value, false),
+    typeof value === "boolean" ? { value } : refuse("type", "must be true or false"),
+  date: checkDate,
+  datetime: checkDateTime,
+  integer: (value) => checkNumber(value, true),
+  money: (value) => checkNumber(value, false),
+  number: (value) => checkNumber(value, false),
 };
 
 /** One value of a field's type, as filters and rows hold it. */
-export const checkValue = (field: Field, value: unknown): Checked =>
+export const checkValue = (field: Field, value: unknown): CheckResult =>
   CHECKS[field.type](value, field);

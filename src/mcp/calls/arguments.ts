@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
-import { faults, sentence } from "../../contract/faults.ts";
+import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk } from "./kinds.ts";
 import { nearest } from "../../kit/nearest.ts";
@@ -141,18 +141,21 @@ const checked = (tool: Tool, values: Values): { args: Values; wrong: Fault[] } =
   const { operation } = tool;
   const { own, ownNames } = formOf(tool);
   const flat = own.safeParse(pick(values, ownNames), REPORT);
-  const wrong = flat.success ? [] : faults(flat.error);
+  const wrong = flat.success ? [] : toFaults(flat.error);
   if (operation.effect === "session" || wrong.length > 0) return { args: {}, wrong };
   const bodyNames = namesOf(operation.body);
   const body = operation.body?.safeParse(pick(values, bodyNames), REPORT);
-  if (body !== undefined && !body.success) return { args: {}, wrong: faults(body.error) };
+  if (body !== undefined && !body.success) return { args: {}, wrong: toFaults(body.error) };
   const rest = ownNames.filter((name) => !bodyNames.includes(name));
   return { args: { ...pick(values, rest), ...body?.data }, wrong };
 };
 
 /** Sentences name the value's fault; unknown names are told with what may have been meant. */
 const refuse = (tool: Tool, list: Fault[]): Problem =>
-  badArguments(`${tool.name}: ${sentence(list).replaceAll("?.", "?").replaceAll("?;", "?")}`, list);
+  badArguments(
+    `${tool.name}: ${formatFaults(list).replaceAll("?.", "?").replaceAll("?;", "?")}`,
+    list,
+  );
 
 /** What a model sent, as the operation takes it; a Problem that names every fault otherwise. */
 export const readArguments = (tool: Tool, sent: Values): Given => {
@@ -166,7 +169,7 @@ export const readArguments = (tool: Tool, sent: Values): Given => {
   // The audit log's own cursor is the server's: the platform's one stays inside it.
   const rest = ownNames.filter((name) => !(name in steering));
   const { args, wrong } = checked(tool, pick(values, rest));
-  const all = [...strangers, ...(steered.success ? [] : faults(steered.error)), ...wrong];
+  const all = [...strangers, ...(steered.success ? [] : toFaults(steered.error)), ...wrong];
   if (all.length > 0 || !steered.success) throw refuse(tool, all);
   const { cursor, idempotencyKey, ifMatch, confirmationToken } = steered.data;
   return { args, cursor, idempotencyKey, ifMatch, confirmationToken };

@@ -1,4 +1,4 @@
-import { effectsOf, type Operation } from "../../contract/operation.ts";
+import { findSideEffects, type Operation } from "../../contract/operation.ts";
 import type { Arguments, Tool } from "../../../tools/tool.ts";
 
 export const reads = (operation: Operation): boolean => operation.effect === "read";
@@ -13,7 +13,7 @@ export const mayAsk = ({ operation }: Tool): boolean => operation.effects.length
 
 /** Whether a person is asked before a call of a tool with these arguments. */
 export const asksAbout = ({ operation }: Tool, args: Arguments): boolean =>
-  effectsOf(operation, args).length > 0;
+  findSideEffects(operation, args).length > 0;
 
 /** Lists that an answer may end within, and whose next call goes on from there. */
 export const isPaged = (operation: Operation): boolean => operation.list !== null;

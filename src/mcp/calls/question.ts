@@ -1,8 +1,8 @@
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
-import { effectsOf, type Operation, pathParameters } from "../../contract/operation.ts";
-import { ABSENT, type Arguments, type Reading, type Tool } from "../../../tools/tool.ts";
+import { findSideEffects, type Operation, parsePathParameters } from "../../contract/operation.ts";
+import { ABSENT, type Arguments, type ConfirmationRead, type Tool } from "../../../tools/tool.ts";
 import { clean, cleanLine } from "../answer/clean.ts";
 
 const MAX_QUESTION = 600;
@@ -31,7 +31,7 @@ const recordIn = (reply: Reply | undefined): Arguments | undefined => {
 
 const argumentsFor = ({ path }: Operation, args: Arguments): Arguments =>
   Object.fromEntries(
-    pathParameters(path).flatMap((name) => (name in args ? [[name, args[name]]] : [])),
+    parsePathParameters(path).flatMap((name) => (name in args ? [[name, args[name]]] : [])),
   );
 
 /** Returns the reply, the refusal where the record does not exist, and undefined where it cannot be read. */
@@ -55,7 +55,7 @@ const unknownName = (field: string): Problem => {
   return new Problem("invalid_request", `${field} ${message}.`, { errors });
 };
 
-const readFor = async (needs: Needs, name: string, reading: Reading): Promise<Found> => {
+const readFor = async (needs: Needs, name: string, reading: ConfirmationRead): Promise<Found> => {
   const args = reading.args(needs.args);
   if (args === undefined) return { name };
   const reply = await readOne(needs, reading.operation, args);
@@ -98,7 +98,9 @@ export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> 
   const etag = found.find(({ name }) => name === holds)?.reply?.etag ?? null;
   checkVersion(ifMatch, etag);
   const absent = found.some(({ missing }) => missing === true);
-  const due = effectsOf(operation, needs.args).filter(({ kind }) => !absent || kind !== "replaces");
+  const due = findSideEffects(operation, needs.args).filter(
+    ({ kind }) => !absent || kind !== "replaces",
+  );
   if (due.length === 0) return { summary: null, etag, absent };
   const records = Object.fromEntries([
     ...found.map(({ name, reply }) => [name, recordIn(reply)] as const),

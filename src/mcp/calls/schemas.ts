@@ -2,9 +2,12 @@ import { z } from "zod";
 import { CreditApplication } from "../../contract/operations/credit-applications.ts";
 import { ClosureFields } from "../../contract/operations/documents.ts";
 import { DisputeStatus, NoteVisibility } from "../../contract/fields.ts";
-import { argumentShape, type Operation, pathParameters } from "../../contract/operation.ts";
+import { mergeArguments, type Operation, parsePathParameters } from "../../contract/operation.ts";
 import type { Tool } from "../../../tools/tool.ts";
-import { added, words } from "../../../tools/words.ts";
+import {
+  addedParameterDescriptions,
+  parameterDescriptions,
+} from "../../../tools/parameter-descriptions.ts";
 import { isCreating, isExportList, isPaged, isUpdate, mayAsk } from "./kinds.ts";
 
 /** The plain part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
@@ -96,7 +99,8 @@ const isBound = (limit: number | undefined): limit is number =>
 /** An argument as tools publish it; lengths and patterns are checked but cost too much to list. */
 const published = (source: Raw, name: string, clears: boolean): JsonSchema => {
   const schema = withoutUnion(source);
-  const description = schema.description ?? schema.items?.description ?? words[name];
+  const description =
+    schema.description ?? schema.items?.description ?? parameterDescriptions[name];
   const hasNull = schema.enum === undefined && (clears || description?.includes("null") === true);
   const types = [schema.type ?? "string"].flat().filter((type) => hasNull || type !== "null");
   return {
@@ -124,17 +128,27 @@ const text = (description: string): JsonSchema => ({ type: "string", description
 
 const extras = (tool: Tool): Record<string, JsonSchema> => ({
   ...(isPaged(tool.operation)
-    ? { cursor: text(isExportList(tool.operation) ? added.auditCursor : added.cursor) }
+    ? {
+        cursor: text(
+          isExportList(tool.operation)
+            ? addedParameterDescriptions.auditCursor
+            : addedParameterDescriptions.cursor,
+        ),
+      }
     : {}),
-  ...(isCreating(tool.operation) ? { idempotencyKey: text(added.idempotencyKey) } : {}),
-  ...(isUpdate(tool.operation) ? { ifMatch: text(added.ifMatch) } : {}),
-  ...(mayAsk(tool) ? { confirmationToken: text(added.confirmationToken) } : {}),
+  ...(isCreating(tool.operation)
+    ? { idempotencyKey: text(addedParameterDescriptions.idempotencyKey) }
+    : {}),
+  ...(isUpdate(tool.operation) ? { ifMatch: text(addedParameterDescriptions.ifMatch) } : {}),
+  ...(mayAsk(tool)
+    ? { confirmationToken: text(addedParameterDescriptions.confirmationToken) }
+    : {}),
 });
 
 /** The operation's arguments that a model may give, as the contract checks them. */
 export const ownShape = (operation: Operation): Record<string, z.ZodType> => {
   if (operation.effect === "session") return {};
-  const shape = argumentShape(operation);
+  const shape = mergeArguments(operation);
   return Object.fromEntries(
     Object.entries(shape).filter(([name]) => !(WITHHELD as readonly string[]).includes(name)),
   );
@@ -181,7 +195,7 @@ const DELETED: ObjectSchema = { type: "object", properties: { deleted: { type: "
 
 /** The identifiers that an answer without a body repeats. */
 export const deletedKeys = (operation: Operation): string[] =>
-  pathParameters(operation.path).filter((name) => name !== "tenantId");
+  parsePathParameters(operation.path).filter((name) => name !== "tenantId");
 
 const exportListSchema = (row: z.ZodType): ObjectSchema => ({
   type: "object",

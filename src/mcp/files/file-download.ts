@@ -4,7 +4,7 @@ import type { CallOptions } from "../../client/port.ts";
 import type { Incoming } from "../../client/transfers.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import { extensionOf, FILE_TYPES } from "../../contract/file-types.ts";
+import { findExtension, FILE_TYPES } from "../../contract/file-types.ts";
 import { dataBudget, present } from "../answer/answer.ts";
 import type { Given } from "../calls/arguments.ts";
 import type { Working } from "../calls/call.ts";
@@ -30,7 +30,7 @@ const unavailable = ({ status }: Fields): Problem =>
   );
 
 const typeOf = (fileName: unknown): string => {
-  const extension = extensionOf(String(fileName));
+  const extension = findExtension(String(fileName));
   return extension === undefined ? "application/octet-stream" : FILE_TYPES[extension];
 };
 

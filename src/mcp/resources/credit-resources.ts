@@ -3,7 +3,7 @@ import {
   type CreditApplication,
   type CreditApplicationDetail,
 } from "../../contract/operations/credit-applications.ts";
-import { withoutSensitiveAnswers } from "../../contract/sensitive-answers.ts";
+import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
 import { DAY, iso } from "../../kit/clock.ts";
 import { clean, cleanText } from "../answer/clean.ts";
 import { type Fields, fitRecord } from "../answer/fit.ts";
@@ -45,7 +45,7 @@ export const createReadCredit = ({
 
   const one = async (applicationId: string, asked: Asked): Promise<Fields> => {
     const { output } = await broker.call(operations.get, { applicationId }, asked);
-    const masked = withoutSensitiveAnswers(output as CreditApplicationDetail);
+    const masked = maskSensitiveAnswers(output as CreditApplicationDetail);
     const { record, cut } = fitRecord(clean(applicationAsRead(masked)) as Fields, budget);
     return { ...record, truncated: cut };
   };

@@ -1,7 +1,7 @@
 import { type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { contract } from "../../contract/index.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { guide } from "../../../tools/guide.ts";
+import { buildGuide } from "../../../tools/guide.ts";
 import { attachmentIn, runIn, tail, whole } from "./address.ts";
 import { clean } from "../answer/clean.ts";
 import { createReadCredit } from "./credit-resources.ts";
@@ -153,7 +153,7 @@ export const createReadResource = (needs: Needs): ReadResource => {
   return async (uri, asked) => {
     if (uri === GUIDE) {
       const toolsets = knownToolsets.filter((name) => settings.toolsets.includes(name));
-      const text = guide(toolsets, settings.readOnly);
+      const text = buildGuide(toolsets, settings.readOnly);
       return { contents: [{ uri, mimeType: "text/markdown", text }] };
     }
     try {

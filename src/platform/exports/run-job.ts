@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { readSelection, type Selection, selection } from "../../contract/payments/query.ts";
-import { sentence } from "../../contract/faults.ts";
+import { parseSelection, type Selection, selection } from "../../contract/payments/query.ts";
+import { formatFaults } from "../../contract/faults.ts";
 import { type Clock, HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
 import type { FileStore } from "../files/port.ts";
@@ -63,9 +63,9 @@ const Stored = z.strictObject(selection);
 /** The query of a schedule as the catalogue has it now; throws where it is not valid any more. */
 export const selectionOf = ({ source, fields, filters }: ScheduleRow): Selection => {
   const body = { source, fields: JSON.parse(fields), filters: JSON.parse(filters) };
-  const { value, faults = [] } = readSelection(Stored, body);
+  const { value, faults = [] } = parseSelection(Stored, body);
   if (value !== undefined) return value;
-  const words = `${DETAIL.validation} ${sentence(faults)}`;
+  const words = `${DETAIL.validation} ${formatFaults(faults)}`;
   throw new RunFailed("validation", words.slice(0, MOST_CHARACTERS));
 };
 

@@ -2,9 +2,9 @@ import {
   type Fault,
   Problem,
   type ProblemDetails,
-  type SharedCode,
+  type SharedErrorCode,
 } from "../../contract/errors.ts";
-import { sentence } from "../../contract/faults.ts";
+import { formatFaults } from "../../contract/faults.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
@@ -16,7 +16,7 @@ const MAX_FAULTS_IN_MESSAGE = 10;
 
 const invalid = ({ service }: Operation, errors: Fault[]): never => {
   const more = errors.length - MAX_FAULTS_IN_MESSAGE;
-  const message = sentence(errors.slice(0, MAX_FAULTS_IN_MESSAGE));
+  const message = formatFaults(errors.slice(0, MAX_FAULTS_IN_MESSAGE));
   throw new Problem(
     service === "ingest" ? "validation_failed" : "invalid_request",
     more > 0 ? `${message} And ${more} more.` : message,
@@ -65,7 +65,7 @@ export const createCall = (needs: RequestNeeds, context: RequestContext): Call =
     snapshot: () =>
       needs.store.snapshot({ owner: tenantId, signal: request.signal, maxMs: VIEW_MS }),
     change: createChange(needs, context),
-    fail(code: SharedCode, message: string, details: ProblemDetails = {}) {
+    fail(code: SharedErrorCode, message: string, details: ProblemDetails = {}) {
       throw new Problem(code, message, details);
     },
     refuse: (field: string, code: Fault["code"], message: string) =>

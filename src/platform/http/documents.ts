@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { openapi } from "../../contract/openapi.ts";
+import { createOpenApi } from "../../contract/openapi.ts";
 import { cachedFor, etagOf, matchesIfNoneMatch } from "./etag.ts";
 
 type About = { headerWord: string; version: string };
@@ -98,7 +98,7 @@ const fromPackage = (find: () => string, type: string) =>
 export const documents = (about: About): OwnDocument[] => {
   const spec = cachedFile(async () => ({
     type: "application/json",
-    body: JSON.stringify(openapi(about)),
+    body: JSON.stringify(createOpenApi(about)),
   }));
   const page = cachedFile(async () => ({
     type: "text/html",

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import { Problem, type Fault } from "../../contract/errors.ts";
-import { faults, sentence } from "../../contract/faults.ts";
+import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
 import { isUtf8Type } from "../../kit/charset.ts";
 import { brokenLimit, parseJson } from "../../kit/json.ts";
@@ -18,12 +18,12 @@ const invalid = ({ service }: Operation, code: Invalid): Invalid =>
   service === "ingest" ? "validation_failed" : code;
 
 const refuse = (code: Invalid, errors: Fault[]): never => {
-  throw new Problem(code, sentence(errors), { errors });
+  throw new Problem(code, formatFaults(errors), { errors });
 };
 
 const parse = <S extends z.ZodType>(schema: S, value: unknown, code: Invalid): z.output<S> => {
   const result = schema.safeParse(value, { reportInput: true });
-  return result.success ? result.data : refuse(code, faults(result.error));
+  return result.success ? result.data : refuse(code, toFaults(result.error));
 };
 
 /** Returns the schema beneath optional and nullable wrappers. */

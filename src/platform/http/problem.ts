@@ -1,7 +1,7 @@
 import { commonHeaders } from "./headers.ts";
 import { type Code, ERRORS, Problem } from "../../contract/errors.ts";
 import { EXPORT_CODES } from "../../contract/export-codes.ts";
-import { ingestWord } from "../../contract/ingest-words.ts";
+import { toIngestCode } from "../../contract/ingest-codes.ts";
 import type { Service } from "../../contract/operation.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
 import { StoreUnavailable, TooManyReads } from "../store/port.ts";
@@ -27,7 +27,7 @@ const exportBody = (problem: Problem, requestId: string) => ({
 });
 
 const ingestBody = ({ code, message, details }: Problem) => ({
-  error: ingestWord(code),
+  error: toIngestCode(code),
   ...details.record,
   message,
   ...(code === "validation_failed" || details.errors !== undefined

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Fault, Problem } from "../../contract/errors.ts";
-import { faults, sentence } from "../../contract/faults.ts";
+import { toFaults, formatFaults } from "../../contract/faults.ts";
 import { parseJson } from "../../kit/json.ts";
 import { parseDayPattern, parseIsoDay } from "./dates.ts";
 import type { Fields } from "./fields.ts";
@@ -47,7 +47,7 @@ export type ImportMap = {
 };
 
 const refuse = (list: Fault[]): never => {
-  throw new Problem("invalid_request", `The map is not usable: ${sentence(list)}`, {
+  throw new Problem("invalid_request", `The map is not usable: ${formatFaults(list)}`, {
     errors: list,
   });
 };
@@ -63,7 +63,7 @@ const createCheck = (found: Fault[]): Check => {
   return (schema, value, at) => {
     const { data, error } = schema.safeParse(value, { reportInput: true });
     if (error === undefined) return data;
-    for (const { field, ...fault } of faults(error)) {
+    for (const { field, ...fault } of toFaults(error)) {
       found.push({ field: field === "" ? at : `${at}.${field}`, ...fault });
     }
     return undefined;

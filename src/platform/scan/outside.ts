@@ -1,6 +1,6 @@
 import {
   type Extension,
-  extensionOf,
+  findExtension,
   FILE_TYPES,
   MAX_FILE_BYTES,
 } from "../../contract/file-types.ts";
@@ -14,7 +14,7 @@ export const claimedType = (name: string): Extension => {
   if (MISLEADING.test(name)) {
     throw new Refusal("TYPE_MISMATCH", "The file's name holds characters that are not shown.");
   }
-  const extension = extensionOf(name);
+  const extension = findExtension(name);
   if (extension !== undefined) return extension;
   const allowed = Object.keys(FILE_TYPES).join(" ");
   throw new Refusal("TYPE_MISMATCH", `A file's name must end in one of ${allowed}.`);

@@ -6,7 +6,7 @@ import {
   STATUS_TITLES,
   STATUS_TYPES,
 } from "../../contract/operations/credit-applications.ts";
-import { withoutSensitiveAnswers } from "../../contract/sensitive-answers.ts";
+import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
 import { DAY } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import {
@@ -75,6 +75,6 @@ export const credit_applications = (): Handlers<Contract["credit_applications"]>
     }
     const application = JSON.parse(row.detail) as CreditApplicationDetail;
     const mayChange = call.caller.may.has("Credit Applications : UPDATE");
-    return { body: mayChange ? application : withoutSensitiveAnswers(application) };
+    return { body: mayChange ? application : maskSensitiveAnswers(application) };
   },
 });

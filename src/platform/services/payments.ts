@@ -4,9 +4,9 @@ import { paymentSchema } from "../../contract/operations/payments.ts";
 import {
   DEFAULT_LIMIT,
   PaymentQueryBody,
-  readSelection,
+  parseSelection,
   type Selection,
-  selectionHash,
+  hashSelection,
 } from "../../contract/payments/query.ts";
 import { DAY } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
@@ -41,7 +41,7 @@ async function* bytesOf(rows: AsyncIterable<RowBytes>): AsyncGenerator<Uint8Arra
 }
 
 const readQuery = (sent: unknown, call: Call): Query => {
-  const read = readSelection(PaymentQueryBody, sent);
+  const read = parseSelection(PaymentQueryBody, sent);
   if (read.faults !== undefined) return call.invalid(read.faults);
   const { rest, ...selection } = read.value;
   const { limit, pageSize, cursor } = rest;
@@ -73,7 +73,7 @@ export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"
       const { selection, limit } = query;
       const { source, fields, filter } = selection;
       const { tenantId } = call;
-      const hash = selectionHash(selection);
+      const hash = hashSelection(selection);
       const place = placeOf(query, hash, call);
       const snapshot = await call.snapshot();
       try {

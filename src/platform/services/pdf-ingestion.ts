@@ -1,5 +1,5 @@
 import { Problem } from "../../contract/errors.ts";
-import type { Served } from "../../contract/index.ts";
+import type { PlatformContract } from "../../contract/index.ts";
 import { pdf_ingestion as declared } from "../../contract/pdf-ingestion.ts";
 import { iso } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
@@ -54,7 +54,7 @@ export const pdf_ingestion = ({
   log,
   scanner,
   quota,
-}: PdfIngestionNeeds): Handlers<Served["pdf_ingestion"]> => {
+}: PdfIngestionNeeds): Handlers<PlatformContract["pdf_ingestion"]> => {
   const drop = (keys: readonly string[]): Promise<void> => dropFiles({ files, log }, keys);
 
   return {

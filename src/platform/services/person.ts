@@ -1,5 +1,5 @@
 import type { Fault } from "../../contract/errors.ts";
-import { sentence } from "../../contract/faults.ts";
+import { formatFaults } from "../../contract/faults.ts";
 import type { Assignee, PersonInput } from "../../contract/operations/assignees.ts";
 import type { findMember } from "../store/assignees.ts";
 import type { AssigneeRow } from "../store/tables.ts";
@@ -91,7 +91,7 @@ const namesOf = (call: Asking, sent: PersonInput, base: Names | undefined): Name
     errors.push({ field: `person.${field}`, code: "required", message: "is required" });
   }
   if (errors.length === 0) return names;
-  return call.fail("invalid_request", sentence(errors), { errors });
+  return call.fail("invalid_request", formatFaults(errors), { errors });
 };
 
 /** Returns the person columns of a new assignee: the sent fields, else those of the user. */

@@ -2,7 +2,7 @@ import {
   type AuditFacts,
   Problem,
   type ProblemDetails,
-  type SharedCode,
+  type SharedErrorCode,
 } from "../../contract/errors.ts";
 import { iso } from "../../kit/clock.ts";
 import type { Db } from "../store/port.ts";
@@ -18,7 +18,7 @@ export type Asking = {
   tenantId: string;
   now: number;
   caller: { id: string };
-  fail(code: SharedCode, message: string, details?: ProblemDetails): never;
+  fail(code: SharedErrorCode, message: string, details?: ProblemDetails): never;
   refuse(field: string, code: string, message: string): never;
 };
 
@@ -26,7 +26,7 @@ export type Asking = {
 export type Removing = {
   tenantId: string;
   ifMatch: string | null;
-  fail(code: SharedCode | "in_use", message: string): never;
+  fail(code: SharedErrorCode | "in_use", message: string): never;
 };
 
 /** Runs `act`. A refusal that it throws carries the facts to the audit entry. */
@@ -74,7 +74,7 @@ export const changed = (row: Tracked, { caller, now }: Pick<Asking, "caller" | "
 
 type Find<Row> = (db: Db, tenantId: string, key: string) => Promise<Row | undefined>;
 
-type Finding = { tenantId: string; fail(code: SharedCode, message: string): never };
+type Finding = { tenantId: string; fail(code: SharedErrorCode, message: string): never };
 
 /** Creates finders of a record by its id and by its code. @throws {Problem} not_found */
 export const finders = <Row>(

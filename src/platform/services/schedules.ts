@@ -1,7 +1,7 @@
 import type { Fault } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import { type Schedule, ScheduleBody } from "../../contract/operations/schedules.ts";
-import { readSelection } from "../../contract/payments/query.ts";
+import { parseSelection } from "../../contract/payments/query.ts";
 import { DAY, iso, MINUTE } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { RUN_JOB, SCHEDULE_JOB } from "../exports/schedule-job.ts";
@@ -65,7 +65,7 @@ export const schedules = ({ newId }: { newId: NewId }): Handlers<Contract["sched
   async create({ body }, call) {
     const { now, tenantId } = call;
     const id = newId();
-    const { value, faults = [] } = readSelection(ScheduleBody, body);
+    const { value, faults = [] } = parseSelection(ScheduleBody, body);
     const wrong = [...faults, ...startFaults(body, now)];
     if (value === undefined || wrong.length > 0) return call.invalid(wrong);
     const { scheduleName = null, intervalMs, firstRunAt, fields = [], filters } = value.rest;

@@ -6,7 +6,7 @@ import {
   Email,
   PositiveAmount,
   RecordNumber,
-  statusFromWord,
+  parseStatusWord,
   text,
 } from "../../../contract/fields.ts";
 import { iso } from "../../../kit/clock.ts";
@@ -40,7 +40,7 @@ export const DisputeValues = z.object({
   categoryCode: CodeText.optional(),
   reasonCode: CodeText.optional(),
   poNumber: text(128).optional(),
-  status: z.preprocess((value) => statusFromWord(trimText(value)), DisputeStatus).optional(),
+  status: z.preprocess((value) => parseStatusWord(trimText(value)), DisputeStatus).optional(),
   createDate: ImportTimestamp.optional(),
   closedDate: ImportTimestamp.optional(),
   assigneeEmail: Email.optional(),

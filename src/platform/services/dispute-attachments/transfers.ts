@@ -1,5 +1,5 @@
 import { Problem } from "../../../contract/errors.ts";
-import { extensionOf, FILE_TYPES, MAX_FILE_BYTES } from "../../../contract/file-types.ts";
+import { findExtension, FILE_TYPES, MAX_FILE_BYTES } from "../../../contract/file-types.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { NewId } from "../../../kit/ids.ts";
 import type { Log } from "../../../kit/log.ts";
@@ -157,7 +157,7 @@ export const createTransfers = (needs: TransferNeeds): Transfers => {
         throw new Error(`the file of attachment ${id} is lost`);
       }
       const { size: fileSize, bytes } = file;
-      const extension = extensionOf(row.file_name);
+      const extension = findExtension(row.file_name);
       const mimeType = extension === undefined ? "application/octet-stream" : FILE_TYPES[extension];
       return { fileName: row.file_name, mimeType, fileSize, bytes };
     },

@@ -1,8 +1,8 @@
-import type { SharedCode } from "../../../contract/errors.ts";
+import type { SharedErrorCode } from "../../../contract/errors.ts";
 import type { Db } from "../../store/port.ts";
 import { shown } from "../records.ts";
 
-type Asking = { tenantId: string; fail(code: SharedCode, message: string): never };
+type Asking = { tenantId: string; fail(code: SharedErrorCode, message: string): never };
 
 /** Checks that the dispute exists. @throws {Problem} not_found */
 export const checkDispute = async (db: Db, call: Asking, disputeId: string): Promise<void> => {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Fault } from "../../../contract/errors.ts";
-import { faults } from "../../../contract/faults.ts";
+import { toFaults } from "../../../contract/faults.ts";
 import { iso } from "../../../kit/clock.ts";
 import { InexactNumber } from "../../../kit/json.ts";
 
@@ -78,7 +78,7 @@ export const checked = <S extends z.ZodType>(
   rules: (value: Fields) => Fault[] = () => [],
 ): Checked<z.output<S>> => {
   const parsed = schema.safeParse(value, { reportInput: true });
-  const wrong = parsed.success ? [] : faults(parsed.error);
+  const wrong = parsed.success ? [] : toFaults(parsed.error);
   const beyond = isObject(value) ? rules(value) : [];
   if (parsed.success && beyond.length === 0) return { value: parsed.data };
   return { faults: first([...wrong, ...beyond]) };

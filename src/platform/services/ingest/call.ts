@@ -1,4 +1,4 @@
-import type { ProblemDetails, SharedCode } from "../../../contract/errors.ts";
+import type { ProblemDetails, SharedErrorCode } from "../../../contract/errors.ts";
 import type { Call } from "../../handlers.ts";
 import { ignoredFields } from "../../ignored-fields.ts";
 import { shown } from "../records.ts";
@@ -10,7 +10,7 @@ export type IngestCall = Pick<Call, "tenantId" | "now" | "origin" | "invalid"> &
 };
 
 type Failing<C extends string> = {
-  fail(code: C | SharedCode, message: string, details?: ProblemDetails): never;
+  fail(code: C | SharedErrorCode, message: string, details?: ProblemDetails): never;
 };
 
 export const noAccount = (call: Failing<"account_not_found">, number: string): never =>

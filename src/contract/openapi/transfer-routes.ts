@@ -1,22 +1,22 @@
 import { type Code, ERRORS } from "../errors.ts";
 import { MAX_FILE_BYTES } from "../file-types.ts";
-import { headerRefs } from "./headers.ts";
+import { buildHeaderRefs } from "./headers.ts";
 
 const TEXT = { type: "string" };
 
-const parameters = (id: string): object[] => [
+const buildParameters = (id: string): object[] => [
   { name: id, in: "path", required: true, schema: TEXT },
   { name: "expires", in: "query", required: true, schema: TEXT, description: "epoch seconds" },
   { name: "sig", in: "query", required: true, schema: TEXT },
 ];
 
-const refusals = (codes: readonly Code[]): Record<string, object> =>
+const buildErrorResponses = (codes: readonly Code[]): Record<string, object> =>
   Object.fromEntries(
     [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(([status, same]) => [
       String(status),
       {
         description: same.map((code) => `${ERRORS[code].title} (\`${code}\`).`).join("\n"),
-        headers: headerRefs(["X-Request-Id"]),
+        headers: buildHeaderRefs(["X-Request-Id"]),
         content: {
           "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
         },
@@ -24,7 +24,7 @@ const refusals = (codes: readonly Code[]): Record<string, object> =>
     ]),
   );
 
-const described = (operationId: string, summary: string): object => ({
+const buildRouteHead = (operationId: string, summary: string): object => ({
   operationId,
   tags: ["dispute attachments"],
   summary,
@@ -35,13 +35,13 @@ const described = (operationId: string, summary: string): object => ({
 export const transferRoutes: Record<string, object> = {
   "/uploads/{uploadId}": {
     put: {
-      ...described("dispute_attachments.upload", "Upload the file of an attachment, once."),
+      ...buildRouteHead("dispute_attachments.upload", "Upload the file of an attachment, once."),
       description: `The URL is all the credential. The body is the file, of ${MAX_FILE_BYTES} bytes at most, with a Content-Length.`,
-      parameters: parameters("uploadId"),
+      parameters: buildParameters("uploadId"),
       requestBody: { required: true, content: { "application/octet-stream": { schema: {} } } },
       responses: {
-        204: { description: "Kept; the scan follows.", headers: headerRefs(["X-Request-Id"]) },
-        ...refusals([
+        204: { description: "Kept; the scan follows.", headers: buildHeaderRefs(["X-Request-Id"]) },
+        ...buildErrorResponses([
           "invalid_request",
           "signed_url_refused",
           "conflict",
@@ -55,16 +55,16 @@ export const transferRoutes: Record<string, object> = {
   },
   "/downloads/{attachmentId}": {
     get: {
-      ...described("dispute_attachments.download", "Download the file of an attachment."),
+      ...buildRouteHead("dispute_attachments.download", "Download the file of an attachment."),
       description: "The URL is all the credential. The content type is that of the file's name.",
-      parameters: parameters("attachmentId"),
+      parameters: buildParameters("attachmentId"),
       responses: {
         200: {
           description: "The file, to be saved.",
-          headers: headerRefs(["X-Request-Id", "Content-Disposition", "Content-Length"]),
+          headers: buildHeaderRefs(["X-Request-Id", "Content-Disposition", "Content-Length"]),
           content: { "application/octet-stream": { schema: {} } },
         },
-        ...refusals(["signed_url_refused", "internal", "unavailable"]),
+        ...buildErrorResponses(["signed_url_refused", "internal", "unavailable"]),
       },
     },
   },

@@ -1,5 +1,5 @@
 /** What a parameter means, where its schema does not say; by name, for every tool that has it. */
-export const words: Readonly<Record<string, string>> = {
+export const parameterDescriptions: Readonly<Record<string, string>> = {
   disputeId: "id, not the code",
   disputeIds: "up to 1000",
   noteId: "disputeNoteId",
@@ -118,7 +118,7 @@ export const words: Readonly<Record<string, string>> = {
 };
 
 /** Parameters that tools have beside those of their operations. */
-export const added = {
+export const addedParameterDescriptions = {
   cursor: "nextCursor; other arguments unchanged",
   auditCursor: "pagination.cursor; other arguments unchanged",
   idempotencyKey: "makes repeats safe",

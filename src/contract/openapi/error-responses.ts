@@ -1,26 +1,26 @@
-import { type Code, ERRORS, SHARED, type SharedCode } from "../errors.ts";
+import { type Code, ERRORS, SHARED_ERRORS, type SharedErrorCode } from "../errors.ts";
 import { EXPORT_CODES } from "../export-codes.ts";
-import { ingestWord } from "../ingest-words.ts";
+import { toIngestCode } from "../ingest-codes.ts";
 import type { Operation, Service } from "../operation.ts";
 import {
   hasTenant,
   isCreating,
   isGateway,
   isIngest,
-  isLimited,
-  namesRecord,
+  isRateLimited,
+  hasRecordId,
   needsCredential,
-  takesVersion,
-} from "./facts.ts";
-import { headerRefs } from "./headers.ts";
+  canRequireVersion,
+} from "./operation-traits.ts";
+import { buildHeaderRefs } from "./headers.ts";
 import type { JsonSchema } from "./schemas.ts";
 
 const hasBody = ({ body, raw }: Operation): boolean => body !== null || raw !== null;
-const onGateway = (operation: Operation): boolean =>
+const isGatewayWithCredential = (operation: Operation): boolean =>
   isGateway(operation) && needsCredential(operation);
 
 /** To which operations a shared code is of interest; the rest may befall any. */
-const BEFALLS: Partial<Record<SharedCode, (operation: Operation) => boolean>> = {
+const APPLIES_TO: Partial<Record<SharedErrorCode, (operation: Operation) => boolean>> = {
   invalid_request: (operation) =>
     operation.raw !== null || (hasBody(operation) && !isIngest(operation)),
   // The ingest API has one word for a path, a query and a body.
@@ -30,35 +30,37 @@ const BEFALLS: Partial<Record<SharedCode, (operation: Operation) => boolean>> = 
   payload_too_large: hasBody,
   unsupported_media_type: hasBody,
   unauthenticated: needsCredential,
-  token_expired: onGateway,
-  key_expired: onGateway,
+  token_expired: isGatewayWithCredential,
+  key_expired: isGatewayWithCredential,
   forbidden_tenant: (operation) => isGateway(operation) && hasTenant(operation),
   forbidden_permission: (operation) => needsCredential(operation) && operation.access !== "caller",
   not_found: (operation) =>
     operation.raw !== null ||
-    (!isIngest(operation) && (namesRecord(operation) || operation.access === "caller")),
+    (!isIngest(operation) && (hasRecordId(operation) || operation.access === "caller")),
   // Only what comes by signed URLs is refused so.
   signed_url_refused: () => false,
   length_required: () => false,
   storage_quota_exceeded: ({ raw }) => raw !== null,
   // An operation is a method on a path, so the method is right.
   method_not_allowed: () => false,
-  precondition_failed: takesVersion,
+  precondition_failed: canRequireVersion,
   idempotency_in_progress: isCreating,
   idempotency_key_reused: isCreating,
   idempotency_secret_shown_once: ({ returnsSecret }) => returnsSecret !== null,
-  rate_limited: isLimited,
+  rate_limited: isRateLimited,
 };
 
-const codesOf = (operation: Operation): Code[] => [
-  ...(Object.keys(SHARED) as SharedCode[]).filter((code) => BEFALLS[code]?.(operation) ?? true),
+const listCodes = (operation: Operation): Code[] => [
+  ...(Object.keys(SHARED_ERRORS) as SharedErrorCode[]).filter(
+    (code) => APPLIES_TO[code]?.(operation) ?? true,
+  ),
   ...operation.fails,
 ];
 
 const TEXT = { type: "string" };
 
 /** How each service words a refusal. */
-export const refusalSchemas: Record<string, JsonSchema> = {
+export const errorSchemas: Record<string, JsonSchema> = {
   Fault: {
     type: "object",
     description: "One thing wrong with one field.",
@@ -116,41 +118,41 @@ export const refusalSchemas: Record<string, JsonSchema> = {
 };
 
 /** One of the schemas above with what is certain at a status. */
-const narrowed = (name: string, properties: object): object => ({
+const narrowSchema = (name: string, properties: object): object => ({
   allOf: [{ $ref: `#/components/schemas/${name}` }, { type: "object", properties }],
 });
 
-const gatewayContent = (status: number, codes: readonly Code[]): object => ({
+const buildGatewayContent = (status: number, codes: readonly Code[]): object => ({
   "application/problem+json": {
-    schema: narrowed("Problem", {
+    schema: narrowSchema("Problem", {
       status: { const: status },
       code: { enum: codes },
     }),
   },
 });
 
-const exportContent = (status: number): object => ({
+const buildExportContent = (status: number): object => ({
   "application/json": {
-    schema: narrowed("ExportProblem", {
+    schema: narrowSchema("ExportProblem", {
       error: { type: "object", properties: { code: { const: EXPORT_CODES[status] } } },
     }),
   },
 });
 
-const ingestContent = (codes: readonly Code[]): object => ({
+const buildIngestContent = (codes: readonly Code[]): object => ({
   "application/json": {
-    schema: narrowed("IngestProblem", { error: { enum: codes.map(ingestWord) } }),
+    schema: narrowSchema("IngestProblem", { error: { enum: codes.map(toIngestCode) } }),
   },
 });
 
-const contentOf = (service: Service, status: number, codes: readonly Code[]): object => {
-  if (service === "gateway") return gatewayContent(status, codes);
-  return service === "export" ? exportContent(status) : ingestContent(codes);
+const buildContent = (service: Service, status: number, codes: readonly Code[]): object => {
+  if (service === "gateway") return buildGatewayContent(status, codes);
+  return service === "export" ? buildExportContent(status) : buildIngestContent(codes);
 };
 
-const refusal = (service: Service, status: number, codes: readonly Code[]): object => ({
+const buildErrorResponse = (service: Service, status: number, codes: readonly Code[]): object => ({
   description: codes.map((code) => `${ERRORS[code].title} (\`${code}\`).`).join("\n"),
-  headers: headerRefs([
+  headers: buildHeaderRefs([
     "X-Request-Id",
     ...(status === 401 ? ["WWW-Authenticate" as const] : []),
     ...(status === 429 ? ["Retry-After" as const] : []),
@@ -158,25 +160,25 @@ const refusal = (service: Service, status: number, codes: readonly Code[]): obje
     "RateLimit",
     ...(codes.includes("idempotency_in_progress") ? ["Retry-After" as const] : []),
   ]),
-  content: contentOf(service, status, codes),
+  content: buildContent(service, status, codes),
 });
 
-export type Refusals = {
+export type ErrorResponses = {
   /** An operation's refusals by status, as references into the components. */
   of(operation: Operation): Record<string, object>;
   components: Record<string, object>;
 };
 
 /** Refusals that several operations share are written once. */
-export const refusalsOf = (operations: readonly Operation[]): Refusals => {
+export const createErrorResponses = (operations: readonly Operation[]): ErrorResponses => {
   const components: Record<string, object> = {};
   const of = (operation: Operation): Record<string, object> => {
-    const byStatus = Map.groupBy(codesOf(operation), (code) => ERRORS[code].status);
+    const byStatus = Map.groupBy(listCodes(operation), (code) => ERRORS[code].status);
     const statuses = [...byStatus].toSorted(([a], [b]) => a - b);
     return Object.fromEntries(
       statuses.map(([status, codes]) => {
         const name = [operation.service, status, ...codes].join("-");
-        components[name] ??= refusal(operation.service, status, codes);
+        components[name] ??= buildErrorResponse(operation.service, status, codes);
         return [String(status), { $ref: `#/components/responses/${name}` }];
       }),
     );

@@ -1,0 +1,60 @@
+import type { Operation } from "../operation.ts";
+import {
+  hasVersionInAnswer,
+  hasTotalCount,
+  isCreating,
+  isExport,
+  isCacheable,
+  isRateLimited,
+  isPaged,
+} from "./operation-traits.ts";
+import { buildHeaderRefs, type HeaderName } from "./headers.ts";
+import type { Schemas } from "./schemas.ts";
+
+const STATUS_DESCRIPTIONS = {
+  200: "Done.",
+  201: "Made.",
+  204: "Done; there is no body.",
+  304: "The one that was answered before, by its ETag.",
+};
+
+const listHeaders = (operation: Operation): HeaderName[] => [
+  "X-Request-Id",
+  ...(hasVersionInAnswer(operation) || isCacheable(operation) ? (["ETag"] as const) : []),
+  ...(hasTotalCount(operation) ? (["X-Total-Count"] as const) : []),
+  ...(isPaged(operation) ? (["Link"] as const) : []),
+  ...(operation.body !== null && !isExport(operation) ? (["X-Ignored-Fields"] as const) : []),
+  ...(operation.file ? (["Content-Disposition", "Content-Length"] as const) : []),
+  ...(isCreating(operation) && operation.returnsSecret === null
+    ? (["Idempotency-Replayed"] as const)
+    : []),
+  ...(isRateLimited(operation) ? (["RateLimit-Policy", "RateLimit"] as const) : []),
+];
+
+const buildContent = (operation: Operation, schemas: Schemas): { content?: object } => {
+  if (operation.output === null) return {};
+  if (operation.file) return { content: { "application/pdf": { schema: {} } } };
+  return { content: { "application/json": { schema: schemas.of(operation, "output") } } };
+};
+
+const listStatuses = (operation: Operation): (keyof typeof STATUS_DESCRIPTIONS)[] => [
+  operation.status,
+  ...(operation.upsert ? [201 as const] : []),
+  ...(isCacheable(operation) ? [304 as const] : []),
+];
+
+/** The answers of an operation that does what was asked. */
+export const buildSuccessResponses = (
+  operation: Operation,
+  schemas: Schemas,
+): Record<string, object> =>
+  Object.fromEntries(
+    listStatuses(operation).map((status) => [
+      status,
+      {
+        description: STATUS_DESCRIPTIONS[status],
+        headers: buildHeaderRefs(listHeaders(operation)),
+        ...(status === 304 ? {} : buildContent(operation, schemas)),
+      },
+    ]),
+  );
