@@ -74,7 +74,7 @@ const BITS_PER_SITE = 64;
  * Undefined for text that is not an address.
  */
 export const clientNetworkOf = (text: string): string | undefined => {
-  const parsed = parseAddress(text.replace(/%.*$/, ""));
+  const parsed = parseAddress(text.replace(/%.*/, ""));
   if (parsed === undefined) return undefined;
   const address = unwrap(parsed);
   if (!(address instanceof ipaddr.IPv6)) return address.toString();

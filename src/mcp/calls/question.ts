@@ -74,8 +74,9 @@ const readNamed = async (needs: Needs, name: string, operation: Operation): Prom
 };
 
 const checkVersion = (ifMatch: string | undefined, etag: string | null): void => {
-  if (ifMatch === undefined || etag === null || ifMatch.split(/\s*,\s*/).includes(etag)) return;
-  if (ifMatch.trim() === "*") return;
+  if (ifMatch === undefined || etag === null) return;
+  const versions = ifMatch.split(",").map((version) => version.trim());
+  if (versions.includes(etag) || ifMatch.trim() === "*") return;
   throw new Problem("precondition_failed", "The record has changed since it was read.");
 };
 

@@ -21,7 +21,7 @@ const KINDS = new Uint8Array(256);
 for (const byte of [0, 9, 10, 12, 13, 32]) KINDS[byte] = WHITE;
 for (const byte of Buffer.from("()<>[]{}/%")) KINDS[byte] = DELIMITER;
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
 const charOf = (text: string): number => text.charCodeAt(0);
 const [OPEN, CLOSE, LESS, MORE] = [charOf("("), charOf(")"), charOf("<"), charOf(">")];
