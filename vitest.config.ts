@@ -1,17 +1,27 @@
 import { defineConfig } from "vitest/config";
+import { slowestFiles } from "./test/support/slowest-files.ts";
 
 const SECOND = 1000;
+
+/** One end-to-end run of the main job: a ledger is imported and its disputes are triaged. */
+const MAIN_JOB = "test/e2e/import-triage.test.ts";
+
+/** Faults, crash loops and whole programs: `npm run test:all` runs them, `npm test` does not. */
+const SLOW = ["test/fault/**/*.test.ts"];
+
+// oxlint-disable-next-line node/no-process-env -- where it runs, which no setting of ours says
+const inCi = process.env["CI"] !== undefined;
 
 export default defineConfig({
   test: {
     pool: "threads",
     globalSetup: "test/support/postgres.ts",
     restoreMocks: true,
-    // What other processes do takes as long as the machine is busy; one second is no verdict.
+    // Other processes take as long as the machine is busy, so the default of one second is too short.
     expect: { poll: { timeout: 30 * SECOND } },
     // On a machine that is shared, a test fails when it fails twice; the report names those that needed it.
-    // oxlint-disable-next-line node/no-process-env -- where it runs, which no setting of ours says
-    retry: process.env["CI"] === undefined ? 0 : 1,
+    retry: inCi ? 1 : 0,
+    reporters: [slowestFiles(10), "default"],
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts", "tools/**/*.ts", "prompts/**/*.ts"],
@@ -22,9 +32,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: "parts",
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/e2e/**"],
+          name: "fast",
+          include: ["test/*.test.ts", "test/!(e2e)/**/*.test.ts", MAIN_JOB],
+          exclude: SLOW,
           maxWorkers: 2,
           testTimeout: 60 * SECOND,
           hookTimeout: 120 * SECOND,
@@ -33,14 +43,26 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Whole processes, some with a time they must keep: after the rest, one file at a time.
+        test: {
+          name: "slow",
+          include: SLOW,
+          maxWorkers: 2,
+          testTimeout: 60 * SECOND,
+          hookTimeout: 120 * SECOND,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        // Whole processes, some with a time limit: after the rest, one file at a time.
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          exclude: [MAIN_JOB],
           maxWorkers: 1,
           testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],
