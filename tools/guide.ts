@@ -77,9 +77,9 @@ const INGEST = `## Accounts and documents
 const IDENTITY = `## Sessions and keys
 
 - \`users_list\` names the people behind \`createUser\` and other user ids.
-- Sessions open by themselves; \`auth_login\` opens one anew. \`api_keys_create\` keeps the new key in the person's secret
-  store and names it; nobody sees it here. The person reads it with \`receivables-mcp secrets show NAME\`, or on a page
-  that shows it once, where the answer says so.`;
+- Sessions open by themselves; \`auth_login\` opens another one. \`api_keys_create\` stores the new key in the person's
+  secret store and returns its name, not the key. The person reads it with \`receivables-mcp secrets show NAME\`, or on
+  a page that shows it once, if the answer says so.`;
 
 const TOOLSET_SECTIONS: Record<Toolset, string> = {
   disputes: DISPUTES,

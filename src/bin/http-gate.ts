@@ -4,7 +4,7 @@ import { systemClock } from "../kit/clock.ts";
 import { isLoopback } from "../kit/network.ts";
 import { createBearerGate } from "../mcp/http/bearer.ts";
 import { type Gate, openGate, ownCaller } from "../mcp/http/gate.ts";
-import type { MakeKey } from "../mcp/http/secret-desk.ts";
+import type { CreateOwnKey } from "../mcp/http/secret-desk.ts";
 import { verifyStatic } from "../mcp/http/static-tokens.ts";
 import { builtinEntrance } from "./builtin.ts";
 import { type Identity, sealingKey, type Shared } from "./compose.ts";
@@ -27,7 +27,7 @@ export type Entrance = {
   /** What answers where people sign in, beside the MCP endpoint. */
   signIn?: { isPath(path: string): boolean; listener: RequestListener };
   /** Where people sign in here: how they make API keys, each for a request of theirs. */
-  keyMaker?: (incoming: IncomingMessage) => MakeKey;
+  keyMaker?: (incoming: IncomingMessage) => CreateOwnKey;
   /** Whose calls a caller makes, where callers have no profiles. */
   identityOf?: (name: string) => Promise<Identity>;
   close?: () => Promise<void>;

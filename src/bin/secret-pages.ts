@@ -1,25 +1,12 @@
 import type { RequestListener } from "node:http";
 import { createFileVault } from "../broker/vault.ts";
 import { systemClock } from "../kit/clock.ts";
-import type { Gate } from "../mcp/http/gate.ts";
-import { createSecretDesk } from "../mcp/http/secret-desk.ts";
-import { createSecretPages, type Proof, type SecretPages } from "../mcp/http/secret-pages.ts";
+import { createSecretPageHandler } from "../mcp/http/secret-desk.ts";
+import { createSecretPages, type SecretPages } from "../mcp/http/secret-pages.ts";
 import { sealingKey, type Shared } from "./compose.ts";
 import { folderOf } from "./folder.ts";
 import type { Entrance } from "./http-gate.ts";
 import { mcpListener } from "./serve.ts";
-
-const TOKEN = /^[\w.~+/=-]{1,512}$/;
-
-/** Who a token would let in. */
-const callerBy =
-  (gate: Gate, mcpUrl: URL) =>
-  async (token: string): Promise<string | undefined> => {
-    if (!TOKEN.test(token)) return undefined;
-    const headers = { Authorization: `Bearer ${token}` };
-    const admitted = await gate.admit(new Request(mcpUrl, { headers }));
-    return admitted instanceof Response ? undefined : admitted.extra.caller.id;
-  };
 
 export type SecretPlace = {
   pages: SecretPages;
@@ -27,30 +14,21 @@ export type SecretPlace = {
   listener: RequestListener;
 };
 
-const proofOf = ({ auth, keyMaker }: Entrance): Proof => {
-  if (keyMaker !== undefined) return "password";
-  return auth === "static" ? "token" : "address";
-};
-
-/** Where people who are elsewhere take what tools have put away for them. */
+/** Opens the pages on which people on other machines take the secrets that tools stored for them. */
 export const openSecretPages = async (
   shared: Shared,
-  { base, mcpUrl, gate, entrance }: { base: string; mcpUrl: URL; gate: Gate; entrance: Entrance },
+  { base, keyMaker }: { base: string; keyMaker: Entrance["keyMaker"] },
 ): Promise<SecretPlace> => {
   const { config, masterKey, log, replayGuard } = shared;
-  const { secrets } = folderOf(config.dataFolder);
+  const { secrets: folder } = folderOf(config.dataFolder);
   const key = await sealingKey(shared);
-  const pages = createSecretPages({ key, base, now: systemClock, proof: proofOf(entrance) });
-  const desk = createSecretDesk({
-    pages,
-    vault: createFileVault({ folder: secrets, masterKey }),
-    replayGuard,
-    callerOf: callerBy(gate, mcpUrl),
-    log,
-  });
+  const signsIn = keyMaker !== undefined;
+  const pages = createSecretPages({ key, base, now: systemClock, signsIn });
+  const vault = createFileVault({ folder, masterKey });
+  const answer = createSecretPageHandler({ pages, vault, replayGuard, log });
   const listener: RequestListener = (incoming, response) => {
-    const makeKey = entrance.keyMaker?.(incoming);
-    return mcpListener({ fetch: (request) => desk(request, makeKey) })(incoming, response);
+    const createOwnKey = keyMaker?.(incoming);
+    return mcpListener({ fetch: (request) => answer(request, createOwnKey) })(incoming, response);
   };
   return { pages, listener };
 };

@@ -10,8 +10,8 @@ import { activeTools } from "../../src/mcp/calls/active-tools.ts";
 import { createCallTool } from "../../src/mcp/calls/call.ts";
 import { createHandOver } from "../../src/mcp/calls/hand-over.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { createSecretDesk, type MakeKey } from "../../src/mcp/http/secret-desk.ts";
-import { createSecretPages, OWN_KEY, type Proof } from "../../src/mcp/http/secret-pages.ts";
+import { type CreateOwnKey, createSecretPageHandler } from "../../src/mcp/http/secret-desk.ts";
+import { createSecretPages, OWN_KEY } from "../../src/mcp/http/secret-pages.ts";
 import { createReplayFolder } from "../../src/mcp/calls/replay-guard.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import {
@@ -31,7 +31,6 @@ import { verifies } from "../support/verifies.ts";
 const SECRET = "rcvg_canary-0123456789-canary";
 const BASE = "https://mcp.example/behind";
 const CALLER = "own";
-const TOKENS: Record<string, string> = { "token-of-mine": CALLER, "token-of-another": "another" };
 
 let folder: string;
 let clock: FakeClock;
@@ -45,22 +44,21 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const pagesWith = (more: { key?: Buffer; proof?: Proof } = {}) =>
-  createSecretPages({ key: KEY, base: BASE, now: clock, proof: "token", ...more });
+const pagesWith = (more: { key?: Buffer; signsIn?: boolean } = {}) =>
+  createSecretPages({ key: KEY, base: BASE, now: clock, signsIn: false, ...more });
 
-/** One of the processes behind the address: they share the key and the folders, and nothing else. */
-const process = (proof: Proof = "address", makeKey?: MakeKey) => {
-  const desk = createSecretDesk({
-    pages: pagesWith({ proof }),
+/** One of the processes behind the address. They share the key and the folders only. */
+const startProcess = (createOwnKey?: CreateOwnKey) => {
+  const handle = createSecretPageHandler({
+    pages: pagesWith(),
     vault,
     replayGuard: createReplayFolder(join(folder, "replay"), clock),
-    callerOf: async (token) => TOKENS[token],
     log: logged.log,
   });
-  // A proxy may leave the first part of the path out, or not.
+  // A proxy may remove the first part of the path.
   const send = async (url: string, method: string, body?: URLSearchParams) => {
     const init = { method, ...(body === undefined ? {} : { body }) };
-    const answer = await desk(new Request(url.replace("/behind", ""), init), makeKey);
+    const answer = await handle(new Request(url.replace("/behind", ""), init), createOwnKey);
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   };
   return {
@@ -70,17 +68,17 @@ const process = (proof: Proof = "address", makeKey?: MakeKey) => {
   };
 };
 
-const putAway = async (caller = CALLER) => {
+const storeWithPage = async (caller = CALLER) => {
   const kind = "api-key" as const;
   const name = await vault.put({ kind, keyId: "key-1", tenantId: "t", value: SECRET });
-  return { name, ...pagesWith().make({ name, kind }, caller) };
+  return { name, ...pagesWith().createLink({ name, kind }, caller) };
 };
 
 describe("the page of a secret", () => {
   verifies("D-MCP-4");
-  it("shows it once, when its button is pressed, however often it was looked at", async () => {
-    const { url, name } = await putAway();
-    const [one, other] = [process(), process()];
+  it("shows it once, after a POST, and any number of GETs use nothing up", async () => {
+    const { url, name } = await storeWithPage();
+    const [one, other] = [startProcess(), startProcess()];
     for (const method of ["GET", "HEAD", "GET"]) {
       // oxlint-disable-next-line no-await-in-loop -- one look after the other
       const looked = await one.look(url, method);
@@ -97,68 +95,50 @@ describe("the page of a secret", () => {
   });
 
   verifies("D-MCP-4");
-  it("shows it to one of many who press at once, whatever process they come to", async () => {
-    const { url } = await putAway();
-    const all = await Promise.all(Array.from({ length: 8 }, () => process().press(url)));
+  it("shows it to one of several simultaneous requests to different processes", async () => {
+    const { url } = await storeWithPage();
+    const all = await Promise.all(Array.from({ length: 8 }, () => startProcess().press(url)));
     expect(all.filter(({ text }) => text.includes(SECRET))).toHaveLength(1);
     expect(all.filter(({ status }) => status === 410)).toHaveLength(7);
   });
 
   verifies("C-66");
-  it("holds for ten minutes", async () => {
-    const { url, name } = await putAway();
+  it("expires after ten minutes", async () => {
+    const { url, name } = await storeWithPage();
     clock.advance(10 * MINUTE + 1);
-    expect((await process().look(url)).status).toBe(410);
-    expect((await process().press(url)).status).toBe(410);
+    expect((await startProcess().look(url)).status).toBe(410);
+    expect((await startProcess().press(url)).status).toBe(410);
     expect(await vault.show(name)).toBe(SECRET);
   });
 
   verifies("C-66");
-  it("is not at an address that is made up, altered, or of another key", async () => {
-    const { url, name } = await putAway();
-    const { url: foreign } = pagesWith({ key: Buffer.alloc(32, 8) }).make(
+  it("rejects an address that is invented, altered, or sealed with another key", async () => {
+    const { url, name } = await storeWithPage();
+    const { url: foreign } = pagesWith({ key: Buffer.alloc(32, 8) }).createLink(
       { name, kind: "api-key" },
       CALLER,
     );
     const last = url.at(-1) === "A" ? "B" : "A";
     for (const address of [`${BASE}/secrets/`, `${url.slice(0, -1)}${last}`, `${url}x`, foreign]) {
       // oxlint-disable-next-line no-await-in-loop -- one address after the other
-      const pressed = await process().press(address);
+      const pressed = await startProcess().press(address);
       expect([pressed.status, pressed.text]).toEqual([410, expect.not.stringContaining("canary")]);
     }
     expect(await vault.show(name)).toBe(SECRET);
   });
 
-  verifies("C-65");
-  it("asks for the token by which it was made, and only its owner uses the page up", async () => {
-    const { url } = await putAway();
-    const desk = process("token");
-    expect((await desk.look(url)).text).toContain('name="token"');
-    for (const token of ["", "token-of-another", "made-up", "x".repeat(5000)]) {
-      // oxlint-disable-next-line no-await-in-loop -- one try after the other
-      const refused = await desk.press(url, { token });
-      expect([refused.status, refused.text]).toEqual([
-        403,
-        expect.stringContaining('role="alert"'),
-      ]);
-      expect(refused.text).not.toMatch(/canary|token-of/);
-    }
-    const shown = await desk.press(url, { token: " token-of-mine " });
-    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(SECRET)]);
-  });
-
   verifies("C-65", "D-MCP-4");
-  it("makes a key for whoever it was asked for, when they sign in, and once", async () => {
-    const { url } = pagesWith().make(OWN_KEY, CALLER);
+  it("creates a key once, for the caller that asked, after the person signs in", async () => {
+    const { url } = pagesWith().createLink(OWN_KEY, CALLER);
     const asked: unknown[] = [];
-    const makeKey: MakeKey = async (person, { caller, claim }) => {
+    const createOwnKey: CreateOwnKey = async (person, { caller, claim }) => {
       asked.push([person.email, person.password.reveal(), caller]);
       if (person.password.reveal() !== "right") return { status: 400, message: "No <b>." };
       return (await claim())
         ? { apiKey: new Secret(SECRET) }
         : { status: 410, message: "It was made already." };
     };
-    const [one, other] = [process("password", makeKey), process("password", makeKey)];
+    const [one, other] = [startProcess(createOwnKey), startProcess(createOwnKey)];
     const looked = await one.look(url);
     expect([looked.status, looked.text]).toEqual([200, expect.stringContaining('name="password"')]);
     const wrong = await one.press(url, { email: "ann@<a>", password: "wrong-canary" });
@@ -178,23 +158,23 @@ describe("the page of a secret", () => {
   });
 
   verifies("C-66");
-  it("makes no key after ten minutes, nor where nobody signs in", async () => {
-    const makeKey: MakeKey = async () => ({ apiKey: new Secret(SECRET) });
-    const { url } = pagesWith().make(OWN_KEY, CALLER);
-    expect((await process("token").look(url)).status).toBe(410);
-    expect((await process("token").press(url, { token: "token-of-mine" })).status).toBe(410);
+  it("creates no key after ten minutes, or on a server without the built-in sign-in", async () => {
+    const createOwnKey: CreateOwnKey = async () => ({ apiKey: new Secret(SECRET) });
+    const { url } = pagesWith().createLink(OWN_KEY, CALLER);
+    expect((await startProcess().look(url)).status).toBe(410);
+    expect((await startProcess().press(url)).status).toBe(410);
     clock.advance(10 * MINUTE + 1);
     for (const answer of [
-      await process("password", makeKey).look(url),
-      await process("password", makeKey).press(url, { email: "ann@x", password: "right" }),
+      await startProcess(createOwnKey).look(url),
+      await startProcess(createOwnKey).press(url, { email: "ann@x", password: "right" }),
     ]) {
       expect([answer.status, answer.text]).toEqual([410, expect.not.stringContaining("canary")]);
     }
   });
 
-  it("is stored and framed by nobody, runs nothing, and tells nobody its address", async () => {
-    const { url } = await putAway();
-    const desk = process();
+  it("cannot be cached or framed, runs no script, and sends no Referer", async () => {
+    const { url } = await storeWithPage();
+    const desk = startProcess();
     const answers = [await desk.look(url), await desk.press(url), await desk.press(url)];
     for (const { headers, text } of answers) {
       expect(headers.get("cache-control")).toBe("no-store");
@@ -226,18 +206,18 @@ const hook = {
   updatedAt: "2026-03-02T09:00:00.000Z",
 };
 
-const remote = async (broker: ScriptedBroker, proof: Proof = "token") => {
+const remote = async (broker: ScriptedBroker, signsIn = false) => {
   broker.vault = vault;
   return needsOf(broker, {
     caller: CALLER,
-    secretPages: pagesWith({ proof }),
+    secretPages: pagesWith({ signsIn }),
     now: clock,
     log: logged.log,
     wait: { sleep: () => new Promise(() => {}), chance: () => 0 },
   });
 };
 
-describe.each(HOSTS)("a secret that was made over HTTP (%s)", (_name, open) => {
+describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
   const opened: string[] = [];
   const accept: Browser = (url) => {
     opened.push(url);
@@ -248,7 +228,7 @@ describe.each(HOSTS)("a secret that was made over HTTP (%s)", (_name, open) => {
   });
 
   verifies("D-MCP-4");
-  it("is handed over on a page that the host opens, past the model", async () => {
+  it("is shown on a page that the host opens, without the model", async () => {
     const broker = scripted({ "api_keys.create": () => made });
     const host = await open(await remote(broker), undefined, accept);
     const result = await host.call("api_keys_create");
@@ -259,67 +239,53 @@ describe.each(HOSTS)("a secret that was made over HTTP (%s)", (_name, open) => {
     expect(JSON.stringify(result)).not.toContain(url.split("/").at(-1));
     expect(JSON.stringify(result) + logged.lines.join("")).not.toContain("canary");
     expect(broker.seen.map(({ id }) => id)).toEqual(["api_keys.create"]);
-    expect((await process("token").press(url)).status).toBe(403);
-    const shown = await process("token").press(url, { token: "token-of-mine" });
-    expect(shown.text).toContain(SECRET);
+    expect((await startProcess().press(url)).text).toContain(SECRET);
     await host.close();
   });
 
   verifies("D-MCP-2");
-  it("comes after the question of a webhook, and the webhook is made once", async () => {
+  it("is shown after the webhook was confirmed, and the webhook is created once", async () => {
     const broker = scripted({ "webhooks.create": () => hook });
     const host = await open(await remote(broker), YES, accept);
     const result = await host.call("webhooks_create", { callbackUrl: hook.callbackUrl });
     expect(result.structuredContent).toMatchObject({ secretStoredAs: "webhook-secret-hook-1" });
     expect(broker.seen.map(({ id }) => id)).toEqual(["webhooks.create"]);
-    expect((await process().press(opened[0] ?? "")).text).toContain(SECRET);
+    expect((await startProcess().press(opened[0] ?? "")).text).toContain(SECRET);
     await host.close();
   });
 
   it.each([
-    ["opens no page", undefined],
+    ["opens no pages", undefined],
     ["whose person declines", (): ReturnType<Browser> => ({ action: "decline" })],
-    ["whose person looks away", (): ReturnType<Browser> => ({ action: "cancel" })],
+    ["whose person cancels", (): ReturnType<Browser> => ({ action: "cancel" })],
   ])(
-    "is told of by an address that shows nothing by itself, to a host that %s",
+    "is named in the answer without a page's address, for a host that %s",
     async (_what, browser) => {
       const broker = scripted({ "api_keys.create": () => made });
       const host = await open(await remote(broker), undefined, browser);
       const result = await host.call("api_keys_create");
       expect(result.structuredContent).toMatchObject({ storedAs: "api-key-key-1" });
-      const [url = ""] = /https:\/\/\S+/.exec(textOf(result)) ?? [];
-      expect(url).toContain(`${BASE}/secrets/`);
-      expect((await process("token").press(url)).status).toBe(403);
-      const shown = await process("token").press(url, { token: "token-of-mine" });
-      expect(shown.text).toContain(SECRET);
-      expect(JSON.stringify(result)).not.toContain("canary");
+      expect(textOf(result)).toContain("secrets show api-key-key-1");
+      expect(JSON.stringify(result)).not.toMatch(/https:|canary/);
+      expect(await vault.show("api-key-key-1")).toBe(SECRET);
       await host.close();
     },
   );
-
-  it("is told of by its name alone where nobody could show who they are", async () => {
-    const broker = scripted({ "api_keys.create": () => made });
-    const host = await open(await remote(broker, "address"));
-    const result = await host.call("api_keys_create");
-    expect(textOf(result)).toContain("secrets show api-key-key-1");
-    expect(textOf(result)).not.toContain("https://");
-    await host.close();
-  });
 });
 
-describe.each(HOSTS)("a key that only its owner can make (%s)", (_name, open) => {
-  const makeKey: MakeKey = async ({ email }, { caller }) => ({
+describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name, open) => {
+  const createOwnKey: CreateOwnKey = async ({ email }, { caller }) => ({
     apiKey: new Secret(`${SECRET} of ${email} for ${caller}`),
   });
   const made = async (url: string) =>
-    (await process("password", makeKey).press(url, { email: "ann@x", password: "p" })).text;
+    (await startProcess(createOwnKey).press(url, { email: "ann@x", password: "p" })).text;
 
   verifies("D-MCP-4");
-  it("is made on a page that the host opens, past the model", async () => {
+  it("is created on a page that the host opens, without the model", async () => {
     const broker = scripted({});
     const opened: string[] = [];
     const messages: string[] = [];
-    const host = await open(await remote(broker, "password"), undefined, (url, message) => {
+    const host = await open(await remote(broker, true), undefined, (url, message) => {
       opened.push(url);
       messages.push(message);
       return { action: "accept" };
@@ -337,8 +303,8 @@ describe.each(HOSTS)("a key that only its owner can make (%s)", (_name, open) =>
   it.each([
     ["opens no page", undefined],
     ["whose person declines", (): ReturnType<Browser> => ({ action: "decline" })],
-  ])("is told of by the page's address to a host that %s", async (_what, browser) => {
-    const host = await open(await remote(scripted({}), "password"), undefined, browser);
+  ])("is announced by the page's address to a host that %s", async (_what, browser) => {
+    const host = await open(await remote(scripted({}), true), undefined, browser);
     const result = await host.call("api_keys_create");
     expect(problemIn(result)).toMatchObject({ code: "sign_in_required" });
     const [url = ""] = /https:\/\/\S+/.exec(textOf(result)) ?? [];
@@ -347,9 +313,9 @@ describe.each(HOSTS)("a key that only its owner can make (%s)", (_name, open) =>
   });
 });
 
-describe("a host of 2026 that comes back with a page's answer", () => {
+describe("a host of 2026 that repeats the call with a page's answer", () => {
   verifies("C-66");
-  it("has nothing made a second time by what this server did not give", async () => {
+  it("creates no second secret from a foreign state", async () => {
     const broker = scripted({ "api_keys.create": () => made });
     const needs = await remote(broker);
     const tool = activeTools(needs.settings).find(({ name }) => name === "api_keys_create");
@@ -371,7 +337,7 @@ describe("a host of 2026 that comes back with a page's answer", () => {
   });
 
   verifies("C-66");
-  it("gets another's answer in no case", async () => {
+  it("never gets another caller's answer", async () => {
     const pages = pagesWith();
     const wait = { sleep: async () => {} };
     const purpose = { tool: "t", args: {}, tenantId: "t", principal: "p", caller: "own" };
@@ -387,15 +353,15 @@ describe("a host of 2026 that comes back with a page's answer", () => {
     const host = { opens: "by_round", responses: { page: { action: "accept" } }, state } as const;
     expect(mine.resume(host, purpose)?.structured).toEqual({ keyId: "k" });
     expect(() => mine.resume(host, { ...purpose, caller: "another" })).toThrow(
-      "not what this server",
+      "is not this server",
     );
-    expect(() => mine.resume(host, { ...purpose, args: { x: 1 } })).toThrow("not what this server");
+    expect(() => mine.resume(host, { ...purpose, args: { x: 1 } })).toThrow("is not this server");
     expect(JSON.stringify(begun.ask)).not.toContain('"k"');
   });
 });
 
-describe("a person who takes their time", () => {
-  it("holds up no call of a host of 2025", async () => {
+describe("a person who does not answer", () => {
+  it("does not delay the call of a host of 2025", async () => {
     const broker = scripted({ "api_keys.create": () => made });
     const needs = { ...(await remote(broker)), wait: { sleep: async () => {}, chance: () => 0 } };
     const host = await legacyHost(

@@ -109,7 +109,7 @@ const mcpAt = async (
   const { config, log } = shared;
   const base = mcpUrl.href.slice(0, -MCP_PATH.length);
   const gate = entrance.gateAt(mcpUrl);
-  const secrets = await openSecretPages(shared, { base, mcpUrl, gate, entrance });
+  const secrets = await openSecretPages(shared, { base, keyMaker: entrance.keyMaker });
   const open = openFor(shared, entrance, secrets.pages);
   const front = {
     settings: config.mcp,

@@ -18,7 +18,7 @@ import { failed, tell } from "../answer/failure.ts";
 import { MAX_EMBEDDED_BYTES, withFile } from "../files/file-answer.ts";
 import { createDownload } from "../files/file-download.ts";
 import { createUpload, type Progress } from "../files/file-upload.ts";
-import { createHandOver, type Opens, readWith } from "./hand-over.ts";
+import { createHandOver, describeStored, type Opens } from "./hand-over.ts";
 import { storedSecretIn } from "./stored-secret.ts";
 import { asksAbout, isCreating, isPaged } from "./kinds.ts";
 import type { Needs } from "../needs.ts";
@@ -93,7 +93,7 @@ const createCall = (needs: Needs) => {
     const fitted = recordAnswer(output, { answerTokens, etag: reply.etag });
     const stored = storedSecretIn(operation, output);
     const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
-    if (stored !== undefined && handOver === undefined) notes.push(readWith(stored.name));
+    if (stored !== undefined && handOver === undefined) notes.push(describeStored(stored.name));
     const answer = { ...fitted, notes };
     if (stored !== undefined && handOver !== undefined) {
       const { args, ifMatch } = given;
@@ -130,7 +130,7 @@ const createCall = (needs: Needs) => {
     const purpose = { ...purposeOf(call.tool, { args, ifMatch: expected }), client };
     const before = handOver?.resume(call.opens, purpose);
     if (before !== undefined) return present(before);
-    if (handOver?.isOwners(call.tool.operation) === true) {
+    if (handOver?.needsPerson(call.tool.operation) === true) {
       return (await handOver.invite(purpose, call.opens)).ask;
     }
     const consented = await consent(call, given);

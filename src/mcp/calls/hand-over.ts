@@ -10,31 +10,36 @@ import type { Wait } from "../../kit/wait.ts";
 import type { Answer } from "../answer/answer.ts";
 import { bindingOf, type Purpose } from "./binding.ts";
 import { Refusal } from "../answer/refusal.ts";
-import { type StoredName, type OnPage, OWN_KEY, type SecretPages } from "../http/secret-pages.ts";
+import {
+  type StoredName,
+  type PageContent,
+  OWN_KEY,
+  type SecretPages,
+} from "../http/secret-pages.ts";
 import type { Operation } from "../../contract/operation.ts";
 
-/** A page that the host shall open for the person, and what it is for. */
+/** A page for the host to open in the person's browser, and a sentence that says what it is for. */
 export type UrlPage = { url: string; message: string };
 
-/** How a host opens a page in the person's browser during this call, past the model. */
+/** How a host opens a page in the person's browser during this call (URL elicitation). */
 export type Opens =
   | { opens: "never" }
-  /** The protocol of 2025: tells whether the person agreed. */
+  /** Protocol of 2025: resolves to whether the person agreed. */
   | { opens: "now"; open(page: UrlPage): Promise<boolean> }
-  /** The protocol of 2026: the call ends with the page and comes again with the person's answer. */
+  /** Protocol of 2026: the call ends with the page and is repeated with the person's answer. */
   | { opens: "by_round"; responses: Record<string, unknown> | undefined; state: unknown };
 
 const KEY = "page";
-// The page ends before: whoever answers late still hears what became of the call.
+// Longer than the page itself: a person who answers late still gets the result of the call.
 const LIFE_MS = HOUR;
-/** A host that gives a call a minute still gets the answer, whatever the person does about the page. */
+/** Hosts that end calls after a minute still get the answer while the person looks at the page. */
 const PATIENCE_MS = 30 * SECOND;
 
 const Sealed = z.tuple([
   z.string(),
   z.number(),
   z.number(),
-  // Null where the page is one on which the person makes something themselves.
+  // Null for a page on which the person creates the key themselves.
   z
     .object({
       answer: z.object({
@@ -48,29 +53,26 @@ const Sealed = z.tuple([
 ]);
 
 const MESSAGES = {
-  "api-key": "The new API key is on this page. It is shown once, to you alone.",
-  "webhook-secret": "The webhook's secret is on this page. It is shown once, to you alone.",
-  "own-key": "Sign in on this page to make the API key. It is shown once, to you alone.",
+  "api-key": "This page shows the new API key once.",
+  "webhook-secret": "This page shows the webhook's secret once.",
+  "own-key": "Sign in on this page to create the API key. The page shows it once.",
 } as const;
 
-/** What the person is told beside, by the host that opens the page. */
-const BY_TOKEN = " It asks for the access token from this assistant's settings.";
+const signInRequired = (nextStep: string): Refusal =>
+  new Refusal("sign_in_required", `Only the person can make an API key of theirs. ${nextStep}`);
 
-const owners = (how: string): Refusal =>
-  new Refusal("sign_in_required", `Only the person can make an API key of theirs. ${how}`);
-
-const offered = (expiresAt: number): string =>
+const describeOpened = (expiresAt: number): string =>
   `The person was given a page that shows it once, until ${iso(expiresAt)}; it is not part of this conversation.`;
 
-const strange = (): Refusal =>
+const invalidState = (): Refusal =>
   new Refusal(
     "confirmation_invalid",
-    "What came back about the page is not what this server gave; nothing more was changed.",
+    "The state that came back with the page's answer is not this server's. Nothing more was changed. Call the tool again without it.",
   );
 
-/** How a secret is read by whoever has the server's own machine. */
-export const readWith = (name: string): string =>
-  `Whoever runs this server reads it with: receivables-mcp secrets show ${name}`;
+/** Says how the operator of the server reads a stored secret. */
+export const describeStored = (name: string): string =>
+  `The operator of this server reads it with: receivables-mcp secrets show ${name}`;
 
 export type HandOverNeeds = {
   key: Buffer;
@@ -83,42 +85,72 @@ export type HandOverNeeds = {
 export type Handing = { answer: Answer; stored: StoredName; purpose: Purpose; host: Opens };
 
 export type HandOver = {
-  /** Whether what an operation makes is made by the person alone, on a page. */
-  isOwners(operation: Operation): boolean;
-  /** Brings the person to the page on which they make it; a Refusal that says so, or the page that the host is asked to open first. */
+  /** Whether the person must create the operation's secret themselves, on a page. */
+  needsPerson(operation: Operation): boolean;
+  /**
+   * Returns the page on which the person creates the secret, for the host to open first.
+   *
+   * @throws {Refusal} sign_in_required, which says where the page is, if the host cannot open it first
+   */
   invite(purpose: Purpose, host: Opens): Promise<{ ask: InputRequiredResult }>;
-  /** Brings the person to the secret's page; the answer, or the page that the host is asked to open first. */
+  /** Has the host open the secret's page. Returns the answer, or the page for the host to open first. */
   begin(handing: Handing): Promise<{ answer: Answer } | { ask: InputRequiredResult }>;
-  /** The answer of the call that ended with a page; undefined where this is another call. */
+  /** Returns the answer of the earlier call that ended with a page; undefined for any other call. */
   resume(host: Opens, purpose: Purpose): Answer | undefined;
 };
 
-/** How people who are elsewhere get what a tool has put away for them, without a model between. */
-export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds): HandOver => {
+type Link = { page: UrlPage; expiresAt: number };
+
+/** Returns true if the person agreed, or has not decided after `PATIENCE_MS`. */
+const openNow = async (
+  { wait }: HandOverNeeds,
+  page: UrlPage,
+  open: (page: UrlPage) => Promise<boolean>,
+): Promise<boolean> => {
+  const patience = new AbortController();
+  return Promise.race([
+    open(page),
+    wait.sleep(PATIENCE_MS, patience.signal).then(
+      () => true,
+      () => true,
+    ),
+  ]).finally(() => patience.abort());
+};
+
+const addNote = (answer: Answer, note: string): Answer => ({
+  ...answer,
+  notes: [...answer.notes, note],
+});
+
+/** The page's address is the only proof it asks for, so it must not be part of an answer. */
+const withoutPage = (answer: Answer, { name }: StoredName): Answer =>
+  addNote(answer, describeStored(name));
+
+const withPage = (answer: Answer, expiresAt: number): Answer =>
+  addNote(answer, describeOpened(expiresAt));
+
+/** Hands secrets over HTTP to people on other machines, so that no model sees them. */
+export const createHandOver = (needs: HandOverNeeds): HandOver => {
+  const { key, pages, caller, now } = needs;
   const states = createSeal(key, "mcp/hand-over-state");
 
-  const noted = (answer: Answer, note: string): Answer => ({
-    ...answer,
-    notes: [...answer.notes, note],
-  });
-
-  const byHost = (shown: OnPage) => {
-    const { url, expiresAt } = pages.make(shown, caller);
-    const more = pages.proof === "token" ? BY_TOKEN : "";
-    return { page: { url, message: MESSAGES[shown.kind] + more }, expiresAt };
+  const createLink = (content: PageContent): Link => {
+    const { url, expiresAt } = pages.createLink(content, caller);
+    return { page: { url, message: MESSAGES[content.kind] }, expiresAt };
   };
 
-  const toOwner = (): Refusal => {
-    const { url, expiresAt } = pages.make(OWN_KEY, caller);
-    return owners(
+  /** The address may pass through the model, because this page asks for the person's password. */
+  const refuseWithAddress = (): Refusal => {
+    const { url, expiresAt } = pages.createLink(OWN_KEY, caller);
+    return signInRequired(
       `They do, once and until ${iso(expiresAt)}, at ${url} by signing in there; give them the address, and do not ask for what is there.`,
     );
   };
 
-  /** The page, for a host of 2026 to open before it comes again. */
-  const asked = (
+  /** Asks a host of 2026 to open the page and to repeat the call. */
+  const askToOpen = (
     purpose: Purpose,
-    { page, expiresAt }: ReturnType<typeof byHost>,
+    { page, expiresAt }: Link,
     handed: { answer: Answer; stored: StoredName } | null,
   ) => ({
     ask: inputRequired({
@@ -127,46 +159,21 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
     }),
   });
 
-  /** For whom no host opened a page. The address passes the model, so that it alone shows nothing. */
-  const told = (answer: Answer, stored: StoredName): Answer => {
-    if (pages.proof !== "token") {
-      return noted(answer, readWith(stored.name));
-    }
-    const { url, expiresAt } = pages.make(stored, caller);
-    return noted(
-      answer,
-      `The person takes it, once and until ${iso(expiresAt)}, at ${url} with the access token from their assistant's settings; give them the address, and do not ask for what is there.`,
-    );
-  };
-
-  /** Whether the person agreed, or still may: they take the time that they need. */
-  const openNow = async (page: UrlPage, open: (page: UrlPage) => Promise<boolean>) => {
-    const patience = new AbortController();
-    return Promise.race([
-      open(page),
-      wait.sleep(PATIENCE_MS, patience.signal).then(
-        () => true,
-        () => true,
-      ),
-    ]).finally(() => patience.abort());
-  };
-
   return {
-    isOwners: (operation) =>
-      pages.proof === "password" && operation.returnsSecret?.kind === "api-key",
+    needsPerson: (operation) => pages.signsIn && operation.returnsSecret?.kind === "api-key",
     async invite(purpose, host) {
-      if (host.opens === "never") throw toOwner();
-      const made = byHost(OWN_KEY);
-      if (host.opens === "by_round") return asked(purpose, made, null);
-      const agreed = await openNow(made.page, host.open);
-      throw agreed ? owners(offered(made.expiresAt)) : toOwner();
+      if (host.opens === "never") throw refuseWithAddress();
+      const link = createLink(OWN_KEY);
+      if (host.opens === "by_round") return askToOpen(purpose, link, null);
+      const agreed = await openNow(needs, link.page, host.open);
+      throw agreed ? signInRequired(describeOpened(link.expiresAt)) : refuseWithAddress();
     },
     async begin({ answer, stored, purpose, host }) {
-      if (host.opens === "never") return { answer: told(answer, stored) };
-      const made = byHost(stored);
-      if (host.opens === "by_round") return asked(purpose, made, { answer, stored });
-      const agreed = await openNow(made.page, host.open);
-      return { answer: agreed ? noted(answer, offered(made.expiresAt)) : told(answer, stored) };
+      if (host.opens === "never") return { answer: withoutPage(answer, stored) };
+      const link = createLink(stored);
+      if (host.opens === "by_round") return askToOpen(purpose, link, { answer, stored });
+      const agreed = await openNow(needs, link.page, host.open);
+      return { answer: agreed ? withPage(answer, link.expiresAt) : withoutPage(answer, stored) };
     },
     resume(host, purpose) {
       if (host.opens !== "by_round") return undefined;
@@ -174,13 +181,17 @@ export const createHandOver = ({ key, pages, caller, now, wait }: HandOverNeeds)
       if (view.kind === "missing") return undefined;
       const sealed = typeof host.state === "string" ? states.open(host.state) : undefined;
       const { data } = Sealed.safeParse(sealed);
-      // Not taken for a call of its own, which would make a second secret.
-      if (data === undefined || data[0] !== bindingOf(purpose) || data[1] < now()) throw strange();
+      // A foreign state must not start a call of its own, which would create a second secret.
+      if (data === undefined || data[0] !== bindingOf(purpose) || data[1] < now()) {
+        throw invalidState();
+      }
       const [, , expiresAt, handed] = data;
       const agreed = view.kind === "elicit" && view.action === "accept";
-      if (handed === null) throw agreed ? owners(offered(expiresAt)) : toOwner();
+      if (handed === null) {
+        throw agreed ? signInRequired(describeOpened(expiresAt)) : refuseWithAddress();
+      }
       const { answer, stored } = handed;
-      return agreed ? noted(answer, offered(expiresAt)) : told(answer, stored);
+      return agreed ? withPage(answer, expiresAt) : withoutPage(answer, stored);
     },
   };
 };

@@ -4,35 +4,33 @@ import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { createSeal } from "../../kit/seal.ts";
 
-/** A stored secret by its name in the person's store. */
+/** A stored secret by its name in the vault. */
 export type StoredName = Pick<StoredSecret, "name" | "kind">;
 
-/** What a page shows: a stored secret, or a form on which its owner makes an API key. */
-export type OnPage = StoredName | { name: ""; kind: "own-key" };
+/** The content of a page: a stored secret, or a form on which a person creates an API key of their own. */
+export type PageContent = StoredName | { name: ""; kind: "own-key" };
 
-export const OWN_KEY: OnPage = { name: "", kind: "own-key" };
+export const OWN_KEY: PageContent = { name: "", kind: "own-key" };
 
-/**
- * How people show on a page that it is theirs: by their password, or by the token that their host bears. Where the
- * address alone stands for them, it goes past the model, or to nobody.
- */
-export type Proof = "password" | "token" | "address";
-
-export type SecretPage = OnPage & {
-  /** Of this page, to be used once. */
+export type SecretPage = PageContent & {
+  /** 256 random bits. The page works once. */
   id: string;
-  /** The id of the caller that the secret was made for. */
+  /** The id of the caller that asked for the secret. */
   caller: string;
   /** Milliseconds since the epoch. */
   expiresAt: number;
 };
 
-/** Addresses of pages on which a person takes a secret. All about a page is sealed in its address, so that any process can show it. */
+/**
+ * One-time addresses of pages that show a secret to a person. The address is the proof: only a host that opens pages
+ * receives it, and no model does. It seals all facts about the page, so that any process can answer it.
+ */
 export type SecretPages = {
-  make(shown: OnPage, caller: string): { url: string; expiresAt: number };
-  /** The page at an address's last part; undefined if it is none that was made here, or is too old. */
+  createLink(content: PageContent, caller: string): { url: string; expiresAt: number };
+  /** Returns the page at an address's last part; undefined if it is not one of this server's, or has expired. */
   open(part: string): SecretPage | undefined;
-  proof: Proof;
+  /** Whether people create API keys themselves, by signing in on the page. */
+  signsIn: boolean;
 };
 
 const LIFE_MS = 10 * MINUTE;
@@ -53,18 +51,18 @@ export const createSecretPages = ({
   key,
   base,
   now,
-  proof,
+  signsIn,
 }: {
   key: Buffer;
-  /** Where people reach this server, without a slash at the end. */
+  /** The public address of this server, without a slash at the end. */
   base: string;
   now: Clock;
-  proof: Proof;
+  signsIn: boolean;
 }): SecretPages => {
   const seal = createSeal(key, "mcp/secret-page");
   return {
-    proof,
-    make({ name, kind }, caller) {
+    signsIn,
+    createLink({ name, kind }, caller) {
       const expiresAt = now() + LIFE_MS;
       const part = seal.seal([randomToken(), { name, kind }, caller, expiresAt]);
       return { url: base + SECRETS_PATH + part, expiresAt };
@@ -72,8 +70,8 @@ export const createSecretPages = ({
     open(part) {
       const { data } = Sealed.safeParse(seal.open(part));
       if (data === undefined) return undefined;
-      const [id, shown, caller, expiresAt] = data;
-      return expiresAt < now() ? undefined : { id, ...shown, caller, expiresAt };
+      const [id, content, caller, expiresAt] = data;
+      return expiresAt < now() ? undefined : { id, ...content, caller, expiresAt };
     },
   };
 };
