@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { prompts } from "../prompts/index.ts";
 import { derived } from "../scripts/derive/derived.ts";
-import { dependencyFaults } from "../scripts/derive/readme.ts";
+import { DEPENDENCIES, dependencyFaults } from "../scripts/derive/documents.ts";
 import { Environment } from "../src/bin/environment.ts";
 import { knownToolsets } from "../src/mcp/settings.ts";
 import { toolsets } from "../tools/index.ts";
@@ -19,24 +19,24 @@ const names = (list: readonly { name: string }[]): string[] => list.map(({ name 
 
 describe("derived files", () => {
   verifies("C-69");
-  it.each(derived())("$path is as the code says", ({ is, should }) => {
+  it.each(derived())("$path matches the code", ({ is, should }) => {
     expect(is).toBe(should);
   });
 
-  it("the README says of each package why it is there", () => {
-    const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-    expect(dependencyFaults(readme, about)).toEqual([]);
+  it("docs/development.md gives a reason for each dependency", () => {
+    const manual = readFileSync(join(ROOT, DEPENDENCIES), "utf8");
+    expect(dependencyFaults(manual, about)).toEqual([]);
     const more = { ...about, dependencies: { ...about.dependencies, "left-pad": "1.0.0" } };
-    expect(dependencyFaults(readme, more)).toEqual(["README.md lacks left-pad"]);
+    expect(dependencyFaults(manual, more)).toEqual(["docs/development.md lacks left-pad"]);
     const { zod: _zod, ...fewer } = about.dependencies;
-    expect(dependencyFaults(readme, { ...about, dependencies: fewer })).toEqual([
-      "README.md names zod, which is not installed",
+    expect(dependencyFaults(manual, { ...about, dependencies: fewer })).toEqual([
+      "docs/development.md names zod, which is not installed",
     ]);
   });
 });
 
 describe("the desktop extension's manifest", () => {
-  it("is one that the format's own checker accepts", () => {
+  it("passes the format's official validator", () => {
     const checker = join(ROOT, "node_modules/.bin/mcpb");
     const said = execFileSync(checker, ["validate", "manifest.json"], {
       cwd: ROOT,

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { prompts } from "../../prompts/index.ts";
 import { toolList } from "../../src/mcp/list.ts";
 import { knownToolsets } from "../../src/mcp/settings.ts";
-import { dependencyFaults, readme } from "./readme.ts";
+import { DEPENDENCIES, dependencyFaults, documents } from "./documents.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const FORMATTER = join(ROOT, "node_modules/.bin/oxfmt");
@@ -51,7 +51,7 @@ export type Derived = { path: string; is: string; should: string };
 export const derived = (): Derived[] => {
   const about = JSON.parse(read("package.json")) as { version: string };
   const made: Record<string, (text: string) => string> = {
-    "README.md": readme,
+    ...documents,
     "manifest.json": (text) => manifest(text, about.version),
     "test/derived/tools.json": () => JSON.stringify(listedTools()),
   };
@@ -63,4 +63,4 @@ export const derived = (): Derived[] => {
 
 /** What no script can mend. */
 export const faults = (): string[] =>
-  dependencyFaults(read("README.md"), JSON.parse(read("package.json")));
+  dependencyFaults(read(DEPENDENCIES), JSON.parse(read("package.json")));

@@ -9,7 +9,7 @@ import { application, field, form, formType, section } from "../support/credit.t
 import { verifies } from "../support/verifies.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
-const README = join(import.meta.dirname, "../../README.md");
+const IMPORT_MANUAL = join(import.meta.dirname, "../../docs/import.md");
 
 type Json = Record<string, unknown>;
 
@@ -53,9 +53,9 @@ const FORM = form(
   ]),
 );
 
-/** The lines that the README shows, by their file. */
-const examplesOf = (readme: string): [name: string, line: string][] =>
-  [...readme.matchAll(/`(\w+)\.ndjson`[^\n]*\n+```ndjson\n(.*?)```/gms)].map(
+/** The example lines of the manual, by file name. */
+const examplesOf = (manual: string): [name: string, line: string][] =>
+  [...manual.matchAll(/`(\w+)\.ndjson`[^\n]*\n+```ndjson\n(.*?)```/gms)].map(
     ([, name = "", line = ""]) => [name, line],
   );
 
@@ -95,8 +95,8 @@ afterAll(async () => {
 });
 
 describe("credit over stdio", () => {
-  it("the README's lines can be imported while a server runs, and once only", async () => {
-    const examples = examplesOf(await readFile(README, "utf8"));
+  it("imports the manual's example lines while a server runs, and only once", async () => {
+    const examples = examplesOf(await readFile(IMPORT_MANUAL, "utf8"));
     expect(examples.map(([name]) => name)).toEqual(["units", "scores", "applications"]);
     for (const [name, line] of examples) await writeFile(join(folder, `${name}.ndjson`), line);
     const kinds = {

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { invoices, ledgerCsv } from "../support/ledger.ts";
 
-const README = join(import.meta.dirname, "../../README.md");
+const IMPORT_MANUAL = join(import.meta.dirname, "../../docs/import.md");
 
 const ledger = invoices(5, 700);
 const SEEN = "2013-09-30";
-// The README's maps say when; the ledger is moved there.
+// The manual's maps contain this date; the ledger is shifted to it.
 const text = ledgerCsv(ledger).replaceAll("/2025,", "/2013,").replaceAll("/2026,", "/2014,");
 const dayOf = (at: number): string =>
   new Date(at).toISOString().slice(0, 10).replace("2025", "2013").replace("2026", "2014");
@@ -18,10 +18,10 @@ const paid = ledger.filter(({ settled }) => dayOf(settled) <= SEEN);
 
 const KINDS = ["accounts", "documents", "closures"];
 
-/** The maps that the README shows, by what they import. */
-const mapsOf = (readme: string): Map<string, string> =>
+/** The maps of the manual, by the kind of record that they import. */
+const mapsOf = (manual: string): Map<string, string> =>
   new Map(
-    [...readme.matchAll(/^`(\w+)\.json`[^\n]*\n+```json\n(.*?)```/gms)].map(
+    [...manual.matchAll(/^`(\w+)\.json`[^\n]*\n+```json\n(.*?)```/gms)].map(
       ([, name = "", map = ""]) => [name, map],
     ),
   );
@@ -48,14 +48,14 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "import-records-")));
   env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
   await writeFile(join(folder, "ledger.csv"), text);
-  const maps = mapsOf(await readFile(README, "utf8"));
+  const maps = mapsOf(await readFile(IMPORT_MANUAL, "utf8"));
   shown = [...maps.keys()];
   for (const [kind, map] of maps) await writeFile(join(folder, `${kind}.json`), map);
   await result(["admin", "tenant", "create", "acme", "--name", "Acme Inc."]);
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
-describe("the README's maps of a whole ledger", () => {
+describe("the manual's maps of a whole ledger", () => {
   const rows = ledger.length;
   const customers = new Set(ledger.map(({ customer }) => customer)).size;
   const DONE: Record<string, object> = {

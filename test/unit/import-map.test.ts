@@ -42,10 +42,9 @@ const faultsOf = (map: string | object) => {
 };
 
 describe("a map", () => {
-  it("stands in the README as the ledger tests use it", () => {
-    const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-    const [, sample = ""] =
-      /## Import a ledger[^]*?### Disputes[^]*?```json\n([^]*?)```/.exec(readme) ?? [];
+  it("is in the manual as the ledger tests use it", () => {
+    const manual = readFileSync(join(ROOT, "docs/import.md"), "utf8");
+    const [, sample = ""] = /## Disputes[^]*?```json\n([^]*?)```/.exec(manual) ?? [];
     expect(JSON.parse(sample)).toEqual(ledgerMap("2013-09-30"));
   });
 

@@ -83,21 +83,34 @@ const commandTable = (): string => {
   );
 };
 
-/** The README with its derived sections as they should be. */
-export const readme = (text: string): string =>
-  Object.entries({
-    tools: toolTables(),
-    prompts: promptTable(),
-    settings: settingTable(),
-    commands: commandTable(),
-  }).reduce((made, [name, content]) => replaceSection(made, name, content), text);
+/** The derived sections by the document that contains them. */
+const SECTIONS: Record<string, Record<string, () => string>> = {
+  "docs/tools.md": { tools: toolTables, prompts: promptTable },
+  "docs/settings.md": { settings: settingTable },
+  "docs/commands.md": { commands: commandTable },
+};
+
+/** The documents with derived sections: functions that bring a document's text up to date. */
+export const documents: Record<string, (text: string) => string> = Object.fromEntries(
+  Object.entries(SECTIONS).map(([path, sections]) => [
+    path,
+    (text: string) =>
+      Object.entries(sections).reduce(
+        (updated, [name, build]) => replaceSection(updated, name, build()),
+        text,
+      ),
+  ]),
+);
+
+/** The document that gives the reason for each dependency. */
+export const DEPENDENCIES = "docs/development.md";
 
 type Package = Record<
   "dependencies" | "devDependencies" | "optionalDependencies",
   Record<string, string>
 >;
 
-/** What is wrong with the table of dependencies, a line each. */
+/** Returns the faults of the table of dependencies. */
 export const dependencyFaults = (text: string, about: Package): string[] => {
   const rows = checkedRows(text, "dependencies");
   const named = rows.map(([name = ""]) => name.replaceAll("`", ""));
@@ -107,12 +120,14 @@ export const dependencyFaults = (text: string, about: Package): string[] => {
     ...about.optionalDependencies,
   });
   return [
-    ...installed.filter((name) => !named.includes(name)).map((name) => `README.md lacks ${name}`),
+    ...installed
+      .filter((name) => !named.includes(name))
+      .map((name) => `docs/development.md lacks ${name}`),
     ...named
       .filter((name) => !installed.includes(name))
-      .map((name) => `README.md names ${name}, which is not installed`),
+      .map((name) => `docs/development.md names ${name}, which is not installed`),
     ...rows
       .filter(([, reason = ""]) => reason.length < 5)
-      .map(([name]) => `README.md gives no reason for ${name}`),
+      .map(([name]) => `docs/development.md gives no reason for ${name}`),
   ];
 };
