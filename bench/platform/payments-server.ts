@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { platformListener, serve } from "../../src/bin/serve.ts";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
 import { findPage, lastSeq, readPayments } from "../../src/platform/store/payments.ts";
-import type { Scan } from "../../src/platform/store/payments/find.ts";
+import type { PaymentScan } from "../../src/platform/store/payments/scan.ts";
 import { openLedgers } from "./ledger.ts";
 import { fillPayments } from "./payment-rows.ts";
 
@@ -22,7 +22,7 @@ const intoBuffer = async (): Promise<number> => {
   const began = performance.now();
   const { db, close } = await bench.store.snapshot({ owner: "bench" });
   const upTo = await lastSeq(db, tenantId, "cashapp");
-  const scan: Scan = {
+  const scan: PaymentScan = {
     tenantId,
     source: "cashapp",
     filter: { as: "all", of: [] },

@@ -64,7 +64,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
       cli: "src/bin/cli.ts",
       keychain: "src/bin/keychain.ts",
       "pdf-worker": "src/platform/scan/pdf/worker.ts",
-      "reader-thread": "src/platform/store/sqlite/reader-thread.ts",
+      "reader-thread": "src/platform/store/sqlite/reader/thread.ts",
     },
     // Machine code for one system; the program does without it where it is not installed.
     external: ["@napi-rs/keyring"],

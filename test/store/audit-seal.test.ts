@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Kysely, PostgresDialect, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -13,7 +13,8 @@ import { unkeyedHash } from "../../src/platform/store/audit-key.ts";
 import { migrationsOf } from "../../src/platform/store/migrate.ts";
 import type { Db, Store } from "../../src/platform/store/port.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
-import { sqliteDialect } from "../../src/platform/store/sqlite/dialect.ts";
+import { createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
+import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
@@ -35,11 +36,11 @@ const connect = ({ environment }: Database, dialect: Dialect["name"]): Db => {
   return new Kysely({
     dialect:
       dialect === "sqlite"
-        ? sqliteDialect(new DatabaseSync(join(folder, "receivables.db")), {
+        ? createDatabaseDialect(new DatabaseSync(join(folder, "receivables.db")), {
             exclusive: true,
             retryMs: 0,
           })
-        : new PostgresDialect({ pool: new pg.Pool({ connectionString }) }),
+        : createPostgresDialect(new pg.Pool({ connectionString })),
   });
 };
 

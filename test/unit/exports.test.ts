@@ -10,7 +10,7 @@ import {
   rowsBetween,
 } from "../../src/platform/exports/chunk.ts";
 import { nextSlot } from "../../src/platform/exports/slot.ts";
-import type { RowBytes } from "../../src/platform/store/payments/rows.ts";
+import type { RowBytes } from "../../src/platform/store/dialect.ts";
 import { verifies } from "../support/verifies.ts";
 
 describe("slots", () => {

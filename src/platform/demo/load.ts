@@ -9,7 +9,7 @@ import { insertDisputes } from "../store/disputes.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { DisputeRow, Tables } from "../store/tables.ts";
 import { findTenant } from "../store/tenants.ts";
-import { inserting } from "../store/upsert.ts";
+import { createBulkInsert } from "../store/bulk-writes.ts";
 import { creditApplications } from "./credit.ts";
 import { type DemoData, openDemoData, type Row } from "./data.ts";
 import { ledger } from "./ledger.ts";
@@ -80,7 +80,7 @@ const withJson = (record: object): object =>
 /** Rows of one table have the columns of the first one. TypeScript cannot prove that for any table. */
 const insertAll = async (tx: Db, table: keyof Tables, rows: readonly object[]): Promise<void> => {
   const columns = Object.keys(rows[0] ?? {}).map((name) => [name, "value"]);
-  await inserting(table, Object.fromEntries(columns) as never)(tx, rows as never);
+  await createBulkInsert(table, Object.fromEntries(columns) as never)(tx, rows as never);
 };
 
 type Login = {

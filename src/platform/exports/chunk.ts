@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
-import { BETWEEN_ROWS, type RowBytes } from "../store/payments/rows.ts";
+import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
 
 /** How many rows a snapshot's chunk has, the last one excepted. */
 export const CHUNK_ROWS = 10_000;
 
-const BETWEEN = Buffer.from(BETWEEN_ROWS);
+const BETWEEN = Buffer.from(ROW_SEPARATOR);
 const LEVEL = 3;
 const LINE_FEED = 0x0a;
 

@@ -6,7 +6,7 @@ import { errorFields, type Log } from "../../kit/log.ts";
 import type { FileStore } from "../files/port.ts";
 import { findRun, moveRun, insertChunks } from "../store/export-runs.ts";
 import { lastSeq, streamPayments } from "../store/payments.ts";
-import type { RowBytes } from "../store/payments/rows.ts";
+import type { RowBytes } from "../store/dialect.ts";
 import type { Db, Snapshot, Store } from "../store/port.ts";
 import { findSchedule } from "../store/schedules.ts";
 import type { ErrorStage, ExportRunRow, ScheduleRow } from "../store/tables.ts";

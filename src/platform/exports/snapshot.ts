@@ -2,7 +2,7 @@ import { buffer } from "node:stream/consumers";
 import { mapConcurrent } from "../../kit/map-concurrent.ts";
 import type { FileStore } from "../files/port.ts";
 import type { RunChunkRow } from "../store/tables.ts";
-import { BETWEEN_ROWS, type RowBytes } from "../store/payments/rows.ts";
+import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
 import {
   CorruptChunk,
   createCompressor,
@@ -55,7 +55,7 @@ const readChunk = async (
   return decompressed(await buffer(file.bytes), { key, size, sha256 });
 };
 
-const BETWEEN = Buffer.from(BETWEEN_ROWS);
+const BETWEEN = Buffer.from(ROW_SEPARATOR);
 const PIECE_BYTES = 256 * 1024;
 
 /** In pieces that a slow receiver takes in time. */

@@ -12,7 +12,7 @@ import { DAY } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import { findPage, lastSeq, readPayments } from "../store/payments.ts";
-import { BETWEEN_ROWS, type RowBytes } from "../store/payments/rows.ts";
+import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
 
 const CURSOR_LIFE = DAY;
 
@@ -29,7 +29,7 @@ type Place = { after: number; upTo: number | undefined };
 
 type Query = { selection: Selection; limit: number; cursor: string | undefined };
 
-const BETWEEN = Buffer.from(BETWEEN_ROWS);
+const BETWEEN = Buffer.from(ROW_SEPARATOR);
 
 /** Yields the rows separated by commas. */
 async function* bytesOf(rows: AsyncIterable<RowBytes>): AsyncGenerator<Uint8Array> {

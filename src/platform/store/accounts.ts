@@ -1,8 +1,8 @@
-import { amongKeys } from "./among.ts";
+import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { AccountRow } from "./tables.ts";
-import { inserting, upserting } from "./upsert.ts";
+import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
 
 const accountByNumber = prepared((db: Db, tenantId: string, number: string) =>
   db
@@ -28,7 +28,7 @@ export const findAccounts = (
     .selectFrom("accounts")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(amongKeys(db, "account_number", numbers))
+    .where(getDialect(db).isAmongKeys("account_number", numbers))
     .execute();
 
 const parentByNumber = prepared((db: Db, tenantId: string, number: string) =>
@@ -63,7 +63,7 @@ const COLUMNS = {
 } as const;
 
 /** Adds accounts that are not there yet. */
-export const addAccounts = inserting("accounts", COLUMNS);
+export const addAccounts = createBulkInsert("accounts", COLUMNS);
 
 /** Writes whole accounts, new ones and known ones alike; no two of the same number. */
-export const putAccounts = upserting("accounts", COLUMNS);
+export const putAccounts = createBulkUpsert("accounts", COLUMNS);

@@ -1,6 +1,6 @@
 import type { Db } from "./port.ts";
 import type { BusinessUnitRow } from "./tables.ts";
-import { upserting } from "./upsert.ts";
+import { createBulkUpsert } from "./bulk-writes.ts";
 
 /** A tenant's groupings, in the order of their names. */
 export const listBusinessUnits = (db: Db, tenantId: string): Promise<BusinessUnitRow[]> =>
@@ -13,7 +13,7 @@ export const listBusinessUnits = (db: Db, tenantId: string): Promise<BusinessUni
     .execute();
 
 /** Writes whole groupings, new ones and known ones alike; no two of the same id. */
-export const putBusinessUnits = upserting("business_units", {
+export const putBusinessUnits = createBulkUpsert("business_units", {
   tenant_id: "key",
   id: "key",
   display_name: "value",

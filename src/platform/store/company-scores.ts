@@ -1,7 +1,7 @@
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { CompanyScoreRow } from "./tables.ts";
-import { upserting } from "./upsert.ts";
+import { createBulkUpsert } from "./bulk-writes.ts";
 
 const scoresOfCompany = prepared((db: Db, tenantId: string, companyId: string) =>
   db
@@ -34,7 +34,7 @@ export const findScores = (
     .execute();
 
 /** Writes scores, new ones and known ones alike; no two of the same company and moment. */
-export const putScores = upserting("company_scores", {
+export const putScores = createBulkUpsert("company_scores", {
   tenant_id: "key",
   company_id: "key",
   as_of: "key",

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { CreditApplicationRow } from "./tables.ts";
-import { upserting } from "./upsert.ts";
+import { createBulkUpsert } from "./bulk-writes.ts";
 
 /** Which date a list goes by, and from when until before when, in epoch milliseconds. */
 export type ApplicationSpan = { by: "status_at" | "activity_at"; from: number; before: number };
@@ -71,7 +71,7 @@ export const selectApplications = (
 };
 
 /** Writes whole applications, new ones and known ones alike; no two of the same id. */
-export const putApplications = upserting("credit_applications", {
+export const putApplications = createBulkUpsert("credit_applications", {
   tenant_id: "key",
   id: "key",
   status_type: "value",

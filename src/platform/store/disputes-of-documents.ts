@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { moveTotal } from "./dispute-totals.ts";
-import { amongKeys } from "./among.ts";
+import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import { findResolutionForClosedInvoices } from "./resolutions.ts";
 
@@ -27,7 +27,7 @@ export const closeDisputesOn = async (
     })
     .where("tenant_id", "=", tenantId)
     .where("status", "=", 0)
-    .where(amongKeys(tx, "document_number", documentNumbers))
+    .where(getDialect(tx).isAmongKeys("document_number", documentNumbers))
     .executeTakeFirst();
   await moveTotal(tx, tenantId, [0, 1], Number(result.numUpdatedRows));
 };

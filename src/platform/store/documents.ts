@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { among, amongKeys } from "./among.ts";
+import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { DocumentClosureRow, DocumentRow } from "./tables.ts";
-import { inserting, upserting } from "./upsert.ts";
+import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
 
 const documentByNumber = prepared((db: Db, tenantId: string, number: string) =>
   db
@@ -29,7 +29,7 @@ export const findDocuments = (
     .selectFrom("documents")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(amongKeys(db, "document_number", numbers))
+    .where(getDialect(db).isAmongKeys("document_number", numbers))
     .execute();
 
 /** The documents that bear one of these names, whether as their own numbers or as their invoices'. */
@@ -37,15 +37,15 @@ export const findDocumentsNamed = (
   db: Db,
   tenantId: string,
   names: readonly string[],
-): Promise<DocumentRow[]> =>
-  db
+): Promise<DocumentRow[]> => {
+  const { isAmong } = getDialect(db);
+  return db
     .selectFrom("documents")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(
-      sql<boolean>`(${among(db, "document_number", names)} or ${among(db, "invoice_num", names)})`,
-    )
+    .where(sql<boolean>`(${isAmong("document_number", names)} or ${isAmong("invoice_num", names)})`)
     .execute();
+};
 
 const COLUMNS = {
   tenant_id: "key",
@@ -64,17 +64,17 @@ const COLUMNS = {
 } as const;
 
 /** Adds documents that are not there yet. */
-export const addDocuments = inserting("documents", COLUMNS);
+export const addDocuments = createBulkInsert("documents", COLUMNS);
 
 /** Writes whole documents, new ones and known ones alike; no two of the same number. */
-export const putDocuments = upserting("documents", COLUMNS);
+export const putDocuments = createBulkUpsert("documents", COLUMNS);
 
 export type NewClosure = Pick<
   DocumentClosureRow,
   "document_number" | "closure_reason" | "source" | "closed_at" | "notes"
 >;
 
-const insertClosures = inserting("document_closures", {
+const insertClosures = createBulkInsert("document_closures", {
   tenant_id: "key",
   document_number: "key",
   number: "key",
@@ -98,7 +98,7 @@ export const addClosures = async (
     .select("document_number")
     .select((eb) => eb.fn.max("number").as("last"))
     .where("tenant_id", "=", tenantId)
-    .where(amongKeys(tx, "document_number", numbers))
+    .where(getDialect(tx).isAmongKeys("document_number", numbers))
     .groupBy("document_number")
     .execute();
   const last = new Map(known.map((row) => [row.document_number, row.last]));
@@ -124,7 +124,7 @@ export const findLastClosures = async (
     .selectFrom("document_closures")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(amongKeys(db, "document_number", numbers))
+    .where(getDialect(db).isAmongKeys("document_number", numbers))
     .orderBy("number")
     .execute();
   return [...new Map(closures.map((closure) => [closure.document_number, closure])).values()];

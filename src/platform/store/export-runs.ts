@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "./port.ts";
 import type { ExportRunRow, RunChunkRow, RunStatus } from "./tables.ts";
-import { inserting } from "./upsert.ts";
+import { createBulkInsert } from "./bulk-writes.ts";
 
 type Name = Pick<ExportRunRow, "tenant_id" | "id">;
 
@@ -94,7 +94,7 @@ export const cancelPending = async (
   return rows.map(({ id }) => id);
 };
 
-export const insertChunks = inserting("run_chunks", {
+export const insertChunks = createBulkInsert("run_chunks", {
   tenant_id: "key",
   run_id: "key",
   number: "key",

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { disputeCode, insertDisputes as insertCoded } from "./disputes.ts";
-import { amongKeys } from "./among.ts";
+import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import type { DisputeRow } from "./tables.ts";
 
@@ -17,7 +17,7 @@ export const findImportedDisputes = (
     .selectFrom("disputes")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(amongKeys(db, "source_key", sourceKeys))
+    .where(getDialect(db).isAmongKeys("source_key", sourceKeys))
     .execute();
 
 /** Takes the next number of each document as often as the document is named; gives the last of each. */

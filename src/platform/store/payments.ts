@@ -2,16 +2,14 @@ import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { CATALOGUE, type Source } from "../../contract/payments/catalogue.ts";
 import type { Field } from "../../contract/payments/field.ts";
-import { columnsOf, storedValue, TABLES, type Value } from "./payments/columns.ts";
-import { findSeqs, inSlices, type Scan, stretches } from "./payments/find.ts";
-import { numbered, type RowBytes, rowReader, type Wanted } from "./payments/rows.ts";
-import { amongKeys } from "./among.ts";
-import { isPostgres } from "./copy.ts";
+import { listColumns, TABLES, toStoredValues } from "./payments/columns.ts";
+import { findSeqs, hasSeq, type PaymentScan, sliceSeqs } from "./payments/scan.ts";
+import { getDialect, type PaymentSelection, type RowBytes, type Value } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import type { PaymentRow } from "./tables.ts";
-import { inserting, upserting } from "./upsert.ts";
+import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
 
-/** The highest number that a source's rows of a tenant have; 0 before the first one. */
+/** Returns the highest number of a tenant's rows of a source; 0 if there are none. */
 export const lastSeq = async (db: Db, tenantId: string, source: Source): Promise<number> => {
   const row = await db
     .selectFrom("payment_sequences")
@@ -22,10 +20,10 @@ export const lastSeq = async (db: Db, tenantId: string, source: Source): Promise
   return row?.last ?? 0;
 };
 
-/** Which rows a page has: their numbers, and whether more follow. */
+/** Finds the numbers of a page's rows, and whether more rows follow. */
 export const findPage = async (
   db: Db,
-  scan: Scan,
+  scan: PaymentScan,
   limit: number,
 ): Promise<{ seqs: number[]; hasMore: boolean }> => {
   const seqs: number[] = [];
@@ -35,40 +33,39 @@ export const findPage = async (
   return { seqs: seqs.slice(0, limit), hasMore: seqs.length > limit };
 };
 
-// SQLite answers while nothing else runs; PostgreSQL is far away, so it is asked for more.
-const rowsAtOnce = (db: Db): number => (isPostgres(db) ? 2000 : 500);
-
-/** The rows of these numbers, some at a time, each time with the other work of the process between. */
+/** Yields the rows with these numbers in batches, and lets the event loop run between them. */
 export async function* readPayments(
   db: Db,
-  wanted: Wanted,
+  selection: PaymentSelection,
   seqs: readonly number[],
 ): AsyncGenerator<RowBytes, void, undefined> {
-  const read = rowReader(db, wanted);
-  for (const some of inSlices(seqs, rowsAtOnce(db))) {
-    yield read(numbered(db, some));
+  const { createRowReader, rowsPerRead } = getDialect(db).payments;
+  const read = createRowReader(db, selection);
+  for (const some of sliceSeqs(seqs, rowsPerRead)) {
+    yield read(hasSeq(db, some));
     await setImmediate();
   }
 }
 
 /**
- * Every row that a filter keeps, in order and in bounded memory. Of one instant where `db` is a snapshot's
- * and `upTo` its {@link lastSeq}.
+ * Yields every row of a scan, in order and in bounded memory. The rows are consistent with each other if `db` is a
+ * snapshot's and `upTo` is its {@link lastSeq}.
  */
 export async function* streamPayments(
   db: Db,
-  scan: Scan,
+  scan: PaymentScan,
   fields: readonly Field[],
 ): AsyncGenerator<RowBytes, void, undefined> {
-  const read = rowReader(db, { ...scan, fields });
-  for await (const where of stretches(db, scan, rowsAtOnce(db))) {
+  const { createRowReader, findStretches } = getDialect(db).payments;
+  const read = createRowReader(db, { ...scan, fields });
+  for await (const where of findStretches(db, scan)) {
     const rows = await read(where);
     if (rows.rowCount > 0) yield rows;
     await setImmediate();
   }
 }
 
-/** The first of as many new numbers as are wanted; whoever takes them keeps others waiting until it commits. */
+/** Reserves `wanted` numbers and returns the first. Other transactions that reserve numbers wait until this one ends. */
 export const takeSeqs = async (
   tx: Db,
   tenantId: string,
@@ -88,7 +85,7 @@ export const takeSeqs = async (
   return last - wanted + 1;
 };
 
-/** What is known of a row that a file may speak of again. */
+/** The columns of a stored row that an import compares with a row of a file. */
 export type KnownPayment = { id: string; seq: number; sent_hash: string; created_at: string };
 
 export const findKnown = async (
@@ -99,53 +96,54 @@ export const findKnown = async (
 ): Promise<KnownPayment[]> => {
   const { rows } = await sql<KnownPayment>`
     select id, seq, sent_hash, created_at from ${sql.table(TABLES[source])}
-    where tenant_id = ${tenantId} and ${amongKeys(db, "id", ids)}`.execute(db);
+    where tenant_id = ${tenantId} and ${getDialect(db).isAmongKeys("id", ids)}`.execute(db);
   return rows;
 };
 
 export type NewPayment = {
   tenantId: string;
   seq: number;
-  /** Of what the file last said of it. */
+  /** Hash of the row in the last imported file. */
   sentHash: string;
-  /** By the names of the catalogue; `id`, `createdAt` and `updatedAt` among them. */
+  /** By the field names of the catalogue, including `id`, `createdAt` and `updatedAt`. */
   values: Readonly<Record<string, unknown>>;
 };
 
-const rowOf = (source: Source, { tenantId, seq, sentHash, values }: NewPayment): PaymentRow => {
+const toRow = (source: Source, { tenantId, seq, sentHash, values }: NewPayment): PaymentRow => {
   const row: Record<string, Value> = {};
-  for (const column of columnsOf(source)) {
-    for (const [name, value] of storedValue(column, values[column.field.name])) row[name] = value;
+  for (const column of listColumns(source)) {
+    for (const [name, value] of toStoredValues(column, values[column.field.name]))
+      row[name] = value;
   }
   return { ...row, tenant_id: tenantId, seq, sent_hash: sentHash } as PaymentRow;
 };
 
 const KEY = ["tenant_id", "seq"];
 
-const writersTo = (source: Source) => {
+const createWriters = (source: Source) => {
   const values = Object.fromEntries(CATALOGUE[source].fields.map(({ name }) => [name, null]));
-  const blank = rowOf(source, { tenantId: "", seq: 0, sentHash: "", values });
+  const blank = toRow(source, { tenantId: "", seq: 0, sentHash: "", values });
   const columns = Object.fromEntries(
     Object.keys(blank).map((name) => [name, KEY.includes(name) ? "key" : "value"] as const),
   );
   const table = TABLES[source];
-  return { insert: inserting(table, columns), replace: upserting(table, columns) };
+  return { insert: createBulkInsert(table, columns), replace: createBulkUpsert(table, columns) };
 };
 
 const writers = {
-  cashapp: writersTo("cashapp"),
-  iandp: writersTo("iandp"),
-  bpn: writersTo("bpn"),
+  cashapp: createWriters("cashapp"),
+  iandp: createWriters("iandp"),
+  bpn: createWriters("bpn"),
 };
 
-/** Adds rows whose numbers were taken for them. */
+/** Adds rows with numbers from {@link takeSeqs}. */
 export const addPayments = (tx: Db, source: Source, rows: readonly NewPayment[]): Promise<void> =>
   writers[source].insert(
     tx,
-    rows.map((row) => rowOf(source, row)),
+    rows.map((row) => toRow(source, row)),
   );
 
-/** Replaces rows by their numbers, which they keep. */
+/** Replaces the rows that have the same numbers. */
 export const replacePayments = (
   tx: Db,
   source: Source,
@@ -153,5 +151,5 @@ export const replacePayments = (
 ): Promise<void> =>
   writers[source].replace(
     tx,
-    rows.map((row) => rowOf(source, row)),
+    rows.map((row) => toRow(source, row)),
   );

@@ -1,20 +1,21 @@
 import { type ColumnDataType, type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { SOURCES, type Source } from "../../../contract/payments/catalogue.ts";
-import { type Column, columnsOf, TABLES } from "../payments/columns.ts";
-import { isPostgres } from "../copy.ts";
+import { type Column, listColumns, TABLES } from "../payments/columns.ts";
+import { getDialect } from "../dialect.ts";
+import type { Db } from "../port.ts";
 import { addition, type Columns, type Index, type Types } from "./addition.ts";
 
-const kinds = ({ name, kept, compared, field }: Column): [string, Columns[string]][] => {
-  const kind = kept === "integer" || kept === "flag" ? "integer" : "text";
+const toColumnTypes = ({ name, storage, compared, field }: Column): [string, Columns[string]][] => {
+  const kind = storage === "integer" || storage === "flag" ? "integer" : "text";
   const own: [string, Columns[string]] = [name, field.nullable ? `${kind}?` : kind];
-  if (kept === "folded") return [own, [compared, field.nullable ? "text?" : "text"]];
-  return kept === "decimal" ? [own, [compared, "double?"]] : [own];
+  if (storage === "folded") return [own, [compared, field.nullable ? "text?" : "text"]];
+  return storage === "decimal" ? [own, [compared, "double?"]] : [own];
 };
 
-// What a page shows stands before what filters compare, so that reading it passes over less.
+// The columns that pages contain come before those that only filters compare, so that a read skips less of a row.
 const columns = (source: Source): Columns => {
-  const all = columnsOf(source).map(kinds);
+  const all = listColumns(source).map(toColumnTypes);
   const shown = all.flatMap(([first]) => (first === undefined ? [] : [first]));
   const compared = all.flatMap(([, second]) => (second === undefined ? [] : [second]));
   const own: Columns = { tenant_id: "text", seq: "integer", sent_hash: "text" };
@@ -22,20 +23,20 @@ const columns = (source: Source): Columns => {
 };
 
 const indexes = (source: Source): Index[] =>
-  columnsOf(source)
+  listColumns(source)
     .filter(({ field }) => field.indexed && field.name !== "id")
     .map(({ compared }): Index => [TABLES[source], ["tenant_id", compared, "seq"]]);
 
-/** Payments name documents by the number of their invoice, which so far stood in their fields alone. */
-const invoiceNumbers = async (db: Kysely<unknown>, types: Types): Promise<void> => {
+/** Adds a column for the invoice number, by which payments reference documents. */
+const addInvoiceNumbers = async (db: Kysely<unknown>, types: Types): Promise<void> => {
   await db.schema
     .alterTable("documents")
     .addColumn("invoice_num", types.text as ColumnDataType)
     .execute();
-  const known = isPostgres(db)
-    ? sql`fields::json ->> 'invoice_num'`
-    : sql`json_extract(fields, '$.invoice_num')`;
-  await sql`update documents set invoice_num = ${known}`.execute(db);
+  const { readJsonMember } = getDialect(db as unknown as Db);
+  await sql`update documents set invoice_num = ${readJsonMember("fields", "invoice_num")}`.execute(
+    db,
+  );
   await db.schema
     .createIndex("documents_invoice_num")
     .on("documents")
@@ -43,10 +44,10 @@ const invoiceNumbers = async (db: Kysely<unknown>, types: Types): Promise<void> 
     .execute();
 };
 
-/** Payment rows, a table for each source, with the columns and indexes that the catalogue says. */
+/** Creates a table of payment rows per source, with the columns and indexes that the catalogue declares. */
 export const payments = (types: Types): Migration => ({
   async up(db) {
-    await invoiceNumbers(db, types);
+    await addInvoiceNumbers(db, types);
     await tables(types).up(db);
   },
 });

@@ -1,6 +1,7 @@
 import { CATALOGUE, type Source } from "../../../contract/payments/catalogue.ts";
 import type { Field } from "../../../contract/payments/field.ts";
 import { amountText } from "../../money.ts";
+import type { Value } from "../dialect.ts";
 import { fold } from "../fold.ts";
 import type { PaymentTables } from "../tables.ts";
 
@@ -10,12 +11,13 @@ export const TABLES = {
   bpn: "bpn_payments",
 } as const satisfies Record<Source, keyof PaymentTables>;
 
-export type Value = string | number | null;
+/**
+ * How a field is stored. A decimal is exact text, with a double in a second column for comparisons; folded text has a
+ * second column without case.
+ */
+type Storage = "text" | "folded" | "decimal" | "integer" | "flag";
 
-/** How a field is kept: exact decimals as text with a double beside it that orders as they do. */
-type Kept = "text" | "folded" | "decimal" | "integer" | "flag";
-
-const KEPT: Record<Field["type"], Kept> = {
+const STORAGE: Record<Field["type"], Storage> = {
   string: "folded",
   enum: "text",
   money: "decimal",
@@ -23,46 +25,51 @@ const KEPT: Record<Field["type"], Kept> = {
   integer: "integer",
   boolean: "flag",
   date: "text",
-  // As they are answered, in UTC with milliseconds: a page formats none of them, and they compare as time does.
+  // In UTC with milliseconds, as responses contain them: text order is time order.
   datetime: "text",
 };
 
 export type Column = {
   field: Field;
   name: string;
-  kept: Kept;
-  /** What its filters compare. */
+  storage: Storage;
+  /** The column that filters compare. */
   compared: string;
 };
 
-const snake = (name: string): string =>
+const toSnakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Ids of tenants are in lower case, so they are folded as they are. */
-const columnOf = (field: Field): Column => {
-  const name = snake(field.name);
-  const kept = name === "tenant_id" ? "text" : KEPT[field.type];
-  const beside: Partial<Record<Kept, string>> = {
+/** Tenant ids are lower case, so they need no folded column. */
+const toColumn = (field: Field): Column => {
+  const name = toSnakeCase(field.name);
+  const storage = name === "tenant_id" ? "text" : STORAGE[field.type];
+  const second: Partial<Record<Storage, string>> = {
     folded: `${name}_folded`,
     decimal: `${name}_order`,
   };
-  return { field, name, kept, compared: beside[kept] ?? name };
+  return { field, name, storage, compared: second[storage] ?? name };
 };
 
 const known = new Map<Field, Column>(
   Object.values(CATALOGUE).flatMap(({ fields }) =>
-    fields.map((field): [Field, Column] => [field, columnOf(field)]),
+    fields.map((field): [Field, Column] => [field, toColumn(field)]),
   ),
 );
 
-export const columnsOf = (source: Source): readonly Column[] =>
-  CATALOGUE[source].fields.map(columnFor);
+/** Returns the columns of a source in the order of the catalogue. */
+export const listColumns = (source: Source): readonly Column[] =>
+  CATALOGUE[source].fields.map(findColumn);
 
-export const columnFor = (field: Field): Column => known.get(field) ?? columnOf(field);
+export const findColumn = (field: Field): Column => known.get(field) ?? toColumn(field);
 
-/** What a column and the one beside it hold for a field's value. */
-export const storedValue = (
-  { name, kept, compared }: Column,
+/** Returns the JSON text before the value of a column's member. */
+export const openMember = ({ field }: Column, place: number): string =>
+  `${place === 0 ? "{" : ","}${JSON.stringify(field.name)}:`;
+
+/** Returns the values of a field's columns. */
+export const toStoredValues = (
+  { name, storage, compared }: Column,
   value: unknown,
 ): [string, Value][] => {
   if (value === undefined || value === null) {
@@ -73,17 +80,17 @@ export const storedValue = (
           [compared, null],
         ];
   }
-  if (kept === "flag") return [[name, value === true ? 1 : 0]];
-  if (kept === "decimal") {
+  if (storage === "flag") return [[name, value === true ? 1 : 0]];
+  if (storage === "decimal") {
     const number = Number(value);
     return [
       [name, amountText(number)],
       [compared, number],
     ];
   }
-  if (kept === "integer") return [[name, Number(value)]];
+  if (storage === "integer") return [[name, Number(value)]];
   const text = String(value);
-  return kept === "folded"
+  return storage === "folded"
     ? [
         [name, text],
         [compared, fold(text)],

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Filter } from "../../../contract/payments/filter.ts";
 import type { Scalar } from "../../../contract/payments/value.ts";
-import { among } from "../among.ts";
 import { containing } from "../audit-logs.ts";
+import { getDialect } from "../dialect.ts";
 import { fold } from "../fold.ts";
 import type { Db } from "../port.ts";
-import { type Column, columnFor } from "./columns.ts";
+import { type Column, findColumn } from "./columns.ts";
 
 type Condition = RawBuilder<boolean>;
 type Is = Extract<Filter, { as: "is" }>;
@@ -14,7 +14,7 @@ const HIGHEST = 0x10ffff;
 const FIRST_SURROGATE = 0xd800;
 const AFTER_SURROGATES = 0xe000;
 
-/** The first text after all those that begin with the prefix, by code points; undefined where there is none. */
+/** Returns the lowest text, by code points, above all texts with the prefix; undefined if there is none. */
 export const afterPrefix = (prefix: string): string | undefined => {
   const points = [...prefix].map((letter) => letter.codePointAt(0) ?? 0);
   while (points.at(-1) === HIGHEST) points.pop();
@@ -24,10 +24,10 @@ export const afterPrefix = (prefix: string): string | undefined => {
   return String.fromCodePoint(...points, next);
 };
 
-/** A value as the compared column holds it. */
-const bound = ({ kept }: Column, value: Scalar): string | number => {
+/** Returns the value of a filter in the form of the compared column. */
+const toBound = ({ storage }: Column, value: Scalar): string | number => {
   if (typeof value === "boolean") return value ? 1 : 0;
-  return kept === "folded" ? fold(String(value)) : value;
+  return storage === "folded" ? fold(String(value)) : value;
 };
 
 const startsWith = (column: RawBuilder<unknown>, prefix: string): Condition => {
@@ -39,29 +39,31 @@ const startsWith = (column: RawBuilder<unknown>, prefix: string): Condition => {
 const endsWith = (column: RawBuilder<unknown>, text: string): Condition =>
   sql`${column} like ${containing(text).slice(0, -1)} escape '\\'`;
 
-const listed = (value: Is["value"]): Scalar[] => (Array.isArray(value) ? value : [value]);
+const toList = (value: Is["value"]): Scalar[] => (Array.isArray(value) ? value : [value]);
 
-/** Folded text finds its rows by the index; the text itself decides. */
-const equal = (db: Db, column: Column, values: Scalar[]): Condition => {
+/** The folded text is indexed and finds candidates; the exact text decides. */
+const isEqual = (db: Db, column: Column, values: Scalar[]): Condition => {
   const folded = sql.ref(column.compared);
-  const bounds = values.map((value) => bound(column, value));
+  const bounds = values.map((value) => toBound(column, value));
   const [only] = bounds;
   const isOne = bounds.length === 1 && only !== undefined;
-  const found: Condition = isOne ? sql`${folded} = ${only}` : among(db, column.compared, bounds);
-  if (column.kept !== "folded") return found;
+  const found: Condition = isOne
+    ? sql`${folded} = ${only}`
+    : getDialect(db).isAmong(column.compared, bounds);
+  if (column.storage !== "folded") return found;
   const exact = sql.ref(column.name);
   const exactly: Condition = isOne
     ? sql`${exact} = ${String(values[0])}`
-    : among(db, column.name, values.map(String));
+    : getDialect(db).isAmong(column.name, values.map(String));
   return sql`(${found} and ${exactly})`;
 };
 
-const other = (db: Db, column: Column, values: Scalar[]): Condition => {
-  const exact = column.kept === "folded" ? column.name : column.compared;
+const isNotEqual = (db: Db, column: Column, values: Scalar[]): Condition => {
+  const exact = column.storage === "folded" ? column.name : column.compared;
   const bounds = values.map((value) =>
-    column.kept === "folded" ? String(value) : bound(column, value),
+    column.storage === "folded" ? String(value) : toBound(column, value),
   );
-  return sql`not (${among(db, exact, bounds)})`;
+  return sql`not (${getDialect(db).isAmong(exact, bounds)})`;
 };
 
 type Compare = (
@@ -87,20 +89,20 @@ const COMPARISONS: Record<
 const isNull = ({ name }: Column, yes: unknown): Condition =>
   yes === true ? sql`${sql.ref(name)} is null` : sql`${sql.ref(name)} is not null`;
 
-/** One condition; a row without a value makes it null, which no filter takes for true. */
-export const condition = (db: Db, { field, operator, value }: Is): Condition => {
-  const column = columnFor(field);
-  const values = listed(value);
+/** Compiles one condition. It is null, which is not true, for a row without a value. */
+export const toCondition = (db: Db, { field, operator, value }: Is): Condition => {
+  const column = findColumn(field);
+  const values = toList(value);
   if (operator === "isNull") return isNull(column, value);
-  if (operator === "eq" || operator === "in") return equal(db, column, values);
-  if (operator === "ne" || operator === "nin") return other(db, column, values);
-  const [first = "", last = ""] = values.map((one) => bound(column, one));
+  if (operator === "eq" || operator === "in") return isEqual(db, column, values);
+  if (operator === "ne" || operator === "nin") return isNotEqual(db, column, values);
+  const [first = "", last = ""] = values.map((one) => toBound(column, one));
   return COMPARISONS[operator](sql.ref(column.compared), first, last);
 };
 
-/** A filter as SQL; `not` takes whatever its part is not true of, nulls included. */
+/** Compiles a filter to SQL. `not` selects every row for which its part is false or null. */
 export const matches = (db: Db, filter: Filter): Condition => {
-  if (filter.as === "is") return condition(db, filter);
+  if (filter.as === "is") return toCondition(db, filter);
   if (filter.as === "not") return sql`(${matches(db, filter.of)}) is not true`;
   const parts = filter.of.map((part) => matches(db, part));
   if (parts.length === 0) return sql`1 = 1`;

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { Kysely, PostgresDialect, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import pg from "pg";
-import Cursor from "pg-cursor";
 import type { AuditKey, SigningNeeds } from "../audit-key.ts";
 import { guardedDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
@@ -9,43 +8,36 @@ import { FairLimiter, type FairLimits } from "../fair-limiter.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, sealingWith } from "../signing.ts";
 import type { Tables } from "../tables.ts";
-import { takeCopies } from "./copying.ts";
+import { CopyingClient, createPostgresDialect } from "./dialect.ts";
 import { isPostgresOutage } from "./outage.ts";
 import { PostgresSnapshots } from "./snapshots.ts";
 
 const INT8 = 20;
-// For a connection, new or one that is in use.
+// The wait for a new connection, or for one that is in use.
 const CONNECT_MS = 10_000;
-/** For one statement of a long read, which is one batch of a cursor. */
+// The time of one statement of a long read, which reads one batch of a cursor.
 const LONG_READ_MS = 60_000;
 
-// The store's whole numbers fit a double; pg would hand them over as text.
+// All integers of the store fit a double; pg returns bigint as text by default.
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format: "text" | "binary") =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as never,
 };
 
-const kyselyOver = (pool: Pick<pg.Pool, "connect" | "end">): Db =>
-  new Kysely<Tables>({
-    dialect: guardedDialect(
-      new PostgresDialect({ pool: pool as pg.Pool, cursor: Cursor }),
-      isPostgresOutage,
-    ),
-  });
+const createDb = (pool: pg.Pool): Db =>
+  new Kysely<Tables>({ dialect: guardedDialect(createPostgresDialect(pool), isPostgresOutage) });
 
 const createPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
   const pool = new pg.Pool({
     ...options,
+    Client: CopyingClient,
     connectionString: url,
     types,
     connectionTimeoutMillis: CONNECT_MS,
   });
-  // Whoever uses a connection learns of its loss from the query; unheard, the event would end the process.
+  // A lost connection rejects its query. Without listeners, the error events would end the process.
   pool.on("error", () => {});
-  pool.on("connect", (client) => {
-    client.on("error", () => {});
-    takeCopies(client);
-  });
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 };
 
@@ -64,7 +56,7 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
   const pool = createPool(url);
   // Streams may take long; they must not use up the connections of short requests.
   const snapshots = new PostgresSnapshots(createPool(url, { statement_timeout: LONG_READ_MS }));
-  const db = kyselyOver(pool);
+  const db = createDb(pool);
   const close = async (): Promise<void> => {
     await db.destroy();
     await snapshots.close();

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from "kysely";
+import { Kysely, type PostgresCursorConstructor } from "kysely";
 import type pg from "pg";
 import Cursor from "pg-cursor";
 import { FairLimiter, VIEWS } from "../fair-limiter.ts";
@@ -6,60 +6,65 @@ import { guarded, guardedDialect } from "../guard.ts";
 import { type Db, type Snapshot, type SnapshotOptions, ViewExpired } from "../port.ts";
 import { streamRows } from "../stream-rows.ts";
 import type { Tables } from "../tables.ts";
+import { createPostgresDialect } from "./dialect.ts";
 import { isPostgresOutage } from "./outage.ts";
 
-/** A connection with an open view, until it is given back or closed. */
+/** A connection with an open view, until it returns to the pool or is closed. */
 class Lease {
   readonly #client: pg.PoolClient;
-  readonly #lost: Promise<void>;
-  #lose = (): void => {};
+  /** Resolves when the lease or its connection has ended. */
+  readonly ended: Promise<void>;
+  #end = (): void => {};
   isOpen = true;
 
   constructor(client: pg.PoolClient) {
     this.#client = client;
-    this.#lost = new Promise((resolve) => {
-      this.#lose = resolve;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
     });
-    client.once("end", this.#lose);
+    client.once("end", this.#end);
   }
 
   run(statement: string): Promise<unknown> {
     return guarded(isPostgresOutage, () => this.#client.query(statement));
   }
 
-  /** A cursor that closes does not wait for the answer of a lost connection. */
-  query = (...asked: [never]): unknown => {
+  /** Runs a query or cursor of Kysely's. */
+  query = (...args: [never]): unknown => {
     if (!this.isOpen) throw new ViewExpired();
-    const result: unknown = this.#client.query(...asked);
-    if (!(result instanceof Cursor)) return result;
-    const close = () => Cursor.prototype.close.call(result);
-    result.close = (() => Promise.race([close(), this.#lost])) as typeof result.close;
-    return result;
+    return this.#client.query(...args);
   };
 
   /** `broken` closes the connection instead of giving it back. */
   release(broken: boolean): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    this.#client.off("end", this.#lose);
-    this.#lose();
+    this.#client.off("end", this.#end);
+    this.#end();
     this.#client.release(broken);
   }
 }
 
-const kyselyOver = ({ query }: Lease): Db =>
-  new Kysely<Tables>({
-    dialect: guardedDialect(
-      new PostgresDialect({
-        pool: { connect: async () => ({ query, release() {} }), end: async () => {} } as never,
-        cursor: Cursor,
-      }),
-      isPostgresOutage,
-    ),
-  });
+/** Cursors of a lease. Closing one does not wait for the reply of a connection that is lost. */
+const createCursorClass = ({ ended }: Lease): PostgresCursorConstructor =>
+  class LeaseCursor extends Cursor {
+    override close(): never {
+      return Promise.race([super.close(), ended]) as never;
+    }
+  };
 
-/** The rows; where the lease ended meanwhile, that is the error and not the lost connection. */
-async function* unlessExpired<Row>(
+const createDb = (lease: Lease): Db => {
+  const pool = {
+    connect: async () => ({ query: lease.query, release() {} }),
+    end: async () => {},
+    options: {},
+  };
+  const dialect = createPostgresDialect(pool as never, createCursorClass(lease));
+  return new Kysely<Tables>({ dialect: guardedDialect(dialect, isPostgresOutage) });
+};
+
+/** Yields the rows; throws ViewExpired in place of the error of a lost connection when the lease has ended. */
+async function* readUntilExpired<Row>(
   lease: Lease,
   rows: AsyncIterable<Row>,
 ): AsyncGenerator<Row, void, undefined> {
@@ -79,7 +84,7 @@ const begin = async (pool: pg.Pool): Promise<Lease> => {
   return lease;
 };
 
-/** Views of one PostgreSQL database, on the connections of their own pool. */
+/** Opens views of a PostgreSQL database on the connections of a separate pool. */
 export class PostgresSnapshots {
   readonly #limiter: FairLimiter;
   readonly #pool: pg.Pool;
@@ -101,23 +106,23 @@ export class PostgresSnapshots {
       lease.release(broken);
       leave();
     };
-    // A cursor may be open on the connection, so it is closed: the server then ends query and view.
+    // The connection may have an open cursor. Closing the connection makes the server end both cursor and view.
     const expire = (): void => finish(true);
     const timer = maxMs === undefined ? undefined : setTimeout(expire, maxMs).unref();
     signal?.addEventListener("abort", expire);
     const close = async (): Promise<void> => {
       if (!lease.isOpen) return;
-      // Nothing was written: where this fails, only the connection is lost.
+      // The view is read-only, so a failed commit loses the connection and no data.
       await lease.run("commit").then(
         () => finish(false),
         () => finish(true),
       );
     };
     let closed: Promise<void> | undefined;
-    const db = kyselyOver(lease);
+    const db = createDb(lease);
     return {
       db,
-      stream: (query) => unlessExpired(lease, streamRows(db, query)),
+      stream: (query) => readUntilExpired(lease, streamRows(db, query)),
       close: () => (closed ??= close()),
     };
   }

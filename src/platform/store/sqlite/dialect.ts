@@ -10,15 +10,20 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import type { StoreAdapter } from "../dialect.ts";
+import { sqliteOperations } from "./operations.ts";
 import { isSqliteBusy } from "./outage.ts";
 
 const CACHED_STATEMENTS = 500;
 
-/** How long a connection waits for another process's write; SQLite's queue is unfair, so it is generous. */
+/** The wait for another process's write, in milliseconds. It is long because SQLite's lock is not fair. */
 export const BUSY_MS = 15_000;
 const RETRY_MS = 5;
 
-// node:sqlite takes an object in first place for named parameters and would store NULL without a word.
+/**
+ * Returns the parameters of a statement. Checks them, because node:sqlite takes an object in first place for named
+ * parameters, and then stores NULL.
+ */
 export const checkParameters = (parameters: readonly unknown[]): readonly SQLInputValue[] => {
   for (const value of parameters) {
     if (value === null || typeof value === "string" || typeof value === "number") continue;
@@ -29,7 +34,7 @@ export const checkParameters = (parameters: readonly unknown[]): readonly SQLInp
 
 type Prepared = { statement: StatementSync; givesRows: boolean };
 
-/** Kysely's view of one open database; statements are prepared once. */
+/** A Kysely connection over one open database; statements are prepared once. */
 class Connection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
@@ -50,11 +55,11 @@ class Connection implements DatabaseConnection {
     const known = this.#statements.get(text);
     if (known !== undefined) return known;
     const statement = this.#database.prepare(text);
-    // Asking for the columns costs as much as a point read, so it is asked once.
-    const made = { statement, givesRows: statement.columns().length > 0 };
+    // Cached because reading the columns takes as long as a point read.
+    const prepared = { statement, givesRows: statement.columns().length > 0 };
     if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
-    this.#statements.set(text, made);
-    return made;
+    this.#statements.set(text, prepared);
+    return prepared;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -65,7 +70,7 @@ class Connection implements DatabaseConnection {
     return { rows: [], numAffectedRows: BigInt(changes) };
   }
 
-  // A statement of its own: a cached one may be run again while its rows are still being read.
+  // Not a cached statement: that one may run again while its rows are still being read.
   async *streamQuery<Row>(
     query: CompiledQuery,
     chunkSize: number,
@@ -82,7 +87,7 @@ class Connection implements DatabaseConnection {
   }
 }
 
-/** Hands its one connection to one user at a time, in the order they asked. */
+/** Gives the connection to one transaction at a time, in the order of the requests. */
 class Queue {
   #tail: Promise<void> = Promise.resolve();
 
@@ -98,9 +103,9 @@ class Queue {
 }
 
 export type Use = {
-  /** One user at a time, as a writer needs; readers share. */
+  /** Only one transaction at a time has the connection; readers share it. */
   exclusive: boolean;
-  /** How long to try again to begin while another process writes, beside the event loop. */
+  /** How long to retry `begin` while another process writes, in milliseconds; the retries do not hold the event loop. */
   retryMs: number;
 };
 
@@ -128,7 +133,7 @@ class SqliteDriver implements Driver {
     if (this.#use.exclusive) this.#leave();
   }
 
-  // Deferred transactions that read and then write fail under concurrency despite any timeout.
+  // A deferred transaction that reads before it writes fails under concurrency despite a timeout.
   async beginTransaction(connection: Connection): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -155,22 +160,24 @@ class SqliteDriver implements Driver {
   }
 }
 
-class Adapter extends SqliteAdapter {
+class Adapter extends SqliteAdapter implements StoreAdapter {
+  readonly operations = sqliteOperations;
+
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-// One for all connections: what is compiled for one of them serves the others.
+// All connections share the adapter, and with it the prepared queries.
 const ADAPTER = new Adapter();
 
-/** The dialect of SQLite over a driver. */
-export const dialectOver = (createDriver: () => Driver): Dialect => ({
+/** Creates the SQLite dialect over a driver. */
+export const createSqliteDialect = (createDriver: () => Driver): Dialect => ({
   createDriver,
   createQueryCompiler: () => new SqliteQueryCompiler(),
   createAdapter: () => ADAPTER,
   createIntrospector: (db) => new SqliteIntrospector(db),
 });
 
-export const sqliteDialect = (database: DatabaseSync, use: Use): Dialect =>
-  dialectOver(() => new SqliteDriver(database, use));
+export const createDatabaseDialect = (database: DatabaseSync, use: Use): Dialect =>
+  createSqliteDialect(() => new SqliteDriver(database, use));

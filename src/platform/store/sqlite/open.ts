@@ -8,7 +8,7 @@ import { migrate } from "../migrate.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, sealingWith } from "../signing.ts";
 import type { Tables } from "../tables.ts";
-import { BUSY_MS, sqliteDialect, type Use } from "./dialect.ts";
+import { BUSY_MS, createDatabaseDialect, type Use } from "./dialect.ts";
 import { isSqliteOutage } from "./outage.ts";
 import { SqliteSnapshots } from "./snapshots.ts";
 
@@ -23,7 +23,7 @@ const READER: Use = { exclusive: false, retryMs: 0 };
 
 const kyselyOver = (database: DatabaseSync, use: Use): Db =>
   new Kysely<Tables>({
-    dialect: guardedDialect(sqliteDialect(database, use), isSqliteOutage),
+    dialect: guardedDialect(createDatabaseDialect(database, use), isSqliteOutage),
   });
 
 /** The one connection that writes, on a store of the newest version. */

@@ -11,10 +11,10 @@ import { guardedDialect } from "../guard.ts";
 import { type Db, type Snapshot, type SnapshotOptions, ViewExpired } from "../port.ts";
 import { streamRows } from "../stream-rows.ts";
 import type { Tables } from "../tables.ts";
-import { BUSY_MS, checkParameters, dialectOver } from "./dialect.ts";
+import { BUSY_MS, checkParameters, createSqliteDialect } from "./dialect.ts";
 import { isSqliteOutage } from "./outage.ts";
-import type { ReaderRequest, Statement } from "./reader-messages.ts";
-import { Reader } from "./reader.ts";
+import type { ReaderRequest, Statement } from "./reader/messages.ts";
+import { Reader } from "./reader/reader.ts";
 
 const MOST_READERS = 4;
 // One core stays for the event loop.
@@ -83,7 +83,7 @@ const driverOver = (connection: DatabaseConnection): Driver => {
 };
 
 const kyselyOver = (ask: Ask): Db => {
-  const dialect = dialectOver(() => driverOver(new SessionConnection(ask)));
+  const dialect = createSqliteDialect(() => driverOver(new SessionConnection(ask)));
   return new Kysely<Tables>({ dialect: guardedDialect(dialect, isSqliteOutage) });
 };
 

@@ -1,14 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { StoreUnavailable } from "../port.ts";
-import type { ReaderFault, ReaderMessage, ReaderReply, ReaderRequest } from "./reader-messages.ts";
+import { StoreUnavailable } from "../../port.ts";
+import type { ReaderFault, ReaderMessage, ReaderReply, ReaderRequest } from "./messages.ts";
 
 // The bundle has the thread's program beside its other files.
 const PROGRAM = fileURLToPath(
-  new URL(
-    import.meta.url.endsWith(".ts") ? "./reader-thread.ts" : "./reader-thread.js",
-    import.meta.url,
-  ),
+  new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./reader-thread.js", import.meta.url),
 );
 
 type Job = {

@@ -6,7 +6,7 @@ import type {
   ReaderReply,
   ReaderRequest,
   Statement,
-} from "./reader-messages.ts";
+} from "./messages.ts";
 
 // The program of a reader thread: long reads run here, so that the event loop of the server stays free.
 

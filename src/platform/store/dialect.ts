@@ -1,0 +1,61 @@
+import type { RawBuilder } from "kysely";
+import type { Source } from "../../contract/payments/catalogue.ts";
+import type { Field } from "../../contract/payments/field.ts";
+import type { PaymentScan } from "./payments/scan.ts";
+import type { Db } from "./port.ts";
+
+export type Value = string | number | null;
+
+export type RowTarget = {
+  table: string;
+  columns: readonly string[];
+  /** An `on conflict` clause; without one, every row must be new. */
+  onConflict?: RawBuilder<unknown>;
+};
+
+export const ROW_SEPARATOR = ",\n";
+
+/** Rows as the bytes of JSON objects with {@link ROW_SEPARATOR} between them; a row itself contains no line feed. */
+export type RowBytes = { bytes: Uint8Array; rowCount: number };
+
+export type PaymentSelection = { tenantId: string; source: Source; fields: readonly Field[] };
+
+/** Reads the payment rows that fulfil a condition, ordered by `seq`. */
+export type ReadRows = (where: RawBuilder<boolean>) => Promise<RowBytes>;
+
+export type PaymentQueries = {
+  /** Rows per query of a page or stream. */
+  rowsPerRead: number;
+  /** The width of the range of `seq` that one query scans. */
+  seqsPerScan: number;
+  createRowReader(db: Db, selection: PaymentSelection): ReadRows;
+  /** Yields conditions, in the order of `seq`, that together select the rows of a scan, a bounded number each. */
+  findStretches(db: Db, scan: PaymentScan): AsyncGenerator<RawBuilder<boolean>, void, undefined>;
+};
+
+/** SQL and statements that differ between the databases beyond what Kysely compiles; each dialect's folder has its own. */
+export type DialectOperations = {
+  /** The column equals one of the values, sent as one parameter, so that lists of every length share a statement. */
+  isAmong(column: string, values: readonly (string | number)[]): RawBuilder<boolean>;
+  /** Like `isAmong`, for many values of an indexed key. */
+  isAmongKeys(column: string, values: readonly string[] | readonly number[]): RawBuilder<boolean>;
+  /** Aggregates a column of whole numbers to the text of a JSON array. */
+  aggregateJson(column: string): RawBuilder<string>;
+  /** The text of a member of the JSON object that a text column holds. */
+  readJsonMember(column: string, member: string): RawBuilder<string>;
+  /** Writes rows by the database's bulk protocol; undefined where it has none that is faster than statements. */
+  copyRows:
+    | ((tx: Db, target: RowTarget, rows: readonly Record<string, Value>[]) => Promise<void>)
+    | undefined;
+  payments: PaymentQueries;
+};
+
+/** Kysely's adapter with the dialect's operations: every connection and transaction of a store has it. */
+export type StoreAdapter = { readonly operations: DialectOperations };
+
+/** Returns the operations of the database that `db` belongs to. */
+export const getDialect = (db: Db): DialectOperations => {
+  const adapter: object = db.getExecutor().adapter;
+  if (!("operations" in adapter)) throw new TypeError("The database was not opened as a store.");
+  return (adapter as StoreAdapter).operations;
+};
