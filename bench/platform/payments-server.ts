@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { platformListener, serve } from "../../src/bin/serve.ts";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
 import { findPage, lastSeq, readPayments } from "../../src/platform/store/payments.ts";
-import type { PaymentScan } from "../../src/platform/store/payments/scan.ts";
+import type { PaymentScan } from "../../src/platform/store/dialect.ts";
 import { openLedgers } from "./ledger.ts";
 import { fillPayments } from "./payment-rows.ts";
 

@@ -9,7 +9,7 @@ import { withSecurityHeaders, requestIdOf } from "./http/headers.ts";
 import { transferRoutes } from "./http/transfers.ts";
 import { createServe } from "./http/request.ts";
 import type { RequestNeeds } from "./http/context.ts";
-import { throttled } from "./http/throttle.ts";
+import { limitFailures } from "./http/throttle.ts";
 import type { Services } from "./handlers.ts";
 import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 
@@ -110,7 +110,7 @@ const mountTransfers = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void =
           requestId,
         };
         const found = toProblem(error, needs.log, requestId);
-        const response = refuse(context, await throttled(needs, asked, found), requestId);
+        const response = refuse(context, await limitFailures(needs, asked, found), requestId);
         response.headers.set("Connection", "close");
         return response;
       }

@@ -16,7 +16,7 @@ import { createAddressOf } from "./http/address.ts";
 import { createBaseUrlOf } from "./http/base-url.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { createIdempotency } from "./http/idempotency.ts";
-import { createLimiter, type Limiter, type Limits } from "./http/limit.ts";
+import { createRateLimiter, type RateLimiter, type RateLimits } from "./rate-limiter.ts";
 import { tellWebhooks } from "./exports/finished.ts";
 import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
 import { scheduleJobs } from "./exports/schedule-job.ts";
@@ -72,7 +72,7 @@ export type PlatformNeeds = {
   /** Returns the address of this process for callers in the same process, who have no socket. */
   ownUrl(): Promise<string>;
   lifetimes: Lifetimes;
-  limits: Limits;
+  limits: RateLimits;
   retention: Retention;
   /** Networks (CIDR) whose X-Forwarded-For is trusted. */
   trustedProxies: string[];
@@ -108,7 +108,7 @@ type ServiceParts = {
   uses: Uses;
   signedUrls: SignedUrls;
   secrets: Seal;
-  limiter: Limiter;
+  limiter: RateLimiter;
   guard: ReturnType<typeof createLoginGuard>;
   quota: ReturnType<typeof createStorageQuota>;
 };
@@ -174,7 +174,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const worker = createWorker({ store, clock, log }, kinds);
   const wake = (): void => worker.wake();
   const signedUrls = createSignedUrls(masterKey);
-  const limiter = createLimiter(store, limits);
+  const limiter = createRateLimiter(store, limits);
   const guard = createLoginGuard({ store, masterKey, clock });
   const quota = createStorageQuota(store, needs.tenantFileBytes);
   const parts = { uses, signedUrls, secrets, limiter, guard, quota };

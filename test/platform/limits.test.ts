@@ -3,7 +3,7 @@ import { readConfig } from "../../src/bin/config.ts";
 import { platformContract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
-import { createLimiter } from "../../src/platform/http/limit.ts";
+import { createRateLimiter } from "../../src/platform/rate-limiter.ts";
 import { finished, startChild } from "../support/child.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
@@ -91,7 +91,7 @@ onEveryStore("the export API's first refusals", (at) => {
   verifies("EX-03");
   it("a tenant has 1,000 requests a minute and 50,000 an hour", async () => {
     const config = readConfig({ env: {}, readFile: () => "", dataFolder: "." });
-    const limiter = createLimiter(at().store, config.limits);
+    const limiter = createRateLimiter(at().store, config.limits);
     const now = at().clock();
     for (let number = 0; number < 1000; number += 1) await limiter.keyed("export", "busy", now);
     await expect(limiter.keyed("export", "busy", now)).rejects.toMatchObject({
@@ -269,8 +269,8 @@ onEveryStore(
     verifies("D-RATE");
     it("two processes on one store share a window", async () => {
       const limiters = [
-        createLimiter(at().store, LIMITS),
-        createLimiter(at().store, LIMITS),
+        createRateLimiter(at().store, LIMITS),
+        createRateLimiter(at().store, LIMITS),
       ] as const;
       const now = at().clock();
       const taken = await Promise.allSettled(

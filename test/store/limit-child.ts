@@ -1,6 +1,6 @@
 import { openBase } from "../../src/bin/platform.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { createLimiter } from "../../src/platform/http/limit.ts";
+import { createRateLimiter } from "../../src/platform/rate-limiter.ts";
 
 // Asks argv[2] times at the moment argv[3] for a tenant's request, and prints how often it was let in.
 const [times = 0, now = 0, exportPerMinute = 0, exportPerHour = 0] = process.argv
@@ -13,7 +13,7 @@ const { store } = await openBase({
   databaseUrl: url === undefined ? undefined : new Secret(url),
 });
 const rest = { gatewayPerMinute: 0, loginPerMinute: 0, visitorPerMinute: 0 };
-const limiter = createLimiter(store, { ...rest, exportPerMinute, exportPerHour });
+const limiter = createRateLimiter(store, { ...rest, exportPerMinute, exportPerHour });
 let granted = 0;
 for (let asked = 0; asked < times; asked += 1) {
   const [{ status }] = await Promise.allSettled([limiter.keyed("export", "shared", now)]);

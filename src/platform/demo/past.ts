@@ -1,6 +1,6 @@
 import { operations } from "../../contract/index.ts";
 import { iso } from "../../kit/clock.ts";
-import { chunkKeys } from "../exports/file-key.ts";
+import { createChunkKeys } from "../files/run-files.ts";
 import { selectionOf } from "../exports/run-job.ts";
 import { type Chunk, writeSnapshot } from "../exports/snapshot.ts";
 import type { FileStore } from "../files/port.ts";
@@ -30,7 +30,7 @@ const insertCompletedRun = async (
   const startedAt = iso(run.started_at ?? run.slot_at);
   const upTo = payments[source].filter(({ createdAt }) => createdAt <= startedAt).length;
   const rows = streamPayments(tx, { tenantId, source, filter, after: 0, upTo }, fields);
-  const keys = chunkKeys(connectionId, id, stableId(`#try/${id}`));
+  const keys = createChunkKeys(connectionId, id, stableId(`#try/${id}`));
   const chunks: Chunk[] = [];
   for await (const chunk of writeSnapshot(files, rows, keys)) chunks.push(chunk);
   const row_count = chunks.reduce((sum, chunk) => sum + chunk.row_count, 0);

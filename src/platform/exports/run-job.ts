@@ -13,7 +13,7 @@ import type { ErrorStage, ExportRunRow, ScheduleRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Job, JobKind } from "../jobs/job.ts";
-import { chunkKeys } from "./file-key.ts";
+import { createChunkKeys } from "../files/run-files.ts";
 import { RUN_JOB } from "./schedule-job.ts";
 import { type Chunk, writeSnapshot } from "./snapshot.ts";
 
@@ -123,7 +123,7 @@ const freeze = async (
     });
   try {
     const rows = await rowsOf(snapshot);
-    const keys = chunkKeys(tenant.connection_id, job.id, needs.newId());
+    const keys = createChunkKeys(tenant.connection_id, job.id, needs.newId());
     const keyOf = (number: number): string => {
       const key = keys(number);
       result.keys.push(key);

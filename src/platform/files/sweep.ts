@@ -1,5 +1,5 @@
 import { type Clock, HOUR } from "../../kit/clock.ts";
-import { runOfKey } from "../exports/file-key.ts";
+import { parseRunId } from "./run-files.ts";
 import { knownDisputeFiles } from "../store/dispute-attachments.ts";
 import { knownFiles } from "../store/document-attachments.ts";
 import { knownChunks } from "../store/export-runs.ts";
@@ -33,7 +33,7 @@ async function* batchesOf(
 const knownOf = async (store: Store, tenantId: string, keys: string[]): Promise<Set<string>> => {
   const runs = new Map(
     keys.flatMap((key) => {
-      const run = runOfKey(key);
+      const run = parseRunId(key);
       return run === undefined ? [] : [[key, run] as const];
     }),
   );

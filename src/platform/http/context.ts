@@ -11,7 +11,7 @@ import { type Audit, entryOf, toolOf } from "./audit.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { requestIdOf } from "./headers.ts";
 import type { Idempotency, Keyed } from "./idempotency.ts";
-import type { Limiter } from "./limit.ts";
+import type { RateLimiter } from "../rate-limiter.ts";
 
 export type RequestNeeds = {
   store: Store;
@@ -21,7 +21,7 @@ export type RequestNeeds = {
   audit: Audit;
   authenticate: Authenticate;
   idempotency: Idempotency;
-  limiter: Limiter;
+  limiter: RateLimiter;
   /** The word in header names such as X-Platform-Auth. */
   headerWord: string;
   /** Returns the client's address; X-Forwarded-For counts only from trusted proxies. */

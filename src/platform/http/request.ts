@@ -21,7 +21,7 @@ import { openBody, parseInputBody, parseTarget, readBody } from "./input.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 import { type Reply, toReply } from "./reply.ts";
 import type { Cut } from "./stream.ts";
-import { throttled } from "./throttle.ts";
+import { limitFailures } from "./throttle.ts";
 
 type Handler = (input: unknown, call: Call) => Promise<Result<unknown>>;
 
@@ -239,7 +239,7 @@ const refuse = async (
   context: RequestContext,
   error: unknown,
 ): Promise<Response> => {
-  const found = await throttled(needs, context, toProblem(error, needs.log, context.requestId));
+  const found = await limitFailures(needs, context, toProblem(error, needs.log, context.requestId));
   const problem = await auditedProblem(needs, context, found);
   const response = problemResponse(problem, context.operation.service, {
     requestId: context.requestId,

@@ -2,12 +2,12 @@ import type { Problem } from "../../contract/errors.ts";
 import { toProblem } from "./problem.ts";
 import type { RequestNeeds } from "./context.ts";
 
-// A signed URL is its bearer's only credential, and refused with 403.
+// A signed URL is a credential too; it is refused with 403.
 const isRefusedCredential = ({ status, code }: Problem): boolean =>
   status === 401 || code === "signed_url_refused";
 
-/** A refused credential counts against its address; one that guesses on is told to wait instead. */
-export const throttled = async (
+/** Counts a refused credential against its address. Returns the problem, or rate_limited above the limit. */
+export const limitFailures = async (
   { limiter, log }: Pick<RequestNeeds, "limiter" | "log">,
   { ip, now, requestId }: { ip: string; now: number; requestId: string },
   problem: Problem,

@@ -4,7 +4,7 @@ import { iso, SECOND } from "../../kit/clock.ts";
 import { type NewId, randomToken } from "../../kit/ids.ts";
 import { hashSecret, type Lifetimes, sessionLives, type Uses } from "../credentials.ts";
 import type { Call, Handlers } from "../handlers.ts";
-import type { Limiter } from "../http/limit.ts";
+import type { RateLimiter } from "../rate-limiter.ts";
 import type { LoginGuard } from "../login-guard.ts";
 import { passwordMatches } from "../passwords.ts";
 import { isKnownAddress, recordKnownAddress } from "../store/known-addresses.ts";
@@ -16,7 +16,7 @@ type Needs = {
   newId: NewId;
   uses: Uses;
   lifetimes: Lifetimes;
-  limiter: Limiter;
+  limiter: RateLimiter;
   guard: LoginGuard;
 };
 

@@ -1,7 +1,7 @@
 import type { RawBuilder } from "kysely";
 import type { Source } from "../../contract/payments/catalogue.ts";
+import type { Filter } from "../../contract/payments/filter.ts";
 import type { Field } from "../../contract/payments/field.ts";
-import type { PaymentScan } from "./payments/scan.ts";
 import type { Db } from "./port.ts";
 
 export type Value = string | number | null;
@@ -19,6 +19,15 @@ export const ROW_SEPARATOR = ",\n";
 export type RowBytes = { bytes: Uint8Array; rowCount: number };
 
 export type PaymentSelection = { tenantId: string; source: Source; fields: readonly Field[] };
+
+/** Selects the rows of a source that match a filter and have `after < seq <= upTo`. */
+export type PaymentScan = {
+  tenantId: string;
+  source: Source;
+  filter: Filter;
+  after: number;
+  upTo: number;
+};
 
 /** Reads the payment rows that fulfil a condition, ordered by `seq`. */
 export type ReadRows = (where: RawBuilder<boolean>) => Promise<RowBytes>;

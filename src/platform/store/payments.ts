@@ -3,8 +3,14 @@ import { sql } from "kysely";
 import { CATALOGUE, type Source } from "../../contract/payments/catalogue.ts";
 import type { Field } from "../../contract/payments/field.ts";
 import { listColumns, TABLES, toStoredValues } from "./payments/columns.ts";
-import { findSeqs, hasSeq, type PaymentScan, sliceSeqs } from "./payments/scan.ts";
-import { getDialect, type PaymentSelection, type RowBytes, type Value } from "./dialect.ts";
+import { findSeqs, hasSeq, sliceSeqs } from "./payments/scan.ts";
+import {
+  getDialect,
+  type PaymentScan,
+  type PaymentSelection,
+  type RowBytes,
+  type Value,
+} from "./dialect.ts";
 import type { Db } from "./port.ts";
 import type { PaymentRow } from "./tables.ts";
 import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";

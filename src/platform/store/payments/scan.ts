@@ -1,20 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
-import type { Source } from "../../../contract/payments/catalogue.ts";
 import type { Filter } from "../../../contract/payments/filter.ts";
-import { getDialect } from "../dialect.ts";
+import { getDialect, type PaymentScan } from "../dialect.ts";
 import type { Db } from "../port.ts";
 import { TABLES } from "./columns.ts";
 import { toCondition, matches } from "./filter.ts";
-
-/** Selects the rows of a source that match a filter and have `after < seq <= upTo`. */
-export type PaymentScan = {
-  tenantId: string;
-  source: Source;
-  filter: Filter;
-  after: number;
-  upTo: number;
-};
 
 // If an index finds more rows than this, the table is read in the order of `seq` instead.
 const MOST_INDEXED = 10_000;

@@ -1,14 +1,14 @@
-import { Problem } from "../../contract/errors.ts";
-import { HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
-import { clientNetworkOf } from "../../kit/network.ts";
-import { count, giveBack } from "../store/counters.ts";
-import type { Store } from "../store/port.ts";
+import { Problem } from "../contract/errors.ts";
+import { HOUR, MINUTE, SECOND } from "../kit/clock.ts";
+import { clientNetworkOf } from "../kit/network.ts";
+import { count, giveBack } from "./store/counters.ts";
+import type { Store } from "./store/port.ts";
 
 /** Requests per fixed window; 0 switches a limit off. */
-export type Limits = {
+export type RateLimits = {
   gatewayPerMinute: number;
   loginPerMinute: number;
-  /** Of one address without a credential, where none is needed. */
+  /** For each address, at routes that need no credential. */
   visitorPerMinute: number;
   exportPerMinute: number;
   exportPerHour: number;
@@ -26,10 +26,10 @@ const hour = (quota: number): Window => ({ name: "hour", quota, ms: HOUR });
 const secondsLeft = (endsAt: number, now: number): number =>
   Math.max(1, Math.ceil((endsAt - now) / SECOND));
 
-const networkOf = (ip: string): string => clientNetworkOf(ip) ?? ip;
+const toNetwork = (ip: string): string => clientNetworkOf(ip) ?? ip;
 
-/** Every window's rule, and how each that was looked at stands. */
-const headersOf = (
+/** Returns the policy of all windows and the state of the counted ones (draft-ietf-httpapi-ratelimit-headers). */
+const buildHeaders = (
   windows: readonly Window[],
   states: readonly State[],
   now: number,
@@ -46,10 +46,10 @@ const headersOf = (
 });
 
 /** Counts requests in windows that all processes on the store share. */
-export const createLimiter = (store: Store, limits: Limits) => {
+export const createRateLimiter = (store: Store, limits: RateLimits) => {
   const take = async (subject: string, windows: readonly Window[], now: number) => {
     const states: State[] = [];
-    // The longest first: where a shorter one then refuses, what was taken is given back.
+    // The longest window first. When a shorter one refuses, the counts of the longer ones are undone.
     for (const window of windows.toReversed()) {
       const key = `${subject}:${window.name}`;
       const row = await count(store.counting, key, now, window.ms);
@@ -71,7 +71,7 @@ export const createLimiter = (store: Store, limits: Limits) => {
   ): Promise<Record<string, string>> => {
     const windows = all.filter(({ quota }) => quota > 0);
     const { states, refusedUntil } = await take(subject, windows, now);
-    const headers = windows.length === 0 ? {} : headersOf(windows, states.toReversed(), now);
+    const headers = windows.length === 0 ? {} : buildHeaders(windows, states.toReversed(), now);
     if (refusedUntil === undefined) return headers;
     const seconds = secondsLeft(refusedUntil, now);
     throw new Problem("rate_limited", `Too many requests. Wait ${seconds} seconds.`, {
@@ -84,21 +84,21 @@ export const createLimiter = (store: Store, limits: Limits) => {
     gateway: (credentialId: string, now: number) =>
       takeOrRefuse(`gateway:${credentialId}`, [minute(limits.gatewayPerMinute)], now),
     login: (ip: string, now: number) =>
-      takeOrRefuse(`login:${networkOf(ip)}`, [minute(limits.loginPerMinute)], now),
-    /** The export service and the ingest API each count for themselves. */
+      takeOrRefuse(`login:${toNetwork(ip)}`, [minute(limits.loginPerMinute)], now),
+    /** The export service and the ingest API have separate budgets. */
     keyed: (service: "export" | "ingest", tenantId: string, now: number) =>
       takeOrRefuse(
         `${service}:${tenantId}`,
         [minute(limits.exportPerMinute), hour(limits.exportPerHour)],
         now,
       ),
-    /** What needs no credential. */
+    /** Counts a request that needs no credential. */
     visitor: (ip: string, now: number) =>
-      takeOrRefuse(`visitor:${networkOf(ip)}`, [minute(limits.visitorPerMinute)], now),
-    /** After a refused credential: an address that keeps guessing is told to wait. */
+      takeOrRefuse(`visitor:${toNetwork(ip)}`, [minute(limits.visitorPerMinute)], now),
+    /** Counts a refused credential, so that an address cannot guess without limit. */
     failure: (ip: string, now: number) =>
-      takeOrRefuse(`failure:${networkOf(ip)}`, [minute(FAILURES_PER_MINUTE)], now),
+      takeOrRefuse(`failure:${toNetwork(ip)}`, [minute(FAILURES_PER_MINUTE)], now),
   };
 };
 
-export type Limiter = ReturnType<typeof createLimiter>;
+export type RateLimiter = ReturnType<typeof createRateLimiter>;

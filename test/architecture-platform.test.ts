@@ -1,0 +1,140 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  importsOf,
+  resolved,
+  ROOT,
+  type Source,
+  sources,
+  withoutComments,
+} from "./support/sources.ts";
+
+const PLATFORM = "src/platform/";
+
+/** The folders and files of src/platform that each folder, or file beside the folders, may import. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  store: ["money.ts"],
+  jobs: ["store"],
+  files: ["jobs", "store"],
+  scan: [],
+  webhooks: ["jobs", "store"],
+  exports: ["files", "jobs", "store", "webhooks"],
+  services: [
+    "credentials.ts",
+    "exports",
+    "files",
+    "handlers.ts",
+    "ignored-fields.ts",
+    "jobs",
+    "json-rows.ts",
+    "login-guard.ts",
+    "money.ts",
+    "passwords.ts",
+    "preconditions.ts",
+    "rate-limiter.ts",
+    "scan",
+    "store",
+    "webhooks",
+  ],
+  http: [
+    "credentials.ts",
+    "files",
+    "handlers.ts",
+    "ignored-fields.ts",
+    "json-rows.ts",
+    "preconditions.ts",
+    "rate-limiter.ts",
+    "services",
+    "store",
+  ],
+  import: ["money.ts", "services", "store"],
+  admin: ["credentials.ts", "passwords.ts", "services", "store"],
+  demo: ["admin", "exports", "files", "http", "import", "services", "store"],
+  "credentials.ts": ["store"],
+  "handlers.ts": ["preconditions.ts", "store"],
+  "login-guard.ts": ["store"],
+  "rate-limiter.ts": ["store"],
+  "retention.ts": ["credentials.ts", "files", "store"],
+  "app.ts": ["handlers.ts", "http", "services"],
+  "platform.ts": [
+    "app.ts",
+    "credentials.ts",
+    "exports",
+    "files",
+    "handlers.ts",
+    "http",
+    "jobs",
+    "login-guard.ts",
+    "rate-limiter.ts",
+    "retention.ts",
+    "scan",
+    "services",
+    "store",
+    "webhooks",
+  ],
+};
+
+const files = sources("src/platform");
+
+/** The folder of a path below src/platform, or its name if it is in none. */
+const partOf = (path: string): string => path.slice(PLATFORM.length).split("/")[0] ?? "";
+
+const importedParts = (file: Source): string[] =>
+  importsOf(file)
+    .filter(({ specifier }) => specifier.startsWith("."))
+    .map(({ specifier }) => resolved(file.path, specifier))
+    .filter((target) => target.startsWith(PLATFORM))
+    .map(partOf)
+    .filter((part) => part !== partOf(file.path));
+
+const refusedImports = (file: Source): string[] => {
+  const allowed = MAY_IMPORT[partOf(file.path)] ?? [];
+  return importedParts(file)
+    .filter((part) => !allowed.includes(part))
+    .map((part) => `${file.path} imports ${part}`);
+};
+
+describe("layers of src/platform", () => {
+  it("every import, of types too, is one that its folder may make", () => {
+    expect(files.flatMap(refusedImports)).toEqual([]);
+  });
+
+  it("the allowed imports have no cycle", () => {
+    const reaches = (from: string, seen = new Set<string>()): Set<string> => {
+      for (const to of MAY_IMPORT[from] ?? []) {
+        if (seen.has(to)) continue;
+        seen.add(to);
+        reaches(to, seen);
+      }
+      return seen;
+    };
+    expect(Object.keys(MAY_IMPORT).filter((part) => reaches(part).has(part))).toEqual([]);
+  });
+
+  it("an import of the HTTP layer by the store or a service is refused", () => {
+    const text = 'import type { X } from "../http/context.ts";';
+    for (const folder of ["store", "services"]) {
+      expect(refusedImports({ path: `${PLATFORM}${folder}/x.ts`, text })).toHaveLength(1);
+    }
+  });
+});
+
+describe("one store behind two databases", () => {
+  const list = (dialect: string): string[] =>
+    readdirSync(join(ROOT, PLATFORM, "store", dialect)).filter((name) => name.endsWith(".ts"));
+
+  it("both dialects have the same files", () => {
+    expect(list("postgres")).not.toEqual([]);
+    expect(list("sqlite").toSorted()).toEqual(list("postgres").toSorted());
+  });
+
+  it("only the dialects' folders ask which database it is", () => {
+    const asks = /\bisPostgres\b|\bisSqlite\b|PostgresAdapter|SqliteAdapter|from "pg(?:-[\w-]+)?"/;
+    const own = ["sqlite", "postgres"].map((dialect) => `${PLATFORM}store/${dialect}/`);
+    const users = sources("src").filter(({ text }) => asks.test(withoutComments(text)));
+    const isOwn = ({ path }: Source): boolean => own.some((folder) => path.startsWith(folder));
+    expect(users.filter((file) => !isOwn(file)).map(({ path }) => path)).toEqual([]);
+    expect(users.filter(isOwn)).not.toEqual([]);
+  });
+});
