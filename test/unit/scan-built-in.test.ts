@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { describe, expect, it, vi } from "vitest";
 import { ZipFile } from "yazl";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";
-import { newBudget } from "../../src/platform/scan/nest.ts";
+import { createBudget } from "../../src/platform/scan/scan-context.ts";
 import type { ScannedFile } from "../../src/platform/scan/port.ts";
 import { GOOD, goodUploads, hostileUploads, tooLarge } from "../support/uploads.ts";
 import { zip } from "../support/uploads/zip.ts";
@@ -19,21 +19,21 @@ const scanned = ({ fileName, bytes }: Pick<Upload, "fileName" | "bytes">): Scann
   open: () => Promise.resolve(new Blob([Uint8Array.from(bytes)]).stream()),
 });
 
-describe("the built-in scanner", () => {
+describe("built-in scanner", () => {
   verifies("AT-03");
-  it.each(goodUploads)("lets $title pass", async (upload) => {
+  it.each(goodUploads)("accepts $title", async (upload) => {
     expect(await builtInScanner.scan(scanned(upload))).toEqual({ status: "Available" });
   });
 
   verifies("C-52");
-  it.each(hostileUploads)("stops $title", async (upload) => {
+  it.each(hostileUploads)("refuses $title", async (upload) => {
     expect(await builtInScanner.scan(scanned(upload))).toEqual({
       status: upload.status,
       failureReasons: [{ code: upload.code, message: expect.any(String) }],
     });
   });
 
-  it("lets an archive pass whose writer did not know the sizes beforehand", async () => {
+  it("accepts an archive with sizes in data descriptors", async () => {
     const archive = new ZipFile();
     archive.addEmptyDirectory("papers");
     archive.addReadStream(Readable.from([GOOD[".pdf"]]), "papers/Rechnung Nr. 5 – Müller.pdf");
@@ -46,22 +46,22 @@ describe("the built-in scanner", () => {
     });
   });
 
-  it("tells that a file in an archive is meant", async () => {
+  it("says that the refused file is inside an archive", async () => {
     const bytes = zip([{ name: "a.zip", data: zip([{ name: "b.svg", data: "<svg/>" }]) }]);
     expect(await builtInScanner.scan(scanned({ fileName: "a.zip", bytes }))).toMatchObject({
       failureReasons: [{ message: expect.stringMatching(/^A file in the archive was refused: /) }],
     });
   });
 
-  it("fails where the bytes are not those that were recorded", async () => {
+  it("throws when the number of bytes differs from the recorded size", async () => {
     const bytes = GOOD[".txt"];
     const short = { ...scanned({ fileName: "a.txt", bytes }), size: bytes.byteLength - 1 };
     const long = { ...short, size: bytes.byteLength + 1 };
-    await expect(builtInScanner.scan(short)).rejects.toThrow("another size");
-    await expect(builtInScanner.scan(long)).rejects.toThrow("another size");
+    await expect(builtInScanner.scan(short)).rejects.toThrow("size differs");
+    await expect(builtInScanner.scan(long)).rejects.toThrow("size differs");
   });
 
-  it("fails where the bytes cannot be read", async () => {
+  it("throws when the bytes cannot be read", async () => {
     const open = () =>
       Promise.resolve(
         new ReadableStream<Uint8Array>({ pull: (to) => to.error(new Error("disk failure")) }),
@@ -71,16 +71,16 @@ describe("the built-in scanner", () => {
     );
   });
 
-  it("takes no more than its budget, however it is packed", () => {
-    const budget = newBudget();
+  it("counts the unpacked bytes of all nesting levels against one budget", () => {
+    const budget = createBudget();
     budget.bytes(512 * 1024 * 1024);
     expect(() => budget.bytes(1)).toThrow("unpacks");
-    const files = newBudget();
+    const files = createBudget();
     for (let count = 0; count < 10_000; count += 1) files.file();
     expect(() => files.file()).toThrow("files");
   });
 
-  it("leaves nothing behind in the folder for temporary files", async () => {
+  it("leaves no temporary files", async () => {
     const folder = mkdtempSync(join(tmpdir(), "scanned-"));
     vi.stubEnv("TMPDIR", folder);
     try {
@@ -96,7 +96,7 @@ describe("the built-in scanner", () => {
   });
 
   verifies("C-52");
-  it("stops one byte too many without reading it", async () => {
+  it("refuses a file above the size limit without reading it", async () => {
     const open = () => Promise.reject(new Error("was opened"));
     expect(await builtInScanner.scan({ ...tooLarge, open })).toMatchObject({
       status: "Rejected",

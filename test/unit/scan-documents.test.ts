@@ -7,7 +7,7 @@ import { verifies } from "../support/verifies.ts";
 
 const RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships";
 
-describe("the check of documents that hold others", () => {
+describe("check of documents that contain other files", () => {
   verifies("C-94");
   it.each(hostileDocuments)("refuses $title", async ({ fileName, bytes, code }) => {
     expect(await scan(fileName, bytes)).toMatchObject({
@@ -24,7 +24,7 @@ describe("the check of documents that hold others", () => {
     expect(await scan("a.docx", file)).toEqual({ status: "Available" });
   });
 
-  it("accepts a workbook of a library", async () => {
+  it("accepts a workbook that a library wrote", async () => {
     const bytes = await writeXlsx({
       sheets: [
         {

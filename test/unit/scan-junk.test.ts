@@ -26,10 +26,10 @@ const changed = (bytes: Buffer, { at, bytes: put, act }: Change): Buffer => {
 
 const STATUSES = ["Available", "Infected", "Rejected"];
 
-describe("a file that somebody has damaged", () => {
+describe("damaged files", () => {
   verifies("C-52", "C-47");
   it.each(Object.keys(GOOD) as Extension[])(
-    "gets a verdict, never a failure: %s",
+    "get a verdict instead of an error: %s",
     async (extension) => {
       await fc.assert(
         fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {

@@ -8,7 +8,7 @@ import { verifies } from "../support/verifies.ts";
 
 const available = { status: "Available" };
 
-/** A letter with two pages, a table, a picture and links, as a library makes it. */
+/** Creates a letter with two pages, a table, a picture and links. */
 const letter = (options: ConstructorParameters<typeof PDFDocument>[0] = {}): Promise<Buffer> => {
   const document = new PDFDocument({
     info: { Title: "Objection (about a stream of obj)" },
@@ -24,16 +24,16 @@ const letter = (options: ConstructorParameters<typeof PDFDocument>[0] = {}): Pro
   return buffer(document);
 };
 
-describe("the check of PDF files", () => {
+describe("check of PDF files", () => {
   it.each(["1.3", "1.4", "1.5", "1.7"] as const)(
-    "accepts a PDF %s of a library",
+    "accepts a PDF %s that a library wrote",
     async (pdfVersion) => {
       expect(await scan("a.pdf", await letter({ pdfVersion }))).toEqual(available);
       expect(await scan("a.pdf", await letter({ pdfVersion, compress: false }))).toEqual(available);
     },
   );
 
-  it("accepts object streams packed with Flate, lengths elsewhere and other filters of contents", async () => {
+  it("accepts object streams with Flate, indirect lengths and other filters of page contents", async () => {
     const files = [
       wholePdf(pdfStream("9 0 << /Type /Font >>", true, "/Type /ObjStm /N 1 /First 4 ")),
       wholePdf("<< /Length 6 0 R >>\nstream\nBT ET\nendstream", "5"),
@@ -54,7 +54,7 @@ describe("the check of PDF files", () => {
   });
 
   verifies("C-94");
-  it("refuses what a library encrypts or attaches", async () => {
+  it("refuses PDFs that a library encrypted or attached files to", async () => {
     expect(
       await scan("a.pdf", await letter({ ownerPassword: "x", pdfVersion: "1.7" })),
     ).toMatchObject({
@@ -65,12 +65,12 @@ describe("the check of PDF files", () => {
     document.end();
     const bytes = await buffer(document);
     expect(await scan("a.pdf", bytes)).toMatchObject({
-      failureReasons: [{ message: expect.stringContaining("carries other files") }],
+      failureReasons: [{ message: expect.stringContaining("has attached files") }],
     });
   });
 
   verifies("C-94");
-  it("leaves the event loop free while it reads", async () => {
+  it("does not block the event loop while it reads", async () => {
     const large = wholePdf(...Array.from({ length: 20_000 }, (_, at) => `<< /Value ${at} >>`));
     await scan("a.pdf", wholePdf());
     let turns = 0;

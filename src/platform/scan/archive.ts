@@ -1,21 +1,21 @@
 import { Readable } from "node:stream";
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from "yauzl";
 import type { Bytes } from "./bytes.ts";
-import { mismatch, type Nest, soundOr } from "./nest.ts";
+import { mismatch, type ScanContext, parseOrRefuse } from "./scan-context.ts";
 import { Refusal } from "./port.ts";
 
 const MAX_ENTRIES = 1000;
 const MAX_RATIO = 100;
-// Below this, whatever it is unpacked from, a file is no burden to anybody.
-const HARMLESS_BYTES = 1024 * 1024;
+// Up to this size the compression ratio is not limited: small files of repeated text compress a lot.
+const ALWAYS_ALLOWED_BYTES = 1024 * 1024;
 
 const ENCRYPTED = 0x41;
 const AES = 99;
 const STORED = 0;
 const DEFLATED = 8;
-const BROKEN = "The archive is broken, or not what it says of itself.";
+const BROKEN = "The archive is broken, or its index and its contents disagree.";
 
-const limit = (message: string): Refusal => new Refusal("ARCHIVE_LIMIT", message);
+const createLimitRefusal = (message: string): Refusal => new Refusal("ARCHIVE_LIMIT", message);
 
 class BytesReader extends RandomAccessReader {
   readonly #bytes: Bytes;
@@ -30,14 +30,14 @@ class BytesReader extends RandomAccessReader {
   }
 }
 
-export type Packed = {
+export type ArchiveEntry = {
   name: string;
   isFolder: boolean;
-  /** Unpacked bytes as they come; refused where they are more than an archive may hold. */
+  /** Unpacks the entry as a stream. @throws {Refusal} ARCHIVE_LIMIT when the archive exceeds its limits */
   pieces(): AsyncGenerator<Buffer>;
 };
 
-const kindOf = (entry: Entry): number => (entry.externalFileAttributes >>> 16) & 0xf000;
+const parseFileKind = (entry: Entry): number => (entry.externalFileAttributes >>> 16) & 0xf000;
 const FOLDER = 0x4000;
 const FILE = 0x8000;
 
@@ -45,23 +45,27 @@ const checkEntry = (entry: Entry): void => {
   if ((entry.generalPurposeBitFlag & ENCRYPTED) !== 0 || entry.compressionMethod === AES) {
     throw new Refusal(
       "ENCRYPTED_ARCHIVE",
-      "The archive is encrypted, so that nobody can look into it.",
+      "The archive is encrypted and cannot be scanned. Make one without a password.",
     );
   }
   if (![STORED, DEFLATED].includes(entry.compressionMethod)) {
-    throw limit("The archive is compressed in an unusual way. Make it anew as a plain ZIP.");
+    throw createLimitRefusal(
+      "The archive uses an unsupported compression method. Make a ZIP with deflate.",
+    );
   }
-  if (![0, FOLDER, FILE].includes(kindOf(entry))) {
-    throw limit("The archive holds a link or a device.");
+  if (![0, FOLDER, FILE].includes(parseFileKind(entry))) {
+    throw createLimitRefusal("The archive holds a link or a device.");
   }
   const { compressedSize, uncompressedSize } = entry;
-  if (uncompressedSize > Math.max(HARMLESS_BYTES, compressedSize * MAX_RATIO)) {
-    throw limit(`The archive holds a file that unpacks to over ${MAX_RATIO} times its size.`);
+  if (uncompressedSize > Math.max(ALWAYS_ALLOWED_BYTES, compressedSize * MAX_RATIO)) {
+    throw createLimitRefusal(
+      `The archive holds a file that unpacks to over ${MAX_RATIO} times its size.`,
+    );
   }
 };
 
-/** Where an entry's header and data lie; what stands there must agree with the archive's index. */
-const placeOf = async (zip: ZipFile, entry: Entry): Promise<{ from: number; to: number }> => {
+/** Returns where an entry's header and data lie. The local header must agree with the central directory. */
+const findExtent = async (zip: ZipFile, entry: Entry): Promise<{ from: number; to: number }> => {
   const local = await zip.readLocalFileHeaderPromise(entry);
   const isAlike =
     local.fileName.equals(entry.fileNameRaw) &&
@@ -74,10 +78,10 @@ const placeOf = async (zip: ZipFile, entry: Entry): Promise<{ from: number; to: 
   };
 };
 
-const checkPlaces = async (zip: ZipFile, entries: Entry[], indexAt: number): Promise<void> => {
+const checkExtents = async (zip: ZipFile, entries: Entry[], indexAt: number): Promise<void> => {
   const places = [];
-  // oxlint-disable-next-line no-await-in-loop -- one file is read
-  for (const entry of entries) places.push(await placeOf(zip, entry));
+  // oxlint-disable-next-line no-await-in-loop -- one file is read in order
+  for (const entry of entries) places.push(await findExtent(zip, entry));
   let end = 0;
   for (const { from, to } of places.toSorted((one, other) => one.from - other.from)) {
     if (from < end || (end === 0 && from !== 0)) throw mismatch(BROKEN);
@@ -86,8 +90,8 @@ const checkPlaces = async (zip: ZipFile, entries: Entry[], indexAt: number): Pro
   if (end > indexAt) throw mismatch(BROKEN);
 };
 
-const entriesOf = async (zip: ZipFile): Promise<Entry[]> => {
-  const tooMany = () => limit(`An archive may hold ${MAX_ENTRIES} files at most.`);
+const listEntries = async (zip: ZipFile): Promise<Entry[]> => {
+  const tooMany = () => createLimitRefusal(`An archive may hold ${MAX_ENTRIES} files at most.`);
   if (zip.entryCount > MAX_ENTRIES) throw tooMany();
   const entries: Entry[] = [];
   const names = new Set<string>();
@@ -96,44 +100,49 @@ const entriesOf = async (zip: ZipFile): Promise<Entry[]> => {
     entries.push(entry);
     names.add(entry.fileName.toLowerCase());
   }
-  if (names.size < entries.length) throw mismatch("The archive holds two files of one name.");
+  if (names.size < entries.length)
+    throw mismatch("The archive holds two files with the same name.");
   return entries;
 };
 
 const LEADS_OUT = /^(?:invalid characters in fileName|absolute path|invalid relative path)/;
 
-const opened = async (bytes: Bytes): Promise<{ zip: ZipFile; entries: Entry[] }> => {
+const openArchive = async (bytes: Bytes): Promise<{ zip: ZipFile; entries: Entry[] }> => {
   const zip = await fromRandomAccessReaderPromise(new BytesReader(bytes), bytes.size, {
     autoClose: false,
     strictFileNames: true,
   });
   const indexAt = Number(zip.readEntryCursor);
   try {
-    const entries = await entriesOf(zip);
-    await checkPlaces(zip, entries, indexAt);
+    const entries = await listEntries(zip);
+    await checkExtents(zip, entries, indexAt);
     return { zip, entries };
   } catch (error) {
     if (error instanceof Error && LEADS_OUT.test(error.message)) {
-      throw limit("The archive holds a file whose name leads out of it.");
+      throw createLimitRefusal("The archive holds a file whose path leads out of the archive.");
     }
     throw error;
   }
 };
 
-/** Every file of a ZIP archive in turn, once the archive as a whole has been found sound. */
-export const eachPacked = async (
+/**
+ * Calls `use` for each entry of a ZIP archive, one at a time, after the whole index was checked.
+ *
+ * @throws {Refusal} ENCRYPTED_ARCHIVE, ARCHIVE_LIMIT or TYPE_MISMATCH
+ */
+export const forEachEntry = async (
   bytes: Bytes,
-  nest: Nest,
-  use: (packed: Packed) => Promise<void>,
+  nest: ScanContext,
+  use: (packed: ArchiveEntry) => Promise<void>,
 ): Promise<void> => {
-  const { zip, entries } = await soundOr(BROKEN, () => opened(bytes));
+  const { zip, entries } = await parseOrRefuse(BROKEN, () => openArchive(bytes));
   let unpacked = 0;
 
-  const counted = (count: number): void => {
+  const countBytes = (count: number): void => {
     unpacked += count;
     nest.budget.bytes(count);
-    if (unpacked > Math.max(HARMLESS_BYTES, bytes.size * MAX_RATIO)) {
-      throw limit(`The archive unpacks to over ${MAX_RATIO} times its size.`);
+    if (unpacked > Math.max(ALWAYS_ALLOWED_BYTES, bytes.size * MAX_RATIO)) {
+      throw createLimitRefusal(`The archive unpacks to over ${MAX_RATIO} times its size.`);
     }
   };
 
@@ -143,7 +152,7 @@ export const eachPacked = async (
       const stream = await zip.openReadStreamPromise(entry);
       try {
         for await (const piece of stream as AsyncIterable<Buffer>) {
-          counted(piece.byteLength);
+          countBytes(piece.byteLength);
           yield piece;
         }
       } finally {
@@ -151,8 +160,8 @@ export const eachPacked = async (
       }
     };
     const packed = { name: entry.fileName, isFolder: entry.fileName.endsWith("/"), pieces };
-    // oxlint-disable-next-line no-await-in-loop -- one at a time bounds what is kept
-    await soundOr(BROKEN, () => use(packed));
+    // oxlint-disable-next-line no-await-in-loop -- one at a time bounds the space on disk
+    await parseOrRefuse(BROKEN, () => use(packed));
   }
 };
 
@@ -160,8 +169,8 @@ const END_SIGNATURE = Buffer.from("PK\x05\x06");
 const END_BYTES = 22;
 const MAX_COMMENT_BYTES = 0xffff;
 
-/** True where a ZIP reader would find an archive at the file's end, whatever comes first. */
-export const endsAsArchive = async (bytes: Bytes): Promise<boolean> => {
+/** Returns whether a ZIP reader would find an archive at the file's end, whatever its first bytes are. */
+export const endsWithArchive = async (bytes: Bytes): Promise<boolean> => {
   const length = END_BYTES + MAX_COMMENT_BYTES;
   const tail = await bytes.read(Math.max(0, bytes.size - length), length);
   for (

@@ -1,27 +1,27 @@
-import { spooled } from "./bytes.ts";
+import { withSpooledFile } from "./bytes.ts";
 import { inspectUpload } from "./inspect.ts";
-import { checkOutside } from "./outside.ts";
-import { type ScannedFile, type Scanner, verdictOf } from "./port.ts";
+import { checkNameAndSize } from "./name-and-size.ts";
+import { type ScannedFile, type Scanner, toVerdict } from "./port.ts";
 
-/** A file's bytes, as many as it was said to have. */
-async function* whole({ size, open }: ScannedFile): AsyncGenerator<Uint8Array> {
+/** Yields a file's bytes, and throws unless there are exactly as many as recorded. */
+async function* readExactly({ size, open }: ScannedFile): AsyncGenerator<Uint8Array> {
   let count = 0;
   for await (const chunk of await open()) {
     count += chunk.byteLength;
     if (count > size) break;
     yield chunk;
   }
-  if (count !== size) throw new Error(`the file has another size than the ${size} bytes recorded`);
+  if (count !== size) throw new Error(`the file's size differs from the ${size} bytes recorded`);
 }
 
 /**
- * Judges files by what they are: allowed type, sound structure, bounded archives, no program, script or test
- * virus in them. It holds one piece of a file in memory at a time; the file lies on the disk while it looks.
+ * Scans files by their contents: allowed type, valid structure, bounded archives, no program, script or test
+ * virus in them. The file is spooled to disk and read in pieces of at most 64 KiB.
  */
 export const builtInScanner: Scanner = {
   scan: (file) =>
-    verdictOf(async () => {
-      const type = checkOutside(file);
-      await spooled(whole(file), (bytes) => inspectUpload(type, bytes));
+    toVerdict(async () => {
+      const type = checkNameAndSize(file);
+      await withSpooledFile(readExactly(file), (bytes) => inspectUpload(type, bytes));
     }),
 };

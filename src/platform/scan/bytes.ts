@@ -3,19 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomToken } from "../../kit/ids.ts";
 
-/** Bytes that can be read from any place. */
+/** Bytes with random access. */
 export type Bytes = {
   size: number;
-  /** As many as there are from a place on, and no more than asked for. */
+  /** Reads up to `length` bytes from `at`; fewer at the end. */
   read(at: number, length: number): Promise<Buffer>;
-  /** From a place to the end or another, in pieces of at most 64 KiB. */
+  /** Yields the bytes from `from` (default 0) to `to` (default the end) in pieces of at most 64 KiB. */
   pieces(from?: number, to?: number): AsyncGenerator<Buffer>;
 };
 
 const FIRST_PIECE_BYTES = 4 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
-const bytesOf = (file: FileHandle, size: number): Bytes => {
+const toBytes = (file: FileHandle, size: number): Bytes => {
   const read = async (at: number, length: number): Promise<Buffer> => {
     const wanted = Math.max(0, Math.min(length, size - at));
     const buffer = Buffer.allocUnsafe(wanted);
@@ -29,7 +29,7 @@ const bytesOf = (file: FileHandle, size: number): Bytes => {
     async *pieces(from = 0, to = size) {
       let length = FIRST_PIECE_BYTES;
       for (let at = from; at < to;) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        // oxlint-disable-next-line no-await-in-loop -- read in order
         const piece = await read(at, Math.min(length, to - at));
         if (piece.byteLength === 0) return;
         yield piece;
@@ -40,8 +40,8 @@ const bytesOf = (file: FileHandle, size: number): Bytes => {
   };
 };
 
-/** A new file whose name is gone, so that nothing of it outlives the process. */
-const nameless = async (): Promise<FileHandle> => {
+/** Creates and unlinks a temporary file, so that the system frees it even when the process crashes. */
+const openUnlinkedFile = async (): Promise<FileHandle> => {
   const path = join(tmpdir(), `scan-${randomToken()}`);
   const file = await open(path, "wx+", 0o600);
   try {
@@ -53,19 +53,19 @@ const nameless = async (): Promise<FileHandle> => {
   }
 };
 
-/** Keeps what comes on the disk for as long as it is used. */
-export const spooled = async (
+/** Spools a stream to a temporary file and calls `use` with random access to it. */
+export const withSpooledFile = async (
   source: AsyncIterable<Uint8Array>,
   use: (bytes: Bytes) => Promise<void>,
 ): Promise<void> => {
-  const file = await nameless();
+  const file = await openUnlinkedFile();
   try {
     let size = 0;
     for await (const chunk of source) {
       await file.writeFile(chunk);
       size += chunk.byteLength;
     }
-    await use(bytesOf(file, size));
+    await use(toBytes(file, size));
   } finally {
     await file.close();
   }

@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from "file-type";
 import type { Extension } from "../../contract/file-types.ts";
-import { endsAsArchive } from "./archive.ts";
+import { endsWithArchive } from "./archive.ts";
 import type { Bytes } from "./bytes.ts";
 import { checkFilm } from "./formats/films.ts";
 import { checkMail } from "./formats/mail.ts";
@@ -10,28 +10,28 @@ import { checkGif, checkJpeg, checkPng } from "./formats/pictures.ts";
 import { checkRtf } from "./formats/rtf.ts";
 import { checkText } from "./formats/texts.ts";
 import { checkZip } from "./formats/zip.ts";
-import { type Format, mismatch, type Nest, newBudget } from "./nest.ts";
+import { type Format, mismatch, type ScanContext, createBudget } from "./scan-context.ts";
 import {
-  type Look,
-  lookForMalware,
-  lookForOthers,
-  lookForPdf,
-  lookForPrograms,
-  lookThrough,
+  type Detector,
+  detectMalware,
+  detectOtherTypes,
+  detectPdf,
+  detectPrograms,
+  runDetectors,
 } from "./signatures.ts";
 
 type Kind = {
   check: Format;
-  /** What is looked for in the bytes as they are. */
-  looks: readonly Look[];
-  /** Content types that its first bytes may show; none where the check reads them itself. */
+  /** Run over the raw bytes. */
+  looks: readonly Detector[];
+  /** Content types that the magic number may indicate; undefined: `check` reads the first bytes itself. */
   magic?: readonly string[];
 };
 
-const BINARY = [lookForMalware, lookForPrograms, lookForOthers];
-const MEDIA = [...BINARY, lookForPdf];
-const PACKED = [lookForMalware, lookForPrograms];
-const TEXT = [lookForMalware];
+const BINARY = [detectMalware, detectPrograms, detectOtherTypes];
+const MEDIA = [...BINARY, detectPdf];
+const PACKED = [detectMalware, detectPrograms];
+const TEXT = [detectMalware];
 
 const KINDS: Record<Extension, Kind> = {
   ".pdf": { check: checkPdf, looks: BINARY, magic: ["application/pdf"] },
@@ -50,28 +50,28 @@ const KINDS: Record<Extension, Kind> = {
 
 const HEAD_BYTES = 4096;
 
-/** The content type that a file's first bytes show; undefined where they show none. */
-const typeShown = async (bytes: Bytes): Promise<string | undefined> =>
+/** Returns the content type that a file's magic number indicates. */
+const detectType = async (bytes: Bytes): Promise<string | undefined> =>
   (await fileTypeFromBuffer(await bytes.read(0, HEAD_BYTES)))?.mime;
 
 const checkMagic = async (bytes: Bytes, allowed: readonly string[]): Promise<void> => {
-  const shown = await typeShown(bytes);
+  const shown = await detectType(bytes);
   if (shown === undefined || !allowed.includes(shown)) {
-    throw mismatch("The file's contents are not what its name says.");
+    throw mismatch("The file's contents do not match the extension of its name.");
   }
 };
 
-const inspect: Nest["inspect"] = async (type, bytes, nest) => {
+const inspect: ScanContext["inspect"] = async (type, bytes, nest) => {
   if (bytes.size === 0) return;
   const { check, looks, magic } = KINDS[type];
-  await lookThrough(bytes.pieces(), looks);
+  await runDetectors(bytes.pieces(), looks);
   if (magic !== undefined) await checkMagic(bytes, magic);
-  if (looks.includes(lookForOthers) && (await endsAsArchive(bytes))) {
+  if (looks.includes(detectOtherTypes) && (await endsWithArchive(bytes))) {
     throw mismatch("The file is also an archive.");
   }
   await check(bytes, nest);
 };
 
-/** Judges an upload by its bytes, and by those of everything in it. */
+/** Checks an upload and every file that it contains. @throws {Refusal} */
 export const inspectUpload = (type: Extension, bytes: Bytes): Promise<void> =>
-  inspect(type, bytes, { archives: 0, mails: 0, budget: newBudget(), inspect });
+  inspect(type, bytes, { archives: 0, mails: 0, budget: createBudget(), inspect });

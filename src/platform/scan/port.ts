@@ -1,4 +1,4 @@
-/** A file that somebody has handed in. Its bytes can be read more than once; who opens them reads or cancels them. */
+/** An uploaded file. `open` may be called more than once; each stream must be read to its end or canceled. */
 export type ScannedFile = {
   fileName: string;
   /** bytes */
@@ -16,15 +16,15 @@ export type FailureCode =
 
 export type FailureReason = { code: FailureCode; message: string };
 
-/** What a scan found: Infected holds malware, Rejected is not the kind of file that may be kept. */
+/** The result of a scan. Infected: malware was found. Rejected: the type or structure is not allowed. */
 export type Verdict =
   | { status: "Available" }
   | { status: "Infected" | "Rejected"; failureReasons: FailureReason[] };
 
-/** Judges files. It throws where it could not come to a verdict; the same file may then be tried again. */
+/** Scans files. It throws when it cannot reach a verdict; the scan can then be retried. */
 export type Scanner = { scan(file: ScannedFile): Promise<Verdict> };
 
-/** Thrown within a scanner as soon as a file is refused; it never leaves the scanner. */
+/** Thrown inside a scanner when a file is refused; `toVerdict` turns it into a verdict. */
 export class Refusal extends Error {
   readonly code: FailureCode;
 
@@ -35,8 +35,8 @@ export class Refusal extends Error {
   }
 }
 
-/** The verdict of what was run; a failure that is no refusal stays one. */
-export const verdictOf = async (inspect: () => Promise<void>): Promise<Verdict> => {
+/** Runs an inspection and returns its verdict; errors other than a Refusal pass through. */
+export const toVerdict = async (inspect: () => Promise<void>): Promise<Verdict> => {
   try {
     await inspect();
     return { status: "Available" };

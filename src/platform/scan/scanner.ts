@@ -1,10 +1,10 @@
 import { lazily } from "../../kit/lazily.ts";
-import { type ClamdAddress, clamdScanner } from "./clamd.ts";
+import { type ClamdAddress, createClamdScanner } from "./clamd.ts";
 import type { Scanner } from "./port.ts";
 
 const CLAMD_PORT = 3310;
 
-const clamdAddress = (setting: string): ClamdAddress | undefined => {
+const parseClamdAddress = (setting: string): ClamdAddress | undefined => {
   const [, path] = /^clamd:(\/(?!\/).+)$/.exec(setting) ?? [];
   if (path !== undefined) return { path };
   const [, host, bracketed, port = CLAMD_PORT] =
@@ -16,22 +16,22 @@ const clamdAddress = (setting: string): ClamdAddress | undefined => {
     : { host: name, port: number };
 };
 
-// What it takes to look into files is loaded with the first of them.
-const builtIn = (): Scanner => {
+// The parsers are loaded with the first scan.
+const createBuiltInScanner = (): Scanner => {
   const load = lazily(async () => (await import("./built-in.ts")).builtInScanner);
   return { scan: async (file) => (await load()).scan(file) };
 };
 
 /**
- * The built-in scanner where nothing is set, else clamd after it: `clamd://host:port` or `clamd:/path/of/socket`.
- * Throws on a setting that is neither; it does not try to connect.
+ * Creates the built-in scanner, followed by clamd if the setting names one: `clamd://host:port` or
+ * `clamd:/path/of/socket`. Throws on any other setting; it does not connect yet.
  */
 export const createScanner = (setting?: string): Scanner => {
-  const before = builtIn();
+  const before = createBuiltInScanner();
   if (setting === undefined) return before;
-  const address = clamdAddress(setting);
+  const address = parseClamdAddress(setting);
   if (address === undefined) {
     throw new Error("the scanner must be clamd://host:port or clamd:/path/of/socket");
   }
-  return clamdScanner({ address, before });
+  return createClamdScanner({ address, before });
 };

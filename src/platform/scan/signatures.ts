@@ -1,13 +1,13 @@
 // oxlint-disable no-control-regex -- a signature is bytes
 import { Refusal } from "./port.ts";
 
-/** Looks through text, one byte a character; refuses what it finds. */
-export type Look = (text: string) => void;
+/** Searches text in Latin-1, one character per byte. @throws {Refusal} for a match */
+export type Detector = (text: string) => void;
 
-/** No signature is longer, so this much of one piece is looked at again with the next. */
-export const LONGEST = 128;
+/** The longest match of any detector, and so the overlap between two pieces. */
+export const MAX_SIGNATURE_BYTES = 128;
 
-// In two halves, or scanners would take this source for what it looks for.
+// In two halves, so that malware scanners do not report this source file.
 const EICAR = ["X5O!P%@AP[4\\PZX54(P^)7CC)7}", "$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"].join(
   "",
 );
@@ -16,16 +16,16 @@ const MALWARE: readonly { name: string; text: string }[] = [
   { name: "EICAR test file", text: EICAR },
 ];
 
-/** The verdict on malware; the name is that of the signature. */
-export const infected = (name: string): Refusal =>
+/** Creates the refusal of malware from the signature's name. */
+export const createMalwareRefusal = (name: string): Refusal =>
   new Refusal("MALWARE_DETECTED", `The file holds malware: ${name}.`);
 
-export const lookForMalware: Look = (text) => {
+export const detectMalware: Detector = (text) => {
   const found = MALWARE.find((signature) => text.includes(signature.text));
-  if (found !== undefined) throw infected(found.name);
+  if (found !== undefined) throw createMalwareRefusal(found.name);
 };
 
-// Long enough that compressed data shows none of them by chance.
+// Long enough that compressed data does not match by chance.
 const PROGRAMS: readonly { name: string; pattern: RegExp }[] = [
   { name: "Windows", pattern: /PE\0\0(?:\x4c\x01|\x64\x86|\x64\xaa|[\xc0\xc2\xc4]\x01)/ },
   { name: "Windows", pattern: /This program (?:cannot|must) be run (?:in DOS mode|under)/ },
@@ -35,7 +35,7 @@ const PROGRAMS: readonly { name: string; pattern: RegExp }[] = [
   { name: "macOS", pattern: /\xca\xfe\xba\xbe\0\0\0[\x01-\x05][\0\x01]\0\0[\x07\x0c]/ },
 ];
 
-export const lookForPrograms: Look = (text) => {
+export const detectPrograms: Detector = (text) => {
   const found = PROGRAMS.find(({ pattern }) => pattern.test(text));
   if (found === undefined) return;
   throw new Refusal("TYPE_MISMATCH", `The file also holds a ${found.name} program.`);
@@ -46,8 +46,8 @@ const MARKUP =
 const SCRIPT = /#!\/(?:usr\/(?:local\/)?)?bin\//;
 const PACKED = /Rar!\x1a\x07[\0\x01]|7z\xbc\xaf\x27\x1c\0\x04/;
 
-/** What has no place in a picture, a film or a PDF, and would make it two kinds of file at once. */
-export const lookForOthers: Look = (text) => {
+/** Detects web pages, scripts and archives inside pictures, films and PDFs (polyglot files). */
+export const detectOtherTypes: Detector = (text) => {
   if (MARKUP.test(text)) throw new Refusal("TYPE_MISMATCH", "The file is also a web page.");
   if (SCRIPT.test(text)) throw new Refusal("TYPE_MISMATCH", "The file is also a script.");
   if (PACKED.test(text)) throw new Refusal("TYPE_MISMATCH", "The file is also an archive.");
@@ -55,13 +55,13 @@ export const lookForOthers: Look = (text) => {
 
 const PDF = /%PDF-\d\.\d/;
 
-/** What readers of PDF would find in a picture or a film: they look for it well behind the beginning. */
-export const lookForPdf: Look = (text) => {
+/** Detects a PDF inside a picture or a film: PDF readers accept a header far behind the beginning. */
+export const detectPdf: Detector = (text) => {
   if (PDF.test(text)) throw new Refusal("TYPE_MISMATCH", "The file is also a PDF.");
 };
 
-/** Text with the end of what came before it, so that nothing is missed between two pieces. */
-export async function* overlapping(
+/** Yields each piece as text, preceded by the end of the piece before it, so that matches across pieces are found. */
+export async function* readOverlapping(
   pieces: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ text: string; before: number }> {
   let end = "";
@@ -69,13 +69,13 @@ export async function* overlapping(
     const text =
       end + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
     yield { text, before: end.length };
-    end = text.slice(-LONGEST);
+    end = text.slice(-MAX_SIGNATURE_BYTES);
   }
 }
 
-export const lookThrough = async (
+export const runDetectors = async (
   pieces: AsyncIterable<Uint8Array>,
-  looks: readonly Look[],
+  looks: readonly Detector[],
 ): Promise<void> => {
-  for await (const { text } of overlapping(pieces)) for (const look of looks) look(text);
+  for await (const { text } of readOverlapping(pieces)) for (const look of looks) look(text);
 };

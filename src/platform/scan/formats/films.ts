@@ -1,14 +1,14 @@
-import { type Format, mismatch } from "../nest.ts";
+import { type Format, mismatch } from "../scan-context.ts";
 
 const MAX_BOXES = 100_000;
 const BOX = /^[\x20-\x7e\xa9]{4}$/;
 
-/** Films of both kinds are boxes, one after the other to the very end, with an index among them. */
+/** Checks an MP4 or QuickTime film: boxes (ISO/IEC 14496-12) up to the end of the file, one of them the index. */
 export const checkFilm: Format = async (bytes) => {
   let hasIndex = false;
   let count = 0;
   for (let at = 0; at < bytes.size; count += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- each box tells where the next is
+    // oxlint-disable-next-line no-await-in-loop -- each box gives the position of the next
     const head = await bytes.read(at, 16);
     // A QuickTime list may end with a zero of four bytes.
     if (head.byteLength === 4 && head.readUInt32BE(0) === 0) break;

@@ -1,11 +1,11 @@
 import { pipeline, Readable } from "node:stream";
 import { type MimeNode, type SplitterChunk, Splitter } from "@zone-eu/mailsplit";
-import { type Bytes, spooled } from "../bytes.ts";
+import { type Bytes, withSpooledFile } from "../bytes.ts";
 import { type Extension, FILE_TYPES } from "../../../contract/file-types.ts";
-import { type Format, mismatch, type Nest, soundOr } from "../nest.ts";
-import { claimedType } from "../outside.ts";
+import { type Format, mismatch, type ScanContext, parseOrRefuse } from "../scan-context.ts";
+import { parseClaimedType } from "../name-and-size.ts";
 import { Refusal } from "../port.ts";
-import { type Look, lookForMalware, lookForPrograms, lookThrough } from "../signatures.ts";
+import { type Detector, detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
 
 const MAX_MAILS = 5;
 const MAX_PARTS = 1000;
@@ -20,16 +20,16 @@ const checkHead = async (bytes: Bytes): Promise<void> => {
   const head = (await bytes.read(0, HEAD_BYTES)).toString("latin1");
   const [fields = ""] = FIELD.exec(head) ?? [];
   if (!KNOWN_FIELD.test(fields) || head.includes("\0")) {
-    throw mismatch("The file does not begin like an e-mail.");
+    throw mismatch("The file does not begin with the header of an e-mail.");
   }
 };
 
 type Chunks = AsyncIterator<SplitterChunk>;
 
-/** One part's bytes as they were sent; it stops at the next part, and hands that over. */
-async function* bodyOf(chunks: Chunks, next: (node: MimeNode) => void): AsyncGenerator<Buffer> {
+/** Yields one part's encoded bytes; it ends at the next part and passes that to `next`. */
+async function* readBody(chunks: Chunks, next: (node: MimeNode) => void): AsyncGenerator<Buffer> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    // oxlint-disable-next-line no-await-in-loop -- chunks arrive in order
     const { done, value } = await chunks.next();
     if (done === true) return;
     if (value.type === "node") {
@@ -41,14 +41,14 @@ async function* bodyOf(chunks: Chunks, next: (node: MimeNode) => void): AsyncGen
 }
 
 const ENCODINGS = new Set(["", "7bit", "8bit", "binary", "base64", "quoted-printable"]);
-/** Types of parts without a name that are shown as text, or sign the others. */
+/** Content types of unnamed parts that mail programs show as text, and of signatures. */
 const BODIES =
   /^(?:text\/(?:plain|html|calendar|rfc822-headers)|message\/(?:delivery-status|disposition-notification)|application\/(?:(?:x-)?pkcs7|pgp)-signature)$/;
 const SIGNATURE_NAME = /^(?:smime\.p7s|signature\.asc)$/i;
-/** Mail programs unpack such a file from the text itself. */
+/** Mail programs unpack uuencoded files from plain text. */
 const UUENCODED = /(?:^|\n)begin(?:-base64)? [0-7]{3,4} /;
 
-const lookForUuencoded: Look = (text) => {
+const detectUuencoded: Detector = (text) => {
   if (UUENCODED.test(text)) throw mismatch("The e-mail holds a file within its text.");
 };
 
@@ -57,9 +57,9 @@ type Libmime = {
   decodeWords(text: string): string;
 };
 
-/** Every name that a part gives itself: mail programs differ in which of them they save it under. */
-const namesOf = (node: MimeNode): string[] => {
-  // Each part carries the header parser of the library; its types do not say so.
+/** Lists every name of a part: mail programs differ in which one they save the file under. */
+const listNames = (node: MimeNode): string[] => {
+  // Each node has the library's header parser, which its types do not declare.
   const { libmime } = node as unknown as { libmime: Libmime };
   const headers = node.headers === false ? [] : node.headers.getDecoded("content-type");
   const placed = node.headers === false ? [] : node.headers.getDecoded("content-disposition");
@@ -73,45 +73,44 @@ const namesOf = (node: MimeNode): string[] => {
   return [...new Set(names)];
 };
 
-/** The type that a part's name claims, or its content type where it has no name. */
-const partType = (name: string | undefined, contentType: string): Extension => {
+/** Returns the type of a part's name, or of its content type if it has no name. */
+const parsePartType = (name: string | undefined, contentType: string): Extension => {
   const jpeg = (text: string) => text.replace(/\.jpe?g$/i, ".jpeg");
-  if (name !== undefined) return claimedType(jpeg(name));
+  if (name !== undefined) return parseClaimedType(jpeg(name));
   const found = Object.entries(FILE_TYPES).find(([, type]) => type === contentType);
-  if (found === undefined)
-    throw mismatch("The e-mail brings a part of a kind that is not allowed.");
+  if (found === undefined) throw mismatch("The e-mail contains a part whose type is not allowed.");
   return found[0] as Extension;
 };
 
-const inspectPart = async (node: MimeNode, bytes: Bytes, nest: Nest): Promise<void> => {
-  await lookThrough(bytes.pieces(), [lookForMalware, lookForPrograms]);
+const inspectPart = async (node: MimeNode, bytes: Bytes, nest: ScanContext): Promise<void> => {
+  await runDetectors(bytes.pieces(), [detectMalware, detectPrograms]);
   if (!ENCODINGS.has(node.encoding || ""))
-    throw mismatch("The e-mail is encoded in an unusual way.");
+    throw mismatch("The e-mail uses an unknown Content-Transfer-Encoding.");
   const contentType = node.contentType || "text/plain";
-  const names = namesOf(node);
+  const names = listNames(node);
   const isBody = names.length === 0 && BODIES.test(contentType);
   const isSignature = names.every((name) => SIGNATURE_NAME.test(name)) && BODIES.test(contentType);
   if (node.multipart || isBody || isSignature) {
-    return lookThrough(bytes.pieces(), [lookForUuencoded]);
+    return runDetectors(bytes.pieces(), [detectUuencoded]);
   }
   const types = new Set(
-    (names.length === 0 ? [undefined] : names).map((name) => partType(name, contentType)),
+    (names.length === 0 ? [undefined] : names).map((name) => parsePartType(name, contentType)),
   );
   const [type, ...others] = types;
   if (type === undefined || others.length > 0) {
-    throw mismatch("The e-mail brings a file under two names of different kinds.");
+    throw mismatch("The e-mail contains a file with two names of different types.");
   }
   return nest.inspect(type, bytes, nest);
 };
 
-const inspectParts = async (chunks: Chunks, nest: Nest): Promise<void> => {
+const inspectParts = async (chunks: Chunks, nest: ScanContext): Promise<void> => {
   const first = await chunks.next();
   let node = first.done === true ? undefined : (first.value as MimeNode);
   while (node !== undefined) {
     const part: MimeNode = node;
     node = undefined;
     const body = Readable.from(
-      bodyOf(chunks, (next) => {
+      readBody(chunks, (next) => {
         node = next;
       }),
     );
@@ -124,16 +123,16 @@ const inspectParts = async (chunks: Chunks, nest: Nest): Promise<void> => {
       }
     };
     nest.budget.file();
-    // oxlint-disable-next-line no-await-in-loop -- one at a time bounds what is kept
-    await spooled(counted(), (bytes) => inspectPart(part, bytes, nest));
+    // oxlint-disable-next-line no-await-in-loop -- one at a time bounds the space on disk
+    await withSpooledFile(counted(), (bytes) => inspectPart(part, bytes, nest));
   }
 };
 
-/** A mail with everything that came with it, mails among it. */
+/** Checks an e-mail and all its attachments, including attached e-mails. */
 export const checkMail: Format = async (bytes, nest) => {
   const mails = nest.mails + 1;
   if (mails > MAX_MAILS) {
-    throw new Refusal("ARCHIVE_LIMIT", `E-mails may lie ${MAX_MAILS} deep in each other at most.`);
+    throw new Refusal("ARCHIVE_LIMIT", `E-mails may be nested ${MAX_MAILS} deep at most.`);
   }
   await checkHead(bytes);
   const splitter = new Splitter({
@@ -144,7 +143,7 @@ export const checkMail: Format = async (bytes, nest) => {
   const source = Readable.from(bytes.pieces());
   pipeline(source, splitter, () => {});
   try {
-    await soundOr("The e-mail is broken, or has too many parts.", () =>
+    await parseOrRefuse("The e-mail is broken, or has too many parts.", () =>
       inspectParts(splitter[Symbol.asyncIterator](), { ...nest, mails }),
     );
   } finally {

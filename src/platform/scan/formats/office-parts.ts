@@ -1,4 +1,4 @@
-import { mismatch } from "../nest.ts";
+import { mismatch } from "../scan-context.ts";
 
 /** Content types of parts that hold text, numbers, styles, charts and pictures. */
 const FAMILIES: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ const CONTENT_TYPES = new Set(
   ].map((type) => type.toLowerCase()),
 );
 
-/** Relationship types, by the last part of their address, that lead from one such part to another. */
+/** Allowed relationship types, by the last segment of their URI. */
 const RELATIONSHIPS = new Set(
   "officedocument core-properties extended-properties custom-properties thumbnail styles styleswitheffects settings websettings fonttable numbering footnotes endnotes comments commentsextended commentsids commentsextensible people person threadedcomment header footer glossarydocument theme themeoverride image hyperlink worksheet chartsheet sharedstrings calcchain table pivottable pivotcachedefinition pivotcacherecords sheetmetadata printersettings drawing vmldrawing chart chartusershapes chartstyle chartcolorstyle diagramdata diagramlayout diagramquickstyle diagramcolors diagramdrawing customxml customxmlprops".split(
     " ",
@@ -36,21 +36,21 @@ const RELATIONSHIPS = new Set(
 
 const SAFE_LINK = /^(?:https?:\/\/|mailto:)[^\\]/i;
 const LEADS_OUT = /^[a-z][a-z0-9+.-]*:|^[\\/]{2}|\\/i;
-/** Word fields that load a file or start a program; strings in quotes do not count. */
+/** Word fields that load a file or start a program. Quoted strings are removed before the match. */
 const ACTIVE_FIELD =
   /DDE(?:AUTO)?\b|\b(?:INCLUDE(?:PICTURE|TEXT)?|IMPORT|LINK|EMBED|DATABASE|RD|QUOTE|MACROBUTTON|AUTOTEXT(?:LIST)?|CONTROL|HTMLCONTROL|ADDIN|MERGEFIELD)\b/i;
 
-export const active = (what: string) =>
+export const createActiveRefusal = (what: string) =>
   mismatch(`The Office file holds ${what}. Save it as PDF, and attach that.`);
 
 export const checkContentType = (type: string): void => {
   if (!CONTENT_TYPES.has(type.trim().toLowerCase())) {
-    throw active("macros, embedded objects, or a part of an unknown type");
+    throw createActiveRefusal("macros, embedded objects, or a part of an unknown type");
   }
 };
 
-/** Undoes percent-encoding; undefined for an address that is encoded wrongly. */
-const decoded = (target: string): string | undefined => {
+/** Decodes percent-encoding; returns undefined if it is invalid. */
+const decodePercent = (target: string): string | undefined => {
   try {
     return decodeURIComponent(target).trim();
   } catch {
@@ -68,32 +68,32 @@ export const checkRelationship = ({
   const type = Type.trim().toLowerCase();
   const name = type.slice(type.lastIndexOf("/") + 1);
   const mode = TargetMode.trim().toLowerCase();
-  const target = decoded(Target);
+  const target = decodePercent(Target);
   if (
     !RELATIONSHIPS.has(name) ||
     target === undefined ||
     !["", "internal", "external"].includes(mode)
   ) {
-    throw active("an embedded object, a template, or a link of an unknown kind");
+    throw createActiveRefusal("an embedded object, a template, or a link of an unknown kind");
   }
   const isSafe =
     mode === "external"
       ? name === "hyperlink" && SAFE_LINK.test(target)
       : !LEADS_OUT.test(target) && !LEADS_OUT.test(Target.trim());
-  if (!isSafe) throw active("parts that are loaded from elsewhere");
+  if (!isSafe) throw createActiveRefusal("parts that are loaded from elsewhere");
 };
 
-/** Refuses field codes that load something; each field begins with a line feed. */
+/** Refuses field codes that load a file or start a program. Each field begins with a line feed. */
 export const checkFields = (codes: string): void => {
   if (ACTIVE_FIELD.test(codes.replaceAll(/"[^"]*"/g, '""'))) {
-    throw active("fields that load or start something");
+    throw createActiveRefusal("fields that load or start something");
   }
 };
 
-/** Attributes by which drawings of the older kind name a picture's file. */
+/** Refuses VML drawings whose attributes name a picture outside the file. */
 export const checkDrawing = (attributes: Attributes): void => {
   const sources = ["src", "o:href", "r:href"].flatMap((name) => attributes[name] ?? []);
-  if (sources.some((source) => LEADS_OUT.test((decoded(source) ?? "\\").trim()))) {
-    throw active("pictures that are loaded from elsewhere");
+  if (sources.some((source) => LEADS_OUT.test((decodePercent(source) ?? "\\").trim()))) {
+    throw createActiveRefusal("pictures that are loaded from elsewhere");
   }
 };

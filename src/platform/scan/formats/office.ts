@@ -1,11 +1,11 @@
 import { SaxesParser } from "saxes";
-import { eachPacked, type Packed } from "../archive.ts";
+import { forEachEntry, type ArchiveEntry } from "../archive.ts";
 import type { Bytes } from "../bytes.ts";
-import { type Format, mismatch, soundOr } from "../nest.ts";
+import { type Format, mismatch, parseOrRefuse } from "../scan-context.ts";
 import { Refusal } from "../port.ts";
-import { type Look, lookForMalware, lookForPrograms, lookThrough } from "../signatures.ts";
+import { type Detector, detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
 import {
-  active,
+  createActiveRefusal,
   type Attributes,
   checkContentType,
   checkDrawing,
@@ -18,11 +18,12 @@ const MAX_FIELD_CODES = 1024 * 1024;
 
 const WIDE: Readonly<Record<number, string>> = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" };
 
-const unlikely = () => mismatch("The Office file is unlike any that a program writes.");
+const createMalformedRefusal = () =>
+  mismatch("The Office file has an unusual structure. Save it again, or as PDF.");
 
 type Tag = (name: string, attributes: Attributes) => void;
 
-/** Reads an XML part as it is unpacked; `tag` gets local names, `text` what stands in elements of a name. */
+/** Parses an XML part as a stream. `tag` receives local names, `text` the element's local name and its text. */
 const readXml = async (
   pieces: AsyncIterable<Buffer>,
   tag: Tag,
@@ -35,7 +36,7 @@ const readXml = async (
     throw error;
   });
   parser.on("doctype", () => {
-    throw unlikely();
+    throw createMalformedRefusal();
   });
   parser.on("opentag", ({ name, attributes }) => {
     const local = name.replace(/^.*:/, "");
@@ -53,7 +54,7 @@ const readXml = async (
   parser.write(decoder?.decode() ?? "").close();
 };
 
-/** The content types that an Office file declares, by extension and by part. */
+/** The content types that `[Content_Types].xml` declares, by extension and by part. */
 type Types = { byExtension: Map<string, string>; byPart: Map<string, string> };
 
 const readTypes = async (pieces: AsyncIterable<Buffer>): Promise<Types> => {
@@ -76,7 +77,7 @@ const readDocument = async (pieces: AsyncIterable<Buffer>): Promise<void> => {
       if (name === "fldChar" || name === "fldSimple") codes += "\n";
       if (name === "fldSimple")
         codes += attributes["w:instr"] ?? Object.values(attributes).join(" ");
-      if (codes.length > MAX_FIELD_CODES) throw unlikely();
+      if (codes.length > MAX_FIELD_CODES) throw createMalformedRefusal();
     },
     (name, content) => {
       if (name === "instrText" || name === "delInstrText") codes += content;
@@ -90,9 +91,9 @@ const isXml = (name: string): boolean => /\.(?:xml|vml|rels)$/i.test(name);
 const ACTIVE_PART =
   /vbaProject|vbaData|(?:^|\/)(?:macrosheets|embeddings|activeX|externalLinks|ctrlProps)\//i;
 
-const inspectPart = async ({ name, isFolder, pieces }: Packed): Promise<void> => {
-  await lookThrough(pieces(), [lookForMalware, lookForPrograms]);
-  if (ACTIVE_PART.test(name)) throw active("macros or embedded objects");
+const inspectPart = async ({ name, isFolder, pieces }: ArchiveEntry): Promise<void> => {
+  await runDetectors(pieces(), [detectMalware, detectPrograms]);
+  if (ACTIVE_PART.test(name)) throw createActiveRefusal("macros or embedded objects");
   if (!isFolder && /\.rels$/i.test(name)) {
     await readXml(pieces(), (tag, attributes) => {
       if (tag === "Relationship") checkRelationship(attributes);
@@ -100,23 +101,24 @@ const inspectPart = async ({ name, isFolder, pieces }: Packed): Promise<void> =>
   } else if (!isFolder && isXml(name)) await readDocument(pieces());
 };
 
-/** Every part must have a type that is allowed, and exactly one part the main type. */
+/** Refuses parts without a declared type, and a file in which not exactly one part has the main type. */
 const checkParts = (parts: readonly string[], types: Types | undefined, main: string): void => {
-  if (types === undefined) throw mismatch("The file's contents are not what its name says.");
+  if (types === undefined)
+    throw mismatch("The file's contents do not match the extension of its name.");
   const { byExtension, byPart } = types;
   const all = parts.map((part) => {
     const extension = part.slice(part.lastIndexOf(".") + 1).toLowerCase();
     const type = byPart.get(`/${part.toLowerCase()}`) ?? byExtension.get(extension);
-    if (type === undefined) throw unlikely();
-    // Readers go by the declared type, so a part that says it is XML is read as XML here too.
+    if (type === undefined) throw createMalformedRefusal();
+    // Office programs follow the declared type, so a part declared as XML must be one that was checked as XML.
     if (/[+/]xml$/i.test(type.trim()) !== isXml(part) && !/vmlDrawing$/i.test(type.trim())) {
-      throw unlikely();
+      throw createMalformedRefusal();
     }
     return type.trim().toLowerCase();
   });
   const mains = all.filter((type) => type.endsWith(".main+xml"));
   if (mains.length !== 1 || mains[0] !== main) {
-    throw mismatch("The file's contents are not what its name says.");
+    throw mismatch("The file's contents do not match the extension of its name.");
   }
 };
 
@@ -124,30 +126,30 @@ const ZIP = Buffer.from("PK\x03\x04");
 const COMPOUND = Buffer.from("d0cf11e0a1b11ae1", "hex");
 const ENCRYPTED = Buffer.from("EncryptedPackage", "utf16le").toString("latin1");
 
-/** With a password set, an Office file is no archive any more but holds an encrypted one. */
+/** Refuses files that are no ZIP. With a password, an Office file is a compound file around an encrypted ZIP. */
 const checkBeginning = async (bytes: Bytes): Promise<void> => {
   const head = await bytes.read(0, COMPOUND.byteLength);
   if (head.subarray(0, ZIP.byteLength).equals(ZIP)) return;
-  const lookForEncrypted: Look = (text) => {
+  const lookForEncrypted: Detector = (text) => {
     if (!text.includes(ENCRYPTED)) return;
     throw new Refusal(
       "ENCRYPTED_ARCHIVE",
       "The Office file is encrypted. Save it without a password.",
     );
   };
-  if (head.equals(COMPOUND)) await lookThrough(bytes.pieces(), [lookForEncrypted]);
-  throw mismatch("The file's contents are not what its name says.");
+  if (head.equals(COMPOUND)) await runDetectors(bytes.pieces(), [lookForEncrypted]);
+  throw mismatch("The file's contents do not match the extension of its name.");
 };
 
-/** An Office file is an archive of parts; one of them declares the type of each. */
+/** Creates the check of an Office file (Open Packaging Conventions): a ZIP whose index declares each part's type. */
 const checkOffice =
   (main: string): Format =>
   async (bytes, nest) => {
     await checkBeginning(bytes);
     const parts: string[] = [];
     let types: Types | undefined;
-    await soundOr("The Office file is broken.", () =>
-      eachPacked(bytes, nest, async (packed) => {
+    await parseOrRefuse("The Office file is broken.", () =>
+      forEachEntry(bytes, nest, async (packed) => {
         if (packed.name === CONTENT_TYPES) types = await readTypes(packed.pieces());
         else if (!packed.isFolder) parts.push(packed.name);
         if (packed.name !== CONTENT_TYPES) await inspectPart(packed);

@@ -1,17 +1,17 @@
 import { Worker } from "node:worker_threads";
 import { SECOND } from "../../../kit/clock.ts";
-import { type Format, mismatch } from "../nest.ts";
+import { type Format, mismatch } from "../scan-context.ts";
 import type { PdfReply } from "../pdf/worker.ts";
 import { Refusal } from "../port.ts";
 
 const HEAD = "%PDF-";
 const END = "%%EOF";
-// Readers look for the end in the last KiB, so that is where it has to be.
+// PDF readers look for the end marker in the last KiB.
 const TAIL_BYTES = 1024;
 const MAX_MS = 60 * SECOND;
 const MAX_HEAP_MIB = 512;
 
-// The bundle has the thread's program beside its other parts.
+// In the bundle, the worker's file lies next to the other chunks.
 const PROGRAM = new URL(
   import.meta.url.endsWith(".ts") ? "../pdf/worker.ts" : "pdf-worker.js",
   import.meta.url,
@@ -30,19 +30,19 @@ const createThread = (): Worker => {
   return thread;
 };
 
-/** Threads that wait for work. An idle thread does not keep the process alive. */
+/** Reusable worker threads. An idle thread does not keep the process alive. */
 const idle: Worker[] = [];
 
-const tooMuch = (): Refusal =>
+const createLimitRefusal = (): Refusal =>
   new Refusal("ARCHIVE_LIMIT", "The PDF takes too long or too much memory to read.");
 
-/** Runs a PDF through a thread, so that the event loop stays free; ends a thread that does not answer. */
+/** Parses a PDF in a worker thread, so that the event loop stays free; terminates a thread that times out. */
 const readInThread = async (data: Uint8Array<ArrayBuffer>): Promise<PdfReply> => {
   const thread = idle.pop() ?? createThread();
   const { promise, resolve, reject } = Promise.withResolvers<PdfReply>();
-  const timer = setTimeout(() => reject(tooMuch()), MAX_MS);
+  const timer = setTimeout(() => reject(createLimitRefusal()), MAX_MS);
   const fail = (error: Error & { code?: string }): void =>
-    reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? tooMuch() : error);
+    reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? createLimitRefusal() : error);
   const exit = (): void => reject(new Error("the thread that reads PDF files ended"));
   thread.once("message", resolve).once("error", fail).once("exit", exit);
   try {
@@ -61,10 +61,10 @@ const readInThread = async (data: Uint8Array<ArrayBuffer>): Promise<PdfReply> =>
 
 export const checkPdf: Format = async (bytes, nest) => {
   const head = await bytes.read(0, HEAD.length);
-  if (head.toString("latin1") !== HEAD) throw mismatch("The file does not begin like a PDF.");
+  if (head.toString("latin1") !== HEAD) throw mismatch("The file does not begin with %PDF-.");
   const tail = await bytes.read(Math.max(0, bytes.size - TAIL_BYTES), TAIL_BYTES);
-  if (!tail.includes(END)) throw mismatch("The PDF is cut off: it has no end.");
-  // A copy of its own: a buffer from the pool cannot be handed over.
+  if (!tail.includes(END)) throw mismatch("The PDF is cut off: %%EOF is missing at its end.");
+  // Copied: a buffer from the pool cannot be transferred to a thread.
   const data = Uint8Array.from(await bytes.read(0, bytes.size));
   const reply = await readInThread(data);
   if ("code" in reply) throw new Refusal(reply.code, reply.message);

@@ -1,16 +1,16 @@
 import type { Bytes } from "../bytes.ts";
-import { mismatch, type Format } from "../nest.ts";
+import { mismatch, type Format } from "../scan-context.ts";
 
 const WINDOW_BYTES = 64 * 1024;
 
 type Cursor = {
   at: number;
-  /** The next bytes, all or a refusal; it stays where it is. */
+  /** Returns the next `length` bytes without advancing. @throws {Refusal} if fewer are left */
   peek(length: number): Promise<Buffer>;
 };
 
-/** Walks through bytes, and reads them in windows. */
-const cursorOver = (bytes: Bytes, what: string): Cursor => {
+/** Creates a cursor that reads the bytes in windows of 64 KiB. */
+const createCursor = (bytes: Bytes, what: string): Cursor => {
   let start = 0;
   let window: Buffer = Buffer.alloc(0);
   return {
@@ -27,19 +27,18 @@ const cursorOver = (bytes: Bytes, what: string): Cursor => {
   };
 };
 
-/** Zeros alone may follow the end; some programs fill up a file with them. */
+/** Refuses bytes after the picture's end other than zeros, with which some programs pad files. */
 const checkNothingAfter = async (bytes: Bytes, end: number, what: string): Promise<void> => {
   for await (const piece of bytes.pieces(end)) {
-    if (piece.some((byte) => byte !== 0))
-      throw mismatch(`Something follows the end of the ${what}.`);
+    if (piece.some((byte) => byte !== 0)) throw mismatch(`The ${what} has data after its end.`);
   }
 };
 
 export const checkPng: Format = async (bytes) => {
-  const cursor = cursorOver(bytes, "PNG");
+  const cursor = createCursor(bytes, "PNG");
   cursor.at = 8;
   for (let type = ""; type !== "IEND";) {
-    // oxlint-disable-next-line no-await-in-loop -- each chunk tells where the next is
+    // oxlint-disable-next-line no-await-in-loop -- each chunk gives the position of the next
     const head = await cursor.peek(8);
     const isFirst = type === "";
     type = head.toString("latin1", 4, 8);
@@ -65,7 +64,7 @@ const skipSubBlocks = async (cursor: Cursor): Promise<void> => {
 };
 
 export const checkGif: Format = async (bytes) => {
-  const cursor = cursorOver(bytes, "GIF");
+  const cursor = createCursor(bytes, "GIF");
   cursor.at = 13 + tableBytes((await cursor.peek(13)).readUInt8(10));
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- each block tells where the next is
@@ -85,12 +84,12 @@ export const checkGif: Format = async (bytes) => {
 const JPEG_SCAN = 0xda;
 const JPEG_END = Buffer.from([0xff, 0xd9]);
 
-/** Telephones put previews and their own notes behind the end, so that is no fault of a JPEG. */
+/** Checks a JPEG. Data after its end is allowed: phones store previews and notes there. */
 export const checkJpeg: Format = async (bytes) => {
-  const cursor = cursorOver(bytes, "JPEG");
+  const cursor = createCursor(bytes, "JPEG");
   cursor.at = 2;
   for (let marker = 0; marker !== JPEG_SCAN;) {
-    // oxlint-disable-next-line no-await-in-loop -- each segment tells where the next is
+    // oxlint-disable-next-line no-await-in-loop -- each segment gives the position of the next
     const head = await cursor.peek(4);
     marker = head.readUInt8(1);
     if (head.readUInt8(0) !== 0xff) throw mismatch("The JPEG is cut off or broken.");

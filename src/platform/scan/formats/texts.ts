@@ -1,18 +1,18 @@
 import type { Bytes } from "../bytes.ts";
-import { type Format, mismatch } from "../nest.ts";
-import { lookForMalware } from "../signatures.ts";
+import { type Format, mismatch } from "../scan-context.ts";
+import { detectMalware } from "../signatures.ts";
 
-// Text of older programs is in one of many code pages; what it never holds are these.
+// Control characters that no code page uses in text.
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\0-\x07\x0e-\x19\x1c-\x1f\x7f]/;
-// What a browser or a shell would take for its own, were the name not looked at.
+// Beginnings that a browser or shell would interpret if it ignored the file's name.
 const OTHERS =
   /^(?:\xef\xbb\xbf)?\s*(?:<!--|<!doctype html|<\?php|#!|%pdf-|%!ps|\{\\rtf|<(?:html|head|script|iframe|body|style|title|meta|svg)[\s>])/i;
-// Readers of PDF look for it in the first KiB, whatever stands before.
+// PDF readers accept a header anywhere in the first KiB.
 const PDF = /%PDF-\d\.\d/;
 const HEAD_BYTES = 1024;
 
-/** The name of the encoding that a byte order mark tells of. */
+/** Returns the encoding of a UTF-16 byte order mark. */
 const wideEncoding = (head: Buffer): "utf-16le" | "utf-16be" | undefined => {
   if (head.byteLength < 2) return undefined;
   const mark = head.readUInt16BE(0);
@@ -20,7 +20,7 @@ const wideEncoding = (head: Buffer): "utf-16le" | "utf-16be" | undefined => {
   return mark === 0xfeff ? "utf-16be" : undefined;
 };
 
-/** UTF-8, UTF-16 with a mark, or eight bits a character; no binary data. */
+/** Accepts UTF-8, UTF-16 with a byte order mark and 8-bit code pages; refuses binary data. */
 const checkPlain = async (bytes: Bytes, head: Buffer): Promise<void> => {
   const wide = wideEncoding(head);
   const decoder = new TextDecoder(wide ?? "latin1", { fatal: true });
@@ -28,13 +28,13 @@ const checkPlain = async (bytes: Bytes, head: Buffer): Promise<void> => {
     try {
       return decoder.decode(piece, { stream: piece !== undefined });
     } catch {
-      throw mismatch("The text is not in the encoding that it names.");
+      throw mismatch("The text is not valid in the encoding of its byte order mark.");
     }
   };
   for await (const piece of bytes.pieces()) {
     const text = decoded(piece);
-    if (UNPRINTABLE.test(text)) throw mismatch("The file is no plain text.");
-    if (wide !== undefined) lookForMalware(text);
+    if (UNPRINTABLE.test(text)) throw mismatch("The file is not plain text.");
+    if (wide !== undefined) detectMalware(text);
   }
   decoded();
 };
@@ -42,6 +42,6 @@ const checkPlain = async (bytes: Bytes, head: Buffer): Promise<void> => {
 export const checkText: Format = async (bytes) => {
   const head = await bytes.read(0, HEAD_BYTES);
   const text = head.toString("latin1");
-  if (OTHERS.test(text) || PDF.test(text)) throw mismatch("The file is no plain text.");
+  if (OTHERS.test(text) || PDF.test(text)) throw mismatch("The file is not plain text.");
   await checkPlain(bytes, head);
 };

@@ -1,38 +1,37 @@
-import { eachPacked, type Packed } from "../archive.ts";
-import { spooled } from "../bytes.ts";
-import { type Format, mismatch, type Nest } from "../nest.ts";
-import { claimedType } from "../outside.ts";
+import { forEachEntry, type ArchiveEntry } from "../archive.ts";
+import { withSpooledFile } from "../bytes.ts";
+import { type Format, mismatch, type ScanContext } from "../scan-context.ts";
+import { parseClaimedType } from "../name-and-size.ts";
 import { Refusal } from "../port.ts";
-import { lookForMalware, lookForPrograms, lookThrough } from "../signatures.ts";
+import { detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
 
 const MAX_ARCHIVES = 2;
 
-// What the file managers of macOS and Windows leave in archives that people make with them.
+// Metadata files that the file managers of macOS and Windows add to archives.
 const LEFT_BEHIND = /^__MACOSX\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/;
 
-const baseOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
+const parseBaseName = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
-const inspectPacked = async (packed: Packed, nest: Nest): Promise<void> => {
+const inspectPacked = async (packed: ArchiveEntry, nest: ScanContext): Promise<void> => {
   if (packed.isFolder) {
     for await (const piece of packed.pieces()) {
-      if (piece.byteLength > 0)
-        throw mismatch("The archive holds a folder with contents of its own.");
+      if (piece.byteLength > 0) throw mismatch("The archive holds a folder entry that has data.");
     }
   } else if (LEFT_BEHIND.test(packed.name)) {
-    await lookThrough(packed.pieces(), [lookForMalware, lookForPrograms]);
+    await runDetectors(packed.pieces(), [detectMalware, detectPrograms]);
   } else {
-    const type = claimedType(baseOf(packed.name));
-    await spooled(packed.pieces(), (bytes) => nest.inspect(type, bytes, nest));
+    const type = parseClaimedType(parseBaseName(packed.name));
+    await withSpooledFile(packed.pieces(), (bytes) => nest.inspect(type, bytes, nest));
   }
 };
 
-/** An archive of files that might have been attached themselves. */
+/** Checks a ZIP archive whose files must all be of types that are allowed on their own. */
 export const checkZip: Format = async (bytes, nest) => {
   const archives = nest.archives + 1;
   if (archives > MAX_ARCHIVES) {
-    throw new Refusal("ARCHIVE_LIMIT", "An archive may hold archives, but those no more of them.");
+    throw new Refusal("ARCHIVE_LIMIT", `Archives may be nested ${MAX_ARCHIVES} deep at most.`);
   }
-  await eachPacked(bytes, nest, async (packed) => {
+  await forEachEntry(bytes, nest, async (packed) => {
     try {
       await inspectPacked(packed, { ...nest, archives });
     } catch (error) {

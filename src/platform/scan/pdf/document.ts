@@ -1,19 +1,19 @@
 import { getDocument, type PDFDocumentProxy, VerbosityLevel } from "unpdf/pdfjs";
-import { mismatch } from "../nest.ts";
-import { unreadable } from "./lexer.ts";
-import { encrypted, refusalOf } from "./names.ts";
+import { mismatch } from "../scan-context.ts";
+import { createUnreadableRefusal } from "./lexer.ts";
+import { createEncryptedRefusal, findRefusal } from "./names.ts";
 
 const MAX_PAGES = 10_000;
 
 type Info = { EncryptFilterName?: unknown; IsXFAPresent?: unknown; IsCollectionPresent?: unknown };
 
 const refuseIf = (isSo: boolean, name: string): void => {
-  if (isSo) throw refusalOf(name) ?? unreadable();
+  if (isSo) throw findRefusal(name) ?? createUnreadableRefusal();
 };
 
 const checkDocument = async (document: PDFDocumentProxy): Promise<void> => {
   const info = (await document.getMetadata()).info as Info;
-  if ((info.EncryptFilterName ?? null) !== null) throw encrypted();
+  if ((info.EncryptFilterName ?? null) !== null) throw createEncryptedRefusal();
   refuseIf(info.IsXFAPresent === true, "XFA");
   refuseIf(info.IsCollectionPresent === true, "EmbeddedFiles");
   refuseIf((await document.getAttachments()) !== null, "EmbeddedFiles");
@@ -39,13 +39,13 @@ const checkPage = async (document: PDFDocumentProxy, number: number): Promise<vo
   page.cleanup();
 };
 
-const isOfPassword = (error: unknown): boolean =>
+const isPasswordError = (error: unknown): boolean =>
   error instanceof Error && error.name === "PasswordException";
 
 /**
- * Opens a PDF as a reader does, by its cross-reference table, and refuses scripts, attached files, forms
- * of the kind XFA, encryption, and pages that cannot be read. The bytes are handed over and cannot be
- * used afterwards.
+ * Opens a PDF by its cross-reference table, as PDF readers do, and refuses scripts, attached files, XFA
+ * forms, encryption, and pages that cannot be read. The bytes are transferred: the caller cannot use them
+ * afterwards.
  *
  * @throws {Refusal}
  */
@@ -62,7 +62,7 @@ export const checkReading = async (data: Uint8Array): Promise<void> => {
   });
   try {
     const document = await loading.promise.catch((error: unknown) => {
-      throw isOfPassword(error) ? encrypted() : unreadable();
+      throw isPasswordError(error) ? createEncryptedRefusal() : createUnreadableRefusal();
     });
     if (document.numPages > MAX_PAGES) throw mismatch(`A PDF may have ${MAX_PAGES} pages at most.`);
     await checkDocument(document);

@@ -1,14 +1,14 @@
-import { mismatch } from "../nest.ts";
+import { mismatch } from "../scan-context.ts";
 import type { Refusal } from "../port.ts";
-import { decodeName, refusalOf } from "./names.ts";
+import { decodeName, findRefusal } from "./names.ts";
 
-export const unreadable = (): Refusal =>
-  mismatch("The PDF cannot be read whole: it is damaged, or built in an unusual way.");
+export const createUnreadableRefusal = (): Refusal =>
+  mismatch("The PDF cannot be read completely: it is damaged, or has an unusual structure.");
 
 /** A reference to the object of a number. */
 export type Ref = { ref: number };
 export type Dictionary = Map<string, Value>;
-/** Names begin with a slash; strings, booleans and null are all null, because no check needs them. */
+/** A parsed value. Names keep their slash; strings, booleans and null are null, because no check needs them. */
 export type Value = number | string | null | Ref | Value[] | Dictionary;
 
 const MAX_DEPTH = 64;
@@ -23,15 +23,20 @@ for (const byte of Buffer.from("()<>[]{}/%")) KINDS[byte] = DELIMITER;
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
-const charOf = (text: string): number => text.charCodeAt(0);
-const [OPEN, CLOSE, LESS, MORE] = [charOf("("), charOf(")"), charOf("<"), charOf(">")];
-const [SLASH, PERCENT, BACKSLASH] = [charOf("/"), charOf("%"), charOf("\\")];
+const toCharCode = (text: string): number => text.charCodeAt(0);
+const [OPEN, CLOSE, LESS, MORE] = [
+  toCharCode("("),
+  toCharCode(")"),
+  toCharCode("<"),
+  toCharCode(">"),
+];
+const [SLASH, PERCENT, BACKSLASH] = [toCharCode("/"), toCharCode("%"), toCharCode("\\")];
 const [CR, LF] = [13, 10];
 
-/** Reads the objects of a PDF in the order of its bytes. Refuses each name that it must not hold. */
+/** Reads the objects of a PDF in the order of its bytes. @throws {Refusal} for a refused name */
 export class Lexer {
   at: number;
-  /** How often the name First was read: once at least per object stream. */
+  /** The number of names `First` that were read: at least one per object stream. */
   firsts = 0;
   readonly bytes: Buffer;
 
@@ -59,7 +64,7 @@ export class Lexer {
   #regular(): string {
     const start = this.at;
     while (this.at < this.bytes.length && KINDS[this.#byte()] === REGULAR) this.at += 1;
-    if (this.at - start > MAX_TOKEN_BYTES) throw unreadable();
+    if (this.at - start > MAX_TOKEN_BYTES) throw createUnreadableRefusal();
     return this.bytes.toString("latin1", start, this.at);
   }
 
@@ -74,25 +79,25 @@ export class Lexer {
       this.at += 1;
       return;
     }
-    throw unreadable();
+    throw createUnreadableRefusal();
   }
 
   #hexString(): void {
     const end = this.bytes.indexOf(MORE, this.at);
-    if (end < 0) throw unreadable();
+    if (end < 0) throw createUnreadableRefusal();
     this.at = end + 1;
   }
 
   #name(): string {
     this.at += 1;
     const name = decodeName(this.#regular());
-    const refusal = refusalOf(name);
+    const refusal = findRefusal(name);
     if (refusal !== undefined) throw refusal;
     if (name === "First") this.firsts += 1;
     return `/${name}`;
   }
 
-  /** The next token: a name with its slash, `(` for a string, `<` for one in digits, "" at the end. */
+  /** Returns the next token: a name with its slash, `(` for a string, `<` for a hexadecimal one, "" at the end. */
   token(): string {
     this.#skipSpace();
     const byte = this.#byte();
@@ -113,12 +118,13 @@ export class Lexer {
   }
 
   #list(end: string, depth: number): Value[] {
-    if (depth > MAX_DEPTH) throw unreadable();
+    if (depth > MAX_DEPTH) throw createUnreadableRefusal();
     const values: Value[] = [];
     for (let token = this.token(); token !== end; token = this.token()) {
       if (token === "R") {
         const [number, generation] = values.splice(-2);
-        if (typeof number !== "number" || typeof generation !== "number") throw unreadable();
+        if (typeof number !== "number" || typeof generation !== "number")
+          throw createUnreadableRefusal();
         values.push({ ref: number });
       } else values.push(this.#valueFrom(token, depth));
     }
@@ -127,12 +133,12 @@ export class Lexer {
 
   #dictionary(depth: number): Dictionary {
     const values = this.#list(">>", depth);
-    if (values.length % 2 !== 0) throw unreadable();
+    if (values.length % 2 !== 0) throw createUnreadableRefusal();
     const dictionary: Dictionary = new Map();
     for (let at = 0; at < values.length; at += 2) {
       const key = values[at];
-      // Readers disagree about which of two entries of one key counts.
-      if (typeof key !== "string" || dictionary.has(key)) throw unreadable();
+      // PDF readers differ in which of two entries with the same key they use.
+      if (typeof key !== "string" || dictionary.has(key)) throw createUnreadableRefusal();
       dictionary.set(key, values[at + 1] ?? null);
     }
     return dictionary;
@@ -143,7 +149,7 @@ export class Lexer {
     if (token === "[") return this.#list("]", depth + 1);
     if (token.startsWith("/")) return token;
     if (["(", "<", "true", "false", "null"].includes(token)) return null;
-    if (!NUMBER.test(token)) throw unreadable();
+    if (!NUMBER.test(token)) throw createUnreadableRefusal();
     return Number(token);
   }
 
@@ -153,17 +159,17 @@ export class Lexer {
 
   integer(): number {
     const token = this.token();
-    if (!/^\d{1,12}$/.test(token)) throw unreadable();
+    if (!/^\d{1,12}$/.test(token)) throw createUnreadableRefusal();
     return Number(token);
   }
 
   expect(...words: string[]): string {
     const token = this.token();
-    if (!words.includes(token)) throw unreadable();
+    if (!words.includes(token)) throw createUnreadableRefusal();
     return token;
   }
 
-  /** Reads tokens for as long as they match. */
+  /** Skips tokens while they match. */
   skip(pattern: RegExp): void {
     for (;;) {
       const { at } = this;

@@ -1,14 +1,14 @@
-import { mismatch } from "../nest.ts";
+import { mismatch } from "../scan-context.ts";
 import { Refusal } from "../port.ts";
 
-const PRINT = "Print it to a new PDF, and attach that.";
+const PRINT = "Print it to a new PDF and attach that one.";
 const SCRIPT = `The PDF runs scripts. ${PRINT}`;
 const PROGRAM = `The PDF starts programs or opens other files. ${PRINT}`;
-const MEDIA = `The PDF plays media that run programs of their own. ${PRINT}`;
-const ATTACHED = "The PDF carries other files. Attach those by themselves.";
+const MEDIA = `The PDF embeds media that can run programs. ${PRINT}`;
+const ATTACHED = "The PDF has attached files. Attach each of them as a file of its own.";
 const FORM = `The PDF is a form that computes or sends data. ${PRINT}`;
 
-/** Names that make a PDF more than a document to read, each with the reason for its refusal. */
+/** Names of active features, each with the message of its refusal. */
 const REFUSED = new Map<string, string>([
   ["JavaScript", SCRIPT],
   ["JS", SCRIPT],
@@ -32,16 +32,16 @@ const REFUSED = new Map<string, string>([
 export const decodeName = (name: string): string =>
   name.replaceAll(/#([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 
-/** The refusal of a PDF that only the holder of a password, or of a certificate, can read. */
-export const encrypted = (): Refusal =>
+/** Creates the refusal of a PDF that requires a password or certificate. */
+export const createEncryptedRefusal = (): Refusal =>
   new Refusal(
     "ENCRYPTED_ARCHIVE",
     "The PDF is encrypted. Save it without a password, and attach that.",
   );
 
-/** The refusal that a name stands for; undefined for a harmless one. */
-export const refusalOf = (name: string): Refusal | undefined => {
-  if (name === "Encrypt") return encrypted();
+/** Returns the refusal of an active feature's name, undefined for other names. */
+export const findRefusal = (name: string): Refusal | undefined => {
+  if (name === "Encrypt") return createEncryptedRefusal();
   const message = REFUSED.get(name);
   return message === undefined ? undefined : mismatch(message);
 };
@@ -50,21 +50,21 @@ const NAME = /\/((?:[A-Za-z0-9]|#[0-9a-fA-F]{2})+)/g;
 // Shorter names occur by chance in compressed data.
 const MIN_LENGTH_IN_DATA = 6;
 
-/** Calls `use` with each name in a text, and with its place. */
-export const eachName = (text: string, use: (name: string, at: number) => void): void => {
+/** Calls `use` with each name in a text and its position. */
+export const forEachName = (text: string, use: (name: string, at: number) => void): void => {
   for (const { 1: written = "", index } of text.matchAll(NAME)) use(decodeName(written), index);
 };
 
-/** Refuses a text with a refused name anywhere, in strings and comments too. */
+/** Refuses text that contains a refused name anywhere, also in strings and comments. */
 export const checkText = (text: string): void =>
-  eachName(text, (name) => {
-    const refusal = refusalOf(name);
+  forEachName(text, (name) => {
+    const refusal = findRefusal(name);
     if (refusal !== undefined) throw refusal;
   });
 
 /** Like `checkText`, for bytes that may be compressed data. */
 export const checkData = (text: string): void =>
-  eachName(text, (name) => {
-    const refusal = name.length < MIN_LENGTH_IN_DATA ? undefined : refusalOf(name);
+  forEachName(text, (name) => {
+    const refusal = name.length < MIN_LENGTH_IN_DATA ? undefined : findRefusal(name);
     if (refusal !== undefined) throw refusal;
   });

@@ -1,8 +1,8 @@
 import { constants, inflateSync } from "node:zlib";
 import { Refusal } from "../port.ts";
-import { lookForMalware, lookForPrograms } from "../signatures.ts";
-import { type Dictionary, Lexer, unreadable, type Value } from "./lexer.ts";
-import { checkData, checkText, eachName } from "./names.ts";
+import { detectMalware, detectPrograms } from "../signatures.ts";
+import { type Dictionary, Lexer, createUnreadableRefusal, type Value } from "./lexer.ts";
+import { checkData, checkText, forEachName } from "./names.ts";
 
 const MAX_STREAMS = 100_000;
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
@@ -10,7 +10,7 @@ const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 const OVERLAP_BYTES = 512;
 const END_OF_STREAM = Buffer.from("endstream");
-/** Writers count line ends before `endstream` in different ways. */
+/** PDF writers differ in whether a stream's length includes the line end before `endstream`. */
 const MAX_LINE_END_BYTES = 4;
 
 /** Filters whose output the specification defines; `Crypt` is not among them. */
@@ -29,15 +29,15 @@ const FILTERS = new Set<Value>([
 const isFlate = (data: Buffer): boolean =>
   data.byteLength > 1 && ((data[0] ?? 0) & 0x0f) === 8 && data.readUInt16BE(0) % 31 === 0;
 
-const filtersOf = (dictionary: Dictionary): Value[] => {
+const listFilters = (dictionary: Dictionary): Value[] => {
   const filter = dictionary.get("/Filter") ?? [];
   const filters = Array.isArray(filter) ? filter : [filter];
-  if (!filters.every((name) => FILTERS.has(name))) throw unreadable();
+  if (!filters.every((name) => FILTERS.has(name))) throw createUnreadableRefusal();
   return filters;
 };
 
-/** Calls `use` with the text of the bytes, in pieces that overlap by more than any name is long. */
-const eachPiece = (bytes: Buffer, use: (text: string, at: number) => void): void => {
+/** Calls `use` with the bytes as text, in pieces whose overlap exceeds the longest name. */
+const forEachPiece = (bytes: Buffer, use: (text: string, at: number) => void): void => {
   for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
     use(bytes.toString("latin1", at, at + PIECE_BYTES + OVERLAP_BYTES), at);
   }
@@ -45,10 +45,10 @@ const eachPiece = (bytes: Buffer, use: (text: string, at: number) => void): void
 
 type Length = { number: number; size: number; isStrict: boolean };
 
-const fits = (claimed: number, size: number): boolean =>
+const isStreamLength = (claimed: number, size: number): boolean =>
   claimed <= size && size - claimed <= MAX_LINE_END_BYTES;
 
-/** Reads every object of a PDF, and unpacks those that lie in streams. */
+/** Reads every object of a PDF, including those in object streams. */
 class ObjectReader {
   readonly #bytes: Buffer;
   readonly #lexer: Lexer;
@@ -71,23 +71,24 @@ class ObjectReader {
       this.unpacked += content.byteLength;
       return content;
     } catch (error) {
-      if (!isTooLarge(error)) throw unreadable();
+      if (!isTooLarge(error)) throw createUnreadableRefusal();
       throw new Refusal("ARCHIVE_LIMIT", "The PDF unpacks to too many bytes.");
     }
   }
 
-  /** Objects may be packed with Flate alone, as all common writers do. */
+  /** Accepts object streams with the Flate filter alone, which all common writers use. */
   #readObjectStream(dictionary: Dictionary, data: Buffer): void {
-    const filters = filtersOf(dictionary);
+    const filters = listFilters(dictionary);
     const isPlain = filters.length === 0;
-    if (!isPlain && (filters.length > 1 || filters[0] !== "/FlateDecode")) throw unreadable();
-    if ((dictionary.get("/DecodeParms") ?? null) !== null) throw unreadable();
+    if (!isPlain && (filters.length > 1 || filters[0] !== "/FlateDecode"))
+      throw createUnreadableRefusal();
+    if ((dictionary.get("/DecodeParms") ?? null) !== null) throw createUnreadableRefusal();
     const content = isPlain ? data : this.#inflate(data, constants.Z_FINISH);
-    // A position in the stream's index may lead into a string, so strings are looked at as well.
-    eachPiece(content, checkText);
+    // An offset in the stream's index may point into a string, so strings are checked too.
+    forEachPiece(content, checkText);
     const first = dictionary.get("/First");
     const count = dictionary.get("/N");
-    if (typeof first !== "number" || typeof count !== "number") throw unreadable();
+    if (typeof first !== "number" || typeof count !== "number") throw createUnreadableRefusal();
     this.#readPacked(content, first, count);
   }
 
@@ -96,7 +97,7 @@ class ObjectReader {
     for (let entry = 0; entry < count; entry += 1) {
       const number = index.integer();
       const object = new Lexer(content, first + index.integer());
-      // Every object is checked above as text; the length of a stream is all that is wanted here.
+      // The text of all objects was checked above; only the length of a stream is needed here.
       const token = object.token();
       if (/^\d{1,12}$/.test(token)) this.#addInteger(number, Number(token));
     }
@@ -109,18 +110,19 @@ class ObjectReader {
   #checkLength(claimed: Value | undefined, size: number, isStrict: boolean): void {
     if (claimed instanceof Object && "ref" in claimed) {
       this.#lengths.push({ number: claimed.ref, size, isStrict });
-    } else if (typeof claimed !== "number" || !fits(claimed, size)) throw unreadable();
+    } else if (typeof claimed !== "number" || !isStreamLength(claimed, size))
+      throw createUnreadableRefusal();
   }
 
   #readStream(dictionary: Dictionary): void {
     this.#streams += 1;
-    if (this.#streams > MAX_STREAMS) throw unreadable();
-    // Such a stream's data are in a file elsewhere.
-    if (dictionary.has("/F")) throw unreadable();
+    if (this.#streams > MAX_STREAMS) throw createUnreadableRefusal();
+    // The data of such a stream are in another file.
+    if (dictionary.has("/F")) throw createUnreadableRefusal();
     const lexer = this.#lexer;
     lexer.skipLineEnd();
     const end = this.#bytes.indexOf(END_OF_STREAM, lexer.at);
-    if (end < 0) throw unreadable();
+    if (end < 0) throw createUnreadableRefusal();
     const data = this.#bytes.subarray(lexer.at, end);
     lexer.at = end;
     lexer.expect("endstream");
@@ -131,24 +133,24 @@ class ObjectReader {
   }
 
   #readData(dictionary: Dictionary, data: Buffer): void {
-    if (filtersOf(dictionary)[0] !== "/FlateDecode" || !isFlate(data)) return;
-    // A page whose drawing is cut off shows less; it hides nothing.
+    if (listFilters(dictionary)[0] !== "/FlateDecode" || !isFlate(data)) return;
+    // Truncated page contents are allowed: the page shows less, but hides nothing.
     const content = this.#inflate(data, constants.Z_SYNC_FLUSH);
-    eachPiece(content, (text) => {
-      lookForMalware(text);
-      lookForPrograms(text);
+    forEachPiece(content, (text) => {
+      detectMalware(text);
+      detectPrograms(text);
     });
   }
 
   #readObject(token: string): void {
     const lexer = this.#lexer;
-    if (!/^\d{1,10}$/.test(token)) throw unreadable();
+    if (!/^\d{1,10}$/.test(token)) throw createUnreadableRefusal();
     lexer.integer();
     lexer.expect("obj");
     const value = lexer.value();
     if (typeof value === "number") this.#addInteger(Number(token), value);
     if (lexer.expect("endobj", "stream") === "endobj") return;
-    if (!(value instanceof Map)) throw unreadable();
+    if (!(value instanceof Map)) throw createUnreadableRefusal();
     this.#readStream(value);
     lexer.expect("endobj");
   }
@@ -159,7 +161,7 @@ class ObjectReader {
       if (token === "xref") lexer.skip(/^(?:\d+|[nf])$/);
       else if (token === "trailer") {
         const trailer = lexer.value();
-        if (!(trailer instanceof Map)) throw unreadable();
+        if (!(trailer instanceof Map)) throw createUnreadableRefusal();
       } else if (token === "startxref") lexer.integer();
       else this.#readObject(token);
     }
@@ -170,33 +172,33 @@ class ObjectReader {
   #checkLengths(): void {
     for (const { number, size, isStrict } of this.#lengths) {
       const values = this.#integers.get(number) ?? [];
-      const matches = values.filter((value) => fits(value, size)).length;
-      if (matches === 0 || (isStrict && matches < values.length)) throw unreadable();
+      const matches = values.filter((value) => isStreamLength(value, size)).length;
+      if (matches === 0 || (isStrict && matches < values.length)) throw createUnreadableRefusal();
     }
   }
 
-  /** An object stream in a string, a comment or another stream's data would not have been read. */
+  /** Refuses object streams inside strings, comments or other streams, which were not read. */
   #checkFirsts(): void {
     let count = 0;
-    eachPiece(this.#bytes, (text) =>
-      eachName(text, (name, at) => {
+    forEachPiece(this.#bytes, (text) =>
+      forEachName(text, (name, at) => {
         if (name === "First" && at < PIECE_BYTES) count += 1;
       }),
     );
-    if (count !== this.#lexer.firsts) throw unreadable();
+    if (count !== this.#lexer.firsts) throw createUnreadableRefusal();
   }
 }
 
 /**
- * Refuses a PDF with a name in it that makes it run, open or carry something, and one that cannot be read
- * whole. Returns how many bytes were unpacked.
+ * Refuses a PDF that contains the name of an active feature, or cannot be read completely. Returns the
+ * number of unpacked bytes.
  *
  * @throws {Refusal}
  */
 export const checkObjects = (bytes: Buffer): number => {
-  eachPiece(bytes, (text) => {
+  forEachPiece(bytes, (text) => {
     checkData(text);
-    lookForMalware(text);
+    detectMalware(text);
   });
   const reader = new ObjectReader(bytes);
   reader.read();

@@ -1,10 +1,10 @@
 import { parentPort } from "node:worker_threads";
 import { Refusal, type FailureReason } from "../port.ts";
 import { checkReading } from "./document.ts";
-import { unreadable } from "./lexer.ts";
+import { createUnreadableRefusal } from "./lexer.ts";
 import { checkObjects } from "./objects.ts";
 
-/** What the thread answers: how many bytes it unpacked, or why the PDF is refused. */
+/** The thread's reply: the number of unpacked bytes, or the refusal. */
 export type PdfReply = { unpacked: number } | FailureReason;
 
 const check = async (data: Uint8Array): Promise<PdfReply> => {
@@ -13,7 +13,7 @@ const check = async (data: Uint8Array): Promise<PdfReply> => {
     await checkReading(data);
     return { unpacked };
   } catch (error) {
-    const { code, message } = error instanceof Refusal ? error : unreadable();
+    const { code, message } = error instanceof Refusal ? error : createUnreadableRefusal();
     return { code, message };
   }
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findExtension, FILE_TYPES, MAX_FILE_BYTES } from "../../src/contract/file-types.ts";
-import { checkOutside } from "../../src/platform/scan/outside.ts";
-import { type ScannedFile, type Scanner, verdictOf } from "../../src/platform/scan/port.ts";
+import { checkNameAndSize } from "../../src/platform/scan/name-and-size.ts";
+import { type ScannedFile, type Scanner, toVerdict } from "../../src/platform/scan/port.ts";
 import { verifies } from "../support/verifies.ts";
 
 const file = (fileName: string, size = 10): ScannedFile => ({
@@ -12,14 +12,14 @@ const file = (fileName: string, size = 10): ScannedFile => ({
 
 const outside: Scanner = {
   scan: (scanned) =>
-    verdictOf(async () => {
-      checkOutside(scanned);
+    toVerdict(async () => {
+      checkNameAndSize(scanned);
     }),
 };
 
-describe("what a scan tells without the bytes", () => {
+describe("scan of a file's name and size", () => {
   verifies("AT-03");
-  it("takes twelve endings in any case", () => {
+  it("accepts twelve extensions in any case", () => {
     const endings = ".pdf .zip .eml .jpeg .gif .png .mov .mp4 .docx .xlsx .txt .rtf".split(" ");
     expect(Object.keys(FILE_TYPES)).toEqual(endings);
     for (const ending of endings) {
@@ -29,7 +29,7 @@ describe("what a scan tells without the bytes", () => {
   });
 
   verifies("AT-03");
-  it("refuses every other ending", async () => {
+  it("refuses every other extension", async () => {
     const names = ["a.exe", "a.jpg", "a.html", "a.svg", "pdf", "", ".pdf", "a.pdf.exe", "a.pdf "];
     names.push("a.pdf.", "a.constructor", "a.__proto__");
     for (const name of names) {
@@ -43,7 +43,7 @@ describe("what a scan tells without the bytes", () => {
   });
 
   verifies("C-55");
-  it("refuses names with line ends and marks of direction", async () => {
+  it("refuses names with line ends and bidirectional marks", async () => {
     for (const name of [
       "a\r\nb.pdf",
       "a\0.pdf",
@@ -56,7 +56,7 @@ describe("what a scan tells without the bytes", () => {
     }
   });
 
-  it("refuses an empty file and one byte too many", async () => {
+  it("refuses an empty file and one byte above the limit", async () => {
     const codeOf = async (size: number) => {
       const verdict = await outside.scan(file("a.pdf", size));
       return verdict.status === "Available" ? undefined : verdict.failureReasons[0]?.code;
@@ -67,8 +67,8 @@ describe("what a scan tells without the bytes", () => {
     expect(await codeOf(MAX_FILE_BYTES + 1)).toBe("TOO_LARGE");
   });
 
-  it("does not take a scanner's failure for a verdict", async () => {
-    const failure = verdictOf(() => Promise.reject(new Error("no connection")));
+  it("throws when a scanner fails, instead of returning a verdict", async () => {
+    const failure = toVerdict(() => Promise.reject(new Error("no connection")));
     await expect(failure).rejects.toThrow("no connection");
   });
 });

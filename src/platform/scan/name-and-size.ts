@@ -6,13 +6,13 @@ import {
 } from "../../contract/file-types.ts";
 import { Refusal, type ScannedFile } from "./port.ts";
 
-// Control characters, and marks that turn the reading direction and so show another ending than there is.
+// Control characters, and bidirectional marks, with which a name can show a false extension.
 const MISLEADING = /\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** The type that a name claims; refuses a name that says none of the allowed, or not plainly. */
-export const claimedType = (name: string): Extension => {
+/** Returns the type of a name's extension. @throws {Refusal} TYPE_MISMATCH */
+export const parseClaimedType = (name: string): Extension => {
   if (MISLEADING.test(name)) {
-    throw new Refusal("TYPE_MISMATCH", "The file's name holds characters that are not shown.");
+    throw new Refusal("TYPE_MISMATCH", "The file's name contains invisible characters.");
   }
   const extension = findExtension(name);
   if (extension !== undefined) return extension;
@@ -20,9 +20,9 @@ export const claimedType = (name: string): Extension => {
   throw new Refusal("TYPE_MISMATCH", `A file's name must end in one of ${allowed}.`);
 };
 
-/** What can be told of a file without its bytes. */
-export const checkOutside = ({ fileName, size }: ScannedFile): Extension => {
-  const extension = claimedType(fileName);
+/** Checks a file's name and size, before its bytes are read. @throws {Refusal} */
+export const checkNameAndSize = ({ fileName, size }: ScannedFile): Extension => {
+  const extension = parseClaimedType(fileName);
   if (size === 0) throw new Refusal("EMPTY_FILE", "The file is empty.");
   if (size > MAX_FILE_BYTES) {
     throw new Refusal("TOO_LARGE", `A file may have ${MAX_FILE_BYTES} bytes at most.`);
