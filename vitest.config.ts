@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { slowestFiles } from "./test/support/slowest-files.ts";
+import { temporaryFolder } from "./test/support/temporary-folder.ts";
 
 const SECOND = 1000;
 
@@ -15,7 +16,7 @@ const inCi = process.env["CI"] !== undefined;
 export default defineConfig({
   test: {
     pool: "threads",
-    globalSetup: "test/support/postgres.ts",
+    globalSetup: "test/support/global-setup.ts",
     restoreMocks: true,
     // Other processes take as long as the machine is busy, so the default of one second is too short.
     expect: { poll: { timeout: 30 * SECOND } },
@@ -33,6 +34,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
+          env: { TMPDIR: temporaryFolder() },
           include: ["test/*.test.ts", "test/!(e2e)/**/*.test.ts", MAIN_JOB],
           exclude: SLOW,
           maxWorkers: 2,

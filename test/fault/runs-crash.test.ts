@@ -45,8 +45,8 @@ describe.each(dialects)("processes that die amid exports ($name)", (dialect) => 
     "wherever it is, no slot is lost or run twice, and nothing half is seen",
     { timeout: 10 * MINUTE },
     async () => {
-      const database = await dialect.create();
-      const at = await startPlatform({ name: dialect.name, create: async () => database });
+      const database = await dialect.createMigrated();
+      const at = await startPlatform({ name: dialect.name, createMigrated: async () => database });
       const call = await exportingTenant(at, TENANT, ROWS);
       const start = at.clock();
       const due = { firstRunAt: iso(start), intervalMs: HOUR };

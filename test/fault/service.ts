@@ -23,10 +23,10 @@ export const startService = async (
   dialect: Dialect,
   open: (database: Database) => Promise<Store> = (database) => database.open(),
 ): Promise<Service> => {
-  const database = await dialect.create();
+  const database = await dialect.createMigrated();
   const at = await startPlatform({
     name: dialect.name,
-    create: async () => ({ ...database, open: () => open(database) }),
+    createMigrated: async () => ({ ...database, open: () => open(database) }),
   });
   const admin = await at.tenant(TENANT);
   await configure(admin);

@@ -135,8 +135,8 @@ for (const dialect of dialects) {
   describe(`audit entries of several processes (${dialect.name})`, () => {
     verifies("AU-12", "D-AUD-4");
     it("every walk gives each entry that was there at its start once, newest first", async () => {
-      const database = await dialect.create();
-      const at = await startPlatform({ name: dialect.name, create: async () => database });
+      const database = await dialect.createMigrated();
+      const at = await startPlatform({ name: dialect.name, createMigrated: async () => database });
       await at.tenant("busy");
       const script = new URL("../store/audit-child.ts", import.meta.url);
       const args = ["busy", String(EACH), String(at.clock())];

@@ -28,7 +28,7 @@ describe.each(dialects)("job worker ($name)", (dialect) => {
   let ran: string[];
 
   beforeEach(async () => {
-    database = await dialect.create();
+    database = await dialect.createMigrated();
     store = await database.open();
     stores = new Set([store]);
     clock = fakeClock();

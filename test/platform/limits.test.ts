@@ -287,7 +287,7 @@ onEveryStore(
 describe.each(dialects)("rate limits of several processes ($name)", (dialect) => {
   verifies("EX-03", "D-RATE");
   it("let no more in than one would, in either window", async () => {
-    const database = await dialect.create();
+    const database = await dialect.createMigrated();
     const script = new URL("../store/limit-child.ts", import.meta.url);
     const grantedAt = async (now: number): Promise<number> => {
       const args = [60, now, 50, 70].map(String);

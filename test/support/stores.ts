@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
 import { inject } from "vitest";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
+import { administer } from "./postgres.ts";
 import { signingIn } from "./signing.ts";
 
 export type Database = {
-  /** Opens it; again gives a second process's view of it. */
+  /** Opens the database. A second call gives a second process's view of it. */
   open(): Promise<Store>;
   /** The settings by which another process opens it. */
   environment: Record<string, string>;
@@ -19,47 +19,56 @@ export type Database = {
 
 export type Dialect = {
   name: Store["dialect"];
-  /** A fresh, empty database. */
+  /** Creates an empty database, which `open` migrates. */
   create(): Promise<Database>;
+  /** Creates a migrated database, by a copy of the run's template. */
+  createMigrated(): Promise<Database>;
 };
+
+const createFolder = (): string => mkdtempSync(join(tmpdir(), "receivables-store-"));
+
+const sqliteIn = (folder: string): Database => ({
+  open: () => openSqlite(join(folder, "receivables.db"), signingIn(folder)),
+  environment: { RECEIVABLES_DATA: folder },
+  async remove() {
+    rmSync(folder, { recursive: true, force: true });
+  },
+});
 
 const sqlite: Dialect = {
   name: "sqlite",
-  async create() {
-    const folder = mkdtempSync(join(tmpdir(), "receivables-store-"));
-    return {
-      open: () => openSqlite(join(folder, "receivables.db"), signingIn(folder)),
-      environment: { RECEIVABLES_DATA: folder },
-      async remove() {
-        rmSync(folder, { recursive: true, force: true });
-      },
-    };
+  create: async () => sqliteIn(createFolder()),
+  async createMigrated() {
+    const folder = createFolder();
+    cpSync(inject("templates").folder, folder, { recursive: true });
+    return sqliteIn(folder);
   },
 };
 
-const administer = async (statement: string): Promise<void> => {
-  const client = new pg.Client(inject("postgresUrl"));
-  await client.connect();
-  await client.query(statement);
-  await client.end();
+const createPostgres = async (folder: string, options = ""): Promise<Database> => {
+  const server = inject("postgresUrl");
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  await administer(server, `create database ${name} ${options}`);
+  const { href } = new URL(name, server);
+  return {
+    open: () => openPostgres(href, signingIn(folder)),
+    environment: { RECEIVABLES_DATA: folder, DATABASE_URL: href },
+    async remove() {
+      rmSync(folder, { recursive: true, force: true });
+      await administer(server, `drop database ${name} with (force)`);
+    },
+  };
 };
 
 const postgres: Dialect = {
   name: "postgres",
-  async create() {
-    const name = `test_${randomUUID().replaceAll("-", "")}`;
-    await administer(`create database ${name}`);
-    const url = new URL(inject("postgresUrl"));
-    url.pathname = name;
-    const folder = mkdtempSync(join(tmpdir(), "receivables-files-"));
-    return {
-      open: () => openPostgres(url.href, signingIn(folder)),
-      environment: { RECEIVABLES_DATA: folder, DATABASE_URL: url.href },
-      async remove() {
-        rmSync(folder, { recursive: true, force: true });
-        await administer(`drop database ${name} with (force)`);
-      },
-    };
+  create: () => createPostgres(createFolder()),
+  async createMigrated() {
+    const templates = inject("templates");
+    const folder = createFolder();
+    // The audit key in the database is sealed with the template's master key.
+    copyFileSync(join(templates.folder, "secret.key"), join(folder, "secret.key"));
+    return createPostgres(folder, `template ${templates.database} strategy file_copy`);
   },
 };
 
