@@ -152,6 +152,123 @@ describe("imports point at the contract, never from it", () => {
   });
 });
 
+const SERVER = ["server.ts", "handlers.ts", "server-info.ts"];
+const FEATURES = ["tools", "resources", "prompts"];
+
+/**
+ * The parts of the MCP server that each part may import: transports, server, tools, results, caller. The server is
+ * three files, since the stdio handshake loads `server-info.ts` alone and the first call of a tool loads `handlers.ts`.
+ */
+const MCP_LAYERS: Record<string, readonly string[]> = {
+  stdio: [...SERVER, ...FEATURES, "results", "caller.ts"],
+  http: [...SERVER, ...FEATURES, "results", "caller.ts"],
+  "server.ts": ["handlers.ts", "server-info.ts", ...FEATURES, "results", "caller.ts"],
+  "handlers.ts": [...FEATURES, "results", "caller.ts"],
+  "server-info.ts": [...FEATURES, "results", "caller.ts"],
+  tools: ["results", "caller.ts"],
+  resources: ["results", "caller.ts"],
+  prompts: ["results", "caller.ts"],
+  results: ["caller.ts"],
+  "caller.ts": [],
+};
+
+const MCP = "src/mcp/";
+
+/** The folder or file directly below `src/mcp` that a path belongs to. */
+const mcpPartOf = (path: string): string => path.slice(MCP.length).split("/")[0] ?? "";
+
+const targetsOf = (file: Source): string[] =>
+  importsOf(file)
+    .filter(({ specifier }) => specifier.startsWith("."))
+    .map(({ specifier }) => resolved(file.path, specifier));
+
+describe("the MCP server has layers", () => {
+  const files = code.filter(({ path }) => path.startsWith(MCP));
+
+  it("has no other parts than these", () => {
+    const parts = new Set(files.map(({ path }) => mcpPartOf(path)));
+    expect([...parts].toSorted()).toEqual(Object.keys(MCP_LAYERS).toSorted());
+  });
+
+  it("imports, types included, point from the transports to the caller", () => {
+    const upward = files.flatMap((file) => {
+      const allowed = [mcpPartOf(file.path), ...(MCP_LAYERS[mcpPartOf(file.path)] ?? [])];
+      return targetsOf(file)
+        .filter((target) => target.startsWith(MCP) && !allowed.includes(mcpPartOf(target)))
+        .map((target) => `${file.path} imports ${target}`);
+    });
+    expect(upward).toEqual([]);
+  });
+
+  it("only the command line imports a transport", () => {
+    const importers = code.filter(
+      (file) =>
+        !within(file.path, ["src/bin", "src/mcp/stdio", "src/mcp/http"]) &&
+        targetsOf(file).some((target) => within(target, ["src/mcp/stdio", "src/mcp/http"])),
+    );
+    expect(importers.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+/** An import between two children of one folder: the folder, the child that imports, the imported one. */
+const siblingImport = (from: string, target: string): [string, string, string] => {
+  const a = from.split("/");
+  const b = target.split("/");
+  let depth = 0;
+  while (depth < a.length - 1 && depth < b.length - 1 && a[depth] === b[depth]) depth += 1;
+  return [a.slice(0, depth).join("/"), a[depth] ?? "", b[depth] ?? ""];
+};
+
+/** The path from a child back to itself, or undefined where there is none. */
+const cycleFrom = (start: string, edges: Map<string, Set<string>>): string[] | undefined => {
+  const seen = new Set<string>();
+  const walk = (node: string, path: string[]): string[] | undefined => {
+    for (const next of edges.get(node) ?? []) {
+      if (next === start) return [...path, node, next];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      const found = walk(next, [...path, node]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return walk(start, []);
+};
+
+/** Each cycle among the files and folders that share a folder, types included. */
+const cyclesAmong = (files: readonly Source[]): string[] => {
+  const folders = new Map<string, Map<string, Set<string>>>();
+  for (const file of files) {
+    for (const target of targetsOf(file)) {
+      const [folder, from, to] = siblingImport(file.path, target);
+      if (folder === "" || from === to) continue;
+      const edges = folders.get(folder) ?? new Map<string, Set<string>>();
+      folders.set(folder, edges);
+      edges.set(from, (edges.get(from) ?? new Set()).add(to));
+    }
+  }
+  return [...folders].flatMap(([folder, edges]) =>
+    [...edges.keys()]
+      .map((child) => cycleFrom(child, edges))
+      .filter((cycle) => cycle !== undefined)
+      .map((cycle) => `${folder}: ${cycle.join(" -> ")}`),
+  );
+};
+
+describe("there are no cycles", () => {
+  it("among files or folders, at any level, types included", () => {
+    expect(cyclesAmong(code.filter(({ path }) => path.startsWith(MCP)))).toEqual([]);
+  });
+
+  it("a cycle between folders is found though no two files form one", () => {
+    const files = [
+      { path: "src/x/a/one.ts", text: 'import { two } from "../b/two.ts";' },
+      { path: "src/x/b/three.ts", text: 'import type { Four } from "../a/four.ts";' },
+    ];
+    expect(cyclesAmong(files)).toEqual(["src/x: a -> b -> a", "src/x: b -> a -> b"]);
+  });
+});
+
 describe("the outside world is reached from few places", () => {
   it.each(Object.entries(KNOWN_ONLY_TO))("%s is known only to %s", (name, places) => {
     const users = code.filter((file) =>

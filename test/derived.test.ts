@@ -6,7 +6,7 @@ import { prompts } from "../prompts/index.ts";
 import { derived } from "../scripts/derive/derived.ts";
 import { DEPENDENCIES, dependencyFaults } from "../scripts/derive/documents.ts";
 import { Environment } from "../src/bin/environment.ts";
-import { knownToolsets } from "../src/mcp/settings.ts";
+import { knownToolsets } from "../src/mcp/tools/toolsets.ts";
 import { toolsets } from "../tools/index.ts";
 import { ROOT } from "./support/sources.ts";
 import { verifies } from "./support/verifies.ts";

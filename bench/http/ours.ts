@@ -6,11 +6,12 @@ import type { Broker } from "../../src/broker/port.ts";
 import type { Reply } from "../../src/client/port.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { createCallLog } from "../../src/mcp/calls/call-log.ts";
-import { openGate, ownCaller } from "../../src/mcp/http/gate.ts";
-import { createHttp } from "../../src/mcp/http.ts";
-import { knownToolsets } from "../../src/mcp/settings.ts";
-import { createReplayFolder } from "../../src/mcp/calls/replay-guard.ts";
+import { createCallLog } from "../../src/mcp/tools/call-log.ts";
+import { openGate } from "../../src/mcp/http/gate.ts";
+import { ownCaller } from "../../src/mcp/caller.ts";
+import { createHttpServer } from "../../src/mcp/http/http-server.ts";
+import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { DISPUTE } from "./record.ts";
 
 const LOOPBACK = { host: "127.0.0.1", port: 0 };
@@ -62,7 +63,7 @@ export const serveOurs = async (): Promise<Served> => {
     uploadFolders: [],
   };
   const front = { settings, version: "1.0.0", log, open: async () => needs };
-  const mcp = createHttp(front, { gate: openGate(ownCaller("bench")) });
+  const mcp = createHttpServer(front, { gate: openGate(ownCaller("bench")) });
   const served = await serve(mcpListener(mcp), LOOPBACK);
   return {
     url: `${served.url}/mcp`,

@@ -4,8 +4,8 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { z } from "zod";
 import { serve, type Served } from "../../src/bin/serve.ts";
-import { toolList } from "../../src/mcp/list.ts";
-import { knownToolsets } from "../../src/mcp/settings.ts";
+import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import { DISPUTE } from "./record.ts";
 
 const LOOPBACK = { host: "127.0.0.1", port: 0 };

@@ -13,7 +13,7 @@ const require = makeRequire(import.meta.url), __filename = import.meta.filename,
 const precomputed: Plugin = {
   name: "precomputed",
   setup({ onLoad }) {
-    onLoad({ filter: /[/\\]src[/\\]mcp[/\\]calls[/\\]every-tool\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /[/\\]src[/\\]mcp[/\\]tools[/\\]every-tool\.ts$/ }, async ({ path }) => {
       const values = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
       const lines = Object.entries(values).map(
         // A text to parse is read faster than code that says the same.

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { prompts } from "../../prompts/index.ts";
-import { toolList } from "../../src/mcp/list.ts";
-import { knownToolsets } from "../../src/mcp/settings.ts";
+import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import { DEPENDENCIES, dependencyFaults, documents } from "./documents.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { settings } from "../../src/bin/config.ts";
 import { createProgram } from "../../src/bin/program.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { scopeOf } from "../../src/mcp/http/scopes.ts";
+import { scopeOf } from "../../src/mcp/tools/scope.ts";
 import { prompts } from "../../prompts/index.ts";
 import { toolsets } from "../../tools/index.ts";
 import type { Tool } from "../../tools/tool.ts";

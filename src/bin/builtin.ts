@@ -4,7 +4,7 @@ import { errorFields, type Log } from "../kit/log.ts";
 import { isLoopback, networksOf } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
 import { type Bearer, createBearerGate, type Verify } from "../mcp/http/bearer.ts";
-import { callerId } from "../mcp/http/gate.ts";
+import { callerId } from "../mcp/caller.ts";
 import type { AuthorizationServer } from "../oauth/server.ts";
 import { type Identity, sealingKey, type Shared } from "./compose.ts";
 import type { Config } from "./config.ts";

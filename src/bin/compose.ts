@@ -9,7 +9,7 @@ import { Problem } from "../contract/errors.ts";
 import { lazily } from "../kit/lazily.ts";
 import { systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
-import { createReplayFolder, type ReplayGuard } from "../mcp/calls/replay-guard.ts";
+import { createReplayFolder, type ReplayGuard } from "../mcp/tools/replay-guard.ts";
 import type { Store } from "../platform/store/port.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";

@@ -3,7 +3,8 @@ import type { Credentials } from "../broker/credentials.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
 import type { Level } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
-import { knownToolsets, type Settings } from "../mcp/settings.ts";
+import { knownToolsets } from "../mcp/tools/toolsets.ts";
+import type { Settings } from "../mcp/caller.ts";
 import { Environment, FROM_FILE, type HTTP_AUTH } from "./environment.ts";
 import { trimEndOf } from "../kit/text.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isGuarded, isNetwork } from "../kit/network.ts";
-import { knownToolsets } from "../mcp/settings.ts";
+import { knownToolsets } from "../mcp/tools/toolsets.ts";
 
 /** What a setting is, for people: `shown` is its default where the schema's own says less. */
 const about = (description: string, shown: string) => ({ description, shown });

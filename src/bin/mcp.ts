@@ -1,9 +1,9 @@
 import { systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { createCallLog } from "../mcp/calls/call-log.ts";
-import type { Caller } from "../mcp/http/gate.ts";
-import type { Needs } from "../mcp/needs.ts";
+import { createCallLog } from "../mcp/tools/call-log.ts";
+import type { Caller } from "../mcp/caller.ts";
+import type { ToolContext } from "../mcp/tools/tool-context.ts";
 import type { Composed } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { lazyTransfers } from "./transfers.ts";
@@ -13,7 +13,7 @@ export const mcpNeeds = (
   config: Pick<Config, "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders">,
   { broker, key, replayGuard }: Pick<Composed, "broker" | "key" | "replayGuard">,
   { log, door, caller }: { log: Log; door: "stdio" | "http"; caller: Caller },
-): Needs => ({
+): ToolContext => ({
   caller: caller.id,
   broker,
   key,

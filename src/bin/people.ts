@@ -1,7 +1,7 @@
 import { lazily } from "../kit/lazily.ts";
-import type { Caller } from "../mcp/http/gate.ts";
-import type { Needs } from "../mcp/needs.ts";
-import type { SecretPages } from "../mcp/http/secret-pages.ts";
+import type { Caller } from "../mcp/caller.ts";
+import type { ToolContext } from "../mcp/tools/tool-context.ts";
+import type { SecretPages } from "../mcp/tools/secret-pages.ts";
 import { brokerFor, sealingKey, type Shared } from "./compose.ts";
 import { mcpNeeds } from "./mcp.ts";
 import type { Entrance } from "./http-gate.ts";
@@ -12,7 +12,7 @@ export const openFor = (
   shared: Shared,
   { identityOf }: Pick<Entrance, "identityOf">,
   secretPages: SecretPages,
-): ((caller: Caller) => Promise<Needs>) => {
+): ((caller: Caller) => Promise<ToolContext>) => {
   const key = lazily(() => sealingKey(shared));
   return async (caller) => {
     const identity = await identityOf?.(caller.profile);

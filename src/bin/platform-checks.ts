@@ -4,7 +4,7 @@ import { contract, operations } from "../contract/index.ts";
 import type { Access, Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { createLog } from "../kit/log.ts";
-import { activeTools } from "../mcp/calls/active-tools.ts";
+import { activeTools } from "../mcp/tools/active-tools.ts";
 import { type Check, caught, fault, fine, problemCheck } from "./checks.ts";
 import { compose, type Composed } from "./compose.ts";
 import type { Config } from "./config.ts";

@@ -1,5 +1,5 @@
 import { type Clock, MINUTE } from "../kit/clock.ts";
-import type { ReplayGuard } from "../mcp/calls/replay-guard.ts";
+import type { ReplayGuard } from "../mcp/tools/replay-guard.ts";
 import type { Storage } from "../oauth/records.ts";
 
 const KIND = "ReplayGuard";

@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { createFileVault } from "../broker/vault.ts";
 import { systemClock } from "../kit/clock.ts";
 import { createSecretPageHandler } from "../mcp/http/secret-desk.ts";
-import { createSecretPages, type SecretPages } from "../mcp/http/secret-pages.ts";
+import { createSecretPages, type SecretPages } from "../mcp/tools/secret-pages.ts";
 import { sealingKey, type Shared } from "./compose.ts";
 import { folderOf } from "./folder.ts";
 import type { Entrance } from "./http-gate.ts";

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { isIPv6, type AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
-import type { HttpServer } from "../mcp/http.ts";
+import type { HttpServer } from "../mcp/http/http-server.ts";
 import type { Platform } from "../platform/platform.ts";
 
 export type Address = { host: string; port: number };

@@ -2,7 +2,7 @@ import { Problem } from "../contract/errors.ts";
 import { randomToken } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { createFileOnce } from "../kit/once.ts";
-import { SCOPES } from "../mcp/http/gate.ts";
+import { SCOPES } from "../mcp/caller.ts";
 import { readTokens, type StaticToken } from "../mcp/http/static-tokens.ts";
 import { readPrivate, stampOf } from "./private-file.ts";
 

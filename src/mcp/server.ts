@@ -9,15 +9,15 @@ import { systemClock } from "../kit/clock.ts";
 import { lazily } from "../kit/lazily.ts";
 import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
-import { type Face, faceOf } from "./face.ts";
-import type { Front } from "./needs.ts";
-import { checkScope, ownCaller } from "./http/gate.ts";
-import { guarded } from "./guarded.ts";
+import { type ServerInfo, createServerInfo } from "./server-info.ts";
+import type { ToolContext } from "./tools/tool-context.ts";
+import { type Caller, checkScope, ownCaller, type Settings } from "./caller.ts";
+import { guardErrors } from "./results/error-guard.ts";
 import { lasts, serveSubscriptions, type Subscribing } from "./resources/subscriptions.ts";
 import { createWatches } from "./resources/watches.ts";
-import type { Find, Work } from "./work.ts";
+import type { FindHandlers, Handlers } from "./handlers.ts";
 
-const cacheHints = ({ hint }: Face) => ({
+const cacheHints = ({ hint }: ServerInfo) => ({
   "tools/list": hint,
   "prompts/list": hint,
   "resources/list": hint,
@@ -26,20 +26,26 @@ const cacheHints = ({ hint }: Face) => ({
 });
 
 /** Everything that servers of one configuration share; a server itself is cheap and has no state. */
-type Parts = { log: Log; face: Face; find: Find };
+type Parts = { log: Log; face: ServerInfo; find: FindHandlers };
 
 /** One caller, whoever asks: for a server that nobody but its own host reaches. */
-const alone = ({ open }: Pick<Front, "open">): Find => {
+const alone = ({ open }: Pick<ServerOptions, "open">): FindHandlers => {
   const caller = ownCaller("default");
-  const work = lazily(async (): Promise<Work> => {
-    const [{ createWork }, needs] = await Promise.all([import("./work.ts"), open(caller)]);
+  const work = lazily(async (): Promise<Handlers> => {
+    const [{ createHandlers: createWork }, needs] = await Promise.all([
+      import("./handlers.ts"),
+      open(caller),
+    ]);
     return createWork(needs);
   });
   return async (_context, use) => use(await work(), caller);
 };
 
+/** Access to callers' handlers, and the watches behind resource subscriptions. */
+export type ServerSubscriptions = Subscribing & { find: FindHandlers };
+
 /** What subscriptions of servers that nobody but their own host reaches are made with. */
-export const ofOneHost = (front: Front): Subscribing => ({
+export const subscriptionsOfOneHost = (front: ServerOptions): ServerSubscriptions => ({
   find: alone(front),
   watches: createWatches({ now: systemClock, wait: systemWait, log: front.log }),
 });
@@ -58,14 +64,14 @@ const serveLists = (server: Server, { face }: Parts): void => {
 
 /** What needs the platform; the first such request loads the code for it. */
 const serveWork = (server: Server, { log, find }: Parts): void => {
-  const reading = <T>(context: ServerContext, read: (work: Work) => Promise<T>): Promise<T> =>
+  const reading = <T>(context: ServerContext, read: (work: Handlers) => Promise<T>): Promise<T> =>
     find(context, async (work, caller) => {
       checkScope(caller, "read");
       return read(work);
     });
   server.setRequestHandler(
     "tools/call",
-    guarded(log, "tools/call", ({ params }, context: ServerContext) =>
+    guardErrors(log, "tools/call", ({ params }, context: ServerContext) =>
       find(
         context,
         async ({ callTool, clientOf, findTool, hostOf, opensOf, progressOf, scopeOf }, caller) => {
@@ -86,7 +92,7 @@ const serveWork = (server: Server, { log, find }: Parts): void => {
   );
   server.setRequestHandler(
     "resources/read",
-    guarded(log, "resources/read", ({ params }, context: ServerContext) =>
+    guardErrors(log, "resources/read", ({ params }, context: ServerContext) =>
       reading(context, ({ readResource }) =>
         readResource(params.uri, { tool: "resources.read", signal: context.mcpReq.signal }),
       ),
@@ -94,7 +100,7 @@ const serveWork = (server: Server, { log, find }: Parts): void => {
   );
   server.setRequestHandler(
     "prompts/get",
-    guarded(log, "prompts/get", ({ params }, context: ServerContext) =>
+    guardErrors(log, "prompts/get", ({ params }, context: ServerContext) =>
       reading(context, ({ getPrompt, readResource }) => {
         const asked = { tool: "prompts.get", signal: context.mcpReq.signal };
         return getPrompt(params.name, params.arguments ?? {}, (uri) => readResource(uri, asked));
@@ -103,20 +109,31 @@ const serveWork = (server: Server, { log, find }: Parts): void => {
   );
   server.setRequestHandler(
     "completion/complete",
-    guarded(log, "completion/complete", ({ params }, context: ServerContext) =>
+    guardErrors(log, "completion/complete", ({ params }, context: ServerContext) =>
       reading(context, ({ complete }) => complete(params, context.mcpReq.signal)),
     ),
   );
+};
+
+/** What a server is built from: its lists follow from `settings`, everything else opens a caller's context. */
+export type ServerOptions = {
+  settings: Settings;
+  version: string;
+  log: Log;
+  /** Opens the context of a caller, at the caller's first request that needs the platform, and again after it was closed. */
+  open: (caller: Caller) => Promise<ToolContext>;
+  /** Returns a value that changes when the caller's profile or credentials change; absent if they never do. */
+  stampOf?: (caller: Caller) => Promise<string>;
 };
 
 /** How a transport gets its server: one per connection or request, in either protocol era, without side effects. */
 export type BuildServer = (context?: McpRequestContext) => Server | McpServer;
 
 export const createBuildServer = (
-  front: Front,
-  { find, watches }: Subscribing = ofOneHost(front),
+  front: ServerOptions,
+  { find, watches }: ServerSubscriptions = subscriptionsOfOneHost(front),
 ): ((context?: McpRequestContext) => Server) => {
-  const parts = { log: front.log, face: faceOf(front), find };
+  const parts = { log: front.log, face: createServerInfo(front), find };
   const { info, capabilities, instructions } = parts.face;
   return (context) => {
     // The low-level server, since the list is made once and not again from schemas at every request.

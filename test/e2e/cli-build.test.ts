@@ -12,8 +12,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../../scripts/build/bundle.ts";
 import { runCli, startCli, whenReady } from "../support/cli.ts";
 import { authorize, redeem, refresh, register, revoke } from "../support/oauth.ts";
-import { toolList } from "../../src/mcp/list.ts";
-import { knownToolsets } from "../../src/mcp/settings.ts";
+import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
@@ -181,7 +181,7 @@ describe("what is loaded", () => {
 
   it("to greet and to list: neither SDK nor contract, client or platform", async () => {
     const files = await loadedFor({}, LISTS);
-    expect(files).toContain("src/mcp/opening.ts");
+    expect(files).toContain("src/mcp/stdio/handshake.ts");
     const heavy =
       /@modelcontextprotocol|contract\/operations|src\/(client|broker|platform)|kysely|hono/;
     expect(files.filter((file) => heavy.test(file))).toEqual([]);

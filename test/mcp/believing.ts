@@ -1,4 +1,5 @@
-import { admitted, type Gate, SCOPES } from "../../src/mcp/http/gate.ts";
+import { admitted, SCOPES } from "../../src/mcp/caller.ts";
+import type { Gate } from "../../src/mcp/http/gate.ts";
 
 /** Admits every caller as the first word of the header: proof of identity is tested elsewhere. An id may bear `@CLIENT`. */
 export const believing: Gate = {

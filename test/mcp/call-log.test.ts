@@ -8,10 +8,10 @@ import {
   callLogFiles,
   createCallLog,
   MOST_BYTES,
-} from "../../src/mcp/calls/call-log.ts";
+} from "../../src/mcp/tools/call-log.ts";
 import { silentLog } from "../../src/kit/log.ts";
-import { createCallTool } from "../../src/mcp/calls/call.ts";
-import { activeTools } from "../../src/mcp/calls/active-tools.ts";
+import { createCallTool } from "../../src/mcp/tools/call.ts";
+import { activeTools } from "../../src/mcp/tools/active-tools.ts";
 import { fakeClock } from "../support/clock.ts";
 import { ALL, keptLog, KEY, needsOf } from "./hosts.ts";
 import { scripted } from "./script.ts";

@@ -1,39 +1,40 @@
 import { describe, expect, it } from "vitest";
-import { clean, cleanLine, cleanText } from "../../src/mcp/answer/clean.ts";
+import { sanitize, sanitizeLine, sanitizeText } from "../../src/mcp/results/sanitize.ts";
 import { ESC, HARMLESS, HOSTILE } from "./hostile.ts";
 import { verifies } from "../support/verifies.ts";
 
 verifies("C-74", "C-102");
 describe("text from outside", () => {
   it.each(HOSTILE)("loses %s", (_what, text, left) => {
-    expect(cleanText(text)).toBe(left);
+    expect(sanitizeText(text)).toBe(left);
   });
 
   it.each(HARMLESS)("keeps what can be seen: %s", (text) => {
-    expect(cleanText(text)).toBe(text);
+    expect(sanitizeText(text)).toBe(text);
   });
 
   it("has nothing invisible left, whatever character it had", () => {
     const seen = /^[\n\t]$|^(?![\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/u;
     const unclean: string[] = [];
     for (let point = 0; point <= 0x10_ffff; point += 1) {
-      const left = cleanText(`a${String.fromCodePoint(point)}b`).slice(1, -1);
+      const left = sanitizeText(`a${String.fromCodePoint(point)}b`).slice(1, -1);
       if (left !== "" && !seen.test(left)) unclean.push(point.toString(16));
     }
     expect(unclean).toEqual([]);
   });
 
   it("is clean after one pass", () => {
-    for (const [, text] of HOSTILE) expect(cleanText(cleanText(text))).toBe(cleanText(text));
+    for (const [, text] of HOSTILE)
+      expect(sanitizeText(sanitizeText(text))).toBe(sanitizeText(text));
   });
 
   it("is found at every depth, in keys too", () => {
     const value = { "k\u200bey": [{ note: `${ESC}[1mx` }, 5, null, true], plain: "same" };
-    expect(clean(value)).toEqual({ key: [{ note: "x" }, 5, null, true], plain: "same" });
+    expect(sanitize(value)).toEqual({ key: [{ note: "x" }, 5, null, true], plain: "same" });
   });
 
   it("fits on a line where a sentence needs it", () => {
-    expect(cleanLine("a\nb\u202e\t c", 50)).toBe("a b c");
-    expect(cleanLine("x".repeat(60), 10)).toBe(`${"x".repeat(9)}…`);
+    expect(sanitizeLine("a\nb\u202e\t c", 50)).toBe("a b c");
+    expect(sanitizeLine("x".repeat(60), 10)).toBe(`${"x".repeat(9)}…`);
   });
 });

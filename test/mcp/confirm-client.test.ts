@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
+import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import { believing } from "./believing.ts";
 import { KEY, needsOf, problemIn, rawHost, type Result } from "./hosts.ts";
 import { scripted, type ScriptedBroker } from "./script.ts";
@@ -31,7 +31,7 @@ describe.each(["auto", "legacy"] as const)("two programs of one person over HTTP
   const hosts: Client[] = [];
   beforeEach(async () => {
     broker = newBroker();
-    http = createHttp(await needsOf(broker, { settings: { answerTokens: 1000 } }), {
+    http = createHttpServer(await needsOf(broker, { settings: { answerTokens: 1000 } }), {
       gate: believing,
     });
   });
@@ -92,7 +92,7 @@ describe("what a host is asked over HTTP", () => {
   verifies("C-105");
   it("is answered in 2026 only by the program that was asked", async () => {
     const broker = newBroker();
-    const http = createHttp(await needsOf(broker), { gate: believing });
+    const http = createHttpServer(await needsOf(broker), { gate: believing });
     const call = async (who: string, more: object = {}) => {
       const _meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -131,7 +131,7 @@ describe("what a host is asked over HTTP", () => {
 
   verifies("C-105");
   it("is answered in 2025 only within a session, which belongs to one program", async () => {
-    const http = createHttp(await needsOf(newBroker()), { gate: believing });
+    const http = createHttpServer(await needsOf(newBroker()), { gate: believing });
     const send = (who: string, body: object, more: Record<string, string> = {}) =>
       http.fetch(
         new Request(ADDRESS, {

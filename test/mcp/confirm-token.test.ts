@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { createReplayFolder } from "../../src/mcp/calls/replay-guard.ts";
+import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { acts, ARGS, confirmationIn, deleting, UPDATING } from "./confirming.ts";
 import { HOSTS, KEY, modernHost, needsOf, NOW, problemIn, textOf } from "./hosts.ts";
 import { replayFolder } from "./replay-folder.ts";

@@ -4,7 +4,7 @@ import {
   CreditApplication,
   CreditApplicationDetail,
 } from "../../src/contract/operations/credit-applications.ts";
-import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
+import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { application, COMPANY, field, form, formType, section } from "../support/credit.ts";
 import { HOSTILE } from "./hostile.ts";
 import { HOSTS, legacyHost, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";

@@ -1,10 +1,10 @@
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { mcpListener, serve } from "../../src/bin/serve.ts";
-import type { CalledTool } from "../../src/mcp/calls/call-log.ts";
-import { createHttp } from "../../src/mcp/http.ts";
-import type { Front } from "../../src/mcp/needs.ts";
-import { startStdio } from "../../src/mcp/stdio.ts";
+import type { CalledTool } from "../../src/mcp/tools/call-log.ts";
+import { createHttpServer } from "../../src/mcp/http/http-server.ts";
+import type { ServerOptions } from "../../src/mcp/server.ts";
+import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { needsOf, OPEN } from "./hosts.ts";
 import { scripted } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
@@ -31,7 +31,7 @@ const INITIALIZE = JSON.stringify({
 });
 const INITIALIZED = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
 
-const overStdio = async (front: Front, era: "2025" | "2026"): Promise<Sender> => {
+const overStdio = async (front: ServerOptions, era: "2025" | "2026"): Promise<Sender> => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const server = startStdio(front, { input, output });
   ends.push(() => server.close());
@@ -47,8 +47,8 @@ const overStdio = async (front: Front, era: "2025" | "2026"): Promise<Sender> =>
   };
 };
 
-const overHttp = async (front: Front, era: "2025" | "2026"): Promise<Sender> => {
-  const http = createHttp(front, OPEN);
+const overHttp = async (front: ServerOptions, era: "2025" | "2026"): Promise<Sender> => {
+  const http = createHttpServer(front, OPEN);
   const served = await serve(mcpListener(http), { host: "127.0.0.1", port: 0 });
   ends.push(
     () => served.close(),
@@ -111,7 +111,7 @@ describe.each([
 verifies("C-107");
 describe("Content-Type over HTTP", () => {
   const typed = async (type: string): Promise<number> => {
-    const http = createHttp(await needsOf(scripted({})), OPEN);
+    const http = createHttpServer(await needsOf(scripted({})), OPEN);
     ends.push(() => http.close());
     const request = new Request("http://127.0.0.1/mcp", {
       method: "POST",

@@ -7,7 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Transfers } from "../../src/client/transfers.ts";
 import { Problem } from "../../src/contract/errors.ts";
-import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
+import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { disputeFile } from "./records.ts";

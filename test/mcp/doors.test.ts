@@ -5,8 +5,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, it } from "vitest";
-import { createHttp } from "../../src/mcp/http.ts";
-import { startStdio } from "../../src/mcp/stdio.ts";
+import { createHttpServer } from "../../src/mcp/http/http-server.ts";
+import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { startChild } from "../support/child.ts";
 import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
 import { needsOf, OPEN } from "./hosts.ts";
@@ -105,13 +105,13 @@ describe("stdio", () => {
 const URL_OF_MCP = "http://127.0.0.1:8765/mcp";
 
 describe("HTTP", () => {
-  const serve = async (accepted: Partial<Parameters<typeof createHttp>[1]> = {}) => {
+  const serve = async (accepted: Partial<Parameters<typeof createHttpServer>[1]> = {}) => {
     const broker = scripted({
       "departments.get": () => ({ departmentId: "d" }),
       "departments.get_by_id": () => ({ departmentId: "d" }),
       "departments.delete": () => null,
     });
-    const http = createHttp(await needsOf(broker), { ...OPEN, ...accepted });
+    const http = createHttpServer(await needsOf(broker), { ...OPEN, ...accepted });
     const fetch = (url: string | URL | Request, init?: RequestInit) => {
       const request = new Request(url, init);
       request.headers.set("host", new URL(request.url).host);

@@ -14,9 +14,9 @@ import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { mcpListener, serve } from "../../src/bin/serve.ts";
-import { createHttp } from "../../src/mcp/http.ts";
-import type { Front } from "../../src/mcp/needs.ts";
-import { startStdio } from "../../src/mcp/stdio.ts";
+import { createHttpServer } from "../../src/mcp/http/http-server.ts";
+import type { ServerOptions } from "../../src/mcp/server.ts";
+import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { OPEN, type Result } from "./hosts.ts";
 
 /** A server behind a door, and where clients find it. */
@@ -52,7 +52,10 @@ const overStreams = (input: PassThrough, output: PassThrough): Transport => {
 const RELAY = fileURLToPath(new URL("../support/relay.ts", import.meta.url));
 
 /** Serves each program that is started with the command by a server of its own, in this process. */
-const commandFor = async (front: Front, ends: (() => Promise<unknown>)[]): Promise<string[]> => {
+const commandFor = async (
+  front: ServerOptions,
+  ends: (() => Promise<unknown>)[],
+): Promise<string[]> => {
   const folder = await mkdtemp(join(tmpdir(), "door-"));
   const path = join(folder, "socket");
   const sockets = createServer((socket) => {
@@ -67,7 +70,7 @@ const commandFor = async (front: Front, ends: (() => Promise<unknown>)[]): Promi
   return [process.execPath, RELAY, path];
 };
 
-const stdioDoor = async (front: Front): Promise<Door> => {
+const stdioDoor = async (front: ServerOptions): Promise<Door> => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const server = startStdio(front, { input, output });
   const ends: (() => Promise<unknown>)[] = [() => server.close()];
@@ -81,8 +84,8 @@ const stdioDoor = async (front: Front): Promise<Door> => {
   };
 };
 
-const httpDoor = async (front: Front): Promise<Door> => {
-  const http = createHttp(front, OPEN);
+const httpDoor = async (front: ServerOptions): Promise<Door> => {
+  const http = createHttpServer(front, OPEN);
   const served = await serve(mcpListener(http), { host: "127.0.0.1", port: 0 });
   const url = `${served.url}/mcp`;
   return {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Confirmation } from "../../src/mcp/answer/refusal.ts";
+import type { Confirmation } from "../../src/mcp/results/refusal.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { CLIENTS, type Driver, DOORS } from "./doors.ts";
 import { brokerOn, BY_URL, callEach, recordsOf, saidBy, type Tenant, tools } from "./each-tool.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
+import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { HOSTS, modernHost, needsOf } from "./hosts.ts";
 import { many } from "./records.ts";
 import { type Play, scripted } from "./script.ts";

@@ -6,11 +6,14 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { Broker } from "../../src/broker/port.ts";
 import type { Transfers } from "../../src/client/transfers.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
-import { type Caller, openGate, SCOPES } from "../../src/mcp/http/gate.ts";
-import type { Front, Needs } from "../../src/mcp/needs.ts";
+import { type Caller, SCOPES } from "../../src/mcp/caller.ts";
+import { openGate } from "../../src/mcp/http/gate.ts";
+import type { ServerOptions } from "../../src/mcp/server.ts";
+import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
-import { knownToolsets, type Settings } from "../../src/mcp/settings.ts";
-import { createReplayFolder } from "../../src/mcp/calls/replay-guard.ts";
+import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import type { Settings } from "../../src/mcp/caller.ts";
+import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { replayFolder } from "./replay-folder.ts";
 
 export type Reply = ElicitResult | Error;
@@ -38,10 +41,13 @@ const NO_TRANSFERS: Transfers = {
   get: () => Promise.reject(new Error("unexpected download")),
 };
 
-export type Setup = Partial<Omit<Needs, "settings">> & { settings?: Partial<Settings> };
+export type Setup = Partial<Omit<ToolContext, "settings">> & { settings?: Partial<Settings> };
 
 /** What a server is built from, and what its calls are made with, in one. */
-export const needsOf = async (broker: Broker, setup: Setup = {}): Promise<Front & Needs> => {
+export const needsOf = async (
+  broker: Broker,
+  setup: Setup = {},
+): Promise<ServerOptions & ToolContext> => {
   const { settings, ...rest } = setup;
   const needs = {
     caller: "person-1",
@@ -125,7 +131,7 @@ const capabilitiesOf = (person: Person | undefined, browser: Browser | undefined
   };
 };
 
-const serve = (needs: Front): InMemoryTransport => {
+const serve = (needs: ServerOptions): InMemoryTransport => {
   const build = createBuildServer(needs);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   serveStdio((context) => build(context), { transport: ours });
@@ -133,7 +139,7 @@ const serve = (needs: Front): InMemoryTransport => {
 };
 
 const newHost = async (
-  needs: Front,
+  needs: ServerOptions,
   mode: "legacy" | "auto",
   person: Person | undefined,
   browser: Browser | undefined,
@@ -155,15 +161,19 @@ const newHost = async (
 };
 
 /** A host on the 2.x SDK that speaks the protocol of 2026. */
-export const modernHost = (needs: Front, person?: Person, browser?: Browser) =>
+export const modernHost = (needs: ServerOptions, person?: Person, browser?: Browser) =>
   newHost(needs, "auto", person, browser);
 
 /** A host on the 2.x SDK that speaks the protocol of 2025. */
-export const legacyHost = (needs: Front, person?: Person, browser?: Browser) =>
+export const legacyHost = (needs: ServerOptions, person?: Person, browser?: Browser) =>
   newHost(needs, "legacy", person, browser);
 
 /** A host on the 1.x SDK, which checks structured content against what it listed. */
-export const oldHost = async (needs: Front, person?: Person, browser?: Browser): Promise<Host> => {
+export const oldHost = async (
+  needs: ServerOptions,
+  person?: Person,
+  browser?: Browser,
+): Promise<Host> => {
   const capabilities = capabilitiesOf(person, browser);
   const client = new OldClient(info, { capabilities });
   if ("elicitation" in capabilities) {
@@ -207,7 +217,7 @@ type RawOptions = { name?: string; elicitation?: object };
 
 /** Speaks the protocol of 2026 message by message, as a host with intentions of its own may. */
 export const rawHost = async (
-  needs: Front,
+  needs: ServerOptions,
   { name = info.name, elicitation = { elicitation: { form: {} } } }: RawOptions = {},
 ) => {
   const wire = serve(needs);

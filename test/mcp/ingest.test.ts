@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
+import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { HOSTS, legacyHost, modernHost, needsOf, problemIn, type Result } from "./hosts.ts";
 import { dispute, many, numberedPages } from "./records.ts";
 import { answered, type Play, scripted } from "./script.ts";

@@ -2,8 +2,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterEach, describe, expect, it } from "vitest";
 import { mcpListener, type Patience, serve, type Served } from "../../src/bin/serve.ts";
 import { SECOND } from "../../src/kit/clock.ts";
-import { admitted, type Gate } from "../../src/mcp/http/gate.ts";
-import { createHttp, type HttpOptions, type HttpServer } from "../../src/mcp/http.ts";
+import { admitted } from "../../src/mcp/caller.ts";
+import type { Gate } from "../../src/mcp/http/gate.ts";
+import {
+  createHttpServer,
+  type HttpOptions,
+  type HttpServer,
+} from "../../src/mcp/http/http-server.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { rawRequest, rawSocket } from "../support/raw-socket.ts";
 import { callerNamed, needsOf, problemIn, type Result, type Setup } from "./hosts.ts";
@@ -65,7 +70,7 @@ const world = async (
     "departments.get_by_id": () => ({ departmentId: "d" }),
     "departments.delete": () => null,
   });
-  const http = createHttp(await needsOf(broker, rest), { gate: believing, ...options });
+  const http = createHttpServer(await needsOf(broker, rest), { gate: believing, ...options });
   const served = await serve(mcpListener(http), { host: "127.0.0.1", port: 0 }, patience);
   ends.push(async () => {
     release();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
-import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
+import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { HOSTILE } from "./hostile.ts";
 import {
   type Host,

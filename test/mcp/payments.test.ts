@@ -4,7 +4,7 @@ import { paymentSchema } from "../../src/contract/operations/payments.ts";
 import { PaymentQueryBody, parseSelection } from "../../src/contract/payments/query.ts";
 import { OPERATOR_NAMES } from "../../src/contract/payments/operators.ts";
 import { WORKED_EXAMPLES } from "../../prompts/ask-payments.ts";
-import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
+import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
 import { auditPages, many } from "./records.ts";
 import { scripted } from "./script.ts";

@@ -3,10 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { type Callers, createCallers } from "../../src/mcp/http/callers.ts";
-import { type Admitted, admitted, type Caller, SCOPES } from "../../src/mcp/http/gate.ts";
-import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
-import type { Front, Needs } from "../../src/mcp/needs.ts";
-import type { Work } from "../../src/mcp/work.ts";
+import { type Admitted, admitted, type Caller, SCOPES } from "../../src/mcp/caller.ts";
+import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
+import type { ServerOptions } from "../../src/mcp/server.ts";
+import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
+import type { Handlers } from "../../src/mcp/handlers.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { believing } from "./believing.ts";
 import { callerNamed, needsOf, problemIn, type Result } from "./hosts.ts";
@@ -24,7 +25,7 @@ const town = async () => {
   const people = new Map<string, Person>();
   const opened: string[] = [];
   const first = await needsOf(scripted({}), { settings: { answerTokens: 1000 } });
-  const open = async ({ id }: Caller): Promise<Needs> => {
+  const open = async ({ id }: Caller): Promise<ToolContext> => {
     opened.push(id);
     const list = ["a", "b", "c"].map((name) => ({ departmentId: `${id}-${name}`, code: name }));
     const many = Array.from({ length: 100 }, (_, index) => ({ disputeId: `${id}-${index}` }));
@@ -44,7 +45,7 @@ const town = async () => {
     people.set(id, person);
     return { ...first, broker, caller: id };
   };
-  const front: Front = { ...first, open };
+  const front: ServerOptions = { ...first, open };
   return { front, people, opened };
 };
 
@@ -58,7 +59,7 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
   let place: Awaited<ReturnType<typeof town>>;
   beforeEach(async () => {
     place = await town();
-    http = createHttp(place.front, { gate: believing });
+    http = createHttpServer(place.front, { gate: believing });
   });
   afterEach(() => http.close());
 
@@ -164,7 +165,7 @@ describe("one request over HTTP", () => {
   let place: Awaited<ReturnType<typeof town>>;
   beforeEach(async () => {
     place = await town();
-    http = createHttp(place.front, { gate: believing });
+    http = createHttpServer(place.front, { gate: believing });
   });
   afterEach(() => http.close());
 
@@ -284,7 +285,7 @@ describe("what is kept ready for callers", () => {
   const contextOf = (authInfo: Admitted | undefined) =>
     ({ http: { authInfo } }) as unknown as Context;
   const from = (id: string) => contextOf(admitted(callerNamed(id, { profile: "shared" })));
-  const use = (id: string): Promise<Work> => callers.find(from(id), async (work) => work);
+  const use = (id: string): Promise<Handlers> => callers.find(from(id), async (work) => work);
   const closed = (id: string) => place.people.get(id)?.closed;
 
   it("is made once, for all requests of one caller at once", async () => {

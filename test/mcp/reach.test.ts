@@ -7,11 +7,11 @@ import type { Transport, WireRequest } from "../../src/client/port.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { readArguments } from "../../src/mcp/calls/arguments.ts";
-import { inputSchema } from "../../src/mcp/calls/schemas.ts";
-import { activeTools } from "../../src/mcp/calls/active-tools.ts";
+import { readArguments } from "../../src/mcp/tools/arguments.ts";
+import { inputSchema } from "../../src/mcp/tools/schemas.ts";
+import { activeTools } from "../../src/mcp/tools/active-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
-import { knownToolsets } from "../../src/mcp/settings.ts";
+import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import { verifies } from "../support/verifies.ts";
 
 const [OWN, KEY, EXPORT_KEY] = ["own-tenant", "own-key", "own-export-key"];

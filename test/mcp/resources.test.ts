@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import { fairShares } from "../../src/mcp/answer/fit.ts";
-import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
+import { fairShares } from "../../src/mcp/results/budget.ts";
+import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { HOSTS, keptLog, modernHost, needsOf } from "./hosts.ts";
 import { disputeFile, dispute, many, note, numberedPages } from "./records.ts";
 import { type Play, scripted } from "./script.ts";

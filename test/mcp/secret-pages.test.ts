@@ -6,13 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Vault } from "../../src/broker/port.ts";
 import { createFileVault } from "../../src/broker/vault.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { activeTools } from "../../src/mcp/calls/active-tools.ts";
-import { createCallTool } from "../../src/mcp/calls/call.ts";
-import { createHandOver } from "../../src/mcp/calls/hand-over.ts";
+import { activeTools } from "../../src/mcp/tools/active-tools.ts";
+import { createCallTool } from "../../src/mcp/tools/call.ts";
+import { createHandOver } from "../../src/mcp/tools/hand-over.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { type CreateOwnKey, createSecretPageHandler } from "../../src/mcp/http/secret-desk.ts";
-import { createSecretPages, OWN_KEY } from "../../src/mcp/http/secret-pages.ts";
-import { createReplayFolder } from "../../src/mcp/calls/replay-guard.ts";
+import { createSecretPages, OWN_KEY } from "../../src/mcp/tools/secret-pages.ts";
+import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import {
   type Browser,

@@ -4,8 +4,8 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { admitted } from "../../src/mcp/http/gate.ts";
-import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
+import { admitted } from "../../src/mcp/caller.ts";
+import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { createSessions, type Sessions } from "../../src/mcp/http/sessions.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
@@ -50,7 +50,7 @@ const front = () =>
 describe("hosts of 2025 over HTTP", () => {
   let http: HttpServer;
   beforeEach(async () => {
-    http = createHttp(await front(), OPEN);
+    http = createHttpServer(await front(), OPEN);
   });
   afterEach(() => http.close());
 

@@ -1,4 +1,4 @@
-import { startStdio } from "../../src/mcp/stdio.ts";
+import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { needsOf } from "./hosts.ts";
 import { scripted } from "./script.ts";
 

@@ -1,9 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import type { Caller } from "../../src/mcp/http/gate.ts";
-import { createHttp, type HttpServer } from "../../src/mcp/http.ts";
-import type { Needs } from "../../src/mcp/needs.ts";
+import type { Caller } from "../../src/mcp/caller.ts";
+import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
+import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
 import { believing } from "./believing.ts";
 import { legacyHost, modernHost, needsOf } from "./hosts.ts";
 import { type Play, scripted, type ScriptedBroker } from "./script.ts";
@@ -53,12 +53,12 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
   beforeEach(async () => {
     brokers = new Map();
     const first = await needsOf(scripted({}));
-    const open = async ({ id }: Caller): Promise<Needs> => {
+    const open = async ({ id }: Caller): Promise<ToolContext> => {
       const broker = scripted({ "export_runs.status": PLAYS[id]?.() ?? completing() });
       brokers.set(id, broker);
       return { ...first, broker, caller: id };
     };
-    http = createHttp({ ...first, open }, { gate: believing });
+    http = createHttpServer({ ...first, open }, { gate: believing });
   });
   afterEach(() => http.close());
 
@@ -155,7 +155,7 @@ describe("subscriptions of hosts of 2025", () => {
 describe("listening over HTTP", () => {
   it("is bounded for each caller", async () => {
     const needs = await needsOf(scripted({ "export_runs.status": () => statusOf("running") }));
-    const http = createHttp(needs, { gate: believing });
+    const http = createHttpServer(needs, { gate: believing });
     const meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },

@@ -3,16 +3,16 @@ import { operations } from "../../src/contract/index.ts";
 import { CLOSURE_REASONS, DOCUMENT_TYPES } from "../../src/contract/operations/documents.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
 import { findSideEffects, parsePathParameters } from "../../src/contract/operation.ts";
-import { activeTools } from "../../src/mcp/calls/active-tools.ts";
-import { readArguments } from "../../src/mcp/calls/arguments.ts";
-import type { ListedTool } from "../../src/mcp/calls/every-tool.ts";
-import { toolList } from "../../src/mcp/list.ts";
-import { nextStep } from "../../src/mcp/answer/next-step.ts";
-import { OWN_CODES, type RefusalCode } from "../../src/mcp/answer/refusal.ts";
-import type { JsonSchema } from "../../src/mcp/calls/schemas.ts";
-import { isToolset, knownToolsets } from "../../src/mcp/settings.ts";
-import { cleanText } from "../../src/mcp/answer/clean.ts";
-import { estimateTokens } from "../../src/mcp/answer/tokens.ts";
+import { activeTools } from "../../src/mcp/tools/active-tools.ts";
+import { readArguments } from "../../src/mcp/tools/arguments.ts";
+import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
+import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { nextStep } from "../../src/mcp/results/next-step.ts";
+import { OWN_CODES, type RefusalCode } from "../../src/mcp/results/refusal.ts";
+import type { JsonSchema } from "../../src/mcp/tools/schemas.ts";
+import { isToolset, knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
+import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { prompts } from "../../prompts/index.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { toolsets } from "../../tools/index.ts";
@@ -137,7 +137,7 @@ describe("hints, titles and descriptions", () => {
       buildInstructions(true),
     ];
     const asked = prompts.map((prompt) => prompt.text({ disputeId: "d" }));
-    for (const text of [...texts, ...more, ...asked]) expect(cleanText(text)).toBe(text);
+    for (const text of [...texts, ...more, ...asked]) expect(sanitizeText(text)).toBe(text);
   });
 });
 

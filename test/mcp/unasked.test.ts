@@ -6,7 +6,7 @@ import { DOCUMENT } from "../support/ingest.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { type Records } from "../support/records.ts";
 import { type Arguments, SAMPLES } from "../support/samples.ts";
-import { inputSchema, type JsonSchema } from "../../src/mcp/calls/schemas.ts";
+import { inputSchema, type JsonSchema } from "../../src/mcp/tools/schemas.ts";
 import { brokerOn, recordsOf, type Tenant, tools } from "./each-tool.ts";
 import { type Host, modernHost, needsOf, problemIn, YES } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { AccountFields } from "../../src/contract/operations/accounts.ts";
 import { StoredDocument } from "../../src/contract/operations/documents.ts";
 import { DAY } from "../../src/kit/clock.ts";
-import { cleanText } from "../../src/mcp/answer/clean.ts";
+import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
 import { move } from "../../src/platform/services/documents/status.ts";
 import type { DocumentRow } from "../../src/platform/store/tables.ts";
 import { demoAt, type DemoRows } from "../support/demo.ts";
@@ -283,7 +283,7 @@ describe("the demo tenant's notes", () => {
   });
 
   it("hold hostile text on open disputes, some of which hides from people", () => {
-    const hidden = demo.dispute_notes.filter(({ content }) => cleanText(content) !== content);
+    const hidden = demo.dispute_notes.filter(({ content }) => sanitizeText(content) !== content);
     const loud = demo.dispute_notes.filter(({ content }) =>
       /Ignore all previous|SYSTEM NOTICE/.test(content),
     );

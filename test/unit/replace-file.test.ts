@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/kit/log.ts";
 import { createFileOnce } from "../../src/kit/once.ts";
 import { replacePrivateFile } from "../../src/kit/replace-file.ts";
-import { createCallLog } from "../../src/mcp/calls/call-log.ts";
+import { createCallLog } from "../../src/mcp/tools/call-log.ts";
 import { verifies } from "../support/verifies.ts";
 
 let folder: string;

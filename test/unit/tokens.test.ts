@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { estimateTokens, isWithin } from "../../src/mcp/answer/tokens.ts";
+import { estimateTokens, isWithin } from "../../src/mcp/results/tokens.ts";
 
 it("a text that is not counted is never one that costs too much", () => {
   const anyText = fc.oneof(

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { callLogFiles } from "../../mcp/calls/call-log.ts";
+import { callLogFiles } from "../../mcp/tools/call-log.ts";
 import type { Io } from "../io.ts";
 
 const isEntry = (value: unknown): value is { tool: string; outcome: string } =>

@@ -3,9 +3,9 @@ import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { withClientAddress } from "../../kit/client-address.ts";
 import { createLog } from "../../kit/log.ts";
-import type { Caller } from "../../mcp/http/gate.ts";
-import { createHttp, type HttpOptions, type HttpServer } from "../../mcp/http.ts";
-import { SECRETS_PATH } from "../../mcp/http/secret-pages.ts";
+import type { Caller } from "../../mcp/caller.ts";
+import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
+import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
 import { createShared, type Shared } from "../compose.ts";
 import type { Config } from "../config.ts";
@@ -120,7 +120,7 @@ const mcpAt = async (
       ? { stampOf: ({ profile }: Caller) => stampOfProfile(config, profile) }
       : {}),
   };
-  return { server: createHttp(front, { ...acceptedBy(config, address), gate }), secrets };
+  return { server: createHttpServer(front, { ...acceptedBy(config, address), gate }), secrets };
 };
 
 /** The MCP server, and beside it the platform where that is embedded, in one process on one port. */

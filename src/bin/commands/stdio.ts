@@ -1,7 +1,7 @@
 import { createLog, type Log } from "../../kit/log.ts";
 import { waitAtMost } from "../../kit/wait.ts";
-import type { Front } from "../../mcp/needs.ts";
-import { startStdio } from "../../mcp/stdio.ts";
+import type { ServerOptions } from "../../mcp/server.ts";
+import { startStdio } from "../../mcp/stdio/stdio.ts";
 import type { Composed } from "../compose.ts";
 import { untilEnded } from "../ended.ts";
 import type { Io } from "../io.ts";
@@ -10,7 +10,7 @@ import type { Io } from "../io.ts";
 const GOODBYE_MS = 500;
 
 /** A server's way to the platform. Its code is loaded when it is taken: many a host only lists what there is. */
-const wayIn = (io: Io, log: Log): { open: Front["open"]; close(): Promise<void> } => {
+const wayIn = (io: Io, log: Log): { open: ServerOptions["open"]; close(): Promise<void> } => {
   let composed: Composed | undefined;
   return {
     async open(caller) {

@@ -6,7 +6,8 @@ import {
   verifyBearerToken,
 } from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "../../kit/log.ts";
-import { admitted, type Caller, type Gate } from "./gate.ts";
+import { admitted, type Caller } from "../caller.ts";
+import type { Gate } from "./gate.ts";
 import { IssuerAway } from "./issuer-fetch.ts";
 
 /** Who bears a token, and until when, in seconds since the epoch; `Infinity` where it does not end. */

@@ -1,9 +1,10 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import { errorFields } from "../../kit/log.ts";
-import { type Caller, callerOf } from "./gate.ts";
-import type { Front, Needs } from "../needs.ts";
-import type { Find, Work } from "../work.ts";
+import { type Caller, requireCaller } from "../caller.ts";
+import type { ServerOptions } from "../server.ts";
+import type { ToolContext } from "../tools/tool-context.ts";
+import type { FindHandlers, Handlers } from "../handlers.ts";
 
 /** For how many callers at once work is kept ready, and for how long without a request from them. */
 export type CallerLimits = { most: number; idleMs: number };
@@ -12,7 +13,7 @@ export const CALLER_LIMITS: CallerLimits = { most: 500, idleMs: 30 * MINUTE };
 
 export type Callers = {
   /** What works for the caller of a request, and for nobody else, as long as `use` takes. */
-  find: Find;
+  find: FindHandlers;
   count(): number;
   /** Closes what nobody has used for too long; it happens each minute by itself. */
   sweep(): void;
@@ -20,7 +21,7 @@ export type Callers = {
   close(): Promise<void>;
 };
 
-type Ready = { needs: Needs; work: Work };
+type Ready = { needs: ToolContext; work: Handlers };
 type Kept = {
   ready: Promise<Ready>;
   /** What it was made of, and when that was last looked at. */
@@ -34,7 +35,7 @@ type Kept = {
 /** How long a caller may go on with what has been replaced: a profile's new credential holds after that. */
 const LOOK_EVERY_MS = SECOND;
 
-export type CallersNeeds = { front: Front; now: Clock };
+export type CallersNeeds = { front: ServerOptions; now: Clock };
 
 /** Each caller's own credential, session with the platform, and everything built on them: made once, closed when idle. */
 export const createCallers = (
@@ -102,7 +103,7 @@ export const createCallers = (
 
   return {
     async find(asking, use) {
-      const caller = callerOf(asking);
+      const caller = requireCaller(asking);
       const one = await take(caller);
       try {
         const { work } = await one.ready;
@@ -122,7 +123,10 @@ export const createCallers = (
   };
 };
 
-const prepared = async (open: Front["open"], caller: Caller): Promise<Ready> => {
-  const [{ createWork }, needs] = await Promise.all([import("../work.ts"), open(caller)]);
+const prepared = async (open: ServerOptions["open"], caller: Caller): Promise<Ready> => {
+  const [{ createHandlers: createWork }, needs] = await Promise.all([
+    import("../handlers.ts"),
+    open(caller),
+  ]);
   return { needs, work: createWork(needs) };
 };

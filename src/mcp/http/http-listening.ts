@@ -5,8 +5,8 @@ import {
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "../../kit/log.ts";
-import type { Admitted } from "./gate.ts";
-import { addressesIn, hear } from "../resources/heard.ts";
+import type { Admitted } from "../caller.ts";
+import { addressesIn, listenTo } from "../resources/listening.ts";
 import type { BuildServer } from "../server.ts";
 import type { Subscribing } from "../resources/subscriptions.ts";
 
@@ -46,7 +46,7 @@ export const createListening = ({
   // The SDK tells everybody who listens to a bus of every event on it, so each request has a bus of its own.
   const listen = async (request: Request, authInfo: Admitted, parsedBody: unknown) => {
     let tell: ((event: ServerEvent) => void) | undefined;
-    const { begun, end } = hear(
+    const { begun, end } = listenTo(
       { ...subscribing, log },
       { http: { authInfo } },
       addressesIn(paramsIn(parsedBody)),

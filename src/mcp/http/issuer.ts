@@ -13,7 +13,7 @@ import type { Log } from "../../kit/log.ts";
 import { isGuarded } from "../../kit/network.ts";
 import type { Secret } from "../../kit/secret.ts";
 import type { Bearer, Verify } from "./bearer.ts";
-import { callerId, SCOPES, type Scope } from "./gate.ts";
+import { callerId, SCOPES, type Scope } from "../caller.ts";
 import { createIntrospection } from "./introspection.ts";
 import { createIssuerFetch } from "./issuer-fetch.ts";
 

@@ -4,19 +4,10 @@ import {
   OAuthError,
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
-import type { Operation } from "../../contract/operation.ts";
-import { activeTools } from "../calls/active-tools.ts";
-import type { Admitted, Scope } from "./gate.ts";
-import type { ListSettings } from "../settings.ts";
-
-/** Rights to change how a tenant works, who gets at it or where its data goes, not its daily records. */
-const ADMIN = /^(Dispute Configuration|User Management) : |^export:manage$|^member$/;
-
-/** What a caller needs to have an operation carried out. */
-export const scopeOf = ({ effect, access }: Operation): Scope => {
-  if (effect === "read" || effect === "session") return "read";
-  return ADMIN.test(access) ? "admin" : "write";
-};
+import { scopeOf } from "../tools/scope.ts";
+import { activeTools } from "../tools/active-tools.ts";
+import type { Admitted, Scope } from "../caller.ts";
+import type { ListSettings } from "../tools/toolsets.ts";
 
 const READING = new Set([
   "resources/read",

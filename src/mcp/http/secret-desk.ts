@@ -6,14 +6,14 @@ import { Secret } from "../../kit/secret.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Page, page } from "../../pages/page.ts";
 import { alertOf, signInFields } from "../../pages/sign-in-fields.ts";
-import type { ReplayGuard } from "../calls/replay-guard.ts";
+import type { ReplayGuard } from "../tools/replay-guard.ts";
 import {
   type PageContent,
   SECRETS_PATH,
   type SecretPage,
   type SecretPages,
   type StoredName,
-} from "./secret-pages.ts";
+} from "../tools/secret-pages.ts";
 
 /** The reason why a person got no API key, in words for the page. */
 type KeyRefusal = { status: number; message: string; headers?: Record<string, string> };

@@ -2,7 +2,7 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
-import type { Admitted, Caller } from "./gate.ts";
+import type { Admitted, Caller } from "../caller.ts";
 import { refused } from "./refused.ts";
 import type { BuildServer } from "../server.ts";
 import { untilSent } from "./until-sent.ts";

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { PROFILE_NAME } from "../../kit/profile-name.ts";
 import type { Verify } from "./bearer.ts";
-import { callerId, SCOPES, type Scope } from "./gate.ts";
+import { callerId, SCOPES, type Scope } from "../caller.ts";
 
 /** One line of a file of tokens; the token itself is forgotten. */
 export type StaticToken = { hash: Buffer; profile: string; scopes: readonly Scope[]; line: number };

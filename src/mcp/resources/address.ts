@@ -1,4 +1,4 @@
-import { EXPORT_RUNS } from "./resource-list.ts";
+import { EXPORT_RUNS } from "../results/resource-uris.ts";
 
 const decoded = (text: string): string | undefined => {
   try {

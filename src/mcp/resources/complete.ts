@@ -10,12 +10,11 @@ import { contract } from "../../contract/index.ts";
 import { DisputeAttachment } from "../../contract/operations/dispute-attachments.ts";
 import { SOURCES } from "../../contract/payments/catalogue.ts";
 import { DocumentAttachments } from "../../contract/operations/document-attachments.ts";
-import { cleanText } from "../answer/clean.ts";
+import { sanitizeText } from "../results/sanitize.ts";
 import { completeApplication } from "./credit-resources.ts";
 import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-lookup.ts";
 import { completeRun, completeSchedule } from "./export-run-resources.ts";
-import type { Needs } from "../needs.ts";
-import { activePrompts } from "../prompt-list.ts";
+import type { CallerContext } from "../caller.ts";
 import { configurationNouns, resourceTemplates } from "./resource-list.ts";
 
 const MAX_TYPED = 200;
@@ -62,15 +61,18 @@ const kindOf = ({ ref, argument }: Params, { prompts, templates }: Offered): Kin
 };
 
 /** Values for what is being typed. Completing helps or stays silent: what the platform refuses is no error here. */
-export const createComplete = ({ broker, log, now, settings }: Needs) => {
-  const offered = { prompts: activePrompts(settings), templates: resourceTemplates(settings) };
+export const createComplete = (
+  { broker, log, now, settings }: CallerContext,
+  prompts: readonly Prompt[],
+) => {
+  const offered = { prompts, templates: resourceTemplates(settings) };
 
   /** Ids of the files of a document, once that is known. */
   const attachmentIds = async (number: string, typed: string, asked: Asked): Promise<string[]> => {
     const args = { document_number: number };
     const { output } = await broker.call(contract.document_attachments.list, args, asked);
     const { success, data } = DocumentAttachments.safeParse(output);
-    const ids = success ? data.attachments.map(({ id }) => cleanText(id)) : [];
+    const ids = success ? data.attachments.map(({ id }) => sanitizeText(id)) : [];
     return ids.filter((id) => id.startsWith(typed));
   };
 
@@ -78,7 +80,7 @@ export const createComplete = ({ broker, log, now, settings }: Needs) => {
   const fileIds = async (disputeId: string, typed: string, asked: Asked): Promise<string[]> => {
     const { output } = await broker.call(contract.dispute_attachments.list, { disputeId }, asked);
     const { success, data } = z.array(DisputeAttachment).safeParse(output);
-    const ids = success ? data.map(({ attachmentId }) => cleanText(attachmentId)) : [];
+    const ids = success ? data.map(({ attachmentId }) => sanitizeText(attachmentId)) : [];
     return ids.filter((id) => id.startsWith(typed));
   };
 

@@ -5,11 +5,11 @@ import {
 } from "../../contract/operations/credit-applications.ts";
 import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
 import { DAY, iso } from "../../kit/clock.ts";
-import { clean, cleanText } from "../answer/clean.ts";
-import { type Fields, fitRecord } from "../answer/fit.ts";
+import { sanitize, sanitizeText } from "../results/sanitize.ts";
+import { type Fields, truncateToBudget } from "../results/budget.ts";
 import { applicationAsRead } from "./form-as-read.ts";
-import type { Needs } from "../needs.ts";
-import { readList } from "../answer/pages.ts";
+import type { CallerContext } from "../caller.ts";
+import { readList } from "../results/pages.ts";
 import { MARGIN_TOKENS } from "./part.ts";
 
 type Asked = { tool: string; signal: AbortSignal };
@@ -29,7 +29,7 @@ export const createReadCredit = ({
   broker,
   settings,
   now,
-}: Pick<Needs, "broker" | "settings" | "now">) => {
+}: Pick<CallerContext, "broker" | "settings" | "now">) => {
   const budget = settings.answerTokens - 2 * MARGIN_TOKENS;
 
   const list = async (asked: Asked): Promise<Fields> => {
@@ -46,7 +46,7 @@ export const createReadCredit = ({
   const one = async (applicationId: string, asked: Asked): Promise<Fields> => {
     const { output } = await broker.call(operations.get, { applicationId }, asked);
     const masked = maskSensitiveAnswers(output as CreditApplicationDetail);
-    const { record, cut } = fitRecord(clean(applicationAsRead(masked)) as Fields, budget);
+    const { record, cut } = truncateToBudget(sanitize(applicationAsRead(masked)) as Fields, budget);
     return { ...record, truncated: cut };
   };
 
@@ -57,7 +57,7 @@ const LOOKED_AT = 100;
 
 /** Ids of recent applications, last touched first, that begin with what was typed, or whose buyer's name does. */
 export const completeApplication = async (
-  { broker, now }: Pick<Needs, "broker" | "now">,
+  { broker, now }: Pick<CallerContext, "broker" | "now">,
   typed: string,
   asked: Asked,
 ): Promise<string[]> => {
@@ -67,7 +67,7 @@ export const completeApplication = async (
   const start = typed.toLowerCase();
   return (found.data?.applications ?? [])
     .map(({ applicationId, company }: CreditApplication) => ({
-      id: cleanText(applicationId),
+      id: sanitizeText(applicationId),
       name: company.name,
     }))
     .filter(({ id, name }) => [id, name].some((text) => text.toLowerCase().startsWith(start)))

@@ -1,14 +1,13 @@
 import type { Broker } from "../../broker/port.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { contract } from "../../contract/index.ts";
-import { cleanText } from "../answer/clean.ts";
+import { parseDisputeCode } from "../results/dispute-code.ts";
+import { sanitizeText } from "../results/sanitize.ts";
 
 type Options = { tool: string; signal: AbortSignal };
 
 const LOOKED_AT = 100;
 export const MAX_COMPLETIONS = 100;
-// D-<document number>-NN
-const CODE = /^D-(?<documentNumber>.+)-\d{2,}$/i;
 
 const KNOWN = ["disputeId", "disputeCode", "accountNumber", "documentNumber"] as const;
 
@@ -29,17 +28,13 @@ const look = async (
   return Array.isArray(output) ? output.filter(isKnown) : [];
 };
 
-/** The document of the dispute that has this code; undefined where it is no code. */
-export const documentOf = (code: string): string | undefined =>
-  CODE.exec(code)?.groups?.["documentNumber"];
-
 /** The id of a dispute that may have been named by its code. */
 export const disputeIdOf = async (
   broker: Broker,
   name: string,
   options: Options,
 ): Promise<string> => {
-  const documentNumber = documentOf(name);
+  const documentNumber = parseDisputeCode(name);
   if (documentNumber === undefined) return name;
   const found = await look(broker, { DocumentNumber: documentNumber }, options);
   const code = name.toLowerCase();
@@ -68,7 +63,7 @@ export const completeNumber = async (
       dispute[NUMBERS[of]].toLowerCase().startsWith(start) ||
       nameOf(dispute).toLowerCase().includes(start),
   );
-  return [...new Set(fitting.map((dispute) => cleanText(dispute[NUMBERS[of]])))];
+  return [...new Set(fitting.map((dispute) => sanitizeText(dispute[NUMBERS[of]])))];
 };
 
 /** Open disputes, last touched first, whose id or code begins with what was typed; in the form it was typed in. */
@@ -77,7 +72,7 @@ export const completeDispute = async (
   typed: string,
   options: Options,
 ): Promise<string[]> => {
-  const documentNumber = documentOf(typed);
+  const documentNumber = parseDisputeCode(typed);
   const filter = documentNumber === undefined ? {} : { DocumentNumber: documentNumber };
   const sorted = { ...filter, Status: [0], Sort: "-UpdateDate" };
   const found = await look(broker, sorted, options);
@@ -87,6 +82,6 @@ export const completeDispute = async (
       start === "" ? [disputeId] : [disputeId, disputeCode],
     )
     .filter((name) => name.toLowerCase().startsWith(start))
-    .map(cleanText)
+    .map(sanitizeText)
     .slice(0, MAX_COMPLETIONS);
 };

@@ -1,10 +1,10 @@
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { contract } from "../../contract/index.ts";
-import { clean } from "../answer/clean.ts";
-import { type Fields, fitRecord } from "../answer/fit.ts";
-import type { Needs } from "../needs.ts";
+import { sanitize } from "../results/sanitize.ts";
+import { type Fields, truncateToBudget } from "../results/budget.ts";
+import type { CallerContext } from "../caller.ts";
 import { MARGIN_TOKENS } from "./part.ts";
-import { EXPORT_SCHEMA } from "./resource-list.ts";
+import { EXPORT_SCHEMA } from "../results/resource-uris.ts";
 
 type Asked = { tool: string; signal: AbortSignal };
 
@@ -12,13 +12,16 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What payments can be asked for, as the platform tells it now. */
-export const createReadSchema = ({ broker, settings }: Pick<Needs, "broker" | "settings">) => {
+export const createReadSchema = ({
+  broker,
+  settings,
+}: Pick<CallerContext, "broker" | "settings">) => {
   const fitted = (record: Fields): Fields =>
-    fitRecord(record, settings.answerTokens - MARGIN_TOKENS).record;
+    truncateToBudget(record, settings.answerTokens - MARGIN_TOKENS).record;
 
   const whole = async (asked: Asked): Promise<Fields> => {
     const { output } = await broker.call(contract.payments.schema, {}, asked);
-    return clean(output) as Fields;
+    return sanitize(output) as Fields;
   };
 
   return {

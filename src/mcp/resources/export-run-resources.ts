@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import { clean, cleanText } from "../answer/clean.ts";
-import { cost, type Fields, fitRecord } from "../answer/fit.ts";
-import type { Needs } from "../needs.ts";
+import { sanitize, sanitizeText } from "../results/sanitize.ts";
+import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
+import type { CallerContext } from "../caller.ts";
 import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
-import { protocolError } from "../protocol-error.ts";
-import { EXPORT_RUNS } from "./resource-list.ts";
+import { protocolError } from "../results/protocol-error.ts";
+import { EXPORT_RUNS } from "../results/resource-uris.ts";
 import type { RunsState } from "./watches.ts";
 
 type Asked = { tool: string; signal: AbortSignal };
@@ -37,13 +37,16 @@ const shaped = <S extends z.ZodType>(schema: S, output: unknown): z.output<S> =>
 };
 
 const partOf = (items: readonly unknown[], hasMore: boolean): Part => ({
-  items: items.map((item) => clean(item) as Fields),
+  items: items.map((item) => sanitize(item) as Fields),
   total: null,
   truncated: hasMore,
 });
 
 /** A schedule's runs, and a run with its first rows. */
-export const createReadExports = ({ broker, settings }: Pick<Needs, "broker" | "settings">) => {
+export const createReadExports = ({
+  broker,
+  settings,
+}: Pick<CallerContext, "broker" | "settings">) => {
   const budget = settings.answerTokens - 2 * MARGIN_TOKENS;
 
   const statusOf = async (scheduleId: string, asked: Asked) =>
@@ -51,7 +54,7 @@ export const createReadExports = ({ broker, settings }: Pick<Needs, "broker" | "
 
   const runs = async (scheduleId: string, asked: Asked): Promise<Fields> => {
     const { schedule, data, pagination } = await statusOf(scheduleId, asked);
-    const { record } = fitRecord(clean(schedule) as Fields, Math.floor(budget / 2));
+    const { record } = truncateToBudget(sanitize(schedule) as Fields, Math.floor(budget / 2));
     return {
       schedule: record,
       runs: shortened(partOf(data, pagination.hasMore), budget - cost(record)),
@@ -62,11 +65,11 @@ export const createReadExports = ({ broker, settings }: Pick<Needs, "broker" | "
     const { data: all } = await statusOf(scheduleId, asked);
     const known = all.find((one) => one.runId === runId);
     const isOver = known !== undefined && known.status !== "completed";
-    if (isOver) return { run: clean(known) };
+    if (isOver) return { run: sanitize(known) };
     const args = { scheduleId, runId, limit: FIRST_ROWS };
     const { output } = await broker.call(export_runs.data, args, asked);
     const { data, pagination, ...head } = shaped(Rows, output);
-    const { record } = fitRecord(clean(known ?? head) as Fields, Math.floor(budget / 2));
+    const { record } = truncateToBudget(sanitize(known ?? head) as Fields, Math.floor(budget / 2));
     return {
       run: record,
       rows: shortened(partOf(data, pagination.hasMore), budget - cost(record)),
@@ -81,7 +84,7 @@ const ENDED: readonly string[] = ["completed", "failed", "canceled"];
 const NEWEST = 20;
 
 /** What a watch of a schedule's runs needs to know of them. */
-export const createReadState = ({ broker }: Pick<Needs, "broker">) => {
+export const createReadState = ({ broker }: Pick<CallerContext, "broker">) => {
   const read = async (scheduleId: string, asked: Asked): Promise<RunsState> => {
     const args = { scheduleId, limit: NEWEST };
     const { output } = await broker.call(export_runs.status, args, asked);
@@ -100,7 +103,7 @@ export const createReadState = ({ broker }: Pick<Needs, "broker">) => {
     });
 };
 
-type Completing = Pick<Needs, "broker">;
+type Completing = Pick<CallerContext, "broker">;
 
 /** Ids of the schedules whose id or name begins with what is typed. */
 export const completeSchedule = async (
@@ -114,7 +117,7 @@ export const completeSchedule = async (
     .filter(({ id, scheduleName }) =>
       [id, scheduleName ?? ""].some((text) => text.toLowerCase().startsWith(sought)),
     )
-    .map(({ id }) => cleanText(id));
+    .map(({ id }) => sanitizeText(id));
 };
 
 /** Ids of a schedule's runs, the newest first. */
@@ -126,6 +129,6 @@ export const completeRun = async (
 ): Promise<string[]> => {
   const { output } = await broker.call(export_runs.status, { scheduleId }, asked);
   return shaped(Runs, output)
-    .data.map(({ runId }) => cleanText(runId))
+    .data.map(({ runId }) => sanitizeText(runId))
     .filter((id) => id.startsWith(typed));
 };

@@ -5,7 +5,7 @@ import type {
   SecondaryField,
 } from "../../contract/credit-form.ts";
 import type { CreditApplicationDetail } from "../../contract/operations/credit-applications.ts";
-import type { Fields } from "../answer/fit.ts";
+import type { Fields } from "../results/budget.ts";
 
 /** What is in use, in the order in which it is shown. */
 const shown = <P extends { status: string; position?: number }>(parts: readonly P[]): P[] =>

@@ -1,9 +1,9 @@
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import { clean } from "../answer/clean.ts";
-import { blobOf, MAX_RESOURCE_BYTES } from "../files/file-answer.ts";
-import { cost, type Fields, fitRecord } from "../answer/fit.ts";
-import type { Needs } from "../needs.ts";
+import { sanitize } from "../results/sanitize.ts";
+import { blobOf, MAX_RESOURCE_BYTES } from "../results/file-content.ts";
+import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
+import type { CallerContext } from "../caller.ts";
 import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
 
 type Asked = { tool: string; signal: AbortSignal };
@@ -11,7 +11,7 @@ type Content = { mimeType: string; blob: string };
 
 const { accounts, documents, document_attachments: attachments } = contract;
 
-const fieldsOf = (value: unknown): Fields => clean(value) as Fields;
+const fieldsOf = (value: unknown): Fields => sanitize(value) as Fields;
 
 const partOf = (list: unknown): Part => {
   const items = Array.isArray(list) ? list.map(fieldsOf) : [];
@@ -19,11 +19,14 @@ const partOf = (list: unknown): Part => {
 };
 
 /** Accounts and documents with what belongs to them, and the files of documents. */
-export const createReadIngest = ({ broker, settings }: Pick<Needs, "broker" | "settings">) => {
+export const createReadIngest = ({
+  broker,
+  settings,
+}: Pick<CallerContext, "broker" | "settings">) => {
   /** Half of the budget for the record at most, the rest for what belongs to it. */
   const withPart = (name: string, record: Fields, partName: string, part: Part): Fields => {
     const budget = settings.answerTokens - MARGIN_TOKENS;
-    const fitted = fitRecord(record, Math.floor(budget / 2)).record;
+    const fitted = truncateToBudget(record, Math.floor(budget / 2)).record;
     const left = budget - cost(fitted) - MARGIN_TOKENS;
     return { [name]: fitted, [partName]: shortened(part, left) };
   };

@@ -1,4 +1,4 @@
-import { cost, createBasket, type Fields } from "../answer/fit.ts";
+import { cost, createBasket, type Fields } from "../results/budget.ts";
 
 /** What the frame around a part costs at most. */
 export const MARGIN_TOKENS = 60;

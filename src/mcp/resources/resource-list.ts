@@ -1,24 +1,18 @@
 import type { Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { SOURCES } from "../../contract/payments/catalogue.ts";
-import type { Settings } from "../settings.ts";
-
-export const GUIDE = "receivables://guide";
-export const CONFIGURATION = "receivables://dispute-configuration";
-export const DISPUTE = "receivables://disputes/";
-
-export const APPLICATIONS = "receivables://credit-applications";
-export const APPLICATION = `${APPLICATIONS}/`;
-export const EXPORT_SCHEMA = "receivables://export/schema";
-export const ACCOUNT = "receivables://accounts/";
-export const DOCUMENT = "receivables://documents/";
-export const EXPORT_RUNS = "receivables://export-runs/";
-const ATTACHMENTS = "/attachments/";
-
-export const attachmentUri = (documentNumber: string, id: string): string =>
-  `${DOCUMENT}${encodeURIComponent(documentNumber)}${ATTACHMENTS}${encodeURIComponent(id)}`;
-
-export const disputeFileUri = (disputeId: string, attachmentId: string): string =>
-  `${DISPUTE}${encodeURIComponent(disputeId)}${ATTACHMENTS}${encodeURIComponent(attachmentId)}`;
+import {
+  ACCOUNT,
+  APPLICATION,
+  APPLICATIONS,
+  ATTACHMENTS,
+  CONFIGURATION,
+  DISPUTE,
+  DOCUMENT,
+  EXPORT_RUNS,
+  EXPORT_SCHEMA,
+  GUIDE,
+} from "../results/resource-uris.ts";
+import type { Settings } from "../caller.ts";
 
 export const configurationNouns = [
   "reasons",

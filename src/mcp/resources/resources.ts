@@ -3,33 +3,29 @@ import { contract } from "../../contract/index.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { buildGuide } from "../../../tools/guide.ts";
 import { attachmentIn, runIn, tail, whole } from "./address.ts";
-import { clean } from "../answer/clean.ts";
+import { sanitize } from "../results/sanitize.ts";
 import { createReadCredit } from "./credit-resources.ts";
 import { disputeIdOf } from "./dispute-lookup.ts";
 import { createReadExports } from "./export-run-resources.ts";
-import { cost, fairShares, type Fields, fitRecord } from "../answer/fit.ts";
-import { createDownload } from "../files/file-download.ts";
+import { cost, fairShares, type Fields, truncateToBudget } from "../results/budget.ts";
 import { createReadSchema } from "./export-resources.ts";
 import { createReadIngest } from "./ingest-resources.ts";
-import type { Needs } from "../needs.ts";
-import { readList } from "../answer/pages.ts";
+import type { CallerContext } from "../caller.ts";
+import { readList } from "../results/pages.ts";
 import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
-import { protocolError } from "../protocol-error.ts";
+import { protocolError } from "../results/protocol-error.ts";
 import {
   ACCOUNT,
   APPLICATION,
   APPLICATIONS,
   CONFIGURATION,
-  type ConfigurationNoun,
-  configurationNouns,
   DISPUTE,
   DOCUMENT,
   EXPORT_SCHEMA,
   GUIDE,
-  JSON_TYPE,
-  offers,
-} from "./resource-list.ts";
-import { knownToolsets } from "../settings.ts";
+} from "../results/resource-uris.ts";
+import { type ConfigurationNoun, configurationNouns, JSON_TYPE, offers } from "./resource-list.ts";
+import { toolsetNames } from "../../../tools/toolsets.ts";
 
 const NOUNS: Record<ConfigurationNoun, Operation> = {
   reasons: contract.reasons.list,
@@ -44,8 +40,17 @@ export type ReadResource = (uri: string, asked: Asked) => Promise<ReadResourceRe
 
 type Content = { mimeType: string } & ({ text: string } | { blob: string });
 
+/** Reads the file of a dispute. */
+export type ReadDisputeFile = (
+  file: { disputeId: string; attachmentId: string },
+  asked: Asked,
+) => Promise<Content>;
+
 /** Records by address, under the same cleaning and budget as the answers of tools. */
-export const createReadResource = (needs: Needs): ReadResource => {
+export const createReadResource = (
+  needs: CallerContext,
+  readDisputeFile: ReadDisputeFile,
+): ReadResource => {
   const { broker, settings, now } = needs;
   const { answerTokens } = settings;
 
@@ -83,7 +88,7 @@ export const createReadResource = (needs: Needs): ReadResource => {
     const disputeId = await disputeIdOf(broker, name, asked);
     const { output } = await broker.call(contract.disputes.get, { disputeId }, asked);
     const budget = answerTokens - MARGIN_TOKENS;
-    const { record } = fitRecord(clean(output) as Fields, Math.floor(budget / 2));
+    const { record } = truncateToBudget(sanitize(output) as Fields, Math.floor(budget / 2));
     const left = budget - cost(record) - 2 * MARGIN_TOKENS;
     const [notes, attachments] = await Promise.all([
       records(contract.dispute_notes.list, { disputeId }, left, asked),
@@ -100,7 +105,6 @@ export const createReadResource = (needs: Needs): ReadResource => {
   const ingest = createReadIngest(needs);
   const credit = createReadCredit(needs);
   const exports = createReadExports(needs);
-  const disputeFiles = createDownload(needs);
 
   const file = (uri: string, asked: Asked): Promise<Content> | undefined => {
     const has = offers(settings);
@@ -110,7 +114,7 @@ export const createReadResource = (needs: Needs): ReadResource => {
     }
     const ofDispute = attachmentIn(uri, DISPUTE);
     if (!has.disputes || ofDispute === undefined) return undefined;
-    return disputeFiles.read({ disputeId: ofDispute.of, attachmentId: ofDispute.id }, asked);
+    return readDisputeFile({ disputeId: ofDispute.of, attachmentId: ofDispute.id }, asked);
   };
 
   const schema = createReadSchema(needs);
@@ -152,7 +156,7 @@ export const createReadResource = (needs: Needs): ReadResource => {
 
   return async (uri, asked) => {
     if (uri === GUIDE) {
-      const toolsets = knownToolsets.filter((name) => settings.toolsets.includes(name));
+      const toolsets = toolsetNames.filter((name) => settings.toolsets.includes(name));
       const text = buildGuide(toolsets, settings.readOnly);
       return { contents: [{ uri, mimeType: "text/markdown", text }] };
     }

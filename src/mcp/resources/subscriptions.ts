@@ -7,28 +7,39 @@ import {
 } from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "../../kit/log.ts";
 import { runIn } from "./address.ts";
-import { type Asking, checkScope } from "../http/gate.ts";
-import { guarded } from "../guarded.ts";
-import { EXPORT_RUNS } from "./resource-list.ts";
-import type { Watches, Watching } from "./watches.ts";
-import type { Find } from "../work.ts";
+import { type Caller, checkScope, type RequestAuth } from "../caller.ts";
+import { guardErrors } from "../results/error-guard.ts";
+import { EXPORT_RUNS } from "../results/resource-uris.ts";
+import type { RunsState, Watches, Watching } from "./watches.ts";
 
 /** The name under which the platform's audit log has what is asked for subscribers. */
 const TOOL = "resources.subscribe";
 
-export type Subscribing = { find: Find; watches: Watches };
+/** Reads the newest runs of a schedule with the caller's credentials. */
+type RunReader = {
+  readRuns(scheduleId: string, options: { tool: string; signal: AbortSignal }): Promise<RunsState>;
+};
+
+export type Subscribing = {
+  /** Finds the caller of a request and the caller's way to the platform. */
+  find: <T>(
+    auth: RequestAuth,
+    use: (reader: RunReader, caller: Caller) => Promise<T>,
+  ) => Promise<T>;
+  watches: Watches;
+};
 
 /** Watches what an address shows, for whoever asks; undefined where it never changes by itself. */
 export const subscribe = async (
   { find, watches }: Subscribing,
-  { http }: Asking,
+  { http }: RequestAuth,
   uri: string,
   told: () => void,
 ): Promise<Watching | undefined> => {
   const address = runIn(uri);
   if (address === undefined) return undefined;
   // Not the whole request: a watch outlives it.
-  const asking: Asking = http === undefined ? {} : { http: { authInfo: http.authInfo } };
+  const asking: RequestAuth = http === undefined ? {} : { http: { authInfo: http.authInfo } };
   const caller = await find(asking, async (_work, one) => {
     checkScope(one, "read");
     return one.id;
@@ -62,7 +73,7 @@ export const serveSubscriptions = (
   };
   server.setRequestHandler(
     "resources/subscribe",
-    guarded(log, "resources/subscribe", async ({ params: { uri } }, context: ServerContext) => {
+    guardErrors(log, "resources/subscribe", async ({ params: { uri } }, context: ServerContext) => {
       const watching = await subscribe(subscribing, context, uri, () => {
         server.sendResourceUpdated({ uri }).catch((error: unknown) => {
           log.debug("mcp.not_told", errorFields(error));

@@ -7,8 +7,9 @@ import {
 import { z } from "zod";
 import { mcpListener, serve, type Served } from "../../../src/bin/serve.ts";
 import { silentLog } from "../../../src/kit/log.ts";
-import { openGate, ownCaller } from "../../../src/mcp/http/gate.ts";
-import { createDoor } from "../../../src/mcp/http.ts";
+import { openGate } from "../../../src/mcp/http/gate.ts";
+import { ownCaller } from "../../../src/mcp/caller.ts";
+import { createTransport } from "../../../src/mcp/http/http-server.ts";
 import { createDemands } from "../../../src/mcp/http/scopes.ts";
 import { addAsking } from "./asking.ts";
 import { said } from "./content.ts";
@@ -66,7 +67,10 @@ export const serveConformance = async (): Promise<Served> => {
     return server;
   };
   const demands = createDemands({ toolsets: [], readOnly: false });
-  const door = createDoor({ build, demands, log: silentLog }, { bus, gate: openGate(VISITOR) });
+  const door = createTransport(
+    { build, demands, log: silentLog },
+    { bus, gate: openGate(VISITOR) },
+  );
   const served = await serve(mcpListener(door), { host: "127.0.0.1", port: 0 });
   return {
     url: `${served.url}/mcp`,

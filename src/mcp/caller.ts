@@ -1,0 +1,106 @@
+import { createHmac } from "node:crypto";
+import { type AuthInfo, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { Toolset } from "../../tools/toolsets.ts";
+import type { Broker } from "../broker/port.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+import { keyFor } from "../kit/seal.ts";
+
+/** Scopes of a caller. No scope includes another. */
+export const SCOPES = ["read", "write", "admin"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The caller of a request, over either transport. */
+export type Caller = {
+  /** Stable, not secret, and unique to one person at one tenant. */
+  id: string;
+  /** The OAuth client, or the holder of a static token. A session belongs to one client. */
+  client: string;
+  /** The OAuth grant, or the static token. A confirmation is valid for one grant. */
+  grant: string;
+  scopes: readonly Scope[];
+  /** The name of the profile with the caller's credentials. */
+  profile: string;
+};
+
+export type Settings = {
+  toolsets: readonly Toolset[];
+  readOnly: boolean;
+  /** When the host cannot ask the person to confirm: return a confirmation token, or refuse the call. */
+  confirm: "token" | "refuse";
+  /** Budget of one answer, in tokens of the common tokenizers. */
+  answerTokens: number;
+  /** Tool calls per minute of one caller; 0 means no limit. */
+  callsPerMinute: number;
+};
+
+/** The platform access of one caller. */
+export type CallerContext = {
+  /** The caller's id. */
+  caller: string;
+  /** Calls the platform with the caller's credentials. */
+  broker: Broker;
+  settings: Settings;
+  log: Log;
+  now: Clock;
+};
+
+const ID_CHARACTERS = 22;
+
+/** Returns the caller id for the parts of an identity: a keyed hash, so that the id does not reveal the identity. */
+export const callerId = (key: Buffer, ...parts: readonly string[]): string =>
+  createHmac("sha256", keyFor(key, "mcp/caller"))
+    .update(JSON.stringify(parts))
+    .digest("base64url")
+    .slice(0, ID_CHARACTERS);
+
+/** A caller in the SDK's `AuthInfo`. Its token is empty, so that no handler can forward the token. */
+export type Admitted = AuthInfo & { token: ""; extra: { caller: Caller } };
+
+/** Wraps a caller in the SDK's `AuthInfo`. */
+export const admitted = (
+  caller: Caller,
+  more: Pick<AuthInfo, "expiresAt" | "resource" | "resourceMetadataUrl"> = {},
+): Admitted => ({
+  token: "",
+  clientId: caller.id,
+  scopes: [...caller.scopes],
+  ...more,
+  extra: { caller },
+});
+
+/** The part of the SDK's request context that identifies the caller over HTTP; empty over stdio. */
+export type RequestAuth = { http?: { authInfo?: AuthInfo | undefined } | undefined };
+
+/**
+ * Returns the caller of an HTTP request.
+ *
+ * @throws {Error} for a request that was not authenticated
+ */
+export const requireCaller = ({ http }: RequestAuth): Caller => {
+  const { extra } = (http?.authInfo ?? {}) as Partial<Admitted>;
+  if (extra === undefined) throw new Error("The request is not authenticated.");
+  return extra.caller;
+};
+
+/**
+ * Requires a scope. Handlers check again what the HTTP transport has checked by headers and body.
+ *
+ * @throws {ProtocolError} InvalidRequest
+ */
+export const checkScope = ({ scopes }: Caller, scope: Scope): void => {
+  if (scopes.includes(scope)) return;
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidRequest,
+    `insufficient_scope: this needs the scope ${scope}.`,
+  );
+};
+
+/** Returns the caller for the person who runs this server: all scopes, one fixed id. */
+export const ownCaller = (profile: string): Caller => ({
+  id: "own",
+  client: "own",
+  grant: "own",
+  scopes: SCOPES,
+  profile,
+});

@@ -1,0 +1,118 @@
+import { refused } from "./refused.ts";
+import { untilSent } from "./until-sent.ts";
+
+/** How many requests are read, and how many answered, at once: all together, and of one caller. */
+export type ConcurrencyLimits = { reading: number; answering: number; perCaller: number };
+
+export const CONCURRENCY_LIMITS: ConcurrencyLimits = {
+  reading: 256,
+  answering: 256,
+  perCaller: 64,
+};
+
+/** Whose request it is, and how many there are in it: one may bring a batch. */
+export type Asked = { caller: string; work: number };
+
+export type ConcurrencyLimiter = {
+  /** Reads a request, or gives the answer that refuses it. */
+  read<T>(act: () => Promise<T>): Promise<T | Response>;
+  /** Answers a request, or refuses it; its places are taken until the answer is sent. */
+  answer(asked: Asked, act: () => Promise<Response>): Promise<Response>;
+  /** Refuses whoever comes from now on; resolves when nobody is being answered any more. */
+  close(): Promise<void>;
+};
+
+const RETRY = { "Retry-After": "1" };
+
+const full = (): Response =>
+  refused(
+    503,
+    { code: -32_000, message: "The server has too much to do at once; try again in a second." },
+    RETRY,
+  );
+
+const tooMany = (most: number): Response =>
+  refused(
+    429,
+    { code: -32_000, message: `At most ${most} requests of one caller are answered at once.` },
+    RETRY,
+  );
+
+const stopping = (): Response =>
+  refused(
+    503,
+    { code: -32_000, message: "The server is being stopped; try again in a moment." },
+    { ...RETRY, Connection: "close" },
+  );
+
+/** Who is being answered. */
+const createTally = () => {
+  const callers = new Map<string, number>();
+  let all = 0;
+  let emptied: (() => void) | undefined;
+  return {
+    all: () => all,
+    of: (caller: string): number => callers.get(caller) ?? 0,
+    enter({ caller, work }: Asked): void {
+      all += work;
+      callers.set(caller, (callers.get(caller) ?? 0) + work);
+    },
+    leave({ caller, work }: Asked): void {
+      all -= work;
+      const left = (callers.get(caller) ?? work) - work;
+      if (left === 0) callers.delete(caller);
+      else callers.set(caller, left);
+      if (all === 0) emptied?.();
+    },
+    empty: (): Promise<void> =>
+      all === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            emptied = resolve;
+          }),
+  };
+};
+
+export const createConcurrencyLimiter = (
+  limits: ConcurrencyLimits = CONCURRENCY_LIMITS,
+): ConcurrencyLimiter => {
+  const tally = createTally();
+  let [reading, closed] = [0, false];
+
+  const refusalOf = ({ caller, work }: Asked): Response | undefined => {
+    if (closed) return stopping();
+    if (tally.of(caller) + work > limits.perCaller) return tooMany(limits.perCaller);
+    return tally.all() + work > limits.answering ? full() : undefined;
+  };
+
+  return {
+    async read(act) {
+      if (closed) return stopping();
+      if (reading >= limits.reading) return full();
+      reading += 1;
+      try {
+        return await act();
+      } finally {
+        reading -= 1;
+      }
+    },
+    async answer(asked, act) {
+      const refusal = refusalOf(asked);
+      if (refusal !== undefined) return refusal;
+      tally.enter(asked);
+      const leave = (): void => {
+        tally.leave(asked);
+      };
+      try {
+        return untilSent(await act(), leave);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    close() {
+      closed = true;
+      return tally.empty();
+    },
+  };
+};

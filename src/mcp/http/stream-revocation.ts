@@ -1,0 +1,89 @@
+import { type Clock, SECOND } from "../../kit/clock.ts";
+import { errorFields, type Log } from "../../kit/log.ts";
+import type { Admitted } from "../caller.ts";
+import type { Gate } from "./gate.ts";
+
+/** How long a stream may outlast what its caller was let in by. */
+export const REVOCATION_CHECK_MS = 10 * SECOND;
+
+export type StreamRevocation = {
+  /** The response as it is; where it is a stream, it ends when its caller would not be let in as they were any more. */
+  hold(request: Request, caller: Admitted, response: Response): Response;
+  count(): number;
+  close(): void;
+};
+
+type Lease = { request: Request; caller: Admitted; end(): void };
+
+const isStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") === true;
+
+/** A request with nothing in it but what lets its caller in. */
+const bare = ({ url, headers }: Request): Request => {
+  const authorization = headers.get("authorization");
+  return new Request(url, { headers: authorization === null ? {} : { authorization } });
+};
+
+/** Ends streams that nobody may hear any more: a token was taken back, has expired, or is somebody else's now. */
+export const createStreamRevocation = (
+  { gate, now, log }: { gate: Gate; now: Clock; log: Log },
+  everyMs = REVOCATION_CHECK_MS,
+): StreamRevocation => {
+  const leases = new Set<Lease>();
+  let looking = false;
+
+  const isOver = ({ caller }: Lease, again: Admitted | Response): boolean => {
+    if ((caller.expiresAt ?? Infinity) * SECOND <= now()) return true;
+    // Whether it is good cannot be told now; it was.
+    if (again instanceof Response) return again.status !== 503;
+    const { caller: then } = caller.extra;
+    const { caller: current } = again.extra;
+    const isSame = current.id === then.id && current.grant === then.grant;
+    return !isSame || !caller.scopes.every((scope) => again.scopes.includes(scope));
+  };
+
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    // One token has many streams.
+    const answers = new Map<string | null, ReturnType<Gate["admit"]>>();
+    const judge = async (lease: Lease): Promise<void> => {
+      const token = lease.request.headers.get("authorization");
+      const answer = answers.get(token) ?? gate.admit(lease.request);
+      answers.set(token, answer);
+      if (isOver(lease, await answer)) lease.end();
+    };
+    try {
+      await Promise.all([...leases].map(judge));
+    } finally {
+      looking = false;
+    }
+  };
+  const timer = setInterval(() => {
+    look().catch((error: unknown) => log.warn("mcp.leases", errorFields(error)));
+  }, everyMs).unref();
+
+  return {
+    hold(request, caller, response) {
+      if (!isStream(response) || response.body === null) return response;
+      const lease: Lease = { request: bare(request), caller, end() {} };
+      const forget = (): void => {
+        leases.delete(lease);
+      };
+      const watched = new TransformStream<Uint8Array, Uint8Array>({
+        start(control) {
+          lease.end = () => {
+            forget();
+            control.terminate();
+          };
+        },
+        flush: forget,
+        cancel: forget,
+      });
+      leases.add(lease);
+      return new Response(response.body.pipeThrough(watched), response);
+    },
+    count: () => leases.size,
+    close: () => clearInterval(timer),
+  };
+};

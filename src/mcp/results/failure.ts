@@ -1,0 +1,84 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { type Fault, Problem, type ProblemDetails } from "../../contract/errors.ts";
+import type { Tool } from "../../../tools/tool.ts";
+import { sanitizeLine } from "./sanitize.ts";
+import { nextStep } from "./next-step.ts";
+import { type Confirmation, Refusal, type RefusalCode, statusOf } from "./refusal.ts";
+
+/** A refusal as hosts and models receive it. */
+export type Told = {
+  code: RefusalCode;
+  message: string;
+  nextStep: string;
+  status: number;
+  retryAfterSeconds?: number;
+  fields?: Fault[];
+  requestId?: string;
+};
+
+const MAX_MESSAGE = 700;
+const MAX_FIELDS = 20;
+const MAX_FIELD = 160;
+
+const fieldsOf = ({ errors = [] }: ProblemDetails): Fault[] =>
+  errors.slice(0, MAX_FIELDS).map(({ field, code, message }) => ({
+    field: sanitizeLine(field, MAX_FIELD),
+    code: sanitizeLine(code, 64),
+    message: sanitizeLine(message, MAX_FIELD),
+  }));
+
+const sentenceOf = (message: string, fields: Fault[]): string => {
+  const line = sanitizeLine(message, MAX_MESSAGE);
+  const unsaid = fields.filter(({ field }) => !line.includes(field));
+  const said = unsaid.map(({ field, message: fault }) => `${field} ${fault}`).join("; ");
+  const full = said === "" ? line : `${line.replace(/\.$/, "")}: ${said}`;
+  return /[.!?…]$/.test(full) ? full : `${full}.`;
+};
+
+type Called = { tool: Tool; args: Record<string, unknown> };
+
+const told = (
+  { tool, args }: Called,
+  code: RefusalCode,
+  message: string,
+  details: ProblemDetails = {},
+): Told => {
+  const fields = fieldsOf(details);
+  const { retryAfterSeconds, requestId } = details;
+  return {
+    code,
+    message: sentenceOf(message, fields),
+    nextStep: nextStep(code, tool, details, args),
+    status: statusOf(code),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(fields.length === 0 ? {} : { fields }),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+};
+
+/** What is told of an error: a refusal's own words; of anything else only that it happened, and its number. */
+export const tell = (error: unknown, called: Called, requestId: string): Told => {
+  if (error instanceof Problem) return told(called, error.code, error.message, error.details);
+  if (error instanceof Refusal) return told(called, error.code, error.message);
+  return told(called, "internal", "Something went wrong in this server.", { requestId });
+};
+
+const tokenLine = (confirmation: Confirmation | undefined): string =>
+  confirmation === undefined
+    ? ""
+    : ` confirmationToken: ${confirmation.confirmationToken} (until ${confirmation.expiresAt})`;
+
+/** Failures are results, never protocol errors, and bear no structured content: 1.x clients would check it. */
+export const failed = (problem: Told, confirmation?: Confirmation): CallToolResult => ({
+  isError: true,
+  content: [
+    {
+      type: "text",
+      text: `${problem.code}: ${problem.message} Next: ${problem.nextStep}${tokenLine(confirmation)}`,
+    },
+  ],
+  _meta: {
+    "receivables/problem": problem,
+    ...(confirmation === undefined ? {} : { "receivables/confirmation": confirmation }),
+  },
+});

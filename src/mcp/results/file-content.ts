@@ -1,0 +1,43 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { Fields } from "./budget.ts";
+import { attachmentUri } from "./resource-uris.ts";
+
+const MIB = 1024 * 1024;
+
+/** A larger file is not put into an answer; the host reads it by its address if it wants it. */
+export const MAX_EMBEDDED_BYTES = MIB;
+
+/** Hosts read messages of 10 MB; a file is a third larger in one than it is. */
+export const MAX_RESOURCE_BYTES = 7 * MIB;
+
+/** What a file's answer says of it, beside its bytes. */
+export const fileRecord = (
+  { document_number, id }: Record<string, unknown>,
+  output: Fields,
+): Fields => ({
+  document_number,
+  id,
+  ...output,
+  resourceUri: attachmentUri(String(document_number), String(id)),
+});
+
+export const blobOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+
+/** An answer about a file, with the file itself or where to read it. */
+export const withFile = (
+  answer: CallToolResult,
+  { resourceUri, mimeType, fileName, fileSize }: Fields,
+  bytes: Uint8Array | undefined,
+): CallToolResult => {
+  const file = { uri: String(resourceUri), mimeType: String(mimeType) };
+  const part =
+    bytes === undefined
+      ? {
+          type: "resource_link" as const,
+          ...file,
+          name: String(fileName),
+          ...(typeof fileSize === "number" ? { size: fileSize } : {}),
+        }
+      : { type: "resource" as const, resource: { ...file, blob: blobOf(bytes) } };
+  return { ...answer, content: [...answer.content, part] };
+};

@@ -1,0 +1,286 @@
+import { z } from "zod";
+import { Problem } from "../../contract/errors.ts";
+import { type Clock, SECOND } from "../../kit/clock.ts";
+import type { Operation } from "../../contract/operation.ts";
+import type { Reply } from "../../client/port.ts";
+import { sanitize } from "./sanitize.ts";
+import { createBasket, type Fields, truncateToBudget } from "./budget.ts";
+
+/** A list in the export API's own form. */
+export const isExportList = ({ list }: Operation): boolean =>
+  list?.style === "data" || list?.style === "pages" || list?.style === "run";
+
+type Args = Record<string, unknown>;
+type Ask = (args: Args) => Promise<Reply>;
+
+/** Where reading goes on: a page of the platform, how far into it, and the record given last. */
+export type Position = { page: number | string | null; offset: number; after: string | null };
+
+type Chunk = {
+  items: Fields[];
+  /** By what the page is read again, where its answer tells more than was known when it was asked for. */
+  page?: Position["page"];
+  /** The page after this one; undefined where there is none. */
+  next: Position["page"] | undefined;
+  total: number | null;
+};
+
+/** A list of the platform, page by page, however it pages. */
+type Reader = {
+  start: Position["page"];
+  open(page: Position["page"]): Promise<Chunk>;
+  /** How many records are wanted in all. */
+  most: number;
+  /** The caller named a page: no further one is read. */
+  single: boolean;
+};
+
+export type Read = {
+  items: Fields[];
+  total: number | null;
+  /** Where to go on; null at the end. */
+  position: Position | null;
+  /** The budget ended the reading, not the list or the caller's own limit. */
+  truncated: boolean;
+  /** What the answer has beside the list. */
+  beside: Fields;
+  /** A text of a record too large for any answer was shortened. */
+  shortened: boolean;
+};
+
+// What a count of each status costs at most.
+const SUMMARY_TOKENS = 400;
+const CHUNK = 100;
+const DEFAULT_PAGE_SIZE = 20;
+/** However small or long in coming records are, no answer reads on for longer; a cursor says where to. */
+const MAX_PAGES = 50;
+const MAX_READING_MS = 20 * SECOND;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const malformed = () =>
+  new Problem("unavailable", "The platform's answer does not have the documented form.");
+
+const endless = () =>
+  new Problem("unavailable", "The platform's list does not go on: a page comes again.");
+
+const recordsOf = (value: unknown): Fields[] => {
+  if (!Array.isArray(value) || !value.every(isFields)) throw malformed();
+  return value;
+};
+
+const number = (value: unknown, otherwise: number): number =>
+  typeof value === "number" ? value : otherwise;
+
+const numbered = (
+  args: Args,
+  ask: Ask,
+  [pageName, sizeName]: readonly [string, string],
+): Reader => {
+  const single = pageName in args || sizeName in args;
+  const size = number(args[sizeName], single ? DEFAULT_PAGE_SIZE : CHUNK);
+  return {
+    start: number(args[pageName], 1),
+    most: Infinity,
+    single,
+    async open(page) {
+      const at = number(page, 1);
+      const { output, total } = await ask({ ...args, [pageName]: at, [sizeName]: size });
+      const items = recordsOf(output);
+      // More than was asked for, and no word of others: the platform knows no pages, and this is all there is.
+      const more = total === null ? items.length === size : at * size < total;
+      const isAll = items.length === 0 || (items.length > size && items.length === total);
+      return { items, total, next: more && !isAll ? at + 1 : undefined };
+    },
+  };
+};
+
+const whole = (args: Args, ask: Ask): Reader => ({
+  start: 1,
+  most: Infinity,
+  single: false,
+  async open() {
+    const { output, total } = await ask(args);
+    const items = recordsOf(output);
+    return { items, total: total ?? items.length, next: undefined };
+  },
+});
+
+type Keep = (beside: Fields) => void;
+
+/** The records of an answer of the export API, and what stands beside them. */
+const exported = (output: unknown, keep: Keep) => {
+  if (!isFields(output)) throw malformed();
+  const { data, pagination = {}, ...beside } = output;
+  if (!isFields(pagination)) throw malformed();
+  keep(beside);
+  return { items: recordsOf(data), pagination, beside };
+};
+
+const followed = ({ pageSize, ...args }: Args, ask: Ask, keep: Keep): Reader => {
+  const most = number(args["limit"] ?? pageSize, Infinity);
+  return {
+    start: null,
+    most,
+    single: false,
+    async open(page) {
+      const cursor = page === null ? {} : { cursor: page };
+      const { output } = await ask({ ...args, ...cursor, limit: Math.min(most, CHUNK) });
+      const { items, pagination } = exported(output, keep);
+      const { hasMore, cursor: next } = pagination;
+      if (hasMore !== true) return { items, total: null, next: undefined };
+      if (typeof next !== "string") throw malformed();
+      return { items, total: null, next };
+    },
+  };
+};
+
+const RunPage = z.tuple([z.string(), z.string().nullable()]);
+
+/** Rows of one run: once an answer has named it, every further request does, so that no newer run mixes in. */
+const ofOneRun = (args: Args, ask: Ask, keep: Keep): Reader => {
+  let named: Fields = {};
+  const inner = followed(
+    args,
+    (page) => ask({ ...page, ...named }),
+    (beside) => {
+      const { runId } = beside;
+      if (typeof runId !== "string") throw malformed();
+      named = { runId };
+      keep(beside);
+    },
+  );
+  const pageOf = (cursor: unknown): string => JSON.stringify([named["runId"], cursor]);
+  return {
+    ...inner,
+    async open(page) {
+      let cursor: string | null = null;
+      if (typeof page === "string") {
+        const [runId, at] = RunPage.parse(JSON.parse(page));
+        named = { runId };
+        cursor = at;
+      }
+      const { items, next, total } = await inner.open(cursor);
+      return {
+        items,
+        total,
+        page: pageOf(cursor),
+        next: next === undefined ? undefined : pageOf(next),
+      };
+    },
+  };
+};
+
+/** Asks for the records under a name in the answer. */
+const under =
+  (name: string, ask: Ask): Ask =>
+  async (args) => {
+    const reply = await ask(args);
+    return { ...reply, output: isFields(reply.output) ? reply.output[name] : undefined };
+  };
+
+/** Keeps what stands beside the applications. */
+const applicationsOf =
+  (ask: Ask, keep: Keep): Ask =>
+  async (args) => {
+    const reply = await ask(args);
+    if (!isFields(reply.output)) throw malformed();
+    const { applications, applicationStatusSummary } = reply.output;
+    keep({ applicationStatusSummary });
+    return { ...reply, output: applications };
+  };
+
+const PAGE_NAMES = [
+  ["Page", "PageSize"],
+  ["page", "pageSize"],
+] as const;
+
+const readerOf = (operation: Operation, args: Args, ask: Ask, keep: Keep): Reader => {
+  const style = operation.list?.style;
+  if (style === "run") return ofOneRun(args, ask, keep);
+  if (style === "pages") return followed(args, ask, keep);
+  if (style === "attachments" || style === "data") return whole(args, under(style, ask));
+  const known = { ...operation.query.shape, ...operation.body?.shape };
+  const names = PAGE_NAMES.find(([page]) => page in known);
+  return names === undefined ? whole(args, ask) : numbered(args, ask, names);
+};
+
+/** What identifies a record: the contract's records begin with it. */
+const idOf = (item: Fields | undefined): string | null => {
+  const id = Object.values(item ?? {})[0];
+  return typeof id === "string" ? id : null;
+};
+
+// Records that came or went meanwhile move the rest; the one given last tells where reading stood.
+const startOf = (items: Fields[], { offset, after }: Position): number => {
+  const last = after === null ? -1 : items.findIndex((item) => idOf(item) === after);
+  return last === -1 ? offset : last + 1;
+};
+
+type Bounds = { from: Position | null; budget: number; now: Clock };
+
+/** Throws where a page comes again, by its own name or by its records: reading on would never end. */
+const createProgress = (nameOf: (item: Fields | undefined) => string | null) => {
+  const pages = new Set<Position["page"]>();
+  let last = "";
+  return (page: Position["page"], { items, next }: Chunk): void => {
+    pages.add(page);
+    const [first, final] = [nameOf(items[0]), nameOf(items.at(-1))];
+    const met = first === null ? "" : JSON.stringify([first, final, items.length]);
+    if ((met !== "" && met === last) || (next !== undefined && pages.has(next))) throw endless();
+    last = met;
+  };
+};
+
+/** What a reading of one list is made with. */
+const prepared = (operation: Operation, args: Args, ask: Ask, budget: number) => {
+  let beside: Fields = {};
+  const keep = (fields: Fields): void => {
+    beside = truncateToBudget(sanitize(fields) as Fields, SUMMARY_TOKENS).record;
+  };
+  const { style, anonymous } = operation.list ?? {};
+  const inner = style === "applications" ? applicationsOf(ask, keep) : ask;
+  const reader = readerOf(operation, args, inner, keep);
+  const nameOf = anonymous === true ? () => null : idOf;
+  const hasBeside = style === "applications" || style === "pages" || style === "run";
+  const basket = createBasket(hasBeside ? budget - SUMMARY_TOKENS : budget);
+  const result = (position: Position | null, total: number | null, truncated: boolean): Read => ({
+    items: basket.items,
+    total,
+    position,
+    truncated,
+    beside,
+    shortened: basket.cut,
+  });
+  return { reader, nameOf, basket, result };
+};
+
+/** Reads a list from a position on, page after page, until the budget, the caller's limit, patience or the list ends. */
+export const readList = async (
+  operation: Operation,
+  args: Args,
+  ask: Ask,
+  { from, budget, now }: Bounds,
+): Promise<Read> => {
+  const { reader, nameOf, basket, result } = prepared(operation, args, ask, budget);
+  const progress = createProgress(nameOf);
+  const until = now() + MAX_READING_MS;
+  let at: Position = from ?? { page: reader.start, offset: 0, after: null };
+  for (let read = 1; ; read++) {
+    const chunk = await reader.open(at.page);
+    const { items, next, total, page = at.page } = chunk;
+    progress(page, chunk);
+    const first = startOf(items, at);
+    for (const [index, item] of items.entries()) {
+      if (index < first) continue;
+      const here = { page, offset: index, after: nameOf(items[index - 1]) ?? at.after };
+      if (basket.items.length >= reader.most) return result(here, total, false);
+      if (!basket.add(sanitize(item) as Fields)) return result(here, total, true);
+    }
+    if (next === undefined) return result(null, total, false);
+    at = { page: next, offset: 0, after: nameOf(items.at(-1)) ?? at.after };
+    if (reader.single || basket.items.length >= reader.most) return result(at, total, false);
+    if (read >= MAX_PAGES || now() >= until) return result(at, total, true);
+  }
+};

@@ -1,0 +1,15 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+} from "@modelcontextprotocol/server";
+import { Problem } from "../../contract/errors.ts";
+import { sanitizeLine } from "./sanitize.ts";
+
+/** What a host is told where something goes wrong at an address. */
+export const protocolError = (uri: string, error: unknown): unknown => {
+  if (!(error instanceof Problem)) return error;
+  if (error.status === 404) return new ResourceNotFoundError(uri);
+  const message = `${error.code}: ${sanitizeLine(error.message, 500)}`;
+  return new ProtocolError(ProtocolErrorCode.InternalError, message, { code: error.code });
+};

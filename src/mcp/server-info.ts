@@ -1,0 +1,46 @@
+import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
+import { MINUTE } from "../kit/clock.ts";
+import { buildInstructions } from "../../tools/guide.ts";
+import type { ListedTool } from "./tools/every-tool.ts";
+import { toolList } from "./tools/tool-list.ts";
+import type { Settings } from "./caller.ts";
+import { promptList } from "./prompts/prompt-list.ts";
+import { offers, resourceList, resourceTemplates } from "./resources/resource-list.ts";
+
+/** What a server says of itself, whoever asks: it follows from settings alone and needs no platform. */
+export type ServerInfo = {
+  info: { name: string; title: string; version: string };
+  capabilities: Record<"tools" | "prompts" | "completions", Record<string, never>> & {
+    resources: { subscribe?: true };
+  };
+  instructions: string;
+  /** Lists follow from settings alone, so what one caller was given holds for every other. */
+  hint: { ttlMs: number; cacheScope: "public" };
+  tools: readonly ListedTool[];
+  resources: readonly Resource[];
+  resourceTemplates: readonly ResourceTemplateType[];
+  prompts: readonly Prompt[];
+};
+
+export const createServerInfo = ({
+  settings,
+  version,
+}: {
+  settings: Settings;
+  version: string;
+}): ServerInfo => ({
+  info: { name: "receivables-mcp", title: "Receivables", version },
+  capabilities: {
+    tools: {},
+    // Runs of exports are the only ones that change while nobody here does anything.
+    resources: offers(settings).payments ? { subscribe: true } : {},
+    prompts: {},
+    completions: {},
+  },
+  instructions: buildInstructions(settings.readOnly),
+  hint: { ttlMs: 5 * MINUTE, cacheScope: "public" },
+  tools: toolList(settings),
+  resources: resourceList(settings),
+  resourceTemplates: resourceTemplates(settings),
+  prompts: promptList(settings),
+});

@@ -1,0 +1,200 @@
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { Broker } from "../../broker/port.ts";
+import type { Reply } from "../../client/port.ts";
+import type { Problem } from "../../contract/errors.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { randomId } from "../../kit/ids.ts";
+import { brokenLimit } from "../../kit/json.ts";
+import { errorFields } from "../../kit/log.ts";
+import { systemWait } from "../../kit/wait.ts";
+import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
+import type { Tool } from "../../../tools/tool.ts";
+import { act } from "./act.ts";
+import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
+import { type Given, readArguments } from "./arguments.ts";
+import { type Consented, createConfirm } from "./confirm.ts";
+import { createCursors } from "./cursor.ts";
+import { failed, tell } from "../results/failure.ts";
+import { MAX_EMBEDDED_BYTES, withFile } from "../results/file-content.ts";
+import { createDownload } from "./file-download.ts";
+import { createUpload } from "./file-upload.ts";
+import { createHandOver, describeStored, type Opens } from "./hand-over.ts";
+import { storedSecretIn } from "./stored-secret.ts";
+import { asksAbout, isCreating, isPaged } from "./kinds.ts";
+import type { CallTool, Working } from "./tool-call.ts";
+import type { ToolContext } from "./tool-context.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
+import { readList } from "../results/pages.ts";
+import { askingOf } from "./question.ts";
+import { badArguments, Refusal } from "../results/refusal.ts";
+
+const createCall = (needs: ToolContext) => {
+  const { key, replayGuard, now, settings, newId = randomId } = needs;
+  const cursors = createCursors(key, now);
+  const confirm = createConfirm({ key, replayGuard, now, setting: settings.confirm });
+
+  const { caller, secretPages: pages, wait = systemWait } = needs;
+  const handOver = pages && createHandOver({ key, pages, caller, now, wait });
+  const { tenantId, principal } = needs.broker;
+  const purposeOf = ({ name }: Tool, args: unknown) => ({
+    tool: name,
+    args,
+    tenantId,
+    principal,
+    caller,
+  });
+
+  /** Tools that take several operations and a transfer. */
+  const works = new Map<Operation, (call: Working, given: Given) => Promise<CallToolResult>>([
+    [uploadFile, createUpload(needs)],
+    [downloadFile, createDownload(needs).download],
+  ]);
+
+  const list = async ({ tool, signal, broker }: Working, { args, cursor }: Given) => {
+    const purpose = purposeOf(tool, args);
+    const from = cursor === undefined ? null : cursors.open(cursor, purpose);
+    const ask = (page: Record<string, unknown>) =>
+      broker.call(tool.operation, page, { tool: tool.name, signal });
+    const budget = listBudget(settings.answerTokens);
+    const read = await readList(tool.operation, args, ask, { from, budget, now });
+    const { position } = read;
+    const next = position === null ? null : cursors.seal(position, purpose);
+    return present(listAnswer(tool.operation, read, next, args));
+  };
+
+  const one = async (call: Working, given: Given, ifAbsent: boolean) => {
+    const { tool, signal, broker } = call;
+    const { operation, name } = tool;
+    const { output, reply } = await act(broker, operation, given.args, {
+      tool: name,
+      signal,
+      ifMatch: given.ifMatch,
+      ...(ifAbsent ? { ifAbsent } : {}),
+      ...(operation.file ? { maxFileBytes: MAX_EMBEDDED_BYTES } : {}),
+      idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
+    });
+    const { answerTokens } = settings;
+    const fitted = recordAnswer(output, { answerTokens, etag: reply.etag });
+    const stored = storedSecretIn(operation, output);
+    const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
+    if (stored !== undefined && handOver === undefined) notes.push(describeStored(stored.name));
+    const answer = { ...fitted, notes };
+    if (stored !== undefined && handOver !== undefined) {
+      const { args, ifMatch } = given;
+      const purpose = { ...purposeOf(tool, { args, ifMatch }), client: call.client };
+      const handed = await handOver.begin({ answer, stored, purpose, host: call.opens });
+      return "ask" in handed ? handed.ask : present(handed.answer);
+    }
+    const result = present(answer);
+    return operation.file ? withFile(result, answer.structured, reply.bytes) : result;
+  };
+
+  const consent = async (
+    { tool, host, client, signal, broker }: Working,
+    given: Given,
+  ): Promise<Consented> => {
+    const { args, ifMatch, confirmationToken } = given;
+    if (!asksAbout(tool, args)) return { etag: null, absent: false };
+    return confirm({
+      asking: () => askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
+      open: tool.operation.upsert,
+      purpose: { ...purposeOf(tool, { args, ifMatch }), client },
+      host,
+      token: confirmationToken,
+    });
+  };
+
+  return async (call: Working) => {
+    const given = readArguments(call.tool, call.args);
+    const own = works.get(call.tool.operation);
+    if (own !== undefined) return own(call, given);
+    if (isPaged(call.tool.operation)) return list(call, given);
+    const { args, ifMatch: expected } = given;
+    const { client } = call;
+    const purpose = { ...purposeOf(call.tool, { args, ifMatch: expected }), client };
+    const before = handOver?.resume(call.opens, purpose);
+    if (before !== undefined) return present(before);
+    if (handOver?.needsPerson(call.tool.operation) === true) {
+      return (await handOver.invite(purpose, call.opens)).ask;
+    }
+    const consented = await consent(call, given);
+    if ("ask" in consented) return consented.ask;
+    const ifMatch = given.ifMatch ?? consented.etag ?? undefined;
+    return one(call, { ...given, ifMatch }, ifMatch === undefined && consented.absent);
+  };
+};
+
+/** The same broker, and the request id of the last exchange through it. */
+const watched = (broker: Broker) => {
+  let requestId: string | null = null;
+  const noted = async (exchange: Promise<Reply>): Promise<Reply> => {
+    const reply = await exchange;
+    ({ requestId } = reply);
+    return reply;
+  };
+  const working: Broker = {
+    ...broker,
+    call: (...exchange) => noted(broker.call(...exchange)),
+    login: (options) => noted(broker.login(options)),
+    verify: (options) => noted(broker.verify(options)),
+    logout: (options) => noted(broker.logout(options)),
+  };
+  return { working, lastRequestId: () => requestId };
+};
+
+const ARGUMENT_LIMITS = { depth: 32, arrayLength: Infinity };
+
+const tooDeep = ({ name }: Tool): Problem =>
+  badArguments(`${name}: arguments may be nested ${ARGUMENT_LIMITS.depth} levels deep at most.`, [
+    {
+      field: "",
+      code: "depth",
+      message: `must be nested at most ${ARGUMENT_LIMITS.depth} levels deep`,
+    },
+  ]);
+
+/** The arguments' own values; what is nested in them is left out. */
+const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, typeof value === "object" ? null : value]),
+  );
+
+const outcomeOf = (result: CallToolResult | InputRequiredResult): string =>
+  "content" in result ? "done" : "asked";
+
+/** Calls tools; whatever goes wrong becomes a result that says what happened and what to do. */
+export const createCallTool = (needs: ToolContext): CallTool => {
+  const call = createCall(needs);
+  const pass = createRateLimiter(needs.settings.callsPerMinute, needs.now);
+  const { broker, caller, callLog, log, now, newId = randomId } = needs;
+  const { tenantId, principal } = broker;
+  return async (request) => {
+    const { tool, signal } = request;
+    const isTooDeep = brokenLimit(request.args, ARGUMENT_LIMITS) !== undefined;
+    // Nothing may walk arguments that are too deep, the log included: they are read to the limit.
+    const args = isTooDeep ? withinDepth(request.args) : request.args;
+    const started = now();
+    const { working, lastRequestId } = watched(broker);
+    const record = (outcome: string, requestId: string | null) => {
+      const called = { caller, tenantId, principal, tool: tool.name, args };
+      return callLog.record({ ...called, outcome, ms: now() - started, requestId });
+    };
+    try {
+      pass();
+      if (isTooDeep) throw tooDeep(tool);
+      const result = await call({ ...request, broker: working });
+      log.info("tool.called", { tool: tool.name, ms: now() - started });
+      await record(outcomeOf(result), lastRequestId());
+      return result;
+    } catch (error) {
+      const problem = tell(error, { tool, args }, newId());
+      const { code, requestId } = problem;
+      log.info("tool.refused", { tool: tool.name, ms: now() - started, code, requestId });
+      if (code === "internal" && !signal.aborted) {
+        log.error("tool.failed", { tool: tool.name, requestId, ...errorFields(error) });
+      }
+      await record(code, requestId ?? lastRequestId());
+      return failed(problem, error instanceof Refusal ? error.confirmation : undefined);
+    }
+  };
+};

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { type Clock, DAY } from "../../kit/clock.ts";
+import { createSeal } from "../../kit/seal.ts";
+import { bindingOf, type Purpose } from "./binding.ts";
+import type { Position } from "../results/pages.ts";
+import { badCursor } from "../results/refusal.ts";
+
+const LIFE_MS = DAY;
+const Sealed = z.tuple([
+  z.string(),
+  z.number(),
+  z.union([z.int(), z.string(), z.null()]),
+  z.int().min(0),
+  z.string().nullable(),
+]);
+
+export type Cursors = {
+  seal(position: Position, purpose: Purpose): string;
+  /** The position, or a Problem that says why the cursor is of no use here. */
+  open(cursor: string, purpose: Purpose): Position;
+};
+
+/** Cursors that only this server's key makes and reads; the platform's own one never leaves. */
+export const createCursors = (key: Buffer, now: Clock): Cursors => {
+  const sealed = createSeal(key, "mcp/cursor");
+  return {
+    seal: ({ page, offset, after }, purpose) =>
+      sealed.seal([bindingOf(purpose), now() + LIFE_MS, page, offset, after]),
+    open(cursor, purpose) {
+      const { success, data } = Sealed.safeParse(sealed.open(cursor));
+      if (!success) throw badCursor("The cursor is not one that this server gave.");
+      const [binding, expiresAt, page, offset, after] = data;
+      if (binding !== bindingOf(purpose)) {
+        throw badCursor("The cursor belongs to a call with other arguments, or of someone else.");
+      }
+      if (expiresAt < now()) throw badCursor("The cursor has expired.");
+      return { page, offset, after };
+    },
+  };
+};

@@ -1,0 +1,58 @@
+import type { Operation } from "../../contract/operation.ts";
+import { toolsets } from "../../../tools/index.ts";
+import type { Tool } from "../../../tools/tool.ts";
+import type { Toolset } from "../../../tools/toolsets.ts";
+import { inputSchema, type ObjectSchema, outputSchema } from "./schemas.ts";
+import { knownToolsets } from "./toolsets.ts";
+
+export type Hints = {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+};
+
+export type ListedTool = {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: ObjectSchema;
+  outputSchema: ObjectSchema;
+  annotations: Hints;
+};
+
+const hints = (readOnly: boolean, destructive: boolean, idempotent: boolean): Hints => ({
+  readOnlyHint: readOnly,
+  destructiveHint: destructive,
+  idempotentHint: idempotent,
+  openWorldHint: false,
+});
+
+const HINTS: Record<Operation["effect"], Hints> = {
+  read: hints(true, false, true),
+  create: hints(false, false, false),
+  change: hints(false, true, true),
+  session: hints(false, false, true),
+};
+
+const hintsOf = ({ effect, effects }: Operation): Hints => ({
+  ...HINTS[effect],
+  openWorldHint: effects.some(({ kind }) => kind === "discloses"),
+});
+
+const listed = (tool: Tool): ListedTool => ({
+  name: tool.name,
+  title: tool.title,
+  description: tool.description,
+  inputSchema: inputSchema(tool),
+  outputSchema: outputSchema(tool),
+  annotations: hintsOf(tool.operation),
+});
+
+/**
+ * Every tool as hosts are told of it, with their toolsets, in the order of the toolsets. A built program has
+ * the values in this module's place, so that listing tools loads neither contract nor schemas.
+ */
+export const everyTool: readonly { toolset: Toolset; tool: ListedTool }[] = knownToolsets.flatMap(
+  (toolset) => toolsets[toolset].map((tool) => ({ toolset, tool: listed(tool) })),
+);

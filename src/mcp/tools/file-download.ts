@@ -1,0 +1,112 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { Broker } from "../../broker/port.ts";
+import type { CallOptions } from "../../client/port.ts";
+import type { Incoming } from "../../client/transfers.ts";
+import { Problem } from "../../contract/errors.ts";
+import { contract } from "../../contract/index.ts";
+import { findExtension, FILE_TYPES } from "../../contract/file-types.ts";
+import { dataBudget, present } from "../results/answer.ts";
+import type { Given } from "./arguments.ts";
+import type { Working } from "./tool-call.ts";
+import { sanitize, sanitizeLine } from "../results/sanitize.ts";
+import {
+  blobOf,
+  MAX_EMBEDDED_BYTES,
+  MAX_RESOURCE_BYTES,
+  withFile,
+} from "../results/file-content.ts";
+import { beginningOf, decoded, isText, textBytes } from "./file-text.ts";
+import { cost, type Fields } from "../results/budget.ts";
+import type { ToolContext } from "./tool-context.ts";
+import { disputeFileUri } from "../results/resource-uris.ts";
+
+const { get } = contract.dispute_attachments;
+
+type One = { disputeId: string; attachmentId: string };
+type Options = Pick<CallOptions, "tool"> & { signal: AbortSignal };
+
+/** What is known of a file that may be downloaded. */
+type Found = { fields: Fields; url: string; mimeType: string };
+
+const unavailable = ({ status }: Fields): Problem =>
+  new Problem(
+    "conflict",
+    `The file cannot be downloaded: its status is ${sanitizeLine(String(status), 40)}.`,
+  );
+
+const typeOf = (fileName: unknown): string => {
+  const extension = findExtension(String(fileName));
+  return extension === undefined ? "application/octet-stream" : FILE_TYPES[extension];
+};
+
+const TRUNCATED = "The text is longer; its beginning is here.";
+
+/** Files of disputes as they were uploaded: by tool, and by address. */
+export const createDownload = (needs: ToolContext) => {
+  const { transfers, settings } = needs;
+  const budget = dataBudget(settings.answerTokens);
+
+  const find = async (broker: Broker, one: One, options: Options): Promise<Found> => {
+    const { output } = await broker.call(get, one, options);
+    const record = output as Fields;
+    const { downloadUrl } = record;
+    if (typeof downloadUrl !== "string" || downloadUrl === "") throw unavailable(record);
+    const mimeType = typeOf(record["fileName"]);
+    const uri = disputeFileUri(one.disputeId, one.attachmentId);
+    const fields = { ...one, fileName: record["fileName"], mimeType };
+    return {
+      fields: { ...(sanitize(fields) as Fields), resourceUri: uri },
+      url: downloadUrl,
+      mimeType,
+    };
+  };
+
+  const textOf = async ({ url }: Found, room: number, { signal }: Options) => {
+    const wanted = { maxBytes: textBytes(room), part: true };
+    const { bytes = new Uint8Array(), fileSize } = await transfers.get(url, wanted, signal);
+    const whole = decoded(bytes);
+    const text = beginningOf(whole, room);
+    const truncated = text.length < whole.length || bytes.byteLength < (fileSize ?? 0);
+    return { text, truncated, fileSize: fileSize ?? bytes.byteLength };
+  };
+
+  const bytesOf = ({ url }: Found, maxBytes: number, { signal }: Options): Promise<Incoming> =>
+    transfers.get(url, { maxBytes, part: false }, signal);
+
+  const asText = async (found: Found, options: Options): Promise<CallToolResult> => {
+    const room = budget - cost(found.fields);
+    const { text, truncated, fileSize } = await textOf(found, room, options);
+    const structured = { ...found.fields, fileSize, text, truncated };
+    return present({ structured, notes: truncated ? [TRUNCATED] : [], etag: null });
+  };
+
+  const asFile = async (found: Found, options: Options): Promise<CallToolResult> => {
+    const { bytes, fileSize } = await bytesOf(found, MAX_EMBEDDED_BYTES, options);
+    const structured = { ...found.fields, fileSize: fileSize ?? bytes?.byteLength };
+    return withFile(present({ structured, notes: [], etag: null }), structured, bytes);
+  };
+
+  return {
+    async download({ tool, signal, broker }: Working, { args }: Given): Promise<CallToolResult> {
+      const options = { tool: tool.name, signal };
+      const found = await find(broker, args as One, options);
+      return isText(found.mimeType) ? asText(found, options) : asFile(found, options);
+    },
+
+    /** The file by its address. */
+    async read(
+      one: One,
+      options: Options,
+    ): Promise<{ mimeType: string } & ({ text: string } | { blob: string })> {
+      const found = await find(needs.broker, one, options);
+      const { mimeType } = found;
+      if (isText(mimeType)) return { mimeType, text: (await textOf(found, budget, options)).text };
+      const { bytes, fileSize } = await bytesOf(found, MAX_RESOURCE_BYTES, options);
+      if (bytes !== undefined) return { mimeType, blob: blobOf(bytes) };
+      throw new Problem(
+        "payload_too_large",
+        `The file has ${fileSize} bytes; a resource may have ${MAX_RESOURCE_BYTES}.`,
+      );
+    },
+  };
+};

@@ -1,0 +1,116 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ElicitRequestParams,
+  type Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { MINUTE } from "../../kit/clock.ts";
+import { CONFIRM_FORM, type Host } from "./confirm.ts";
+import type { Progress } from "./tool-call.ts";
+import type { Opens, UrlPage } from "./hand-over.ts";
+import { randomId } from "../../kit/ids.ts";
+import type { Caller } from "../caller.ts";
+
+const ANSWER_WITHIN_MS = 10 * MINUTE;
+
+const elicitationIn = (capabilities: unknown): object | undefined => {
+  if (typeof capabilities !== "object" || capabilities === null) return undefined;
+  const { elicitation } = capabilities as { elicitation?: unknown };
+  return typeof elicitation === "object" && elicitation !== null ? elicitation : undefined;
+};
+
+/** A bare `elicitation: {}` means forms; one that names other modes alone does not. */
+const canAskForms = (capabilities: unknown): boolean => {
+  const elicitation = elicitationIn(capabilities);
+  return (
+    elicitation !== undefined && (Object.keys(elicitation).length === 0 || "form" in elicitation)
+  );
+};
+
+const canOpenPages = (capabilities: unknown): boolean =>
+  "url" in (elicitationIn(capabilities) ?? {});
+
+/** Asks while the call waits. A host that fails to ask has not been told yes. */
+const elicit =
+  ({ mcpReq }: ServerContext) =>
+  async (params: ElicitRequestParams): Promise<unknown> => {
+    try {
+      return await mcpReq.send(
+        { method: "elicitation/create", params },
+        { timeout: ANSWER_WITHIN_MS, signal: mcpReq.signal },
+      );
+    } catch (error) {
+      if (mcpReq.signal.aborted) throw error;
+      return undefined;
+    }
+  };
+
+const askNow = (context: ServerContext) => (question: string) =>
+  elicit(context)({ message: question, requestedSchema: CONFIRM_FORM });
+
+const openNow =
+  (context: ServerContext) =>
+  async ({ url, message }: UrlPage): Promise<boolean> => {
+    const answer = await elicit(context)({ mode: "url", url, message, elicitationId: randomId() });
+    return (answer as { action?: unknown } | undefined)?.action === "accept";
+  };
+
+const modernCapabilities = (envelope: object): unknown =>
+  (envelope as Record<string, unknown>)[CLIENT_CAPABILITIES_META_KEY];
+
+const nameIn = (info: unknown): string => {
+  const name = typeof info === "object" && info !== null && "name" in info ? info.name : undefined;
+  return typeof name === "string" ? name : "";
+};
+
+/**
+ * The authorization under which a request comes and the program that sends it, by the name that it gives itself: over
+ * stdio, and where no sign-in is asked for, this name alone tells two hosts of one person apart.
+ */
+export const clientOf = (server: Server, { mcpReq }: ServerContext, { grant }: Caller): string => {
+  const { envelope } = mcpReq;
+  const info =
+    envelope === undefined
+      ? server.getClientVersion()
+      : (envelope as Record<string, unknown>)[CLIENT_INFO_META_KEY];
+  return JSON.stringify([grant, nameIn(info)]);
+};
+
+/** How the host of a request can show its person a page. */
+export const opensOf = (server: Server, context: ServerContext): Opens => {
+  const { envelope, inputResponses, requestState } = context.mcpReq;
+  if (envelope === undefined) {
+    return canOpenPages(server.getClientCapabilities())
+      ? { opens: "now", open: openNow(context) }
+      : { opens: "never" };
+  }
+  return canOpenPages(modernCapabilities(envelope))
+    ? { opens: "by_round", responses: inputResponses, state: requestState() }
+    : { opens: "never" };
+};
+
+/** How the person behind the host of a request can be asked. */
+export const hostOf = (server: Server, context: ServerContext): Host => {
+  const { envelope, inputResponses, requestState } = context.mcpReq;
+  if (envelope !== undefined) {
+    return canAskForms(modernCapabilities(envelope))
+      ? { asks: "by_round", responses: inputResponses, state: requestState() }
+      : { asks: "never" };
+  }
+  return canAskForms(server.getClientCapabilities())
+    ? { asks: "now", ask: askNow(context) }
+    : { asks: "never" };
+};
+
+/** Tells the host of each step of a call, if it has asked to be told. A host that cannot be told has lost nothing. */
+export const progressOf = ({ mcpReq }: ServerContext): Progress => {
+  const progressToken = mcpReq._meta?.progressToken;
+  let progress = 0;
+  return async (message) => {
+    if (progressToken === undefined) return;
+    progress += 1;
+    const params = { progressToken, progress, message };
+    await mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+  };
+};

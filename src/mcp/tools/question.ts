@@ -1,0 +1,112 @@
+import type { Broker } from "../../broker/port.ts";
+import type { CallOptions, Reply } from "../../client/port.ts";
+import { Problem } from "../../contract/errors.ts";
+import { findSideEffects, type Operation, parsePathParameters } from "../../contract/operation.ts";
+import { ABSENT, type Arguments, type ConfirmationRead, type Tool } from "../../../tools/tool.ts";
+import { sanitize, sanitizeLine } from "../results/sanitize.ts";
+
+const MAX_QUESTION = 600;
+
+const isRecord = (value: unknown): value is Arguments =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A question, or null where no person needs to be asked. */
+export type Asking = {
+  summary: string | null;
+  /** Of the record that the question is about. */
+  etag: string | null;
+  /** The record does not exist, and the call creates it. */
+  absent: boolean;
+};
+
+type Needs = { broker: Broker; tool: Tool; args: Arguments; options: CallOptions };
+
+type Found = { name: string; reply?: Reply | undefined; missing?: boolean };
+
+const recordIn = (reply: Reply | undefined): Arguments | undefined => {
+  const output = reply && sanitize(reply.output);
+  if (Array.isArray(output)) return { items: output };
+  return isRecord(output) ? output : undefined;
+};
+
+const argumentsFor = ({ path }: Operation, args: Arguments): Arguments =>
+  Object.fromEntries(
+    parsePathParameters(path).flatMap((name) => (name in args ? [[name, args[name]]] : [])),
+  );
+
+/** Returns the reply, the refusal where the record does not exist, and undefined where it cannot be read. */
+const readOne = async (
+  { broker, options }: Needs,
+  operation: Operation,
+  args: Arguments,
+): Promise<Reply | Problem | undefined> => {
+  try {
+    return await broker.call(operation, { ...args }, options);
+  } catch (error) {
+    if (!(error instanceof Problem) || options.signal?.aborted === true) throw error;
+    // Another platform may lack the route of an extension, so the record may exist.
+    return error.status === 404 && !operation.extension ? error : undefined;
+  }
+};
+
+const unknownName = (field: string): Problem => {
+  const message = "names no record";
+  const errors = [{ field, code: "unknown_reference", message }];
+  return new Problem("invalid_request", `${field} ${message}.`, { errors });
+};
+
+const readFor = async (needs: Needs, name: string, reading: ConfirmationRead): Promise<Found> => {
+  const args = reading.args(needs.args);
+  if (args === undefined) return { name };
+  const reply = await readOne(needs, reading.operation, args);
+  if (!(reply instanceof Problem)) return { name, reply };
+  if (reading.names !== undefined) throw unknownName(reading.names);
+  return { name };
+};
+
+/** Reads the record that the call names; throws where there is none, unless the call creates it. */
+const readNamed = async (needs: Needs, name: string, operation: Operation): Promise<Found> => {
+  const args = argumentsFor(operation, needs.args);
+  const reply = await readOne(needs, operation, args);
+  if (!(reply instanceof Problem)) return { name, reply };
+  if (!needs.tool.operation.upsert) throw reply;
+  return { name, missing: true };
+};
+
+const checkVersion = (ifMatch: string | undefined, etag: string | null): void => {
+  if (ifMatch === undefined || etag === null) return;
+  const versions = ifMatch.split(",").map((version) => version.trim());
+  if (versions.includes(etag) || ifMatch.trim() === "*") return;
+  throw new Problem("precondition_failed", "The record has changed since it was read.");
+};
+
+/**
+ * Prepares the question about a call, in words about the records themselves. What can be known
+ * before a person is asked is checked here: the records that the call names exist, and ifMatch is
+ * their version.
+ *
+ * @throws {Problem} where the platform would refuse the call
+ */
+export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> => {
+  const { operation, confirm } = needs.tool;
+  if (confirm === undefined) return { summary: null, etag: null, absent: false };
+  const { reads, holds = "", question } = confirm;
+  const found = await Promise.all(
+    Object.entries(reads).map(([name, read]) =>
+      "path" in read ? readNamed(needs, name, read) : readFor(needs, name, read),
+    ),
+  );
+  const etag = found.find(({ name }) => name === holds)?.reply?.etag ?? null;
+  checkVersion(ifMatch, etag);
+  const absent = found.some(({ missing }) => missing === true);
+  const due = findSideEffects(operation, needs.args).filter(
+    ({ kind }) => !absent || kind !== "replaces",
+  );
+  if (due.length === 0) return { summary: null, etag, absent };
+  const records = Object.fromEntries([
+    ...found.map(({ name, reply }) => [name, recordIn(reply)] as const),
+    ...(absent ? [[ABSENT, {}] as const] : []),
+  ]);
+  const summary = question(needs.args, records);
+  return { summary: summary === null ? null : sanitizeLine(summary, MAX_QUESTION), etag, absent };
+};

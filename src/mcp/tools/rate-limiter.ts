@@ -1,0 +1,24 @@
+import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
+import { Problem } from "../../contract/errors.ts";
+
+/** Lets so many calls through in a minute, all at once or one by one; 0 lets every call through. */
+export const createRateLimiter = (perMinute: number, now: Clock): (() => void) => {
+  let [left, at] = [perMinute, now()];
+  return () => {
+    if (perMinute === 0) return;
+    const passed = Math.max(0, now() - at);
+    left = Math.min(perMinute, left + (passed * perMinute) / MINUTE);
+    at = now();
+    if (left < 1) {
+      const seconds = Math.ceil(((1 - left) * MINUTE) / perMinute / SECOND);
+      throw new Problem(
+        "rate_limited",
+        `Too many calls of tools in a minute; ${perMinute} are let through.`,
+        {
+          retryAfterSeconds: seconds,
+        },
+      );
+    }
+    left -= 1;
+  };
+};

@@ -1,0 +1,23 @@
+import type { Transfers } from "../../client/transfers.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Wait } from "../../kit/wait.ts";
+import type { CallerContext } from "../caller.ts";
+import type { CallLog } from "./call-log.ts";
+import type { ReplayGuard } from "./replay-guard.ts";
+import type { SecretPages } from "./secret-pages.ts";
+
+/** Dependencies of one caller's tool calls; all servers for that caller share them. */
+export type ToolContext = CallerContext & {
+  /** Seals cursors and confirmations. Processes that share callers share the key. */
+  key: Buffer;
+  replayGuard: ReplayGuard;
+  callLog: CallLog;
+  newId?: NewId;
+  /** Transfers files by signed URLs. */
+  transfers: Transfers;
+  /** Folders with files that a tool may upload; empty if the host runs on another machine. */
+  uploadFolders: readonly string[];
+  wait?: Wait;
+  /** Pages that show a stored secret to its owner; absent if the owner uses this machine. */
+  secretPages?: SecretPages;
+};

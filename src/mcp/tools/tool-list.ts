@@ -1,0 +1,29 @@
+import { everyTool, type ListedTool } from "./every-tool.ts";
+import { isActive, type ListSettings } from "./toolsets.ts";
+
+const frozen = <T>(value: T): T => {
+  if (typeof value === "object" && value !== null) {
+    Object.values(value).forEach(frozen);
+    Object.freeze(value);
+  }
+  return value;
+};
+
+const choose = (settings: ListSettings): readonly ListedTool[] =>
+  frozen(
+    everyTool
+      .filter(({ toolset, tool }) =>
+        isActive(settings, { toolset, reads: tool.annotations.readOnlyHint }),
+      )
+      .map(({ tool }) => tool),
+  );
+
+const chosen = new Map<string, readonly ListedTool[]>();
+
+/** What `tools/list` answers: made once per process from settings alone, in stable order. */
+export const toolList = (settings: ListSettings): readonly ListedTool[] => {
+  const key = JSON.stringify([settings.toolsets.toSorted(), settings.readOnly]);
+  const list = chosen.get(key) ?? choose(settings);
+  chosen.set(key, list);
+  return list;
+};
