@@ -18,7 +18,7 @@ import { failed, tell } from "../results/failure.ts";
 import { MAX_EMBEDDED_BYTES, withFile } from "../results/file-content.ts";
 import { createDownload } from "./file-download.ts";
 import { createUpload } from "./file-upload.ts";
-import { createHandOver, describeStored, type Opens } from "./hand-over.ts";
+import { createHandOver, describeStored } from "./hand-over.ts";
 import { storedSecretIn } from "./stored-secret.ts";
 import { asksAbout, isCreating, isPaged } from "./kinds.ts";
 import type { CallTool, Working } from "./tool-call.ts";
