@@ -440,6 +440,20 @@ const SECTIONS: Section[] = [
       "C-107": "a JSON body in another charset than UTF-8 is refused with 415",
     },
   },
+  {
+    title: "Operations",
+    lines: {
+      "OP-04":
+        "the audit chain is signed with a key derived from the master key, its head can be kept elsewhere and checked, and older chains are sealed once",
+      "OP-05":
+        "the demo tenant is created by itself only in an empty embedded store without another tenant, else by a command",
+      "OP-13":
+        "guesses at passwords are limited per account and per address, and lock no other person out",
+      "OP-50": "heavy reads of one tenant do not hold the event loop and leave point reads fast",
+      "OP-51":
+        "heavy reads, stored files, scans and runs are bounded per tenant, and slow readers are cut off",
+    },
+  },
 ];
 
 export const requirements: readonly Requirement[] = SECTIONS.flatMap((section) =>

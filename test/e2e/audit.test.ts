@@ -69,7 +69,7 @@ describe("the audit log from the command line", () => {
     expect([unknown.status, unknown.stdout]).toEqual([1, ""]);
   });
 
-  verifies("C-97", "D-AUD-4");
+  verifies("C-97", "D-AUD-4", "OP-04");
   it("prints a signed head, and compares the log with it from a file and from standard input", async () => {
     await create("kept");
     const head = await cli("admin", "audit", "head", "kept");
@@ -89,7 +89,7 @@ describe("the audit log from the command line", () => {
     expect(missing.stderr).toContain("none.json cannot be read");
   });
 
-  verifies("C-97");
+  verifies("C-97", "OP-04");
   it("says that the master key is missing, or that it is another one", async () => {
     await create("keyed");
     const other = await run(["admin", "audit", "verify", "keyed"], {

@@ -13,6 +13,7 @@ import { hasTenant } from "../../src/platform/store/tenants.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 /** Of documents, of disputes, and one of each completed run. */
 const FILES = 40 + 60 + 3;
@@ -27,6 +28,7 @@ const needsOf = ({ store, clock, files }: TestPlatform) => ({
 });
 
 for (const dialect of dialects) {
+  verifies("OP-05");
   it(`creates the demo tenant only where it may and no other tenant is (${dialect.name})`, async () => {
     const running = await startPlatform(dialect);
     const needs = needsOf(running);

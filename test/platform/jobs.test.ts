@@ -7,6 +7,7 @@ import { type Job, type JobKind, LeaseLost } from "../../src/platform/jobs/job.t
 import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { type Database, dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
 
 const LEASE_MS = 60 * SECOND;
 
@@ -272,6 +273,31 @@ describe.each(dialects)("job worker ($name)", (dialect) => {
       await running;
     }
     expect(await left()).toEqual([]);
+  });
+
+  verifies("C-98", "OP-51");
+  it("serves lanes in turn across processes: backlogs of two delay a third by one round at most", async () => {
+    const other = await second();
+    for (const lane of ["first", "second"]) {
+      for (let number = 0; number < 20; number += 1) await add(`${lane}-${number}`, { lane });
+    }
+    const kind: Partial<JobKind> = {
+      concurrency: 1,
+      perLane: 1,
+      async run(job) {
+        ran.push(job.lane);
+        if (ran.length === 10) await add("alone", { lane: "third" });
+        await finish(job);
+      },
+    };
+    const both = [worker(kind), worker(kind, other)];
+    await Promise.all(both.map((made) => made.runDue()));
+    await Promise.all(both.map((made) => made.runDue()));
+    expect(ran).toHaveLength(41);
+    // At most the job that the other process has begun, and one of each lane, come between.
+    expect(ran.indexOf("third")).toBeLessThanOrEqual(13);
+    const early = ran.slice(0, 10).filter((lane) => lane === "first").length;
+    expect([4, 5, 6]).toContain(early);
   });
 
   it("runs no more jobs concurrently than the kind allows", async () => {

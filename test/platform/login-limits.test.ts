@@ -34,7 +34,7 @@ const open = async (at: TestPlatform) => {
 onEveryStore(
   "guesses at passwords",
   (at) => {
-    verifies("C-89");
+    verifies("C-89", "OP-13");
     it("never refuse a user at an address that the user has logged in from", async () => {
       const { login } = await open(at());
       const user = await at().tenant("guess-known");
@@ -49,7 +49,7 @@ onEveryStore(
       expect((await login(user.email, user.password, { from: "127.0.0.40" })).status).toBe(200);
     });
 
-    verifies("C-90");
+    verifies("C-90", "OP-13");
     it("have one budget per account over all addresses, also when sent at once", async () => {
       const { login } = await open(at());
       const user = await at().tenant("guess-many");
@@ -72,7 +72,7 @@ onEveryStore(
       expect(statusesOf(invented)[401]).toBe(ACCOUNT_BUDGET);
     });
 
-    verifies("C-90");
+    verifies("C-90", "OP-13");
     it("count for one account in each spelling of its e-mail address", async () => {
       const { login } = await open(at());
       const spellings = ["jörg", "JÖRG", "jo\u0308rg", "JO\u0308RG", " Jörg"];
@@ -84,7 +84,7 @@ onEveryStore(
       expect(statusesOf(answers)).toEqual({ 401: ACCOUNT_BUDGET, 429: 40 - ACCOUNT_BUDGET });
     });
 
-    verifies("C-89");
+    verifies("C-89", "OP-13");
     it("at invented accounts use up the logins of their own address alone", async () => {
       const { login } = await open(at());
       const user = await at().tenant("guess-invented");
@@ -101,7 +101,7 @@ onEveryStore(
       expect((await login(user.email, user.password, same)).status).toBe(200);
     });
 
-    verifies("C-90");
+    verifies("C-90", "OP-13");
     it("count by the /64 of an IPv6 address and by the IPv4 address inside a mapped one", async () => {
       const { login } = await open(at());
       const guess = (client: string, index: number) =>
@@ -139,7 +139,7 @@ onEveryStore(
       expect(statusesOf(junk)).toEqual({ 401: 20, 429: 2 });
     });
 
-    verifies("C-90");
+    verifies("C-90", "OP-13");
     it("wait in turns by address for a bounded number of hashes", async () => {
       const { login } = await open(at());
       const user = await at().tenant("guess-fair");

@@ -57,13 +57,13 @@ onEveryStore("whole lists of many disputes", (at) => {
     return at().platform.fetch(request);
   };
 
-  verifies("C-91");
+  verifies("C-91", "OP-50");
   it("arrive whole", async () => {
     const rows = (await (await list()).json()) as unknown[];
     expect(rows).toHaveLength(COPIES + 1);
   });
 
-  verifies("C-92");
+  verifies("C-92", "OP-51");
   it("end with an error, and release their view, when the client reads too slowly", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const before = released;

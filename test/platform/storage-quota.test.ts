@@ -16,7 +16,7 @@ onEveryStore("the storage quota of a tenant", (at) => {
     ({ path } = await disputeWithFiles(admin, reason.reasonId));
   });
 
-  verifies("C-98");
+  verifies("C-98", "OP-51");
   it("counts stored files and uploads under way, and frees both", async () => {
     const quota = createStorageQuota(at().store, LIMIT);
     const first = await quota.reserve("quota", 600);
@@ -40,7 +40,7 @@ onEveryStore("the storage quota of a tenant", (at) => {
     (await quota.reserve("quota", LIMIT)).release();
   });
 
-  verifies("C-98");
+  verifies("C-98", "OP-51");
   it("stops a stream at the byte that exceeds it", async () => {
     const quota = createStorageQuota(at().store, LIMIT);
     const reservation = await quota.reserve("quota", 0);
@@ -56,7 +56,7 @@ onEveryStore("the storage quota of a tenant", (at) => {
     reservation.release();
     (await quota.reserve("quota", LIMIT)).release();
   });
-  verifies("C-98");
+  verifies("C-98", "OP-51");
   it("accepts one upload to a URL at a time", async () => {
     const { uploadUrl } = await announce(admin, path, "twice.txt");
     const sent = await Promise.all(
@@ -68,7 +68,7 @@ onEveryStore("the storage quota of a tenant", (at) => {
   });
 });
 
-verifies("C-98");
+verifies("C-98", "OP-51");
 it("answers an upload beyond the quota with 507 and stores nothing", async () => {
   const platform = await startPlatform(
     undefined,

@@ -129,7 +129,7 @@ for (const dialect of dialects) {
       await opened.transaction((tx) => appendEntries(tx, opened.auditKey, [entry]));
     };
 
-    verifies("C-97", "D-AUD-4");
+    verifies("C-97", "D-AUD-4", "OP-04");
     it("seals each chain once, by an entry that records its end, and verifies", async () => {
       const first = await open();
       const unkeyed = { to: 5, sealedAt: expect.any(String) };
@@ -163,7 +163,7 @@ for (const dialect of dialects) {
       expect(await verifyAudit({ store: again }, "silent")).toMatchObject({ ok: true, entries: 1 });
     });
 
-    verifies("C-97", "D-AUD-4");
+    verifies("C-97", "D-AUD-4", "OP-04");
     it("reports entries before the seal that are changed after it, relinked or not", async () => {
       const opened = await open();
       await append(opened, "acme");
@@ -177,7 +177,7 @@ for (const dialect of dialects) {
       expect(await verifyAudit({ store: again }, "acme")).toMatchObject({ ok: false });
     });
 
-    verifies("C-97");
+    verifies("C-97", "OP-04");
     it("reports a chain that was written again without a key, and never seals it", async () => {
       const opened = await open();
       await append(opened, "acme");
@@ -208,7 +208,7 @@ for (const dialect of dialects) {
       });
     });
 
-    verifies("C-97");
+    verifies("C-97", "OP-04");
     it("opens with the key that signed it, and names the fault with another or none", async () => {
       await open();
       const openWith = (masterKey: (mustExist: boolean) => Promise<Buffer>) => {

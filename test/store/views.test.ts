@@ -53,7 +53,7 @@ for (const dialect of dialects) {
       await remove();
     });
 
-    verifies("C-91");
+    verifies("C-91", "OP-50");
     it("answers a point read and a write while a view runs a long query", async () => {
       const view = await store.snapshot({ owner: "long" });
       const ended: string[] = [];
@@ -67,7 +67,7 @@ for (const dialect of dialects) {
       await view.close();
     });
 
-    verifies("C-91");
+    verifies("C-91", "OP-50");
     it("shows in a view what was committed before it was opened", async () => {
       for (let round = 1; round <= 20; round += 1) {
         await store.transaction((tx) => count(tx, "own write", 0, 1000));
@@ -77,7 +77,7 @@ for (const dialect of dialects) {
       }
     });
 
-    verifies("C-91");
+    verifies("C-91", "OP-50");
     it("gives one owner a share of the views, and another owner one at once", async () => {
       const held = await Promise.all(
         Array.from({ length: PER_OWNER }, () => store.snapshot({ owner: "greedy" })),
@@ -108,7 +108,7 @@ for (const dialect of dialects) {
       return rows;
     };
 
-    verifies("C-92");
+    verifies("C-92", "OP-51");
     it("releases a view whose time is over, and refuses later reads of it", async () => {
       const view = await store.snapshot({ owner: "slow", maxMs: 500 });
       await findCounter(view.db, "known", 0);

@@ -1,7 +1,14 @@
 import { type Clock, SECOND } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
-import { type Claim, claimJob, dueJobs, postponeJob, releaseJob } from "../store/jobs.ts";
+import {
+  type Claim,
+  claimJob,
+  dueJobs,
+  postponeJob,
+  recordTurns,
+  releaseJob,
+} from "../store/jobs.ts";
 import type { Store } from "../store/port.ts";
 import type { JobRow } from "../store/tables.ts";
 import { type JobKind, LeaseLost } from "./job.ts";
@@ -109,6 +116,7 @@ class JobWorker implements Worker {
         // oxlint-disable-next-line no-await-in-loop -- one connection
         if (await claimJob(tx, row, lease, due.now + kind.leaseMs)) rows.push(row);
       }
+      if (rows.length > 0) await recordTurns(tx, due, rows);
       return rows;
     }, `jobs of kind ${kind.kind}`);
     for (const row of claimed) this.#begin(kind, row, lease);

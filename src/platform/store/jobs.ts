@@ -1,6 +1,8 @@
 import { sql } from "kysely";
+import { HOUR } from "../../kit/clock.ts";
 import type { Db } from "./port.ts";
 import type { JobRow } from "./tables.ts";
+import { upserting } from "./upsert.ts";
 
 type Name = Pick<JobRow, "kind" | "id">;
 
@@ -39,30 +41,75 @@ const underWay = async (db: Db, { kind, now }: Due): Promise<Map<string, number>
   return new Map(rows.map(({ lane, count }) => [lane, Number(count)]));
 };
 
-const FEWEST_LOOKED_AT = 100;
-
-/** The jobs that may be worked now, the longest due first, no lane beyond its share. */
+/**
+ * The jobs that may be worked now: one of each lane in turn, the lane served longest ago first, then a second one of
+ * each. No lane exceeds its share; within a lane, the job that is due longest goes first.
+ */
 export const dueJobs = async (db: Db, due: Due): Promise<JobRow[]> => {
   const { kind, now, perLane, atMost } = due;
   const busy = await underWay(db, due);
   const full = [...busy].filter(([, count]) => count >= perLane).map(([lane]) => lane);
-  const rows = await db
-    .selectFrom("jobs")
-    .selectAll()
-    .where("kind", "=", kind)
-    .where("due_at", "<=", now)
-    .where("leased_until", "<=", now)
-    .$if(full.length > 0, (query) => query.where("lane", "not in", full))
-    .orderBy("due_at")
-    .orderBy("id")
-    .limit(Math.max(FEWEST_LOOKED_AT, 10 * atMost))
-    .execute();
-  const mayRun = (lane: string): boolean => {
+  const isFree = full.length === 0 ? sql`1 = 1` : sql`lane not in (${sql.join(full)})`;
+  // Each place in a lane is found by the index: the cost depends on the number of lanes, not on that of jobs.
+  const places = Array.from(
+    { length: Math.min(perLane, atMost) },
+    (_, place) => sql`
+      select cast(${place} as integer) as place, lane, (
+        select id from jobs
+        where kind = ${kind} and jobs.lane = lanes.lane and due_at <= ${now} and leased_until <= ${now}
+        order by due_at, id limit 1 offset ${place}
+      ) as id
+      from lanes where lane is not null and ${isFree}`,
+  );
+  const { rows } = await sql<JobRow>`
+    with recursive lanes (lane) as (
+      select min(lane) from jobs where kind = ${kind}
+      union all
+      select (select min(jobs.lane) from jobs where kind = ${kind} and jobs.lane > lanes.lane)
+      from lanes where lanes.lane is not null
+    ),
+    places as (${sql.join(places, sql` union all `)})
+    select jobs.* from places
+    join jobs on jobs.kind = ${kind} and jobs.id = places.id
+    left join job_turns on job_turns.kind = jobs.kind and job_turns.lane = jobs.lane
+    order by places.place, coalesce(job_turns.served_at, 0), jobs.due_at, jobs.id
+    limit ${atMost + [...busy.values()].reduce((sum, count) => sum + count, 0)}`.execute(db);
+  const mayRun = ({ lane }: JobRow): boolean => {
     const count = busy.get(lane) ?? 0;
     busy.set(lane, count + 1);
     return count < perLane;
   };
-  return rows.filter(({ lane }) => mayRun(lane)).slice(0, atMost);
+  return rows.filter(mayRun).slice(0, atMost);
+};
+
+const writeTurns = upserting("job_turns", { kind: "key", lane: "key", served_at: "value" });
+
+/** A lane without a turn for so long has no advantage left to record. */
+const TURN_MS = HOUR;
+
+/** Puts the lanes of these jobs last, in this order. To be called in the transaction that claims the jobs. */
+export const recordTurns = async (
+  tx: Db,
+  { kind, now }: Pick<Due, "kind" | "now">,
+  rows: readonly JobRow[],
+): Promise<void> => {
+  const { last } = await tx
+    .selectFrom("job_turns")
+    .select((of) => of.fn.max<number | string | null>("served_at").as("last"))
+    .where("kind", "=", kind)
+    .executeTakeFirstOrThrow();
+  // Clocks of processes differ and may stand still; the order of turns must not.
+  const from = Math.max(now, Number(last ?? 0) + 1);
+  const lanes = [...new Set(rows.toReversed().map(({ lane }) => lane))].toReversed();
+  await writeTurns(
+    tx,
+    lanes.map((lane, index) => ({ kind, lane, served_at: from + index })),
+  );
+  await tx
+    .deleteFrom("job_turns")
+    .where("kind", "=", kind)
+    .where("served_at", "<", now - TURN_MS)
+    .execute();
 };
 
 /** Leases a job that was seen free; false when somebody else has it, or it is gone. */

@@ -12,6 +12,7 @@ import { webhooks } from "./migrations/0008-webhooks.ts";
 import { oauth } from "./migrations/0009-oauth.ts";
 import { auditKey, type Sealing } from "./migrations/0010-audit-key.ts";
 import { knownAddresses } from "./migrations/0011-known-addresses.ts";
+import { fairTurns } from "./migrations/0012-fair-turns.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The steps of the schema by name, in order. */
@@ -27,6 +28,7 @@ export const migrationsOf = (types: Types, sealing: Sealing): Record<string, Mig
   "0009-oauth": oauth(types),
   "0010-audit-key": auditKey(types, sealing),
   "0011-known-addresses": knownAddresses(types),
+  "0012-fair-turns": fairTurns(types),
 });
 
 /** Brings a database to the newest version; several processes may try at once. */

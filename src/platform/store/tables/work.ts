@@ -10,4 +10,7 @@ export type JobRow = {
   leased_until: number;
 };
 
-export type WorkTables = { jobs: JobRow };
+/** When a lane was last served: the lane served longest ago is served next. */
+export type JobTurnRow = { kind: string; lane: string; served_at: number };
+
+export type WorkTables = { jobs: JobRow; job_turns: JobTurnRow };
