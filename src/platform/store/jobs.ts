@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import { HOUR } from "../../kit/clock.ts";
 import type { Db } from "./port.ts";
 import type { JobRow } from "./tables.ts";
-import { upserting } from "./upsert.ts";
 
 type Name = Pick<JobRow, "kind" | "id">;
 
@@ -82,8 +81,6 @@ export const dueJobs = async (db: Db, due: Due): Promise<JobRow[]> => {
   return rows.filter(mayRun).slice(0, atMost);
 };
 
-const writeTurns = upserting("job_turns", { kind: "key", lane: "key", served_at: "value" });
-
 /** A lane without a turn for so long has no advantage left to record. */
 const TURN_MS = HOUR;
 
@@ -101,10 +98,15 @@ export const recordTurns = async (
   // Clocks of processes differ and may stand still; the order of turns must not.
   const from = Math.max(now, Number(last ?? 0) + 1);
   const lanes = [...new Set(rows.toReversed().map(({ lane }) => lane))].toReversed();
-  await writeTurns(
-    tx,
-    lanes.map((lane, index) => ({ kind, lane, served_at: from + index })),
-  );
+  await tx
+    .insertInto("job_turns")
+    .values(lanes.map((lane, index) => ({ kind, lane, served_at: from + index })))
+    .onConflict((conflict) =>
+      conflict
+        .columns(["kind", "lane"])
+        .doUpdateSet(({ ref }) => ({ served_at: ref("excluded.served_at") })),
+    )
+    .execute();
   await tx
     .deleteFrom("job_turns")
     .where("kind", "=", kind)
