@@ -8,7 +8,7 @@ const Value = z.union([z.string(), z.number(), z.boolean()], {
   error: "must be text, a number, true or false",
 });
 
-/** A part of a form that is in use, or is to be ignored. */
+/** Whether a part of a form is in use. */
 export const PartStatus = z.string().meta({ description: "Active or Disabled" });
 
 export const AnswerDetail = z.object({
@@ -39,10 +39,10 @@ const fieldShape = {
 
 const statusAndUnits = { status: PartStatus, businessUnitIdList: unitIds };
 
-// Secondary questions have none of their own, and neither have the members of a set.
+// Secondary questions and members of a set have no secondary questions.
 const emptyList = z.array(z.unknown()).max(0);
 
-/** One of a system-defined group of fields, such as an address. */
+/** A member of a system-defined group of fields, such as an address. */
 export const SetField = z.object({
   ...fieldShape,
   secondaryFields: emptyList,
@@ -50,7 +50,7 @@ export const SetField = z.object({
   ...statusAndUnits,
 });
 
-/** A question that follows from the answer to another one. */
+/** A follow-up question that depends on the answer to another one. */
 export const SecondaryField = z.object({
   ...fieldShape,
   secondaryFields: emptyList,
@@ -68,7 +68,7 @@ export const FormField = z.object({
 });
 export type FormField = z.infer<typeof FormField>;
 
-/** A field, wherever in a form it stands. */
+/** A field at any level of a form. */
 export type AnyField = z.infer<typeof SetField>;
 
 export const FormSection = z.object({

@@ -1,4 +1,4 @@
-/** Every way an operation can be refused: its HTTP status, a title, whether trying again can help, and who must act. */
+/** An error code's HTTP status and title, whether a retry can succeed (`changed`: with other input), and who must act. */
 type ErrorDefinition = {
   status: number;
   title: string;
@@ -18,64 +18,74 @@ const defineError = (
   act,
 });
 
-/** Codes that any operation may answer with; an operation never lists them. */
+/** Errors that any operation can return; operations do not list them in `fails`. */
 export const SHARED_ERRORS = {
   invalid_request: defineError(400, "The request is not valid", "caller"),
   invalid_json: defineError(400, "The body is not valid JSON", "caller"),
   invalid_parameter: defineError(400, "A path or query parameter is not valid", "caller"),
-  unauthenticated: defineError(401, "A valid credential is needed", "user"),
+  unauthenticated: defineError(401, "A valid credential is required", "user"),
   token_expired: defineError(401, "The session has expired", "user"),
   key_expired: defineError(401, "The API key has expired", "user"),
   forbidden_tenant: defineError(
     403,
-    "The credential gives no access to this tenant",
+    "The credential has no access to this tenant",
     "user",
     "never",
   ),
-  forbidden_permission: defineError(403, "The credential lacks a permission", "operator", "never"),
-  signed_url_refused: defineError(403, "The signed URL does not hold", "caller"),
-  not_found: defineError(404, "There is no such record", "caller"),
-  method_not_allowed: defineError(405, "The method is not allowed here", "caller"),
+  forbidden_permission: defineError(
+    403,
+    "The credential lacks a required permission",
+    "operator",
+    "never",
+  ),
+  signed_url_refused: defineError(403, "The signed URL is invalid or has expired", "caller"),
+  not_found: defineError(404, "The record does not exist", "caller"),
+  method_not_allowed: defineError(405, "The path does not support this method", "caller"),
   idempotency_in_progress: defineError(
     409,
-    "The first request with this key is under way",
+    "A request with this idempotency key is in progress",
     "caller",
     "later",
   ),
-  idempotency_secret_shown_once: defineError(409, "The answer held a secret", "user", "never"),
-  length_required: defineError(411, "The length of the body must be told", "caller"),
+  idempotency_secret_shown_once: defineError(
+    409,
+    "The original response contained a secret",
+    "user",
+    "never",
+  ),
+  length_required: defineError(411, "Content-Length is required", "caller"),
   precondition_failed: defineError(412, "The record has changed since it was read", "caller"),
   payload_too_large: defineError(413, "The body is too large", "caller"),
   validation_failed: defineError(422, "The request is not valid", "caller"),
-  unsupported_media_type: defineError(415, "The body must be JSON", "caller"),
+  unsupported_media_type: defineError(415, "The content type is not supported", "caller"),
   idempotency_key_reused: defineError(
     422,
-    "The idempotency key was sent with another request",
+    "The idempotency key belongs to another request",
     "caller",
   ),
   rate_limited: defineError(429, "Too many requests", "caller", "later"),
-  storage_quota_exceeded: defineError(507, "The tenant's storage is full", "user"),
-  internal: defineError(500, "Something went wrong in the service", "operator", "later"),
-  unavailable: defineError(503, "The service is not available", "operator", "later"),
+  storage_quota_exceeded: defineError(507, "The tenant's storage quota is exceeded", "user"),
+  internal: defineError(500, "Internal server error", "operator", "later"),
+  unavailable: defineError(503, "The service is unavailable", "operator", "later"),
 } as const satisfies Record<string, ErrorDefinition>;
 
-/** Codes that an operation lists in its `fails`. */
+/** Errors that an operation lists in its `fails`. */
 export const OPERATION_ERRORS = {
-  invalid_credentials: defineError(401, "The e-mail address or the password is wrong", "user"),
-  ambiguous_reason_code: defineError(400, "The reason code stands in several categories", "caller"),
-  conflict: defineError(409, "The change conflicts with the present state", "caller"),
-  duplicate_code: defineError(409, "The code is taken", "caller"),
+  invalid_credentials: defineError(401, "The e-mail address or password is incorrect", "user"),
+  ambiguous_reason_code: defineError(400, "The reason code exists in several categories", "caller"),
+  conflict: defineError(409, "The change conflicts with the current state", "caller"),
+  duplicate_code: defineError(409, "The code already exists", "caller"),
   in_use: defineError(409, "The record is in use", "caller", "never"),
-  invalid_transition: defineError(409, "The status cannot change that way", "caller"),
-  gone: defineError(410, "The record is kept no longer", "caller", "never"),
-  account_already_exists: defineError(409, "The account exists", "caller"),
-  document_already_exists: defineError(409, "The document exists", "caller"),
-  note_reference_already_exists: defineError(409, "The note's reference is taken", "caller"),
-  document_already_closed: defineError(409, "The document is closed", "caller"),
-  account_not_found: defineError(404, "There is no such account", "caller"),
-  document_not_found: defineError(404, "There is no such document", "caller"),
-  note_not_found: defineError(404, "There is no such note", "caller"),
-  attachment_not_found: defineError(404, "There is no such attachment", "caller"),
+  invalid_transition: defineError(409, "The status transition is not allowed", "caller"),
+  gone: defineError(410, "The record is no longer available", "caller", "never"),
+  account_already_exists: defineError(409, "The account already exists", "caller"),
+  document_already_exists: defineError(409, "The document already exists", "caller"),
+  note_reference_already_exists: defineError(409, "The note reference already exists", "caller"),
+  document_already_closed: defineError(409, "The document is already closed", "caller"),
+  account_not_found: defineError(404, "The account does not exist", "caller"),
+  document_not_found: defineError(404, "The document does not exist", "caller"),
+  note_not_found: defineError(404, "The note does not exist", "caller"),
+  attachment_not_found: defineError(404, "The attachment does not exist", "caller"),
 } as const satisfies Record<string, ErrorDefinition>;
 
 export const ERRORS = { ...SHARED_ERRORS, ...OPERATION_ERRORS };
@@ -87,42 +97,42 @@ export type Code = SharedErrorCode | OperationErrorCode;
 export const isCode = (text: unknown): text is Code =>
   typeof text === "string" && Object.hasOwn(ERRORS, text);
 
-/** One thing wrong with one field; `field` is a path such as `person.email`. */
+/** A validation error of one field; `field` is a path such as `person.email`. */
 export type Fault = { field: string; code: string; message: string };
 
-/** Facts for the audit entry of a request that only the service knows. */
+/** Data for a request's audit entry that only the service knows. */
 export type AuditFacts = {
-  /** The tenant whose log gets the entry, where the path names none. */
+  /** The tenant of the audit entry, if the path names none. */
   tenantId?: string;
   /** The record's state before the change, for operations whose audit action depends on it. */
   before?: unknown;
-  /** Ids and codes, never text that a person wrote. */
+  /** Ids and codes only; never free text. */
   metadata?: Record<string, string>;
 };
 
 export type ProblemDetails = {
   errors?: Fault[];
   retryAfterSeconds?: number;
-  /** The permission or scope that is missing. */
+  /** The missing permission or scope. */
   permission?: string;
-  /** Of the answer that bore the problem. */
+  /** The request id of the response that contained the problem. */
   requestId?: string;
-  /** The record that a repeated request made the first time. */
+  /** The record that the first request with the same idempotency key created. */
   recordId?: string;
-  /** Nobody knows whether the platform has acted. */
+  /** The request may or may not have taken effect, for example after a timeout. */
   uncertain?: boolean;
-  /** With it the same request may be made again: what it made is not made twice. */
+  /** The key with which the request can be retried without creating a second record. */
   idempotencyKey?: string;
-  /** Waiting does not help: the platform's address or its certificate is wrong. */
+  /** The platform's address or certificate is wrong, so a retry cannot succeed. */
   misconfigured?: boolean;
-  /** What names the record, as the ingest API's body tells it. */
+  /** Identifying fields of the record, for the ingest API's error body. */
   record?: Record<string, string>;
-  /** Written to the audit entry of the refused request, never sent to the caller. */
+  /** Added to the audit entry of the refused request; never sent to the caller. */
   audit?: AuditFacts;
   headers?: Record<string, string>;
 };
 
-/** A refusal that its receiver can act upon. Anything else thrown is a fault of ours. */
+/** An expected error that the caller can act on. Any other thrown value is a bug and is answered as `internal`. */
 export class Problem extends Error {
   readonly code: Code;
   readonly details: ProblemDetails;

@@ -1,4 +1,4 @@
-/** The export service's words for what it refuses, by status. */
+/** Error codes of the export service by HTTP status. */
 export const EXPORT_CODES: Record<number, string> = {
   400: "BAD_REQUEST",
   401: "UNAUTHORIZED",

@@ -16,7 +16,7 @@ const formatPath = (path: PropertyKey[]): string =>
 
 const REQUIRED = { code: "required", message: "is required" };
 
-/** The words that a schema has of its own for whatever does not fit it. */
+/** Returns the schema's own error message; zod's default messages start with "Invalid". */
 const findCustomMessage = ({ message }: Issue): string | undefined =>
   message.startsWith("Invalid ") ? undefined : message;
 
@@ -30,8 +30,8 @@ const describeTypeIssue = (issue: Issue & { code: "invalid_type" }): Omit<Fault,
 };
 
 const FORMATS: Partial<Record<string, string>> = {
-  datetime: 'must be a date-time with its zone, such as "2026-01-31T09:00:00Z"',
-  date: 'must be a day, such as "2026-01-31"',
+  datetime: 'must be a date-time with a time zone, such as "2026-01-31T09:00:00Z"',
+  date: 'must be a date, such as "2026-01-31"',
 };
 
 const describeFormatIssue = (issue: Issue & { code: "invalid_format" }): Omit<Fault, "field"> => ({
@@ -83,19 +83,19 @@ const describeIssue = (issue: Issue): Omit<Fault, "field"> => {
   }
 };
 
-/** The faults of a refused value, the first hundred, by path, in words for whoever sent it. */
+/** Converts a validation error to at most 100 faults with field paths and messages for the caller. */
 export const toFaults = (error: z.ZodError): Fault[] =>
   error.issues.slice(0, MAX_FAULTS).flatMap((issue): Fault[] => {
     if (issue.code === "unrecognized_keys") {
       return issue.keys.slice(0, MAX_FAULTS).map((key) => ({
         field: formatPath([...issue.path, key]),
         code: "unknown",
-        message: "is not known here",
+        message: "is not a known field",
       }));
     }
     return [{ field: formatPath(issue.path), ...describeIssue(issue) }];
   });
 
-/** The faults as one sentence. */
+/** Joins faults to one sentence. */
 export const formatFaults = (list: readonly Fault[]): string =>
   `${list.map((fault) => (fault.field === "" ? `The value ${fault.message}` : `${fault.field} ${fault.message}`)).join("; ")}.`;

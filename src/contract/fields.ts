@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-// Lengths count characters as people do, not UTF-16 units.
+// Lengths count Unicode code points, not UTF-16 code units.
 const countCharacters = (text: string): number => [...text].length;
 
 const limitLength = (schema: z.ZodString, max: number) =>
@@ -20,16 +20,16 @@ export const requiredText = (max: number) => limitLength(z.string().min(1), max)
 
 export const Description = requiredText(500);
 export const Name = text(200);
-/** An account's or a document's number: external, free form. */
+/** An account or document number of the customer's accounting system. */
 export const RecordNumber = requiredText(128);
 export const RecordId = requiredText(128);
 
-// Printable, without the separator of paths.
+// Printable characters except the path separator.
 const CODE = /^[^/\p{C}\p{Zl}\p{Zp}]+$/u;
 
-/** The key people give a reason, category, department or resolution; matched ignoring case. */
+/** The code of a reason, category, department or resolution; compared ignoring case. */
 export const CodeText = limitLength(
-  z.string().trim().min(1).regex(CODE, "must be printable and without a slash"),
+  z.string().trim().min(1).regex(CODE, "must have printable characters only, and no slash"),
   64,
 ).meta({ examples: ["PRICE"] });
 
@@ -47,16 +47,16 @@ export const Timestamp = z.iso
 const MAX_WHOLE_DIGITS = 15;
 const MONEY_LIMIT = 10 ** MAX_WHOLE_DIGITS;
 
-/** The words of a fault in an amount that is too large, for parsers outside of these schemas too. */
+/** The fault of an amount that is too large; also used by parsers outside these schemas. */
 export const MONEY_RANGE = {
   code: "range",
   message: `must have at most ${MAX_WHOLE_DIGITS} digits before the decimal point`,
 } as const;
 
-/** Whether an amount has at most 15 digits before the decimal point. */
+/** Returns whether an amount has at most 15 digits before the decimal point. */
 export const isMoney = (value: number): boolean => Math.abs(value) < MONEY_LIMIT;
 
-/** Money and quantities: exact to 15 significant digits; longer ones never reach a schema as numbers. */
+/** Money or a quantity, exact to 15 significant digits; the JSON parser turns longer numbers into `InexactNumber`. */
 export const Amount = z
   .number()
   .refine(isMoney, { error: MONEY_RANGE.message, params: { code: MONEY_RANGE.code } })
@@ -69,7 +69,7 @@ export const PositiveAmount = Amount.refine((value) => value > 0, {
 
 const STATUS_WORDS = ["open", "closed", "cancel"];
 
-/** 0 Open, 1 Closed, 2 Cancel; the words are understood too. */
+/** Dispute status: 0 Open, 1 Closed, 2 Cancel. Requests may send the words too. */
 export const DisputeStatus = z
   .literal([0, 1, 2])
   .meta({ type: "integer", description: "0 Open, 1 Closed, 2 Cancel" });
@@ -106,7 +106,7 @@ export type SortKey<F extends string> = { field: F; descending: boolean };
 
 type SortFault = { message: string; code: "enum" | "repeated" };
 
-/** The sort that a list of terms asks for, or what is wrong with it. More terms than fields name one twice. */
+/** Parses a comma-separated sort. Splitting stops after one term more than there are fields: that one is a repetition. */
 const parseSort = <F extends string>(
   value: string,
   fields: readonly F[],
@@ -120,14 +120,14 @@ const parseSort = <F extends string>(
     const field = unused.get(lower);
     if (field !== undefined) keys.push({ field, descending });
     else if (keys.some((key) => key.field.toLowerCase() === lower)) {
-      return { message: "must name each field once", code: "repeated" };
-    } else return { message: `must name fields of ${fields.join(", ")}`, code: "enum" };
+      return { message: "must name each field at most once", code: "repeated" };
+    } else return { message: `must name only ${fields.join(", ")}`, code: "enum" };
     unused.delete(lower);
   }
   return keys;
 };
 
-/** `Field,-Other`: a comma list that names each field at most once, `-` for descending, names in any case. */
+/** Creates the schema of a sort such as `Field,-Other`: comma-separated, `-` for descending, case-insensitive, each field once. */
 export const sortBy = <const F extends string>(fields: readonly F[]) =>
   z
     .string()
@@ -139,4 +139,4 @@ export const sortBy = <const F extends string>(fields: readonly F[]) =>
       context.addIssue({ code: "custom", message, params: { code } });
       return z.NEVER;
     })
-    .meta({ description: `comma list of ${fields.join(" ")}, each once; - descends` });
+    .meta({ description: `comma list of ${fields.join(" ")}, each once; - for descending` });

@@ -1,9 +1,9 @@
 const MIB = 1024 * 1024;
 
-/** The greatest file that may be attached, in bytes. */
+/** Maximum size of an attached file in bytes. */
 export const MAX_FILE_BYTES = 50 * MIB;
 
-/** What may be attached, by the ending of the file's name: the content type to answer it with. */
+/** Allowed file extensions with the content type of the download. */
 export const FILE_TYPES = {
   ".pdf": "application/pdf",
   ".zip": "application/zip",
@@ -23,7 +23,7 @@ export type Extension = keyof typeof FILE_TYPES;
 
 const isExtension = (ending: string): ending is Extension => Object.hasOwn(FILE_TYPES, ending);
 
-/** The ending of a file's name in lower case, dot included; undefined where no such file may be attached. */
+/** Returns the lower-case extension of a file name with its dot, or undefined if the file type is not allowed. */
 export const findExtension = (fileName: string): Extension | undefined => {
   const dot = fileName.lastIndexOf(".");
   const ending = fileName.slice(Math.max(dot, 0)).toLowerCase();

@@ -24,7 +24,7 @@ import { users } from "./operations/users.ts";
 import { webhooks } from "./operations/webhooks.ts";
 import { pdf_ingestion } from "./pdf-ingestion.ts";
 
-/** Everything the platform can do, by noun and verb. */
+/** All operations of the platform by noun and verb. */
 export const contract = {
   auth,
   api_keys,
@@ -53,7 +53,7 @@ export const contract = {
 
 export type Contract = typeof contract;
 
-/** What the platform answers: the contract, and what only other systems ask for. */
+/** The contract plus operations for other systems, which client and tools do not offer. */
 export const platformContract = { ...contract, pdf_ingestion };
 
 export type PlatformContract = typeof platformContract;

@@ -6,5 +6,5 @@ const RENAMED_CODES: Partial<Record<Code, string>> = {
   forbidden_tenant: "forbidden",
 };
 
-/** The ingest API's word for what it refuses: mostly the code itself. */
+/** Returns the ingest API's name of an error code; most codes have the same name. */
 export const toIngestCode = (code: Code): string => RENAMED_CODES[code] ?? code;

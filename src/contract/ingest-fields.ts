@@ -3,7 +3,7 @@ import { isWritable } from "../kit/clock.ts";
 import { InexactNumber } from "../kit/json.ts";
 import { Amount, RecordNumber, requiredText, text } from "./fields.ts";
 
-/** An account's, a document's or a note's own name: external, free form, in paths. */
+/** The external number of an account or document, or the reference of a note; part of paths. */
 export const IngestNumber = RecordNumber.refine((value) => !/\p{Cc}/u.test(value), {
   error: "must have no control characters",
   params: { code: "format" },
@@ -24,25 +24,25 @@ export const CountryCode = z
   .regex(/^[A-Z]{2}$/, "must be an ISO 3166-1 alpha-2 code such as US")
   .meta({ description: "ISO 3166-1 alpha-2" });
 
-// The patterns alone: a schema inside a schema costs more than what it finds.
+// Regular expressions only: nested zod schemas are measurably slower.
 const DAY = z.regexes.date;
 const DATE_TIME = z.regexes.datetime({ offset: true });
 
 const isDateTime = (value: string): boolean =>
   DATE_TIME.test(value) && isWritable(Date.parse(value));
 
-/** A calendar date or a moment with its zone. */
+/** A calendar date, or a date-time with a time zone. */
 export const IngestDate = z
   .string()
   .refine((value) => DAY.test(value) || isDateTime(value), {
-    error: "must be a calendar date such as 2026-01-31, or a date-time with its zone",
+    error: "must be a date such as 2026-01-31, or a date-time with a time zone",
     params: { code: "format" },
   })
   .meta({ description: "ISO 8601", examples: ["2026-01-31"] });
 
 const MAX_DECIMALS = 4;
 
-// A number's own text is its shortest decimal, which for at most 15 digits is the one that was sent.
+// Up to 15 digits, the shortest decimal text of a number equals the text that was sent.
 const countDecimals = (value: number): number => {
   const [digits = "", exponent = "0"] = String(value).split("e");
   const [, fraction = ""] = digits.split(".");
@@ -52,16 +52,16 @@ const countDecimals = (value: number): number => {
 const SCALE = 10 ** MAX_DECIMALS;
 const MAX_SCALED = 1e15;
 
-// The text settles what arithmetic cannot, at many times its cost.
+// Arithmetic answers most cases; the text comparison is exact but many times slower.
 const hasFewDecimals = (value: number): boolean => {
   const scaled = Math.round(value * SCALE);
   const isExact = Math.abs(scaled) < MAX_SCALED && scaled / SCALE === value;
   return isExact || countDecimals(value) <= MAX_DECIMALS;
 };
 
-/** Money of a document or account: exact, at most 4 decimals. */
+/** An amount of money of a document or account: exact, at most 4 decimal places. */
 export const IngestAmount = Amount.refine(hasFewDecimals, {
-  error: `may have ${MAX_DECIMALS} decimals`,
+  error: `must have at most ${MAX_DECIMALS} decimal places`,
   params: { code: "format" },
 });
 
@@ -85,7 +85,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   !Array.isArray(value) &&
   !(value instanceof InexactNumber);
 
-/** What cannot be kept of a value of any shape. */
+/** Finds parts of a JSON value that the store cannot represent: inexact numbers and malformed text. */
 const findUnstorable = (value: unknown, path: PropertyKey[] = []): Issue[] => {
   if (value instanceof InexactNumber) {
     return [{ path, code: "type", message: "must be a number of at most 15 digits" }];
@@ -139,7 +139,7 @@ const checkCustomFields = (fields: Record<string, unknown>): Issue[] =>
       : checkCustomField(value, [name]),
   );
 
-/** An object that comes back as it was sent, whatever its keys; zod's own records would lose `__proto__`. */
+/** Creates the schema of an object that is stored unchanged. zod's record would drop the key `__proto__`. */
 const unchangedObject = (find: (value: Record<string, unknown>) => Issue[]) =>
   z
     .unknown()
@@ -153,10 +153,10 @@ const unchangedObject = (find: (value: Record<string, unknown>) => Issue[]) =>
     })
     .meta({ type: "object" });
 
-/** An object with any keys. */
+/** A JSON object with any keys. */
 export const AnyObject = unchangedObject(() => []);
 
-/** Fields of the tenant's own. */
+/** Custom fields of the tenant. */
 export const CustomFields = unchangedObject(checkCustomFields).meta({
   type: "object",
   description:
@@ -177,7 +177,7 @@ const mapShape = (
 export const optional = <S extends Record<string, z.ZodType>>(shape: S) =>
   mapShape(shape, (schema) => schema.optional()) as Optional<S>;
 
-/** As a PATCH takes them: null clears. */
+/** Makes every field optional and nullable, as in a PATCH body where null clears a field. */
 export const clearable = <S extends Record<string, z.ZodType>>(shape: S) =>
   mapShape(shape, (schema) => schema.nullable().optional()) as Clearable<S>;
 

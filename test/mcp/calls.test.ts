@@ -89,7 +89,7 @@ describe("arguments", () => {
     ["disputes_list", { Status: "open" }, "Status[0] must be one of 0, 1, 2"],
     ["disputes_list", { PageSize: 1001 }, "PageSize must be at most 1000"],
     ["disputes_list", { Page: 0 }, "Page must be at least 1"],
-    ["disputes_list", { Sort: "Colour" }, "Sort must name fields of"],
+    ["disputes_list", { Sort: "Colour" }, "Sort must name only"],
     ["disputes_create", { amount: "much" }, "amount must be a number"],
     [
       "disputes_create",

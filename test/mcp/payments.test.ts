@@ -122,14 +122,16 @@ describe("payments over MCP", () => {
       const host = await modernHost(await needsOf(scripted({})));
       const args = { source: "cashapp", filters: { shortPay: { eq: true } }, intervalMs: 300_000 };
       const result = await host.call("schedules_create", { ...args, firstRunAt });
-      expect(problemIn(result).message).toContain("firstRunAt must be a date-time with its zone");
+      expect(problemIn(result).message).toContain(
+        "firstRunAt must be a date-time with a time zone",
+      );
       await host.close();
     },
   );
 
   verifies("QY-06");
   it("what the platform says of a wrong filter reaches the model whole", async () => {
-    const message = 'filters.payerName must name a condition; write {"eq": "Acme"}.';
+    const message = 'filters.payerName must have an operator; write {"eq": "Acme"}.';
     const refuse = () => {
       throw new Problem("invalid_request", message);
     };

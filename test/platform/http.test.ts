@@ -110,7 +110,7 @@ onEveryStore("the platform over HTTP", (at) => {
     expect(sent.get("content-type")).toBe("application/problem+json");
     expect(body).toEqual({
       type: "urn:problem:not_found",
-      title: "There is no such record",
+      title: "The record does not exist",
       status: 404,
       detail: "There is no dispute nothing.",
       instance: "/dispute/v1/tenants/http/disputes/nothing",

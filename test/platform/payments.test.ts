@@ -205,25 +205,27 @@ onEveryStore("payments", (at) => {
 
     it("names the near fields and conditions", async () => {
       expect(await told({ paymentDat: { eq: "2026-01-01" } })).toSatisfy(
-        naming("filters.paymentDat", "near: paymentDate"),
+        naming("filters.paymentDat", "similar: paymentDate"),
       );
-      expect(await told({ payment_amount: { gt: 1 } })).toContain("near: paymentAmount");
+      expect(await told({ payment_amount: { gt: 1 } })).toContain("similar: paymentAmount");
       expect(await told({ deliveryStatus: { eq: "x" } })).toContain(
-        "is no field of cashapp, but of bpn",
+        "is not a field of cashapp, but of bpn",
       );
-      expect(await told({ payerName: { startswith: "A" } })).toContain("near: startsWith");
-      expect(await told({ paymentAmount: { ">=": 1 } })).toContain("near: gte");
-      expect(await told({ paymentAmount: { $gt: 1 } })).toContain("near: gt");
-      expect(await told({ payerName: { like: "%A%" } })).toContain("near: contains");
+      expect(await told({ payerName: { startswith: "A" } })).toContain("similar: startsWith");
+      expect(await told({ paymentAmount: { ">=": 1 } })).toContain("similar: gte");
+      expect(await told({ paymentAmount: { $gt: 1 } })).toContain("similar: gt");
+      expect(await told({ payerName: { like: "%A%" } })).toContain("similar: contains");
       expect(await told({ paymentAmount: { contains: "1" } })).toSatisfy(
-        naming("no condition of a field of type money", "between"),
+        naming("not an operator of a field of type money", "between"),
       );
-      expect(await told({ payerName: { or: [] } })).toContain("belongs beside the fields");
+      expect(await told({ payerName: { or: [] } })).toContain("must stand beside the fields");
       expect(await told({ field: "payerName", value: "A" })).toContain(
         '{"FIELD": {"OPERATOR": VALUE}}',
       );
-      expect(await refusal({ source: "cashapp", filter: {} })).toContain("near: filters");
-      expect(await refusal({ source: "cashapp", fields: ["amount"] })).toMatch(/fields\[0\].*near/);
+      expect(await refusal({ source: "cashapp", filter: {} })).toContain("similar: filters");
+      expect(await refusal({ source: "cashapp", fields: ["amount"] })).toMatch(
+        /fields\[0\].*similar/,
+      );
     });
 
     it("says how to write a value that stands alone", async () => {
@@ -259,8 +261,8 @@ onEveryStore("payments", (at) => {
         '{"not": {"payerName": {"startsWith": "a"}}}',
       ],
       ["what does not equal", { payerName: { notEquals: "a" } }, '{"ne": "a"}'],
-      ["a bound that is included", { paymentAmount: { $gte: 5 } }, "near: gte;"],
-      ["a bound that is left out", { paymentAmount: { $lt: 5 } }, "near: lt;"],
+      ["a bound that is included", { paymentAmount: { $gte: 5 } }, "similar: gte;"],
+      ["a bound that is left out", { paymentAmount: { $lt: 5 } }, "similar: lt;"],
       ["a group in capitals", { AND: [{ shortPay: { eq: true } }] }, 'write "and"'],
       ["a group with a sign", { $or: [{ shortPay: { eq: true } }] }, 'write "or"'],
       [
@@ -268,7 +270,7 @@ onEveryStore("payments", (at) => {
         { payerName: { not: { eq: "a" } } },
         '{"not": {"payerName": {"eq":"a"}}}',
       ],
-      ["a customer", { customerName: { eq: "a" } }, "near: accountName"],
+      ["a customer", { customerName: { eq: "a" } }, "similar: accountName"],
       ["another source's field", { paymentStatus: { eq: "a" } }, "but of iandp"],
     ] as [string, object, string][])(
       "leads from %s to what was meant",
@@ -284,16 +286,16 @@ onEveryStore("payments", (at) => {
       expect(await told({ paymentDate: { eq: "1/31/2026" } })).toContain("2026-01-31");
       expect(await told({ paymentDate: { eq: "2026-02-30" } })).toContain("2026-01-31");
       expect(await told({ applicationStatus: { eq: "match" } })).toSatisfy(
-        naming("matched, partial", "near: matched"),
+        naming("matched, partial", "similar: matched"),
       );
       expect(await told({ shortPay: { eq: "true" } })).toContain("true or false");
-      expect(await told({ payerName: {} })).toContain("must name a condition");
+      expect(await told({ payerName: {} })).toContain("must have an operator");
       expect(await told({ payerName: { in: [] } })).toContain("must not be empty");
       expect(await told({ payerName: { contains: "" } })).toContain("must not be empty");
       expect(await told({ paymentAmount: { between: [1] } })).toContain("a list of two values");
       expect(await told({ or: {} })).toContain("must be a list of filters");
       expect(await told({ or: [] })).toContain("must not be empty");
-      expect(await told({ not: {} })).toContain("must name a condition");
+      expect(await told({ not: {} })).toContain("must contain at least one condition");
       expect(await told([])).toContain("must be an object of conditions");
     });
 
@@ -318,12 +320,12 @@ onEveryStore("payments", (at) => {
       const nested = (depth: number): object =>
         depth === 0 ? { payerName: { eq: "A" } } : { not: nested(depth - 1) };
       expect((await ask({ source: "cashapp", filters: nested(5) })).status).toBe(200);
-      expect(await told(nested(6))).toContain("deeper than 5");
+      expect(await told(nested(6))).toContain("at most 5 levels deep");
       const many = (count: number) => ({
         or: Array.from({ length: count }, () => ({ payerName: { eq: "A" } })),
       });
       expect((await ask({ source: "cashapp", filters: many(100) })).status).toBe(200);
-      expect(await told(many(101))).toContain("100 conditions");
+      expect(await told(many(101))).toContain("limit of 100 conditions");
       const listed = (count: number) => ({
         payerName: { in: Array.from({ length: count }, (_, place) => `${place}`) },
       });

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { defineOperation } from "../operation.ts";
 import { CATALOGUE, CATALOGUE_VERSION, sourceMetadata, SOURCES } from "../payments/catalogue.ts";
+import { FIELD_TYPES, type FieldType, OPERATOR_NAMES } from "../payments/operators.ts";
 import type { Field } from "../payments/field.ts";
-import { OPERATOR_NAMES } from "../payments/operators.ts";
 import { PaymentQueryBody } from "../payments/query.ts";
 
-/** A field as the schema tells of it. */
+/** A field in the published payment schema. */
 export const PaymentField = z.object({
   name: z.string(),
-  type: z.enum(["string", "enum", "money", "number", "integer", "boolean", "date", "datetime"]),
+  type: z.enum(FIELD_TYPES),
   format: z.string().optional(),
   nullable: z.boolean(),
-  core: z.boolean().meta({ description: "answered where a query names no fields" }),
+  core: z.boolean().meta({ description: "returned when a query names no fields" }),
   filterable: z.boolean(),
   indexed: z.boolean().meta({ description: "filters on it are fast" }),
   operators: z.array(z.enum(OPERATOR_NAMES)),
@@ -19,21 +19,21 @@ export const PaymentField = z.object({
   enum: z.array(z.string()).optional(),
 });
 
-/** A source that can be queried. */
+/** A payment source that can be queried. */
 export const PaymentSource = z.object({
   source: z.enum(SOURCES),
   description: z.string(),
   fields: z.array(PaymentField),
 });
 
-/** The fields of every source. */
+/** The published payment schema: every source with its fields. */
 export const PaymentSchema = z.object({ version: z.string(), sources: z.array(PaymentSource) });
 export type PaymentSchema = z.infer<typeof PaymentSchema>;
 
-/** A row: exactly the fields that were asked for, in the schema's order. */
+/** A payment row: exactly the requested fields, in schema order. */
 export const PaymentRow = z.record(z.string(), z.unknown());
 
-/** Where a walk over pages stands. */
+/** Cursor pagination of the export service. */
 export const Pagination = z.object({
   cursor: z.string().nullable(),
   hasMore: z.boolean(),
@@ -41,8 +41,8 @@ export const Pagination = z.object({
 });
 export type Pagination = z.infer<typeof Pagination>;
 
-const FORMATS: Partial<Record<Field["type"], string>> = {
-  money: "decimal, at most 6 decimals",
+const FORMATS: Partial<Record<FieldType, string>> = {
+  money: "decimal, at most 6 decimal places",
   date: "YYYY-MM-DD",
   datetime: "date-time, UTC",
 };
@@ -64,7 +64,7 @@ const toPaymentField = (field: Field): z.infer<typeof PaymentField> => {
   };
 };
 
-/** The catalogue as it is published. */
+/** The catalogue in the form that GET /schema returns. */
 export const paymentSchema: PaymentSchema = {
   version: CATALOGUE_VERSION,
   sources: SOURCES.map((source) => {
@@ -80,7 +80,7 @@ export const payments = {
     method: "GET",
     path: "/api/v1/remittance-export/schema",
     access: "public",
-    summary: "List the sources of payments, their fields and the filters each field takes.",
+    summary: "List the payment sources, their fields and each field's operators.",
     output: PaymentSchema,
     cacheSeconds: 300,
     audit: "schema.read",

@@ -9,32 +9,32 @@ export type Source = (typeof SOURCES)[number];
 
 export type SourceEntry = { source: Source; description: string; fields: readonly Field[] };
 
-/** What can be queried: schema, validation of filters, rows and the store's columns come from it. */
+/** The payment sources that can be queried. The published schema, the filters and the store's columns derive from it. */
 export const CATALOGUE: Readonly<Record<Source, SourceEntry>> = {
   cashapp: {
     source: "cashapp",
-    description: "Cash application: customers' payments and the documents they are applied to.",
+    description: "Cash application: customer payments and the documents they are applied to.",
     fields: cashapp,
   },
   iandp: {
     source: "iandp",
-    description: "Invoices and payments: invoices paid through the portal, and how far each is.",
+    description: "Invoices and payments: portal payments of invoices, with their status.",
     fields: iandp,
   },
   bpn: {
     source: "bpn",
-    description: "Business payment network: payments with their remittance, line by line.",
+    description: "Business payment network: one row per remittance line of a payment.",
     fields: bpn,
   },
 };
 
-/** Another one with every change of the catalogue. */
+/** Increases with every change of the catalogue. */
 export const CATALOGUE_VERSION = "1";
 
 export const isSource = (value: unknown): value is Source =>
   SOURCES.some((source) => source === value);
 
-/** The source that a body names, for the audit entry; other text is left out. */
+/** Returns the source that a request body names, for the audit entry; unknown sources are omitted. */
 export const sourceMetadata: AuditMetadata = ({ body }) => {
   const { source } = (body ?? {}) as { source?: unknown };
   return isSource(source) ? { source } : {};

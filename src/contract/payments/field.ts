@@ -1,35 +1,23 @@
-import type { Operator } from "./operators.ts";
-import { listOperators } from "./operators.ts";
+import { type FieldType, listOperators, type Operator } from "./operators.ts";
 
-/** What a field holds. Money and numbers are exact decimals, dates days, date-times UTC. */
-export type FieldType =
-  | "string"
-  | "enum"
-  | "money"
-  | "number"
-  | "integer"
-  | "boolean"
-  | "date"
-  | "datetime";
-
-/** One field of a source's rows: the schema, filters, rows and columns are read from it. */
+/** A field of a payment source. The published schema, the filters and the store's columns derive from it. */
 export type Field = {
   name: string;
   type: FieldType;
   description: string;
-  /** Answered where the query names no fields. */
+  /** Returned when the query names no fields. */
   core: boolean;
   nullable: boolean;
-  /** An index answers its filters, except for contains, endsWith and negations. */
+  /** Filters on the field use an index, except contains, endsWith and negations. */
   indexed: boolean;
-  /** The values of an enum. */
+  /** The values of an enum; empty for other types. */
   values: readonly string[];
   operators: readonly Operator[];
 };
 
 type Traits = { required: boolean; core: boolean; indexed: boolean };
 
-// `!` is never null, `*` core, `+` indexed; the rest is the name.
+// A field name with prefixes: `!` never null, `*` core, `+` indexed.
 const MARKED_NAME = /^(!?)(\*?)(\+?)(\w+)$/;
 
 const parseMarks = (marked: string): Traits & { name: string } => {
@@ -64,16 +52,13 @@ export const datetime = createFieldFactory("datetime");
 export const choice = (marked: string, description: string, ...values: string[]): Field =>
   createFieldFactory("enum")(marked, description, values);
 
-const LEADING_FIELDS = [
-  string("!*+id", "the row's id"),
-  string("!tenantId", "the tenant that the row belongs to"),
-];
+const LEADING_FIELDS = [string("!*+id", "row id"), string("!tenantId", "tenant of the row")];
 const TRAILING_FIELDS = [
-  datetime("!*createdAt", "when the row was loaded"),
-  datetime("!*+updatedAt", "when the row was last changed"),
+  datetime("!*createdAt", "time the row was loaded"),
+  datetime("!*+updatedAt", "time of the row's last change"),
 ];
 
-/** A source's own fields among those that every row has. */
+/** Returns a source's own fields together with the fields that every source has. */
 export const withCommonFields = (own: readonly Field[]): readonly Field[] => [
   ...LEADING_FIELDS,
   ...own,

@@ -13,7 +13,7 @@ import {
 import { type Operator, OPERATOR_NAMES } from "./operators.ts";
 import { checkValue, type Scalar } from "./value.ts";
 
-/** Which rows are meant. A row without a value meets no condition but isNull, so `not` keeps it. */
+/** A parsed filter. A null value matches only `isNull`, so `not` includes rows with nulls (two-valued logic, unlike SQL). */
 export type Filter =
   | { as: "all"; of: Filter[] }
   | { as: "any"; of: Filter[] }
@@ -35,10 +35,10 @@ type JsonObject = Record<string, unknown>;
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-// Enough to correct a filter by; each costs a search for what was meant.
+// Each fault costs a search for similar names, so the number is bounded.
 export const MAX_FAULTS = 100;
 
-/** Reads filters of one source; whatever is wrong is noted, and nothing stops the reading but too much of it. */
+/** Parses the filters of one source and collects every fault, up to MAX_FAULTS, instead of stopping at the first. */
 class FilterParser {
   readonly source: Source;
   readonly faults: Fault[] = [];
@@ -56,7 +56,7 @@ class FilterParser {
     this.faults.push({ field: [...field].slice(0, 200).join(""), code, message });
   }
 
-  /** The conditions of one object, all of which must hold. */
+  /** Parses one object; its conditions are combined with AND. */
   object(sent: unknown, at: string, depth: number): Filter[] {
     if (!isObject(sent)) {
       this.#refuse(
@@ -68,7 +68,7 @@ class FilterParser {
     }
     const names = Object.keys(sent);
     if (depth > 0 && names.length === 0) {
-      this.#refuse(at, "empty", "must name a condition");
+      this.#refuse(at, "empty", "must contain at least one condition");
     }
     return names.flatMap((name) => {
       if (this.#isHopeless) return [];
@@ -81,7 +81,7 @@ class FilterParser {
 
   #group(name: string, sent: unknown, at: string, depth: number): Filter[] {
     if (depth > MAX_DEPTH) {
-      this.#refuse(at, "depth", `is nested deeper than ${MAX_DEPTH} levels`);
+      this.#refuse(at, "depth", `must be nested at most ${MAX_DEPTH} levels deep`);
       return [];
     }
     if (name === "not") return [{ as: "not", of: { as: "all", of: this.object(sent, at, depth) } }];
@@ -110,7 +110,7 @@ class FilterParser {
     }
     const operators = Object.keys(sent);
     if (operators.length === 0) {
-      this.#refuse(at, "empty", `must name a condition: ${field.operators.join(", ")}`);
+      this.#refuse(at, "empty", `must have an operator: ${field.operators.join(", ")}`);
     }
     return operators.flatMap((word) =>
       this.#isHopeless ? [] : this.#condition(field, word, sent[word], `${at}.${word}`),
@@ -120,7 +120,7 @@ class FilterParser {
   #condition(field: Field, word: string, sent: unknown, at: string): Filter[] {
     this.#conditions += 1;
     if (this.#conditions === MAX_CONDITIONS + 1) {
-      this.#refuse(at, "too_long", `is more than ${MAX_CONDITIONS} conditions in all`);
+      this.#refuse(at, "too_long", `exceeds the limit of ${MAX_CONDITIONS} conditions per query`);
     }
     const operator = OPERATOR_NAMES.find((known) => known === word);
     if (operator === undefined || !field.operators.includes(operator)) {
@@ -172,7 +172,7 @@ class FilterParser {
   }
 }
 
-/** Filters as sent, read against a source's fields. */
+/** Parses the filters of a request against a source's fields. */
 export const parseFilter = (
   source: Source,
   sent: unknown,
@@ -182,7 +182,7 @@ export const parseFilter = (
   return { filter: { as: "all", of }, faults: reader.faults };
 };
 
-/** The same text for the same conditions, in whatever order they were sent. */
+/** Returns a text that is equal for equal filters, independent of the order of conditions. */
 export const canonicalize = (filter: Filter): string => {
   if (filter.as === "is") {
     return JSON.stringify([filter.field.name, filter.operator, filter.value]);

@@ -18,7 +18,7 @@ const GROUP_SYNONYMS: Readonly<Record<string, Group>> = {
   nor: "not",
 };
 
-/** Words that people use for what the fields call otherwise. */
+/** Common words for things that the fields name differently. */
 const FIELD_SYNONYMS: readonly [RegExp, string][] = [
   [/customer|client|buyer|debtor/i, "account"],
   [/che(ck|que)num(ber)?|check(no|ref)|traceno/i, "paymentReference"],
@@ -34,7 +34,7 @@ const splitWords = (name: string): string[] =>
 
 const MAX_SUGGESTIONS = 5;
 
-/** The fields that a name may have meant: by its letters, by another word for it, by a word that they share. */
+/** Returns fields similar to a name: by spelling, by synonym, or by a shared word. */
 const findSimilarFields = (source: Source, name: string): string[] => {
   const names = CATALOGUE[source].fields.map((field) => field.name);
   const renamed = FIELD_SYNONYMS.reduce((said, [word, ours]) => said.replace(word, ours), name);
@@ -46,27 +46,29 @@ const findSimilarFields = (source: Source, name: string): string[] => {
     .slice(0, MAX_SUGGESTIONS);
 };
 
-/** What is said of a name that is no field of the source. */
+/** Returns the error message for a name that is not a field of the source. */
 export const describeUnknownField = (source: Source, name: string): string => {
   const near = findSimilarFields(source, name);
-  const nearWords = near.length === 0 ? "" : `; near: ${near.join(", ")}`;
+  const nearWords = near.length === 0 ? "" : `; similar: ${near.join(", ")}`;
   const elsewhere = SOURCES.filter((one) => findField(one, name) !== undefined);
   if (elsewhere.length > 0) {
-    return `is no field of ${source}, but of ${elsewhere.join(" and ")}${nearWords}`;
+    return `is not a field of ${source}, but of ${elsewhere.join(" and ")}${nearWords}`;
   }
-  return `is no field of ${source}${nearWords === "" ? "; the schema lists them" : nearWords}`;
+  return `is not a field of ${source}${nearWords === "" ? "; the schema lists the fields" : nearWords}`;
 };
 
-/** The same of a name in a filter, where it may also be a word of another query language. */
+/** Returns the error message for an unknown key of a filter, which may come from another query language. */
 export const describeUnknownFilterKey = (source: Source, name: string): string => {
   if (name === "field" || name === "operator" || name === "value") {
-    return `is no field; write {"FIELD": {"OPERATOR": VALUE}}, such as ${FILTER_EXAMPLE}`;
+    return `is not a field; write {"FIELD": {"OPERATOR": VALUE}}, such as ${FILTER_EXAMPLE}`;
   }
   const group = GROUP_SYNONYMS[normalizeWord(name)];
-  return group === undefined ? describeUnknownField(source, name) : `is no field; write "${group}"`;
+  return group === undefined
+    ? describeUnknownField(source, name)
+    : `is not a field; write "${group}"`;
 };
 
-/** What a value would be if it were written as the field takes it. */
+/** Converts a value to the field's type if a simple conversion makes it valid; otherwise returns it unchanged. */
 const guessValue = (field: Field, sent: unknown): unknown => {
   const text = String(sent);
   const number = text.trim() === "" ? undefined : Number(text);
@@ -82,21 +84,23 @@ const MAX_SHOWN_VALUES = 20;
 const isFlagFor = ({ type, nullable }: Field, sent: unknown): sent is boolean =>
   typeof sent === "boolean" && type !== "boolean" && nullable;
 
-/** What to write where a value stands alone. */
+/** Returns the error message for a value without an operator, such as `{"amount": 5}`. */
 export const describeBareValue = (field: Field, sent: unknown): string => {
-  const asks = "must name a condition; write ";
+  const asks = "must have an operator; write ";
   if (Array.isArray(sent) && field.operators.includes("in")) {
     const values = abbreviate(sent.slice(0, MAX_SHOWN_VALUES).map((one) => guessValue(field, one)));
     const isSpan = sent.length === 2 && field.operators.includes("between");
     const one = `{"in": ${values}}`;
-    return isSpan ? `${asks}{"between": ${values}}, or ${one} for these alone` : asks + one;
+    return isSpan
+      ? `${asks}{"between": ${values}}, or ${one} for exactly these values`
+      : asks + one;
   }
   if (sent === null && field.nullable) return `${asks}{"isNull": true}`;
   if (isFlagFor(field, sent)) return `${asks}{"isNull": ${!sent}}`;
   return `${asks}{"eq": ${abbreviate(guessValue(field, sent))}}`;
 };
 
-/** What to write instead of a value that its condition does not take; empty where the value's own fault says it. */
+/** Returns a suggestion for a value that the operator does not accept; empty if the type fault suffices. */
 export const suggestAlternative = (field: Field, operator: Operator, sent: unknown): string => {
   const isNot = operator === "ne" || operator === "nin";
   if (sent === null && field.nullable) {
@@ -108,10 +112,10 @@ export const suggestAlternative = (field: Field, operator: Operator, sent: unkno
     : "";
 };
 
-/** What a condition that takes a list is sent. */
+/** Returns the error message for a list operator that was sent another value. */
 export const describeListForm = ({ type }: Field, operator: Operator): string => {
   const [first, last] = LIST_EXAMPLES[type] ?? ['"A"', '"B"'];
-  const form = operator === "between" ? "two values, the least first" : "values";
+  const form = operator === "between" ? "two values, the lower one first" : "values";
   return `must be a list of ${form}, such as [${first}, ${last}]`;
 };
 
@@ -135,7 +139,7 @@ const OPPOSITES: Partial<Record<Operator, Operator>> = {
   lt: "gte",
 };
 
-/** The operator that a word means, by its letters or as a word of another query language. */
+/** Finds the operator that a word means, by spelling or as a synonym from another query language. */
 const guessOperator = (word: string, known: readonly string[]): Operator | undefined => {
   const bare = normalizeWord(word);
   const other = Object.keys(OPERATOR_SYNONYMS).find((one) => normalizeWord(one) === bare);
@@ -143,7 +147,7 @@ const guessOperator = (word: string, known: readonly string[]): Operator | undef
   return OPERATOR_NAMES.find((one) => one === name && known.includes(one));
 };
 
-/** What to write for a word that means the opposite of a condition: the condition itself would find the other rows. */
+/** Suggests a filter for a negated word such as `notLike`: suggesting the operator itself would select the opposite rows. */
 const suggestOpposite = ({ name, operators, nullable }: Field, word: string, sent: unknown) => {
   const bare = normalizeWord(word);
   if (nullable && HAS_VALUE.test(bare)) return `{"isNull": ${sent === false}}`;
@@ -162,17 +166,17 @@ const describeMisplacedGroup = (field: Field, group: Group, sent: unknown): stri
     group === "not"
       ? `{"not": {"${field.name}": ${abbreviate(sent)}}}`
       : `{"${group}": [{"${field.name}": …}, {"${field.name}": …}]}`;
-  return `belongs beside the fields, not inside one: ${example}; here stand ${field.operators.join(", ")}`;
+  return `must stand beside the fields, not inside one: ${example}; operators of this field: ${field.operators.join(", ")}`;
 };
 
-/** What is said of a word that is no condition of the field. */
+/** Returns the error message for an operator that the field does not accept. */
 export const describeWrongOperator = (field: Field, word: string, sent: unknown): string => {
   const group = GROUPS.find((one) => one === normalizeWord(word));
   if (group !== undefined) return describeMisplacedGroup(field, group, sent);
-  const known = `known: ${field.operators.join(", ")}`;
-  const isNot = `is no condition of a field of type ${field.type}`;
+  const known = `operators: ${field.operators.join(", ")}`;
+  const isNot = `is not an operator of a field of type ${field.type}`;
   const written = suggestOpposite(field, word, sent);
   if (written !== undefined) return `${isNot}; write ${written}; ${known}`;
   const meant = guessOperator(word, field.operators);
-  return meant === undefined ? `${isNot}; ${known}` : `${isNot}; near: ${meant}; ${known}`;
+  return meant === undefined ? `${isNot}; ${known}` : `${isNot}; similar: ${meant}; ${known}`;
 };

@@ -1,20 +1,31 @@
-import type { FieldType } from "./field.ts";
+/** Types of payment fields. Money and numbers are exact decimals, dates have no time, date-times are UTC. */
+export const FIELD_TYPES = [
+  "string",
+  "enum",
+  "money",
+  "number",
+  "integer",
+  "boolean",
+  "date",
+  "datetime",
+] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** Every condition there is, and what it asks of a field. */
+/** The filter operators with their meanings. */
 export const OPERATORS = {
-  eq: "is the value",
-  ne: "is another value; null is none",
-  in: "is one of the values in the list",
-  nin: "is none of the values in the list; null is none",
+  eq: "equals the value",
+  ne: "differs from the value; does not match null",
+  in: "equals one of the values in the list",
+  nin: "equals none of the values in the list; does not match null",
   gt: "is greater or later",
-  gte: "is greater, later or the same",
+  gte: "is greater, later or equal",
   lt: "is less or earlier",
-  lte: "is less, earlier or the same",
-  between: "lies between the two values in the list, both included",
-  contains: "has the text in it, in any case",
-  startsWith: "starts with the text, in any case",
-  endsWith: "ends with the text, in any case",
-  isNull: "true: has no value; false: has one",
+  lte: "is less, earlier or equal",
+  between: "is between the two values in the list, inclusive",
+  contains: "contains the text, ignoring case",
+  startsWith: "starts with the text, ignoring case",
+  endsWith: "ends with the text, ignoring case",
+  isNull: "true: has no value; false: has a value",
 } as const;
 
 export type Operator = keyof typeof OPERATORS;
@@ -35,11 +46,11 @@ const OPERATORS_BY_TYPE: Record<FieldType, Operator[]> = {
   boolean: ["eq", "ne"],
 };
 
-/** The conditions that a field of the type takes. */
+/** Returns the operators that a field of the type accepts. */
 export const listOperators = (type: FieldType, nullable: boolean): readonly Operator[] =>
   nullable ? [...OPERATORS_BY_TYPE[type], "isNull"] : OPERATORS_BY_TYPE[type];
 
-/** Words of other query languages, and what they are called here. */
+/** Operator names of other query languages, with their equivalents; used in error messages. */
 export const OPERATOR_SYNONYMS: Readonly<Record<string, Operator>> = {
   "=": "eq",
   "==": "eq",

@@ -17,17 +17,17 @@ export const Filters = z
     error: `must be an object of conditions by field, such as ${FILTER_EXAMPLE}`,
   })
   .meta({
-    description: `conditions by field, all of which hold: ${FILTER_EXAMPLE}; and, or, not group them`,
+    description: `conditions by field, combined with AND: ${FILTER_EXAMPLE}; and, or, not group them`,
   });
 
-/** Which rows of which source, and which of their fields. */
+/** Request fields that select rows and columns of a source. */
 export const selection = {
   source: z.enum(SOURCES).meta({ description: SOURCES.join(", ") }),
   fields: z
     .array(z.string())
     .max(200)
     .optional()
-    .meta({ description: "names of the schema; without them the core ones" }),
+    .meta({ description: "field names of the schema; default: core fields" }),
   filters: Filters.optional(),
 };
 
@@ -35,13 +35,13 @@ export const PaymentQueryBody = z.strictObject({
   ...selection,
   cursor: requiredText(4096).optional(),
   limit: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "default 500" }),
-  pageSize: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "the same as limit" }),
+  pageSize: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "alias of limit" }),
 });
 
-/** A query that can be run. */
+/** A validated query. */
 export type Selection = {
   source: Source;
-  /** In the catalogue's order. */
+  /** In catalogue order. */
   fields: readonly Field[];
   filter: Filter;
 };
@@ -53,7 +53,7 @@ const resolveFields = (source: Source, names: readonly string[]): ParseResult<re
   if (names.length === 0) return { value: all.filter(({ core }) => core) };
   const wrong = (name: string): string =>
     name.includes(",")
-      ? "must be one name; send a list of names"
+      ? "must be one field name; send a list of names"
       : describeUnknownField(source, name);
   const strange = names
     .map((name, place) => ({ name, field: `fields[${place}]` }))
@@ -70,13 +70,13 @@ const resolveFields = (source: Source, names: readonly string[]): ParseResult<re
     : { value: all.filter(({ name }) => names.includes(name)) };
 };
 
-/** A name that is not known here, with the known one that was meant. */
+/** Adds the most similar known key to the fault of an unknown one. */
 const suggestKey = (fault: Fault, known: readonly string[]): Fault => {
   const near = fault.code === "unknown" ? nearest(fault.field, known, 1) : [];
-  return near.length === 0 ? fault : { ...fault, message: `${fault.message}; near: ${near[0]}` };
+  return near.length === 0 ? fault : { ...fault, message: `${fault.message}; similar: ${near[0]}` };
 };
 
-/** Source, fields and filters of a body that `schema` describes, checked against the catalogue; every fault at once. */
+/** Validates a request body against its schema and the catalogue; returns all faults together. */
 export const parseSelection = <S extends z.ZodObject>(
   schema: S,
   body: unknown,
@@ -99,7 +99,7 @@ export const parseSelection = <S extends z.ZodObject>(
   return { value: { source, fields: chosen.value, filter, rest: parsed.data } };
 };
 
-/** Names a query: the same for the same source, fields and conditions. */
+/** Returns a hash that is equal for equal source, fields and filters. */
 export const hashSelection = ({ source, fields, filter }: Selection): string =>
   createHash("sha256")
     .update(JSON.stringify([source, fields.map(({ name }) => name), canonicalize(filter)]))

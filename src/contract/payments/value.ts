@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { InexactNumber } from "../../kit/json.ts";
 import { nearest } from "../../kit/nearest.ts";
-import type { Field, FieldType } from "./field.ts";
+import type { Field } from "./field.ts";
+import type { FieldType } from "./operators.ts";
 
 export type Scalar = string | number | boolean;
 
-/** A value as it is compared, or what is wrong with the one that was sent. */
+/** A valid value in the form in which it is compared, or the fault of an invalid one. */
 export type CheckResult = { value: Scalar } | { code: string; message: string };
 
 const MAX_CHARACTERS = 500;
@@ -13,7 +14,7 @@ const MAX_SHOWN_CHARACTERS = 100;
 const DAY = z.iso.date();
 const DATE_TIME = z.iso.datetime({ offset: true });
 
-/** What was sent, short enough to repeat. */
+/** Returns a value as JSON of at most 100 characters, for error messages. */
 export const abbreviate = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > MAX_SHOWN_CHARACTERS
@@ -54,9 +55,9 @@ const checkNumber = (value: unknown, whole: boolean): CheckResult => {
 const checkDate = (value: unknown): CheckResult =>
   typeof value === "string" && DAY.safeParse(value).success
     ? { value }
-    : refuse("format", 'must be a day, such as "2026-01-31"');
+    : refuse("format", 'must be a date, such as "2026-01-31"');
 
-// Kept with milliseconds in UTC, so that text compares as time does.
+// Stored with milliseconds in UTC, so that comparing the text compares the time.
 const checkDateTime = (value: unknown): CheckResult => {
   const isMoment =
     typeof value === "string" &&
@@ -65,14 +66,14 @@ const checkDateTime = (value: unknown): CheckResult => {
     ? { value: new Date(value).toISOString() }
     : refuse(
         "format",
-        'must be a date-time with its zone, such as "2026-01-31T00:00:00Z", or a day',
+        'must be a date-time with a time zone, such as "2026-01-31T00:00:00Z", or a date',
       );
 };
 
 const checkEnum = (value: unknown, { values }: Field): CheckResult => {
   if (typeof value === "string" && values.includes(value)) return { value };
   const [near] = typeof value === "string" ? nearest(value, values, 1) : [];
-  const hint = near === undefined ? "" : `; near: ${near}`;
+  const hint = near === undefined ? "" : `; similar: ${near}`;
   return refuse("enum", `must be one of ${values.join(", ")}${hint}`);
 };
 
@@ -88,6 +89,6 @@ const CHECKS: Record<FieldType, (value: unknown, field: Field) => CheckResult> =
   number: (value) => checkNumber(value, false),
 };
 
-/** One value of a field's type, as filters and rows hold it. */
+/** Checks a value against a field's type; filters and imported rows use it. */
 export const checkValue = (field: Field, value: unknown): CheckResult =>
   CHECKS[field.type](value, field);
