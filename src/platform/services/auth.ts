@@ -44,115 +44,119 @@ const INVALID = { verified: false, status: "ACCESSTOKEN_INVALID" } as const;
 const EXPIRED = { verified: false, status: "ACCESSTOKEN_EXPIRED" } as const;
 const LOGGED_OUT = { status: "LOGOUT_SUCCESS" } as const;
 
-export const auth = ({
-  newId,
-  uses,
-  lifetimes,
-  limiter,
-  guard,
-}: Needs): Handlers<Contract["auth"]> => {
-  /** Finds the user whose e-mail address and password these are. @throws {Problem} the same for every reason */
-  const verifyPassword = async (
-    { email, password }: { email: string; password: string },
-    { db, ip, now }: Pick<Call, "db" | "ip" | "now">,
-  ) => {
-    const user = await findUserByEmail(db, email);
-    const tenants = user === undefined ? [] : await activeTenants(db, user.id);
-    const isKnown =
-      user !== undefined &&
-      (await isKnownAddress(db, user.id, guard.addressHash(user.id, ip), now));
-    // Other people behind the same address cannot use up the logins of a user who has logged in from it before.
-    const rateLimitHeaders = isKnown ? {} : await limiter.login(ip, now);
-    const isRight = await guard.attempt(
-      { email, ip, isKnown, now },
-      async () => (await passwordMatches(password, user?.password_hash)) && tenants.length > 0,
-    );
-    if (!isRight || user === undefined) {
-      throw new Problem("invalid_credentials", "The e-mail address or the password is wrong.");
-    }
-    return { user, tenants, rateLimitHeaders };
-  };
-
-  return {
-    async login({ body }, call) {
-      const { user, tenants, rateLimitHeaders } = await verifyPassword(body, call);
-      const home = homeTenant(user, tenants);
-      const accessToken = randomToken();
-      return call.change(async (tx) => {
-        await tx
-          .insertInto("sessions")
-          .values({
-            id: newId(),
-            token_hash: hashSecret(accessToken),
-            user_id: user.id,
-            created_at: call.now,
-            verified_at: call.now,
-            used_at: call.now,
-          })
-          .execute();
-        await tx
-          .updateTable("users")
-          .set({ last_login_at: call.now, last_login_method: "USERNAME_PASSWORD" })
-          .where("id", "=", user.id)
-          .execute();
-        await recordKnownAddress(tx, user.id, guard.addressHash(user.id, call.ip), call.now);
-        const body = {
-          status: "LOGIN_SUCCESS" as const,
-          userId: user.id,
-          email: user.email,
-          accessToken,
-          expiresIn: Math.floor(lifetimes.sessionNominal / SECOND),
-          createdDate: iso(call.now),
-          tenants: tenants.map(tenantAccess),
-          defaultTenantId: home,
-        };
-        return { body, rateLimitHeaders };
-      }, home ?? undefined);
-    },
-
-    async verify_session({ body }, call) {
-      const session = await findSession(call.db, body.accessToken);
-      if (session === undefined) {
-        await limiter.failure(call.ip, call.now);
-        return { body: INVALID };
-      }
-      const rateLimitHeaders = await limiter.gateway(session.id, call.now);
-      const tenantId = await homeTenantOf(call.db, session.user_id);
-      const audit = tenantId === undefined ? {} : { tenantId };
-      const lives = (row: typeof session): boolean => {
-        const used_at = Math.max(row.used_at, uses.last(row.id));
-        return sessionLives({ ...row, used_at }, call.now, lifetimes);
-      };
-      // The last use may have been written since the session was read.
-      if (!lives(session) && !lives((await findSession(call.db, body.accessToken)) ?? session)) {
-        return { body: EXPIRED, audit, rateLimitHeaders };
-      }
-      if ((await activeTenants(call.db, session.user_id)).length === 0) {
-        return { body: INVALID, audit, rateLimitHeaders };
-      }
-      return call.change(async (tx) => {
-        await tx
-          .updateTable("sessions")
-          .set({ verified_at: call.now, used_at: call.now })
-          .where("id", "=", session.id)
-          .execute();
-        return { body: VERIFIED, rateLimitHeaders };
-      }, tenantId);
-    },
-
-    async logout({ body }, call) {
-      const session = await findSession(call.db, body.accessToken);
-      if (session === undefined) {
-        await limiter.failure(call.ip, call.now);
-        return { body: LOGGED_OUT };
-      }
-      return call.change(
-        async (tx) => {
-          await tx.deleteFrom("sessions").where("id", "=", session.id).execute();
-          return { body: LOGGED_OUT };
-        },
-        await homeTenantOf(call.db, session.user_id),
-      );
-    },
-  };
+/** Finds the user whose e-mail address and password these are. @throws {Problem} the same for every reason */
+const verifyPassword = async (
+  { limiter, guard }: Needs,
+  { email, password }: { email: string; password: string },
+  { db, ip, now }: Pick<Call, "db" | "ip" | "now">,
+) => {
+  const user = await findUserByEmail(db, email);
+  const tenants = user === undefined ? [] : await activeTenants(db, user.id);
+  const isKnown =
+    user !== undefined && (await isKnownAddress(db, user.id, guard.addressHash(user.id, ip), now));
+  // Other people behind the same address cannot use up the logins of a user who has logged in from it before.
+  const rateLimitHeaders = isKnown ? {} : await limiter.login(ip, now);
+  const isRight = await guard.attempt(
+    { email, ip, isKnown, now },
+    async () => (await passwordMatches(password, user?.password_hash)) && tenants.length > 0,
+  );
+  if (!isRight || user === undefined) {
+    throw new Problem("invalid_credentials", "The e-mail address or the password is wrong.");
+  }
+  return { user, tenants, rateLimitHeaders };
 };
+
+type Service = Handlers<Contract["auth"]>;
+
+const login =
+  (needs: Needs): Service["login"] =>
+  async ({ body }, call) => {
+    const { user, tenants, rateLimitHeaders } = await verifyPassword(needs, body, call);
+    const home = homeTenant(user, tenants);
+    const accessToken = randomToken();
+    return call.change(async (tx) => {
+      await tx
+        .insertInto("sessions")
+        .values({
+          id: needs.newId(),
+          token_hash: hashSecret(accessToken),
+          user_id: user.id,
+          created_at: call.now,
+          verified_at: call.now,
+          used_at: call.now,
+        })
+        .execute();
+      await tx
+        .updateTable("users")
+        .set({ last_login_at: call.now, last_login_method: "USERNAME_PASSWORD" })
+        .where("id", "=", user.id)
+        .execute();
+      await recordKnownAddress(tx, user.id, needs.guard.addressHash(user.id, call.ip), call.now);
+      const body = {
+        status: "LOGIN_SUCCESS" as const,
+        userId: user.id,
+        email: user.email,
+        accessToken,
+        expiresIn: Math.floor(needs.lifetimes.sessionNominal / SECOND),
+        createdDate: iso(call.now),
+        tenants: tenants.map(tenantAccess),
+        defaultTenantId: home,
+      };
+      return { body, rateLimitHeaders };
+    }, home ?? undefined);
+  };
+
+const verifySession =
+  (needs: Needs): Service["verify_session"] =>
+  async ({ body }, call) => {
+    const session = await findSession(call.db, body.accessToken);
+    if (session === undefined) {
+      await needs.limiter.failure(call.ip, call.now);
+      return { body: INVALID };
+    }
+    const rateLimitHeaders = await needs.limiter.gateway(session.id, call.now);
+    const tenantId = await homeTenantOf(call.db, session.user_id);
+    const audit = tenantId === undefined ? {} : { tenantId };
+    const lives = (row: typeof session): boolean => {
+      const used_at = Math.max(row.used_at, needs.uses.last(row.id));
+      return sessionLives({ ...row, used_at }, call.now, needs.lifetimes);
+    };
+    // The last use may have been written since the session was read.
+    if (!lives(session) && !lives((await findSession(call.db, body.accessToken)) ?? session)) {
+      return { body: EXPIRED, audit, rateLimitHeaders };
+    }
+    if ((await activeTenants(call.db, session.user_id)).length === 0) {
+      return { body: INVALID, audit, rateLimitHeaders };
+    }
+    return call.change(async (tx) => {
+      await tx
+        .updateTable("sessions")
+        .set({ verified_at: call.now, used_at: call.now })
+        .where("id", "=", session.id)
+        .execute();
+      return { body: VERIFIED, rateLimitHeaders };
+    }, tenantId);
+  };
+
+const logout =
+  (needs: Needs): Service["logout"] =>
+  async ({ body }, call) => {
+    const session = await findSession(call.db, body.accessToken);
+    if (session === undefined) {
+      await needs.limiter.failure(call.ip, call.now);
+      return { body: LOGGED_OUT };
+    }
+    return call.change(
+      async (tx) => {
+        await tx.deleteFrom("sessions").where("id", "=", session.id).execute();
+        return { body: LOGGED_OUT };
+      },
+      await homeTenantOf(call.db, session.user_id),
+    );
+  };
+
+export const auth = (needs: Needs): Service => ({
+  login: login(needs),
+  verify_session: verifySession(needs),
+  logout: logout(needs),
+});

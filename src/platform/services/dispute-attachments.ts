@@ -60,36 +60,34 @@ const findOr404 = async (db: Db, call: Call, one: One): Promise<Row> =>
   (await findDisputeAttachment(db, call.tenantId, one)) ??
   call.fail("not_found", `The dispute has no attachment ${shown(one.attachmentId)}.`);
 
-/** Handlers of dispute attachments. Their files are transferred by signed URLs. */
-export const dispute_attachments = ({
-  files,
-  newId,
-  log,
-  signedUrls,
-  lives,
-}: DisputeAttachmentNeeds): Handlers<Contract["dispute_attachments"]> => ({
-  async get({ params }, call) {
+type Service = Handlers<Contract["dispute_attachments"]>;
+
+const get =
+  ({ signedUrls, lives }: DisputeAttachmentNeeds): Service["get"] =>
+  async ({ params }, call) => {
     const row = await findOr404(call.db, call, params);
     if (row.status !== "Available") return { body: toAttachment(row, ""), version: row };
     const grant = { method: "GET", tenantId: row.tenant_id, id: row.id } as const;
     const base = await call.baseUrl();
     const downloadUrl = signedUrls.urlOf(base, grant, call.now + lives.download);
     return { body: toAttachment(row, downloadUrl), version: row };
-  },
+  };
 
-  async list({ params: { disputeId }, query: { Visibility } }, call) {
-    await checkDispute(call.db, call, disputeId);
-    const attachments = await listing(call, {
-      count: (db) => countDisputeAttachments(db, call.tenantId, disputeId, Visibility),
-      select: (db) => selectDisputeAttachments(db, call.tenantId, disputeId, Visibility),
-      cost: "sorted",
-      shape: (row: Row) => toAttachment(row, null),
-      page: undefined,
-    });
-    return { body: attachments };
-  },
+const list: Service["list"] = async ({ params: { disputeId }, query: { Visibility } }, call) => {
+  await checkDispute(call.db, call, disputeId);
+  const attachments = await listing(call, {
+    count: (db) => countDisputeAttachments(db, call.tenantId, disputeId, Visibility),
+    select: (db) => selectDisputeAttachments(db, call.tenantId, disputeId, Visibility),
+    cost: "sorted",
+    shape: (row: Row) => toAttachment(row, null),
+    page: undefined,
+  });
+  return { body: attachments };
+};
 
-  async create({ params: { disputeId }, body }, call) {
+const create =
+  ({ newId, signedUrls, lives }: DisputeAttachmentNeeds): Service["create"] =>
+  async ({ params: { disputeId }, body }, call) => {
     const expiresAt = call.now + lives.upload;
     const row: Row = {
       tenant_id: call.tenantId,
@@ -115,23 +113,25 @@ export const dispute_attachments = ({
       const answer = { uploadId: row.id, uploadUrl, attachmentId: row.id };
       return { body: answer, version: row, createdId: row.id };
     });
-  },
+  };
 
-  async update({ params, body: { visibility } }, call) {
-    return call.change(async (tx) => {
-      const before = await findOr404(tx, call, params);
-      checkIfMatch(call, before);
-      if (visibility === undefined || visibility === before.visibility) {
-        return { body: toVisibility(before), version: before };
-      }
-      const change = { visibility, ...changed(before, call) };
-      await updateDisputeAttachment(tx, before, change);
-      const row = { ...before, ...change };
-      return { body: toVisibility(row), version: row };
-    });
-  },
+const update: Service["update"] = async ({ params, body: { visibility } }, call) => {
+  return call.change(async (tx) => {
+    const before = await findOr404(tx, call, params);
+    checkIfMatch(call, before);
+    if (visibility === undefined || visibility === before.visibility) {
+      return { body: toVisibility(before), version: before };
+    }
+    const change = { visibility, ...changed(before, call) };
+    await updateDisputeAttachment(tx, before, change);
+    const row = { ...before, ...change };
+    return { body: toVisibility(row), version: row };
+  });
+};
 
-  async delete({ params }, call) {
+const remove =
+  ({ files, log }: DisputeAttachmentNeeds): Service["delete"] =>
+  async ({ params }, call) => {
     const { keys, ...result } = await call.change(async (tx) => {
       const row = await findOr404(tx, call, params);
       checkIfMatch(call, row);
@@ -139,5 +139,13 @@ export const dispute_attachments = ({
     });
     await dropFiles({ files, log }, keys);
     return result;
-  },
+  };
+
+/** Handlers of dispute attachments. Their files are transferred by signed URLs. */
+export const dispute_attachments = (needs: DisputeAttachmentNeeds): Service => ({
+  get: get(needs),
+  list,
+  create: create(needs),
+  update,
+  delete: remove(needs),
 });

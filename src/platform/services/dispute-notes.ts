@@ -37,30 +37,31 @@ const findOr404 = async (db: Db, call: Call, { disputeId, noteId }: One): Promis
   (await findNote(db, call.tenantId, disputeId, noteId)) ??
   call.fail("not_found", `The dispute has no note ${noteId.slice(0, 100)}.`);
 
-export const dispute_notes = ({
-  newId,
-}: {
-  newId: NewId;
-}): Handlers<Contract["dispute_notes"]> => ({
-  async get({ params }, call) {
-    const row = await findOr404(call.db, call, params);
-    return answer(row);
-  },
+type Needs = { newId: NewId };
 
-  async list({ params, query }, call) {
-    const { disputeId } = params;
-    await checkDispute(call.db, call, disputeId);
-    const notes = await listing(call, {
-      count: (db) => countNotes(db, call.tenantId, disputeId, query.Visibility),
-      select: (db) => selectNotes(db, call.tenantId, disputeId, query.Visibility, query.Sort),
-      cost: "sorted",
-      shape: toNote,
-      page: pageOf(query),
-    });
-    return { body: notes };
-  },
+type Service = Handlers<Contract["dispute_notes"]>;
 
-  async create({ params, body }, call) {
+const get: Service["get"] = async ({ params }, call) => {
+  const row = await findOr404(call.db, call, params);
+  return answer(row);
+};
+
+const list: Service["list"] = async ({ params, query }, call) => {
+  const { disputeId } = params;
+  await checkDispute(call.db, call, disputeId);
+  const notes = await listing(call, {
+    count: (db) => countNotes(db, call.tenantId, disputeId, query.Visibility),
+    select: (db) => selectNotes(db, call.tenantId, disputeId, query.Visibility, query.Sort),
+    cost: "sorted",
+    shape: toNote,
+    page: pageOf(query),
+  });
+  return { body: notes };
+};
+
+const create =
+  ({ newId }: Needs): Service["create"] =>
+  async ({ params, body }, call) => {
     const row: DisputeNoteRow = {
       tenant_id: call.tenantId,
       id: newId(),
@@ -78,37 +79,44 @@ export const dispute_notes = ({
       await insertNote(tx, row);
       return { ...answer(row), createdId: row.id };
     });
-  },
+  };
 
-  async update({ params, body }, call) {
-    return call.change(async (tx) => {
-      const before = await findOr404(tx, call, params);
-      checkIfMatch(call, before);
-      const change = {
-        content: body.content ?? before.content,
-        visibility: body.visibility ?? before.visibility,
-      };
-      if (change.content === before.content && change.visibility === before.visibility) {
-        return answer(before);
-      }
-      const after: DisputeNoteRow = {
-        ...before,
-        ...change,
-        updated_by: call.caller.id,
-        updated_at: call.now,
-        version: before.version + 1,
-      };
-      await updateNote(tx, before, after);
-      return answer(after);
-    });
-  },
+const update: Service["update"] = async ({ params, body }, call) => {
+  return call.change(async (tx) => {
+    const before = await findOr404(tx, call, params);
+    checkIfMatch(call, before);
+    const change = {
+      content: body.content ?? before.content,
+      visibility: body.visibility ?? before.visibility,
+    };
+    if (change.content === before.content && change.visibility === before.visibility) {
+      return answer(before);
+    }
+    const after: DisputeNoteRow = {
+      ...before,
+      ...change,
+      updated_by: call.caller.id,
+      updated_at: call.now,
+      version: before.version + 1,
+    };
+    await updateNote(tx, before, after);
+    return answer(after);
+  });
+};
 
-  async delete({ params }, call) {
-    return call.change(async (tx) => {
-      const note = await findOr404(tx, call, params);
-      checkIfMatch(call, note);
-      await removeNote(tx, note);
-      return { body: null };
-    });
-  },
+const remove: Service["delete"] = async ({ params }, call) => {
+  return call.change(async (tx) => {
+    const note = await findOr404(tx, call, params);
+    checkIfMatch(call, note);
+    await removeNote(tx, note);
+    return { body: null };
+  });
+};
+
+export const dispute_notes = (needs: Needs): Service => ({
+  get,
+  list,
+  create: create(needs),
+  update,
+  delete: remove,
 });

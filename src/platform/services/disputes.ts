@@ -150,95 +150,109 @@ const LOOKUP_STATUSES = { Open: [0], Closed: [1], Cancel: [2], All: undefined } 
 
 export type DisputeNeeds = { newId: NewId; files: FileStore; log: Log };
 
-export const disputes = ({ newId, files, log }: DisputeNeeds): Handlers<Contract["disputes"]> => {
-  const lookUp = async (
-    call: Call,
-    filter: DisputeFilter,
-    body: { page?: number | undefined; pageSize?: number | undefined },
-  ): Promise<Result<Listing<ReturnType<typeof withoutAccountName>>>> => {
-    const { page = 1, pageSize } = body;
-    // Without a page size all rows are on page 1. An empty page 2 ends a client's loop over pages.
-    if (pageSize === undefined && page > 1) {
-      return { body: { total: await countDisputes(call.db, call.tenantId, filter), rows: [] } };
-    }
-    const found = await listing(call, {
-      count: (db) => countDisputes(db, call.tenantId, filter),
-      select: (db) => selectDisputes(db, call.tenantId, filter),
-      cost: disputesCost(filter),
-      shape: withoutAccountName,
-      page: bodyPageOf(body),
-    });
-    return { body: found };
-  };
-
-  return {
-    async get({ params }, call) {
-      const row = await findOr404(call.db, call, params.disputeId);
-      return { body: toDispute(row), version: row };
-    },
-
-    async list({ query }, call) {
-      const filter: DisputeFilter = {
-        reasonName: query.ReasonName,
-        departmentName: query.DepartmentName,
-        categoryName: query.CategoryName,
-        statuses: query.Status,
-        assigneeId: query.AssigneeId,
-        departmentId: query.DepartmentId,
-        documentNumbers: query.DocumentNumber === undefined ? undefined : [query.DocumentNumber],
-        accountNumber: query.AccountNumber,
-      };
-      const found = await listing(call, {
-        count: (db) => countDisputes(db, call.tenantId, filter),
-        select: (db) => selectDisputes(db, call.tenantId, filter, query.Sort),
-        cost: disputesCost(filter, query.Sort),
-        shape: toDispute,
-        page: pageOf(query),
-      });
-      return { body: found };
-    },
-
-    create({ body }, call) {
-      const id = newId();
-      return call.change(async (tx) => {
-        const row = await insertDispute(tx, call, body, id);
-        return { body: toDispute(row), version: row, createdId: id };
-      });
-    },
-
-    async update({ params, body }, call) {
-      return call.change(async (tx) => {
-        const before = await findOr404(tx, call, params.disputeId);
-        const audit = { before: before.status };
-        const row = await withAuditFacts(audit, () => applyUpdate(tx, call, body, before));
-        return { body: withoutAccountName(row), version: row, audit };
-      });
-    },
-
-    async delete({ params }, call) {
-      const { disputeId } = params;
-      const { keys, ...result } = await call.change(async (tx) => {
-        checkIfMatch(call, await findOr404(tx, call, disputeId));
-        const all = selectDisputeAttachments(tx, call.tenantId, disputeId, undefined);
-        const filed = await removeAttachments(tx, await all.execute());
-        await removeDispute(tx, call.tenantId, disputeId);
-        return { body: null, keys: filed };
-      });
-      await dropFiles({ files, log }, keys);
-      return result;
-    },
-
-    list_by_document_numbers: ({ params, body }, call) =>
-      lookUp(
-        call,
-        {
-          accountNumber: params.accountNumber,
-          documentNumbers: body.documentNumbers,
-          statuses: LOOKUP_STATUSES[body.status ?? "All"],
-        },
-        body,
-      ),
-
-    list_by_ids: ({ body }, call) => lookUp(call, { ids: body.disputeIds }, body),
-  };
+/** Lists the disputes of a lookup, with the page that its body asks for. */
+const lookUp = async (
+  call: Call,
+  filter: DisputeFilter,
+  body: { page?: number | undefined; pageSize?: number | undefined },
+): Promise<Result<Listing<ReturnType<typeof withoutAccountName>>>> => {
+  const { page = 1, pageSize } = body;
+  // Without a page size all rows are on page 1. An empty page 2 ends a client's loop over pages.
+  if (pageSize === undefined && page > 1) {
+    return { body: { total: await countDisputes(call.db, call.tenantId, filter), rows: [] } };
+  }
+  const found = await listing(call, {
+    count: (db) => countDisputes(db, call.tenantId, filter),
+    select: (db) => selectDisputes(db, call.tenantId, filter),
+    cost: disputesCost(filter),
+    shape: withoutAccountName,
+    page: bodyPageOf(body),
+  });
+  return { body: found };
 };
+
+type Service = Handlers<Contract["disputes"]>;
+
+const get: Service["get"] = async ({ params }, call) => {
+  const row = await findOr404(call.db, call, params.disputeId);
+  return { body: toDispute(row), version: row };
+};
+
+const list: Service["list"] = async ({ query }, call) => {
+  const filter: DisputeFilter = {
+    reasonName: query.ReasonName,
+    departmentName: query.DepartmentName,
+    categoryName: query.CategoryName,
+    statuses: query.Status,
+    assigneeId: query.AssigneeId,
+    departmentId: query.DepartmentId,
+    documentNumbers: query.DocumentNumber === undefined ? undefined : [query.DocumentNumber],
+    accountNumber: query.AccountNumber,
+  };
+  const found = await listing(call, {
+    count: (db) => countDisputes(db, call.tenantId, filter),
+    select: (db) => selectDisputes(db, call.tenantId, filter, query.Sort),
+    cost: disputesCost(filter, query.Sort),
+    shape: toDispute,
+    page: pageOf(query),
+  });
+  return { body: found };
+};
+
+const create =
+  ({ newId }: DisputeNeeds): Service["create"] =>
+  ({ body }, call) => {
+    const id = newId();
+    return call.change(async (tx) => {
+      const row = await insertDispute(tx, call, body, id);
+      return { body: toDispute(row), version: row, createdId: id };
+    });
+  };
+
+const update: Service["update"] = async ({ params, body }, call) => {
+  return call.change(async (tx) => {
+    const before = await findOr404(tx, call, params.disputeId);
+    const audit = { before: before.status };
+    const row = await withAuditFacts(audit, () => applyUpdate(tx, call, body, before));
+    return { body: withoutAccountName(row), version: row, audit };
+  });
+};
+
+const remove =
+  ({ files, log }: DisputeNeeds): Service["delete"] =>
+  async ({ params }, call) => {
+    const { disputeId } = params;
+    const { keys, ...result } = await call.change(async (tx) => {
+      checkIfMatch(call, await findOr404(tx, call, disputeId));
+      const all = selectDisputeAttachments(tx, call.tenantId, disputeId, undefined);
+      const filed = await removeAttachments(tx, await all.execute());
+      await removeDispute(tx, call.tenantId, disputeId);
+      return { body: null, keys: filed };
+    });
+    await dropFiles({ files, log }, keys);
+    return result;
+  };
+
+const listByDocumentNumbers: Service["list_by_document_numbers"] = ({ params, body }, call) =>
+  lookUp(
+    call,
+    {
+      accountNumber: params.accountNumber,
+      documentNumbers: body.documentNumbers,
+      statuses: LOOKUP_STATUSES[body.status ?? "All"],
+    },
+    body,
+  );
+
+const listByIds: Service["list_by_ids"] = ({ body }, call) =>
+  lookUp(call, { ids: body.disputeIds }, body);
+
+export const disputes = (needs: DisputeNeeds): Service => ({
+  get,
+  list,
+  create: create(needs),
+  update,
+  delete: remove(needs),
+  list_by_document_numbers: listByDocumentNumbers,
+  list_by_ids: listByIds,
+});

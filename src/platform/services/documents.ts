@@ -83,89 +83,95 @@ const closedDocument = (row: DocumentRow, closure: AskedClosure) => ({
   updatedAt: iso(row.updated_at),
 });
 
+type Service = Handlers<Contract["documents"]>;
+
+const get: Service["get"] = async ({ params: { document_number } }, call) => {
+  const row =
+    (await findDocument(call.db, call.tenantId, document_number)) ??
+    noDocument(call, document_number);
+  return answer(row);
+};
+
+const create: Service["create"] = ({ params: { document_number }, body }, call) => {
+  return call.change(async (tx) => {
+    const target = { documentNumber: document_number, sent: body };
+    const checked = await checkedFields(tx, call, body, { ...target, write: "create" });
+    if ((await findDocument(tx, call.tenantId, document_number)) !== undefined) {
+      call.fail(
+        "document_already_exists",
+        `The document ${shown(document_number)} exists. Replace it with PUT or update it with PATCH.`,
+        { record: { document_number } },
+      );
+    }
+    const row = await save(tx, call, checked.fields, target);
+    return { ...answer(row), createdId: String(row.csr_id), ignored: checked.ignored };
+  });
+};
+
+const replace: Service["replace"] = async ({ params: { document_number }, body }, call) => {
+  return call.change(async (tx) => {
+    const before = await findDocument(tx, call.tenantId, document_number);
+    checkUpsert(call, before && versionOf(before));
+    const target = {
+      documentNumber: document_number,
+      sent: body,
+      ...(before === undefined ? {} : { before }),
+    };
+    const { fields, ignored } = await checkedFields(tx, call, body, {
+      ...target,
+      write: "replace",
+    });
+    const row = await save(tx, call, fields, target);
+    return {
+      ...answer(row),
+      ...(before === undefined ? { createdId: String(row.csr_id) } : {}),
+      ignored,
+    };
+  });
+};
+
+const update: Service["update"] = async ({ params: { document_number }, body }, call) => {
+  return call.change(async (tx) => {
+    const before =
+      (await findDocument(tx, call.tenantId, document_number)) ?? noDocument(call, document_number);
+    checkIfMatch(call, versionOf(before));
+    const target = { documentNumber: document_number, sent: body, before };
+    const { fields, ignored } = await checkedFields(tx, call, body, {
+      ...target,
+      write: "update",
+    });
+    return { ...answer(await save(tx, call, fields, target)), ignored };
+  });
+};
+
+const close: Service["close"] = async ({ params: { document_number }, body }, call) => {
+  return call.change(async (tx) => {
+    const before =
+      (await findDocument(tx, call.tenantId, document_number)) ?? noDocument(call, document_number);
+    checkIfMatch(call, versionOf(before));
+    const { value: closure, faults = [] } = checkClosure(body, call.now);
+    if (closure === undefined) return call.invalid(faults);
+    const [row] = await closeDocuments(tx, writerOf(call), [{ row: before, closure }]);
+    if (row === undefined) {
+      return call.fail(
+        "document_already_closed",
+        `The document ${shown(document_number)} is closed already.`,
+        { record: { document_number } },
+      );
+    }
+    return {
+      body: closedDocument(row, closure),
+      version: versionOf(row),
+      ignored: ignoredIn(body, ClosureFields.shape),
+    };
+  });
+};
+
 /** Invoices, credit notes and other documents of accounts. */
-export const documents = (): Handlers<Contract["documents"]> => ({
-  async get({ params: { document_number } }, call) {
-    const row =
-      (await findDocument(call.db, call.tenantId, document_number)) ??
-      noDocument(call, document_number);
-    return answer(row);
-  },
-
-  create({ params: { document_number }, body }, call) {
-    return call.change(async (tx) => {
-      const target = { documentNumber: document_number, sent: body };
-      const checked = await checkedFields(tx, call, body, { ...target, write: "create" });
-      if ((await findDocument(tx, call.tenantId, document_number)) !== undefined) {
-        call.fail(
-          "document_already_exists",
-          `The document ${shown(document_number)} exists. Replace it with PUT or update it with PATCH.`,
-          { record: { document_number } },
-        );
-      }
-      const row = await save(tx, call, checked.fields, target);
-      return { ...answer(row), createdId: String(row.csr_id), ignored: checked.ignored };
-    });
-  },
-
-  async replace({ params: { document_number }, body }, call) {
-    return call.change(async (tx) => {
-      const before = await findDocument(tx, call.tenantId, document_number);
-      checkUpsert(call, before && versionOf(before));
-      const target = {
-        documentNumber: document_number,
-        sent: body,
-        ...(before === undefined ? {} : { before }),
-      };
-      const { fields, ignored } = await checkedFields(tx, call, body, {
-        ...target,
-        write: "replace",
-      });
-      const row = await save(tx, call, fields, target);
-      return {
-        ...answer(row),
-        ...(before === undefined ? { createdId: String(row.csr_id) } : {}),
-        ignored,
-      };
-    });
-  },
-
-  async update({ params: { document_number }, body }, call) {
-    return call.change(async (tx) => {
-      const before =
-        (await findDocument(tx, call.tenantId, document_number)) ??
-        noDocument(call, document_number);
-      checkIfMatch(call, versionOf(before));
-      const target = { documentNumber: document_number, sent: body, before };
-      const { fields, ignored } = await checkedFields(tx, call, body, {
-        ...target,
-        write: "update",
-      });
-      return { ...answer(await save(tx, call, fields, target)), ignored };
-    });
-  },
-
-  async close({ params: { document_number }, body }, call) {
-    return call.change(async (tx) => {
-      const before =
-        (await findDocument(tx, call.tenantId, document_number)) ??
-        noDocument(call, document_number);
-      checkIfMatch(call, versionOf(before));
-      const { value: closure, faults = [] } = checkClosure(body, call.now);
-      if (closure === undefined) return call.invalid(faults);
-      const [row] = await closeDocuments(tx, writerOf(call), [{ row: before, closure }]);
-      if (row === undefined) {
-        return call.fail(
-          "document_already_closed",
-          `The document ${shown(document_number)} is closed already.`,
-          { record: { document_number } },
-        );
-      }
-      return {
-        body: closedDocument(row, closure),
-        version: versionOf(row),
-        ignored: ignoredIn(body, ClosureFields.shape),
-      };
-    });
-  },
+export const documents = (): Service => ({
+  get,
+  create,
+  replace,
+  update,
+  close,
 });

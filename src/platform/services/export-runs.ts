@@ -79,96 +79,101 @@ const completedRun = async (
   return call.fail("conflict", message, { audit: auditFacts(run) });
 };
 
-export const export_runs = (needs: Needs): Handlers<Contract["export_runs"]> => {
-  const { files, seals, keptMs } = needs;
-
-  const open = async (
-    call: DataCall,
-    run: ExportRunRow,
-    { from, limit }: { from: number; limit: number },
-  ): Promise<Page<RunRows>> => {
-    const { tenantId: tenant } = call;
-    const to = Math.min(run.row_count, from + limit);
-    const chunks = await findChunks(call.db, run, { from, to });
-    const data = await openRows(files, chunks, { from, to });
-    const hasMore = to < run.row_count;
-    const next = { tenant, schedule: run.schedule_id, run: run.id, from: to };
-    return {
-      head: {
-        runId: run.id,
-        scheduleId: run.schedule_id,
-        status: run.status,
-        completedAt: iso(run.completed_at ?? 0),
-      },
-      rowCount: to - from,
-      data,
-      pagination: () => ({
-        cursor: hasMore ? seals.data.seal(next) : null,
-        hasMore,
-        rowCount: to - from,
-      }),
-      close: async () => {
-        await data.return(undefined);
-      },
-    };
-  };
-
+/** Opens a page of the rows of a completed run. */
+const openPage = async (
+  { files, seals }: Needs,
+  call: DataCall,
+  run: ExportRunRow,
+  { from, limit }: { from: number; limit: number },
+): Promise<Page<RunRows>> => {
+  const { tenantId: tenant } = call;
+  const to = Math.min(run.row_count, from + limit);
+  const chunks = await findChunks(call.db, run, { from, to });
+  const data = await openRows(files, chunks, { from, to });
+  const hasMore = to < run.row_count;
+  const next = { tenant, schedule: run.schedule_id, run: run.id, from: to };
   return {
-    async status({ params: { scheduleId }, query: { cursor, limit = MOST_RUNS } }, call) {
-      const schedule = await scheduleOf(call, scheduleId);
-      const { tenantId: tenant } = call;
-      const { data: at } = StatusCursor.safeParse(
-        cursor === undefined ? undefined : seals.status.open(cursor),
-      );
-      if (cursor !== undefined && (at?.tenant !== tenant || at.schedule !== scheduleId)) {
-        return foreign(call);
-      }
-      const before = at?.before;
-      const rows = await listRuns(call.db, tenant, scheduleId, { before, limit: limit + 1 });
-      const page = rows.slice(0, limit);
-      const last = page.at(-1);
-      const hasMore = rows.length > limit && last !== undefined;
-      const deleted = schedule.deleted_at !== null;
-      const status = {
-        schedule: {
-          id: scheduleId,
-          nextRunAt: deleted ? null : iso(schedule.next_run_at),
-          deleted,
-        },
-        data: page.map(toExportRun),
-        pagination: {
-          cursor: hasMore
-            ? seals.status.seal({ tenant, schedule: scheduleId, before: last.slot_at })
-            : null,
-          hasMore,
-          rowCount: page.length,
-        },
-      };
-      return { body: status };
+    head: {
+      runId: run.id,
+      scheduleId: run.schedule_id,
+      status: run.status,
+      completedAt: iso(run.completed_at ?? 0),
     },
-
-    async data({ params: { scheduleId }, query }, call) {
-      await scheduleOf(call, scheduleId);
-      const { cursor, limit = DEFAULT_LIMIT } = query;
-      let { runId } = query;
-      let from = 0;
-      if (cursor !== undefined) {
-        const { data: at } = DataCursor.safeParse(seals.data.open(cursor));
-        const isOurs =
-          at?.tenant === call.tenantId &&
-          at.schedule === scheduleId &&
-          (runId ?? at.run) === at.run;
-        if (at === undefined || !isOurs) return foreign(call);
-        ({ from } = at);
-        runId = at.run;
-      }
-      const run = await completedRun(call, scheduleId, runId);
-      const audit = auditFacts(run);
-      const isOld = (run.completed_at ?? 0) + keptMs <= call.now;
-      if (run.purged_at !== null || isOld) {
-        call.fail("gone", "The run's rows are kept no longer.", { audit });
-      }
-      return { body: await open(call, run, { from, limit }), audit };
+    rowCount: to - from,
+    data,
+    pagination: () => ({
+      cursor: hasMore ? seals.data.seal(next) : null,
+      hasMore,
+      rowCount: to - from,
+    }),
+    close: async () => {
+      await data.return(undefined);
     },
   };
 };
+
+type Service = Handlers<Contract["export_runs"]>;
+
+const status =
+  (needs: Needs): Service["status"] =>
+  async ({ params: { scheduleId }, query: { cursor, limit = MOST_RUNS } }, call) => {
+    const schedule = await scheduleOf(call, scheduleId);
+    const { tenantId: tenant } = call;
+    const { data: at } = StatusCursor.safeParse(
+      cursor === undefined ? undefined : needs.seals.status.open(cursor),
+    );
+    if (cursor !== undefined && (at?.tenant !== tenant || at.schedule !== scheduleId)) {
+      return foreign(call);
+    }
+    const before = at?.before;
+    const rows = await listRuns(call.db, tenant, scheduleId, { before, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const hasMore = rows.length > limit && last !== undefined;
+    const deleted = schedule.deleted_at !== null;
+    const status = {
+      schedule: {
+        id: scheduleId,
+        nextRunAt: deleted ? null : iso(schedule.next_run_at),
+        deleted,
+      },
+      data: page.map(toExportRun),
+      pagination: {
+        cursor: hasMore
+          ? needs.seals.status.seal({ tenant, schedule: scheduleId, before: last.slot_at })
+          : null,
+        hasMore,
+        rowCount: page.length,
+      },
+    };
+    return { body: status };
+  };
+
+const data =
+  (needs: Needs): Service["data"] =>
+  async ({ params: { scheduleId }, query }, call) => {
+    await scheduleOf(call, scheduleId);
+    const { cursor, limit = DEFAULT_LIMIT } = query;
+    let { runId } = query;
+    let from = 0;
+    if (cursor !== undefined) {
+      const { data: at } = DataCursor.safeParse(needs.seals.data.open(cursor));
+      const isOurs =
+        at?.tenant === call.tenantId && at.schedule === scheduleId && (runId ?? at.run) === at.run;
+      if (at === undefined || !isOurs) return foreign(call);
+      ({ from } = at);
+      runId = at.run;
+    }
+    const run = await completedRun(call, scheduleId, runId);
+    const audit = auditFacts(run);
+    const isOld = (run.completed_at ?? 0) + needs.keptMs <= call.now;
+    if (run.purged_at !== null || isOld) {
+      call.fail("gone", "The run's rows are kept no longer.", { audit });
+    }
+    return { body: await openPage(needs, call, run, { from, limit }), audit };
+  };
+
+export const export_runs = (needs: Needs): Service => ({
+  status: status(needs),
+  data: data(needs),
+});

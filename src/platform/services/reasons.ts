@@ -90,30 +90,33 @@ const checkUnused = async (tx: Db, call: Call<Contracts["delete"]>, row: ReasonR
   call.fail("in_use", `Disputes have the reason ${row.code}. Deactivate it instead.`);
 };
 
-/** Handlers of reasons: internal ones, and external ones for a buyer portal. */
-export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
-  async get({ params }, call) {
-    const row = await reasonAt(call.db, call, params.categoryCode, params.reasonCode);
-    return answer(row);
-  },
+type Needs = { newId: NewId };
+type Service = Handlers<Contracts>;
 
-  async get_by_id({ params: { reasonId } }, call) {
-    const row = await reasonWithId(call.db, call, reasonId);
-    return answer(row);
-  },
+const get: Service["get"] = async ({ params }, call) => {
+  const row = await reasonAt(call.db, call, params.categoryCode, params.reasonCode);
+  return answer(row);
+};
 
-  async list({ query }, call) {
-    const filter = { visibility: query.Visibility };
-    return { body: (await listReasons(call.db, call.tenantId, filter)).map(reason) };
-  },
+const getById: Service["get_by_id"] = async ({ params: { reasonId } }, call) => {
+  const row = await reasonWithId(call.db, call, reasonId);
+  return answer(row);
+};
 
-  async list_by_category({ params, query }, call) {
-    const category = await categoryWithCode(call.db, call, params.categoryCode);
-    const filter = { categoryId: category.id, visibility: query.Visibility };
-    return { body: (await listReasons(call.db, call.tenantId, filter)).map(reason) };
-  },
+const list: Service["list"] = async ({ query }, call) => {
+  const filter = { visibility: query.Visibility };
+  return { body: (await listReasons(call.db, call.tenantId, filter)).map(reason) };
+};
 
-  create({ body }, call) {
+const listByCategory: Service["list_by_category"] = async ({ params, query }, call) => {
+  const category = await categoryWithCode(call.db, call, params.categoryCode);
+  const filter = { categoryId: category.id, visibility: query.Visibility };
+  return { body: (await listReasons(call.db, call.tenantId, filter)).map(reason) };
+};
+
+const create =
+  ({ newId }: Needs): Service["create"] =>
+  ({ body }, call) => {
     return call.change(async (tx) => {
       const category = await categoryIn(tx, call, body);
       const inserted = await insertReason(tx, {
@@ -129,34 +132,44 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
       const row = inserted ?? call.fail("duplicate_code", taken(category, body.code));
       return { ...answer(row), createdId: row.id };
     });
-  },
+  };
 
-  async update({ params: { reasonId }, body }, call) {
-    return call.change(async (tx) => {
-      const found = await reasonWithId(tx, call, reasonId);
-      checkIfMatch(call, found);
-      const category = await categoryIn(tx, call, body);
-      const next = {
-        ...found,
-        category_id: category.id,
-        description: body.description ?? found.description,
-        active: flag(body.active ?? found.active === 1),
-        visibility: body.visibility ?? found.visibility,
-        ...changed(found, call),
-      };
-      await checkDefaults(tx, call, found, next);
-      await checkMove(tx, call, next, category);
-      return answer(await updateReason(tx, next));
-    });
-  },
+const update: Service["update"] = async ({ params: { reasonId }, body }, call) => {
+  return call.change(async (tx) => {
+    const found = await reasonWithId(tx, call, reasonId);
+    checkIfMatch(call, found);
+    const category = await categoryIn(tx, call, body);
+    const next = {
+      ...found,
+      category_id: category.id,
+      description: body.description ?? found.description,
+      active: flag(body.active ?? found.active === 1),
+      visibility: body.visibility ?? found.visibility,
+      ...changed(found, call),
+    };
+    await checkDefaults(tx, call, found, next);
+    await checkMove(tx, call, next, category);
+    return answer(await updateReason(tx, next));
+  });
+};
 
-  delete({ params }, call) {
-    return call.change(async (tx) => {
-      const row = await reasonAt(tx, call, params.categoryCode, params.reasonCode);
-      checkIfMatch(call, row);
-      await checkUnused(tx, call, row);
-      await removeReason(tx, row);
-      return { body: null };
-    });
-  },
+const remove: Service["delete"] = ({ params }, call) => {
+  return call.change(async (tx) => {
+    const row = await reasonAt(tx, call, params.categoryCode, params.reasonCode);
+    checkIfMatch(call, row);
+    await checkUnused(tx, call, row);
+    await removeReason(tx, row);
+    return { body: null };
+  });
+};
+
+/** Handlers of reasons: internal ones, and external ones for a buyer portal. */
+export const reasons = (needs: Needs): Service => ({
+  get,
+  get_by_id: getById,
+  list,
+  list_by_category: listByCategory,
+  create: create(needs),
+  update,
+  delete: remove,
 });

@@ -17,7 +17,7 @@ type Unfolded<Row> = Omit<Row, `${string}_folded`>;
 /** What all of these tables have in common, for queries on any one of them. */
 type AnyTable = Kysely<{ coded: Key & Record<Code, string> }>;
 
-const on = (db: Db): AnyTable => db as unknown as AnyTable;
+const on = (db: Db): AnyTable => db;
 
 /** Creates the queries that coded tables share. */
 export const codedTable = <Name extends keyof CodedTables>(

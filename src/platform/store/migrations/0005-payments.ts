@@ -3,7 +3,6 @@ import type { Migration } from "kysely/migration";
 import { SOURCES, type Source } from "../../../contract/payments/catalogue.ts";
 import { type Column, listColumns, TABLES } from "../payments/columns.ts";
 import { getDialect } from "../dialect.ts";
-import type { Db } from "../port.ts";
 import { addition, type Columns, type Index, type Types } from "./addition.ts";
 
 const toColumnTypes = ({ name, storage, compared, field }: Column): [string, Columns[string]][] => {
@@ -33,7 +32,7 @@ const addInvoiceNumbers = async (db: Kysely<unknown>, types: Types): Promise<voi
     .alterTable("documents")
     .addColumn("invoice_num", types.text as ColumnDataType)
     .execute();
-  const { readJsonMember } = getDialect(db as unknown as Db);
+  const { readJsonMember } = getDialect(db);
   await sql`update documents set invoice_num = ${readJsonMember("fields", "invoice_num")}`.execute(
     db,
   );
