@@ -42,107 +42,108 @@ const exportKeyByHash = prepared((db: Db, hash: string) =>
   db.selectFrom("export_keys").selectAll().where("hash", "=", hash),
 );
 
-export const createAuthenticate = ({ store, uses, lifetimes }: CredentialNeeds): Authenticate => {
-  const openCache = createReadCache(store);
-  const { read } = store;
+const readSession = async (db: Db, hash: string) => (await sessionByHash(db, hash))[0];
+const readKey = async (db: Db, hash: string) => (await keyByHash(db, hash))[0];
 
-  const readSession = async (hash: string) => (await sessionByHash(read, hash))[0];
-  const readKey = async (hash: string) => (await keyByHash(read, hash))[0];
-  const readExportKey = async (hash: string) => (await exportKeyByHash(read, hash))[0];
-  const findSession = (cached: CachedRead, hash: string) =>
-    cached(`session ${hash}`, () => readSession(hash));
-  const findKey = (cached: CachedRead, hash: string) => cached(`key ${hash}`, () => readKey(hash));
-  const findExportKey = (cached: CachedRead, hash: string) =>
-    cached(`export key ${hash}`, () => readExportKey(hash));
-  const findHome = (cached: CachedRead, userId: string) =>
-    cached(`home ${userId}`, async () => {
-      const user = await findUser(read, userId);
-      const tenantId = user && homeTenant(user, await activeTenants(read, userId));
-      // A user without an active tenant cannot use the service.
-      return tenantId ? { user, tenantId } : undefined;
-    });
+/** The platform's credentials, and the reads that the request has cached. */
+type Lookup = CredentialNeeds & { cached: CachedRead };
 
-  const identify = async (
-    cached: CachedRead,
-    userId: string,
-    via: Identity["via"],
-    credentialId: string,
-  ): Promise<Identity> => {
-    const { user, tenantId } = (await findHome(cached, userId)) ?? refuse();
-    return { id: user.id, email: user.email, via, credentialId, homeTenantId: tenantId };
-  };
+const findHome = ({ cached, store: { read } }: Lookup, userId: string) =>
+  cached(`home ${userId}`, async () => {
+    const user = await findUser(read, userId);
+    const tenantId = user && homeTenant(user, await activeTenants(read, userId));
+    // A user without an active tenant cannot use the service.
+    return tenantId ? { user, tenantId } : undefined;
+  });
 
-  // Another process may have written a later use since the row was cached, so an expired row is read again.
-  const lastUse = (row: { id: string; used_at: number }): number =>
-    Math.max(row.used_at, uses.last(row.id));
+const identify = async (
+  lookup: Lookup,
+  row: { id: string; user_id: string },
+  via: Identity["via"],
+): Promise<Identity> => {
+  const { user, tenantId } = (await findHome(lookup, row.user_id)) ?? refuse();
+  return { id: user.id, email: user.email, via, credentialId: row.id, homeTenantId: tenantId };
+};
 
-  const bySession = async (cached: CachedRead, token: string, now: number): Promise<Identity> => {
-    const hash = hashSecret(token);
-    const row = (await findSession(cached, hash)) ?? refuse();
-    const isLive = (session: typeof row): boolean =>
-      sessionLives({ ...session, used_at: lastUse(session) }, now, lifetimes);
-    if (!isLive(row) && !isLive((await readSession(hash)) ?? refuse())) {
-      throw new Problem("token_expired", "The session has expired. Log in again.");
-    }
-    const identity = await identify(cached, row.user_id, "session", row.id);
-    uses.note("sessions", row.id, now);
-    return identity;
-  };
+// Another process may have written a later use since the row was cached, so an expired row is read again.
+const lastUse = ({ uses }: Lookup, row: { id: string; used_at: number }): number =>
+  Math.max(row.used_at, uses.last(row.id));
 
-  const byKey = async (cached: CachedRead, key: string, now: number): Promise<Identity> => {
-    const hash = hashSecret(key);
-    const known = hasKeyForm(key, "rcvg_") ? await findKey(cached, hash) : undefined;
-    const row = known ?? refuse();
-    const isLive = (one: typeof row): boolean => now - lastUse(one) <= lifetimes.keyInactivity;
-    if (!isLive(row) && !isLive((await readKey(hash)) ?? refuse())) {
-      throw new Problem("key_expired", "The API key was not used for too long. Create another.");
-    }
-    const identity = await identify(cached, row.user_id, "key", row.id);
-    uses.note("api_keys", row.id, now);
-    return identity;
-  };
+const identifySession = async (lookup: Lookup, token: string, now: number): Promise<Identity> => {
+  const { cached, lifetimes, store, uses } = lookup;
+  const hash = hashSecret(token);
+  const row = (await cached(`session ${hash}`, () => readSession(store.read, hash))) ?? refuse();
+  const isLive = (session: typeof row): boolean =>
+    sessionLives({ ...session, used_at: lastUse(lookup, session) }, now, lifetimes);
+  if (!isLive(row) && !isLive((await readSession(store.read, hash)) ?? refuse())) {
+    throw new Problem("token_expired", "The session has expired. Log in again.");
+  }
+  const identity = await identify(lookup, row, "session");
+  uses.note("sessions", row.id, now);
+  return identity;
+};
 
-  const enter = async (
-    cached: CachedRead,
-    identity: Identity,
-    tenantId: string,
-  ): Promise<Principal> => {
-    // The path is not validated yet, and the store is asked for valid ids only.
-    const may = RecordId.safeParse(tenantId).success
-      ? await cached(`may ${tenantId} ${identity.id}`, () =>
-          findPermissions(read, tenantId, identity.id),
-        )
-      : undefined;
-    if (may === undefined) {
-      throw new Problem("forbidden_tenant", "The credential gives no access to this tenant.");
-    }
-    return { ...identity, may };
-  };
+const identifyKey = async (lookup: Lookup, key: string, now: number): Promise<Identity> => {
+  const { cached, lifetimes, store, uses } = lookup;
+  if (!hasKeyForm(key, "rcvg_")) return refuse();
+  const hash = hashSecret(key);
+  const row = (await cached(`key ${hash}`, () => readKey(store.read, hash))) ?? refuse();
+  const isLive = (one: typeof row): boolean =>
+    now - lastUse(lookup, one) <= lifetimes.keyInactivity;
+  if (!isLive(row) && !isLive((await readKey(store.read, hash)) ?? refuse())) {
+    throw new Problem("key_expired", "The API key was not used for too long. Create another.");
+  }
+  const identity = await identify(lookup, row, "key");
+  uses.note("api_keys", row.id, now);
+  return identity;
+};
 
+const enter = async (
+  { cached, store: { read } }: Lookup,
+  identity: Identity,
+  tenantId: string,
+): Promise<Principal> => {
+  // The path is not validated yet, and the store is asked for valid ids only.
+  const may = RecordId.safeParse(tenantId).success
+    ? await cached(`may ${tenantId} ${identity.id}`, () =>
+        findPermissions(read, tenantId, identity.id),
+      )
+    : undefined;
+  if (may === undefined) {
+    throw new Problem("forbidden_tenant", "The credential gives no access to this tenant.");
+  }
+  return { ...identity, may };
+};
+
+const findExportKey = async ({ cached, store: { read } }: Lookup, key: string | undefined) => {
+  if (key === undefined || !hasKeyForm(key, "rcvx_")) return undefined;
+  const hash = hashSecret(key);
+  return cached(`export key ${hash}`, async () => (await exportKeyByHash(read, hash))[0]);
+};
+
+export const createAuthenticate = (needs: CredentialNeeds): Authenticate => {
+  const openCache = createReadCache(needs.store);
   return {
     async gateway({ token, key, now }) {
-      const cached = openCache();
-      const session = token === undefined ? undefined : await bySession(cached, token, now);
-      const holder = key === undefined ? undefined : await byKey(cached, key, now);
+      const lookup = { ...needs, cached: openCache() };
+      const session = token === undefined ? undefined : await identifySession(lookup, token, now);
+      const holder = key === undefined ? undefined : await identifyKey(lookup, key, now);
       const identity = session ?? holder ?? refuse();
       if (holder !== undefined && holder.id !== identity.id) {
         throw new Problem("unauthenticated", "The token and the key belong to different users.");
       }
-      return { ...identity, enter: (tenantId) => enter(cached, identity, tenantId) };
+      return { ...identity, enter: (tenantId) => enter(lookup, identity, tenantId) };
     },
     async exportKey(key) {
-      const known =
-        key !== undefined && hasKeyForm(key, "rcvx_")
-          ? await findExportKey(openCache(), hashSecret(key))
-          : undefined;
-      if (known === undefined) throw new Problem("unauthenticated", "Send a valid X-API-Key.");
+      const row = await findExportKey({ ...needs, cached: openCache() }, key);
+      if (row === undefined) throw new Problem("unauthenticated", "Send a valid X-API-Key.");
       return {
-        id: known.id,
+        id: row.id,
         email: "",
         via: "export-key",
-        credentialId: known.id,
-        may: new Set(known.scopes.split(",").filter(isScope)),
-        tenantId: known.tenant_id,
+        credentialId: row.id,
+        may: new Set(row.scopes.split(",").filter(isScope)),
+        tenantId: row.tenant_id,
       };
     },
   };

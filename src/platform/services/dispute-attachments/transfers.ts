@@ -23,27 +23,27 @@ export type TransferNeeds = {
   log: Log;
   signedUrls: SignedUrls;
   quota: StorageQuota;
-  /** Told once a file waits to be scanned. */
+  /** Called when a file waits for its scan. */
   wake(): void;
 };
 
 type Row = DisputeAttachmentRow;
 
-/** A file as a request brings it. */
+/** A file in a request. */
 export type Sent = {
-  /** bytes, as announced; undefined where the request does not say */
+  /** Content-Length in bytes; undefined if the request has none. */
   size: number | undefined;
   body: ReadableStream<Uint8Array>;
 };
 
-/** Files of disputes as they come and go by signed URLs, which are all the credential there is. */
+/** Transfers of dispute files. The signed URL is the only credential. */
 export type Transfers = {
-  /** Takes the file, once. */
+  /** Receives the file; a URL takes one file. */
   upload(id: string, claim: Claim, sent: Sent): Promise<void>;
   download(id: string, claim: Claim): Promise<FileAnswer>;
 };
 
-// One answer to all, so that nobody learns which ids there are.
+// Every refusal is the same, so that a caller cannot learn which ids exist.
 const refused = (method: Grant["method"]): Problem =>
   new Problem(
     "signed_url_refused",
@@ -65,7 +65,7 @@ const cutOff = (): never => {
 const tooLarge = (): Problem =>
   new Problem("payload_too_large", `A file may have ${MAX_FILE_BYTES} bytes at most.`);
 
-const sizeOf = (size: number | undefined): number => {
+const checkSize = (size: number | undefined): number => {
   if (size === undefined) {
     throw new Problem("length_required", "Send the file with a Content-Length.");
   }
@@ -73,74 +73,88 @@ const sizeOf = (size: number | undefined): number => {
   return size;
 };
 
-export const createTransfers = (needs: TransferNeeds): Transfers => {
-  const { store, files, clock, newId, signedUrls, quota } = needs;
-  /** The attachments whose file is arriving in this process. */
-  const arrivals = new Set<string>();
+const findGranted = async (
+  { store, signedUrls, clock }: TransferNeeds,
+  { method, id, claim }: { method: Grant["method"]; id: string; claim: Claim },
+): Promise<Row> => {
+  const row = await findSignedAttachment(store.read, id);
+  if (row === undefined) throw refused(method);
+  if (!signedUrls.holds({ method, tenantId: row.tenant_id, id }, claim, clock())) {
+    throw refused(method);
+  }
+  return row;
+};
 
-  const granted = async (method: Grant["method"], id: string, claim: Claim): Promise<Row> => {
-    const row = await findSignedAttachment(store.read, id);
-    if (row === undefined) throw refused(method);
-    if (!signedUrls.holds({ method, tenantId: row.tenant_id, id }, claim, clock())) {
-      throw refused(method);
-    }
-    return row;
-  };
+const storeFile = async (
+  needs: TransferNeeds,
+  key: string,
+  { body }: Sent,
+  size: number,
+): Promise<KeptFile> => {
+  const bytes = arriving(body, cutOff);
+  const stored = await needs.files.put(key, bytes, size).catch((error: unknown) => {
+    throw error instanceof FileTooLarge ? tooLarge() : error;
+  });
+  if (stored.size === size) return stored;
+  await dropFiles(needs, [key]);
+  return cutOff();
+};
 
-  const keep = async (key: string, { body }: Sent, size: number): Promise<KeptFile> => {
-    const kept = await files.put(key, arriving(body, cutOff), size).catch((error: unknown) => {
-      throw error instanceof FileTooLarge ? tooLarge() : error;
+/** Records the file and plans its scan. An upload that began before its URL expired may end after that. */
+const recordFile = (
+  { store, clock }: TransferNeeds,
+  row: Row,
+  key: string,
+  { size, sha256 }: KeptFile,
+): Promise<void> =>
+  store.transaction(async (tx) => {
+    const present = await findSignedAttachment(tx, row.id);
+    if (present === undefined) throw refused("PUT");
+    if (present.uploaded_at !== null) throw taken();
+    const now = clock();
+    await updateDisputeAttachment(tx, row, {
+      status: "PendingScan",
+      failure_reasons: "[]",
+      uploaded_at: now,
+      file_key: key,
+      file_size: size,
+      sha256,
+      version: present.version + 1,
     });
-    if (kept.size === size) return kept;
-    await dropFiles(needs, [key]);
-    return cutOff();
-  };
+    await planAttachment(tx, row, now);
+  }, row.tenant_id);
 
-  /** Tells of the file and has it scanned. Whoever began in time is in time, whatever was said meanwhile. */
-  const record = (row: Row, key: string, { size, sha256 }: KeptFile): Promise<void> =>
-    store.transaction(async (tx) => {
-      const present = await findSignedAttachment(tx, row.id);
-      if (present === undefined) throw refused("PUT");
-      if (present.uploaded_at !== null) throw taken();
-      const now = clock();
-      await updateDisputeAttachment(tx, row, {
-        status: "PendingScan",
-        failure_reasons: "[]",
-        uploaded_at: now,
-        file_key: key,
-        file_size: size,
-        sha256,
-        version: present.version + 1,
-      });
-      await planAttachment(tx, row, now);
-    }, row.tenant_id);
+/** Stores and records the file. The quota counts its announced size from the start. */
+const receive = async (needs: TransferNeeds, row: Row, sent: Sent, size: number): Promise<void> => {
+  const { store, newId, quota } = needs;
+  const reservation = await quota.reserve(row.tenant_id, size);
+  try {
+    const { connection_id } = await readTenant(store.read, row.tenant_id);
+    const key = `${connection_id}/disputes/${newId()}`;
+    const stored = await storeFile(needs, key, sent, size);
+    await recordFile(needs, row, key, stored).catch(async (error: unknown) => {
+      // After any other error the transaction may have committed; then the record needs its file.
+      if (error instanceof Problem) await dropFiles(needs, [key]);
+      throw error;
+    });
+  } finally {
+    reservation.release();
+  }
+};
 
-  /** Stores and records the file. The quota counts its announced size from the start. */
-  const receive = async (row: Row, sent: Sent, size: number): Promise<void> => {
-    const reservation = await quota.reserve(row.tenant_id, size);
-    try {
-      const { connection_id } = await readTenant(store.read, row.tenant_id);
-      const key = `${connection_id}/disputes/${newId()}`;
-      const stored = await keep(key, sent, size);
-      await record(row, key, stored).catch(async (error: unknown) => {
-        // Any other error may have come after the commit; then the record needs its file.
-        if (error instanceof Problem) await dropFiles(needs, [key]);
-        throw error;
-      });
-    } finally {
-      reservation.release();
-    }
-  };
-
+/** Creates the uploads and downloads of dispute attachments by signed URLs. */
+export const createTransfers = (needs: TransferNeeds): Transfers => {
+  /** The attachments whose upload is under way in this process. */
+  const arrivals = new Set<string>();
   return {
     async upload(id, claim, sent) {
-      const row = await granted("PUT", id, claim);
+      const row = await findGranted(needs, { method: "PUT", id, claim });
       if (row.uploaded_at !== null) throw taken();
-      const size = sizeOf(sent.size);
+      const size = checkSize(sent.size);
       if (arrivals.has(id)) throw underWay();
       arrivals.add(id);
       try {
-        await receive(row, sent, size);
+        await receive(needs, row, sent, size);
       } finally {
         arrivals.delete(id);
       }
@@ -148,12 +162,12 @@ export const createTransfers = (needs: TransferNeeds): Transfers => {
     },
 
     async download(id, claim) {
-      const row = await granted("GET", id, claim);
+      const row = await findGranted(needs, { method: "GET", id, claim });
       if (row.status !== "Available" || row.file_key === null) throw refused("GET");
-      const file = await files.open(row.file_key);
+      const file = await needs.files.open(row.file_key);
       if (file === undefined) {
-        // Whoever deletes it removes the record before the file.
-        if ((await findSignedAttachment(store.read, id)) === undefined) throw refused("GET");
+        // A deletion removes the record before the file.
+        if ((await findSignedAttachment(needs.store.read, id)) === undefined) throw refused("GET");
         throw new Error(`the file of attachment ${id} is lost`);
       }
       const { size: fileSize, bytes } = file;
