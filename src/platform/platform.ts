@@ -20,7 +20,7 @@ import { createRateLimiter, type RateLimiter, type RateLimits } from "./rate-lim
 import { tellWebhooks } from "./exports/finished.ts";
 import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
 import { scheduleJobs } from "./exports/schedule-job.ts";
-import { createLoginGuard } from "./login-guard.ts";
+import { LoginGuard } from "./login-guard.ts";
 import { type Purged, purge, purgeEndedCounters, type Retention } from "./retention.ts";
 import type { Scanner } from "./scan/port.ts";
 import { account_notes } from "./services/account-notes.ts";
@@ -109,7 +109,7 @@ type ServiceParts = {
   signedUrls: SignedUrls;
   secrets: Seal;
   limiter: RateLimiter;
-  guard: ReturnType<typeof createLoginGuard>;
+  guard: LoginGuard;
   quota: ReturnType<typeof createStorageQuota>;
 };
 
@@ -175,7 +175,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const wake = (): void => worker.wake();
   const signedUrls = createSignedUrls(masterKey);
   const limiter = createRateLimiter(store, limits);
-  const guard = createLoginGuard({ store, masterKey, clock });
+  const guard = new LoginGuard({ store, masterKey, clock });
   const quota = createStorageQuota(store, needs.tenantFileBytes);
   const parts = { uses, signedUrls, secrets, limiter, guard, quota };
   const services = createServices(needs, parts);
