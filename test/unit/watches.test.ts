@@ -83,13 +83,13 @@ describe("watches of runs", () => {
     ];
     const { begun } = place.watches.begin("ann", ADDRESS, {
       read: place.read,
-      told: () => told.push("schedule"),
+      notify: () => told.push("schedule"),
     });
     for (const runId of ["new", "old"]) {
       place.watches.begin(
         "ann",
         { ...ADDRESS, runId },
-        { read: place.read, told: () => told.push(runId) },
+        { read: place.read, notify: () => told.push(runId) },
       );
     }
     await begun;
@@ -103,7 +103,7 @@ describe("watches of runs", () => {
 
   it("come back later by chance, and by no more than a quarter", async () => {
     const place = opened(0.999);
-    place.watches.begin("ann", ADDRESS, { read: place.read, told: nothing });
+    place.watches.begin("ann", ADDRESS, { read: place.read, notify: nothing });
     await place.resting.promise;
     const exact = 10 * MINUTE + WATCH_LIMITS.dueMs;
     expect(place.slept[0]).toBeGreaterThan(exact * 1.24);
@@ -114,7 +114,7 @@ describe("watches of runs", () => {
     const place = opened();
     place.state = { ended: [], isUnderWay: true, nextRunAt: null };
     place.meanwhile = Array.from({ length: 20 }, () => nothing);
-    place.watches.begin("ann", ADDRESS, { read: place.read, told: nothing });
+    place.watches.begin("ann", ADDRESS, { read: place.read, notify: nothing });
     await place.resting.promise;
     expect(Math.max(...place.slept)).toBe(30 * SECOND);
   });
@@ -127,19 +127,19 @@ describe("watches of runs", () => {
     let told = 0;
     const { begun } = place.watches.begin("ann", ADDRESS, {
       read: place.read,
-      told: () => (told += 1),
+      notify: () => (told += 1),
     });
     await expect(begun).rejects.toThrow("away");
     await place.resting.promise;
     expect(place.slept.slice(0, 3)).toEqual([5000, 10_000, 20_000]);
     expect(told).toBe(1);
-    const later = place.watches.begin("ann", ADDRESS, { read: place.read, told: nothing });
+    const later = place.watches.begin("ann", ADDRESS, { read: place.read, notify: nothing });
     await expect(later.begun).resolves.toEqual(known);
   });
 
   it("end with the last who subscribes, with a schedule that is not there, and with one that ran last", async () => {
     const place = opened();
-    const of = { read: place.read, told: nothing };
+    const of = { read: place.read, notify: nothing };
     const [one, other] = [
       place.watches.begin("ann", ADDRESS, of),
       place.watches.begin("ann", ADDRESS, of),
@@ -154,19 +154,19 @@ describe("watches of runs", () => {
 
     const gone = opened();
     gone.state = new ResourceNotFoundError("s");
-    const { begun } = gone.watches.begin("ann", ADDRESS, { read: gone.read, told: nothing });
+    const { begun } = gone.watches.begin("ann", ADDRESS, { read: gone.read, notify: nothing });
     await expect(begun).rejects.toThrow(ResourceNotFoundError);
     expect([gone.reads, gone.slept]).toEqual([1, []]);
 
     const last = opened();
     last.state = { ended: ["old"], isUnderWay: false, nextRunAt: null };
-    await last.watches.begin("ann", ADDRESS, { read: last.read, told: nothing }).begun;
+    await last.watches.begin("ann", ADDRESS, { read: last.read, notify: nothing }).begun;
     expect([last.reads, last.slept]).toEqual([1, []]);
   });
 
   it("are each caller's own, and not more than so many", async () => {
     const place = opened();
-    const of = { read: place.read, told: nothing };
+    const of = { read: place.read, notify: nothing };
     for (let number = 0; number < WATCH_LIMITS.most; number += 1) {
       place.watches.begin("ann", { scheduleId: `s-${number}` }, of);
     }

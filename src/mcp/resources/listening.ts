@@ -3,7 +3,7 @@ import type { RequestAuth } from "../caller.ts";
 import { subscribe, type Subscribing } from "./subscriptions.ts";
 import type { Watching } from "./watches.ts";
 
-/** The addresses that a host of 2026 wants to hear of, in the parameters of its request to listen. */
+/** Returns the URIs in the parameters of a `subscriptions/listen` request. */
 export const addressesIn = (params: unknown): string[] => {
   const { notifications } = (params ?? {}) as {
     notifications?: { resourceSubscriptions?: unknown };
@@ -12,24 +12,24 @@ export const addressesIn = (params: unknown): string[] => {
   return Array.isArray(uris) ? [...new Set(uris.filter((uri) => typeof uri === "string"))] : [];
 };
 
-/** What is watched for one request to listen. */
+/** The watches of one `subscriptions/listen` request. */
 export type ResourceListener = {
-  /** Resolves once it is known what had ended before; what cannot be read now is watched all the same. */
+  /** Resolves after the first poll of each watch; a failed poll is logged and the watch goes on. */
   begun: Promise<void>;
   end(): void;
 };
 
-/** Watches several addresses; a host of 2026 is refused none of them, it only never hears of some. */
+/** Watches several resources. Resources that do not change by themselves are accepted and cause no notification. */
 export const listenTo = (
   { log, ...subscribing }: Subscribing & { log: Log },
   asking: RequestAuth,
   uris: readonly string[],
-  told: (uri: string) => void,
+  notify: (uri: string) => void,
 ): ResourceListener => {
   const open = new Set<Watching>();
   let isOver = false;
   const one = async (uri: string): Promise<void> => {
-    const watching = await subscribe(subscribing, asking, uri, () => told(uri));
+    const watching = await subscribe(subscribing, asking, uri, () => notify(uri));
     if (watching === undefined) return;
     if (isOver) return watching.end();
     open.add(watching);

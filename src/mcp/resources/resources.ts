@@ -1,18 +1,8 @@
 import { type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
-import { contract } from "../../contract/index.ts";
-import type { Operation } from "../../contract/operation.ts";
 import { buildGuide } from "../../../tools/guide.ts";
-import { attachmentIn, runIn, tail, whole } from "./address.ts";
-import { sanitize } from "../results/sanitize.ts";
-import { createReadCredit } from "./credit-resources.ts";
-import { disputeIdOf } from "./dispute-lookup.ts";
-import { createReadExports } from "./export-run-resources.ts";
-import { cost, fairShares, type Fields, truncateToBudget } from "../results/budget.ts";
-import { createReadSchema } from "./export-resources.ts";
-import { createReadIngest } from "./ingest-resources.ts";
+import { toolsetNames } from "../../../tools/toolsets.ts";
 import type { CallerContext } from "../caller.ts";
-import { readList } from "../results/pages.ts";
-import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
+import type { Fields } from "../results/budget.ts";
 import { protocolError } from "../results/protocol-error.ts";
 import {
   ACCOUNT,
@@ -24,16 +14,13 @@ import {
   EXPORT_SCHEMA,
   GUIDE,
 } from "../results/resource-uris.ts";
-import { type ConfigurationNoun, configurationNouns, JSON_TYPE, offers } from "./resource-list.ts";
-import { toolsetNames } from "../../../tools/toolsets.ts";
-
-const NOUNS: Record<ConfigurationNoun, Operation> = {
-  reasons: contract.reasons.list,
-  categories: contract.categories.list,
-  departments: contract.departments.list,
-  assignees: contract.assignees.list,
-  resolutions: contract.resolutions.list,
-};
+import { attachmentIn, runIn, tail, whole } from "./address.ts";
+import { createReadCredit } from "./credit-resources.ts";
+import { readConfiguration, readDispute } from "./dispute-resources.ts";
+import { createReadSchema } from "./export-resources.ts";
+import { createReadExports } from "./export-run-resources.ts";
+import { createReadIngest } from "./ingest-resources.ts";
+import { configurationNouns, JSON_TYPE, offers } from "./resource-list.ts";
 
 export type Asked = { tool: string; signal: AbortSignal };
 export type ReadResource = (uri: string, asked: Asked) => Promise<ReadResourceResult>;
@@ -46,111 +33,110 @@ export type ReadDisputeFile = (
   asked: Asked,
 ) => Promise<Content>;
 
-/** Records by address, under the same cleaning and budget as the answers of tools. */
+/** Reads what a URI names; undefined for a URI of another kind. */
+type Route<T> = (uri: string, asked: Asked) => Promise<T> | undefined;
+
+const routeConfiguration =
+  (context: CallerContext): Route<Fields> =>
+  (uri, asked) => {
+    if (uri === CONFIGURATION) return readConfiguration(context, configurationNouns, asked);
+    const name = tail(uri, `${CONFIGURATION}/`);
+    const noun = configurationNouns.find((one) => one === name);
+    return noun === undefined ? undefined : readConfiguration(context, [noun], asked);
+  };
+
+const routeDisputes =
+  (context: CallerContext): Route<Fields> =>
+  (uri, asked) => {
+    const name = tail(uri, DISPUTE);
+    return name === undefined ? undefined : readDispute(context, name, asked);
+  };
+
+const routeCredit = (context: CallerContext): Route<Fields> => {
+  const credit = createReadCredit(context);
+  return (uri, asked) => {
+    if (uri === APPLICATIONS) return credit.list(asked);
+    const applicationId = whole(uri, APPLICATION);
+    return applicationId === undefined ? undefined : credit.one(applicationId, asked);
+  };
+};
+
+const routePayments = (context: CallerContext): Route<Fields> => {
+  const schema = createReadSchema(context);
+  const exports = createReadExports(context);
+  return (uri, asked) => {
+    if (uri === EXPORT_SCHEMA) return schema.all(asked);
+    const source = whole(uri, `${EXPORT_SCHEMA}/`);
+    if (source !== undefined) return schema.one(source, asked);
+    const { scheduleId, runId } = runIn(uri) ?? {};
+    if (scheduleId === undefined) return undefined;
+    return runId === undefined
+      ? exports.runs(scheduleId, asked)
+      : exports.run(scheduleId, runId, asked);
+  };
+};
+
+type Ingest = ReturnType<typeof createReadIngest>;
+
+const routeIngest =
+  (ingest: Ingest): Route<Fields> =>
+  (uri, asked) => {
+    const account = whole(uri, ACCOUNT);
+    if (account !== undefined) return ingest.account(account, asked);
+    const document = whole(uri, DOCUMENT);
+    return document === undefined ? undefined : ingest.document(document, asked);
+  };
+
+const routeDocumentFiles =
+  (ingest: Ingest): Route<Content> =>
+  (uri, asked) => {
+    const found = attachmentIn(uri, DOCUMENT);
+    return found && ingest.file(found.of, found.id, asked);
+  };
+
+const routeDisputeFiles =
+  (read: ReadDisputeFile): Route<Content> =>
+  (uri, asked) => {
+    const found = attachmentIn(uri, DISPUTE);
+    return found && read({ disputeId: found.of, attachmentId: found.id }, asked);
+  };
+
+const toJson =
+  (route: Route<Fields>): Route<Content> =>
+  (uri, asked) =>
+    route(uri, asked)?.then((record) => ({
+      mimeType: JSON_TYPE,
+      text: JSON.stringify(record),
+    }));
+
+/** Returns the routes of the configured toolsets. Routes to files come first: their URIs begin like a record's. */
+const createRoutes = (context: CallerContext, readFile: ReadDisputeFile): Route<Content>[] => {
+  const has = offers(context.settings);
+  const ingest = createReadIngest(context);
+  return [
+    ...(has.ingest ? [routeDocumentFiles(ingest)] : []),
+    ...(has.disputes ? [routeDisputeFiles(readFile)] : []),
+    ...(has.configuration ? [toJson(routeConfiguration(context))] : []),
+    ...(has.disputes ? [toJson(routeDisputes(context))] : []),
+    ...(has.credit ? [toJson(routeCredit(context))] : []),
+    ...(has.payments ? [toJson(routePayments(context))] : []),
+    ...(has.ingest ? [toJson(routeIngest(ingest))] : []),
+  ];
+};
+
+/** Creates the handler of `resources/read`: records are sanitized and truncated like the answers of tools. */
 export const createReadResource = (
-  needs: CallerContext,
+  context: CallerContext,
   readDisputeFile: ReadDisputeFile,
 ): ReadResource => {
-  const { broker, settings, now } = needs;
-  const { answerTokens } = settings;
+  const { settings } = context;
+  const routes = createRoutes(context, readDisputeFile);
 
-  const records = async (
-    operation: Operation,
-    args: Fields,
-    budget: number,
-    asked: Asked,
-  ): Promise<Part> => {
-    const ask = (page: Fields) => broker.call(operation, page, asked);
-    const { items, total, truncated } = await readList(operation, args, ask, {
-      from: null,
-      budget,
-      now,
-    });
-    return { items, total, truncated };
-  };
-
-  const configuration = async (
-    nouns: readonly ConfigurationNoun[],
-    asked: Asked,
-  ): Promise<Fields> => {
-    const budget = answerTokens - MARGIN_TOKENS * (nouns.length + 1);
-    const parts = await Promise.all(
-      nouns.map(async (noun) => ({ noun, part: await records(NOUNS[noun], {}, budget, asked) })),
-    );
-    const wants = parts.map(({ part }) => cost(part));
-    const shares = fairShares(wants, budget);
-    return Object.fromEntries(
-      parts.map(({ noun, part }, index) => [noun, shortened(part, shares[index] ?? 0)]),
-    );
-  };
-
-  const dispute = async (name: string, asked: Asked): Promise<Fields> => {
-    const disputeId = await disputeIdOf(broker, name, asked);
-    const { output } = await broker.call(contract.disputes.get, { disputeId }, asked);
-    const budget = answerTokens - MARGIN_TOKENS;
-    const { record } = truncateToBudget(sanitize(output) as Fields, Math.floor(budget / 2));
-    const left = budget - cost(record) - 2 * MARGIN_TOKENS;
-    const [notes, attachments] = await Promise.all([
-      records(contract.dispute_notes.list, { disputeId }, left, asked),
-      records(contract.dispute_attachments.list, { disputeId }, left, asked),
-    ]);
-    const [ofNotes = 0, ofFiles = 0] = fairShares([cost(notes), cost(attachments)], left);
-    return {
-      dispute: record,
-      notes: shortened(notes, ofNotes),
-      attachments: shortened(attachments, ofFiles),
-    };
-  };
-
-  const ingest = createReadIngest(needs);
-  const credit = createReadCredit(needs);
-  const exports = createReadExports(needs);
-
-  const file = (uri: string, asked: Asked): Promise<Content> | undefined => {
-    const has = offers(settings);
-    const ofDocument = attachmentIn(uri, DOCUMENT);
-    if (has.ingest && ofDocument !== undefined) {
-      return ingest.file(ofDocument.of, ofDocument.id, asked);
+  const readContent = (uri: string, asked: Asked): Promise<Content> => {
+    for (const route of routes) {
+      const content = route(uri, asked);
+      if (content !== undefined) return content;
     }
-    const ofDispute = attachmentIn(uri, DISPUTE);
-    if (!has.disputes || ofDispute === undefined) return undefined;
-    return readDisputeFile({ disputeId: ofDispute.of, attachmentId: ofDispute.id }, asked);
-  };
-
-  const schema = createReadSchema(needs);
-
-  const find = (uri: string, asked: Asked): Promise<Fields> | undefined => {
-    const has = offers(settings);
-    if (has.configuration && uri === CONFIGURATION) return configuration(configurationNouns, asked);
-    const noun = tail(uri, `${CONFIGURATION}/`);
-    const known = configurationNouns.find((one) => one === noun);
-    if (has.configuration && known !== undefined) return configuration([known], asked);
-    const name = tail(uri, DISPUTE);
-    if (has.disputes && name !== undefined) return dispute(name, asked);
-    if (has.credit && uri === APPLICATIONS) return credit.list(asked);
-    const application = whole(uri, APPLICATION);
-    if (has.credit && application !== undefined) return credit.one(application, asked);
-    if (has.payments && uri === EXPORT_SCHEMA) return schema.all(asked);
-    const source = whole(uri, `${EXPORT_SCHEMA}/`);
-    if (has.payments && source !== undefined) return schema.one(source, asked);
-    const exported = has.payments ? runIn(uri) : undefined;
-    if (exported !== undefined) {
-      const { scheduleId, runId } = exported;
-      return runId === undefined
-        ? exports.runs(scheduleId, asked)
-        : exports.run(scheduleId, runId, asked);
-    }
-    const account = whole(uri, ACCOUNT);
-    if (has.ingest && account !== undefined) return ingest.account(account, asked);
-    const document = whole(uri, DOCUMENT);
-    return has.ingest && document !== undefined ? ingest.document(document, asked) : undefined;
-  };
-
-  const contentOf = async (uri: string, asked: Asked): Promise<Content> => {
-    const bytes = file(uri, asked);
-    if (bytes !== undefined) return bytes;
-    const found = find(uri, asked);
-    if (found !== undefined) return { mimeType: JSON_TYPE, text: JSON.stringify(await found) };
     throw new ResourceNotFoundError(uri);
   };
 
@@ -162,7 +148,7 @@ export const createReadResource = (
     }
     try {
       const _meta = { "receivables/untrusted": true };
-      return { contents: [{ uri, ...(await contentOf(uri, asked)), _meta }] };
+      return { contents: [{ uri, ...(await readContent(uri, asked)), _meta }] };
     } catch (error) {
       throw protocolError(uri, error);
     }

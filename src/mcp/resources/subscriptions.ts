@@ -12,7 +12,7 @@ import { guardErrors } from "../results/error-guard.ts";
 import { EXPORT_RUNS } from "../results/resource-uris.ts";
 import type { RunsState, Watches, Watching } from "./watches.ts";
 
-/** The name under which the platform's audit log has what is asked for subscribers. */
+/** The tool name of these requests in the platform's audit log. */
 const TOOL = "resources.subscribe";
 
 /** Reads the newest runs of a schedule with the caller's credentials. */
@@ -29,16 +29,16 @@ export type Subscribing = {
   watches: Watches;
 };
 
-/** Watches what an address shows, for whoever asks; undefined where it never changes by itself. */
+/** Subscribes the caller of a request to a resource; undefined if the resource does not change by itself. */
 export const subscribe = async (
   { find, watches }: Subscribing,
   { http }: RequestAuth,
   uri: string,
-  told: () => void,
+  notify: () => void,
 ): Promise<Watching | undefined> => {
   const address = runIn(uri);
   if (address === undefined) return undefined;
-  // Not the whole request: a watch outlives it.
+  // The watch outlives the request, so it keeps the authentication alone.
   const asking: RequestAuth = http === undefined ? {} : { http: { authInfo: http.authInfo } };
   const caller = await find(asking, async (_work, one) => {
     checkScope(one, "read");
@@ -46,21 +46,21 @@ export const subscribe = async (
   });
   const read = (signal: AbortSignal) =>
     find(asking, ({ readRuns }) => readRuns(address.scheduleId, { tool: TOOL, signal }));
-  return watches.begin(caller, address, { read, told });
+  return watches.begin(caller, address, { read, notify });
 };
 
-/** Whether a server lasts longer than one request, so that its host can be told of something later. */
+/** Whether a server lives longer than one request, so that it can notify its host later. */
 export const lasts = (context: McpRequestContext | undefined): boolean =>
   context === undefined || (context.era === "legacy" && context.requestInfo === undefined);
 
 const unchanging = (uri: string): ProtocolError =>
   new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `Nobody is told of changes there. Subscribe to ${EXPORT_RUNS}{scheduleId} or ${EXPORT_RUNS}{scheduleId}/{runId}.`,
+    `This resource has no change notifications. Subscribe to ${EXPORT_RUNS}{scheduleId} or ${EXPORT_RUNS}{scheduleId}/{runId}.`,
     { uri },
   );
 
-/** Tells a host of 2025 of what it subscribes to, as long as its server lasts. */
+/** Serves `resources/subscribe` for hosts of the protocol of 2025, as long as their server lives. */
 export const serveSubscriptions = (
   server: Server,
   { log, ...subscribing }: Subscribing & { log: Log },

@@ -8,28 +8,30 @@ import { errorFields, type Log } from "../../kit/log.ts";
 import type { Wait } from "../../kit/wait.ts";
 import type { RunAddress } from "./address.ts";
 
-/** What has become of a schedule's newest runs. */
+/** State of a schedule's newest runs. */
 export type RunsState = {
-  /** The ids of those that completed, failed or were canceled. */
+  /** Ids of the runs that completed, failed or were canceled. */
   ended: readonly string[];
   isUnderWay: boolean;
-  /** When the next one is due; null where there will be none. */
+  /** Time of the next run in milliseconds since the epoch; null if none is scheduled. */
   nextRunAt: number | null;
 };
 
 export type ReadRuns = (signal: AbortSignal) => Promise<RunsState>;
 
-/** How often the platform is asked: seldom, except where a run is due or under way. In milliseconds. */
+/** Polling intervals, in milliseconds, and the number of schedules. */
 export type WatchLimits = {
-  /** How many schedules each caller may have watched; a tenant has no more of them. */
+  /** Watched schedules per caller. A tenant has no more of them. */
   most: number;
-  /** How long after a slot its run is looked for. */
+  /** First poll after a run is due. */
   dueMs: number;
-  /** The longest pause while a run is due or under way. */
+  /** Longest interval while a run is due or under way. */
   runningMs: number;
+  /** First retry after a failed poll. */
   failedMs: number;
-  /** The longest pauses while nothing is due, and while nothing can be read. */
+  /** Longest interval while no run is due. */
   idleMs: number;
+  /** Longest interval while polls fail. */
   brokenMs: number;
 };
 
@@ -43,106 +45,122 @@ export const WATCH_LIMITS: WatchLimits = {
 };
 
 export type Watching = {
-  /** Resolves once it is known what had ended before; rejects where that could not be read. */
+  /** Resolves after the first poll; rejects if it fails. */
   begun: Promise<unknown>;
   end(): void;
 };
 
 export type Watches = {
-  /** Calls `told` whenever a run of the schedule, or the one run, has ended, until somebody ends it. */
+  /** Calls `notify` whenever a run of the schedule, or the named run, ends, until the returned watch is ended. */
   begin(
     caller: string,
     address: RunAddress,
-    { read, told }: { read: ReadRuns; told: () => void },
+    { read, notify }: { read: ReadRuns; notify: () => void },
   ): Watching;
-  /** How many schedules are asked about. */
+  /** Returns the number of watched schedules. */
   count(): number;
   close(): void;
 };
 
-type Subscriber = { runId: string | undefined; told: () => void };
+type Subscriber = { runId: string | undefined; notify: () => void };
 type Watch = { begun: Promise<RunsState>; subscribers: Set<Subscriber>; stop: AbortController };
+type WatchDependencies = { now: Clock; wait: Wait; log: Log };
 
 const GROWTH = 1.5;
-// Up to a quarter longer, so that many who wait for the same slot do not come at once.
+// Jitter of up to a quarter, so that servers that wait for the same slot do not poll at the same time.
 const SPREAD = 0.25;
 
 const isGone = (error: unknown): boolean => error instanceof ResourceNotFoundError;
 
-/** Watches runs for those who subscribe to them: one for each schedule and caller, and only while somebody does. */
+const isDue = ({ isUnderWay, nextRunAt }: RunsState, now: number): boolean =>
+  isUnderWay || (nextRunAt !== null && nextRunAt <= now);
+
+/**
+ * Returns the milliseconds until the next poll; undefined if no run can end any more. `unchanged` counts the polls in a
+ * row that failed, or found no change although a run was due.
+ */
+const nextPollMs = (
+  state: RunsState | undefined,
+  unchanged: number,
+  { limits, now }: { limits: WatchLimits; now: number },
+): number | undefined => {
+  if (state === undefined) return Math.min(limits.brokenMs, limits.failedMs * 2 ** unchanged);
+  if (isDue(state, now)) return Math.min(limits.runningMs, limits.dueMs * GROWTH ** unchanged);
+  const { nextRunAt } = state;
+  return nextRunAt === null ? undefined : Math.min(limits.idleMs, nextRunAt - now + limits.dueMs);
+};
+
+/** Returns undefined if the platform fails; throws if the schedule is gone or the watch was stopped. */
+const poll = async (
+  read: ReadRuns,
+  signal: AbortSignal,
+  log: Log,
+): Promise<RunsState | undefined> => {
+  try {
+    return await read(signal);
+  } catch (error) {
+    if (signal.aborted || isGone(error)) throw error;
+    log.warn("watch.failed", errorFields(error));
+    return undefined;
+  }
+};
+
+const notifySubscribers = ({ subscribers }: Watch, ended: readonly string[]): void => {
+  if (ended.length === 0) return;
+  for (const { runId, notify } of subscribers) {
+    if (runId === undefined || ended.includes(runId)) notify();
+  }
+};
+
+/** Polls until no run can end any more, the schedule is gone or the watch is stopped. */
+const follow = async (
+  { now, wait, log }: WatchDependencies,
+  limits: WatchLimits,
+  watch: Watch,
+  read: ReadRuns,
+): Promise<void> => {
+  const { signal } = watch.stop;
+  let state = await watch.begun.catch((error: unknown) => {
+    if (isGone(error)) throw error;
+    return undefined;
+  });
+  let seen = new Set(state?.ended);
+  let unchanged = 0;
+  for (;;) {
+    const ms = nextPollMs(state, unchanged, { limits, now: now() });
+    if (ms === undefined) return;
+    const wasIdle = state !== undefined && !isDue(state, now());
+    // oxlint-disable no-await-in-loop -- each poll follows the one before
+    await wait.sleep(ms * (1 + SPREAD * wait.chance()), signal);
+    state = await poll(read, signal, log);
+    // oxlint-enable no-await-in-loop
+    const ended = (state?.ended ?? []).filter((id) => !seen.has(id));
+    unchanged = wasIdle || ended.length > 0 ? 0 : unchanged + 1;
+    if (state === undefined) continue;
+    watch.begun = Promise.resolve(state);
+    seen = new Set(state.ended);
+    notifySubscribers(watch, ended);
+  }
+};
+
+/** Polls the runs of schedules that have subscribers: one watch for each schedule and caller. */
 export const createWatches = (
-  { now, wait, log }: { now: Clock; wait: Wait; log: Log },
+  dependencies: WatchDependencies,
   limits: WatchLimits = WATCH_LIMITS,
 ): Watches => {
   const watches = new Map<string, Watch>();
-
-  const isDue = ({ isUnderWay, nextRunAt }: RunsState): boolean =>
-    isUnderWay || (nextRunAt !== null && nextRunAt <= now());
-
-  /** How long to wait before the runs are read again; undefined where nothing can happen any more. */
-  const pauseAfter = (state: RunsState | undefined, fruitless: number): number | undefined => {
-    if (state === undefined) return Math.min(limits.brokenMs, limits.failedMs * 2 ** fruitless);
-    if (isDue(state)) return Math.min(limits.runningMs, limits.dueMs * GROWTH ** fruitless);
-    const { nextRunAt } = state;
-    return nextRunAt === null
-      ? undefined
-      : Math.min(limits.idleMs, nextRunAt - now() + limits.dueMs);
-  };
-
-  const readAgain = async (read: ReadRuns, signal: AbortSignal): Promise<RunsState | undefined> => {
-    try {
-      return await read(signal);
-    } catch (error) {
-      if (signal.aborted || isGone(error)) throw error;
-      log.warn("watch.failed", errorFields(error));
-      return undefined;
-    }
-  };
-
-  const tell = ({ subscribers }: Watch, ended: readonly string[]): void => {
-    if (ended.length === 0) return;
-    for (const { runId, told } of subscribers) {
-      if (runId === undefined || ended.includes(runId)) told();
-    }
-  };
-
-  const follow = async (watch: Watch, read: ReadRuns): Promise<void> => {
-    const { signal } = watch.stop;
-    let state = await watch.begun.catch((error: unknown) => {
-      if (isGone(error)) throw error;
-      return undefined;
-    });
-    let seen = new Set(state?.ended);
-    // How often in a row nothing had changed although something was due.
-    let fruitless = 0;
-    for (;;) {
-      const ms = pauseAfter(state, fruitless);
-      if (ms === undefined) return;
-      const wasIdle = state !== undefined && !isDue(state);
-      // oxlint-disable no-await-in-loop -- one after the other is what a watch is
-      await wait.sleep(ms * (1 + SPREAD * wait.chance()), signal);
-      state = await readAgain(read, signal);
-      // oxlint-enable no-await-in-loop
-      const ended = (state?.ended ?? []).filter((id) => !seen.has(id));
-      fruitless = wasIdle || ended.length > 0 ? 0 : fruitless + 1;
-      if (state === undefined) continue;
-      watch.begun = Promise.resolve(state);
-      seen = new Set(state.ended);
-      tell(watch, ended);
-    }
-  };
 
   const start = (key: string, read: ReadRuns): Watch => {
     const stop = new AbortController();
     const watch = { begun: read(stop.signal), subscribers: new Set<Subscriber>(), stop };
     watches.set(key, watch);
-    follow(watch, read).catch((error: unknown) => {
-      if (!stop.signal.aborted) log.info("watch.ended", errorFields(error));
+    follow(dependencies, limits, watch, read).catch((error: unknown) => {
+      if (!stop.signal.aborted) dependencies.log.info("watch.ended", errorFields(error));
     });
     return watch;
   };
 
-  const checkRoom = (caller: string): void => {
+  const checkLimit = (caller: string): void => {
     const count = [...watches.keys()].filter((key) => key.startsWith(`${caller}\n`)).length;
     if (count < limits.most) return;
     throw new ProtocolError(
@@ -152,11 +170,11 @@ export const createWatches = (
   };
 
   return {
-    begin(caller, { scheduleId, runId }, { read, told }) {
+    begin(caller, { scheduleId, runId }, { read, notify }) {
       const key = `${caller}\n${scheduleId}`;
-      if (!watches.has(key)) checkRoom(caller);
+      if (!watches.has(key)) checkLimit(caller);
       const watch = watches.get(key) ?? start(key, read);
-      const subscriber = { runId, told };
+      const subscriber = { runId, notify };
       watch.subscribers.add(subscriber);
       return {
         begun: watch.begun,
