@@ -1,4 +1,4 @@
-import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { DAY, HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
@@ -9,7 +9,6 @@ import { RUN_JOB, scheduleJobs } from "../../src/platform/exports/schedule-job.t
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import { readTenant } from "../../src/platform/store/tenants.ts";
 import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
 import {
   addPayments,
@@ -28,21 +27,27 @@ const CHUNK = 10_000;
 
 onEveryStore("export runs", (at) => {
   let call: Caller;
+
   const schedule = async (body: object = {}, who = call): Promise<string> => {
     const due = { firstRunAt: iso(at().clock()), intervalMs: HOUR };
     const made = await who("POST", SCHEDULES, { body: { ...everyPayment, ...due, ...body } });
     expect(made.status, made.text).toBe(201);
     return made.body.id;
   };
+
   const work = () => at().platform.worker.runDue();
+
   const data = (id: string, query = "", who = call) =>
     who("GET", `${EXPORTS}/export-runs/${id}/data${query}`);
+
   const idsIn = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
+
   const newest = async (id: string): Promise<Run> => {
     const [run] = await runsOf(call, id);
     if (run === undefined) throw new Error("no run");
     return run;
   };
+
   /** Another process on the same store, with needs of its own. */
   const worker = (needs: Partial<RunNeeds>): Worker => {
     const { clock } = at();
@@ -55,12 +60,14 @@ onEveryStore("export runs", (at) => {
       runJobs({ ...own, limits: RUN_LIMITS, finished, ...needs }),
     ]);
   };
+
   const chunkFiles = async (): Promise<string[]> => {
     const entries = await readdir(at().files, { recursive: true, withFileTypes: true });
     return entries
       .filter((entry) => entry.isFile() && entry.parentPath.includes("export-runs"))
       .map((entry) => join(entry.parentPath, entry.name));
   };
+
   const payments = async (): Promise<number> =>
     (
       await at()
@@ -69,8 +76,6 @@ onEveryStore("export runs", (at) => {
         .where("tenant_id", "=", "runs")
         .execute()
     ).length;
-  const recorded = async (): Promise<number> =>
-    (await at().store.read.selectFrom("run_chunks").select("file_key").execute()).length;
 
   beforeAll(async () => {
     call = await exportingTenant(at(), "runs", 25_000);
@@ -368,283 +373,5 @@ onEveryStore("export runs", (at) => {
     expect(left.body.data).toHaveLength(29);
     expect(left.body.data[0].payerName).toBe("Changed meanwhile");
     await who("DELETE", `${SCHEDULES}/${id}`);
-  });
-
-  verifies("D-WH-9");
-  it("a run whose webhooks cannot be told of it has not ended, and is tried again", async () => {
-    const id = await schedule({ filters: { id: { eq: "payment-1" } } });
-    let told = 0;
-    const finished = async (): Promise<void> => {
-      told += 1;
-      if (told === 1) throw new Error("no room for the delivery");
-    };
-    const one = worker({ finished });
-    await one.runDue();
-    expect(await newest(id)).toMatchObject({ status: "running", rowCount: 0, completedAt: null });
-    at().clock.advance(MINUTE);
-    await one.runDue();
-    expect(told).toBe(2);
-    expect(await newest(id)).toMatchObject({ status: "completed", rowCount: 1 });
-    await call("DELETE", `${SCHEDULES}/${id}`);
-  });
-
-  verifies("D-SCH-5");
-  it("long runs of one tenant leave room for those of another", async () => {
-    const { connection_id: busy } = await readTenant(at().store.read, "runs");
-    const filters = { id: { eq: "payment-1" } };
-    const ids = await Promise.all([1, 2, 3].map(() => schedule({ filters })));
-    const { promise: gate, resolve: go } = Promise.withResolvers<void>();
-    let inside = 0;
-    const files = diskFiles(at().files);
-    const slow: FileStore = {
-      ...files,
-      async put(key, ...rest) {
-        if (key.startsWith(busy)) {
-          inside += 1;
-          await gate;
-        }
-        return files.put(key, ...rest);
-      },
-    };
-    const one = worker({ files: slow });
-    const running = one.runDue();
-    try {
-      await expect.poll(() => inside).toBe(2);
-      const stranger = await at().exportCaller("runs-other");
-      const other = await schedule({}, stranger);
-      const again = one.runDue();
-      await expect.poll(async () => (await runsOf(stranger, other))[0]?.status).toBe("completed");
-      expect(inside).toBe(2);
-      go();
-      await Promise.all([running, again]);
-      await stranger("DELETE", `${SCHEDULES}/${other}`);
-    } finally {
-      go();
-      await running;
-    }
-    for (const id of ids) {
-      expect(await newest(id)).toMatchObject({ status: "completed" });
-      await call("DELETE", `${SCHEDULES}/${id}`);
-    }
-  });
-
-  verifies("D-SCH-3");
-  it("what a dead process left is taken over once as the same run, then it has failed", async () => {
-    const id = await schedule();
-    const told: string[] = [];
-    let wake = (): void => {};
-    const woken = new Promise<void>((resolve) => (wake = resolve));
-    const dead: Promise<void>[] = [];
-    const dying = async () => {
-      const files = diskFiles(at().files);
-      const { store } = at();
-      let died = (): void => {};
-      const dies = new Promise<void>((resolve) => (died = resolve));
-      let lives = true;
-      const frozen = worker({
-        store: {
-          ...store,
-          async transaction(...asked) {
-            if (!lives) await woken;
-            return store.transaction(...asked);
-          },
-        },
-        files: {
-          ...files,
-          async put(...asked) {
-            await files.put(...asked);
-            lives = false;
-            died();
-            await woken;
-            throw new Error("too late");
-          },
-        },
-      });
-      dead.push(frozen.runDue());
-      await dies;
-      at().clock.advance(MINUTE + 1);
-    };
-    await dying();
-    const { runId } = await newest(id);
-    await work();
-    expect(await newest(id)).toMatchObject({
-      runId,
-      status: "completed",
-      rowCount: await payments(),
-    });
-    expect(idsIn((await data(id, "?limit=100000")).body)).toHaveLength(await payments());
-
-    at().clock.advance(HOUR);
-    await dying();
-    await dying();
-    await worker({
-      finished: async (_tx, run) => {
-        told.push(`${run.id} ${run.status}`);
-      },
-    }).runDue();
-    const failed = await newest(id);
-    expect(failed).toMatchObject({
-      status: "failed",
-      errorStage: "internal",
-      rowCount: 0,
-      completedAt: iso(at().clock()),
-    });
-    expect(told).toEqual([`${failed.runId} failed`]);
-    const before = await runsOf(call, id);
-    wake();
-    await Promise.all(dead);
-    expect(await runsOf(call, id)).toEqual(before);
-    await call("DELETE", `${SCHEDULES}/${id}`);
-
-    for (const path of await chunkFiles()) await utimes(path, 1, 1);
-    await at().platform.sweep();
-    expect(await chunkFiles()).toHaveLength(await recorded());
-  });
-
-  verifies("D-SCH-3");
-  it("a schedule that is deleted before its run begins cancels it", async () => {
-    const id = await schedule();
-    const { store, clock } = at();
-    const own = { store, clock, newId: randomId };
-    await createWorker({ store, clock, log: silentLog }, [scheduleJobs(own)]).runDue();
-    const { runId } = await newest(id);
-    expect(await newest(id)).toMatchObject({ status: "pending", startedAt: null });
-    await call("DELETE", `${SCHEDULES}/${id}`);
-    await work();
-    expect(await runsOf(call, id)).toEqual([
-      expect.objectContaining({ runId, status: "canceled", rowCount: 0, errorStage: null }),
-    ]);
-    expect((await data(id, `?runId=${runId}`)).status).toBe(409);
-  });
-
-  verifies("D-SCH-4");
-  it.each([
-    ["validation", { filters: '{"nothing":{"eq":1}}' }, {}, "filters.nothing"],
-    ["limit", {}, { limits: { rows: 12_000, ms: HOUR } }, "12000"],
-    ["limit", {}, { limits: { rows: 1e6, ms: -1 } }, "longer"],
-    ["snapshot", {}, { files: "full" }, "written"],
-    ["query", {}, { store: "broken" }, "read"],
-  ] as const)(
-    "tells the stage %s of a failure, and leaves no file",
-    async (stage, stored, how, words) => {
-      const before = await chunkFiles();
-      const id = await schedule();
-      if ("filters" in stored) {
-        await at()
-          .store.read.updateTable("schedules")
-          .set({ filters: stored.filters })
-          .where("id", "=", id)
-          .execute();
-      }
-      const files = diskFiles(at().files);
-      const needs: Partial<RunNeeds> = {};
-      if ("limits" in how) needs.limits = how.limits;
-      if ("files" in how) {
-        let puts = 0;
-        needs.files = {
-          ...files,
-          async put(...asked) {
-            puts += 1;
-            if (puts === 2) throw new Error("ENOSPC in /secret/place");
-            return files.put(...asked);
-          },
-        };
-      }
-      if ("store" in how) {
-        const { store } = at();
-        needs.store = {
-          ...store,
-          snapshot: async () => Promise.reject(new Error("relation secret does not exist")),
-        };
-      }
-      await worker(needs).runDue();
-      const run = await newest(id);
-      expect(run).toMatchObject({ status: "failed", errorStage: stage });
-      expect(run.completedAt).toBe(iso(at().clock()));
-      expect(run.errorDetail).toContain(words);
-      expect(run.errorDetail).not.toContain("secret");
-      expect((await data(id)).status).toBe(404);
-      expect(await chunkFiles()).toEqual(before);
-      await call("DELETE", `${SCHEDULES}/${id}`);
-    },
-  );
-
-  verifies("D-SCH-3");
-  it("a process that shuts down gives its run back, to be finished by another", async () => {
-    const id = await schedule();
-    const files = diskFiles(at().files);
-    let reached = (): void => {};
-    const inside = new Promise<void>((resolve) => (reached = resolve));
-    const first: Worker = worker({
-      files: {
-        ...files,
-        async put(...asked) {
-          reached();
-          return files.put(...asked);
-        },
-      },
-    });
-    first.start();
-    await inside;
-    await first.close();
-    expect(await newest(id)).toMatchObject({ status: "running" });
-    await work();
-    expect(await newest(id)).toMatchObject({ status: "completed", rowCount: await payments() });
-    await call("DELETE", `${SCHEDULES}/${id}`);
-  });
-
-  verifies("D-SCH-6");
-  it("the rows of a run are kept for thirty days, then they are gone and so are their files", async () => {
-    const id = await schedule({ intervalMs: 300 * DAY });
-    await work();
-    const { runId } = await newest(id);
-    const files = async () => (await chunkFiles()).filter((path) => path.includes(runId));
-    expect(await files()).toHaveLength(3);
-    at().clock.advance(30 * DAY - 1);
-    await at().platform.purge();
-    expect((await data(id)).status).toBe(200);
-    at().clock.advance(1);
-    const old = await data(id, `?runId=${runId}`);
-    expect([old.status, old.body.error.code]).toEqual([410, "GONE"]);
-    at().clock.advance(1);
-    expect((await at().platform.purge()).exportRuns).toBeGreaterThan(0);
-    expect(await files()).toEqual([]);
-    expect((await data(id)).status).toBe(410);
-    const log = await call("GET", `${EXPORTS}/audit-logs?statusCode=410&scheduleId=${id}`);
-    expect(log.body.data).toHaveLength(2);
-    expect(log.body.data[0]).toMatchObject({
-      action: "export.data_read",
-      metadata: { runId, status: "completed" },
-    });
-    expect(await newest(id)).toMatchObject({
-      runId,
-      status: "completed",
-      rowCount: await payments(),
-    });
-  });
-
-  verifies("SC-10");
-  it("the sweep leaves the files of a run under way, however old they are", async () => {
-    const id = await schedule();
-    const files = diskFiles(at().files);
-    let swept: unknown;
-    let sweeping = Promise.resolve();
-    const sweep = async (): Promise<void> => {
-      for (const path of await chunkFiles()) await utimes(path, 1, 1);
-      swept = await at().platform.sweep();
-    };
-    const careful: FileStore = {
-      ...files,
-      async put(...asked) {
-        const kept = await files.put(...asked);
-        // One after the other: several would each count what runs before this one left.
-        sweeping = sweeping.then(sweep);
-        await sweeping;
-        return kept;
-      },
-    };
-    await worker({ files: careful }).runDue();
-    expect(swept).toMatchObject({ unknown: 0 });
-    expect(idsIn((await data(id, "?limit=100000")).body)).toHaveLength(await payments());
   });
 });

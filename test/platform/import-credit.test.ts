@@ -6,7 +6,6 @@ import {
   form,
   formType,
   grouping,
-  score,
   section,
 } from "../support/credit.ts";
 import { importCredit } from "../support/importing.ts";
@@ -14,7 +13,6 @@ import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const one = (id: string): string => `/creditappcore/api/v1/tenants/{t}/creditapplications/${id}`;
-const UNITS = "/creditappcore/api/v1/tenants/{t}/businessunits/values";
 
 type Fields = Record<string, unknown>;
 
@@ -24,6 +22,7 @@ const withField = (fieldsId: string, more: Fields): Fields =>
   });
 
 const FIELD = "applicationForm.formType[0].sectionList[0].fieldsList[0]";
+
 const answer = (text: string, index = 0): Fields => ({ answer: text, index, updated: false });
 
 const reference = (more: Fields): Fields => ({
@@ -37,7 +36,9 @@ const reference = (more: Fields): Fields => ({
 });
 
 const NOWHERE = { businessUnitIdList: ["nowhere"] };
+
 const ASKS = { hasSecondaryQuestions: true };
+
 const NOT_SUBMITTED = { submitted: false, submitDate: null };
 
 /** Records that are refused, and where. */
@@ -360,75 +361,5 @@ onEveryStore("importing credit applications", (at) => {
     expect(rejects.map(({ line }) => line)).toEqual([2, 3, 4]);
     expect((await admin.call("GET", one("good-2"))).status).toBe(200);
     expect((await other.call("GET", one("good-2"))).status).toBe(404);
-  });
-});
-
-onEveryStore("importing business units", (at) => {
-  verifies("CR-01");
-  it("makes and replaces groupings, and writes nothing when it runs again", async () => {
-    const admin = await at().tenant("groupings");
-    const records = [grouping("g-1", "v-1"), grouping("g-2", "v-2", "v-3")];
-    await importCredit(at(), "groupings", "business-units", records);
-    const again = await importCredit(at(), "groupings", "business-units", records);
-    expect(again.counts).toMatchObject({ written: 0, unchanged: 2 });
-    await importCredit(at(), "groupings", "business-units", [grouping("g-2", "v-3", "v-4")]);
-    const { body } = await admin.call("GET", UNITS);
-    expect(body).toEqual([grouping("g-1", "v-1"), grouping("g-2", "v-3", "v-4")]);
-  });
-
-  verifies("CR-22");
-  it("keeps the values that applications name, and each value in one grouping", async () => {
-    await at().tenant("units-kept");
-    const load = (...records: unknown[]) =>
-      importCredit(at(), "units-kept", "business-units", records);
-    await load(grouping("g", "kept", "free", "KEPT"), grouping("h", "other"));
-    await importCredit(at(), "units-kept", "credit-applications", [
-      application("app", { businessUnitsIds: ["kept"] }),
-    ]);
-    const codes = async (record: unknown) =>
-      (await load(record)).rejects.map(({ field: at2, code }) => [at2, code]);
-    const LIST = "businessUnitsValuesList";
-    expect(await codes(grouping("g", "free", "KEPT"))).toEqual([[LIST, "in_use"]]);
-    expect(await codes(grouping("g", "kept"))).toEqual([]);
-    expect(await codes(grouping("h", "other", "kept"))).toEqual([[LIST, "duplicate"]]);
-    expect(await codes(grouping("h", "twice", "twice"))).toEqual([[LIST, "duplicate"]]);
-    expect(await codes({ ...grouping("h", "other"), colour: 1 })).toEqual([["colour", "unknown"]]);
-    expect(await codes({ ...grouping("h"), businessUnitsId: "" })).toEqual([
-      ["businessUnitsId", "required"],
-    ]);
-  });
-});
-
-onEveryStore("importing scores", (at) => {
-  verifies("CR-03");
-  it("takes NDJSON and CSV, and writes nothing when it runs again", async () => {
-    const admin = await at().tenant("scores");
-    const csv = [
-      "companyId,asOf,fibs.fibs_score,fibs.fibs_confidence,dibs.dibs_score,dibs.dibs_confidence,creditLimit,bankruptcyFlag",
-      "4711,2026-02-01,50,60,70.5,80,1234.56,1",
-      "4712,2026-02-01,50,60,700,80,1234.56,0",
-      "4713,soon,50,60,70,80,1,0",
-    ].join("\n");
-    for (const written of [1, 0]) {
-      const { counts, rejects } = await importCredit(at(), "scores", "scores", csv, {
-        format: "csv",
-      });
-      expect(counts).toMatchObject({ read: 3, written, unchanged: 1 - written, rejected: 2 });
-      expect(rejects.map(({ line, field: place }) => [line, place])).toEqual([
-        [3, "dibs.dibs_score"],
-        [4, "asOf"],
-      ]);
-    }
-    const lines = [score("4714", "2026-01-01"), { ...score(4715, "2026-01-01"), grade: "A" }];
-    const { counts, rejects } = await importCredit(at(), "scores", "scores", lines);
-    expect([counts.written, rejects.map((reject) => reject.field)]).toEqual([1, ["grade"]]);
-    const path = "/creditprofile/api/v1/tenants/{t}/company/4711/score";
-    expect((await admin.call("GET", path)).body).toEqual({
-      fibs: { fibs_score: 50, fibs_confidence: 60 },
-      dibs: { dibs_score: 70.5, dibs_confidence: 80 },
-      creditLimit: 1234.56,
-      bankruptcyFlag: 1,
-      outOfBusinessFlag: 0,
-    });
   });
 });

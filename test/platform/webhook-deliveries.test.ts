@@ -1,13 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { DAY, SECOND } from "../../src/kit/clock.ts";
-import { randomId } from "../../src/kit/ids.ts";
-import { silentLog } from "../../src/kit/log.ts";
-import { createSeal } from "../../src/kit/seal.ts";
-import { deliveries } from "../../src/platform/webhooks/deliver.ts";
-import type { Send } from "../../src/platform/webhooks/send.ts";
-import { createWorker } from "../../src/platform/jobs/worker.ts";
-import { WEBHOOKS_PATH } from "../support/export-records.ts";
 import { type Hooked, hooked, LOCAL_HOOKS, runOf } from "../support/hooked.ts";
 import { type TestPlatform, startPlatform } from "../support/platform.ts";
 import { type Received, type Receiver, startReceiver, status } from "../support/receiver.ts";
@@ -31,17 +24,22 @@ const bodyOf = ({ body }: Received) => JSON.parse(body.toString("utf8"));
 
 describe.each(dialects)("deliveries ($name)", (dialect) => {
   let at: TestPlatform;
+
   let tenant: Hooked;
+
   let receiver: Receiver;
 
   beforeAll(async () => {
     at = await startPlatform(dialect, {}, undefined, LOCAL_HOOKS);
   });
+
   afterAll(() => at.close());
+
   beforeEach(async () => {
     receiver = await startReceiver();
     tenant = await hooked(at);
   });
+
   afterEach(async () => {
     await receiver.close();
     // What a test leaves would be sent in the next one.
@@ -52,22 +50,16 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
   });
 
   const url = (path = "/in"): string => `http://127.0.0.1:${receiver.port}${path}`;
+
   const work = (): Promise<void> => at.platform.worker.runDue();
+
   const attemptsOf = (all = receiver.received) =>
     all.map(({ headers }) => Number(headers["x-webhook-attempt"]));
+
   const left = () => at.store.read.selectFrom("webhook_deliveries").select("id").execute();
+
   const jobs = () =>
     at.store.read.selectFrom("jobs").select("id").where("kind", "=", "webhook-delivery").execute();
-
-  /** A worker over the same store as a second process has it, with sending of its own. */
-  const otherWorker = (send: Send) => {
-    const { store, clock } = at;
-    const seal = createSeal(Buffer.alloc(32, 7), "webhook-secret");
-    const { delaysMs } = LOCAL_HOOKS;
-    const parts = { newId: randomId, log: silentLog, version: "2", seal, send, delaysMs };
-    const needs = { store, clock, log: silentLog };
-    return createWorker(needs, [deliveries({ ...parts, store, clock })]);
-  };
 
   verifies("WH-07", "WH-08");
   it("a completed run is told with its id, schedule and moment", async () => {
@@ -214,208 +206,5 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
       "failed",
     ]);
     expect([await left(), await jobs()]).toEqual([[], []]);
-  });
-
-  verifies("D-WH-9");
-  it("the delay begins when the attempt has ended", async () => {
-    await tenant.hook(url());
-    receiver.answering((answer) => {
-      at.clock.advance(8 * SECOND);
-      answer.writeHead(500).end();
-    });
-    await tenant.finish("s-1");
-    await work();
-    at.clock.advance(30 * SECOND - 1);
-    await work();
-    expect(attemptsOf()).toEqual([1]);
-    at.clock.advance(1);
-    await work();
-    expect(attemptsOf()).toEqual([1, 2]);
-  });
-
-  verifies("WH-13", "D-WH-5");
-  it("an address that became private is a failed attempt like any other", async () => {
-    const hook = await tenant.hook(url());
-    await at.store.transaction((tx) =>
-      tx
-        .updateTable("webhooks")
-        .set({ callback_url: "http://169.254.169.254:8080/" })
-        .where("id", "=", hook.id)
-        .execute(),
-    );
-    await tenant.finish("s-1");
-    await work();
-    expect(await tenant.deliveries(hook)).toMatchObject([
-      { attempt: 1, status: "failed", httpStatus: null, error: "BLOCKED_ADDRESS" },
-    ]);
-    expect(await jobs()).toHaveLength(1);
-  });
-
-  verifies("WH-15", "T-20", "D-WH-7");
-  it("goes on after the webhook is deleted, and is recorded", async () => {
-    const hook = await tenant.hook(url());
-    receiver.answering(status(500));
-    await tenant.finish("s-1");
-    await work();
-    await tenant.call("DELETE", `${WEBHOOKS_PATH}/${hook.id}`);
-    await tenant.finish("s-1");
-    receiver.answering(status(204));
-    at.clock.advance(30 * SECOND);
-    await work();
-    expect(attemptsOf()).toEqual([1, 2]);
-    const [, second] = receiver.received;
-    expect(second?.headers["x-webhook-signature"]).toBe(
-      `sha256=${hmac(hook.secret, second?.body ?? Buffer.alloc(0))}`,
-    );
-    expect((await tenant.call("GET", `${WEBHOOKS_PATH}/${hook.id}/deliveries`)).status).toBe(404);
-    const recorded = await at.store.read
-      .selectFrom("webhook_attempts")
-      .select(["attempt", "status"])
-      .where("webhook_id", "=", hook.id)
-      .orderBy("attempt")
-      .execute();
-    expect(recorded).toEqual([
-      { attempt: 1, status: "failed" },
-      { attempt: 2, status: "delivered" },
-    ]);
-  });
-
-  verifies("WH-14");
-  it("lists a hundred attempts, the newest first", async () => {
-    const hook = await tenant.hook(url());
-    for (let run = 0; run < 103; run += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one writer
-      await tenant.finish(`s-${run}`);
-      at.clock.advance(1);
-    }
-    await work();
-    at.clock.advance(SECOND);
-    await tenant.finish("s-last");
-    await work();
-    const told = await tenant.deliveries(hook);
-    expect(told).toHaveLength(100);
-    expect(told[0]).toMatchObject({ scheduleId: "s-last", attempt: 1 });
-    const moments = told.map(({ createdAt }) => String(createdAt));
-    expect(moments).toEqual(moments.toSorted().toReversed());
-  });
-
-  verifies("C-16");
-  it("another process goes on where one has stopped, at the moment that was planned", async () => {
-    await tenant.hook(url());
-    receiver.answering(status(500));
-    await tenant.finish("s-1");
-    await work();
-    const sent: string[] = [];
-    const heir = otherWorker(async ({ headers }) => {
-      sent.push(headers["X-Webhook-Attempt"] ?? "");
-      return { httpStatus: 204, error: null };
-    });
-    at.clock.advance(30 * SECOND - 1);
-    await heir.runDue();
-    expect(sent).toEqual([]);
-    at.clock.advance(1);
-    await heir.runDue();
-    await work();
-    expect([sent, attemptsOf()]).toEqual([["2"], [1]]);
-  });
-
-  it("what was sent but not recorded is sent again, as the same attempt", async () => {
-    const hook = await tenant.hook(url());
-    await tenant.finish("s-1");
-    const sent: string[] = [];
-    const dying = otherWorker(async ({ headers }) => {
-      sent.push(headers["X-Webhook-Attempt"] ?? "");
-      throw new Error("the process dies here");
-    });
-    await dying.runDue();
-    expect([sent, await tenant.deliveries(hook)]).toEqual([["1"], []]);
-    at.clock.advance(SECOND);
-    await work();
-    expect(attemptsOf()).toEqual([1]);
-    expect(await tenant.deliveries(hook)).toMatchObject([{ attempt: 1, status: "delivered" }]);
-  });
-
-  it("a secret that cannot be unsealed ends in an attempt that says so, not in a loop", async () => {
-    const hook = await tenant.hook(url());
-    await at.store.transaction((tx) =>
-      tx.updateTable("webhooks").set({ secret: "spoilt" }).where("id", "=", hook.id).execute(),
-    );
-    await tenant.finish("s-1");
-    const attempts = async () => (await tenant.deliveries(hook)).map(({ status }) => status);
-    // Five tries of five attempts, each later than the one before by less than a minute beyond its delay.
-    for (let minute = 0; minute < 40; minute += 1) {
-      at.clock.advance(60 * SECOND);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
-      await work();
-    }
-    expect(await attempts()).toEqual(["abandoned", "failed", "failed", "failed", "failed"]);
-    expect(await tenant.deliveries(hook)).toMatchObject([
-      { error: "INTERNAL", httpStatus: null },
-      {},
-      {},
-      {},
-      {},
-    ]);
-    expect([receiver.received, await jobs()]).toEqual([[], []]);
-  });
-
-  it("hundreds of receivers that do not answer hold up nobody else", async () => {
-    const SLOW = 300;
-    const template = await tenant.hook(url("/slow"));
-    const row = await at.store.read
-      .selectFrom("webhooks")
-      .selectAll()
-      .where("id", "=", template.id)
-      .executeTakeFirstOrThrow();
-    const slow = Array.from({ length: SLOW }, (_, index) => ({ ...row, id: `${row.id}-${index}` }));
-    for (let from = 0; from < SLOW; from += 100) {
-      const rows = slow.slice(from, from + 100);
-      // oxlint-disable-next-line no-await-in-loop -- one writer
-      await at.store.transaction((tx) => tx.insertInto("webhooks").values(rows).execute());
-    }
-    const held: (() => void)[] = [];
-    receiver.answering((answer, { path }) => {
-      const end = (): void => void answer.writeHead(204).end();
-      if (path === "/slow") held.push(end);
-      else end();
-    });
-    await tenant.finish("s-slow");
-    const working = work();
-    await expect.poll(() => held.length, { timeout: 60_000 }).toBe(SLOW + 1);
-    const other = await hooked(at);
-    const quick = await other.hook(url("/quick"));
-    for (let run = 0; run < 5; run += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one writer
-      await other.finish(`s-${run}`);
-    }
-    const second = work();
-    await expect
-      .poll(async () => (await other.deliveries(quick)).length, { timeout: 60_000 })
-      .toBe(5);
-    expect(held).toHaveLength(SLOW + 1);
-    for (const end of held) end();
-    await Promise.all([working, second]);
-    expect(await jobs()).toEqual([]);
-  });
-
-  it("one webhook has two calls at once, however many wait", async () => {
-    await tenant.hook(url());
-    let now = 0;
-    let most = 0;
-    receiver.answering((answer) => {
-      now += 1;
-      most = Math.max(most, now);
-      setImmediate(() => {
-        now -= 1;
-        answer.writeHead(204).end();
-      });
-    });
-    for (let run = 0; run < 12; run += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one writer
-      await tenant.finish(`s-${run}`);
-    }
-    await work();
-    expect(receiver.received).toHaveLength(12);
-    expect(most).toBeLessThanOrEqual(2);
   });
 });

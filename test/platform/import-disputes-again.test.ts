@@ -1,0 +1,290 @@
+import { beforeAll, expect, it } from "vitest";
+import { DAY, iso, MINUTE } from "../../src/kit/clock.ts";
+import { importDisputes } from "../support/importing.ts";
+import {
+  CONFIGURATION,
+  configure,
+  DISPUTES,
+  onEveryStore,
+  type Person,
+} from "../support/platform.ts";
+
+type Dispute = Record<string, unknown> & { disputeId: string; disputeCode: string };
+
+const listed = async (who: Person, query = ""): Promise<Dispute[]> =>
+  (await who.call("GET", `${DISPUTES}${query}`)).body;
+
+const one = async (who: Person, documentNumber: string): Promise<Dispute> => {
+  const [dispute, ...others] = await listed(who, `?DocumentNumber=${documentNumber}`);
+  if (dispute === undefined || others.length > 0) throw new Error(`no single ${documentNumber}`);
+  return dispute;
+};
+
+const csv = (...rows: Record<string, string | number>[]): string => {
+  const columns = [...new Set(rows.flatMap(Object.keys))];
+  const lines = rows.map((row) => columns.map((name) => row[name] ?? "").join(","));
+  return [columns.join(","), ...lines].join("\n");
+};
+
+const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
+
+onEveryStore("import of disputes that are known", (at) => {
+  let admin: Person;
+  const base = { accountNumber: "A-1", documentNumber: "", amount: 10, reasonCode: "WRONG" };
+  const bring = async (row: Record<string, string | number>) => {
+    const map = Object.fromEntries(Object.keys(row).map((name) => [name, name]));
+    const sourceKey = "documentNumber";
+    const { counts, rejects } = await importDisputes(at(), "known", csv(row), {
+      map: { ...map, sourceKey },
+    });
+    expect(rejects).toEqual([]);
+    return counts;
+  };
+  const change = (dispute: Dispute, body: object) =>
+    admin.call("PUT", `${DISPUTES}/${dispute.disputeId}`, { body });
+  beforeAll(async () => {
+    admin = await at().tenant("known");
+    await configure(admin);
+  });
+
+  it("changes the dispute of a row whose key is known, which keeps its id, code and version", async () => {
+    const row = { ...base, documentNumber: "K-1" };
+    await bring({ ...row, poNumber: "P-1" });
+    const before = await one(admin, "K-1");
+    const etag = (await admin.call("GET", `${DISPUTES}/${before.disputeId}`)).headers.get("etag");
+    at().clock.advance(MINUTE);
+    expect(await bring({ ...row, amount: 12, poNumber: "" })).toMatchObject({ written: 1 });
+    const after = await one(admin, "K-1");
+    expect(after).toEqual({ ...before, amount: 12, updateDate: iso(at().clock()) });
+    const { headers } = await admin.call("GET", `${DISPUTES}/${before.disputeId}`);
+    expect(headers.get("etag")).not.toBe(etag);
+  });
+
+  it("opens, closes and cancels as the source does", async () => {
+    const row = { ...base, documentNumber: "K-2" };
+    const steps = [
+      [{ status: 1, closedDate: "2026-01-09", resolutionCode: "CREDIT" }, true, "2026-01-09"],
+      [{ status: 0 }, false, null],
+      [{ status: 2, closedDate: "2026-01-11" }, false, "2026-01-11"],
+      [{ status: 1, closedDate: "2026-01-12" }, false, "2026-01-12"],
+      [{ status: 1, closedDate: "2026-01-13", resolutionCode: "CREDIT" }, true, "2026-01-13"],
+    ] as const;
+    for (const [said, isValid, day] of steps) {
+      expect(await bring({ ...row, ...said })).toMatchObject({ written: 1 });
+      expect(await one(admin, "K-2")).toMatchObject({
+        status: said.status,
+        isValid,
+        closedDate: day === null ? null : `${day}T00:00:00.000Z`,
+        resolutionCode: "resolutionCode" in said ? "CREDIT" : null,
+      });
+    }
+  });
+
+  it("writes what the source changed, not what people changed", async () => {
+    const row = { ...base, documentNumber: "K-3", poNumber: "P-1", status: 0 };
+    await bring(row);
+    const dispute = await one(admin, "K-3");
+    await change(dispute, { amount: 7, assigneeEmail: "ana@sales.example", poNumber: "MINE" });
+    await change(dispute, { status: 1, resolutionCode: "CREDIT" });
+    const worked = await one(admin, "K-3");
+    expect(await bring(row)).toMatchObject({ unchanged: 1 });
+    expect(await one(admin, "K-3")).toEqual(worked);
+    expect(await bring({ ...row, poNumber: "P-2" })).toMatchObject({ written: 1 });
+    expect(await one(admin, "K-3")).toMatchObject({
+      amount: 7,
+      assigneeName: "Ana Silva",
+      status: 1,
+      resolutionCode: "CREDIT",
+      poNumber: "P-2",
+    });
+  });
+
+  it("counts a dispute as unchanged where people did already what the source says now", async () => {
+    const row = { ...base, documentNumber: "K-4" };
+    await bring(row);
+    const dispute = await one(admin, "K-4");
+    await change(dispute, { amount: 9 });
+    const before = await one(admin, "K-4");
+    at().clock.advance(MINUTE);
+    expect(await bring({ ...row, amount: 9 })).toMatchObject({ unchanged: 1 });
+    expect(await one(admin, "K-4")).toEqual(before);
+    expect(await bring({ ...row, amount: 10 })).toMatchObject({ written: 1 });
+  });
+
+  it("brings back a dispute that was deleted, with a code of its own", async () => {
+    const row = { ...base, documentNumber: "K-5" };
+    await bring(row);
+    const { disputeId } = await one(admin, "K-5");
+    await admin.call("DELETE", `${DISPUTES}/${disputeId}`);
+    expect(await bring(row)).toMatchObject({ written: 1 });
+    expect(await one(admin, "K-5")).toMatchObject({ disputeCode: "D-K-5-02" });
+  });
+
+  it("is known without a source key by account, document and the date that its row gives", async () => {
+    const row = { accountNumber: "A-1", documentNumber: "K-6", amount: 1, reasonCode: "WRONG" };
+    const add = (...rows: Record<string, string | number>[]) =>
+      importDisputes(at(), "known", csv(...rows));
+    const dated = { ...row, createDate: "2026-01-01" };
+    const { counts } = await add(row, dated, { ...dated, createDate: "2026-01-01T00:00:00Z" });
+    expect(counts).toMatchObject({ written: 2, unchanged: 1 });
+    at().clock.advance(DAY);
+    expect((await add(row, dated)).counts).toMatchObject({ unchanged: 2 });
+    expect((await add({ ...row, accountNumber: "A-2" })).counts).toMatchObject({ written: 1 });
+    expect(await listed(admin, "?DocumentNumber=K-6")).toHaveLength(3);
+  });
+
+  it("takes the last of equal keys within a file", async () => {
+    const row = { ...base, documentNumber: "K-7" };
+    const { counts } = await importDisputes(
+      at(),
+      "known",
+      csv({ ...row, amount: 1 }, { ...row, amount: 2 }, { ...row, amount: 2 }),
+    );
+    expect(counts).toMatchObject({ written: 2, unchanged: 1 });
+    expect(await one(admin, "K-7")).toMatchObject({ amount: 2, disputeCode: "D-K-7-01" });
+  });
+
+  it("knows a row by a key of any length", async () => {
+    const long = { ...base, documentNumber: "K-8" };
+    const map = {
+      ...Object.fromEntries(Object.keys(base).map((name) => [name, name])),
+      sourceKey: ["documentNumber", "note"],
+    };
+    const row = { ...long, note: "n".repeat(5000) };
+    expect((await importDisputes(at(), "known", csv(row), { map })).counts.written).toBe(1);
+    expect((await importDisputes(at(), "known", csv(row), { map })).counts.unchanged).toBe(1);
+    const other = { ...long, note: `${"n".repeat(4999)}m` };
+    expect((await importDisputes(at(), "known", csv(other), { map })).counts.written).toBe(1);
+  });
+});
+
+onEveryStore("import of disputes into a tenant without configuration", (at) => {
+  const row = { accountNumber: "A", documentNumber: "D", amount: 5 };
+  const add = (tenantId: string, text: string, createConfiguration = true) =>
+    importDisputes(at(), tenantId, text, { createConfiguration });
+  const list = async (who: Person, path: string) =>
+    (await who.call("GET", `${CONFIGURATION}${path}`)).body;
+
+  it("creates what rows name, where it is told to", async () => {
+    const admin = await at().tenant("empty");
+    const file = csv(
+      { ...row, documentNumber: "1", categoryCode: "Price", reasonCode: "R1" },
+      { ...row, documentNumber: "2", categoryCode: "PRICE", reasonCode: "R2" },
+      { ...row, documentNumber: "3", categoryCode: "Freight", reasonCode: "R1" },
+      { ...row, documentNumber: "4", categoryCode: "price", reasonCode: "" },
+    );
+    expect((await add("empty", file, false)).counts).toMatchObject({ rejected: 4 });
+    expect(await list(admin, "/categories")).toEqual([]);
+    expect((await add("empty", file)).counts).toMatchObject({ written: 4, rejected: 0 });
+    expect(await list(admin, "/categories")).toMatchObject([
+      { code: "Freight", description: "Freight", defaultInternalReasonCode: "R1" },
+      {
+        code: "Price",
+        description: "Price",
+        defaultInternalReasonCode: "R1",
+        createUser: "import",
+      },
+    ]);
+    const reasons = await list(admin, "/reasons");
+    expect(reasons).toHaveLength(3);
+    expect(reasons[0]).toMatchObject({ description: "R1", visibility: "Internal", active: true });
+    expect(await one(admin, "4")).toMatchObject({ categoryName: "Price", reasonName: "R1" });
+  });
+
+  it("creates nothing for a row that is refused, or that does not say enough", async () => {
+    const admin = await at().tenant("sparse");
+    const { counts, rejects } = await add(
+      "sparse",
+      csv(
+        { ...row, categoryCode: "NEW", reasonCode: "R", amount: 0 },
+        { ...row, categoryCode: "NEW", reasonCode: "R", assigneeEmail: "no@body.example" },
+        { ...row, categoryCode: "NEW", reasonCode: "" },
+        { ...row, categoryCode: "", reasonCode: "R" },
+        { ...row, categoryCode: "", reasonCode: "" },
+      ),
+    );
+    expect(counts).toMatchObject({ written: 0, rejected: 5 });
+    expect(rejects.map(({ field, code }) => [field, code])).toEqual([
+      ["amount", "range"],
+      ["assigneeEmail", "unknown_reference"],
+      ["reasonCode", "required"],
+      ["categoryCode", "required"],
+      ["reasonCode", "required"],
+    ]);
+    expect(await list(admin, "/categories")).toEqual([]);
+  });
+
+  it("leaves the default reason of a category that was there", async () => {
+    const admin = await at().tenant("there");
+    const body = { code: "C", description: "Mine" };
+    await admin.call("POST", `${CONFIGURATION}/categories`, { body });
+    await add("there", csv({ ...row, categoryCode: "c", reasonCode: "R" }));
+    expect(await list(admin, "/categories")).toMatchObject([
+      { code: "C", description: "Mine", defaultInternalReasonId: null },
+    ]);
+  });
+});
+
+onEveryStore("import as a whole", (at) => {
+  let admin: Person;
+  beforeAll(async () => {
+    admin = await at().tenant("whole");
+    await configure(admin);
+  });
+  const rows = (from: number, count: number) =>
+    csv(
+      ...Array.from({ length: count }, (_, place) => ({
+        accountNumber: "A",
+        documentNumber: `W-${from + place}`,
+        amount: 1,
+        reasonCode: "WRONG",
+      })),
+    );
+
+  it("reads NDJSON, whose numbers are numbers", async () => {
+    const base = { accountNumber: "A", documentNumber: "N-1", amount: 5.5, reasonCode: "WRONG" };
+    const lines = [
+      { ...base, status: 1, closedDate: null, unknown: { a: 1 } },
+      { ...base, documentNumber: "N-2", amount: "5.5" },
+      { ...base, documentNumber: 3 },
+    ].map((line) => JSON.stringify(line));
+    const exact =
+      '{"accountNumber":"A","documentNumber":"N-4","amount":1.0000000000000001,"reasonCode":"WRONG"}';
+    const { counts, rejects } = await importDisputes(
+      at(),
+      "whole",
+      [...lines, "{", exact].join("\n"),
+      { format: "ndjson" },
+    );
+    expect(counts).toEqual({ ...NONE, read: 5, written: 1, rejected: 4 });
+    expect(rejects).toMatchObject([
+      { line: 2, field: "amount", code: "type", row: { documentNumber: "N-2" } },
+      { line: 3, field: "documentNumber", code: "type" },
+      { line: 4, field: "", code: "invalid_json", row: "{" },
+      { line: 5, field: "amount", code: "type" },
+    ]);
+    expect(await one(admin, "N-1")).toMatchObject({ amount: 5.5, status: 1 });
+  });
+
+  it("tells how far it has come, a batch at a time", async () => {
+    const { progress, counts } = await importDisputes(at(), "whole", rows(0, 1100));
+    expect(progress.map(({ read }) => read)).toEqual([500, 1000, 1100]);
+    expect(counts).toMatchObject({ read: 1100, written: 1100 });
+  });
+
+  it("stops between batches when it is told to, and goes on when it is run again", async () => {
+    const ended = AbortSignal.abort();
+    const text = rows(2000, 700);
+    await expect(importDisputes(at(), "whole", text, { ended })).rejects.toThrow(/500 rows/);
+    const { counts } = await importDisputes(at(), "whole", text);
+    expect(counts).toMatchObject({ read: 700, written: 200, unchanged: 500 });
+  });
+
+  it("lets several processes import one file at once", async () => {
+    const text = rows(4000, 600);
+    const both = await Promise.all([1, 2].map(() => importDisputes(at(), "whole", text)));
+    const [a, b] = both.map(({ counts }) => counts);
+    expect((a?.written ?? 0) + (b?.written ?? 0)).toBe(600);
+    expect((a?.unchanged ?? 0) + (b?.unchanged ?? 0)).toBe(600);
+  });
+});

@@ -1,0 +1,231 @@
+import { beforeAll, expect, it } from "vitest";
+import { DAY } from "../../src/kit/clock.ts";
+import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
+import { setTenant } from "../../src/platform/admin/tenants.ts";
+import { listClosures } from "../../src/platform/store/documents.ts";
+import { importRecords } from "../support/importing.ts";
+import { documentAt, ingestTenant } from "../support/ingest.ts";
+import { CONFIGURATION, configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+import type { Caller } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+
+const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
+
+const NDJSON = { format: "ndjson" as const };
+
+const ndjson = (...rows: object[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+const DATES = { invoice_date: "2026-01-31", due_date: "2026-03-02" };
+
+const document = (number: string, more: object = {}) => ({
+  document_number: number,
+  account_number: "A-1",
+  ...DATES,
+  ...more,
+});
+
+onEveryStore("import of documents", (at) => {
+  let call: Caller;
+  beforeAll(async () => {
+    call = await ingestTenant(at(), "acme");
+  });
+  const run = (...rows: object[]) =>
+    importRecords(at(), "acme", "documents", ndjson(...rows), NDJSON);
+  const statusOf = async (number: string): Promise<string> =>
+    (await call("GET", documentAt(number))).body.status;
+
+  verifies("ID-08");
+  it("closes what has nothing left to pay, and reopens what has", async () => {
+    const { counts } = await run(
+      document("Z-1", { denomination: 0 }),
+      document("Z-2", { denomination_in_base_currency: 0, denomination: 5 }),
+      document("Z-3", { denomination: -3 }),
+      document("Z-4", { denomination: 5 }),
+      document("Z-4", { denomination: 0 }),
+      document("Z-5", { denomination: 0 }),
+      document("Z-5", { denomination: 1 }),
+      document("Z-5", { denomination: 0 }),
+    );
+    expect(counts).toEqual({ ...NONE, read: 8, written: 8 });
+    const numbers = ["Z-1", "Z-2", "Z-3", "Z-4", "Z-5"];
+    expect(await Promise.all(numbers.map(statusOf))).toEqual([
+      "closed",
+      "closed",
+      "open",
+      "closed",
+      "closed",
+    ]);
+    const closures = await listClosures(at().store.read, "acme", "Z-5");
+    expect(
+      closures.map(({ number, source, closure_reason }) => [number, source, closure_reason]),
+    ).toEqual([
+      [1, "auto", null],
+      [2, "auto", null],
+    ]);
+    await run(document("Z-1", { denomination: 2 }));
+    expect(await statusOf("Z-1")).toBe("open");
+  });
+
+  verifies("ID-03", "ID-04", "ID-07");
+  it("takes types by number, drops a status, and refuses what the API refuses", async () => {
+    const csv = [
+      "document_number,account_number,invoice_date,due_date,document_type,applies_to_invoice,denomination",
+      "T-1,A-1,2026-01-31,2026-03-02,3,INV-1,12.5",
+      "T-2,A-1,2026-01-31,2026-03-02,other,,1",
+      "T-3,A-1,2026-01-31,2026-03-02,credit_note,,1",
+      "T-4,A-1,2026-02-30,2026-03-02,7,,1.23456",
+      ",A-1,2026-01-31,2026-03-02,,,1",
+    ].join("\n");
+    const { counts, rejects } = await importRecords(at(), "acme", "documents", csv);
+    expect(counts).toEqual({ ...NONE, read: 5, written: 2, rejected: 3 });
+    expect(rejects.map(({ line, field, code }) => [line, field, code])).toEqual([
+      [4, "applies_to_invoice", "conditional_required"],
+      [5, "invoice_date", "format"],
+      [6, "document_number", "required"],
+    ]);
+    expect(rejects[1]?.message).toMatch(/document_type .*; denomination /);
+    expect((await call("GET", documentAt("T-1"))).body.document_type).toBe("credit_note");
+    await run(document("T-2", { document_type: 1, denomination: 1, status: "closed" }));
+    expect(await statusOf("T-2")).toBe("open");
+  });
+
+  it("takes an unknown account, unless the tenant asks for known ones", async () => {
+    await setTenant({ store: at().store }, "acme", ["requireKnownAccount=true"]);
+    await importRecords(
+      at(),
+      "acme",
+      "accounts",
+      ndjson({ account_number: "K-1", name: "K", currency: "USD" }),
+      NDJSON,
+    );
+    const { rejects } = await run(
+      document("K-1", { account_number: "K-1" }),
+      document("K-2", { account_number: "nobody" }),
+    );
+    await setTenant({ store: at().store }, "acme", ["requireKnownAccount=false"]);
+    expect(rejects.map(({ line, field, code }) => [line, field, code])).toEqual([
+      [2, "account_number", "unknown_reference"],
+    ]);
+    expect((await run(document("K-2", { account_number: "nobody" }))).counts.written).toBe(1);
+  });
+
+  it("writes nothing of what the API wrote alike", async () => {
+    const { document_number: number, ...body } = document("S-1", { denomination: 5.1 });
+    expect((await call("PUT", documentAt(number), { body })).status).toBe(201);
+    expect((await run(document("S-1", { denomination: 5.1 }))).counts.unchanged).toBe(1);
+  });
+});
+
+onEveryStore("import of closures", (at) => {
+  let call: Caller;
+  beforeAll(async () => {
+    call = await ingestTenant(at(), "acme");
+  });
+  const run = (...rows: object[]) =>
+    importRecords(at(), "acme", "closures", ndjson(...rows), NDJSON);
+
+  verifies("ID-14");
+  it("closes once: the same again is unchanged, another reason or day is refused", async () => {
+    const numbers = ["C-1", "C-2", "C-3"];
+    await importRecords(
+      at(),
+      "acme",
+      "documents",
+      ndjson(
+        ...numbers.map((number) => document(number, { denomination: 9 })),
+        document("C-0", { denomination: 0 }),
+      ),
+      NDJSON,
+    );
+    const paid = { document_number: "C-1", closure_reason: "paid", closure_date: "2026-02-01" };
+    const rows = [
+      paid,
+      paid,
+      { ...paid, closure_date: "2026-02-02" },
+      { ...paid, closure_reason: "other" },
+      { document_number: "C-2", closure_reason: "write_off", notes: "Too small" },
+      { document_number: "C-2", closure_reason: "write_off" },
+      { document_number: "C-0", closure_reason: "paid" },
+      { document_number: "nowhere", closure_reason: "paid" },
+      { document_number: "C-3", closure_reason: "lost", closure_date: "2099-01-01" },
+      { document_number: "C-3" },
+    ];
+    const { counts, rejects } = await run(...rows);
+    expect(counts).toEqual({ ...NONE, read: 10, written: 2, unchanged: 2, rejected: 6 });
+    expect(rejects.map(({ line, field, code }) => [line, field, code])).toEqual([
+      [3, "document_number", "document_already_closed"],
+      [4, "document_number", "document_already_closed"],
+      [7, "document_number", "document_already_closed"],
+      [8, "document_number", "document_not_found"],
+      [9, "closure_reason", "enum"],
+      [10, "closure_reason", "required"],
+    ]);
+    expect(rejects[4]?.message).toMatch(/; also closure_date must not be after/);
+    expect(rejects.map(({ message }) => message)).toMatchObject([
+      expect.stringContaining("another day"),
+      expect.stringContaining("another reason"),
+      expect.stringContaining("closed by itself"),
+      ...rejects.slice(3).map(() => expect.any(String)),
+    ]);
+    const closures = await listClosures(at().store.read, "acme", "C-2");
+    expect(closures).toMatchObject([
+      {
+        closure_reason: "write_off",
+        closed_at: at().clock(),
+        notes: "Too small",
+        source: "import",
+      },
+    ]);
+    at().clock.advance(DAY);
+    expect((await run(...rows)).counts).toMatchObject({ written: 0, unchanged: 4 });
+  });
+
+  it("closes what was reopened, once more", async () => {
+    const closure = { document_number: "C-1", closure_reason: "paid", closure_date: "2026-02-20" };
+    await call("PATCH", documentAt("C-1"), { body: { denomination: 4 } });
+    expect((await run(closure)).counts.written).toBe(1);
+    expect((await run(closure)).counts.unchanged).toBe(1);
+    expect(await listClosures(at().store.read, "acme", "C-1")).toHaveLength(2);
+  });
+
+  verifies("D-CONF-8");
+  it("closes the disputes on a document where the tenant has chosen a resolution for it", async () => {
+    const admin = await at().tenant("linked");
+    const { reason } = await configure(admin);
+    const { store, clock } = at();
+    const setting = { tenantId: "linked", code: "CREDIT", value: true };
+    await setApplyWhenInvoiceClosed({ store, clock }, setting);
+    for (const documentNumber of ["D-1", "D-2", "D-3"]) {
+      const body = { amount: 5, accountNumber: "A-1", documentNumber, reasonId: reason.reasonId };
+      expect((await admin.call("POST", DISPUTES, { body })).status).toBe(201);
+    }
+    await importRecords(
+      at(),
+      "linked",
+      "documents",
+      ndjson(
+        document("D-1", { denomination: 5 }),
+        document("D-2", { denomination: 0 }),
+        document("D-3"),
+      ),
+      NDJSON,
+    );
+    await importRecords(
+      at(),
+      "linked",
+      "closures",
+      ndjson({ document_number: "D-1", closure_reason: "paid" }),
+      NDJSON,
+    );
+    const { body } = await admin.call("GET", `${CONFIGURATION}/disputes`);
+    const status = new Map(
+      body.map((one: Record<string, unknown>) => [one["documentNumber"], one["status"]]),
+    );
+    expect([...status].toSorted()).toEqual([
+      ["D-1", 1],
+      ["D-2", 1],
+      ["D-3", 0],
+    ]);
+  });
+});
