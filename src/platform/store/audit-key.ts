@@ -63,7 +63,7 @@ export const createAuditKey = (masterKey: Buffer): AuditKey => {
   };
 };
 
-/** What a store needs in order to sign audit chains. */
+/** Dependencies of the signature of audit chains. */
 export type SigningNeeds = {
   /**
    * Returns the master key. Without `mustExist` it may create one; with it, it throws where there is none, because

@@ -31,7 +31,7 @@ const eraAfter = (key: AuditKey, { era }: ChainEnd, row: AuditLogRow): ChainEnd[
   return row.hash === unkeyedHash(row) ? "unkeyed" : undefined;
 };
 
-/** The end of the chain with one more entry; undefined where the entry does not follow, or was changed. */
+/** Returns the end of the chain after one more entry; undefined if the entry does not follow or was changed. */
 export const nextEnd = (key: AuditKey, end: ChainEnd, row: AuditLogRow): ChainEnd | undefined => {
   if (row.seq !== end.seq + 1 || row.prev_hash !== end.hash || !isFoundBy(row)) return undefined;
   const era = eraAfter(key, end, row);

@@ -13,7 +13,7 @@ export type AuditFilter = {
   q?: string | undefined;
 };
 
-/** A walk through the log: it sees what stood there when it began. */
+/** A position in a walk through the log, which contains the entries that existed when it began. */
 export type Walk = {
   /** The last link of the chain then. */
   top: number;
@@ -69,7 +69,7 @@ export const selectEntries = (db: Db, tenantId: string, filter: AuditFilter, wal
     "tenant_id",
   ]);
 
-/** How many entries such a walk still has before it, counted no further than `most`. */
+/** Counts the remaining entries of a walk, up to `most`. */
 export const countEntries = async (
   db: Db,
   tenantId: string,
@@ -84,7 +84,7 @@ export const countEntries = async (
   return count;
 };
 
-/** Those of a tenant's entries that bear the ids and moments of these. */
+/** Finds a tenant's entries with these ids and times. */
 export const findEntries = async (
   db: Db,
   tenantId: string,

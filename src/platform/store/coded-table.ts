@@ -14,7 +14,7 @@ type Key = { tenant_id: string; id: string };
 /** Column names end in `_folded` where they hold the case-folded text of another column. */
 type Unfolded<Row> = Omit<Row, `${string}_folded`>;
 
-/** What all of these tables have in common, for queries on any one of them. */
+/** The columns that all coded tables have, for queries on any of them. */
 type AnyTable = Kysely<{ coded: Key & Record<Code, string> }>;
 
 const on = (db: Db): AnyTable => db;

@@ -13,7 +13,7 @@ const scoresOfCompany = prepared((db: Db, tenantId: string, companyId: string) =
     .limit(1),
 );
 
-/** What was said of a company last. */
+/** Finds the newest score of a company. */
 export const findLatestScore = async (
   db: Db,
   tenantId: string,
@@ -33,7 +33,7 @@ export const findScores = (
     .where("company_id", "in", companyIds)
     .execute();
 
-/** Writes scores, new ones and known ones alike; no two of the same company and moment. */
+/** Adds or replaces scores; no two may have the same company and time. */
 export const putScores = createBulkUpsert("company_scores", {
   tenant_id: "key",
   company_id: "key",

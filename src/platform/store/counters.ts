@@ -3,7 +3,7 @@ import type { Db } from "./port.ts";
 import { prepared } from "./prepared.ts";
 import type { CounterRow } from "./tables.ts";
 
-/** What a fixed window has counted, and when it ends; undefined when none is open. */
+/** Finds the count and the end of an open window; undefined if none is open. */
 export const findCounter = (db: Db, key: string, now: number) =>
   db
     .selectFrom("counters")

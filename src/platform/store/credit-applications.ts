@@ -42,7 +42,7 @@ const within = (db: Db, tenantId: string, { by, from, before }: ApplicationSpan)
     .where(by, ">=", from)
     .where(by, "<", before);
 
-/** How many applications of each status there are in a span. */
+/** Counts the applications of a time span by status. */
 export const countApplications = async (
   db: Db,
   tenantId: string,
@@ -56,7 +56,7 @@ export const countApplications = async (
   return new Map(counts.map(({ status_type, total }) => [status_type, Number(total)]));
 };
 
-/** The applications of a span as lists show them, the newest first. */
+/** Selects the list entries of the applications of a time span, newest first. */
 export const selectApplications = (
   db: Db,
   tenantId: string,
@@ -70,7 +70,7 @@ export const selectApplications = (
   return statusTypes.length === 0 ? query : query.where("status_type", "in", statusTypes);
 };
 
-/** Writes whole applications, new ones and known ones alike; no two of the same id. */
+/** Adds or replaces complete applications; no two may have the same id. */
 export const putApplications = createBulkUpsert("credit_applications", {
   tenant_id: "key",
   id: "key",

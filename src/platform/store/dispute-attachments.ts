@@ -14,7 +14,7 @@ export const findDisputeAttachment = (
 ): Promise<DisputeAttachmentRow | undefined> =>
   ofDispute(db, tenantId, disputeId).selectAll().where("id", "=", attachmentId).executeTakeFirst();
 
-/** By its id alone, as a signed URL names it: whatever the row says has still to be proved. */
+/** Finds an attachment by the id in a signed URL. The caller must verify the URL's signature against the row. */
 export const findSignedAttachment = (
   db: Db,
   id: string,
@@ -79,7 +79,7 @@ export const removeDisputeAttachment = async (
     .execute();
 };
 
-/** Which of these files of a tenant's have a record here. */
+/** Returns those of a tenant's file keys that an attachment has. */
 export const knownDisputeFiles = async (
   db: Db,
   tenantId: string,

@@ -136,7 +136,7 @@ const COLUMNS = {
   AssigneeName: "a.name_folded",
 } as const satisfies Record<SortField, string>;
 
-// The two databases disagree on where null belongs.
+// The databases sort null differently.
 const CAN_BE_NULL: ReadonlySet<SortField> = new Set<SortField>([
   "ClosedDate",
   "DepartmentName",
@@ -150,7 +150,7 @@ export const NEWEST_FIRST: readonly SortKey<SortField>[] = [
 // Ordered by an expression, the rows are found by what is looked up and not by walking an index of the order.
 const asIs = (column: string) => sql`coalesce(${sql.ref(column)}, null)`;
 
-/** The disputes that a filter keeps, in order; the id settles what the keys leave open. */
+/** Selects the disputes that match a filter, sorted by the keys and then by id. */
 export const selectDisputes = (
   db: Db,
   tenantId: string,
@@ -178,7 +178,7 @@ export const selectDisputes = (
 // Fields whose index has no other column before them.
 const ORDERED: ReadonlySet<SortField> = new Set<SortField>(["CreateDate", "UpdateDate", "Amount"]);
 
-/** How {@link selectDisputes} finds its rows, by the indexes that there are. */
+/** Returns the cost of {@link selectDisputes}, which depends on the indexes. */
 export const disputesCost = (
   filter: DisputeFilter,
   sort: readonly SortKey<SortField>[] = NEWEST_FIRST,
@@ -206,7 +206,7 @@ const sumTotals = async (db: Db, tenantId: string, filter: DisputeFilter): Promi
   return Number(total);
 };
 
-/** How many disputes a filter keeps; without one, or by status alone, at the same cost however many there are. */
+/** Counts the disputes that match a filter; without a filter, or by status alone, from a table of totals. */
 export const countDisputes = async (
   db: Db,
   tenantId: string,
@@ -225,7 +225,7 @@ export const countDisputes = async (
   return Number(total);
 };
 
-/** How a document's n-th dispute is called. */
+/** Formats the code of a document's n-th dispute. */
 export const disputeCode = (documentNumber: string, number: number): string =>
   `D-${documentNumber}-${String(number).padStart(2, "0")}`;
 

@@ -42,7 +42,7 @@ export const deleteAttachments = async (
   return rows.map(({ file_key }) => file_key);
 };
 
-/** Which of these files of a tenant's have a record. */
+/** Returns those of a tenant's file keys that an attachment has. */
 export const knownFiles = async (
   db: Db,
   tenantId: string,

@@ -32,7 +32,7 @@ export const findDocuments = (
     .where(getDialect(db).isAmongKeys("document_number", numbers))
     .execute();
 
-/** The documents that bear one of these names, whether as their own numbers or as their invoices'. */
+/** Finds documents by document number or invoice number. */
 export const findDocumentsNamed = (
   db: Db,
   tenantId: string,
@@ -66,7 +66,7 @@ const COLUMNS = {
 /** Adds documents that are not there yet. */
 export const addDocuments = createBulkInsert("documents", COLUMNS);
 
-/** Writes whole documents, new ones and known ones alike; no two of the same number. */
+/** Adds or replaces complete documents; no two may have the same number. */
 export const putDocuments = createBulkUpsert("documents", COLUMNS);
 
 export type NewClosure = Pick<
@@ -114,7 +114,7 @@ export const addClosures = async (
   );
 };
 
-/** How each of these documents was closed last. */
+/** Finds the last closure of each document. */
 export const findLastClosures = async (
   db: Db,
   tenantId: string,
@@ -130,7 +130,7 @@ export const findLastClosures = async (
   return [...new Map(closures.map((closure) => [closure.document_number, closure])).values()];
 };
 
-/** How often and why a document was closed, oldest first. */
+/** Lists the closures of a document, oldest first. */
 export const listClosures = (
   db: Db,
   tenantId: string,
@@ -144,7 +144,7 @@ export const listClosures = (
     .orderBy("number")
     .execute();
 
-/** An account's documents, and how each was closed last; null where it never was. */
+/** Selects an account's documents with their last closures; null for a document that was never closed. */
 export const selectPaidDocuments = (db: Db, tenantId: string, accountNumber: string) =>
   db
     .selectFrom("documents as d")

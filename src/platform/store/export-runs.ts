@@ -76,7 +76,7 @@ export const moveRun = async (
   return numUpdatedRows === 1n;
 };
 
-/** Cancels what of a schedule has not begun; gives the runs' ids. */
+/** Cancels the runs of a schedule that have not begun; returns their ids. */
 export const cancelPending = async (
   tx: Db,
   tenantId: string,
@@ -121,7 +121,7 @@ export const findChunks = (
     .orderBy("number")
     .execute();
 
-/** The completed runs of a tenant that ended before a moment and still have their rows. */
+/** Finds a tenant's completed runs that ended before a time and still have their rows. */
 export const listExpired = (
   db: Db,
   tenantId: string,
@@ -160,7 +160,7 @@ export const forgetChunks = async (
   return rows.map(({ file_key }) => file_key);
 };
 
-/** Which of these files, each with its run, hold rows of one that completed or belong to one under way. */
+/** Returns those of these files that contain rows of a completed run or belong to a run under way. */
 export const knownChunks = async (
   db: Db,
   tenantId: string,

@@ -1,13 +1,13 @@
 import { TooManyReads } from "./port.ts";
 
 export type FairLimits = {
-  /** How many turns are held at a time by all owners together. */
+  /** Turns of all owners at a time. */
   total: number;
-  /** How many of them one owner holds. */
+  /** Turns of one owner at a time. */
   perOwner: number;
-  /** How many requests of one owner wait. */
+  /** Waiting requests of one owner. */
   waiting: number;
-  /** How long one of them waits, in milliseconds. */
+  /** The longest wait, in milliseconds. */
   waitMs: number;
 };
 
@@ -25,7 +25,7 @@ export class FairLimiter {
     this.#limits = limits;
   }
 
-  /** How many turns are held now. */
+  /** The number of turns in use. */
   get held(): number {
     return this.#total;
   }
@@ -104,5 +104,5 @@ export class FairLimiter {
 
 const SECOND = 1000;
 
-/** How many views of the store one process holds, and one owner of them. */
+/** Limits of open views of the store in one process. */
 export const VIEWS: FairLimits = { total: 24, perOwner: 4, waiting: 64, waitMs: 60 * SECOND };

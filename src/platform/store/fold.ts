@@ -1,4 +1,4 @@
-/** Text as it is compared where case does not matter; the same on every database because it is done here. */
+/** Folds case for comparisons. The program does it, so that all databases compare alike. */
 export const fold = (text: string): string =>
-  // Which of the two small sigmas is written depends on what follows; they are one letter.
+  // The form of the small sigma depends on its position in the word; both are one letter.
   text.normalize("NFC").toLowerCase().replaceAll("ς", "σ");

@@ -1,10 +1,10 @@
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
 import { StoreUnavailable } from "./port.ts";
 
-/** Whether a database's error says that it cannot serve now, rather than that it was asked wrongly. */
+/** Tells whether an error means that the database is unavailable, and not that the query is wrong. */
 export type IsOutage = (error: unknown) => boolean;
 
-/** Runs what uses the database; an outage becomes a StoreUnavailable. */
+/** Runs `act`. @throws {StoreUnavailable} instead of an outage's error */
 export const guarded = async <T>(isOutage: IsOutage, act: () => T | Promise<T>): Promise<T> => {
   try {
     return await act();
@@ -65,7 +65,7 @@ const guardedDriver = (driver: Driver, isOutage: IsOutage): Driver => {
   };
 };
 
-/** A dialect whose outages are StoreUnavailable, whatever step of a query or transaction they meet. */
+/** Wraps a dialect so that an outage in any step of a query or transaction throws StoreUnavailable. */
 export const guardedDialect = (dialect: Dialect, isOutage: IsOutage): Dialect => ({
   createDriver: () => guardedDriver(dialect.createDriver(), isOutage),
   createQueryCompiler: () => dialect.createQueryCompiler(),

@@ -1,10 +1,10 @@
 import { DAY } from "../../kit/clock.ts";
 import type { Db } from "./port.ts";
 
-/** How long an address stays known after the last login from it. */
+/** An address stays known for this time after the last login from it, in milliseconds. */
 const KNOWN_MS = 90 * DAY;
 const MAX_PER_USER = 20;
-/** How old an entry may be before another login rewrites it. */
+/** A login rewrites an entry only if it is older than this, in milliseconds. */
 const REFRESH_MS = DAY;
 
 const find = (db: Db, userId: string, addressHash: string) =>

@@ -31,7 +31,7 @@ export class ViewExpired extends Error {
   }
 }
 
-/** The owner has as many long reads under way or waiting as it may have. */
+/** The owner has reached its limit of running and waiting views. */
 export class TooManyReads extends Error {
   constructor() {
     super("too many long reads of one owner");
@@ -39,7 +39,7 @@ export class TooManyReads extends Error {
   }
 }
 
-// Node tells of several failed addresses in one error without a message.
+// When several addresses fail, Node throws one error without a message.
 const reasonOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause);
   return cause.message === "" && "code" in cause ? String(cause.code) : cause.message;
@@ -53,7 +53,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The platform's durable memory. It throws only what is nobody's fault but its own. */
+/** The platform's database. */
 export type Store = {
   dialect: "sqlite" | "postgres";
   /** Signs the audit chains. */
@@ -65,9 +65,9 @@ export type Store = {
    * so what one reads stays true until it commits. No waiting inside for anything but the store.
    */
   transaction<T>(act: (tx: Db) => Promise<T>, queue?: string): Promise<T>;
-  /** Where counters are kept that may be lost with the power: counting must not cost a commit. */
+  /** Counters, written without a flush to disk: a power failure may lose the last of them. */
   counting: Db;
-  /** Another number after every commit by anybody; undefined where telling would cost a read. */
+  /** Changes with every commit of any process; undefined where that would need a read. */
   stamp(): number | undefined;
   /**
    * A view for reads that may take long: they run beside the event loop and use no connection of `read`. It shows

@@ -1,7 +1,7 @@
 import { CompiledQuery, type Compilable } from "kysely";
 import type { Db } from "./port.ts";
 
-/** Stands for a parameter while its query is compiled. */
+/** A placeholder for a parameter while its query is compiled. */
 class Hole {
   readonly index: number;
 
@@ -10,7 +10,7 @@ class Hole {
   }
 }
 
-/** Whether a query takes just the parameters, each once, as they come. */
+/** Tells whether a query has exactly the parameters, in their order. */
 const isInOrder = (values: readonly unknown[], count: number): boolean =>
   values.length === count &&
   values.every((value, index) => value instanceof Hole && value.index === index);

@@ -2,7 +2,7 @@ import { type AuditKey, createAuditKey, type SigningNeeds } from "./audit-key.ts
 import type { Sealing } from "./migrations/0010-audit-key.ts";
 import type { Db } from "./port.ts";
 
-/** How the migration seals chains: the store has tenants by then, so the key must exist. */
+/** Returns the needs of the migration that seals chains. The store has tenants by then, so the key must exist. */
 export const sealingWith = ({ masterKey, clock, newId }: SigningNeeds): Sealing => ({
   key: async () => createAuditKey(await masterKey(true)),
   clock,

@@ -32,7 +32,7 @@ const builtIn = new Map(BUILT_IN_ROLES.map((role) => [role.roleId, role]));
 const parseGrants = (text: string): Permission[] =>
   (JSON.parse(text) as string[]).filter(isPermission);
 
-/** What an active member may do; undefined for anybody else. */
+/** Finds the permissions of an active member; undefined for any other user. */
 export const findPermissions = async (
   db: Db,
   tenantId: string,

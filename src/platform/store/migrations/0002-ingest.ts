@@ -1,7 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { addition, TRACKED, type Types } from "./addition.ts";
 
-/** Accounts and documents, with what belongs to them. */
+/** Creates accounts, documents, and their notes, closures and attachments. */
 export const ingest = (types: Types): Migration =>
   addition(types, {
     tables: {

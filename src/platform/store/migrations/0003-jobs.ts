@@ -1,7 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { addition, type Types } from "./addition.ts";
 
-/** Work that is due at a moment, whoever then lives to do it. */
+/** Creates the table of jobs. */
 export const jobs = (types: Types): Migration =>
   addition(types, {
     tables: {

@@ -1,7 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { addition, type Types } from "./addition.ts";
 
-/** Schedules, their runs, and where the rows of those are kept. */
+/** Creates schedules, their runs, and the chunks of the runs' rows. */
 export const schedules = (types: Types): Migration =>
   addition(types, {
     tables: {

@@ -9,7 +9,7 @@ const EVENT = {
   event: "text",
 } as const;
 
-/** Who is told of runs, what is still to be told, and what became of each attempt to. */
+/** Creates webhooks, their pending events, and the log of deliveries. */
 export const webhooks = (types: Types): Migration =>
   addition(types, {
     tables: {

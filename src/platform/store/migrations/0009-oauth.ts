@@ -1,7 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { addition, type Types } from "./addition.ts";
 
-/** What the built-in authorization server keeps: clients, grants, codes, tokens, people. */
+/** Creates the records of the built-in authorization server: clients, grants, codes, tokens, people. */
 export const oauth = (types: Types): Migration =>
   addition(types, {
     tables: {

@@ -7,7 +7,7 @@ import type { AuditHead, AuditKey } from "../audit-key.ts";
 import type { Tables } from "../tables.ts";
 import type { Types } from "./addition.ts";
 
-/** What the migration of existing audit chains needs. */
+/** Dependencies of the migration of existing audit chains. */
 export type Sealing = { key(): Promise<AuditKey>; clock: Clock; newId: NewId };
 
 type Db = Kysely<Pick<Tables, "tenants" | "audit_logs" | "audit_heads">>;

@@ -1,7 +1,7 @@
 import type { ColumnDataType, CreateTableBuilder, Kysely, RawBuilder } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** What a column type is called where the two databases differ. */
+/** The names of column types that differ between the databases. */
 export type Types = {
   /** Ordered by code point. */
   text: ColumnDataType | RawBuilder<unknown>;

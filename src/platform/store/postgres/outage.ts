@@ -3,7 +3,7 @@
 const CODES =
   /^(?:08...|53...|57014|57P..|58...|E(?:CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
 
-// Of the driver's own errors, which bear no code.
+// The driver's own errors have no code.
 const WORDS =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|Postgres connection has been discarded)/;
 

@@ -49,7 +49,7 @@ const openWriter = async (
   }
 };
 
-// A file of its own, because it forgoes the flush to disk that the rest is owed.
+// A separate file, because counters are written without a flush to disk.
 const openCounting = async (path: string): Promise<Db> => {
   const db = await guarded(isSqliteOutage, () => kyselyOver(openDatabase(path), READER));
   await sql`pragma synchronous = off`.execute(db);

@@ -9,7 +9,7 @@ export type AuditLogRow = {
   status_code: number;
   metadata: string;
   schedule_id: string | null;
-  /** What `q` looks through, folded. */
+  /** Case-folded text that the parameter `q` searches. */
   search: string;
   prev_hash: string;
   hash: string;

@@ -1,6 +1,6 @@
 export type Flag = 0 | 1;
 
-/** Who made and last changed a record, and when. */
+/** Creation and last change of a record. */
 export type Tracked = {
   created_by: string;
   created_at: number;

@@ -9,7 +9,7 @@ export type CategoryRow = Tracked & {
   description_folded: string;
   default_internal_reason_id: string | null;
   default_external_reason_id: string | null;
-  /** Who gets the category's disputes when nobody is named. */
+  /** The assignee of the category's disputes that name none. */
   default_assignee_id: string | null;
 };
 

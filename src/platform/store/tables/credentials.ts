@@ -27,7 +27,7 @@ export type ExportKeyRow = {
   created_at: number;
 };
 
-/** How often something happened in a fixed window of time. */
+/** The count of events in a fixed window of time. */
 export type CounterRow = { key: string; count: number; window_ends_at: number };
 
 /** The answer to a creating request that named a key, so that a repeat gets it again. */
@@ -38,7 +38,7 @@ export type IdempotencyKeyRow = {
   key: string;
   /** Of path and body. */
   request_hash: string;
-  /** Sealed: what people wrote stands in it. Null where the answer held a secret. */
+  /** Encrypted, because it contains text that users wrote. Null if the response contained a secret. */
   answer: string | null;
   record_id: string;
   expires_at: number;

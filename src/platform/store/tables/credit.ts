@@ -6,7 +6,7 @@ export type BusinessUnitRow = {
   value_list: string;
 };
 
-/** What was said of a company at some moment; the newest counts. */
+/** A company's score at a time; the newest one counts. */
 export type CompanyScoreRow = {
   tenant_id: string;
   company_id: string;
@@ -24,7 +24,7 @@ export type CreditApplicationRow = {
   activity_at: number;
   /** Every value of a business unit that it names anywhere, as a JSON list. */
   unit_ids: string;
-  /** As lists show it, as JSON. */
+  /** JSON of the list entry. */
   summary: string;
   /** With its forms and answers, as JSON. */
   detail: string;

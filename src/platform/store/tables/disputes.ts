@@ -21,16 +21,16 @@ export type DisputeRow = Tracked & {
   resolution_id: string | null;
   closed_at: number | null;
   origin: string;
-  /** What names it in the file it was imported from. */
+  /** The key of its row in the imported file. */
   source_key: string | null;
-  /** What that file last said of it: a later import writes only what differs from this. */
+  /** Its row in the last imported file; the next import writes only the differences. */
   source_row: string | null;
 };
 
 /** The last number given to a dispute of a document; outlives the disputes. */
 export type DisputeSequenceRow = { tenant_id: string; document_number: string; last: number };
 
-/** How many disputes of a status a tenant has; kept by the store's own functions. */
+/** The number of a tenant's disputes of a status, maintained by the store's functions. */
 export type DisputeTotalRow = { tenant_id: string; status: 0 | 1 | 2; total: number };
 
 export type DisputeNoteRow = Tracked & {
@@ -53,7 +53,7 @@ export type DisputeAttachmentRow = Tracked & {
   failure_reasons: string;
   upload_expires_at: number;
   uploaded_at: number | null;
-  /** Where the file store has its bytes; null before they came, and where they must not be kept. */
+  /** Key in the file store; null before the upload and after a refused scan. */
   file_key: string | null;
   file_size: number | null;
   /** Of its bytes, in hexadecimal. */

@@ -19,15 +19,15 @@ export type ScheduleRow = {
 
 export type RunStatus = "pending" | "running" | "completed" | "failed" | "canceled";
 
-/** Where a run failed. */
+/** The stage in which a run failed. */
 export type ErrorStage = "validation" | "query" | "snapshot" | "limit" | "internal";
 
-/** One slot of a schedule, and what became of it. */
+/** A run of a schedule; one per slot. */
 export type ExportRunRow = {
   tenant_id: string;
   id: string;
   schedule_id: string;
-  /** The moment it was due; a schedule has one run for each. */
+  /** The time at which it was due, unique in its schedule. */
   slot_at: number;
   status: RunStatus;
   created_at: number;

@@ -20,7 +20,7 @@ export type AccountNoteRow = {
   subject: string | null;
   note_type: string | null;
   effective_date: string;
-  /** The same as a moment: the order of an account's notes. */
+  /** `effective_date` as epoch milliseconds, by which notes are sorted. */
   effective_at: number;
   created_by: string;
   created_at: number;
@@ -40,13 +40,13 @@ export type DocumentRow = Tracked & {
   fields: string;
 };
 
-/** A time that a document was closed, by whom and why; it stays when the document reopens. */
+/** A closure of a document; it stays when the document reopens. */
 export type DocumentClosureRow = {
   tenant_id: string;
   document_number: string;
   /** From 1 for each document. */
   number: number;
-  /** Null where nothing is left to pay, so that it closed by itself. */
+  /** Null if the document closed because its balance is zero. */
   closure_reason: string | null;
   source: "api" | "mcp" | "import" | "auto";
   closed_at: number;
@@ -59,7 +59,7 @@ export type DocumentAttachmentRow = {
   tenant_id: string;
   id: string;
   document_number: string;
-  /** Where the file store has its bytes. */
+  /** Key in the file store. */
   file_key: string;
   file_size: number;
   /** Of its bytes, in hexadecimal. */

@@ -6,7 +6,7 @@ export type PaymentRow = {
   tenant_id: string;
   seq: number;
   id: string;
-  /** Of what the file last said of it. */
+  /** Hash of the row in the last imported file. */
   sent_hash: string;
   created_at: string;
   updated_at: string;

@@ -16,7 +16,7 @@ type EventColumns = {
   tenant_id: string;
   id: string;
   webhook_id: string;
-  /** Whose run it tells of. */
+  /** The schedule of the run. */
   schedule_id: string;
   event: RunEventKind;
 };
@@ -28,18 +28,18 @@ export type WebhookDeliveryRow = EventColumns & {
   callback_url: string;
   /** Sealed. */
   secret: string;
-  /** How many have been made. */
+  /** The number of attempts so far. */
   attempts: number;
   created_at: number;
 };
 
-/** What became of one attempt. */
+/** The outcome of one attempt. */
 export type WebhookAttemptRow = EventColumns & {
   delivery_id: string;
   /** From 1. */
   attempt: number;
   status: DeliveryStatus;
-  /** Null where no answer came. */
+  /** Null if the receiver did not respond. */
   http_status: number | null;
   error: string | null;
   /** Its end. */

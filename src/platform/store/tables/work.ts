@@ -1,4 +1,4 @@
-/** Something to be done at a moment; `leased_until` lies in the past while nobody works it. */
+/** A job that is due at a time; `leased_until` is in the past while no worker has it. */
 export type JobRow = {
   kind: string;
   id: string;

@@ -4,7 +4,7 @@ import type { SQLInputValue } from "node:sqlite";
 export type Statement = { sql: string; parameters: readonly SQLInputValue[] };
 
 /**
- * What a reader thread does for one session. A session is a connection with at most one open view, and at most one
+ * A request to a reader thread for one session. A session is a connection with at most one open view, and at most one
  * open cursor.
  */
 export type ReaderRequest =

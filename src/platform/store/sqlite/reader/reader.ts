@@ -30,7 +30,7 @@ export class Reader {
   #requests = 0;
   #sessions = 0;
   #generation = 0;
-  /** How many sessions are in use. */
+  /** The number of sessions in use. */
   inUse = 0;
 
   constructor(path: string, timeout: number) {
