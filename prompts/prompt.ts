@@ -2,21 +2,21 @@ export type PromptArgument = {
   name: string;
   description: string;
   required: boolean;
-  /** What the values are, for completions. */
+  /** Kind of record that the value identifies, for completions. */
   of?: "dispute" | "application" | "account";
-  /** In characters, where it is more than a name. */
+  /** Maximum length in characters, if larger than the default. */
   longest?: number;
 };
 
-/** Instructions that a person starts by name. */
+/** An MCP prompt: instructions that a person starts by name. */
 export type Prompt = {
   name: string;
   title: string;
   description: string;
   arguments: readonly PromptArgument[];
-  /** The toolsets without which it makes no sense. */
+  /** Toolsets that the prompt requires. */
   needs: readonly string[];
-  /** Resources that come with it, so that the work starts with the facts at hand. */
+  /** Returns the URIs of resources to attach to the prompt. */
   brings(args: Readonly<Record<string, string>>): string[];
   text(args: Readonly<Record<string, string>>): string;
 };

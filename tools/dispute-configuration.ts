@@ -5,7 +5,7 @@ import { type Confirmation, defineTool } from "./tool.ts";
 
 const { reasons, categories, departments, assignees, resolutions } = contract;
 
-/** Asks about an entry that is named by one argument. */
+/** Creates the confirmation for deleting an entry that one argument identifies. */
 const confirmEntryDeletion = (
   what: string,
   key: string,
@@ -40,7 +40,10 @@ export const disputeConfiguration = [
   defineTool(reasons.list),
   defineTool(reasons.list_by_category),
   defineTool(reasons.create),
-  defineTool(reasons.update, "Change a dispute reason; name its category, or another to move it."),
+  defineTool(
+    reasons.update,
+    "Update a dispute reason. Send its category, or another one to move it.",
+  ),
   defineTool(reasons.delete, undefined, { confirm: reasonDeletion }),
   defineTool(categories.get),
   defineTool(categories.list),
@@ -69,9 +72,12 @@ export const disputeConfiguration = [
   defineTool(assignees.list),
   defineTool(
     assignees.create,
-    "Add an assignee to a department. person needs names and e-mail unless userId fills them.",
+    "Add an assignee to a department. person requires names and e-mail unless userId is given.",
   ),
-  defineTool(assignees.update, "Change an assignee; name the department, or another to move them."),
+  defineTool(
+    assignees.update,
+    "Update an assignee. Send the department, or another one to move the assignee.",
+  ),
   defineTool(assignees.delete, undefined, { confirm: assigneeDeletion }),
   defineTool(assignees.delete_by_email, undefined, { confirm: assigneeDeletionByEmail }),
   defineTool(resolutions.get),

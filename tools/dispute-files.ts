@@ -7,12 +7,9 @@ import {
   DisputeAttachment,
 } from "../src/contract/operations/dispute-attachments.ts";
 
-/** What the server does by several operations and a signed URL, in the form of one operation. */
-
 const { dispute_attachments: files } = contract;
 const SOURCES = ["text", "base64", "path"] as const;
 
-/** The parameters that steer neither tenant nor credential. */
 const disputeParams = z.object({ disputeId: RecordId });
 
 const UploadBody = z
@@ -28,18 +25,19 @@ const UploadBody = z
     context.addIssue({
       code: "custom",
       path: ["text"],
-      message: "or else base64 or path is required, and only one of them",
+      message: "is required unless base64 or path is sent; send exactly one of the three",
       params: { code: "required" },
     });
   });
 
+/** Upload as one operation; the MCP server runs it as create, PUT to the signed URL, and polls for the scan. */
 export const uploadFile = defineOperation({
   id: "dispute_attachments.upload",
   service: "gateway",
   method: "POST",
   path: files.create.path,
   access: files.create.access,
-  summary: "Attach a file to a dispute and wait until it is scanned.",
+  summary: "Attach a file to a dispute and wait for its virus scan.",
   params: disputeParams,
   body: UploadBody,
   output: DisputeAttachment,
@@ -47,7 +45,7 @@ export const uploadFile = defineOperation({
   source: files.create.source,
 });
 
-/** A file that was downloaded: its text, where it is one. */
+/** A downloaded file, with its text if it is a text file. */
 const DownloadedFile = z.object({
   attachmentId: z.string(),
   disputeId: z.string(),
@@ -59,13 +57,14 @@ const DownloadedFile = z.object({
   resourceUri: z.string(),
 });
 
+/** Download as one operation; the MCP server runs it as get and a download from the signed URL. */
 export const downloadFile = defineOperation({
   id: "dispute_attachments.download",
   service: "gateway",
   method: "GET",
   path: files.get.path,
   access: files.get.access,
-  summary: "Read the file itself: the text of a text file, others as a resource.",
+  summary: "Read a dispute file: text inline, other types as a resource.",
   params: disputeParams.extend({ attachmentId: RecordId }),
   output: DownloadedFile,
   audit: "dispute_attachment.read",

@@ -20,7 +20,11 @@ const refuse = (field: string, message: string): never => {
   });
 };
 
-/** Refuses a resolution that the platform would refuse, as far as could be read. */
+/**
+ * Returns the resolution of the call, if it could be read.
+ *
+ * @throws {Problem} invalid_request, if the platform would refuse the resolution
+ */
 const checkResolution = (
   { status, resolutionId, resolutionCode }: Arguments,
   { dispute, resolution, resolutions }: Readonly<Record<string, Arguments | undefined>>,
@@ -28,12 +32,12 @@ const checkResolution = (
   const field = isText(resolutionCode) ? "resolutionCode" : "resolutionId";
   const listed = listItems(resolutions)?.find((one) => one["resolutionId"] === resolutionId);
   if (isText(resolutionId) && resolutions !== undefined && listed === undefined) {
-    refuse("resolutionId", "names no resolution; resolutions_list shows them");
+    refuse("resolutionId", "must be an existing resolution; resolutions_list shows them");
   }
   const found = resolution ?? listed;
   if (found === undefined || found["resolutionId"] === dispute?.["resolutionId"]) return found;
-  if (status === CANCELED) refuse(field, "goes with status Closed only");
-  if (found["active"] === false) refuse(field, "names an inactive resolution");
+  if (status === CANCELED) refuse(field, "is only allowed with status 1 (Closed)");
+  if (found["active"] === false) refuse(field, "must be an active resolution");
   return found;
 };
 
@@ -53,7 +57,7 @@ const CLOSED = 1;
 const CANCELED = 2;
 const ENDED: readonly unknown[] = [CLOSED, CANCELED];
 
-// Reopening does not ask: closing again brings back what it loses.
+// Reopening needs no confirmation: closing the dispute again reverts it.
 const disputeEnding: Confirmation = {
   reads: {
     dispute: d.get,
@@ -71,7 +75,7 @@ const disputeEnding: Confirmation = {
   question(args, records) {
     const { disputeId, status, resolutionCode: _code, resolutionId: _id, ...others } = args;
     const { dispute } = records;
-    // The platform refuses the move, or the dispute has this status already.
+    // The platform refuses the transition, or the dispute already has this status.
     if (dispute !== undefined && ENDED.includes(dispute["status"])) return null;
     const outcome = describeOutcome(args, checkResolution(args, records), dispute);
     const verb = status === CLOSED ? "Close" : "Cancel";
@@ -109,17 +113,20 @@ const fileDeletion: Confirmation = {
 
 export const disputes = [
   defineTool(d.get),
-  defineTool(d.list, "List disputes, newest first; as many as fit unless paged."),
+  defineTool(
+    d.list,
+    "List disputes, newest first, by status, account, document, assignee, reason or category.",
+  ),
   defineTool(
     d.create,
-    "Open a dispute on a document of an account. Needs a reason, by id or code.",
+    "Open a dispute on a document of an account. Requires a reason id or code.",
     {
       title: "Open dispute",
     },
   ),
   defineTool(
     d.update,
-    "Change the fields sent. Closing takes a resolution; closing and canceling ask the person.",
+    "Update, close, cancel or reopen a dispute. Closing and canceling ask the person first.",
     { confirm: disputeEnding },
   ),
   defineTool(d.delete, undefined, { confirm: disputeDeletion }),
@@ -132,7 +139,7 @@ export const disputes = [
   defineTool(notes.delete, undefined, { confirm: noteDeletion }),
   defineTool(files.get),
   defineTool(files.list),
-  defineTool(files.create, "Announce a file and get a URL that takes its bytes by HTTP PUT, once."),
+  defineTool(files.create, "Create an attachment and get a URL for one HTTP PUT of its bytes."),
   defineTool(files.update),
   defineTool(files.delete, undefined, { confirm: fileDeletion }),
   defineTool(uploadFile),

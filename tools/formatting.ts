@@ -1,27 +1,25 @@
 import type { Arguments } from "./tool.ts";
 
-/** Arguments and records as a person may read them in a question. */
-
 const MAX_CHARACTERS = 80;
 
 export const isText = (value: unknown): value is string =>
   typeof value === "string" && value !== "";
 
-/** The records of a list that was read. */
+/** Returns the records of a list that was read. */
 export const listItems = (list: Arguments | undefined): readonly Arguments[] | undefined =>
   list?.["items"] as readonly Arguments[] | undefined;
 
-/** Quoted, on one line, of bounded length. */
+/** Returns a value in quotes, on one line, of at most 80 characters. */
 export const quote = (value: unknown): string => {
   const text = [...String(value).replace(/\s+/g, " ").trim()];
   const shown = text.length > MAX_CHARACTERS ? [...text.slice(0, MAX_CHARACTERS), "…"] : text;
   return JSON.stringify(shown.join(""));
 };
 
-// Neither comma nor question mark nor quote: a name cannot pretend to be more of the question than it is.
+// No comma, question mark or quote, so that a name from a record cannot imitate the text of the question.
 const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{N} .&'’_/@+-]{0,79}$/u;
 
-/** Bare where it reads as one name, else quoted. */
+/** Returns a value as is if it is a plain name, otherwise in quotes. */
 export const formatName = (value: unknown): string => {
   const text = String(value);
   return PLAIN_NAME.test(text) ? text : quote(text);
@@ -35,7 +33,7 @@ const countDecimals = (currency: string): number =>
 
 const MAX_DECIMALS = 15;
 
-/** `9,108.20 USD`; every decimal there is. */
+/** Formats an amount with all its decimals: `9,108.20 USD`. */
 export const formatMoney = (amount: unknown, currency: unknown): string => {
   if (typeof amount !== "number" || typeof currency !== "string") return formatName(amount);
   const minimumFractionDigits = countDecimals(currency);
@@ -46,11 +44,11 @@ export const formatMoney = (amount: unknown, currency: unknown): string => {
   return `${format.format(amount)} ${formatName(currency)}`;
 };
 
-/** The first of some values that says anything. */
+/** Returns the first value that is not undefined, null or empty. */
 const findFirstValue = (...values: unknown[]): unknown =>
   values.find((value) => value !== undefined && value !== null && value !== "");
 
-/** `D-5111726-02 of Juniper Street Hardware, 9,108.20 USD`; by its id where there is no record of it. */
+/** Describes a dispute: `D-5111726-02 of Juniper Street Hardware, 9,108.20 USD`; by id if it could not be read. */
 export const describeDispute = (record: Arguments | undefined, disputeId: unknown): string => {
   if (record === undefined) return quote(disputeId);
   const { disputeCode, accountName, accountNumber, amount, currencyCode } = record;
@@ -58,13 +56,13 @@ export const describeDispute = (record: Arguments | undefined, disputeId: unknow
   return `${code} of ${formatName(findFirstValue(accountName, accountNumber))}, ${formatMoney(amount, currencyCode)}`;
 };
 
-/** `BILLING (Billing and pricing)`; as it was named in the call where there is no record of it. */
+/** Describes a configuration entry: `BILLING (Billing and pricing)`; by the argument if it could not be read. */
 export const describeEntry = (record: Arguments | undefined, argument: unknown): string =>
   record === undefined
     ? quote(argument)
     : `${formatName(findFirstValue(record["code"], argument))} (${formatName(record["description"])})`;
 
-/** `Carla Jennings (carla.jennings@company.example)`. */
+/** Describes a person: `Carla Jennings (carla.jennings@company.example)`. */
 export const describePerson = (record: Arguments | undefined, argument: unknown): string => {
   const person = record?.["person"];
   if (typeof person !== "object" || person === null) return quote(argument);
@@ -75,17 +73,17 @@ export const describePerson = (record: Arguments | undefined, argument: unknown)
 const formatValue = (value: unknown): string =>
   typeof value === "boolean" || typeof value === "number" ? String(value) : formatName(value);
 
-/** `poNumber cleared`, `isValid true`. */
+/** Describes a changed field: `poNumber cleared`, `isValid true`. */
 export const describeChange = (name: string, value: unknown): string =>
   findFirstValue(value) === undefined ? `${name} cleared` : `${name} ${formatValue(value)}`;
 
-/** `ACC-1 (Northwind Traders)`; by its number where there is no record of it. */
+/** Describes an account: `ACC-1 (Northwind Traders)`; by number if it could not be read. */
 export const describeAccount = (record: Arguments | undefined, accountNumber: unknown): string =>
   record === undefined
     ? quote(accountNumber)
     : `${formatName(accountNumber)} (${formatName(record["name"])})`;
 
-// The amounts that a document may have, each with its currency; the first one that is there is shown.
+// Amount fields of a document with their currency fields; the first one present is shown.
 const DOCUMENT_AMOUNTS = [
   ["denomination", "currency"],
   ["denomination_in_original_currency", "original_currency"],
@@ -93,7 +91,7 @@ const DOCUMENT_AMOUNTS = [
   ["original_denomination", "currency"],
 ] as const;
 
-/** `INV-1 of account ACC-1, 1,204.55 USD`; by its number where there is no record of it. */
+/** Describes a document: `INV-1 of account ACC-1, 1,204.55 USD`; by number if it could not be read. */
 export const describeDocument = (
   record: Arguments | undefined,
   documentNumber: unknown,

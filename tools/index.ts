@@ -9,7 +9,7 @@ import { scheduleTools } from "./schedules.ts";
 import type { Tool } from "./tool.ts";
 import type { Toolset } from "./toolsets.ts";
 
-/** Every tool, by its toolset. */
+/** All tools by toolset. */
 export const toolsets: Readonly<Record<Toolset, readonly Tool[]>> = {
   disputes,
   dispute_configuration: disputeConfiguration,

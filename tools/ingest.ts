@@ -22,7 +22,7 @@ const accountReplacement: Confirmation = {
 const MAX_DISPUTES = 100;
 const OPEN = 0;
 
-/** What closing a document does to the open disputes on it. */
+/** Reads for the question about closing a document, which also closes its open disputes. */
 const disputeReads: Record<"disputes" | "resolutions", ConfirmationRead> = {
   disputes: {
     operation: contract.disputes.list,
@@ -85,7 +85,7 @@ const documentCreation: Confirmation = {
     ...disputeReads,
   },
   question({ document_number, account_number }, records) {
-    // The platform refuses a second document of this number; documents are never deleted.
+    // The platform refuses a second document with this number.
     if (records["document"] !== undefined) return null;
     return `Create document ${formatName(document_number)} of account ${formatName(account_number)} as closed, with nothing left to pay?${describeClosedDisputes(records)}`;
   },
@@ -96,7 +96,7 @@ const documentUpdate: Confirmation = {
   holds: "document",
   question({ document_number }, records) {
     const { document } = records;
-    // It stays closed.
+    // The document is already closed.
     if (document?.["status"] === "closed") return null;
     return `Close document ${describeDocument(document, document_number)}, with nothing left to pay?${describeClosedDisputes(records)}`;
   },
@@ -107,7 +107,7 @@ const documentClosure: Confirmation = {
   holds: "document",
   question({ document_number, closure_reason, closure_date }, records) {
     const { document } = records;
-    // The platform refuses it.
+    // The platform refuses to close a closed document.
     if (document?.["status"] === "closed") return null;
     const when = closure_date === undefined ? "" : `, on ${formatName(closure_date)}`;
     return `Close document ${describeDocument(document, document_number)}, as ${formatName(closure_reason)}${when}?${describeClosedDisputes(records)}`;
@@ -119,7 +119,7 @@ export const ingest = [
   defineTool(accounts.create),
   defineTool(
     accounts.replace,
-    "Create an account or replace it with all its fields; replacing asks the person.",
+    "Create an account or replace all its fields. Replacing asks the person first.",
     { confirm: accountReplacement },
   ),
   defineTool(accounts.update),
@@ -129,7 +129,7 @@ export const ingest = [
   defineTool(documents.create, undefined, { confirm: documentCreation }),
   defineTool(
     documents.replace,
-    "Create a document or replace it with all its fields; replacing asks the person.",
+    "Create a document or replace all its fields. Replacing asks the person first.",
     { confirm: documentReplacement },
   ),
   defineTool(documents.update, undefined, { confirm: documentUpdate }),
@@ -137,6 +137,6 @@ export const ingest = [
   defineTool(attachments.list),
   defineTool(
     attachments.get,
-    "Read a PDF file of a document; a large one comes as a link to a resource.",
+    "Read a PDF file of a document; large files come as a resource link.",
   ),
 ];

@@ -8,24 +8,24 @@ const { payments, webhooks } = contract;
 export const paymentTools = [
   defineTool(
     payments.schema,
-    "List the payment sources, their fields and the conditions each field takes; read it before payments_query.",
+    "List the payment sources, their fields and each field's operators. Read it before payments_query.",
     { title: "Get payment schema" },
   ),
   defineTool(
     payments.query,
-    `Query payments. filters: {"applicationStatus": {"in": ["partial", "unapplied"]}, "paymentDate": {"gte": "2026-01-01"}}; not {"field": "value"}. Conditions: ${OPERATOR_NAMES.join(", ")}.`,
+    `Query payments. filters: {"applicationStatus": {"in": ["partial", "unapplied"]}, "paymentDate": {"gte": "2026-01-01"}}; not {"field": "value"}. Operators: ${OPERATOR_NAMES.join(", ")}.`,
     { title: "Query payments" },
   ),
   defineTool(webhooks.list),
   defineTool(
     webhooks.create,
-    "Have a URL called when scheduled runs finish; asks the person. The secret of its signatures goes to the person's secret store, and the answer names where.",
+    "Register a URL that is called when scheduled runs finish; asks the person first. The signing secret goes to the person's secret store; returns its name there.",
     {
       confirm: {
         reads: {},
         question({ callbackUrl, scheduleId = "" }) {
           const whose = scheduleId === "" ? "every schedule" : `schedule ${formatName(scheduleId)}`;
-          return `Send what becomes of the runs of ${whose} to ${quote(callbackUrl)}?`;
+          return `Send the outcome of each run of ${whose} to ${quote(callbackUrl)}?`;
         },
       },
     },
@@ -34,7 +34,7 @@ export const paymentTools = [
   defineTool(webhooks.delete, undefined, {
     confirm: {
       reads: {},
-      question: ({ id }) => `Delete webhook ${quote(id)}? It hears of no further run.`,
+      question: ({ id }) => `Delete webhook ${quote(id)}? It receives no further events.`,
     },
   }),
 ];

@@ -20,24 +20,20 @@ const describeSchedule = (list: Arguments | undefined, id: unknown): string => {
 const scheduleDeletion: Confirmation = {
   reads: { schedules: schedules.list },
   question: ({ id }, { schedules: list }) =>
-    `End schedule ${describeSchedule(list, id)}? It runs no more; the runs it had stay.`,
+    `Delete schedule ${describeSchedule(list, id)}? It stops running; its past runs remain.`,
 };
 
 export const scheduleTools = [
   defineTool(schedules.list),
   defineTool(
     schedules.create,
-    "Run a payment query again and again; each run freezes its rows. Try the filters with payments_query first.",
+    "Schedule a recurring payment query; each run stores its rows. Test the filters with payments_query first.",
   ),
   defineTool(schedules.delete, undefined, { confirm: scheduleDeletion }),
-  defineTool(runs.status, "List a schedule's runs, newest first, with what failed and where.", {
+  defineTool(runs.status, "List a schedule's runs, newest first, with their errors.", {
     title: "List export runs",
   }),
-  defineTool(
-    runs.data,
-    "Read the frozen rows of a run, the newest completed one unless runId names another.",
-    {
-      title: "Read an export run",
-    },
-  ),
+  defineTool(runs.data, "Read the stored rows of a run; default: the newest completed run.", {
+    title: "Read an export run",
+  }),
 ];

@@ -1,41 +1,41 @@
 import type { CallArguments, Operation } from "../src/contract/operation.ts";
 
 export type Arguments = CallArguments;
-/** Records by the names of the reads; `ABSENT` is among them where the record does not exist and the call creates it. */
+/** Records by name of the read; has the key `ABSENT` if the record does not exist and the call creates it. */
 export type Records = Readonly<Record<string, Arguments | undefined>>;
 export const ABSENT = "absent";
 
-/** A read for a question beside the record itself. A list comes as `{items}`. */
+/** An additional read for a question. A list is passed to the question as `{items}`. */
 export type ConfirmationRead = {
   operation: Operation;
-  /** The arguments of the read; undefined where there is nothing to read. */
+  /** Returns the arguments of the read, or undefined to skip it. */
   args: (args: Arguments) => Arguments | undefined;
-  /** The argument that names the record: the call is refused where there is none of that name. */
+  /** The argument that identifies the record: the call is refused if the record does not exist. */
   names?: string;
 };
 
-/** The question to a person before a tool acts. Whether they are asked follows from the operation's effects. */
+/** The confirmation by a person before a tool call. The operation's effects decide whether it is needed. */
 export type Confirmation = {
-  /** The reads beforehand. An operation alone reads the record that the arguments name; where it is missing, the call ends. */
+  /** Reads before the question. A bare operation reads the record of the arguments; if it does not exist, the call fails. */
   reads: Readonly<Record<string, Operation | ConfirmationRead>>;
   /**
-   * The question, about the records as far as they could be read; null where the records show that
-   * the platform will refuse the call or that nothing ends.
+   * Returns the question; records that could not be read are undefined. Returns null if no confirmation
+   * is needed: the platform will refuse the call, or it changes nothing that needs one.
    *
-   * @throws {Problem} where the platform would refuse the call
+   * @throws {Problem} if the arguments are invalid
    */
   question: (args: Arguments, records: Records) => string | null;
-  /** The read whose ETag goes with the change: it is made to that version of the record, and no other. */
+  /** The read whose ETag is sent as If-Match, so that the change applies only to the version in the question. */
   holds?: string;
 };
 
-/** The description of one operation for a model, and the question before it runs. */
+/** An operation as an MCP tool: its description, and the confirmation before it runs. */
 export type Tool = {
   name: string;
   operation: Operation;
   title: string;
   description: string;
-  /** Present exactly where the operation has effects. */
+  /** Present if and only if the operation has effects. */
   confirm?: Confirmation;
 };
 
@@ -45,32 +45,32 @@ const VERBS: Record<string, string> = { list: "List", get: "Get", delete: "Delet
 
 const toSingular = (noun: string): string => noun.replace(/ies$/, "y").replace(/s$/, "");
 
-/** `disputes.list_by_ids` as `List disputes by ids`. */
+/** Converts `disputes.list_by_ids` to `List disputes by ids`. */
 const deriveTitle = (id: string): string => {
   const [noun = "", act = ""] = id.split(".").map((part) => part.replaceAll("_", " "));
   const [verb = "", ...rest] = act.split(" ");
-  const shown = VERBS[verb] ?? verb.charAt(0).toUpperCase() + verb.slice(1);
-  return [shown, verb === "list" ? noun : toSingular(noun), ...rest].join(" ");
+  const titleVerb = VERBS[verb] ?? verb.charAt(0).toUpperCase() + verb.slice(1);
+  return [titleVerb, verb === "list" ? noun : toSingular(noun), ...rest].join(" ");
 };
 
 /**
- * The tool of an operation, with a description of its own where the summary does not suffice.
+ * Defines the tool of an operation; the description defaults to the operation's summary.
  *
- * @throws {TypeError} where the operation has effects and the tool no question, or the reverse
+ * @throws {TypeError} if the operation has effects and the tool has no confirmation, or the reverse
  */
 export const defineTool = (
   operation: Operation,
-  words: string = operation.summary,
+  description: string = operation.summary,
   { title, confirm }: Options = {},
 ): Tool => {
   if ((confirm === undefined) !== (operation.effects.length === 0)) {
-    throw new TypeError(`${operation.id} needs a question exactly where it has effects`);
+    throw new TypeError(`${operation.id} must have a confirmation if and only if it has effects`);
   }
   return {
     name: operation.id.replaceAll(".", "_"),
     operation,
     title: title ?? deriveTitle(operation.id),
-    description: words,
+    description,
     ...(confirm === undefined ? {} : { confirm }),
   };
 };

@@ -1,4 +1,4 @@
-/** What a person may choose of the tools, in the order in which they are listed. Apart from them, since settings are read first. */
+/** Names of the toolsets in list order. A separate file, so that reading settings does not load the tools. */
 export const toolsetNames = [
   "disputes",
   "dispute_configuration",

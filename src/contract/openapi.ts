@@ -35,14 +35,14 @@ export type OpenApi = {
   };
 };
 
-const API_DESCRIPTION = `Disputes of accounts receivable: who claims what is not owed, why, who works it, and how it ends.
+const API_DESCRIPTION = `Accounts-receivable disputes: create, assign, resolve and audit claims about invoices.
 
-- **Tenants.** Almost every path names a tenant; a credential opens those of its owner.
-- **Requests** are JSON. Fields that mean nothing here are ignored and named in \`X-Ignored-Fields\`; the export service refuses them.
-- **Numbers** of money are exact to 15 significant digits. Times are UTC.
-- **Lists** come whole, or in pages as soon as a page or page size is asked for.
-- **Refusals** bear a code that stays, and the request's id.
-- **Within a version** answers only gain fields: be ready for ones you do not know.`;
+- **Tenants.** Most paths contain a tenant id. A credential gives access to the tenants of its owner.
+- **Requests** are JSON. Unknown fields are ignored and listed in \`X-Ignored-Fields\`; the export service rejects them.
+- **Amounts** are exact to 15 significant digits. Times are UTC.
+- **Lists** are complete unless you send a page or page size.
+- **Errors** have a stable code and the request id.
+- **Compatibility.** Responses may gain fields within a version. Ignore fields you do not know.`;
 
 const buildHeaderScheme = (name: string, description: string): object => ({
   type: "apiKey",
@@ -52,14 +52,14 @@ const buildHeaderScheme = (name: string, description: string): object => ({
 });
 
 const buildSecuritySchemes = (headerWord: string): Record<string, object> => ({
-  session: buildHeaderScheme(`X-${headerWord}-Auth`, "The access token of a login."),
+  session: buildHeaderScheme(`X-${headerWord}-Auth`, "Access token from a login."),
   apiKey: buildHeaderScheme(
     `X-${headerWord}-Api-Key`,
-    "A person's API key, with that person's access.",
+    "API key of a user, with that user's access.",
   ),
   exportKey: buildHeaderScheme(
     "X-API-Key",
-    "A key of the export and ingest services; it belongs to one tenant.",
+    "API key of the export and ingest services. It belongs to one tenant.",
   ),
 });
 
@@ -74,7 +74,7 @@ const buildRequirement = ({ access }: Operation): object => ({
 });
 
 const POST_ALIAS_HINT =
-  "Many clients cannot send a body with GET: POST on the same path does the same.";
+  "If your HTTP client cannot send a body with GET, use POST on the same path.";
 
 type Route = Pick<Operation, "method" | "path">;
 
@@ -84,14 +84,14 @@ const buildRoute = (
   schemas: Schemas,
   refusals: ErrorResponses,
 ): object => {
-  const twin = route !== operation;
-  const bodiedGet = route.method === "GET" && operation.body !== null;
-  const words = [describeAccess(operation), ...(bodiedGet ? [POST_ALIAS_HINT] : [])];
+  const isAlias = route !== operation;
+  const isGetWithBody = route.method === "GET" && operation.body !== null;
+  const paragraphs = [describeAccess(operation), ...(isGetWithBody ? [POST_ALIAS_HINT] : [])];
   return {
-    operationId: twin ? `${operation.id}.${route.method.toLowerCase()}` : operation.id,
+    operationId: isAlias ? `${operation.id}.${route.method.toLowerCase()}` : operation.id,
     tags: [toTag(operation)],
     summary: operation.summary,
-    description: words.join("\n\n"),
+    description: paragraphs.join("\n\n"),
     security: buildSecurity(operation),
     ...buildRequirement(operation),
     parameters: buildParameters(operation, schemas),
@@ -115,7 +115,7 @@ const buildPaths = (schemas: Schemas, refusals: ErrorResponses): OpenApi["paths"
   };
 };
 
-/** The contract as an OpenAPI 3.1 document. */
+/** Creates the OpenAPI 3.1 document of the platform. */
 export const createOpenApi = (about: { headerWord: string; version: string }): OpenApi => {
   const schemas = createSchemas();
   const refusals = createErrorResponses(platformOperations);

@@ -2,28 +2,28 @@ import { z } from "zod";
 import type { OperationErrorCode } from "./errors.ts";
 import type { Permission, Scope } from "./permissions.ts";
 
-/** Which of the platform's services answers: each has its own base URL, credential header and error dialect. */
+/** The service that answers an operation. Each service has its own base URL, credential header and error format. */
 export type Service = "gateway" | "export" | "ingest";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * What a caller must bring: nothing, any live credential, access to the path's tenant,
- * or (beyond that) a permission or an export key's scope.
+ * The access that an operation requires: none (`public`), any valid credential (`caller`), access to
+ * the path's tenant (`member`), or additionally a permission or a scope of an export key.
  */
 export type Access = "public" | "caller" | "member" | Permission | Scope;
 
-/** `read` changes nothing; `create` adds a record at each call; `change` may be repeated; `session` opens or closes sessions. */
+/** `create` adds a record with each call, `change` is idempotent, `session` opens or closes sessions. */
 export type Effect = "read" | "create" | "change" | "session";
 
-/** What an audit action may depend on. */
+/** The outcome of a request, from which its audit action can derive. */
 export type Outcome = {
   status: number;
   body: unknown;
-  /** The record's state before the change, where the service reports it. */
+  /** The record's state before the change, if the service reports it. */
   before?: unknown;
 };
 
-/** Ids and codes of a request for its audit entry. The body of a `late` operation is not validated. */
+/** Returns ids and codes of a request for its audit entry. The body of a `late` operation is not validated yet. */
 export type AuditMetadata = (input: {
   params: Record<string, unknown>;
   body: unknown;
@@ -34,50 +34,49 @@ type Shape = z.ZodObject;
 export type CallArguments = Readonly<Record<string, unknown>>;
 
 /**
- * What an operation may do to records beyond changing the fields that it is sent. A person is asked
- * before. `replaces` loses the fields that are not sent, and happens only where the record exists;
- * `discloses` sends data of the tenant to an address that the caller names.
+ * An effect that requires a person's confirmation before an MCP tool call. `replaces` clears the fields
+ * that are not sent, if the record exists; `discloses` sends tenant data to an address in the arguments.
  */
 export type SideEffect = {
   kind: "closes" | "cancels" | "deletes" | "replaces" | "discloses";
   what: string;
-  /** Absent: with any arguments. */
+  /** The arguments that cause the effect; all if absent. */
   when?: (args: CallArguments) => boolean;
 };
 
 /**
- * How a list is answered: a bare array; an object with its records under `data`, `attachments` or
- * `applications`; pages of `data` under a cursor; or pages of one frozen export run.
+ * The JSON form of a list: an array; an object with the records in `data`, `attachments` or
+ * `applications`; cursor pages of `data`; or cursor pages of one export run's stored rows.
  */
 export type ListStyle = "array" | "data" | "attachments" | "applications" | "pages" | "run";
 export type ListAnswer = {
   style: ListStyle;
-  /** The first field of a row does not identify it. */
+  /** The rows have no id as their first field. */
   anonymous: boolean;
 };
 
-/** A secret in an answer, which is never shown again and never to a model. */
+/** A secret in a response. It is returned once and never shown to a model. */
 export type ReturnedSecret = {
   kind: "api-key" | "webhook-secret";
-  /** The fields of the answer with the secret and with the id of its record. */
+  /** Names of the response fields with the secret and with the record's id. */
   field: string;
   id: string;
-  /** The field that names where the secret was stored, in its place. */
+  /** Name of the field that replaces the secret in a tool's answer: its name in the secret store. */
   storedAs: string;
-  /** Deletes the record, which is of no use without its secret. */
+  /** Deletes the record if its secret cannot be stored. */
   undo: Operation;
 };
 
-/** A body of bytes, taken as they come. */
+/** A request body of raw bytes. */
 export type Raw = { type: string; maxBytes: number };
 
 type Spec = {
   id: `${string}.${string}`;
   service: Service;
   method: Method;
-  /** From the root of the service, with `{parameters}`. */
+  /** Path under the service's base URL, with `{parameters}`. */
   path: `/${string}`;
-  /** Further routes with the same meaning, such as the POST twin of a GET that has a body. */
+  /** Additional routes of the operation, such as the POST alias of a GET with a body. */
   also?: readonly { method: Method; path: `/${string}` }[];
   access: Access;
   effect?: Effect;
@@ -87,36 +86,36 @@ type Spec = {
   body?: Shape;
   /** The body is a file. */
   raw?: Raw;
-  /** The service checks the body itself, with all it knows, so that a refusal names every fault at once. */
+  /** The service validates the body itself, so that one error lists the faults of schema and rules together. */
   late?: true;
-  /** A change that makes the record where there is none, and then answers 201. */
+  /** The operation creates the record if it does not exist, and then returns 201. */
   upsert?: true;
-  /** `null`: an answer without a body. */
+  /** `null` if the response has no body. */
   output: z.ZodType | null;
-  /** The answer is a file's bytes; `output` is what its headers say of it. */
+  /** The response body is a file; `output` describes the data in its headers. */
   file?: true;
-  /** How long anybody may keep the answer, which is the same for all. */
+  /** Seconds for which shared caches may store the response; it must be the same for all callers. */
   cacheSeconds?: number;
   fails?: readonly OperationErrorCode[];
   effects?: readonly SideEffect[];
-  /** For a list whose answer does not follow from its schema. */
+  /** List properties that the output schema does not imply. */
   list?: Partial<ListAnswer>;
-  /** A search by a list of values: the argument that lists them and the field of each record found. */
+  /** For a search by a list of values: the list argument, and the record field that matches it. */
   lookup?: { argument: string; field: string };
   returnsSecret?: ReturnedSecret;
-  /** Needs the person's own session; or prefers it to an API key. */
+  /** `session` requires a user session; `session_or_key` prefers it to an API key. */
   credential?: "session" | "session_or_key";
-  /** What a `session` operation does to the session. */
+  /** The effect of a `session` operation on the session. */
   session?: "opens" | "verifies" | "closes";
-  /** The record without the answers that no model may see. */
+  /** Masks the parts of a record that models must not see. */
   mask?: (record: never) => Record<string, unknown>;
-  /** Of this platform alone: others may lack the route. */
+  /** An addition to the interface documents; other platforms may not have the route. */
   extension?: true;
-  /** The audit log's word, or how it follows from the outcome. */
+  /** The action in the audit log, or a function that derives it from the outcome. */
   audit: string | ((outcome: Outcome) => string);
-  /** Metadata of the audit entry beside the path's ids; written for refused requests too. */
+  /** Additional metadata of the audit entry; also written for refused requests. */
   auditMetadata?: AuditMetadata;
-  /** The part of the interface documents where it is described. */
+  /** Section of the interface documents. */
   source: string;
 };
 
@@ -144,7 +143,7 @@ const deriveListAnswer = ({ output, list = {} }: Spec): ListAnswer | null => {
   return style === undefined ? null : { style, anonymous: list.anonymous ?? false };
 };
 
-/** One thing the platform can do, declared once: routes, client, tools, documents and tests read it. */
+/** Declares an operation and fills in defaults. Routes, client, tools, the OpenAPI document and tests derive from it. */
 export const defineOperation = <const S extends Spec>(spec: S) => {
   const effect = deriveEffect(spec);
   return {
@@ -173,7 +172,7 @@ export const defineOperation = <const S extends Spec>(spec: S) => {
   } as Declared<S>;
 };
 
-/** Declared once here, and read wherever an operation is a special case. */
+/** Optional properties of an operation that mark special cases. */
 type Traits = {
   effects: readonly SideEffect[];
   list: ListAnswer | null;
@@ -217,7 +216,7 @@ type Declared<S extends Spec> = Omit<
     fails: S["fails"] extends readonly OperationErrorCode[] ? S["fails"] : readonly [];
   };
 
-/** Any operation, as routes, client and tools see it. */
+/** An operation without its specific types, for code that handles every operation. */
 export type Operation = Traits & {
   id: string;
   service: Service;
@@ -251,7 +250,7 @@ type JsonBody<O extends Operation> = O["late"] extends true
 
 type Body<O extends Operation> = O["raw"] extends Raw ? ReadableStream<Uint8Array> : JsonBody<O>;
 
-/** What a handler is given: validated (unless it is late), each part where it was sent. */
+/** The input of a handler. It is validated, except for the body of a `late` operation. */
 export type Input<O extends Operation> = {
   params: z.output<O["params"]>;
   query: z.output<O["query"]>;
@@ -264,22 +263,22 @@ export type Output<O extends Operation> = O["output"] extends z.ZodType
 
 export type FailCode<O extends Operation> = O["fails"][number];
 
-/** Operations whose answer is a bare array. */
+/** Returns whether the operation returns a bare array. */
 export const isList = (operation: Operation): boolean => operation.output instanceof z.ZodArray;
 
-/** What an operation would do with these arguments that a person is asked about first. */
+/** Returns the side effects of a call with these arguments; a person must confirm them first. */
 export const findSideEffects = (
   { effects }: Operation,
   args: CallArguments,
 ): readonly SideEffect[] => effects.filter(({ when }) => when === undefined || when(args));
 
-/** Every argument of an operation in one flat object: the names of path, query and body. */
+/** Returns the arguments of path, query and body in one object; their names are distinct. */
 export const mergeArguments = (operation: Operation): Record<string, z.ZodType> => ({
   ...operation.params.shape,
   ...operation.query.shape,
   ...operation.body?.shape,
 });
 
-/** The `{names}` in a path, in order. */
+/** Returns the names of the `{parameters}` in a path, in order. */
 export const parsePathParameters = (path: string): string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");

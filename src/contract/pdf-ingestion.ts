@@ -6,7 +6,7 @@ import { defineOperation } from "./operation.ts";
 const MIB = 1024 * 1024;
 export const PDF_TYPE = "application/pdf";
 
-/** That a PDF was taken. */
+/** The receipt of an uploaded PDF. */
 export const PdfReceipt = z.object({
   document_number: z.string(),
   id: z.string(),
@@ -14,7 +14,7 @@ export const PdfReceipt = z.object({
   uploadedAt: Timestamp,
 });
 
-/** Where billing systems hand in PDFs. It is no operation of the contract: a model has no files to send. */
+/** PDF upload for billing systems. It is not part of `contract`, so client and tools do not offer it. */
 export const pdf_ingestion = {
   upload: defineOperation({
     id: "document_attachments.upload",
@@ -23,16 +23,16 @@ export const pdf_ingestion = {
     path: "/api/v1/pdf-ingestion/pdf/{connectionId}/ingest_documents/{document_number}",
     access: "ingest:write",
     effect: "change",
-    summary: "Upload the PDF file of a document, in the place of those it has.",
+    summary: "Upload a document's PDF file; it replaces existing files unless append is true.",
     params: z.object({
-      connectionId: z.string().meta({ description: "the tenant's own" }),
+      connectionId: z.string().meta({ description: "connection id of the tenant" }),
       document_number: IngestNumber,
     }),
     query: z.object({
       append: z
         .enum(["true", "false"])
         .optional()
-        .meta({ description: "true: beside those it has" }),
+        .meta({ description: "true: keep existing files" }),
     }),
     raw: { type: PDF_TYPE, maxBytes: 25 * MIB },
     output: PdfReceipt,

@@ -26,7 +26,7 @@ const DISPUTE_WORK: Permission[] = [
 
 export type Role = { roleId: string; name: string; grants: readonly Permission[] };
 
-/** The roles every tenant has, highest first: the order decides a v1 user's `role`. */
+/** The built-in roles, highest first. The v1 user format returns a user's highest role. */
 export const BUILT_IN_ROLES: readonly Role[] = [
   { roleId: "administrator", name: "Administrator", grants: PERMISSIONS },
   {
@@ -62,7 +62,7 @@ export const BUILT_IN_ROLES: readonly Role[] = [
   { roleId: "viewer", name: "Viewer", grants: AREAS.map(toReadPermission) },
 ];
 
-/** What an export or ingest key may be limited to. */
+/** Scopes to which an export or ingest key can be limited. */
 export const SCOPES = [
   "export:read",
   "export:manage",

@@ -1,7 +1,6 @@
 import type { AnyField, FormField, FormSection, SecondaryField } from "./credit-form.ts";
-import type { CreditApplicationDetail } from "./operations/credit-applications.ts";
 
-/** What a reader without the right to change applications sees of tax ids and bank accounts: their last 4 characters. */
+/** Masks tax ids and bank accounts in credit applications: readers without permission to change applications see the last 4 characters. */
 
 const VISIBLE_CHARACTERS = 4;
 const MASK = "****";
@@ -12,11 +11,11 @@ const toSpacedWords = (name: string): string =>
     .trim()
     .toLowerCase();
 
-/** A name as words, however it is written: taxId, TAX_ID, tax-ids, EINNumber; without what nobody sees. */
+/** Splits a field name into words in any notation (taxId, TAX_ID, tax-ids, EINNumber), without invisible characters. */
 const listReadings = (name: string): string[] => {
-  const seen = name.normalize("NFKC").replace(/\p{Cf}/gu, "");
-  const camel = seen.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2");
-  // An abbreviation before a word, or in the plural: both readings count.
+  const visible = name.normalize("NFKC").replace(/\p{Cf}/gu, "");
+  const camel = visible.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2");
+  // `EINNumber` is "EIN Number" and `SSNs` is "SSNs", so both ways to split capitals are tested.
   return [camel, camel.replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")].map(toSpacedWords);
 };
 
@@ -34,7 +33,7 @@ const createWordTest = (words: string): NameTest => {
   return (name) => pattern.test(name);
 };
 
-/** One of these words, and further on a word for a number; in two steps, because a name may be long. */
+/** Tests for one of the words followed by a word for "number". Two patterns keep the time linear for long names. */
 const createNumberTest = (words: string): NameTest => {
   const [pattern, number] = [buildWordPattern(words), buildWordPattern(NUMBER)];
   return (name) => {
@@ -60,11 +59,11 @@ const isNumberName = createWordTest(NUMBER);
 const isTaxSetName = createWordTest("tax ?ids?");
 const isBankSetName = createWordTest("bank");
 
-/** What is hidden of the answers that belong to a question: every one, or those that are numbers by name. */
+/** Which answers below a question are masked: all, or those whose name is a number. */
 type Hidden = "all" | "numbers" | undefined;
 
 const findHiddenBySet = ({ fieldType, fieldsSet, displayName }: AnyField): Hidden => {
-  // A field with members is a set, whatever its type is called.
+  // A field with members is a set, so its own name is tested too.
   const own = fieldsSet.length > 0 ? displayName : "";
   const names = [fieldType?.displayName ?? "", fieldType?.fieldSetsId ?? "", own];
   if (names.some((name) => matchesAny(name, isTaxSetName))) return "all";
@@ -72,13 +71,13 @@ const findHiddenBySet = ({ fieldType, fieldsSet, displayName }: AnyField): Hidde
 };
 
 const isSensitive = (field: AnyField, hidden: Hidden): boolean => {
-  // What is answered for a whole set at once is answered for each of its members.
+  // An answer of a whole set contains the answers of its members.
   if (hidden === "all" || findHiddenBySet(field) !== undefined) return true;
   const tells = [...TAX_TESTS, ...ACCOUNT_TESTS, ...(hidden === "numbers" ? [isNumberName] : [])];
   return matchesAny(field.displayName, ...tells) || matchesAny(field.name ?? "", ...tells);
 };
 
-/** What follows from a question about a number is that number more often than not. */
+/** Follow-up questions of a sensitive question usually ask for the number itself, so all their answers are masked. */
 const findHiddenBelow = (field: AnyField, hidden: Hidden): Hidden =>
   findHiddenBySet(field) ?? (isSensitive(field, hidden) ? "all" : undefined);
 
@@ -124,19 +123,24 @@ const maskSection = (section: FormSection): FormSection => ({
   fieldsList: section.fieldsList.map(maskFormField),
 });
 
-/** The application with its sensitive answers masked; what is masked already stays as it is. */
-export const maskSensitiveAnswers = (
-  application: CreditApplicationDetail,
-): CreditApplicationDetail => {
+type Part = { sectionList: FormSection[] };
+type Application = {
+  applicationForm: { formType: readonly Part[] } | null;
+  tradeReferences: readonly Part[];
+  bankReferences: readonly Part[];
+};
+
+/** Returns the application with its sensitive answers masked; masking twice has no further effect. */
+export const maskSensitiveAnswers = <A extends Application>(application: A): A => {
   const { applicationForm: form, tradeReferences, bankReferences } = application;
-  const inSections = <R extends { sectionList: FormSection[] }>(part: R): R => ({
+  const maskPart = <P extends Part>(part: P): P => ({
     ...part,
     sectionList: part.sectionList.map(maskSection),
   });
   return {
     ...application,
-    applicationForm: form && { ...form, formType: form.formType.map(inSections) },
-    tradeReferences: tradeReferences.map(inSections),
-    bankReferences: bankReferences.map(inSections),
+    applicationForm: form && { ...form, formType: form.formType.map(maskPart) },
+    tradeReferences: tradeReferences.map(maskPart),
+    bankReferences: bankReferences.map(maskPart),
   };
 };

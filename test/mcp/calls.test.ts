@@ -99,7 +99,7 @@ describe("arguments", () => {
     [
       "disputes_create",
       { amount: 1, accountNumber: "A", documentNumber: "D" },
-      "reasonId is required, or one of",
+      "reasonId is required unless one of",
     ],
     ["disputes_create", { idempotencyKey: "" }, "idempotencyKey must have 1 to 255"],
     ["disputes_update", { disputeId: "d", ifMatch: "a\nb" }, "ifMatch must have 1 to 255"],

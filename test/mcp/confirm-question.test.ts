@@ -166,9 +166,11 @@ describe("what can be known is checked before a person is asked", () => {
 
   it("that the resolution is active and goes with the status", async () => {
     const inactive = { "resolutions.get": () => ({ ...MINE, active: false }) };
-    expect((await refused({ resolutionCode: "CREDIT" }, inactive)).message).toContain("inactive");
+    expect((await refused({ resolutionCode: "CREDIT" }, inactive)).message).toContain(
+      "must be an active resolution",
+    );
     const canceling = await refused({ status: 2, resolutionCode: "CREDIT" });
-    expect(canceling.message).toContain("goes with status Closed only");
+    expect(canceling.message).toContain("is only allowed with status 1 (Closed)");
   });
 
   it("that the version is the one of ifMatch", async () => {

@@ -153,7 +153,7 @@ describe("payments over MCP", () => {
     const host = await modernHost(await needsOf(scripted({})));
     const { tools } = await host.client.listTools();
     const words = tools.find(({ name }) => name === "payments_query")?.description ?? "";
-    const [, listed = ""] = /Conditions: ([^.]+)\./.exec(words) ?? [];
+    const [, listed = ""] = /Operators: ([^.]+)\./.exec(words) ?? [];
     expect(listed.split(", ")).toEqual(OPERATOR_NAMES);
     await host.close();
   });

@@ -48,7 +48,7 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     });
     const result = await host.call("webhooks_create", ARGS);
     expect(questions).toEqual([
-      'Send what becomes of the runs of schedule s-1 to "https://hooks.example/in"?',
+      'Send the outcome of each run of schedule s-1 to "https://hooks.example/in"?',
     ]);
     expect(result.structuredContent).toEqual({
       id: "hook-1",

@@ -19,11 +19,11 @@ const hasBody = ({ body, raw }: Operation): boolean => body !== null || raw !== 
 const isGatewayWithCredential = (operation: Operation): boolean =>
   isGateway(operation) && needsCredential(operation);
 
-/** To which operations a shared code is of interest; the rest may befall any. */
+/** Operations to which a shared error code applies; codes without an entry apply to all. */
 const APPLIES_TO: Partial<Record<SharedErrorCode, (operation: Operation) => boolean>> = {
   invalid_request: (operation) =>
     operation.raw !== null || (hasBody(operation) && !isIngest(operation)),
-  // The ingest API has one word for a path, a query and a body.
+  // The ingest API reports faults in path, query and body as validation_failed.
   invalid_parameter: (operation) => !isIngest(operation) || isCreating(operation),
   validation_failed: isIngest,
   invalid_json: ({ body }) => body !== null,
@@ -37,11 +37,11 @@ const APPLIES_TO: Partial<Record<SharedErrorCode, (operation: Operation) => bool
   not_found: (operation) =>
     operation.raw !== null ||
     (!isIngest(operation) && (hasRecordId(operation) || operation.access === "caller")),
-  // Only what comes by signed URLs is refused so.
+  // Only the routes of signed URLs return these two.
   signed_url_refused: () => false,
   length_required: () => false,
   storage_quota_exceeded: ({ raw }) => raw !== null,
-  // An operation is a method on a path, so the method is right.
+  // Every operation has a supported method.
   method_not_allowed: () => false,
   precondition_failed: canRequireVersion,
   idempotency_in_progress: isCreating,
@@ -59,16 +59,17 @@ const listCodes = (operation: Operation): Code[] => [
 
 const TEXT = { type: "string" };
 
-/** How each service words a refusal. */
+/** Error schemas of the services. */
 export const errorSchemas: Record<string, JsonSchema> = {
   Fault: {
     type: "object",
-    description: "One thing wrong with one field.",
+    description: "A validation error of one field.",
     properties: {
-      field: { ...TEXT, description: "a path such as `person.email`" },
+      field: { ...TEXT, description: "Path of the field, such as `person.email`." },
       code: {
         ...TEXT,
-        description: "such as required, empty, type, enum, format, too_long, range",
+        description:
+          "Kind of fault, such as required, empty, type, enum, format, too_long or range.",
       },
       message: TEXT,
     },
@@ -76,23 +77,24 @@ export const errorSchemas: Record<string, JsonSchema> = {
   },
   Problem: {
     type: "object",
-    description: "A refusal of the gateway, after RFC 9457. Codes stay, words may change.",
+    description:
+      "Error of the gateway (RFC 9457). Codes are stable; titles and details may change.",
     properties: {
       type: { ...TEXT, format: "uri", examples: ["urn:problem:not_found"] },
       title: TEXT,
       status: { type: "integer" },
       detail: TEXT,
-      instance: { ...TEXT, description: "the path of the request" },
+      instance: { ...TEXT, description: "Path of the request." },
       code: TEXT,
       requestId: TEXT,
-      permission: { ...TEXT, description: "the one that is missing" },
+      permission: { ...TEXT, description: "The missing permission." },
       errors: { type: "array", items: { $ref: "#/components/schemas/Fault" } },
     },
     required: ["type", "title", "status", "detail", "instance", "code", "requestId", "errors"],
   },
   ExportProblem: {
     type: "object",
-    description: "A refusal of the export service.",
+    description: "Error of the export service.",
     properties: {
       error: {
         type: "object",
@@ -104,7 +106,7 @@ export const errorSchemas: Record<string, JsonSchema> = {
   },
   IngestProblem: {
     type: "object",
-    description: "A refusal of the ingest API; a conflict names the record.",
+    description: "Error of the ingest API. A conflict identifies the existing record.",
     properties: {
       error: TEXT,
       message: TEXT,
@@ -117,7 +119,7 @@ export const errorSchemas: Record<string, JsonSchema> = {
   },
 };
 
-/** One of the schemas above with what is certain at a status. */
+/** Returns a reference to an error schema, narrowed to the values of one status. */
 const narrowSchema = (name: string, properties: object): object => ({
   allOf: [{ $ref: `#/components/schemas/${name}` }, { type: "object", properties }],
 });
@@ -164,12 +166,12 @@ const buildErrorResponse = (service: Service, status: number, codes: readonly Co
 });
 
 export type ErrorResponses = {
-  /** An operation's refusals by status, as references into the components. */
+  /** Returns an operation's error responses by status, as references to the components. */
   of(operation: Operation): Record<string, object>;
   components: Record<string, object>;
 };
 
-/** Refusals that several operations share are written once. */
+/** Creates the error responses of all operations; operations with the same codes share a component. */
 export const createErrorResponses = (operations: readonly Operation[]): ErrorResponses => {
   const components: Record<string, object> = {};
   const of = (operation: Operation): Record<string, object> => {

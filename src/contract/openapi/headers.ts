@@ -9,24 +9,31 @@ const countHeader = (description: string): Header => ({
   schema: { type: "integer", minimum: 0 },
 });
 
-/** Every header that an answer may bear. */
+/** The response headers. */
 export const HEADERS = {
-  "X-Request-Id": textHeader("Names the request in logs; the sender's own, if it sent one."),
-  ETag: textHeader("The version of what is answered, for `If-Match` and `If-None-Match`."),
-  "X-Total-Count": countHeader("How many records there are, on all pages together."),
-  Link: textHeader(
-    "Where the next and the previous page are, after RFC 8288; absent without pages.",
+  "X-Request-Id": textHeader(
+    "Id of the request in logs and errors. Equals the request's `X-Request-Id` if one was sent.",
   ),
-  "X-Ignored-Fields": textHeader("Fields of the body that mean nothing here, separated by commas."),
-  "Content-Disposition": textHeader("The file's name."),
-  "Content-Length": countHeader("The file's size in bytes."),
-  "Idempotency-Replayed": textHeader("Present on the answer to a repeat: nothing was made.", {
-    const: "true",
-  }),
-  "Retry-After": countHeader("Seconds to wait."),
-  "RateLimit-Policy": textHeader("The limits that apply: requests (`q`) in seconds (`w`)."),
-  RateLimit: textHeader("What is left of them: requests (`r`) for seconds (`t`)."),
-  "WWW-Authenticate": textHeader("How to authenticate."),
+  ETag: textHeader("Version of the resource, for `If-Match` and `If-None-Match`."),
+  "X-Total-Count": countHeader("Number of matching records on all pages."),
+  Link: textHeader(
+    "URLs of the next and previous page (RFC 8288). Absent if the request is not paged.",
+  ),
+  "X-Ignored-Fields": textHeader(
+    "Comma-separated list of unknown body fields, which were ignored.",
+  ),
+  "Content-Disposition": textHeader("File name."),
+  "Content-Length": countHeader("File size in bytes."),
+  "Idempotency-Replayed": textHeader(
+    "`true` if the response repeats an earlier one with the same `Idempotency-Key`.",
+    {
+      const: "true",
+    },
+  ),
+  "Retry-After": countHeader("Seconds to wait before a retry."),
+  "RateLimit-Policy": textHeader("Rate limits: requests (`q`) per window in seconds (`w`)."),
+  RateLimit: textHeader("Remaining requests (`r`) and seconds until the limit resets (`t`)."),
+  "WWW-Authenticate": textHeader("The supported authentication scheme."),
 } as const satisfies Record<string, Header>;
 
 export type HeaderName = keyof typeof HEADERS;

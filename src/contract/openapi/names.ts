@@ -59,15 +59,15 @@ const modules: readonly Record<string, unknown>[] = [
   pdf_ingestion,
 ];
 
-/** `dispute_notes.create` as DisputeNotesCreate. */
+/** Converts `dispute_notes.create` to `DisputeNotesCreate`. */
 const toPascalCase = (id: string): string =>
   id.replaceAll(/(?:^|[._])([a-z])/g, (_whole, letter: string) => letter.toUpperCase());
 
-/** One of the records that an operation answers with. */
+/** Returns the output schema, or the schema of its items. */
 const findRecordSchema = ({ output }: Operation): unknown =>
   output instanceof z.ZodArray ? output.element : output;
 
-/** Schemas by the name they are exported under; bodies and answers that have none, by their operation. */
+/** Returns component names of schemas: the export name, or a name from the operation for other bodies and outputs. */
 export const collectSchemaNames = (): ReadonlyMap<unknown, string> => {
   const names = new Map<unknown, string>();
   const give = (schema: unknown, name: string): void => {

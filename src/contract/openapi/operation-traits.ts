@@ -1,8 +1,6 @@
 import { contract } from "../index.ts";
 import { isList, type Operation } from "../operation.ts";
 
-/** What a reader of the document wants to know of an operation and its declaration implies. */
-
 const parseNoun = ({ id }: Operation): string => id.split(".")[0] ?? "";
 
 const toWords = (noun: string): string => noun.replaceAll("_", " ");
@@ -26,13 +24,13 @@ const isTenant = (name: string): boolean => name === "tenantId";
 export const hasTenant = ({ params }: Operation): boolean =>
   Object.keys(params.shape).some(isTenant);
 
-/** Whether the path names a record, which may be missing. */
+/** Returns whether the path contains a record id, so that the operation can return 404. */
 export const hasRecordId = ({ params }: Operation): boolean =>
   Object.keys(params.shape).some((name) => !isTenant(name));
 
 export const isPaged = ({ query }: Operation): boolean => "Page" in query.shape;
 
-/** Whether the answer says how many records there are on all pages together. */
+/** Returns whether the response has `X-Total-Count`. */
 export const hasTotalCount = (operation: Operation): boolean =>
   isList(operation) || "page" in (operation.body?.shape ?? {});
 
@@ -41,30 +39,30 @@ export const isRateLimited = (operation: Operation): boolean =>
   isExport(operation) ||
   operation.fails.includes("invalid_credentials");
 
-/** Whether anybody may keep the answer for a while. */
+/** Returns whether shared caches may store the response. */
 export const isCacheable = ({ cacheSeconds }: Operation): boolean => cacheSeconds > 0;
 
-/** Records that can be updated have versions. */
+/** Returns whether the operation's records have versions: those with an update operation. */
 const hasVersions = (operation: Operation): boolean =>
   Object.hasOwn(contract[parseNoun(operation) as keyof typeof contract], "update");
 
-/** Whether the answer names the version of the record it holds. */
+/** Returns whether the response has an `ETag` with the record's version. */
 export const hasVersionInAnswer = (operation: Operation): boolean =>
   hasVersions(operation) && operation.output !== null && !isList(operation);
 
-/** Whether the change may be bound to the version that its sender has read. */
+/** Returns whether the request may have `If-Match` with the version that the caller read. */
 export const canRequireVersion = (operation: Operation): boolean =>
   hasVersions(operation) && operation.effect === "change";
 
 const ACCESS_DESCRIPTIONS: Partial<Record<Operation["access"], string>> = {
-  public: "Needs no credential.",
-  caller: "Needs a credential.",
-  member: "Needs a credential with access to the tenant.",
+  public: "Requires no credential.",
+  caller: "Requires a credential.",
+  member: "Requires a credential with access to the tenant.",
 };
 
-/** Who may call it, in words. */
+/** Returns a sentence about the access that the operation requires. */
 export const describeAccess = ({ access, service }: Operation): string =>
   ACCESS_DESCRIPTIONS[access] ??
   (service === "gateway"
-    ? `Needs the permission \`${access}\`.`
-    : `Needs the scope \`${access}\`.`);
+    ? `Requires the permission \`${access}\`.`
+    : `Requires the scope \`${access}\`.`);

@@ -4,25 +4,26 @@ import type { JsonSchema, Schemas } from "./schemas.ts";
 
 type Parameter = { $ref: string } | (object & { name: string; in: "path" | "query" });
 
-/** Headers that a request may bear beside its credential. */
+/** Optional request headers. */
 export const requestHeaders = {
   "Idempotency-Key": {
     name: "Idempotency-Key",
     in: "header",
     description:
-      "Makes a repeat safe: for 24 hours the same request with the same key is answered as the first time and makes nothing.",
+      "Makes retries safe: for 24 hours, a repeated request with the same key returns the first response and creates nothing.",
     schema: { type: "string", minLength: 1, maxLength: 255 },
   },
   "If-Match": {
     name: "If-Match",
     in: "header",
-    description: "An `ETag` that was read: the change is refused if the record has changed since.",
+    description:
+      "`ETag` of a previous response. The request fails with 412 if the record has changed since.",
     schema: { type: "string" },
   },
   "If-None-Match": {
     name: "If-None-Match",
     in: "header",
-    description: "`*`: the record is made, and nothing happens if there is one already.",
+    description: "`*`: create only. The request fails with 412 if the record exists.",
     schema: { type: "string" },
   },
 };
@@ -37,7 +38,7 @@ const toParameters = (place: "path" | "query", whole: JsonSchema): Parameter[] =
     in: place,
     ...(description === undefined ? {} : { description }),
     ...(whole.required?.includes(name) === true ? { required: true } : {}),
-    // A list is sent by repeating its name.
+    // Lists are sent as repeated parameters: Status=0&Status=1.
     ...(schema["type"] === "array" ? { style: "form", explode: true } : {}),
     schema,
   }));

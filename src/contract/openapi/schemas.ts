@@ -15,7 +15,7 @@ export type JsonSchema = {
 export type Part = "params" | "query" | "body" | "output";
 
 export type Schemas = {
-  /** A part of an operation; named schemas are references into the components. */
+  /** Returns the schema of a part of an operation; named schemas are references to the components. */
   of(operation: Operation, part: Part): JsonSchema;
   components: Record<string, JsonSchema>;
 };
@@ -23,7 +23,7 @@ export type Schemas = {
 const REQUEST = ["params", "query", "body"] as const;
 const toKey = (operation: Operation, part: Part): string => `${operation.id} ${part}`;
 
-/** What every schema says of itself, and under which name it stands among the components. */
+/** Creates zod metadata that gives named schemas their component id. */
 const createMetadata = (names: ReadonlyMap<unknown, string>) =>
   Object.assign(z.registry<Record<string, unknown>>(), {
     get(schema: z.core.$ZodType) {
@@ -39,7 +39,7 @@ const createOverride =
   (io: "input" | "output") => (at: { zodSchema: unknown; jsonSchema: JsonSchema }) => {
     const { zodSchema, jsonSchema } = at;
     delete jsonSchema["id"];
-    // Answers may gain fields within a version, so their readers must not be told that they cannot.
+    // Responses may gain fields within an API version, so they must not forbid additional properties.
     const open = zodSchema instanceof z.ZodObject && zodSchema.def.catchall === undefined;
     if (io === "output" && open) delete jsonSchema["additionalProperties"];
     for (const name of ["minimum", "maximum"]) {
@@ -49,7 +49,7 @@ const createOverride =
 
 type Converted = { properties: Record<string, JsonSchema>; $defs: Record<string, JsonSchema> };
 
-/** All parts at once, so that what they share is written once. */
+/** Converts all parts in one call, so that shared schemas become one component. */
 const convertToJsonSchema = (
   parts: Record<string, z.ZodType>,
   io: "input" | "output",
@@ -70,7 +70,7 @@ const collectParts = (which: readonly Part[]): Record<string, z.ZodType> =>
     platformOperations.flatMap((operation) =>
       which.flatMap((part) => {
         const schema = operation[part];
-        // Of a file, the headers tell.
+        // A file's output describes response headers, not a JSON body.
         const none = schema === null || (part === "output" && operation.file);
         return none ? [] : [[toKey(operation, part), schema]];
       }),
@@ -83,13 +83,13 @@ const mergeComponents = (
 ): Record<string, JsonSchema> => {
   for (const [name, schema] of Object.entries(sent)) {
     if (isDeepStrictEqual(schema, answered[name] ?? schema)) continue;
-    throw new Error(`${name} is one thing in requests and another in answers`);
+    throw new Error(`${name} has different schemas in requests and responses`);
   }
   const all = Object.entries({ ...sent, ...answered });
   return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** The JSON Schemas of all operations: as sent, and as answered. */
+/** Creates the JSON Schemas of all requests and responses. */
 export const createSchemas = (): Schemas => {
   const names = collectSchemaNames();
   const sent = convertToJsonSchema(collectParts(REQUEST), "input", names);

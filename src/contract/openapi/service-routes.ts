@@ -13,7 +13,10 @@ const healthSchema = {
   type: "object",
   properties: {
     status: { type: "string", enum: ["ok", "unavailable"] },
-    idempotency: { type: "boolean", description: "whether `Idempotency-Key` is honoured" },
+    idempotency: {
+      type: "boolean",
+      description: "Whether the platform supports `Idempotency-Key`.",
+    },
   },
   required: ["status"],
 };
@@ -25,27 +28,33 @@ const buildRoute = (operationId: string, summary: string, rest: object): object 
     operationId,
     tags: [SERVICE_TAG],
     summary,
-    description: "Needs no credential.",
+    description: "Requires no credential.",
     security: [],
     ...rest,
   },
 });
 
-/** Routes that no operation of the contract stands behind: the service about itself. */
+/** Routes about the service itself, which are not operations of the contract. */
 export const serviceRoutes: Record<string, object> = {
-  "/health": buildRoute("service.health", "Tell whether the service and its store are up.", {
+  "/health": buildRoute(
+    "service.health",
+    "Check whether the service and its database are available.",
+    {
+      responses: {
+        200: buildAnswer("The service is available.", { "application/json": healthSchema }),
+        503: buildAnswer("The database is unavailable.", { "application/json": healthSchema }),
+      },
+    },
+  ),
+  "/openapi.json": buildRoute("service.openapi", "Get this OpenAPI document.", {
     responses: {
-      200: buildAnswer("It is up.", { "application/json": healthSchema }),
-      503: buildAnswer("The store does not answer.", { "application/json": healthSchema }),
+      200: buildAnswer("The OpenAPI document.", { "application/json": { type: "object" } }),
     },
   }),
-  "/openapi.json": buildRoute("service.openapi", "Read this document.", {
-    responses: { 200: buildAnswer("The document.", { "application/json": { type: "object" } }) },
+  "/docs": buildRoute("service.docs", "Browse this document as an HTML page.", {
+    responses: { 200: buildAnswer("HTML page.", { "text/html": textSchema }) },
   }),
-  "/docs": buildRoute("service.docs", "Show this document to a person.", {
-    responses: { 200: buildAnswer("A page.", { "text/html": textSchema }) },
-  }),
-  "/docs/{file}": buildRoute("service.docs_file", "Read a file of that page.", {
+  "/docs/{file}": buildRoute("service.docs_file", "Get a script or style sheet of the HTML page.", {
     parameters: [{ name: "file", in: "path", required: true, schema: { type: "string" } }],
     responses: {
       200: buildAnswer("The file.", { "text/javascript": textSchema, "text/css": textSchema }),

@@ -12,10 +12,10 @@ import { buildHeaderRefs, type HeaderName } from "./headers.ts";
 import type { Schemas } from "./schemas.ts";
 
 const STATUS_DESCRIPTIONS = {
-  200: "Done.",
-  201: "Made.",
-  204: "Done; there is no body.",
-  304: "The one that was answered before, by its ETag.",
+  200: "Success.",
+  201: "Created.",
+  204: "Success, without a response body.",
+  304: "Not modified (ETag matches).",
 };
 
 const listHeaders = (operation: Operation): HeaderName[] => [
@@ -43,7 +43,7 @@ const listStatuses = (operation: Operation): (keyof typeof STATUS_DESCRIPTIONS)[
   ...(isCacheable(operation) ? [304 as const] : []),
 ];
 
-/** The answers of an operation that does what was asked. */
+/** Returns the successful responses of an operation by status. */
 export const buildSuccessResponses = (
   operation: Operation,
   schemas: Schemas,

@@ -6,7 +6,13 @@ const TEXT = { type: "string" };
 
 const buildParameters = (id: string): object[] => [
   { name: id, in: "path", required: true, schema: TEXT },
-  { name: "expires", in: "query", required: true, schema: TEXT, description: "epoch seconds" },
+  {
+    name: "expires",
+    in: "query",
+    required: true,
+    schema: TEXT,
+    description: "Expiry in Unix seconds.",
+  },
   { name: "sig", in: "query", required: true, schema: TEXT },
 ];
 
@@ -31,16 +37,22 @@ const buildRouteHead = (operationId: string, summary: string): object => ({
   security: [],
 });
 
-/** Where signed URLs lead, which answers of the attachments' operations hold. */
+/** Routes of the signed URLs that attachment operations return. */
 export const transferRoutes: Record<string, object> = {
   "/uploads/{uploadId}": {
     put: {
-      ...buildRouteHead("dispute_attachments.upload", "Upload the file of an attachment, once."),
-      description: `The URL is all the credential. The body is the file, of ${MAX_FILE_BYTES} bytes at most, with a Content-Length.`,
+      ...buildRouteHead(
+        "dispute_attachments.upload",
+        "Upload an attachment's file; each URL works once.",
+      ),
+      description: `The signed URL is the credential. The body is the file, at most ${MAX_FILE_BYTES} bytes; Content-Length is required.`,
       parameters: buildParameters("uploadId"),
       requestBody: { required: true, content: { "application/octet-stream": { schema: {} } } },
       responses: {
-        204: { description: "Kept; the scan follows.", headers: buildHeaderRefs(["X-Request-Id"]) },
+        204: {
+          description: "The file is stored and will be scanned.",
+          headers: buildHeaderRefs(["X-Request-Id"]),
+        },
         ...buildErrorResponses([
           "invalid_request",
           "signed_url_refused",
@@ -55,12 +67,13 @@ export const transferRoutes: Record<string, object> = {
   },
   "/downloads/{attachmentId}": {
     get: {
-      ...buildRouteHead("dispute_attachments.download", "Download the file of an attachment."),
-      description: "The URL is all the credential. The content type is that of the file's name.",
+      ...buildRouteHead("dispute_attachments.download", "Download an attachment's file."),
+      description:
+        "The signed URL is the credential. The content type follows from the file extension.",
       parameters: buildParameters("attachmentId"),
       responses: {
         200: {
-          description: "The file, to be saved.",
+          description: "The file, as a download.",
           headers: buildHeaderRefs(["X-Request-Id", "Content-Disposition", "Content-Length"]),
           content: { "application/octet-stream": { schema: {} } },
         },

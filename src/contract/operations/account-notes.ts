@@ -9,10 +9,10 @@ export const AccountNoteFields = z.object({
   reference: IngestNumber.meta({ description: "unique in the tenant" }),
   body: NoteText,
   ...optional(optionalFields),
-  effective_date: IngestDate.optional().meta({ description: "ISO 8601; now unless sent" }),
+  effective_date: IngestDate.optional().meta({ description: "ISO 8601; default now" }),
 });
 
-/** A remark on an account; it never changes. */
+/** A note on an account; it cannot be changed. */
 export const AccountNote = z.object({
   reference: z.string(),
   account_number: z.string(),

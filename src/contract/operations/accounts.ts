@@ -17,7 +17,7 @@ const requiredFields = { name: requiredText(200) };
 
 const optionalFields = {
   display_reference: text(128),
-  currency: CurrencyCode.meta({ description: "ISO 4217; the first one stays" }),
+  currency: CurrencyCode.meta({ description: "ISO 4217; cannot change once set" }),
   language: LanguageCode,
   billing_address: Address,
   remit_to: Address,
@@ -38,11 +38,11 @@ const optionalFields = {
   custom_fields: CustomFields,
 };
 
-/** What is sent of an account, and kept. */
+/** The fields of an account that requests send. */
 export const AccountFields = z.object({ ...requiredFields, ...optional(optionalFields) });
 export type AccountFields = z.infer<typeof AccountFields>;
 
-/** A customer. */
+/** A customer account. */
 export const Account = z.object({
   csrId: z.int(),
   accountNumber: z.string(),
@@ -60,7 +60,7 @@ export const EmbeddedNote = z.object({
   createdAt: Timestamp,
 });
 
-/** A customer with the notes on it, newest first. */
+/** A customer account with its notes, newest first. */
 export const AccountWithNotes = z.object({ ...Account.shape, notes: z.array(EmbeddedNote) });
 export type AccountWithNotes = z.infer<typeof AccountWithNotes>;
 
@@ -118,7 +118,7 @@ export const accounts = {
     method: "PATCH",
     path: ACCOUNT,
     access: "ingest:write",
-    summary: "Change the fields of an account that are sent; null clears.",
+    summary: "Update the given fields of an account; null clears a field.",
     params: one,
     body: z.object({ ...optional(requiredFields), ...clearable(optionalFields) }),
     late: true,

@@ -2,11 +2,11 @@ import { z } from "zod";
 import { RecordId, tenantPath } from "../fields.ts";
 import { defineOperation } from "../operation.ts";
 
-// The two spellings of "millis" are the interface's own.
+// The spellings Millis and Mills are those of the interface documents.
 export const ApiKey = z.object({
   keyId: z.string(),
   apiKey: z.string(),
-  createDateInMillis: z.int().meta({ description: "epoch milliseconds" }),
+  createDateInMillis: z.int().meta({ description: "Unix time in milliseconds" }),
   expiresAtInMills: z.int().meta({ description: "0: never" }),
 });
 

@@ -32,7 +32,7 @@ const Person = z.object({
   address: Address,
 });
 
-/** The person at the tenant who works a dispute; belongs to a department. */
+/** A person who works disputes; belongs to a department. */
 export const Assignee = z.object({
   id: z.string(),
   assigneeId: z.string(),
@@ -57,7 +57,7 @@ const AddressInput = z.object({
   country: name,
 });
 
-// Requests say timeZone, answers timezone; both are understood on the way in.
+// The interface spells timeZone in requests and timezone in responses; requests may use both.
 const PersonInput = z.object({
   firstName: requiredText(200).optional(),
   lastName: requiredText(200).optional(),
@@ -78,13 +78,13 @@ const body = z
     departmentId: RecordId.optional(),
     departmentCode: CodeText.optional(),
     active: z.boolean().optional(),
-    userId: RecordId.nullable().optional().meta({ description: "fills missing person fields" }),
+    userId: RecordId.nullable().optional().meta({ description: "fills person from the user" }),
     allUpdates: z.boolean().optional(),
     dailyDigest: z.boolean().optional(),
     person: PersonInput.optional(),
   })
   .refine((value) => value.departmentId !== undefined || value.departmentCode !== undefined, {
-    error: "is required, or departmentCode",
+    error: "is required unless departmentCode is sent",
     path: ["departmentId"],
     params: { code: "required" },
   });
@@ -139,7 +139,7 @@ export const assignees = {
     path: `${TENANT}/assignees`,
     access: "Dispute Configuration : CREATE",
     summary:
-      "Add an assignee to a department; person needs names and e-mail unless a user fills them.",
+      "Add an assignee to a department; person requires names and e-mail unless userId is given.",
     params: z.object(tenantPath),
     body,
     output: Assignee,
@@ -153,7 +153,7 @@ export const assignees = {
     method: "PUT",
     path: `${TENANT}/assignees/by-email/{assigneeEmail}`,
     access: "Dispute Configuration : UPDATE",
-    summary: "Change an assignee; a department must be named and moves them.",
+    summary: "Update an assignee; the department is required, and another one moves the assignee.",
     params: byEmail,
     body,
     output: Assignee,
@@ -167,7 +167,7 @@ export const assignees = {
     method: "DELETE",
     path: `${TENANT}/assignees/{assigneeId}`,
     access: "Dispute Configuration : DELETE",
-    summary: "Delete an assignee that no dispute names, by id.",
+    summary: "Delete an unused assignee by id.",
     params: z.object({ ...tenantPath, assigneeId: RecordId }),
     output: null,
     effects: [{ kind: "deletes", what: "assignee" }],
@@ -181,7 +181,7 @@ export const assignees = {
     method: "DELETE",
     path: `${TENANT}/departments/by-code/{departmentCode}/assignees/by-email/{assigneeEmail}`,
     access: "Dispute Configuration : DELETE",
-    summary: "Delete an assignee that no dispute names, by department code and e-mail address.",
+    summary: "Delete an unused assignee by department code and e-mail address.",
     params: z.object({ ...tenantPath, departmentCode: CodeText, assigneeEmail: Email }),
     output: null,
     effects: [{ kind: "deletes", what: "assignee" }],

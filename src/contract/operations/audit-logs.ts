@@ -2,7 +2,7 @@ import { z } from "zod";
 import { requiredText, text, Timestamp } from "../fields.ts";
 import { defineOperation } from "../operation.ts";
 
-/** One request of the tenant. Entries from before `action` existed lack it. */
+/** The audit entry of one request. Old entries have no `action`. */
 export const AuditEntry = z.object({
   id: z.string(),
   method: z.string(),
@@ -27,7 +27,7 @@ export type AuditPage = z.infer<typeof AuditPage>;
 
 const DateOrDateTime = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], {
-    error: "must be a date-time with offset or a date",
+    error: "must be a date, or a date-time with a time zone",
   })
   .meta({ type: "string", anyOf: undefined, description: "date-time or date" });
 

@@ -7,7 +7,7 @@ export const BusinessUnitValue = z.object({
   displayName: z.string(),
 });
 
-/** A grouping of business units; credit applications name its values. */
+/** A grouping of business units; credit applications refer to its values. */
 export const BusinessUnitGrouping = z.object({
   businessUnitsId: z.string(),
   displayName: z.string(),
@@ -23,10 +23,10 @@ export const business_units = {
     service: "gateway",
     method: "GET",
     path: `/creditappcore${VALUES}`,
-    // The documents show the path in both forms.
+    // The interface documents use both paths.
     also: [{ method: "GET", path: `/creditapp${VALUES}` }],
     access: "Credit Applications : READ",
-    summary: "List the groupings of business units with their values.",
+    summary: "List business unit groupings with their values.",
     params: z.object(tenantPath),
     output: z.array(BusinessUnitGrouping),
     audit: "business_unit.listed",

@@ -4,7 +4,7 @@ import { defineOperation } from "../operation.ts";
 
 const Index = z.number().meta({ description: "0 to 100" });
 
-/** What is known of a buyer company's creditworthiness. */
+/** Credit scores of a buyer company. */
 export const CompanyScore = z.object({
   fibs: z
     .object({ fibs_score: Index, fibs_confidence: Index })
@@ -13,15 +13,15 @@ export const CompanyScore = z.object({
     .object({ dibs_score: Index, dibs_confidence: Index })
     .meta({ description: "business viability" }),
   creditLimit: z.number().meta({ description: "calculated" }),
-  bankruptcyFlag: z.int().meta({ description: "1: has filed for bankruptcy" }),
-  outOfBusinessFlag: z.int().meta({ description: "1: is out of business" }),
+  bankruptcyFlag: z.int().meta({ description: "1: filed for bankruptcy" }),
+  outOfBusinessFlag: z.int().meta({ description: "1: out of business" }),
 });
 export type CompanyScore = z.infer<typeof CompanyScore>;
 
 const toText = (value: unknown): unknown =>
   typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
 
-/** Applications bear it as an integer, paths as text. */
+/** A company id: applications have it as an integer, paths as text. */
 export const CompanyId = z.preprocess(toText, RecordId);
 
 export const company_scores = {

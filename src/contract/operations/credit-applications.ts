@@ -4,7 +4,7 @@ import { Amount, bodyPaging, RecordId, tenantPath, Timestamp } from "../fields.t
 import { defineOperation } from "../operation.ts";
 import { maskSensitiveAnswers } from "../sensitive-answers.ts";
 
-/** Every status type with its title, in the order of an application's life. */
+/** The status types with their titles, in the order of the application process. */
 export const STATUS_TITLES = {
   "Not Started": "Not Started",
   Initiated: "Initiated",
@@ -46,7 +46,7 @@ export const ReferenceCounts = z.object({
   bankReferenceSubmitCount: z.string(),
   bankReferenceRequestedCount: z.string(),
   tradeReferenceSubmitCount: z.string(),
-  // Spelt as the documents spell it.
+  // The spelling is that of the interface documents.
   tradeRefReferenceRequestedCount: z.string(),
 });
 
@@ -59,7 +59,7 @@ const common = {
   applicationStatus: ApplicationStatus,
 };
 
-/** A buyer's application for credit, as lists show it. */
+/** A buyer's application for credit in lists. */
 export const CreditApplication = z.object({
   ...common,
   businessUnitIdList: z.array(z.string()),
@@ -74,7 +74,7 @@ export type CreditApplication = z.infer<typeof CreditApplication>;
 
 const number = Amount.nullable();
 
-/** As it was when the application was decided. */
+/** The company's scores at the time of the credit decision. */
 export const DecisionScore = z.object({
   assignedCreditLine: number,
   dibs: number,
@@ -106,7 +106,7 @@ export const CreditApplicationDetail = z.object({
   }),
   companyScore: DecisionScore.nullable(),
   contact: ApplicationContact.nullable(),
-  applicantAccessDate: Timestamp.nullable().meta({ description: "the buyer's first access" }),
+  applicantAccessDate: Timestamp.nullable().meta({ description: "first access by the buyer" }),
   tradeReferences: z.array(TradeReference),
   bankReferences: z.array(BankReference),
   applicationUsers: z.array(ApplicationUser),
@@ -118,7 +118,7 @@ export type CreditApplicationDetail = z.infer<typeof CreditApplicationDetail>;
 
 const StatusCount = z.object({ type: z.string(), title: z.string(), noOfApplications: z.int() });
 
-/** Applications, and how many of each status lie in the same time. */
+/** Applications, with the number per status in the same period. */
 export const CreditApplications = z.object({
   applications: z.array(CreditApplication),
   applicationStatusSummary: z.array(StatusCount),
@@ -140,15 +140,16 @@ export const credit_applications = {
     path: `/creditappcore${LIST}`,
     also: [{ method: "POST", path: `/creditapp${LIST}` }],
     access: "Credit Applications : READ",
-    summary: "List the credit applications of some days, with a count per status.",
+    summary: "List credit applications of a date range, with a count per status.",
     params: z.object(tenantPath),
     body: z
       .object({
         activityType: z.enum(ACTIVITY_TYPES).meta({
-          description: "APPLICATIONSTATUSDATE: moved into its status; LASTMODIFIED: touched",
+          description:
+            "date to filter by: APPLICATIONSTATUSDATE (entered its status) or LASTMODIFIED",
         }),
         startDate: describeDay("UTC"),
-        endDate: describeDay("included"),
+        endDate: describeDay("inclusive"),
         applicationStatusType: z.array(z.enum(STATUS_TYPES)).optional(),
         ...bodyPaging,
       })

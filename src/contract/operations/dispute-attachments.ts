@@ -3,7 +3,7 @@ import { findExtension, FILE_TYPES } from "../file-types.ts";
 import { auditFields, NoteVisibility, RecordId, requiredText, tenantPath } from "../fields.ts";
 import { defineOperation } from "../operation.ts";
 
-// What a name may not hold: separators, control characters, and marks that turn the reading direction.
+// Path separators, control characters, and bidirectional formatting characters, which can disguise an extension.
 const UNSAFE = /[/\\:]|\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 const isSafe = (name: string): boolean => !UNSAFE.test(name) && !name.startsWith(".");
@@ -20,10 +20,10 @@ export const AttachmentName = requiredText(255)
   })
   .meta({ examples: ["invoice-4711.pdf"] });
 
-// Which further statuses and reasons there are is each platform's own, so a reader takes any.
+// Not an enum: other platforms may have more statuses and failure reasons.
 const Status = z.string().meta({
   description:
-    "PendingScan until the file is uploaded and scanned; then Available, Infected, Rejected, Failed or Expired",
+    "PendingScan until the file is uploaded and scanned, then Available, Infected, Rejected, Failed or Expired",
 });
 
 const FailureReason = z.unknown().meta({
@@ -40,7 +40,7 @@ export const DisputeAttachment = z.object({
   downloadUrl: z
     .string()
     .nullable()
-    .meta({ description: "signed, for a time; empty unless Available; null in lists" }),
+    .meta({ description: "signed URL with an expiry; empty unless Available; null in lists" }),
   uploadId: z.string(),
   status: Status,
   visibility: NoteVisibility,
@@ -50,7 +50,7 @@ export const DisputeAttachment = z.object({
 });
 export type DisputeAttachment = z.infer<typeof DisputeAttachment>;
 
-/** Where the file goes: its bytes, by PUT, once, without a credential. */
+/** A signed upload URL: takes the file's bytes by PUT, once, without a credential. */
 export const AttachmentUpload = z.object({
   uploadId: z.string(),
   uploadUrl: z.string(),
@@ -74,7 +74,7 @@ export const dispute_attachments = {
     method: "GET",
     path: `${ATTACHMENTS}/{attachmentId}`,
     access: "Dispute Management : READ",
-    summary: "Read one file of a dispute: its state, and where to download it.",
+    summary: "Get a dispute file's status and download URL.",
     params: one,
     output: DisputeAttachment,
     audit: "dispute_attachment.read",
@@ -99,7 +99,7 @@ export const dispute_attachments = {
     method: "POST",
     path: ATTACHMENTS,
     access: "Dispute Management : UPDATE",
-    summary: "Announce a file of a dispute, and get the URL to upload it to.",
+    summary: "Create a dispute attachment and get its upload URL.",
     params: many,
     body: z.object({ fileName: AttachmentName, visibility: NoteVisibility.optional() }),
     output: AttachmentUpload,
@@ -112,7 +112,7 @@ export const dispute_attachments = {
     method: "PUT",
     path: `${ATTACHMENTS}/{attachmentId}`,
     access: "Dispute Management : UPDATE",
-    summary: "Change who may see a dispute's file.",
+    summary: "Update a dispute file's visibility.",
     params: one,
     body: z.object({ visibility: NoteVisibility.optional() }),
     output: AttachmentVisibility,
@@ -125,7 +125,7 @@ export const dispute_attachments = {
     method: "DELETE",
     path: `${ATTACHMENTS}/{attachmentId}`,
     access: "Dispute Management : UPDATE",
-    summary: "Delete a dispute's file for good.",
+    summary: "Permanently delete a dispute file.",
     params: one,
     output: null,
     effects: [{ kind: "deletes", what: "file of a dispute" }],

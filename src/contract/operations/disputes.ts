@@ -20,7 +20,7 @@ import { type Outcome, defineOperation } from "../operation.ts";
 
 const id = z.string().nullable();
 
-/** A claim by an account that part or all of a document's outstanding balance is not owed. */
+/** A customer's claim that part or all of a document's open balance is not owed. */
 export const Dispute = z.object({
   disputeId: z.string(),
   disputeCode: z.string(),
@@ -48,7 +48,7 @@ export const Dispute = z.object({
   poNumber: id,
   accountNumber: z.string(),
   accountName: id.optional(),
-  userId: id.meta({ description: "the assignee's user" }),
+  userId: id.meta({ description: "user id of the assignee" }),
   currencyCode: z.string(),
   originSystem: z.string(),
   ...auditFields,
@@ -62,7 +62,7 @@ const reason = {
   reasonCode: CodeText.optional(),
   externalReasonId: RecordId.optional(),
   externalReasonCode: CodeText.optional(),
-  categoryId: RecordId.optional().meta({ description: "tells equal reason codes apart" }),
+  categoryId: RecordId.optional().meta({ description: "if reason codes are ambiguous" }),
   categoryCode: CodeText.optional(),
 };
 
@@ -76,7 +76,7 @@ const hasCategory = ({ categoryId, categoryCode }: ReasonNames): boolean =>
   categoryId !== undefined || categoryCode !== undefined;
 
 const REASON_NEEDED = {
-  error: `is required, or one of ${REASONS.slice(1).join(", ")}`,
+  error: `is required unless one of ${REASONS.slice(1).join(", ")} is sent`,
   path: ["reasonId"],
   params: { code: "required" },
 };
@@ -104,7 +104,7 @@ const parseStatus = (body: unknown): unknown =>
     ? parseStatusWord(body.status)
     : undefined;
 
-// A status sent with its present value moves nothing, so it is an update like any other.
+// Sending the current status is not a status change, so the action is dispute.updated.
 const deriveUpdateAction = ({ body, before }: Outcome): string => {
   const status = parseStatus(body);
   const move =
@@ -143,7 +143,7 @@ export const disputes = {
     method: "GET",
     path: DISPUTES,
     access: "Dispute Management : READ",
-    summary: "List disputes; all of them without filters and paging.",
+    summary: "List disputes, filtered and sorted; all of them unless paged.",
     params: z.object(tenantPath),
     query: z.strictObject({
       ReasonName: requiredText(500).optional().meta({ description: "part of it" }),
@@ -190,7 +190,7 @@ export const disputes = {
     method: "PUT",
     path: `${DISPUTES}/{disputeId}`,
     access: "Dispute Management : UPDATE",
-    summary: "Change the fields sent; status closes, cancels or reopens.",
+    summary: "Update the given fields of a dispute; status closes, cancels or reopens it.",
     params: one,
     body: z
       .object({
@@ -205,7 +205,7 @@ export const disputes = {
         resolutionCode: CodeText.nullable().optional(),
         isValid: z.boolean().optional(),
       })
-      // A category only tells reasons apart: alone it would change nothing without a word.
+      // A category only selects among reasons with equal codes: alone it would be ignored silently.
       .refine((body) => hasReason(body) || !hasCategory(body), REASON_NEEDED),
     output: WithoutAccountName,
     fails: ["conflict", "invalid_transition", "ambiguous_reason_code"],
@@ -222,7 +222,7 @@ export const disputes = {
     method: "DELETE",
     path: `${DISPUTES}/{disputeId}`,
     access: "Dispute Management : DELETE",
-    summary: "Remove a dispute made in error, with notes and files. To end a real one, close it.",
+    summary: "Delete a dispute created in error, with notes and files. Close a real one instead.",
     params: one,
     output: null,
     effects: [{ kind: "deletes", what: "dispute" }],
@@ -236,7 +236,7 @@ export const disputes = {
     path: BY_DOCUMENTS,
     also: [{ method: "POST", path: BY_DOCUMENTS }],
     access: "Dispute Management : READ",
-    summary: "List the disputes on documents of one account.",
+    summary: "List disputes on given documents of one account.",
     params: z.object({ ...tenantPath, accountNumber: RecordNumber }),
     body: z.object({
       status: z.preprocess(parseLookupStatus, z.enum(LOOKUP_STATUS)).optional(),
@@ -255,7 +255,7 @@ export const disputes = {
     path: `${DISPUTES}/by-dispute-ids`,
     also: [{ method: "POST", path: `${DISPUTES}/by-dispute-ids` }],
     access: "Dispute Management : READ",
-    summary: "List disputes by their ids; unknown ids are left out.",
+    summary: "List disputes by ids; unknown ids are omitted.",
     params: z.object(tenantPath),
     body: z.object({ disputeIds: z.array(RecordId).min(1).max(1000), ...bodyPaging }),
     output: z.array(WithoutAccountName),

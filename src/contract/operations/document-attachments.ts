@@ -3,7 +3,7 @@ import { Timestamp } from "../fields.ts";
 import { IngestNumber } from "../ingest-fields.ts";
 import { defineOperation } from "../operation.ts";
 
-/** What is known of a PDF beside its bytes. */
+/** Metadata of a document's PDF file. */
 export const DocumentAttachment = z.object({
   id: z.string(),
   csrId: z.int(),
@@ -18,7 +18,7 @@ export const DocumentAttachments = z.object({
   attachments: z.array(DocumentAttachment),
 });
 
-/** What the headers of a file's answer say of it. */
+/** File metadata from the response headers of a download. */
 export const DocumentFile = z.object({
   fileName: z.string(),
   mimeType: z.string(),
@@ -49,7 +49,7 @@ export const document_attachments = {
     method: "GET",
     path: `${ATTACHMENTS}/{id}`,
     access: "ingest:read",
-    summary: "Read a PDF file of a document.",
+    summary: "Download a PDF file of a document.",
     params: z.object({ document_number: IngestNumber, id: IngestNumber }),
     file: true,
     output: DocumentFile,

@@ -36,7 +36,7 @@ const LineItem = z.object(
     quantity: Amount,
     unit_of_measure: text(64),
     unit_price: Amount,
-    amount: IngestAmount.meta({ description: "of the line" }),
+    amount: IngestAmount.meta({ description: "line total" }),
     tax_amount: IngestAmount,
   }),
 );
@@ -55,7 +55,7 @@ const optionalFields = {
   ship_to_address_country: CountryCode,
   currency: CurrencyCode,
   original_denomination: IngestAmount,
-  denomination: IngestAmount.meta({ description: "still open; 0 closes the document" }),
+  denomination: IngestAmount.meta({ description: "open balance; 0 closes the document" }),
   original_currency: CurrencyCode,
   base_currency: CurrencyCode,
   original_denomination_in_original_currency: IngestAmount,
@@ -78,16 +78,16 @@ const optionalFields = {
 const documentType = {
   document_type: z
     .literal([...DOCUMENT_TYPES, 1, 2, 3])
-    .meta({ description: "invoice unless sent; also 1, 2, 3 in this order" }),
+    .meta({ description: "default invoice; also 1, 2, 3 in this order" }),
 };
 
-/** What is sent of a document. */
+/** The fields of a document that requests send. */
 export const DocumentFields = z.object({
   ...requiredFields,
   ...optional({ ...documentType, ...optionalFields }),
 });
 
-/** What is kept of it. */
+/** The stored fields of a document. */
 export const StoredDocument = z.object({
   ...requiredFields,
   document_type: z.enum(DOCUMENT_TYPES),
@@ -95,7 +95,7 @@ export const StoredDocument = z.object({
 });
 export type StoredDocument = z.infer<typeof StoredDocument>;
 
-/** An invoice, a credit note or another record of what an account owes. */
+/** An invoice, a credit note or another receivable of an account. */
 export const Document = z.object({
   csrId: z.int(),
   documentNumber: z.string(),
@@ -108,12 +108,12 @@ export type Document = z.infer<typeof Document>;
 
 export const ClosureFields = z.object({
   closure_reason: z.enum(CLOSURE_REASONS),
-  closure_date: IngestDate.optional().meta({ description: "ISO 8601; now unless sent" }),
+  closure_date: IngestDate.optional().meta({ description: "ISO 8601; default now" }),
   notes: text(2000).optional(),
 });
 export type ClosureFields = z.infer<typeof ClosureFields>;
 
-/** That a document was closed. */
+/** The closure of a document. */
 export const Closure = z.object({
   closure_reason: z.enum(CLOSURE_REASONS),
   closedAt: Timestamp,
@@ -124,7 +124,7 @@ export const Closure = z.object({
 });
 export type Closure = z.infer<typeof Closure>;
 
-/** Amounts of which either at 0 closes the document, and with it the open disputes on it. */
+/** Amounts that close the document and its open disputes when either is 0. */
 const OPEN_AMOUNTS = ["denomination", "denomination_in_base_currency"] as const;
 
 const isPaidOff = (args: CallArguments): boolean => OPEN_AMOUNTS.some((name) => args[name] === 0);
@@ -189,7 +189,7 @@ export const documents = {
     method: "PATCH",
     path: DOCUMENT,
     access: "ingest:write",
-    summary: "Change the fields of a document that are sent; null clears, lists are replaced.",
+    summary: "Update the given fields of a document; null clears a field, lists are replaced.",
     params: one,
     body: z.object({
       ...optional(requiredFields),
@@ -209,7 +209,7 @@ export const documents = {
     path: `${DOCUMENT}/closure`,
     access: "ingest:write",
     effect: "change",
-    summary: "Close an open document for a reason.",
+    summary: "Close an open document with a reason.",
     params: one,
     body: ClosureFields,
     late: true,

@@ -6,7 +6,7 @@ import { Pagination, PaymentRow } from "./payments.ts";
 
 export const RUN_STATUSES = ["pending", "running", "completed", "failed", "canceled"] as const;
 
-/** One run of a schedule, and what became of it. */
+/** A run of a schedule with its outcome. */
 export const ExportRun = z.object({
   runId: z.string(),
   scheduleId: z.string(),
@@ -49,7 +49,7 @@ export const export_runs = {
     method: "GET",
     path: "/api/v1/remittance-export/export-runs/{scheduleId}/status",
     access: "export:read",
-    summary: "List a schedule's runs, newest first, and when it runs next.",
+    summary: "List a schedule's runs, newest first, and its next run time.",
     params,
     query: z.strictObject({
       cursor,
@@ -65,10 +65,10 @@ export const export_runs = {
     method: "GET",
     path: "/api/v1/remittance-export/export-runs/{scheduleId}/data",
     access: "export:read",
-    summary: "Read the frozen rows of a run.",
+    summary: "Read the stored rows of an export run.",
     params,
     query: z.strictObject({
-      runId: RecordId.optional().meta({ description: "default newest completed" }),
+      runId: RecordId.optional().meta({ description: "default: newest completed run" }),
       cursor,
       limit: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "default 500" }),
     }),

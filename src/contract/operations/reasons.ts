@@ -28,7 +28,7 @@ const hasCategory = (body: {
   categoryCode?: string | undefined;
 }) => body.categoryId !== undefined || body.categoryCode !== undefined;
 const CATEGORY_NEEDED = {
-  error: "is required, or categoryCode",
+  error: "is required unless categoryCode is sent",
   path: ["categoryId"],
   params: { code: "required" },
 };
@@ -117,7 +117,7 @@ export const reasons = {
     method: "PUT",
     path: `${TENANT}/reasons/{reasonId}`,
     access: "Dispute Configuration : UPDATE",
-    summary: "Change a dispute reason; a category must be named and moves it.",
+    summary: "Update a dispute reason; the category is required, and another one moves the reason.",
     params: z.object({ ...tenantPath, reasonId: RecordId }),
     body: z
       .object({
@@ -138,7 +138,7 @@ export const reasons = {
     method: "DELETE",
     path: `${TENANT}/categories/by-code/{categoryCode}/reasons/by-code/{reasonCode}`,
     access: "Dispute Configuration : DELETE",
-    summary: "Delete a dispute reason that nothing uses.",
+    summary: "Delete an unused dispute reason.",
     params: z.object({ ...tenantPath, categoryCode: CodeText, reasonCode: CodeText }),
     output: null,
     effects: [{ kind: "deletes", what: "reason" }],

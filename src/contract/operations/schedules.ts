@@ -7,14 +7,14 @@ import { Filters, selection } from "../payments/query.ts";
 const MIN_INTERVAL_MS = 300_000;
 const MAX_INTERVAL_MS = 31_536_000_000;
 
-/** A payment query that is run again and again. */
+/** A payment query that runs at a fixed interval. */
 export const Schedule = z.object({
   id: z.string(),
   tenantId: z.string(),
   scheduleName: z.string().nullable(),
   intervalMs: z.int(),
   source: z.enum(SOURCES),
-  fields: z.array(z.string()).meta({ description: "empty: the core fields" }),
+  fields: z.array(z.string()).meta({ description: "empty: core fields" }),
   filters: Filters,
   nextRunAt: Timestamp,
   createdAt: Timestamp,
@@ -28,7 +28,7 @@ export const ScheduleBody = z.strictObject({
     .int()
     .min(MIN_INTERVAL_MS)
     .max(MAX_INTERVAL_MS)
-    .meta({ description: "milliseconds between runs; 86400000 is a day" }),
+    .meta({ description: "milliseconds between runs; 86400000 is one day" }),
   firstRunAt: z.iso
     .datetime({ offset: true })
     .optional()
@@ -47,7 +47,7 @@ export const schedules = {
     method: "GET",
     path: "/api/v1/remittance-export/schedules",
     access: "export:read",
-    summary: "List the schedules of recurring exports.",
+    summary: "List export schedules.",
     output: z.object({ data: z.array(Schedule) }),
     audit: "schedule.listed",
     source: "export-ingest 4",
@@ -58,7 +58,7 @@ export const schedules = {
     method: "POST",
     path: "/api/v1/remittance-export/schedules",
     access: "export:manage",
-    summary: "Run a payment query again and again; each run freezes its rows.",
+    summary: "Schedule a recurring payment query; each run stores its rows.",
     body: ScheduleBody,
     late: true,
     output: Schedule,
@@ -73,7 +73,7 @@ export const schedules = {
     method: "DELETE",
     path: "/api/v1/remittance-export/schedules/{id}",
     access: "export:manage",
-    summary: "End a schedule; the runs it had stay.",
+    summary: "Delete a schedule; its past runs remain.",
     params: z.strictObject({ id: RecordId.meta({ description: "schedule" }) }),
     output: null,
     effects: [{ kind: "deletes", what: "schedule" }],

@@ -22,7 +22,7 @@ const ProfileV1 = z.object({
 const UserRole = z.object({
   roleId: z.string(),
   roleName: z.string(),
-  type: z.int().meta({ description: "0 built in, 1 custom" }),
+  type: z.int().meta({ description: "0: built in, 1: custom" }),
   applicationId: z.string().nullable(),
 });
 
@@ -79,7 +79,7 @@ export const users = {
     method: "GET",
     path: "/user/v1/tenants/{tenantId}/users",
     access: "User Management : READ",
-    summary: "List the tenant's users in the older form, with one role each.",
+    summary: "List the tenant's users in the v1 format, with one role each.",
     params: z.object(tenantPath),
     output: z.array(UserV1),
     audit: "user.listed",
@@ -91,7 +91,7 @@ export const users = {
     method: "GET",
     path: "/user/v1/users/profile",
     access: "caller",
-    summary: "Read the caller's own user and tenants.",
+    summary: "Get the caller's user profile and tenants.",
     output: UserV1.extend({ tenants: z.array(TenantAccess) }),
     audit: "profile.read",
     source: "gateway 4",

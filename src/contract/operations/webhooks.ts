@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RecordId, requiredText, text, Timestamp } from "../fields.ts";
 import { type AuditMetadata, defineOperation } from "../operation.ts";
 
-/** Who is told when a scheduled run finishes. Without scheduleId: of the runs of every schedule. */
+/** A webhook that is called when a scheduled run finishes; for every schedule if scheduleId is absent. */
 export const Webhook = z.object({
   id: z.string(),
   tenantId: z.string(),
@@ -13,9 +13,9 @@ export const Webhook = z.object({
 });
 export type Webhook = z.infer<typeof Webhook>;
 
-/** The one answer that shows the secret. */
+/** The only response that contains the secret. */
 export const NewWebhook = Webhook.extend({
-  secret: z.string().meta({ description: "key of the signatures; shown once" }),
+  secret: z.string().meta({ description: "signing key; shown once" }),
 });
 
 export const RUN_EVENTS = ["export.completed", "export.failed"] as const;
@@ -24,21 +24,21 @@ export type RunEventKind = (typeof RUN_EVENTS)[number];
 export const DELIVERY_STATUSES = ["delivered", "failed", "abandoned"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** One attempt to tell a webhook of a run. */
+/** One delivery attempt of a webhook. */
 export const WebhookDelivery = z.object({
   webhookId: z.string(),
   scheduleId: z.string(),
   event: z.enum(RUN_EVENTS),
   attempt: z.int().meta({ description: "from 1" }),
   status: z.enum(DELIVERY_STATUSES).meta({ description: "failed: another attempt follows" }),
-  httpStatus: z.int().nullable().meta({ description: "null: no answer" }),
+  httpStatus: z.int().nullable().meta({ description: "null: no response" }),
   error: z.string().nullable().meta({ description: "such as TIMEOUT or HTTP_500" }),
   createdAt: Timestamp,
 });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 const WEBHOOKS = "/api/v1/remittance-export/webhooks";
-const byId = z.object({ id: RecordId.meta({ description: "the webhook's" }) });
+const byId = z.object({ id: RecordId.meta({ description: "webhook id" }) });
 const webhookId: AuditMetadata = ({ params }) => ({ webhookId: String(params["id"]) });
 
 const remove = defineOperation({
@@ -47,7 +47,7 @@ const remove = defineOperation({
   method: "DELETE",
   path: `${WEBHOOKS}/{id}`,
   access: "export:manage",
-  summary: "Delete a webhook; retries under way go on.",
+  summary: "Delete a webhook; pending retries continue.",
   params: byId,
   output: null,
   effects: [{ kind: "deletes", what: "webhook" }],
@@ -63,7 +63,7 @@ export const webhooks = {
     method: "GET",
     path: WEBHOOKS,
     access: "export:read",
-    summary: "List the webhooks, without their secrets.",
+    summary: "List webhooks, without their secrets.",
     output: z.object({ data: z.array(Webhook) }),
     audit: "webhook.listed",
     source: "export-ingest 4",
@@ -74,7 +74,7 @@ export const webhooks = {
     method: "POST",
     path: WEBHOOKS,
     access: "export:manage",
-    summary: "Have a URL called when scheduled runs finish.",
+    summary: "Register a URL that is called when scheduled runs finish.",
     body: z.strictObject({
       scheduleId: text(128).optional().meta({ description: "absent: every schedule" }),
       callbackUrl: requiredText(2048).meta({ format: "uri", description: "https" }),
@@ -98,7 +98,7 @@ export const webhooks = {
     method: "GET",
     path: `${WEBHOOKS}/{id}/deliveries`,
     access: "export:read",
-    summary: "List a webhook's latest 100 delivery attempts, newest first.",
+    summary: "List a webhook's last 100 delivery attempts, newest first.",
     params: byId,
     output: z.object({ data: z.array(WebhookDelivery) }),
     list: { anonymous: true },
