@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mcpListener, serve, type Served } from "../../src/bin/serve.ts";
+import { createMcpListener, serve, type Served } from "../../src/bin/serve.ts";
 import type { Broker } from "../../src/broker/port.ts";
 import type { Reply } from "../../src/client/port.ts";
 import { systemClock } from "../../src/kit/clock.ts";
@@ -64,7 +64,7 @@ export const serveOurs = async (): Promise<Served> => {
   };
   const front = { settings, version: "1.0.0", log, open: async () => needs };
   const mcp = createHttpServer(front, { gate: openGate(ownCaller("bench")) });
-  const served = await serve(mcpListener(mcp), LOOPBACK);
+  const served = await serve(createMcpListener(mcp), LOOPBACK);
   return {
     url: `${served.url}/mcp`,
     async close() {

@@ -1,4 +1,4 @@
-import { platformListener, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve } from "../../src/bin/serve.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { openLedgers } from "./ledger.ts";
@@ -11,7 +11,7 @@ const bench = await openLedgers(
   SIZES,
   postgres === undefined ? undefined : () => openPostgres(postgres.url, SIGNING),
 );
-const served = await serve(platformListener(bench.platform), { host: "127.0.0.1", port: 0 });
+const served = await serve(createPlatformListener(bench.platform), { host: "127.0.0.1", port: 0 });
 process.stdout.write(`${JSON.stringify({ url: served.url, ledgers: bench.ledgers })}\n`);
 
 process.stdin.resume().on("end", async () => {

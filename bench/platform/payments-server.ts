@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { platformListener, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve } from "../../src/bin/serve.ts";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
 import { findPage, lastSeq, readPayments } from "../../src/platform/store/payments.ts";
 import type { PaymentScan } from "../../src/platform/store/dialect.ts";
@@ -14,7 +14,7 @@ const [ledger] = bench.ledgers;
 if (ledger === undefined) throw new Error("no ledger");
 const { tenantId } = ledger;
 await fillPayments(bench.store, tenantId, rows);
-const served = await serve(platformListener(bench.platform), { host: "127.0.0.1", port: 0 });
+const served = await serve(createPlatformListener(bench.platform), { host: "127.0.0.1", port: 0 });
 const fields = CATALOGUE.cashapp.fields.filter(({ core }) => core);
 
 /** How long it takes to have a page's JSON in memory. */

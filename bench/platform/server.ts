@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DatabaseSync } from "node:sqlite";
-import { platformListener, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve } from "../../src/bin/serve.ts";
 import { openLedgers } from "./ledger.ts";
 import { bareReplace } from "./puts.ts";
 
 // Serves the platform and, beside it, a bare handler that does the same read; ends when its input does.
 const bench = await openLedgers([1000]);
-const served = await serve(platformListener(bench.platform), { host: "127.0.0.1", port: 0 });
+const served = await serve(createPlatformListener(bench.platform), { host: "127.0.0.1", port: 0 });
 
 const database = new DatabaseSync(bench.path, { readOnly: true });
 const select = database.prepare("select * from disputes where tenant_id = ? and id = ?");

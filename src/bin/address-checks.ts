@@ -1,12 +1,12 @@
 import { probe } from "../client/probe.ts";
 import { SECOND, systemClock } from "../kit/clock.ts";
 import { isLoopback } from "../kit/network.ts";
-import { type Check, fault, fine } from "./checks.ts";
+import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config } from "./config.ts";
 
 const MOST_SKEW_MS = 60 * SECOND;
 
-const reachHint = (why: string): string => {
+const findHint = (why: string): string => {
   if (/CERT|TLS|SSL|SIGNATURE/.test(why)) {
     return "Its certificate is not trusted here: name the authority's file in NODE_EXTRA_CA_CERTS.";
   }
@@ -14,40 +14,41 @@ const reachHint = (why: string): string => {
   return "Check address, port, firewall and proxy.";
 };
 
-const transport = (name: string, url: string, status: number): Check => {
+const checkTransport = (name: string, url: string, status: number): Check => {
   const { protocol, hostname } = new URL(url);
   const found = `${url} answers (${status})`;
-  if (protocol === "https:") return fine(name, `${found}, over TLS`);
-  if (isLoopback(hostname)) return fine(name, found);
+  if (protocol === "https:") return createPass(name, `${found}, over TLS`);
+  if (isLoopback(hostname)) return createPass(name, found);
   const hint =
     "Use https if the way there is not yours alone: others on it can read the credential.";
-  return fine(name, `${found}, without TLS`, hint);
+  return createPass(name, `${found}, without TLS`, hint);
 };
 
-const clockCheck = (url: string, aheadMs: number): Check => {
+const checkClock = (url: string, aheadMs: number): Check => {
   const seconds = Math.round(Math.abs(aheadMs) / SECOND);
-  if (Math.abs(aheadMs) <= MOST_SKEW_MS) return fine("clock", `within ${seconds} s of ${url}`);
+  if (Math.abs(aheadMs) <= MOST_SKEW_MS)
+    return createPass("clock", `within ${seconds} s of ${url}`);
   const found = `${url} is ${seconds} s ${aheadMs > 0 ? "ahead" : "behind"}`;
-  return fault("clock", found, "Set this machine's clock.");
+  return createFault("clock", found, "Set this machine's clock.");
 };
 
-const addressChecks = async (
+const checkAddress = async (
   name: "gateway" | "export_service",
   url: string,
   { requestMs }: Config,
 ): Promise<Check[]> => {
   const reached = await probe(url, { clock: systemClock, timeoutMs: requestMs });
-  if (!reached.answers) return [fault(name, `${url}: ${reached.why}`, reachHint(reached.why))];
+  if (!reached.answers) return [createFault(name, `${url}: ${reached.why}`, findHint(reached.why))];
   const { aheadMs, status } = reached;
-  const clock = aheadMs === undefined ? [] : [clockCheck(url, aheadMs)];
-  return [transport(name, url, status), ...clock];
+  const clock = aheadMs === undefined ? [] : [checkClock(url, aheadMs)];
+  return [checkTransport(name, url, status), ...clock];
 };
 
 /** Whether the platform is there, who may listen on the way, and whether clocks agree. */
-export const addresses = async (config: Config): Promise<Check[]> => {
+export const checkAddresses = async (config: Config): Promise<Check[]> => {
   const { remote } = config;
-  if (remote === undefined) return [fine("gateway", "embedded in this program")];
-  const gateway = await addressChecks("gateway", remote.gateway, config);
+  if (remote === undefined) return [createPass("gateway", "embedded in this program")];
+  const gateway = await checkAddress("gateway", remote.gateway, config);
   if (remote.export === remote.gateway) return gateway;
-  return [...gateway, ...(await addressChecks("export_service", remote.export, config))];
+  return [...gateway, ...(await checkAddress("export_service", remote.export, config))];
 };

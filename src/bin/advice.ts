@@ -16,17 +16,17 @@ const STORE =
 
 const FOLDER_FAULTS = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOSPC"];
 
-const fieldOf = (error: Error, name: "code" | "syscall"): string =>
+const readField = (error: Error, name: "code" | "syscall"): string =>
   name in error ? String((error as Error & Record<typeof name, unknown>)[name]) : "";
 
 /** What a person may do about a fault that a command ended with, where its own words do not say. */
-export const adviceOn = (error: unknown): string | undefined => {
+export const findAdvice = (error: unknown): string | undefined => {
   if (error instanceof Problem) {
     return error.code === "unavailable" ? '"doctor" with the same settings says why.' : undefined;
   }
   if (error instanceof StoreUnavailable) return STORE;
   if (!(error instanceof Error)) return undefined;
-  const code = fieldOf(error, "code");
-  if (fieldOf(error, "syscall") === "listen") return LISTENING[code];
+  const code = readField(error, "code");
+  if (readField(error, "syscall") === "listen") return LISTENING[code];
   return FOLDER_FAULTS.includes(code) ? FOLDER : undefined;
 };

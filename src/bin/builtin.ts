@@ -6,9 +6,9 @@ import { createResolve } from "../kit/resolve.ts";
 import { type Bearer, createBearerGate, type Verify } from "../mcp/http/bearer.ts";
 import { callerId } from "../mcp/caller.ts";
 import type { AuthorizationServer } from "../oauth/server.ts";
-import { type Identity, sealingKey, type Shared } from "./compose.ts";
+import { type Identity, openSealingKey, type Shared } from "./compose.ts";
 import type { Config } from "./config.ts";
-import type { Entrance } from "./http-gate.ts";
+import type { Entrance } from "./entrance.ts";
 import { withProfile } from "./profile.ts";
 import type { Address } from "./serve.ts";
 
@@ -33,7 +33,7 @@ const cleanHourly = (server: AuthorizationServer, log: Log): (() => void) => {
   return () => clearInterval(timer);
 };
 
-const serverAt = async (
+const createServerAt = async (
   shared: Shared,
   { host }: Address,
   resource: URL,
@@ -66,7 +66,7 @@ const serverAt = async (
   });
 };
 
-const identityIn =
+const createIdentityOf =
   (server: Promise<AuthorizationServer>) =>
   async (personId: string): Promise<Identity> => {
     const ended = (): Problem =>
@@ -84,9 +84,9 @@ const identityIn =
   };
 
 /** People sign in on pages of this server itself, with their accounts on the platform. */
-export const builtinEntrance = async (shared: Shared, address: Address): Promise<Entrance> => {
+export const openBuiltinEntrance = async (shared: Shared, address: Address): Promise<Entrance> => {
   checkAddress(shared.config, address);
-  const key = await sealingKey(shared);
+  const key = await openSealingKey(shared);
   const { promise: server, resolve: isMade } = Promise.withResolvers<AuthorizationServer>();
   const cleaning = server.then(
     (made) => cleanHourly(made, shared.log),
@@ -115,11 +115,11 @@ export const builtinEntrance = async (shared: Shared, address: Address): Promise
   return {
     auth: "builtin",
     gateAt(resource) {
-      isMade(serverAt(shared, address, resource));
+      isMade(createServerAt(shared, address, resource));
       const issuers = [resource.href.replace(/\/mcp$/, "")];
       return createBearerGate({ verify, resource, issuers, log: shared.log });
     },
-    identityOf: identityIn(server),
+    identityOf: createIdentityOf(server),
     signIn: {
       isPath: (path) =>
         path.startsWith("/oauth/") ||

@@ -3,22 +3,26 @@ import { Problem } from "../contract/errors.ts";
 /** One link between a host and the records, as found. What is no fault may come with a hint too. */
 export type Check = { check: string; ok: boolean; found: string; hint?: string };
 
-export const fine = (check: string, found: string, hint?: string): Check => ({
+export const createPass = (check: string, found: string, hint?: string): Check => ({
   check,
   ok: true,
   found,
   ...(hint === undefined ? {} : { hint }),
 });
 
-export const fault = (check: string, found: string, hint: string): Check => ({
+export const createFault = (check: string, found: string, hint: string): Check => ({
   check,
   ok: false,
   found,
   hint,
 });
 
-export const problemCheck = (check: string, problem: Problem): Check =>
-  fault(check, `${problem.code}: ${problem.message}`, HINTS[problem.code] ?? "See the message.");
+export const toCheck = (check: string, problem: Problem): Check =>
+  createFault(
+    check,
+    `${problem.code}: ${problem.message}`,
+    HINTS[problem.code] ?? "See the message.",
+  );
 
 const HINTS: Partial<Record<Problem["code"], string>> = {
   unauthenticated: "Check the credential's setting, or make a new key.",
@@ -30,11 +34,11 @@ const HINTS: Partial<Record<Problem["code"], string>> = {
 };
 
 /** What an act found, or the problem that it met. */
-export const caught = async (check: string, act: () => Promise<Check>): Promise<Check> => {
+export const catchProblem = async (check: string, act: () => Promise<Check>): Promise<Check> => {
   try {
     return await act();
   } catch (error) {
-    if (error instanceof Problem) return problemCheck(check, error);
+    if (error instanceof Problem) return toCheck(check, error);
     throw error;
   }
 };

@@ -14,7 +14,7 @@ import type { Store } from "../platform/store/port.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
 import { createReplayRecords } from "./replay-guard.ts";
-import { folderOf, masterKeyOf } from "./folder.ts";
+import { dataPaths, createMasterKeyReader } from "./folder.ts";
 
 export type Composed = {
   broker: Broker;
@@ -45,7 +45,7 @@ const lazyTransport = (
 const hasAny = ({ apiKey, email }: Credentials): boolean =>
   apiKey !== undefined || email !== undefined;
 
-const unusable =
+const throwUnavailable =
   (config: Config, log: Log) =>
   (error: unknown): never => {
     log.error("embedded.unavailable", errorFields(error));
@@ -76,13 +76,13 @@ export type Shared = {
   close(): Promise<void>;
 };
 
-const remoteTransportOf = (baseUrls: Remote, { requestMs }: Config): Transport =>
+const createRemoteTransport = (baseUrls: Remote, { requestMs }: Config): Transport =>
   lazyTransport({ getWithBody: true, requestMs }, async () => {
     const { createRemoteTransport: remoteTransport } = await import("../client/remote.ts");
     return remoteTransport({ baseUrls, requestMs });
   });
 
-const embeddedTransport = (embedded: Shared["embedded"], { requestMs }: Config): Transport =>
+const createEmbeddedTransport = (embedded: Shared["embedded"], { requestMs }: Config): Transport =>
   lazyTransport({ getWithBody: false, requestMs }, async () => {
     const { inProcessTransport } = await import("../client/in-process.ts");
     const fetch = async (request: Request) => (await embedded()).fetch(request);
@@ -92,7 +92,7 @@ const embeddedTransport = (embedded: Shared["embedded"], { requestMs }: Config):
 /** In the database that nodes share, if there is one; else in the data folder. */
 const replayGuardIn = (config: Config, storeBeside: Shared["storeBeside"]): ReplayGuard => {
   if (config.databaseUrl === undefined) {
-    return createReplayFolder(folderOf(config.dataFolder).replayGuard, systemClock);
+    return createReplayFolder(dataPaths(config.dataFolder).replayGuard, systemClock);
   }
   const records = lazily(async () => {
     const { withProfile } = await import("./profile.ts");
@@ -111,7 +111,7 @@ export const createShared = (
   const clients = new Map<string, Client>();
   let opened: Embedded | undefined;
   const embedded = lazily(async () => {
-    opened = await open().catch(unusable(config, log));
+    opened = await open().catch(throwUnavailable(config, log));
     return opened;
   });
   let store: Store | undefined;
@@ -122,8 +122,8 @@ export const createShared = (
   const connect = (remote: Remote | undefined): Client => {
     const transport =
       remote === undefined
-        ? embeddedTransport(embedded, config)
-        : remoteTransportOf(remote, config);
+        ? createEmbeddedTransport(embedded, config)
+        : createRemoteTransport(remote, config);
     return createClient({ transport, headerWord: config.headerWord, log });
   };
   const storeBeside = async (remote: Remote | undefined): Promise<Store> =>
@@ -131,7 +131,7 @@ export const createShared = (
   return {
     config,
     log,
-    masterKey: masterKeyOf(config),
+    masterKey: createMasterKeyReader(config),
     embedded,
     opened: () => opened,
     storeBeside,
@@ -170,7 +170,10 @@ const failWithoutDemo = (): never => {
 };
 
 /** Who acts on the embedded platform without a credential of their own acts for the demo tenant. */
-const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Config): Identity => {
+const createIdentity = (
+  { embedded }: Shared,
+  { remote, tenantId, credentials }: Config,
+): Identity => {
   if (remote !== undefined || hasAny(credentials)) {
     return {
       tenantId: tenantId ?? (remote === undefined ? "demo" : ""),
@@ -185,7 +188,7 @@ const identityOf = ({ embedded }: Shared, { remote, tenantId, credentials }: Con
   };
 };
 
-const tellingOf = (broker: Broker, { refused }: Identity): Broker => ({
+const withRefusalHook = (broker: Broker, { refused }: Identity): Broker => ({
   ...broker,
   async call(...asked) {
     try {
@@ -198,28 +201,28 @@ const tellingOf = (broker: Broker, { refused }: Identity): Broker => ({
 });
 
 /** The broker of whoever the settings are for, over what all share. */
-export const brokerFor = (
+export const createBrokerFor = (
   shared: Shared,
   config: Config,
-  identity: Identity = identityOf(shared, config),
+  identity: Identity = createIdentity(shared, config),
 ): Broker => {
   const { masterKey, log } = shared;
   const broker = createBroker({
     client: shared.clientOf(config.remote),
-    vault: createFileVault({ folder: folderOf(config.dataFolder).secrets, masterKey }),
+    vault: createFileVault({ folder: dataPaths(config.dataFolder).secrets, masterKey }),
     headerWord: config.headerWord,
     ...identity,
     log,
     idleMs: config.lifetimes.sessionIdle,
   });
-  return tellingOf(broker, identity);
+  return withRefusalHook(broker, identity);
 };
 
 /**
  * The key that seals what the MCP server hands out. Without a lasting one cursors and confirmations still hold as long
  * as the process does.
  */
-export const sealingKey = ({ masterKey, log }: Shared): Promise<Buffer> =>
+export const openSealingKey = ({ masterKey, log }: Shared): Promise<Buffer> =>
   masterKey().catch((error: unknown) => {
     log.warn("master_key.unavailable", errorFields(error));
     return randomBytes(32);
@@ -228,11 +231,11 @@ export const sealingKey = ({ masterKey, log }: Shared): Promise<Buffer> =>
 /** The broker over a remote platform or the embedded one, as the settings say. */
 export const compose = async (config: Config, log: Log): Promise<Composed> => {
   const shared = createShared(config, log);
-  const broker = brokerFor(shared, config);
+  const broker = createBrokerFor(shared, config);
   return {
     broker,
     replayGuard: shared.replayGuard,
-    key: await sealingKey(shared),
+    key: await openSealingKey(shared),
     async close() {
       await broker.close();
       await shared.close();

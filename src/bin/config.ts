@@ -10,10 +10,10 @@ import { trimEndOf } from "../kit/text.ts";
 
 export type Remote = { gateway: string; export: string };
 
-/** What one address may ask in a minute without a credential, where none is needed. */
+/** Requests per minute of one address to operations that need no credential. */
 const VISITS_PER_MINUTE = 60;
 
-/** An issuer of tokens, and what this server needs to check them. */
+/** The issuer whose access tokens are accepted over HTTP. */
 export type IssuerSettings = {
   url: string;
   audience: string | undefined;
@@ -21,7 +21,7 @@ export type IssuerSettings = {
   clientSecret: Secret | undefined;
 };
 
-/** Every choice that a person can make, read once. */
+/** All settings, parsed. */
 export type Config = {
   dataFolder: string;
   secretKey: Secret | undefined;
@@ -29,7 +29,7 @@ export type Config = {
   databaseUrl: Secret | undefined;
   /** Undefined: the embedded platform. */
   remote: Remote | undefined;
-  /** The name under which address and credentials were kept; what is set here counts more. */
+  /** The profile with the platform's address and credentials; settings in the environment override it. */
   profile: string;
   profilesFile: string | undefined;
   keychain: "auto" | "off";
@@ -56,34 +56,34 @@ export type Config = {
     exportPerMinute: number;
     exportPerHour: number;
   };
-  /** How long things are kept, in milliseconds. */
+  /** Retention times in milliseconds. */
   retention: { auditLogs: number; exportRuns: number };
   trustedProxies: string[];
   webhooks: { delaysMs: number[]; allow: string[] };
   /** The base of signed URLs; undefined: the request's own. */
   publicUrl: string | undefined;
-  /** How long signed URLs hold, in milliseconds. */
+  /** Lifetimes of signed URLs in milliseconds. */
   urlLives: { upload: number; download: number };
   /** The address of a clamd; undefined: the built-in scanner. */
   scanner: string | undefined;
-  /** Bytes that the files of one tenant may take. */
+  /** Storage quota of one tenant's files in bytes. */
   tenantFileBytes: number;
   http: {
     hosts: string[] | undefined;
     origins: string[] | undefined;
     auth: (typeof HTTP_AUTH)[number] | undefined;
     tokensFile: string | undefined;
-    /** Whether clients may register themselves with the built-in sign-in. */
+    /** Whether the built-in sign-in allows dynamic client registration (RFC 7591). */
     registration: boolean;
   };
-  /** Whose tokens are taken over HTTP. */
+  /** Undefined: no tokens of an issuer are accepted. */
   issuer: IssuerSettings | undefined;
   level: Level;
-  /** Names in the environment that look like settings and are none. */
+  /** Names in the environment that begin like a setting but are unknown. */
   unused: string[];
 };
 
-/** Everything that is wrong with the settings, a line each; no value is repeated. */
+/** All faults of the settings, one line each; values are not included, as they may be secret. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
 
@@ -96,19 +96,19 @@ export class ConfigError extends Error {
 
 export type Sources = {
   env: Record<string, string | undefined>;
-  /** The text of a file that a setting names. */
+  /** Reads the text of a file that a setting names. */
   readFile: (path: string) => string;
-  /** The data folder where none is chosen. */
+  /** The default data folder. */
   dataFolder: string;
 };
 
 type Values = Record<string, string>;
 
-// A desktop host hands over the template itself where the person left a field empty.
+// Claude Desktop passes the placeholder itself when the user left a field empty.
 const isUnset = (value: string): boolean =>
   value.trim() === "" || /^\s*\$\{user_config\.[^}]*\}\s*$/.test(value);
 
-const given = (env: Sources["env"]): Values =>
+const selectSettings = (env: Sources["env"]): Values =>
   Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
       value === undefined || isUnset(value) || !/^(RECEIVABLES_|DATABASE_URL$)/.test(name)
@@ -117,7 +117,7 @@ const given = (env: Sources["env"]): Values =>
     ),
   );
 
-const fromFile = (
+const readSettingFile = (
   name: string,
   values: Values,
   readFile: Sources["readFile"],
@@ -134,56 +134,30 @@ const fromFile = (
   }
 };
 
-/** Values with those that stand in files, and what is wrong with the files. */
+/** Adds the values of `…_FILE` settings; returns the faults of those files too. */
 const withFiles = (values: Values, readFile: Sources["readFile"]): [Values, string[]] => {
   const found = { ...values };
   const faults: string[] = [];
   for (const name of FROM_FILE) {
-    const { value, fault } = fromFile(name, values, readFile);
+    const { value, fault } = readSettingFile(name, values, readFile);
     if (fault !== undefined) faults.push(fault);
     if (value !== undefined) found[name] = value;
   }
   return [found, faults];
 };
 
-const isNamed = (name: string): boolean =>
+const isKnownSetting = (name: string): boolean =>
   name in Environment.shape || FROM_FILE.some((setting) => name === `${setting}_FILE`);
 
-const secret = (text: string | undefined): Secret | undefined =>
+const toSecret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
 
-const toConfig = (env: Environment, dataFolder: string, unused: string[]): Config => ({
-  dataFolder,
-  secretKey: secret(env.RECEIVABLES_SECRET_KEY),
-  databaseUrl: secret(env.DATABASE_URL),
-  remote:
-    env.RECEIVABLES_BASE_URL === undefined
-      ? undefined
-      : {
-          gateway: env.RECEIVABLES_BASE_URL,
-          export: env.RECEIVABLES_EXT_BASE_URL ?? env.RECEIVABLES_BASE_URL,
-        },
-  profile: env.RECEIVABLES_PROFILE,
-  profilesFile: env.RECEIVABLES_PROFILES_FILE,
-  keychain: env.RECEIVABLES_KEYCHAIN,
-  tenantId: env.RECEIVABLES_TENANT_ID,
-  credentials: {
-    apiKey: secret(env.RECEIVABLES_API_KEY),
-    extApiKey: secret(env.RECEIVABLES_EXT_API_KEY),
-    email: env.RECEIVABLES_EMAIL,
-    password: secret(env.RECEIVABLES_PASSWORD),
-  },
-  mcp: {
-    toolsets: toolsetsOf(env.RECEIVABLES_TOOLSETS),
-    readOnly: env.RECEIVABLES_READ_ONLY,
-    confirm: env.RECEIVABLES_CONFIRM,
-    answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
-    callsPerMinute: env.RECEIVABLES_TOOLS_RATE_MINUTE,
-  },
-  localAudit: resolve(env.RECEIVABLES_LOCAL_AUDIT ?? join(dataFolder, "audit.ndjson")),
-  uploadFolders: env.RECEIVABLES_UPLOAD_FOLDERS.map((folder) => resolve(folder)),
-  requestMs: env.RECEIVABLES_REQUEST_SECONDS * SECOND,
-  headerWord: env.RECEIVABLES_HEADER_WORD,
+const toPlatformConfig = (
+  env: Environment,
+): Pick<
+  Config,
+  "lifetimes" | "limits" | "retention" | "webhooks" | "urlLives" | "scanner" | "tenantFileBytes"
+> => ({
   lifetimes: {
     sessionIdle: env.RECEIVABLES_TOKEN_IDLE_SECONDS * SECOND,
     sessionNominal: env.RECEIVABLES_TOKEN_LIFETIME_SECONDS * SECOND,
@@ -201,18 +175,53 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     auditLogs: env.RECEIVABLES_AUDIT_RETENTION_DAYS * DAY,
     exportRuns: env.RECEIVABLES_EXPORT_RETENTION_DAYS * DAY,
   },
-  trustedProxies: env.RECEIVABLES_TRUSTED_PROXIES,
   webhooks: {
     delaysMs: env.RECEIVABLES_WEBHOOK_DELAYS_SECONDS.map((seconds) => seconds * SECOND),
     allow: env.RECEIVABLES_WEBHOOK_ALLOW,
   },
-  publicUrl: env.RECEIVABLES_PUBLIC_URL,
   urlLives: {
     upload: env.RECEIVABLES_UPLOAD_SECONDS * SECOND,
     download: env.RECEIVABLES_DOWNLOAD_SECONDS * SECOND,
   },
   scanner: env.RECEIVABLES_SCANNER,
   tenantFileBytes: env.RECEIVABLES_TENANT_FILE_MIB * 1024 * 1024,
+});
+
+const toConfig = (env: Environment, dataFolder: string, unused: string[]): Config => ({
+  dataFolder,
+  secretKey: toSecret(env.RECEIVABLES_SECRET_KEY),
+  databaseUrl: toSecret(env.DATABASE_URL),
+  remote:
+    env.RECEIVABLES_BASE_URL === undefined
+      ? undefined
+      : {
+          gateway: env.RECEIVABLES_BASE_URL,
+          export: env.RECEIVABLES_EXT_BASE_URL ?? env.RECEIVABLES_BASE_URL,
+        },
+  profile: env.RECEIVABLES_PROFILE,
+  profilesFile: env.RECEIVABLES_PROFILES_FILE,
+  keychain: env.RECEIVABLES_KEYCHAIN,
+  tenantId: env.RECEIVABLES_TENANT_ID,
+  credentials: {
+    apiKey: toSecret(env.RECEIVABLES_API_KEY),
+    extApiKey: toSecret(env.RECEIVABLES_EXT_API_KEY),
+    email: env.RECEIVABLES_EMAIL,
+    password: toSecret(env.RECEIVABLES_PASSWORD),
+  },
+  mcp: {
+    toolsets: toToolsets(env.RECEIVABLES_TOOLSETS),
+    readOnly: env.RECEIVABLES_READ_ONLY,
+    confirm: env.RECEIVABLES_CONFIRM,
+    answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
+    callsPerMinute: env.RECEIVABLES_TOOLS_RATE_MINUTE,
+  },
+  localAudit: resolve(env.RECEIVABLES_LOCAL_AUDIT ?? join(dataFolder, "audit.ndjson")),
+  uploadFolders: env.RECEIVABLES_UPLOAD_FOLDERS.map((folder) => resolve(folder)),
+  requestMs: env.RECEIVABLES_REQUEST_SECONDS * SECOND,
+  headerWord: env.RECEIVABLES_HEADER_WORD,
+  ...toPlatformConfig(env),
+  trustedProxies: env.RECEIVABLES_TRUSTED_PROXIES,
+  publicUrl: env.RECEIVABLES_PUBLIC_URL,
   http: {
     hosts: env.RECEIVABLES_HTTP_HOSTS,
     origins: env.RECEIVABLES_HTTP_ORIGINS,
@@ -220,28 +229,28 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     tokensFile: env.RECEIVABLES_HTTP_TOKENS_FILE,
     registration: env.RECEIVABLES_OAUTH_REGISTRATION,
   },
-  issuer: issuerOf(env),
+  issuer: toIssuerSettings(env),
   level: env.RECEIVABLES_LOG,
   unused,
 });
 
-const issuerOf = (env: Environment): IssuerSettings | undefined =>
+const toIssuerSettings = (env: Environment): IssuerSettings | undefined =>
   env.RECEIVABLES_OAUTH_ISSUER === undefined
     ? undefined
     : {
         url: env.RECEIVABLES_OAUTH_ISSUER,
         audience: env.RECEIVABLES_OAUTH_AUDIENCE,
         clientId: env.RECEIVABLES_OAUTH_CLIENT_ID,
-        clientSecret: secret(env.RECEIVABLES_OAUTH_CLIENT_SECRET),
+        clientSecret: toSecret(env.RECEIVABLES_OAUTH_CLIENT_SECRET),
       };
 
-const toolsetsOf = (chosen: string[] | undefined): Settings["toolsets"] =>
+const toToolsets = (chosen: string[] | undefined): Settings["toolsets"] =>
   chosen === undefined || chosen.includes("all")
     ? knownToolsets
     : knownToolsets.filter((name) => chosen.includes(name));
 
-/** What an issuer's settings lack of each other. */
-const issuerFaults = (values: Values): string[] => {
+/** Returns faults of issuer settings that are set without each other. */
+const checkIssuerSettings = (values: Values): string[] => {
   const has = (name: string): boolean => `RECEIVABLES_OAUTH_${name}` in values;
   const lacking = ["AUDIENCE", "CLIENT_ID", "CLIENT_SECRET"]
     .filter((name) => has(name) && !has("ISSUER"))
@@ -255,12 +264,12 @@ const issuerFaults = (values: Values): string[] => {
   return lacking;
 };
 
-// Compiling the schema pays from the second parse on.
+// Compiling the schema costs more than it saves in a single parse.
 const PARSED_ONCE = { jitless: true };
 
-/** The settings, or a {@link ConfigError} that names every fault at once. */
+/** Parses the settings. @throws {ConfigError} with all faults */
 export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
-  const named = given(env);
+  const named = selectSettings(env);
   const [values, faults] = withFiles(named, readFile);
   const { data, error } = Environment.safeParse(values, PARSED_ONCE);
   faults.push(
@@ -269,16 +278,16 @@ export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
   if (values["RECEIVABLES_EXT_BASE_URL"] !== undefined && !("RECEIVABLES_BASE_URL" in values)) {
     faults.push("RECEIVABLES_EXT_BASE_URL is set without RECEIVABLES_BASE_URL");
   }
-  faults.push(...issuerFaults(values));
+  faults.push(...checkIssuerSettings(values));
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);
   return toConfig(
     data,
     resolve(data.RECEIVABLES_DATA ?? dataFolder),
-    Object.keys(named).filter((name) => !isNamed(name)),
+    Object.keys(named).filter((name) => !isKnownSetting(name)),
   );
 };
 
-/** Every setting with its default and meaning, for documents and help. */
+/** The name, default and meaning of every setting, for documents and help. */
 export const settings: readonly { name: string; default: string; meaning: string }[] =
   Object.entries(Environment.shape).map(([name, schema]) => {
     const { description, shown } = schema.meta() ?? {};

@@ -1,14 +1,14 @@
 import type { Config } from "./config.ts";
-import type { Entrance } from "./http-gate.ts";
+import type { Entrance } from "./entrance.ts";
 import type { Io } from "./io.ts";
 
-const spaced = (value: unknown): string =>
+const formatJson = (value: unknown): string =>
   JSON.stringify(value, null, 1)
     .replace(/\n\s*/g, " ")
     .replace(/\[ ("[^"]*") \]/g, "[$1]");
 
 /** What stands above the hints: what is served, and how whoever calls shows who they are. */
-const headOf = (mcpUrl: string, { auth, tokens }: Way): string => {
+const formatHeading = (mcpUrl: string, { auth, tokens }: Way): string => {
   if (auth === "none") return `The demo tenant is ready at ${mcpUrl}`;
   const ready = `The MCP server is ready at ${mcpUrl}`;
   if (auth === "builtin") {
@@ -21,7 +21,7 @@ const headOf = (mcpUrl: string, { auth, tokens }: Way): string => {
 };
 
 /** The settings that say whom a server works for; secrets stay where they are. */
-const openSettings = ({ dataFolder, profile, remote, tenantId }: Config) => ({
+const listPublicSettings = ({ dataFolder, profile, remote, tenantId }: Config) => ({
   RECEIVABLES_DATA: dataFolder,
   ...(profile === "default" ? {} : { RECEIVABLES_PROFILE: profile }),
   ...(remote === undefined
@@ -31,7 +31,7 @@ const openSettings = ({ dataFolder, profile, remote, tenantId }: Config) => ({
 });
 
 /** The settings that this server has and that are too secret to be shown. */
-const secretSettings = ({ credentials, databaseUrl, secretKey }: Config): string[] => {
+const listSecretSettings = ({ credentials, databaseUrl, secretKey }: Config): string[] => {
   const given = {
     RECEIVABLES_API_KEY_FILE: credentials.apiKey,
     RECEIVABLES_EXT_API_KEY_FILE: credentials.extApiKey,
@@ -44,28 +44,28 @@ const secretSettings = ({ credentials, databaseUrl, secretKey }: Config): string
 };
 
 /** Where people sign in there is no credential to give away, so that the host has to come here. */
-const connector = (mcpUrl: string): string =>
+const formatConnector = (mcpUrl: string): string =>
   mcpUrl.startsWith("https:")
     ? `Settings > Connectors > Add custom connector: ${mcpUrl}`
     : "needs an https address that others reach: a proxy in front, and RECEIVABLES_PUBLIC_URL";
 
-const desktopOf = (mcpUrl: string, { auth }: Way, { program, config }: Own): string => {
-  if (auth === "builtin" || auth === "issuer") return connector(mcpUrl);
-  const own = { ...program, env: openSettings(config) };
-  const secrets = secretSettings(config);
+const formatDesktop = (mcpUrl: string, { auth }: Way, { program, config }: Own): string => {
+  if (auth === "builtin" || auth === "issuer") return formatConnector(mcpUrl);
+  const own = { ...program, env: listPublicSettings(config) };
+  const secrets = listSecretSettings(config);
   const more =
     secrets.length === 0
       ? ""
       : `\n                    and in "env" what this server was given too: ${secrets.join(", ")}`;
   return `starts a server of its own on the same data: Settings > Developer > Edit Config
-                    ${spaced({ mcpServers: { receivables: own } })}${more}`;
+                    ${formatJson({ mcpServers: { receivables: own } })}${more}`;
 };
 
 type Way = Pick<Entrance, "auth" | "tokens">;
 type Own = Pick<Io, "program" | "config">;
 
 /** How to connect hosts to a running server, by the address that they know it by, for a person's terminal. */
-export const connectHints = ({
+export const formatConnectHints = ({
   mcpUrl,
   entrance,
   io,
@@ -79,14 +79,14 @@ export const connectHints = ({
   const headers = bearer === undefined ? {} : { headers: { Authorization: bearer } };
   const web = { servers: { receivables: { type: "http", url: mcpUrl, ...headers } } };
   return `
-  ${headOf(mcpUrl, entrance)}
+  ${formatHeading(mcpUrl, entrance)}
 
   Claude Code       claude mcp add --transport http receivables ${mcpUrl}${flag}
 
   VS Code           .vscode/mcp.json
-                    ${spaced(web)}
+                    ${formatJson(web)}
 
-  Claude Desktop    ${desktopOf(mcpUrl, entrance, io)}
+  Claude Desktop    ${formatDesktop(mcpUrl, entrance, io)}
 
   Then ask: "Which open disputes are oldest, and who should work on them?"
   Ctrl-C ends the server.

@@ -4,7 +4,7 @@ import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isGuarded, isNetwork } from "../kit/network.ts";
 import { knownToolsets } from "../mcp/tools/toolsets.ts";
 
-/** What a setting is, for people: `shown` is its default where the schema's own says less. */
+/** The meaning of a setting and its default as shown in documents. */
 const about = (description: string, shown: string) => ({ description, shown });
 
 const refuse = (message: string) => ({ error: message });
@@ -53,30 +53,30 @@ const Toolsets = list.superRefine((names, context) => {
   const shown = strange.map((name) => name.slice(0, 50)).join(", ");
   context.addIssue({
     code: "custom",
-    message: `knows no ${shown || "empty list"}; the toolsets are ${knownToolsets.join(", ")}, or all`,
+    message: `contains unknown toolsets: ${shown || "an empty list"}; the toolsets are ${knownToolsets.join(", ")}, or all`,
   });
 });
 
-// A header takes no more, and a key that has a space or an umlaut in it was copied wrongly.
+// Keys are sent in a header; spaces and non-ASCII characters come from copying errors.
 const Key = Text.regex(/^[\x21-\x7e]{1,512}$/, "must be a key of printable ASCII without spaces");
 const DAY_SECONDS = 86_400;
-const MOST_REQUESTS = 1_000_000_000;
+const MAX_REQUESTS = 1_000_000_000;
 
 const Networks = list
   .refine((networks) => networks.every(isNetwork), "must be a comma list of networks as CIDR")
   .default([]);
 
-const RETRIES = 4;
+const MAX_RETRIES = 4;
 
 const areDelays = (seconds: readonly string[]): boolean =>
-  seconds.length === RETRIES &&
+  seconds.length === MAX_RETRIES &&
   seconds.every((text) => /^\d{1,5}$/.test(text) && Number(text) <= DAY_SECONDS);
 
 const isScanner = (text: string): boolean =>
   /^clamd:\/(?!\/)\S+$/.test(text) ||
   /^clamd:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?\/?$/i.test(text);
 
-/** How whoever calls over HTTP may show who they are. */
+/** How clients authenticate at the MCP endpoint over HTTP. */
 export const HTTP_AUTH = ["none", "static", "builtin", "issuer"] as const;
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
@@ -84,22 +84,22 @@ const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
   schema.optional().meta(about(meaning, shown));
 
-/** The environment: every setting, once. Secrets may come as a file instead, named by `…_FILE`. */
+/** The schema of the environment. A secret can be read from a file instead, which `…_FILE` names. */
 export const Environment = z.object({
   RECEIVABLES_DATA: optional(
     Text,
-    "folder of the embedded store and of sealed secrets; several processes may use one at once",
+    "folder of the embedded store and of sealed secrets; several processes can share it",
     "the user's data folder for the app",
   ),
   DATABASE_URL: optional(
     Text.regex(/^postgres(ql)?:\/\/\S+$/, "must be a postgres:// URL"),
-    "puts the store on PostgreSQL",
+    "PostgreSQL database of the store",
     "unset: embedded SQLite",
   ),
   RECEIVABLES_SECRET_KEY: optional(
     Text.min(32, refuse("must have at least 32 characters")),
-    "master key of sealed secrets and cursors: 32 random bytes as hex or base64, or a passphrase of at least 32 characters, which is stretched; all nodes must share it",
-    "made once in the data folder, mode 0600",
+    "master key of sealed secrets and cursors: 32 random bytes as hex or base64, or a passphrase of at least 32 characters; all nodes must use the same one",
+    "created in the data folder, mode 0600",
   ),
   RECEIVABLES_BASE_URL: optional(
     Url,
@@ -116,13 +116,13 @@ export const Environment = z.object({
     "the tenant that the MCP server works for",
     "`demo` when embedded",
   ),
-  RECEIVABLES_API_KEY: optional(Key, "API key for the gateway; preferred to a login"),
+  RECEIVABLES_API_KEY: optional(Key, "API key for the gateway; used instead of a login"),
   RECEIVABLES_EXT_API_KEY: optional(Key, "key for the export service"),
   RECEIVABLES_EMAIL: optional(
     z.string().email("must be an e-mail address"),
-    "login for the gateway where there is no API key, and for making API keys",
+    "e-mail address of the login for the gateway, used without an API key and to create API keys",
   ),
-  RECEIVABLES_PASSWORD: optional(Text.max(1024), "the password of that login"),
+  RECEIVABLES_PASSWORD: optional(Text.max(1024), "password of that login"),
   RECEIVABLES_PROFILE: Text.regex(
     PROFILE_NAME,
     "must be a name of a-z, 0-9, dot, dash and underscore",
@@ -130,20 +130,20 @@ export const Environment = z.object({
     .default("default")
     .meta(
       about(
-        "the profile that the MCP server uses; over HTTP, where whoever calls has no other",
+        "profile that the MCP server uses; over HTTP, for callers without a profile of their own",
         "default",
       ),
     ),
   RECEIVABLES_PROFILES_FILE: optional(
     Text,
-    "JSON file, mode 0600, of profiles: `{NAME: {baseUrl, extBaseUrl, tenantId, apiKey, extApiKey, email, password, subjects}}`, each secret also as `…File`; without baseUrl it is the embedded platform",
+    "JSON file, mode 0600, of profiles: `{NAME: {baseUrl, extBaseUrl, tenantId, apiKey, extApiKey, email, password, subjects}}`, each secret also as `…File`; a profile without baseUrl uses the embedded platform",
   ),
   RECEIVABLES_KEYCHAIN: z
     .enum(["auto", "off"], refuse("must be auto or off"))
     .default("auto")
     .meta(
       about(
-        "where `login` keeps the key to what it keeps: `auto` the keychain of the operating system if there is one, `off` never there",
+        "where `login` stores the encryption key of profiles: `auto` in the operating system's keychain if there is one, `off` never in the keychain",
         "auto",
       ),
     ),
@@ -156,11 +156,16 @@ export const Environment = z.object({
     .default("token")
     .meta(
       about(
-        "what a tool that asks first does where the host cannot ask: `token` gives a token for a second call, `refuse` refuses",
+        "how a tool confirms a change when the host cannot ask the user: `token` returns a token for a second call, `refuse` refuses the call",
         "token",
       ),
     ),
-  RECEIVABLES_ANSWER_TOKENS: whole(20_000, 1_000, 1_000_000, "budget of one answer of a tool"),
+  RECEIVABLES_ANSWER_TOKENS: whole(
+    20_000,
+    1_000,
+    1_000_000,
+    "largest size of one tool result, in tokens",
+  ),
   RECEIVABLES_LOCAL_AUDIT: optional(
     Text,
     "the MCP server's own log of tool calls; `receivables-mcp audit` reads it",
@@ -175,7 +180,7 @@ export const Environment = z.object({
     30,
     1,
     3600,
-    "bound of one exchange with the platform, repeats included",
+    "timeout of one platform request in seconds, including retries",
   ),
   RECEIVABLES_HEADER_WORD: Text.regex(
     /^[A-Za-z][A-Za-z0-9]{0,31}$/,
@@ -183,22 +188,42 @@ export const Environment = z.object({
   )
     .default("Platform")
     .meta(about("the word in header names such as `X-Platform-Auth`", "Platform")),
-  RECEIVABLES_TOKEN_IDLE_SECONDS: whole(900, 1, DAY_SECONDS, "how long an unused session lives"),
+  RECEIVABLES_TOKEN_IDLE_SECONDS: whole(
+    900,
+    1,
+    DAY_SECONDS,
+    "seconds after which an unused session ends",
+  ),
   RECEIVABLES_TOKEN_LIFETIME_SECONDS: whole(
     3600,
     1,
     7 * DAY_SECONDS,
-    "how long a session lives after its login or last verification",
+    "seconds after its login or last verification when a session ends",
   ),
-  RECEIVABLES_TOKEN_MAX_SECONDS: whole(43_200, 1, 30 * DAY_SECONDS, "a session's longest life"),
-  RECEIVABLES_KEY_INACTIVITY_DAYS: whole(365, 1, 3650, "after how long an unused API key expires"),
+  RECEIVABLES_TOKEN_MAX_SECONDS: whole(
+    43_200,
+    1,
+    30 * DAY_SECONDS,
+    "seconds after its login when a session ends in any case",
+  ),
+  RECEIVABLES_KEY_INACTIVITY_DAYS: whole(
+    365,
+    1,
+    3650,
+    "days after which an unused API key expires",
+  ),
   RECEIVABLES_PUBLIC_URL: optional(
     Url,
-    "address of this server where proxies stand in front: base of upload and download URLs, of the MCP endpoint and of the sign-in",
+    "public base URL of this server behind a proxy: for upload and download URLs, the MCP endpoint and the sign-in",
     "from the request",
   ),
-  RECEIVABLES_DOWNLOAD_SECONDS: whole(3600, 1, 7 * DAY_SECONDS, "how long a download URL holds"),
-  RECEIVABLES_UPLOAD_SECONDS: whole(900, 1, DAY_SECONDS, "how long an upload URL holds"),
+  RECEIVABLES_DOWNLOAD_SECONDS: whole(
+    3600,
+    1,
+    7 * DAY_SECONDS,
+    "lifetime of a download URL in seconds",
+  ),
+  RECEIVABLES_UPLOAD_SECONDS: whole(900, 1, DAY_SECONDS, "lifetime of an upload URL in seconds"),
   RECEIVABLES_SCANNER: optional(
     Text.refine(isScanner, "must be clamd://HOST:PORT or clamd:/SOCKET"),
     "the clamd that scans uploaded files, as `clamd://host:port` or `clamd:/socket`",
@@ -213,47 +238,42 @@ export const Environment = z.object({
   RECEIVABLES_TOOLS_RATE_MINUTE: whole(
     600,
     0,
-    MOST_REQUESTS,
+    MAX_REQUESTS,
     "MCP tool calls a minute per caller; 0 = off",
   ),
   RECEIVABLES_GATEWAY_RATE_MINUTE: whole(
     600,
     0,
-    MOST_REQUESTS,
+    MAX_REQUESTS,
     "gateway requests a minute per credential; 0 = off",
   ),
-  RECEIVABLES_LOGIN_RATE_MINUTE: whole(
-    20,
-    0,
-    MOST_REQUESTS,
-    "logins a minute per address; 0 = off",
-  ),
+  RECEIVABLES_LOGIN_RATE_MINUTE: whole(20, 0, MAX_REQUESTS, "logins a minute per address; 0 = off"),
   RECEIVABLES_RATE_MINUTE: whole(
     1000,
     0,
-    MOST_REQUESTS,
+    MAX_REQUESTS,
     "export requests a minute per tenant; 0 = off",
   ),
   RECEIVABLES_RATE_HOUR: whole(
     50_000,
     0,
-    MOST_REQUESTS,
+    MAX_REQUESTS,
     "export requests an hour per tenant; 0 = off",
   ),
   RECEIVABLES_EXPORT_RETENTION_DAYS: whole(
     30,
     1,
     36_500,
-    "how long the rows of a completed export run are kept",
+    "days for which the rows of a completed export run are stored",
   ),
   RECEIVABLES_AUDIT_RETENTION_DAYS: whole(
     400,
     1,
     36_500,
-    "how long entries of the audit log are kept",
+    "days for which entries of the audit log are stored",
   ),
   RECEIVABLES_TRUSTED_PROXIES: Networks.meta(
-    about("comma list of networks (CIDR) whose X-Forwarded-For is believed", "empty"),
+    about("comma list of networks (CIDR) of proxies whose X-Forwarded-For is trusted", "empty"),
   ),
   RECEIVABLES_WEBHOOK_DELAYS_SECONDS: list
     .refine(
@@ -265,7 +285,7 @@ export const Environment = z.object({
     .meta(about("seconds before a webhook's attempts 2 to 5", "30,60,120,300")),
   RECEIVABLES_WEBHOOK_ALLOW: Networks.meta(
     about(
-      "comma list of networks (CIDR) that webhooks may call though they are not public, also by http",
+      "comma list of non-public networks (CIDR) that webhooks may call, also over http",
       "empty",
     ),
   ),
@@ -286,35 +306,38 @@ export const Environment = z.object({
     .optional()
     .meta(
       about(
-        "how whoever calls over HTTP shows who they are: `none`, `static` tokens, the `builtin` sign-in, or tokens of an `issuer`",
-        "`none` on loopback with the demo tenant, `issuer` where one is named, else `static`",
+        "how clients authenticate over HTTP: `none`, `static` tokens, the `builtin` sign-in, or tokens of an `issuer`",
+        "`none` on loopback with the demo tenant, `issuer` if RECEIVABLES_OAUTH_ISSUER is set, else `static`",
       ),
     ),
   RECEIVABLES_HTTP_TOKENS_FILE: optional(
     Text,
-    "file, mode 0600, of static tokens, one a line: `TOKEN PROFILE SCOPES`, scopes being a comma list of read, write and admin",
-    "`http-tokens` in the data folder, made with one token that is shown once",
+    "file, mode 0600, of static tokens, one per line: `TOKEN PROFILE SCOPES`; the scopes are a comma list of read, write and admin",
+    "`http-tokens` in the data folder, created with one token that is shown once",
   ),
   RECEIVABLES_OAUTH_REGISTRATION: Flag.default(false).meta(
     about(
-      "whether hosts may register themselves with the `builtin` sign-in, for those that cannot be described by a document",
+      "allow dynamic client registration (RFC 7591) at the `builtin` sign-in, for hosts without a client metadata document",
       "false",
     ),
   ),
   RECEIVABLES_OAUTH_ISSUER: optional(
     Url.refine(isGuarded, "must be an https URL, or one of this machine"),
-    "whose tokens are taken: an OAuth or OpenID Connect issuer",
+    "OAuth or OpenID Connect issuer whose access tokens are accepted",
   ),
   RECEIVABLES_OAUTH_AUDIENCE: optional(
     Text.max(512).regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces"),
-    "whom the issuer's tokens must be for",
+    "audience (`aud`) that the issuer's tokens must have",
     "the address of the MCP endpoint",
   ),
   RECEIVABLES_OAUTH_CLIENT_ID: optional(
     Text.max(512),
-    "with whose name this server asks the issuer about tokens that it cannot read itself",
+    "OAuth client id for token introspection (RFC 7662), used for opaque tokens",
   ),
-  RECEIVABLES_OAUTH_CLIENT_SECRET: optional(Text.max(1024), "the secret of that client"),
+  RECEIVABLES_OAUTH_CLIENT_SECRET: optional(
+    Text.max(1024),
+    "client secret for token introspection",
+  ),
   RECEIVABLES_LOG: z
     .enum(LEVELS, refuse(`must be one of ${LEVELS.join(", ")}`))
     .default("info")
@@ -323,7 +346,7 @@ export const Environment = z.object({
 export type Environment = z.output<typeof Environment>;
 export type Name = keyof Environment;
 
-/** Settings whose value may stand in a file instead, which `NAME_FILE` names. */
+/** Settings whose value can be read from a file, which `NAME_FILE` names. */
 export const FROM_FILE = [
   "RECEIVABLES_SECRET_KEY",
   "RECEIVABLES_API_KEY",

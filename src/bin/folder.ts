@@ -8,7 +8,7 @@ import type { MasterKey } from "../kit/seal.ts";
 import type { Config } from "./config.ts";
 
 /** What stands where in the data folder. */
-export const folderOf = (dataFolder: string) => ({
+export const dataPaths = (dataFolder: string) => ({
   database: join(dataFolder, "receivables.db"),
   masterKey: join(dataFolder, "secret.key"),
   demo: join(dataFolder, "demo.sealed"),
@@ -27,7 +27,7 @@ const readKey = async (path: string): Promise<string> =>
     throw error;
   });
 
-const keyInFolder = async (path: string): Promise<string> => {
+const openKeyFile = async (path: string): Promise<string> => {
   const known = await readKey(path);
   if (known !== "") return known;
   await createFileOnce(path, `${randomToken()}\n`);
@@ -49,7 +49,7 @@ export const existingMasterKey = async ({
   secretKey,
   dataFolder,
 }: Pick<Config, "secretKey" | "dataFolder">): Promise<Buffer> => {
-  const path = folderOf(dataFolder).masterKey;
+  const path = dataPaths(dataFolder).masterKey;
   const text = secretKey?.reveal() ?? (await readKey(path));
   if (text !== "") return toKey(text, path);
   throw new Error(
@@ -59,11 +59,11 @@ export const existingMasterKey = async ({
 };
 
 /** The master key: the one that is configured, else the data folder's own, made at its first use. */
-export const masterKeyOf = ({
+export const createMasterKeyReader = ({
   secretKey,
   dataFolder,
 }: Pick<Config, "secretKey" | "dataFolder">): (() => Promise<Buffer>) =>
   lazily(async () => {
-    const path = folderOf(dataFolder).masterKey;
-    return toKey(secretKey?.reveal() ?? (await keyInFolder(path)), path);
+    const path = dataPaths(dataFolder).masterKey;
+    return toKey(secretKey?.reveal() ?? (await openKeyFile(path)), path);
   });

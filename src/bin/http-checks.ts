@@ -1,19 +1,23 @@
 import { access } from "node:fs/promises";
 import { Problem } from "../contract/errors.ts";
 import { silentLog } from "../kit/log.ts";
-import { type Check, fault, fine } from "./checks.ts";
+import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config, IssuerSettings } from "./config.ts";
-import { folderOf } from "./folder.ts";
+import { dataPaths } from "./folder.ts";
 import { isProfile } from "./profile.ts";
 import { openSubjects } from "./subjects.ts";
 import { openTokensFile } from "./tokens-file.ts";
 
 /** What an act found, or why it found nothing. */
-const tried = async (check: string, hint: string, act: () => Promise<string>): Promise<Check> => {
+const runCheck = async (
+  check: string,
+  hint: string,
+  act: () => Promise<string>,
+): Promise<Check> => {
   try {
-    return fine(check, await act());
+    return createPass(check, await act());
   } catch (error) {
-    return fault(check, error instanceof Error ? error.message : String(error), hint);
+    return createFault(check, error instanceof Error ? error.message : String(error), hint);
   }
 };
 
@@ -23,9 +27,9 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const tokensChecks = async (config: Config): Promise<Check[]> => {
+const checkTokens = async (config: Config): Promise<Check[]> => {
   const { auth, tokensFile } = config.http;
-  const path = tokensFile ?? folderOf(config.dataFolder).httpTokens;
+  const path = tokensFile ?? dataPaths(config.dataFolder).httpTokens;
   // The one in the data folder is made at the first start.
   if (tokensFile === undefined && !(await exists(path))) return [];
   if ((auth ?? "static") !== "static" || (auth === undefined && config.issuer !== undefined)) {
@@ -34,18 +38,18 @@ const tokensChecks = async (config: Config): Promise<Check[]> => {
   const hint = "Correct the file: one line per token, as TOKEN PROFILE SCOPES, and mode 0600.";
   const known = (name: string): Promise<boolean> => isProfile(config, name);
   return [
-    await tried("http_tokens", hint, async () => {
+    await runCheck("http_tokens", hint, async () => {
       const tokens = await openTokensFile({ path, isProfile: known, log: silentLog });
       return `${path} has ${(await tokens()).length} good tokens`;
     }),
   ];
 };
 
-const issuerChecks = async (config: Config, issuer: IssuerSettings): Promise<Check[]> => {
+const checkIssuerSettings = async (config: Config, issuer: IssuerSettings): Promise<Check[]> => {
   const { checkIssuer } = await import("../mcp/http/issuer.ts");
   const canAsk = issuer.clientId !== undefined;
   return [
-    await tried(
+    await runCheck(
       "issuer",
       "Check RECEIVABLES_OAUTH_ISSUER, which must be as the issuer names itself, and the way there.",
       async () => {
@@ -60,19 +64,25 @@ const issuerChecks = async (config: Config, issuer: IssuerSettings): Promise<Che
         return `${issuer.url} describes itself: ${signed}`;
       },
     ),
-    await tried("issuer_subjects", "Name people's subjects in the file of profiles.", async () => {
-      await openSubjects(config);
-      return "the file of profiles names whose tokens are taken";
-    }),
+    await runCheck(
+      "issuer_subjects",
+      "Name people's subjects in the file of profiles.",
+      async () => {
+        await openSubjects(config);
+        return "the file of profiles names whose tokens are taken";
+      },
+    ),
   ];
 };
 
 /** Whether people could come in over HTTP, as far as settings say how. */
-export const httpChecks = async (config: Config): Promise<Check[]> => {
+export const checkHttp = async (config: Config): Promise<Check[]> => {
   const { auth } = config.http;
   const usesIssuer = config.issuer !== undefined && (auth ?? "issuer") === "issuer";
   return [
-    ...(await tokensChecks(config)),
-    ...(usesIssuer && config.issuer !== undefined ? await issuerChecks(config, config.issuer) : []),
+    ...(await checkTokens(config)),
+    ...(usesIssuer && config.issuer !== undefined
+      ? await checkIssuerSettings(config, config.issuer)
+      : []),
   ];
 };

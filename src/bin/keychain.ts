@@ -6,7 +6,7 @@ const SERVICE = "receivables-mcp";
 // Without a secret service the module would take the kernel's keyring, which is gone after the next start.
 const PINNED = { linux: { store: "secret-service" } } as const;
 
-const whyOf = (error: unknown): string => {
+const describeError = (error: unknown): string => {
   if (error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND") {
     return "this program was installed without its keychain module";
   }
@@ -24,7 +24,7 @@ const perform = async ({ act, account, secret = "" }: KeychainRequest): Promise<
       ? { value: true }
       : { why: "it does not give back what it was given" };
   } catch (error) {
-    return { why: whyOf(error) };
+    return { why: describeError(error) };
   }
 };
 

@@ -12,7 +12,7 @@ export type Host = Omit<Io, "config"> & {
   dataFolder: string;
 };
 
-const configOf = ({ env, dataFolder }: Host, options: Record<string, string>): Config => {
+const loadConfig = ({ env, dataFolder }: Host, options: Record<string, string>): Config => {
   const config = readConfig({
     env: { ...env, ...options },
     dataFolder,
@@ -27,7 +27,7 @@ const isUsage = (error: unknown): error is Error & { exitCode: number } =>
   error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
 
 /** What is wrong, and each fault of which that does not tell already. */
-const linesOf = ({ code, message, details }: Problem): string[] => [
+const formatProblem = ({ code, message, details }: Problem): string[] => [
   `${code}: ${message}`,
   ...(details.errors ?? [])
     .map((fault) => `${fault.field} ${fault.message}`)
@@ -36,16 +36,16 @@ const linesOf = ({ code, message, details }: Problem): string[] => [
 ];
 
 /** Says what went wrong and gives the exit status: 1 refused or failed, 2 wrong usage or settings. */
-const failed = async ({ tell }: Host, error: unknown): Promise<number> => {
+const reportError = async ({ tell }: Host, error: unknown): Promise<number> => {
   // Commander has said it already.
   if (isUsage(error)) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ConfigError) {
     for (const fault of error.faults) tell(fault);
     return 2;
   }
-  if (error instanceof Problem) for (const line of linesOf(error)) tell(line);
+  if (error instanceof Problem) for (const line of formatProblem(error)) tell(line);
   else tell(error instanceof Error ? error.message : String(error));
-  const { adviceOn } = await import("./advice.ts");
+  const { findAdvice: adviceOn } = await import("./advice.ts");
   const advice = adviceOn(error);
   if (advice !== undefined) tell(advice);
   return 1;
@@ -57,13 +57,13 @@ const perform = async (host: Host): Promise<void> => {
   if (argv.length <= 1 && first === "stdio") {
     // What hosts start most, and wait for: without the weight of the command line.
     const { stdio } = await import("./commands/stdio.ts");
-    await stdio({ ...host, config: configOf(host, {}) });
+    await stdio({ ...host, config: loadConfig(host, {}) });
     return;
   }
   const { createProgram } = await import("./program.ts");
-  const { settingsIn } = await import("./program-parts.ts");
+  const { readSettingOptions: settingsIn } = await import("./program-parts.ts");
   const run = (self: Command, act: (io: Io) => Promise<void>): Promise<void> =>
-    act({ ...host, config: configOf(host, settingsIn(self.opts())) });
+    act({ ...host, config: loadConfig(host, settingsIn(self.opts())) });
   const bare = first.startsWith("-") && !/^(-h|--help|-V|--version)$/.test(first);
   await createProgram(run, host.version).parseAsync(bare ? ["stdio", ...argv] : argv, {
     from: "user",
@@ -76,6 +76,6 @@ export const main = async (host: Host): Promise<number> => {
     await perform(host);
     return 0;
   } catch (error) {
-    return failed(host, error);
+    return reportError(host, error);
   }
 };

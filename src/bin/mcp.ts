@@ -6,10 +6,10 @@ import type { Caller } from "../mcp/caller.ts";
 import type { ToolContext } from "../mcp/tools/tool-context.ts";
 import type { Composed } from "./compose.ts";
 import type { Config } from "./config.ts";
-import { lazyTransfers } from "./transfers.ts";
+import { createLazyTransfers } from "./transfers.ts";
 
 /** What the MCP server's calls are made with. */
-export const mcpNeeds = (
+export const createMcpNeeds = (
   config: Pick<Config, "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders">,
   { broker, key, replayGuard }: Pick<Composed, "broker" | "key" | "replayGuard">,
   { log, door, caller }: { log: Log; door: "stdio" | "http"; caller: Caller },
@@ -23,7 +23,7 @@ export const mcpNeeds = (
   now: systemClock,
   newId: randomId,
   settings: config.mcp,
-  transfers: lazyTransfers(config),
+  transfers: createLazyTransfers(config),
   // Over HTTP the host, and its files, may be on another machine.
   uploadFolders: door === "stdio" ? config.uploadFolders : [],
 });

@@ -2,27 +2,27 @@ import { lazily } from "../kit/lazily.ts";
 import type { Caller } from "../mcp/caller.ts";
 import type { ToolContext } from "../mcp/tools/tool-context.ts";
 import type { SecretPages } from "../mcp/tools/secret-pages.ts";
-import { brokerFor, sealingKey, type Shared } from "./compose.ts";
-import { mcpNeeds } from "./mcp.ts";
-import type { Entrance } from "./http-gate.ts";
-import { asProfile, withProfile } from "./profile.ts";
+import { createBrokerFor, openSealingKey, type Shared } from "./compose.ts";
+import { createMcpNeeds } from "./mcp.ts";
+import type { Entrance } from "./entrance.ts";
+import { withOtherProfile, withProfile } from "./profile.ts";
 
 /** Opens what a caller works with: their own credentials, or those of their profile, and no other. */
-export const openFor = (
+export const createNeedsFactory = (
   shared: Shared,
   { identityOf }: Pick<Entrance, "identityOf">,
   secretPages: SecretPages,
 ): ((caller: Caller) => Promise<ToolContext>) => {
-  const key = lazily(() => sealingKey(shared));
+  const key = lazily(() => openSealingKey(shared));
   return async (caller) => {
     const identity = await identityOf?.(caller.profile);
     const config =
       identity === undefined
-        ? await asProfile(shared.config, caller.profile)
+        ? await withOtherProfile(shared.config, caller.profile)
         : await withProfile(shared.config);
-    const broker = brokerFor(shared, config, identity);
+    const broker = createBrokerFor(shared, config, identity);
     const own = { broker, key: await key(), replayGuard: shared.replayGuard };
-    const needs = mcpNeeds(config, own, { log: shared.log, door: "http", caller });
+    const needs = createMcpNeeds(config, own, { log: shared.log, door: "http", caller });
     return { ...needs, secretPages };
   };
 };

@@ -12,9 +12,9 @@ import { Secret } from "../kit/secret.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Io } from "./io.ts";
 
-export const AS: CallOptions = { tool: "login" };
+export const CALL_OPTIONS: CallOptions = { tool: "login" };
 
-export const wrong = (message: string): Problem => new Problem("invalid_request", message);
+export const invalidRequest = (message: string): Problem => new Problem("invalid_request", message);
 
 export const withClient = async <T>(
   config: Config,
@@ -34,21 +34,23 @@ export const withClient = async <T>(
 
 export type Person = { email: string; password: Secret };
 
-const passwordOf = async ({ ask, readInput }: Io, email: string): Promise<Secret> => {
+const readPassword = async ({ ask, readInput }: Io, email: string): Promise<Secret> => {
   const text =
     ask === undefined
       ? (await readInput()).replace(/\r?\n$/, "")
       : await ask.hidden(`Password of ${email}`);
-  if (text === "") throw wrong("No password was given: type it, or send it on standard input.");
+  if (text === "")
+    throw invalidRequest("No password was given: type it, or send it on standard input.");
   return new Secret(text);
 };
 
 /** Who signs in: as the settings say, else as is typed or sent on standard input. */
-export const personOf = async (io: Io, known: string | undefined): Promise<Person> => {
+export const readPerson = async (io: Io, known: string | undefined): Promise<Person> => {
   const { credentials } = io.config;
   const email = credentials.email ?? known ?? (await io.ask?.line("E-mail address"));
-  if (email === undefined) throw wrong("Whose login? Name it with --email or RECEIVABLES_EMAIL.");
-  return { email, password: credentials.password ?? (await passwordOf(io, email)) };
+  if (email === undefined)
+    throw invalidRequest("Whose login? Name it with --email or RECEIVABLES_EMAIL.");
+  return { email, password: credentials.password ?? (await readPassword(io, email)) };
 };
 
 type Opened = z.infer<typeof Login>;
@@ -57,30 +59,34 @@ type Opened = z.infer<typeof Login>;
 export type Session = { client: Client; word: string; token: Secret; login: Opened };
 
 /** Signs in, does something as that person, and signs out, whatever becomes of it. */
-export const asPerson = async <T>(
+export const withSession = async <T>(
   { client, headerWord }: { client: Client; headerWord: string },
   { email, password }: Person,
   act: (session: Session) => Promise<T>,
 ): Promise<T> => {
   const args = { email, password: password.reveal() };
-  const login = Login.parse((await client.call(contract.auth.login, args, {}, AS)).output);
+  const login = Login.parse(
+    (await client.call(contract.auth.login, args, {}, CALL_OPTIONS)).output,
+  );
   const token = new Secret(login.accessToken);
   try {
     return await act({ client, word: headerWord.toLowerCase(), token, login });
   } finally {
     const { accessToken } = login;
-    await client.call(contract.auth.logout, { accessToken }, {}, AS).catch(() => undefined);
+    await client
+      .call(contract.auth.logout, { accessToken }, {}, CALL_OPTIONS)
+      .catch(() => undefined);
   }
 };
 
 /** Whether the platform has no such key any more: its owner may revoke any of theirs. */
-export const revoke = async (
+export const revokeKey = async (
   { client, word, token }: Session,
   { keyId, tenantId }: Pick<Profile, "keyId" | "tenantId">,
 ): Promise<boolean> => {
   if (keyId === undefined || tenantId === undefined) return false;
   const header = sessionHeader(word, token);
-  return client.call(contract.api_keys.delete, { tenantId, keyId }, header, AS).then(
+  return client.call(contract.api_keys.delete, { tenantId, keyId }, header, CALL_OPTIONS).then(
     () => true,
     (error: unknown) => {
       // It is gone already, which is what was wanted.

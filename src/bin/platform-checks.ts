@@ -5,7 +5,7 @@ import type { Access, Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { createLog } from "../kit/log.ts";
 import { activeTools } from "../mcp/tools/active-tools.ts";
-import { type Check, caught, fault, fine, problemCheck } from "./checks.ts";
+import { type Check, catchProblem, createFault, createPass, toCheck } from "./checks.ts";
 import { compose, type Composed } from "./compose.ts";
 import type { Config } from "./config.ts";
 
@@ -17,30 +17,34 @@ const Person = z.object({
 });
 
 /** Whose the credential is, and whether the tenant is one of theirs. */
-const whoChecks = async (broker: Broker): Promise<Check[]> => {
+const checkCredential = async (broker: Broker): Promise<Check[]> => {
   const tenants: string[] = [];
-  const credential = await caught("credential", async () => {
+  const credential = await catchProblem("credential", async () => {
     const { output } = await broker.call(contract.users.profile, {}, { tool: "doctor" });
     const { data: person } = Person.safeParse(output);
     if (person === undefined) throw new Problem("unavailable", "The answer has another form.");
     tenants.push(...person.tenants.map(({ tenantId }) => tenantId));
-    return fine("credential", `it is ${person.email}'s`);
+    return createPass("credential", `it is ${person.email}'s`);
   });
-  return credential.ok ? [credential, tenantCheck(broker.tenantId, tenants)] : [credential];
+  return credential.ok ? [credential, checkTenant(broker.tenantId, tenants)] : [credential];
 };
 
-const tenantCheck = (tenantId: string, tenants: readonly string[]): Check => {
-  if (tenants.includes(tenantId)) return fine("tenant", tenantId);
+const checkTenant = (tenantId: string, tenants: readonly string[]): Check => {
+  if (tenants.includes(tenantId)) return createPass("tenant", tenantId);
   const theirs = tenants.join(", ") || "none";
   const found = tenantId === "" ? "none is configured" : `${tenantId} is not one of theirs`;
-  return fault("tenant", found, `Set RECEIVABLES_TENANT_ID; the credential may use: ${theirs}.`);
+  return createFault(
+    "tenant",
+    found,
+    `Set RECEIVABLES_TENANT_ID; the credential may use: ${theirs}.`,
+  );
 };
 
-const needed = (used: readonly Operation[]): Access[] => [
+const listNeededAccess = (used: readonly Operation[]): Access[] => [
   ...new Set(used.map(({ access }) => access).filter((access) => /[: ]/.test(access))),
 ];
 
-const rightsOf = async (broker: Broker, accesses: readonly Access[]): Promise<Right[]> => {
+const checkRights = async (broker: Broker, accesses: readonly Access[]): Promise<Right[]> => {
   const rights: Right[] = [];
   for (const access of accesses) {
     const probe = findProbe(access, operations);
@@ -53,7 +57,7 @@ const rightsOf = async (broker: Broker, accesses: readonly Access[]): Promise<Ri
 const isExport = (access: Access): boolean => !access.includes(" ");
 
 /** Rights with what they share said once: `Dispute Management : READ UPDATE, audit:read`. */
-const listed = (rights: readonly Access[]): string => {
+const formatRights = (rights: readonly Access[]): string => {
   const areas = new Map<string, string[]>();
   for (const right of rights) {
     const [area = "", action] = right.split(" : ");
@@ -69,22 +73,23 @@ const KEY_HINT =
   "Whoever runs the platform issues such keys (admin key issue). Without one, leave its tools out: RECEIVABLES_TOOLSETS=disputes,dispute_configuration,credit,identity.";
 
 /** What the credential for one service may do, of what its tools need. */
-const rightsCheck = (check: string, rights: readonly Right[]): Check => {
+const toRightsCheck = (check: string, rights: readonly Right[]): Check => {
   const failed = rights.find((right) => "problem" in right);
   if (failed !== undefined && "problem" in failed) {
     const { problem } = failed;
-    const found = problemCheck(problem.code === "forbidden_tenant" ? "tenant" : check, problem);
+    const found = toCheck(problem.code === "forbidden_tenant" ? "tenant" : check, problem);
     const isKey = check === EXPORT_KEY && problem.code === "unauthenticated";
     return isKey ? { ...found, hint: KEY_HINT } : found;
   }
   const lacking = rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : []));
-  if (lacking.length === 0) return fine(check, listed(rights.map(({ access }) => access)));
+  if (lacking.length === 0)
+    return createPass(check, formatRights(rights.map(({ access }) => access)));
   const hint = "Ask for these rights, or leave the tools out with RECEIVABLES_TOOLSETS.";
-  return fault(check, `lacks ${listed(lacking)}`, hint);
+  return createFault(check, `lacks ${formatRights(lacking)}`, hint);
 };
 
 /** The tools that the credential may not use, with the right that each would need. */
-export const refusedTools = (config: Config, rights: readonly Right[]) => {
+export const listRefusedTools = (config: Config, rights: readonly Right[]) => {
   const lacking = new Set(
     rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : [])),
   );
@@ -94,17 +99,17 @@ export const refusedTools = (config: Config, rights: readonly Right[]) => {
 };
 
 /** Whether the platform takes the credential, and what for. */
-export const platformChecks = async (
+export const checkPlatform = async (
   config: Config,
 ): Promise<{ checks: Check[]; rights: Right[] }> => {
   const composed = await compose(config, createLog("silent"));
   try {
     const { broker } = composed;
-    const who = await whoChecks(broker);
+    const who = await checkCredential(broker);
     const known = who.every(({ ok }) => ok);
     const used = activeTools(config.mcp).map(({ operation }) => operation);
-    const wanted = needed(used).filter((access) => known || isExport(access));
-    const rights = await rightsOf(broker, wanted);
+    const wanted = listNeededAccess(used).filter((access) => known || isExport(access));
+    const rights = await checkRights(broker, wanted);
     const [exports, gateway] = [
       rights.filter(({ access }) => isExport(access)),
       rights.filter(({ access }) => !isExport(access)),
@@ -113,8 +118,8 @@ export const platformChecks = async (
       rights,
       checks: [
         ...who,
-        ...(gateway.length > 0 ? [rightsCheck("permissions", gateway)] : []),
-        ...(exports.length > 0 ? [rightsCheck(EXPORT_KEY, exports)] : []),
+        ...(gateway.length > 0 ? [toRightsCheck("permissions", gateway)] : []),
+        ...(exports.length > 0 ? [toRightsCheck(EXPORT_KEY, exports)] : []),
       ],
     };
   } finally {

@@ -12,8 +12,8 @@ import { createScanner } from "../platform/scan/scanner.ts";
 import { openSqlite } from "../platform/store/sqlite/open.ts";
 import type { Store } from "../platform/store/port.ts";
 import type { Config } from "./config.ts";
-import { existingMasterKey, folderOf, masterKeyOf } from "./folder.ts";
-import { createTransferDoor } from "./transfer-door.ts";
+import { existingMasterKey, dataPaths, createMasterKeyReader } from "./folder.ts";
+import { createTransferServer } from "./transfer-server.ts";
 
 /** What administrative commands and the platform work on. */
 export type Base = { store: Store; clock: typeof systemClock; newId: typeof randomId };
@@ -24,11 +24,11 @@ const openStore = async (where: Where): Promise<Store> => {
   const { databaseUrl, dataFolder } = where;
   const signing = {
     masterKey: (mustExist: boolean) =>
-      mustExist ? existingMasterKey(where) : masterKeyOf(where)(),
+      mustExist ? existingMasterKey(where) : createMasterKeyReader(where)(),
     clock: systemClock,
     newId: randomId,
   };
-  if (databaseUrl === undefined) return openSqlite(folderOf(dataFolder).database, signing);
+  if (databaseUrl === undefined) return openSqlite(dataPaths(dataFolder).database, signing);
   const { openPostgres } = await import("../platform/store/postgres/open.ts");
   return openPostgres(databaseUrl.reveal(), signing);
 };
@@ -97,7 +97,7 @@ export const openPlatform = async (
   ownUrl?: () => Promise<string>,
 ): Promise<OpenPlatform> => {
   const base = await openBase(config);
-  const masterKey = await masterKeyOf(config)();
+  const masterKey = await createMasterKeyReader(config)();
   const {
     lifetimes,
     limits,
@@ -108,8 +108,8 @@ export const openPlatform = async (
     publicUrl,
     urlLives,
   } = config;
-  const door = createTransferDoor(() => platform);
-  const files = diskFiles(folderOf(config.dataFolder).files);
+  const door = createTransferServer(() => platform);
+  const files = diskFiles(dataPaths(config.dataFolder).files);
   const platform = createPlatform({
     ...base,
     files,

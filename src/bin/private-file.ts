@@ -12,7 +12,7 @@ export const readPrivate = (path: string): string => {
 };
 
 /** Differs whenever the file does. */
-export const stampOf = (path: string): Promise<string> =>
+export const readStamp = (path: string): Promise<string> =>
   stat(path, { bigint: true }).then(
     ({ ino, size, mode, mtimeNs, ctimeNs }) => [ino, size, mode, mtimeNs, ctimeNs].join(" "),
     () => "none",

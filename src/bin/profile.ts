@@ -8,7 +8,7 @@ import { parseProfiles } from "../broker/profiles-file.ts";
 import { Problem } from "../contract/errors.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Config, Remote } from "./config.ts";
-import { folderOf, masterKeyOf } from "./folder.ts";
+import { dataPaths, createMasterKeyReader } from "./folder.ts";
 import { readPrivate } from "./private-file.ts";
 
 // The built program has it beside itself, under the ending that it was built to.
@@ -16,20 +16,20 @@ const KEYCHAIN = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "keychain.ts" : "keychain.js", import.meta.url),
 );
 
-const keychainOf = ({ keychain }: Config): Keychain =>
+const createKeychain = ({ keychain }: Config): Keychain =>
   keychain === "off"
     ? createMissingKeychain("RECEIVABLES_KEYCHAIN is off")
     : createKeychainProcess({ command: process.execPath, args: [KEYCHAIN] });
 
-export const storedProfiles = (config: Config): Profiles =>
+export const openStoredProfiles = (config: Config): Profiles =>
   createSealedProfiles({
-    folder: folderOf(config.dataFolder).profiles,
-    masterKey: masterKeyOf(config),
-    keychain: keychainOf(config),
+    folder: dataPaths(config.dataFolder).profiles,
+    masterKey: createMasterKeyReader(config),
+    keychain: createKeychain(config),
   });
 
 /** What the profiles file has; it must be its owner's alone, since secrets may stand in it. */
-export const writtenProfiles = ({ profilesFile: path }: Config): Profile[] => {
+export const readProfilesFile = ({ profilesFile: path }: Config): Profile[] => {
   if (path === undefined) return [];
   try {
     return parseProfiles(readPrivate(path), (file) => readFileSync(file, "utf8"));
@@ -41,33 +41,33 @@ export const writtenProfiles = ({ profilesFile: path }: Config): Profile[] => {
 
 const isSet = ([, value]: [string, unknown]): boolean => value !== undefined;
 
-const over = (given: Credentials, stored: Credentials): Credentials =>
+const mergeCredentials = (given: Credentials, stored: Credentials): Credentials =>
   Object.fromEntries([...Object.entries(stored), ...Object.entries(given).filter(isSet)]);
 
 /** Where a profile's platform is; undefined for the embedded one. */
-export const remoteOf = ({
+export const toRemote = ({
   baseUrl,
   extBaseUrl,
 }: Pick<Profile, "baseUrl" | "extBaseUrl">): Remote | undefined =>
   baseUrl === undefined ? undefined : { gateway: baseUrl, export: extBaseUrl ?? baseUrl };
 
-const unknownProfile = (name: string): Problem =>
+const createUnknownProfile = (name: string): Problem =>
   new Problem("not_found", `There is no profile ${name}; "profiles" names them.`);
 
 const findProfile = async (config: Config, name: string): Promise<Profile | undefined> =>
-  writtenProfiles(config).find((one) => one.name === name) ??
-  (await storedProfiles(config).read(name));
+  readProfilesFile(config).find((one) => one.name === name) ??
+  (await openStoredProfiles(config).read(name));
 
 /** Whether somebody can act by a profile: the configured one needs no more than settings. */
 export const isProfile = async (config: Config, name: string): Promise<boolean> =>
   name === config.profile ||
-  writtenProfiles(config).some((one) => one.name === name) ||
-  (await storedProfiles(config).find(name)) !== undefined;
+  readProfilesFile(config).some((one) => one.name === name) ||
+  (await openStoredProfiles(config).find(name)) !== undefined;
 
 /** Differs whenever a profile does: another credential, another tenant, another platform. */
-export const stampOfProfile = async (config: Config, name: string): Promise<string> => {
-  const written = writtenProfiles(config).find((one) => one.name === name);
-  if (written === undefined) return storedProfiles(config).stamp(name);
+export const readProfileStamp = async (config: Config, name: string): Promise<string> => {
+  const written = readProfilesFile(config).find((one) => one.name === name);
+  if (written === undefined) return openStoredProfiles(config).stamp(name);
   const { credentials, ...about } = written;
   const said = Object.values(credentials).map((one) =>
     one instanceof Secret ? one.reveal() : one,
@@ -83,9 +83,9 @@ export const withProfile = async (config: Config): Promise<Config> => {
   const profile = await findProfile(config, name);
   if (profile === undefined) {
     if (name === "default") return config;
-    throw unknownProfile(name);
+    throw createUnknownProfile(name);
   }
-  const own = remoteOf(profile);
+  const own = toRemote(profile);
   // A profile's credentials are sent to its own addresses and nowhere else.
   if (remote !== undefined && (remote.gateway !== own?.gateway || remote.export !== own.export)) {
     if (name === "default") return config;
@@ -98,7 +98,7 @@ export const withProfile = async (config: Config): Promise<Config> => {
     ...config,
     remote: own,
     tenantId: config.tenantId ?? profile.tenantId,
-    credentials: over(config.credentials, profile.credentials),
+    credentials: mergeCredentials(config.credentials, profile.credentials),
   };
 };
 
@@ -106,9 +106,9 @@ export const withProfile = async (config: Config): Promise<Config> => {
  * The settings of somebody who acts by a profile. Credentials, tenant and address in the environment are the configured
  * profile's own: nobody else acts with them.
  */
-export const asProfile = async (config: Config, name: string): Promise<Config> => {
+export const withOtherProfile = async (config: Config, name: string): Promise<Config> => {
   if (name === config.profile) return withProfile(config);
-  if (!(await isProfile(config, name))) throw unknownProfile(name);
+  if (!(await isProfile(config, name))) throw createUnknownProfile(name);
   return withProfile({
     ...config,
     profile: name,

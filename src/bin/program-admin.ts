@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type Run, group, leaf, many } from "./program-parts.ts";
+import { type Run, createGroup, createCommand, collect } from "./program-parts.ts";
 
 const load = () => import("./commands/admin.ts");
 
@@ -10,8 +10,8 @@ const SWITCHES = "requireResolutionOnClose, requireKnownDocument, requireKnownAc
 const truth = ["true", "false"];
 
 const tenants = (run: Run): Command =>
-  group("tenant", "Tenants.", [
-    leaf("create", "Create a tenant.")
+  createGroup("tenant", "Tenants.", [
+    createCommand("create", "Create a tenant.")
       .argument("<id>", "1 to 64 of a-z, 0-9 and -")
       .requiredOption("--name <name>")
       .addOption(
@@ -30,12 +30,12 @@ const tenants = (run: Run): Command =>
           );
         },
       ),
-    leaf("show", "Show a tenant.")
+    createCommand("show", "Show a tenant.")
       .argument("<id>")
       .action((id: string, _options: unknown, self: Command) =>
         run(self, async (io) => (await load()).tenantShow(io, id)),
       ),
-    leaf("set", "Change a tenant's switches.")
+    createCommand("set", "Change a tenant's switches.")
       .argument("<id>")
       .argument("<pair...>", `KEY=true or KEY=false; the keys are ${SWITCHES}`)
       .action((id: string, pairs: string[], _options: unknown, self: Command) =>
@@ -44,11 +44,11 @@ const tenants = (run: Run): Command =>
   ]);
 
 const roles = (run: Run): Command =>
-  group("role", "Roles of a tenant.", [
-    leaf("create", "Create a role.")
+  createGroup("role", "Roles of a tenant.", [
+    createCommand("create", "Create a role.")
       .requiredOption(...TENANT)
       .requiredOption("--name <name>")
-      .requiredOption("--grant <permission>", GRANT, many)
+      .requiredOption("--grant <permission>", GRANT, collect)
       .action((options: { tenant: string; name: string; grant: string[] }, self: Command) => {
         const { tenant: tenantId, name, grant: grants } = options;
         return run(self, async (io) => (await load()).roleCreate(io, { tenantId, name, grants }));
@@ -70,8 +70,8 @@ type UserChange = {
 };
 
 const users = (run: Run): Command =>
-  group("user", "Users of a tenant.", [
-    leaf("create", "Add a user; the password is read from standard input.")
+  createGroup("user", "Users of a tenant.", [
+    createCommand("create", "Add a user; the password is read from standard input.")
       .requiredOption(...TENANT)
       .requiredOption(
         "--email <address>",
@@ -79,16 +79,16 @@ const users = (run: Run): Command =>
       )
       .requiredOption("--first-name <name>")
       .requiredOption("--last-name <name>")
-      .requiredOption("--role <name>", "may be repeated", many)
+      .requiredOption("--role <name>", "may be repeated", collect)
       .action((options: NewUser, self: Command) => {
         const { tenant: tenantId, role: roleNames, email, firstName, lastName } = options;
         const made = { tenantId, email, firstName, lastName, roles: roleNames };
         return run(self, async (io) => (await load()).userCreate(io, made));
       }),
-    leaf("update", "Change a user's roles or status; in force at the next request.")
+    createCommand("update", "Change a user's roles or status; in force at the next request.")
       .requiredOption(...TENANT)
       .requiredOption("--email <address>")
-      .option("--role <name>", "may be repeated; together they replace the roles", many)
+      .option("--role <name>", "may be repeated; together they replace the roles", collect)
       .addOption(new Option("--status <status>").choices(["Active", "Inactive"]))
       .action(({ tenant: tenantId, email, role, status }: UserChange, self: Command) => {
         const change = {
@@ -102,8 +102,11 @@ const users = (run: Run): Command =>
   ]);
 
 const configuration = (run: Run): Command[] => [
-  group("resolution", "Resolutions of a tenant.", [
-    leaf("set", "Choose whether a resolution closes the disputes of a document that closes.")
+  createGroup("resolution", "Resolutions of a tenant.", [
+    createCommand(
+      "set",
+      "Choose whether a resolution closes the disputes of a document that closes.",
+    )
       .requiredOption(...TENANT)
       .requiredOption("--code <code>")
       .addOption(
@@ -120,8 +123,8 @@ const configuration = (run: Run): Command[] => [
         },
       ),
   ]),
-  group("route", "Who gets a category's disputes.", [
-    leaf("set", "Set a category's default assignee.")
+  createGroup("route", "Who gets a category's disputes.", [
+    createCommand("set", "Set a category's default assignee.")
       .requiredOption(...TENANT)
       .requiredOption("--category <code>")
       .requiredOption("--assignee <email>")
@@ -135,8 +138,8 @@ const configuration = (run: Run): Command[] => [
 ];
 
 const keys = (run: Run): Command =>
-  group("key", "Export and ingest keys.", [
-    leaf("issue", "Issue a key; it is shown once.")
+  createGroup("key", "Export and ingest keys.", [
+    createCommand("issue", "Issue a key; it is shown once.")
       .requiredOption(...TENANT)
       .requiredOption("--name <name>")
       .option("--scopes <list>", "comma list; all without it")
@@ -146,7 +149,7 @@ const keys = (run: Run): Command =>
           scopes === undefined ? {} : { scopes: scopes.split(",").map((scope) => scope.trim()) };
         return run(self, async (io) => (await load()).keyIssue(io, { tenantId, name, ...chosen }));
       }),
-    leaf("revoke", "Revoke a key.")
+    createCommand("revoke", "Revoke a key.")
       .argument("<key-id>")
       .action((keyId: string, _options: unknown, self: Command) =>
         run(self, async (io) => (await load()).keyRevoke(io, keyId)),
@@ -154,14 +157,17 @@ const keys = (run: Run): Command =>
   ]);
 
 const audit = (run: Run): Command =>
-  group("audit", "The audit log of a tenant.", [
-    leaf("verify", "Check that no entry was altered, removed, added or moved; exit status 1 if so.")
+  createGroup("audit", "The audit log of a tenant.", [
+    createCommand(
+      "verify",
+      "Check that no entry was altered, removed, added or moved; exit status 1 if so.",
+    )
       .argument("<id>")
       .option("--head <file>", "compare with a head that was kept; - is standard input")
       .action((tenantId: string, options: { head?: string }, self: Command) =>
         run(self, async (io) => (await load()).auditVerify(io, tenantId, options)),
       ),
-    leaf("head", "Print the signed end of the log, to keep outside the database.")
+    createCommand("head", "Print the signed end of the log, to keep outside the database.")
       .argument("<id>")
       .action((tenantId: string, _options: unknown, self: Command) =>
         run(self, async (io) => (await load()).auditHead(io, tenantId)),
@@ -169,14 +175,14 @@ const audit = (run: Run): Command =>
   ]);
 
 const demo = (run: Run): Command =>
-  group("demo", "The demo tenant.", [
-    leaf("create", "Create it, in any store that lacks it.").action(
+  createGroup("demo", "The demo tenant.", [
+    createCommand("create", "Create it, in any store that lacks it.").action(
       (_options: unknown, self: Command) => run(self, async (io) => (await load()).demoCreate(io)),
     ),
   ]);
 
-export const admin = (run: Run): Command =>
-  group(
+export const createAdminCommand = (run: Run): Command =>
+  createGroup(
     "admin",
     "Set up tenants, roles, users, routes and keys and check audit logs, also while servers run.",
     [tenants(run), roles(run), users(run), ...configuration(run), keys(run), audit(run), demo(run)],

@@ -1,31 +1,8 @@
 import { Argument, type Command, Option } from "commander";
 import { type Source, SOURCES } from "../contract/payments/catalogue.ts";
 import { type Format, FORMATS, isBankFormat } from "../platform/import/formats.ts";
-import { leaf, type Run } from "./program-parts.ts";
-
-/** What files can be imported to. */
-export const KINDS = [
-  "accounts",
-  "documents",
-  "closures",
-  "disputes",
-  "payments",
-  "business-units",
-  "scores",
-  "credit-applications",
-  "audit-logs",
-] as const;
-export type Kind = (typeof KINDS)[number];
-
-export type Wish = {
-  kind: Kind;
-  file: string;
-  tenantId: string;
-  format?: Format;
-  map?: string;
-  createConfiguration: boolean;
-  source?: Source;
-};
+import { type ImportOptions, type Kind, KINDS } from "./import-options.ts";
+import { createCommand, type Run } from "./program-parts.ts";
 
 type Options = {
   tenant: string;
@@ -36,7 +13,7 @@ type Options = {
 };
 
 /** What of a wish does not go together. */
-const misuse = (kind: Kind, { source, format, map }: Options): string | undefined => {
+const findMisuse = (kind: Kind, { source, format, map }: Options): string | undefined => {
   if ((kind === "payments") !== (source !== undefined)) {
     return kind === "payments"
       ? `payments are imported with --source: ${SOURCES.join(", ")}`
@@ -47,8 +24,8 @@ const misuse = (kind: Kind, { source, format, map }: Options): string | undefine
   return map === undefined ? undefined : `${format} has no columns that a map could name`;
 };
 
-export const importing = (run: Run): Command =>
-  leaf("import", "Import a file; the rows it refuses are written to FILE.rejects.ndjson.")
+export const createImportCommand = (run: Run): Command =>
+  createCommand("import", "Import a file; the rows it refuses are written to FILE.rejects.ndjson.")
     .addArgument(new Argument("<kind>", "what its rows are").choices(KINDS))
     .argument("<file>", "the file, or - for standard input")
     .requiredOption("--tenant <id>", "whose records they become")
@@ -63,9 +40,9 @@ export const importing = (run: Run): Command =>
     .addOption(new Option("--source <source>", "of payments").choices(SOURCES))
     .action((kind: Kind, file: string, options: Options, self: Command) => {
       const { tenant: tenantId, createConfiguration = false, format, map, source } = options;
-      const fault = misuse(kind, options);
+      const fault = findMisuse(kind, options);
       if (fault !== undefined) self.error(`error: ${fault}`, { exitCode: 2 });
-      const wish: Wish = {
+      const parsed: ImportOptions = {
         kind,
         file,
         tenantId,
@@ -74,5 +51,5 @@ export const importing = (run: Run): Command =>
         ...(map === undefined ? {} : { map }),
         ...(source === undefined ? {} : { source }),
       };
-      return run(self, async (io) => (await import("./commands/import.ts")).importFile(io, wish));
+      return run(self, async (io) => (await import("./commands/import.ts")).importFile(io, parsed));
     });

@@ -28,7 +28,11 @@ export const PROFILE: readonly Key[] = ["profile"];
 export const PERSON: readonly Key[] = ["profile", "email"];
 
 /** A command that does something. */
-export const leaf = (name: string, meaning: string, keys: readonly Key[] = []): Command => {
+export const createCommand = (
+  name: string,
+  meaning: string,
+  keys: readonly Key[] = [],
+): Command => {
   const made = new Command(name).description(meaning);
   for (const [setting, flags, text] of [...keys, ...COMMON].map((key) => OPTIONS[key])) {
     made.addOption(new Option(flags, `${text} (${setting})`));
@@ -37,27 +41,31 @@ export const leaf = (name: string, meaning: string, keys: readonly Key[] = []): 
 };
 
 /** A command that only holds others. */
-export const group = (name: string, meaning: string, commands: readonly Command[]): Command => {
+export const createGroup = (
+  name: string,
+  meaning: string,
+  commands: readonly Command[],
+): Command => {
   const made = new Command(name).description(meaning);
   for (const one of commands) made.addCommand(one);
   return made;
 };
 
 /** What a command's options say of settings, as the environment would say it. */
-export const settingsIn = (options: Record<string, unknown>): Record<string, string> =>
+export const readSettingOptions = (options: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(OPTIONS).flatMap(([key, [setting]]) =>
       options[key] === undefined ? [] : [[setting, String(options[key])]],
     ),
   );
 
-export const port = (text: string): number => {
+export const parsePort = (text: string): number => {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
 };
 
 /** Collects an option that may be repeated. */
-export const many = (value: string, before: string[] | undefined): string[] => [
+export const collect = (value: string, before: string[] | undefined): string[] => [
   ...(before ?? []),
   value,
 ];

@@ -1,32 +1,41 @@
 import { Command } from "commander";
-import { group, leaf, PERSON, port, PROFILE, REMOTE, type Run, TOOLS } from "./program-parts.ts";
-import { admin } from "./program-admin.ts";
-import { importing } from "./program-import.ts";
+import {
+  createGroup,
+  createCommand,
+  PERSON,
+  parsePort,
+  PROFILE,
+  REMOTE,
+  type Run,
+  TOOLS,
+} from "./program-parts.ts";
+import { createAdminCommand } from "./program-admin.ts";
+import { createImportCommand } from "./program-import.ts";
 import type { Address } from "./serve.ts";
 
 const servers = (run: Run): Command[] => [
-  leaf("stdio", "The MCP server over stdio; also what runs without a command.", [
+  createCommand("stdio", "The MCP server over stdio; also what runs without a command.", [
     ...PROFILE,
     ...TOOLS,
     ...REMOTE,
   ]).action((_options: unknown, self: Command) =>
     run(self, async (io) => (await import("./commands/stdio.ts")).stdio(io)),
   ),
-  leaf("http", "Platform and MCP server in one process, over HTTP; MCP at /mcp.", [
+  createCommand("http", "Platform and MCP server in one process, over HTTP; MCP at /mcp.", [
     ...PROFILE,
     ...TOOLS,
     ...REMOTE,
   ])
     .option("--host <address>", "address to listen at", "127.0.0.1")
-    .option("--port <number>", "port to listen at, 0 for a free one", port, 8765)
+    .option("--port <number>", "port to listen at, 0 for a free one", parsePort, 8765)
     .action(({ host, port: number }: Address, self: Command) =>
       run(self, async (io) =>
         (await import("./commands/http.ts")).http(io, { host, port: number }),
       ),
     ),
-  leaf("platform", "The REST platform alone.")
+  createCommand("platform", "The REST platform alone.")
     .option("--host <address>", "address to listen at", "127.0.0.1")
-    .option("--port <number>", "port to listen at, 0 for a free one", port, 8080)
+    .option("--port <number>", "port to listen at, 0 for a free one", parsePort, 8080)
     .action(({ host, port: number }: Address, self: Command) =>
       run(self, async (io) =>
         (await import("./commands/platform.ts")).platform(io, { host, port: number }),
@@ -35,17 +44,18 @@ const servers = (run: Run): Command[] => [
 ];
 
 const secrets = (run: Run): Command =>
-  group("secrets", "Secrets that tools put away for a person, such as new API keys.", [
-    leaf("list", "List their names, one per line.").action((_options: unknown, self: Command) =>
-      run(self, async (io) => (await import("./commands/secrets.ts")).listSecrets(io)),
+  createGroup("secrets", "Secrets that tools put away for a person, such as new API keys.", [
+    createCommand("list", "List their names, one per line.").action(
+      (_options: unknown, self: Command) =>
+        run(self, async (io) => (await import("./commands/secrets.ts")).listSecrets(io)),
     ),
-    leaf("show", "Show one on a terminal, or write it to a file.")
+    createCommand("show", "Show one on a terminal, or write it to a file.")
       .argument("<name>")
       .option("--out <file>", "write it to a file that only you can read")
       .action((name: string, { out }: { out?: string }, self: Command) =>
         run(self, async (io) => (await import("./commands/secrets.ts")).showSecret(io, name, out)),
       ),
-    leaf("remove", "Remove one.")
+    createCommand("remove", "Remove one.")
       .argument("<name>")
       .action((name: string, _options: unknown, self: Command) =>
         run(self, async (io) => (await import("./commands/secrets.ts")).removeSecret(io, name)),
@@ -53,41 +63,42 @@ const secrets = (run: Run): Command =>
   ]);
 
 const exportSpec = (run: Run): Command =>
-  leaf("export-spec", "Print the OpenAPI 3.1 document of the REST platform.").action(
+  createCommand("export-spec", "Print the OpenAPI 3.1 document of the REST platform.").action(
     (_options: unknown, self: Command) =>
       run(self, async (io) => (await import("./commands/export-spec.ts")).exportSpec(io)),
   );
 
 const profiles = (run: Run): Command[] => [
-  leaf("login", "Sign in to a remote platform once, and keep an API key for it as a profile.", [
-    ...PERSON,
-    ...REMOTE,
-  ])
+  createCommand(
+    "login",
+    "Sign in to a remote platform once, and keep an API key for it as a profile.",
+    [...PERSON, ...REMOTE],
+  )
     .option("--keep-password", "keep the password instead of making an API key")
     .action(({ keepPassword }: { keepPassword?: boolean }, self: Command) =>
       run(self, async (io) => (await import("./commands/login.ts")).login(io, { keepPassword })),
     ),
-  leaf("logout", "Revoke a profile's API key, and forget the profile.", PERSON).action(
+  createCommand("logout", "Revoke a profile's API key, and forget the profile.", PERSON).action(
     (_options: unknown, self: Command) =>
       run(self, async (io) => (await import("./commands/logout.ts")).logout(io)),
   ),
-  leaf("profiles", "List the profiles, one per line, without secrets.").action(
+  createCommand("profiles", "List the profiles, one per line, without secrets.").action(
     (_options: unknown, self: Command) =>
       run(self, async (io) => (await import("./commands/profiles.ts")).listProfiles(io)),
   ),
 ];
 
 const doctor = (run: Run): Command =>
-  leaf("doctor", "Check settings, addresses, credentials and rights, with a hint per fault.", [
-    ...PROFILE,
-    ...TOOLS,
-    ...REMOTE,
-  ]).action((_options: unknown, self: Command) =>
+  createCommand(
+    "doctor",
+    "Check settings, addresses, credentials and rights, with a hint per fault.",
+    [...PROFILE, ...TOOLS, ...REMOTE],
+  ).action((_options: unknown, self: Command) =>
     run(self, async (io) => (await import("./commands/doctor.ts")).doctor(io)),
   );
 
 const audit = (run: Run): Command =>
-  leaf("audit", "The MCP server's own log of tool calls, one per line, oldest first.")
+  createCommand("audit", "The MCP server's own log of tool calls, one per line, oldest first.")
     .option("--tool <name>", "only calls of this tool")
     .action(({ tool }: { tool?: string }, self: Command) =>
       run(self, async (io) => (await import("./commands/audit.ts")).audit(io, { tool })),
@@ -115,8 +126,8 @@ export const createProgram = (run: Run, version: string): Command => {
     doctor(run),
     secrets(run),
     audit(run),
-    admin(run),
-    importing(run),
+    createAdminCommand(run),
+    createImportCommand(run),
     exportSpec(run),
   ])
     program.addCommand(command);

@@ -11,7 +11,7 @@ export type Progress = {
 
 const LINE_EVERY_MS = 2 * SECOND;
 
-const bar = (stream: NodeJS.WritableStream, size: number | undefined): Progress => {
+const createBar = (stream: NodeJS.WritableStream, size: number | undefined): Progress => {
   const rows = "{read} rows, {duration_formatted}";
   const format = size === undefined ? rows : `{bar} {percentage}% | ${rows}`;
   const shown = new SingleBar(
@@ -29,7 +29,7 @@ const bar = (stream: NodeJS.WritableStream, size: number | undefined): Progress 
   };
 };
 
-const lines = (log: Log, clock: Clock, size: number | undefined): Progress => {
+const createLogLines = (log: Log, clock: Clock, size: number | undefined): Progress => {
   let last = clock();
   return {
     at(bytes, counts) {
@@ -53,4 +53,4 @@ type Needs = {
 
 /** A bar where a person looks on, else a line of the log every few seconds. */
 export const createProgress = ({ stream, log, clock, size }: Needs): Progress =>
-  stream.isTTY === true ? bar(stream, size) : lines(log, clock, size);
+  stream.isTTY === true ? createBar(stream, size) : createLogLines(log, clock, size);

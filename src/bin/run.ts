@@ -3,14 +3,14 @@ import { terminalAsk } from "./ask.ts";
 import { main } from "./main.ts";
 
 // npm runs a script in the folder of its package; files are named from where the person stands.
-const standWhereNpmWasCalled = (): void => {
+const restoreWorkingFolder = (): void => {
   const { npm_lifecycle_event: script, npm_package_name: of, INIT_CWD: folder } = process.env;
   if (script === "cli" && of === about.name && folder !== undefined) process.chdir(folder);
 };
 
 /** Runs this process's command line, and ends the process. */
 export const run = async (dataFolder: string): Promise<void> => {
-  standWhereNpmWasCalled();
+  restoreWorkingFolder();
   const ended = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => {

@@ -3,10 +3,10 @@ import { createFileVault } from "../broker/vault.ts";
 import { systemClock } from "../kit/clock.ts";
 import { createSecretPageHandler } from "../mcp/http/secret-desk.ts";
 import { createSecretPages, type SecretPages } from "../mcp/tools/secret-pages.ts";
-import { sealingKey, type Shared } from "./compose.ts";
-import { folderOf } from "./folder.ts";
-import type { Entrance } from "./http-gate.ts";
-import { mcpListener } from "./serve.ts";
+import { openSealingKey, type Shared } from "./compose.ts";
+import { dataPaths } from "./folder.ts";
+import type { Entrance } from "./entrance.ts";
+import { createMcpListener } from "./serve.ts";
 
 export type SecretPlace = {
   pages: SecretPages;
@@ -20,15 +20,18 @@ export const openSecretPages = async (
   { base, keyMaker }: { base: string; keyMaker: Entrance["keyMaker"] },
 ): Promise<SecretPlace> => {
   const { config, masterKey, log, replayGuard } = shared;
-  const { secrets: folder } = folderOf(config.dataFolder);
-  const key = await sealingKey(shared);
+  const { secrets: folder } = dataPaths(config.dataFolder);
+  const key = await openSealingKey(shared);
   const signsIn = keyMaker !== undefined;
   const pages = createSecretPages({ key, base, now: systemClock, signsIn });
   const vault = createFileVault({ folder, masterKey });
   const answer = createSecretPageHandler({ pages, vault, replayGuard, log });
   const listener: RequestListener = (incoming, response) => {
     const createOwnKey = keyMaker?.(incoming);
-    return mcpListener({ fetch: (request) => answer(request, createOwnKey) })(incoming, response);
+    return createMcpListener({ fetch: (request) => answer(request, createOwnKey) })(
+      incoming,
+      response,
+    );
   };
   return { pages, listener };
 };

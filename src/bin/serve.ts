@@ -18,10 +18,10 @@ const GRACE_MS = 10 * SECOND;
 const GONE_EVERY_MS = 100;
 
 /** How long a connection may take to say what it wants, in milliseconds: its headers, and all of its request. */
-export type Patience = { headersMs: number; requestMs: number; lookEveryMs: number };
+export type Timeouts = { headersMs: number; requestMs: number; lookEveryMs: number };
 
 // Files of many megabytes come by slow lines too; requests to the MCP address have a shorter time of their own.
-const PATIENCE: Patience = {
+const DEFAULT_TIMEOUTS: Timeouts = {
   headersMs: 15 * SECOND,
   requestMs: 5 * MINUTE,
   lookEveryMs: 5 * SECOND,
@@ -29,7 +29,7 @@ const PATIENCE: Patience = {
 
 const WILDCARDS: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
-const urlOf = ({ address, port }: AddressInfo): string => {
+const formatUrl = ({ address, port }: AddressInfo): string => {
   const host = WILDCARDS[address] ?? address;
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 };
@@ -38,7 +38,7 @@ const urlOf = ({ address, port }: AddressInfo): string => {
 export const serve = async (
   listener: RequestListener,
   { host, port }: Address,
-  { headersMs, requestMs, lookEveryMs }: Patience = PATIENCE,
+  { headersMs, requestMs, lookEveryMs }: Timeouts = DEFAULT_TIMEOUTS,
 ): Promise<Served> => {
   const server = createServer(
     {
@@ -53,7 +53,7 @@ export const serve = async (
     server.listen(port, host, resolve);
   });
   return {
-    url: urlOf(server.address() as AddressInfo),
+    url: formatUrl(server.address() as AddressInfo),
     close: () =>
       new Promise((resolve) => {
         const cut = setTimeout(() => {
@@ -73,8 +73,8 @@ export const serve = async (
 };
 
 /** The platform as Node's HTTP server takes it: with Node's own message, for a GET that has a body. */
-export const platformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
+export const createPlatformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
   getRequestListener((request, env) => platform.fetch(request, env), {});
 
-export const mcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
+export const createMcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
   getRequestListener((request) => mcp.fetch(request), {});

@@ -1,18 +1,20 @@
 import { Problem } from "../contract/errors.ts";
 import type { Config } from "./config.ts";
-import { stampOf } from "./private-file.ts";
-import { writtenProfiles } from "./profile.ts";
+import { readStamp } from "./private-file.ts";
+import { readProfilesFile } from "./profile.ts";
 
-const wrong = (message: string): Problem => new Problem("invalid_request", message);
+const invalidRequest = (message: string): Problem => new Problem("invalid_request", message);
 
 /** Which profile each subject acts by. */
 const profilesBySubject = (config: Config): ReadonlyMap<string, string> => {
   const found = new Map<string, string>();
-  for (const { name, subjects = [] } of writtenProfiles(config)) {
+  for (const { name, subjects = [] } of readProfilesFile(config)) {
     for (const subject of subjects) {
       const other = found.get(subject);
       if (other !== undefined) {
-        throw wrong(`The profiles ${other} and ${name} have one subject: a person acts by one.`);
+        throw invalidRequest(
+          `The profiles ${other} and ${name} have one subject: a person acts by one.`,
+        );
       }
       found.set(subject, name);
     }
@@ -30,13 +32,13 @@ export const openSubjects = async (
   const { profilesFile: path } = config;
   let profiles = profilesBySubject(config);
   if (path === undefined || profiles.size === 0) {
-    throw wrong(
+    throw invalidRequest(
       'Nobody could come in with tokens of an issuer: give profiles in RECEIVABLES_PROFILES_FILE their people, as {"NAME": {"subjects": ["SUBJECT"], …}}.',
     );
   }
-  let stamp = await stampOf(path);
+  let stamp = await readStamp(path);
   return async (subject) => {
-    const now = await stampOf(path);
+    const now = await readStamp(path);
     if (now !== stamp) {
       profiles = profilesBySubject(config);
       stamp = now;

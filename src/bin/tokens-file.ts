@@ -4,7 +4,7 @@ import type { Log } from "../kit/log.ts";
 import { createFileOnce } from "../kit/once.ts";
 import { SCOPES } from "../mcp/caller.ts";
 import { readTokens, type StaticToken } from "../mcp/http/static-tokens.ts";
-import { readPrivate, stampOf } from "./private-file.ts";
+import { readPrivate, readStamp } from "./private-file.ts";
 
 export type TokensFile = {
   path: string;
@@ -18,7 +18,7 @@ const HEADER = `# Who may call the MCP server over HTTP, one a line: TOKEN PROFI
 `;
 
 /** Makes the file with one token, where there is none, and gives that token; undefined where there is one already. */
-export const makeTokensFile = async (
+export const createTokensFile = async (
   path: string,
   profile: string,
 ): Promise<string | undefined> => {
@@ -54,7 +54,7 @@ export const openTokensFile = async (
   file: TokensFile,
 ): Promise<() => Promise<readonly StaticToken[]>> => {
   const { path, log } = file;
-  let stamp = await stampOf(path);
+  let stamp = await readStamp(path);
   let read = await readFile(file);
   if (read.tokens.length === 0 && read.faults.length === 0) {
     read = { ...read, faults: ["has no token"] };
@@ -63,7 +63,7 @@ export const openTokensFile = async (
     throw new Problem("invalid_request", `The file of tokens ${path}: ${read.faults.join("; ")}.`);
   }
   return async () => {
-    const now = await stampOf(path);
+    const now = await readStamp(path);
     if (now !== stamp) {
       read = await readFile(file);
       stamp = now;

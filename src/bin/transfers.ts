@@ -12,7 +12,7 @@ const isOwn = ({ remote }: Pick<Config, "remote">): TransferNeeds["isOwn"] => {
 };
 
 /** Transfers of files, whose code is loaded with the first of them. */
-export const lazyTransfers = (config: Pick<Config, "remote" | "requestMs">): Transfers => {
+export const createLazyTransfers = (config: Pick<Config, "remote" | "requestMs">): Transfers => {
   const open = lazily(async () => {
     const { createTransfers } = await import("../client/transfers.ts");
     const { requestMs } = config;

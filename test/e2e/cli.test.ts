@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createFileVault } from "../../src/broker/vault.ts";
-import { masterKeyOf } from "../../src/bin/folder.ts";
+import { createMasterKeyReader } from "../../src/bin/folder.ts";
 import {
   BEFORE_THE_CUT_MS,
   type Ready,
@@ -272,7 +272,7 @@ describe("secrets", () => {
   beforeAll(async () => {
     const vault = createFileVault({
       folder: join(folder, "secrets"),
-      masterKey: masterKeyOf({ secretKey: undefined, dataFolder: folder }),
+      masterKey: createMasterKeyReader({ secretKey: undefined, dataFolder: folder }),
     });
     name = await vault.put({ kind: "api-key", keyId: "k1", tenantId: "acme", value: VALUE });
   });

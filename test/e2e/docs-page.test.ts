@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { platformListener, serve, type Served } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve, type Served } from "../../src/bin/serve.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import { published } from "../support/published.ts";
 
@@ -30,7 +30,7 @@ let folder: string;
 
 beforeAll(async () => {
   at = await startPlatform();
-  served = await serve(platformListener(at.platform), { host: "127.0.0.1", port: 0 });
+  served = await serve(createPlatformListener(at.platform), { host: "127.0.0.1", port: 0 });
   folder = mkdtempSync(join(tmpdir(), "docs-page-"));
 });
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { request as ask } from "node:http";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { platformListener, serve, type Served } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve, type Served } from "../../src/bin/serve.ts";
 import { operations } from "../../src/contract/index.ts";
 import { onEveryStore, type Person, type Reply } from "../support/platform.ts";
 import { type Records, seed } from "../support/records.ts";
@@ -145,7 +145,7 @@ onEveryStore("bytes from the network", (at) => {
       mark: "w",
     });
     touches = await watchRecords(at().store);
-    served = await serve(platformListener(at().platform), { host: "127.0.0.1", port: 0 });
+    served = await serve(createPlatformListener(at().platform), { host: "127.0.0.1", port: 0 });
   });
   afterAll(() => served.close());
 

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
-import { mcpListener, serve } from "../../src/bin/serve.ts";
+import { createMcpListener, serve } from "../../src/bin/serve.ts";
 import type { CalledTool } from "../../src/mcp/tools/call-log.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
@@ -49,7 +49,7 @@ const overStdio = async (front: ServerOptions, era: "2025" | "2026"): Promise<Se
 
 const overHttp = async (front: ServerOptions, era: "2025" | "2026"): Promise<Sender> => {
   const http = createHttpServer(front, OPEN);
-  const served = await serve(mcpListener(http), { host: "127.0.0.1", port: 0 });
+  const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
   ends.push(
     () => served.close(),
     () => http.close(),

@@ -13,7 +13,7 @@ import {
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { mcpListener, serve } from "../../src/bin/serve.ts";
+import { createMcpListener, serve } from "../../src/bin/serve.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
@@ -86,7 +86,7 @@ const stdioDoor = async (front: ServerOptions): Promise<Door> => {
 
 const httpDoor = async (front: ServerOptions): Promise<Door> => {
   const http = createHttpServer(front, OPEN);
-  const served = await serve(mcpListener(http), { host: "127.0.0.1", port: 0 });
+  const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
   const url = `${served.url}/mcp`;
   return {
     url,

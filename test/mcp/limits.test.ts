@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
-import { mcpListener, type Patience, serve, type Served } from "../../src/bin/serve.ts";
+import { createMcpListener, type Timeouts, serve, type Served } from "../../src/bin/serve.ts";
 import { SECOND } from "../../src/kit/clock.ts";
 import { admitted } from "../../src/mcp/caller.ts";
 import type { Gate } from "../../src/mcp/http/gate.ts";
@@ -58,7 +58,7 @@ type World = {
 const world = async (
   options: Partial<HttpOptions> = {},
   setup: Setup & { waits?: boolean } = {},
-  patience?: Patience,
+  patience?: Timeouts,
 ): Promise<World> => {
   const { waits = true, ...rest } = setup;
   const { promise: told, resolve: release } = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ const world = async (
     "departments.delete": () => null,
   });
   const http = createHttpServer(await needsOf(broker, rest), { gate: believing, ...options });
-  const served = await serve(mcpListener(http), { host: "127.0.0.1", port: 0 }, patience);
+  const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 }, patience);
   ends.push(async () => {
     release();
     const closed = served.close();

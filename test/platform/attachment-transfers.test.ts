@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { platformListener, type Served, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, type Served, serve } from "../../src/bin/serve.ts";
 import { HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { announce, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
@@ -24,7 +24,7 @@ onEveryStore("files of disputes over sockets", (at) => {
     admin = await at().tenant("transfer");
     const { reason } = await configure(admin);
     ({ path } = await disputeWithFiles(admin, reason.reasonId));
-    serving = await serve(platformListener(at().platform), { host: "127.0.0.1", port: 0 });
+    serving = await serve(createPlatformListener(at().platform), { host: "127.0.0.1", port: 0 });
     port = Number(new URL(serving.url).port);
   });
   afterAll(() => serving.close());

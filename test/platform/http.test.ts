@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { platformListener, type Served, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, type Served, serve } from "../../src/bin/serve.ts";
 import {
   CONFIGURATION,
   configure,
@@ -50,7 +50,7 @@ onEveryStore("the platform over HTTP", (at) => {
   beforeAll(async () => {
     admin = await at().tenant("http");
     await configure(admin);
-    serving = await serve(platformListener(at().platform), { host: "127.0.0.1", port: 0 });
+    serving = await serve(createPlatformListener(at().platform), { host: "127.0.0.1", port: 0 });
     port = Number(new URL(serving.url).port);
     headers = {
       "X-Platform-Auth": admin.token,

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { platformListener, type Served, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, type Served, serve } from "../../src/bin/serve.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
@@ -31,7 +31,7 @@ onEveryStore("PDF files over sockets", (at) => {
     const made = await call("POST", `${DOCUMENTS}/D`, { body: invoice("D") });
     if (made.status !== 201) throw new Error(made.text);
     path = uploadPath(await connectionOf(at().store, TENANT), "D");
-    serving = await serve(platformListener(at().platform), { host: "127.0.0.1", port: 0 });
+    serving = await serve(createPlatformListener(at().platform), { host: "127.0.0.1", port: 0 });
     port = Number(new URL(serving.url).port);
   });
   afterAll(() => serving.close());

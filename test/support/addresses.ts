@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { platformListener, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve } from "../../src/bin/serve.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { TRUSTED_PROXY } from "./platform.ts";
 
@@ -53,7 +53,7 @@ export const behindProxy = (client: string): Pick<Asked, "from" | "headers"> => 
 
 /** Serves a platform on a port of its own. */
 export const servePlatform = async (platform: Platform) => {
-  const served = await serve(platformListener(platform), { host: "127.0.0.1", port: 0 });
+  const served = await serve(createPlatformListener(platform), { host: "127.0.0.1", port: 0 });
   return {
     ask: (path: string, asked: Asked = {}) => askFrom(served.url + path, asked),
     close: () => served.close(),

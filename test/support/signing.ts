@@ -1,10 +1,10 @@
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
-import { masterKeyOf } from "../../src/bin/folder.ts";
+import { createMasterKeyReader } from "../../src/bin/folder.ts";
 import type { SigningNeeds } from "../../src/platform/store/audit-key.ts";
 
 /** Signs with the master key of a data folder, as programs that are started on it do. */
 export const signingIn = (dataFolder: string): SigningNeeds => {
-  const key = masterKeyOf({ dataFolder, secretKey: undefined });
+  const key = createMasterKeyReader({ dataFolder, secretKey: undefined });
   return { masterKey: () => key(), clock: systemClock, newId: randomId };
 };

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { adviceOn } from "../../src/bin/advice.ts";
+import { findAdvice } from "../../src/bin/advice.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { StoreUnavailable } from "../../src/platform/store/port.ts";
 
@@ -23,20 +23,20 @@ describe("what a person may do about a fault", () => {
       holder.listen(0, "127.0.0.1", resolve);
     });
     const { port } = holder.address() as { port: number };
-    expect(adviceOn(await listenFault({ port, host: "127.0.0.1" }))).toContain("--port");
-    expect(adviceOn(await listenFault({ port: 0, host: "192.0.2.1" }))).toContain("--host");
+    expect(findAdvice(await listenFault({ port, host: "127.0.0.1" }))).toContain("--port");
+    expect(findAdvice(await listenFault({ port: 0, host: "192.0.2.1" }))).toContain("--host");
     await new Promise((resolve) => holder.close(resolve));
   });
 
   it("names the data folder, the store or the doctor", () => {
-    expect(adviceOn(faultOf("EROFS"))).toContain("RECEIVABLES_DATA");
-    expect(adviceOn(new StoreUnavailable(faultOf("EACCES")))).toContain("DATABASE_URL");
-    expect(adviceOn(new Problem("unavailable", "It is away."))).toContain("doctor");
+    expect(findAdvice(faultOf("EROFS"))).toContain("RECEIVABLES_DATA");
+    expect(findAdvice(new StoreUnavailable(faultOf("EACCES")))).toContain("DATABASE_URL");
+    expect(findAdvice(new Problem("unavailable", "It is away."))).toContain("doctor");
   });
 
   it("says nothing where the words say all", () => {
-    expect(adviceOn(new Problem("not_found", "There is none."))).toBeUndefined();
-    expect(adviceOn(faultOf("EWHATEVER"))).toBeUndefined();
-    expect(adviceOn("a text")).toBeUndefined();
+    expect(findAdvice(new Problem("not_found", "There is none."))).toBeUndefined();
+    expect(findAdvice(faultOf("EWHATEVER"))).toBeUndefined();
+    expect(findAdvice("a text")).toBeUndefined();
   });
 });

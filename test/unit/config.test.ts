@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createScanner } from "../../src/platform/scan/scanner.ts";
 import { ConfigError, readConfig, settings } from "../../src/bin/config.ts";
-import { masterKeyOf } from "../../src/bin/folder.ts";
+import { createMasterKeyReader } from "../../src/bin/folder.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -259,7 +259,7 @@ describe("the master key", () => {
 
   it("is made once, though many ask at the same time, and is private", async () => {
     const asked = Array.from({ length: 12 }, () =>
-      masterKeyOf({ secretKey: undefined, dataFolder: folder })(),
+      createMasterKeyReader({ secretKey: undefined, dataFolder: folder })(),
     );
     const keys = new Set((await Promise.all(asked)).map((key) => key.toString("hex")));
     expect(keys.size).toBe(1);
@@ -271,16 +271,16 @@ describe("the master key", () => {
 
   it("is the configured one where there is one", async () => {
     const text = "0123456789abcdef".repeat(4);
-    const key = await masterKeyOf({ secretKey: new Secret(text), dataFolder: folder })();
+    const key = await createMasterKeyReader({ secretKey: new Secret(text), dataFolder: folder })();
     expect(key.toString()).toBe(text);
     await expect(stat(join(folder, "secret.key"))).rejects.toThrow("ENOENT");
   });
 
   it("is not replaced where the file is damaged", async () => {
-    await masterKeyOf({ secretKey: undefined, dataFolder: folder })();
+    await createMasterKeyReader({ secretKey: undefined, dataFolder: folder })();
     await writeFile(join(folder, "secret.key"), "short");
-    await expect(masterKeyOf({ secretKey: undefined, dataFolder: folder })()).rejects.toThrow(
-      "holds no master key",
-    );
+    await expect(
+      createMasterKeyReader({ secretKey: undefined, dataFolder: folder })(),
+    ).rejects.toThrow("holds no master key");
   });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../src/bin/config.ts";
-import { connectHints } from "../../src/bin/connect.ts";
+import { formatConnectHints } from "../../src/bin/connect.ts";
 
 const LOCAL = "http://127.0.0.1:8765/mcp";
 const PUBLIC = "https://mcp.example.com/mcp";
 const program = { command: "/opt/node", args: ["/opt/cli.js"] };
 
-type Entrance = Parameters<typeof connectHints>[0]["entrance"];
+type Entrance = Parameters<typeof formatConnectHints>[0]["entrance"];
 
 const hints = (entrance: Entrance, env: Record<string, string> = {}, mcpUrl = LOCAL): string => {
   const config = readConfig({ env, dataFolder: "/data", readFile: () => "rcvg_kept-away" });
-  return connectHints({ mcpUrl, entrance, io: { program, config } });
+  return formatConnectHints({ mcpUrl, entrance, io: { program, config } });
 };
 
 /** The settings that the text gives a desktop host. */

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { makeTokensFile, openTokensFile } from "../../src/bin/tokens-file.ts";
+import { createTokensFile, openTokensFile } from "../../src/bin/tokens-file.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { readTokens, type StaticToken, verifyStatic } from "../../src/mcp/http/static-tokens.ts";
 
@@ -83,7 +83,7 @@ describe("the file of tokens", () => {
   };
 
   it("is made once, for its owner alone, with a token that nobody can guess", async () => {
-    const made = await Promise.all([1, 2, 3].map(() => makeTokensFile(path, "default")));
+    const made = await Promise.all([1, 2, 3].map(() => createTokensFile(path, "default")));
     const [token = "", ...others] = made.filter((one) => one !== undefined);
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(others).toEqual([]);
@@ -93,12 +93,12 @@ describe("the file of tokens", () => {
       profile: "default",
       scopes: ["read", "write", "admin"],
     });
-    expect(await makeTokensFile(path, "default")).toBeUndefined();
+    expect(await createTokensFile(path, "default")).toBeUndefined();
   });
 
   it("is refused to begin with when anything is wrong, with every fault and no token", async () => {
     expect(await fault()).toContain("ENOENT");
-    await makeTokensFile(path, "default");
+    await createTokensFile(path, "default");
     await chmod(path, 0o640);
     expect(await fault()).toContain("chmod 600");
     await chmod(path, 0o600);
@@ -112,7 +112,7 @@ describe("the file of tokens", () => {
   });
 
   it("is read again when it has changed: who was removed is out with the next request", async () => {
-    await makeTokensFile(path, "default");
+    await createTokensFile(path, "default");
     await write(`${A} ann read\n${B} bob read\n`);
     const verify = verifyStatic(await open(), KEY);
     expect(await verify(A)).toMatchObject({ profile: "ann" });
@@ -122,7 +122,7 @@ describe("the file of tokens", () => {
   });
 
   it("costs the lines with a fault alone when it goes wrong later, and everybody when it cannot be read", async () => {
-    await makeTokensFile(path, "default");
+    await createTokensFile(path, "default");
     await write(`${A} ann read\n${B} bob read\n`);
     const verify = verifyStatic(await open(), KEY);
     await write(`${A} ann read\n${B} bob reading\n`);
@@ -140,7 +140,7 @@ describe("the file of tokens", () => {
   });
 
   it("says how it is written", async () => {
-    await makeTokensFile(path, "default");
+    await createTokensFile(path, "default");
     expect(await readFile(path, "utf8")).toMatch(/^# .*TOKEN PROFILE SCOPES\n/);
   });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { masterKeyOf } from "../../src/bin/folder.ts";
+import { createMasterKeyReader } from "../../src/bin/folder.ts";
 import { deriveMasterKey, isRandomKey } from "../../src/kit/master-key.ts";
 import { createSeal } from "../../src/kit/seal.ts";
 import { Secret } from "../../src/kit/secret.ts";
@@ -9,7 +9,7 @@ import { verifies } from "../support/verifies.ts";
 const PASSPHRASE = "correct horse battery staple, again and again";
 
 const keyOf = (text: string) =>
-  masterKeyOf({ secretKey: new Secret(text), dataFolder: "/does/not/exist" })();
+  createMasterKeyReader({ secretKey: new Secret(text), dataFolder: "/does/not/exist" })();
 
 describe("the master key", () => {
   verifies("C-106");

@@ -20,7 +20,7 @@ import {
 import { createUser, type NewUser, updateUser } from "../../platform/admin/users.ts";
 import { diskFiles } from "../../platform/files/disk.ts";
 import { createDemo } from "../demo.ts";
-import { folderOf, masterKeyOf } from "../folder.ts";
+import { dataPaths, createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
 
@@ -39,7 +39,7 @@ const onStore = async (io: Io, act: (base: Base) => Promise<object>): Promise<vo
 };
 
 /** All of standard input, less the newline that a shell adds. */
-const passwordFrom = async (io: Io): Promise<string> =>
+const readPassword = async (io: Io): Promise<string> =>
   (await io.readInput()).replace(/\r?\n$/, "");
 
 export const tenantCreate = (io: Io, made: NewTenant) =>
@@ -55,7 +55,7 @@ export const roleCreate = (io: Io, made: Parameters<typeof createRole>[1]) =>
   onStore(io, (base) => createRole(base, made));
 
 export const userCreate = (io: Io, made: NewUser) =>
-  onStore(io, (base) => createUser(base, made, () => passwordFrom(io)));
+  onStore(io, (base) => createUser(base, made, () => readPassword(io)));
 
 export const userUpdate = (io: Io, change: Parameters<typeof updateUser>[1]) =>
   onStore(io, (base) => updateUser(base, change));
@@ -72,8 +72,8 @@ export const keyIssue = (io: Io, made: Parameters<typeof issueKey>[1]) =>
 /** Creates the demo tenant, in an embedded store or PostgreSQL; its credentials are sealed in the data folder. */
 export const demoCreate = (io: Io) =>
   onStore(io, async (base) => {
-    const { files, demo: path } = folderOf(io.config.dataFolder);
-    const masterKey = await masterKeyOf(io.config)();
+    const { files, demo: path } = dataPaths(io.config.dataFolder);
+    const masterKey = await createMasterKeyReader(io.config)();
     return createDemo({ ...base, files: diskFiles(files), masterKey, path });
   });
 
@@ -94,7 +94,7 @@ const FAULTS: Record<Fault, (verdict: Verdict) => string> = {
 };
 
 /** Reads the head that `--head` names; `-` is standard input. */
-const headFrom = async (io: Io, path: string): Promise<string> => {
+const readHead = async (io: Io, path: string): Promise<string> => {
   if (path === "-") return io.readInput();
   return readFile(path, "utf8").catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
@@ -108,7 +108,7 @@ export const auditVerify = async (
   tenantId: string,
   { head }: { head?: string | undefined },
 ): Promise<void> => {
-  const text = head === undefined ? undefined : await headFrom(io, head);
+  const text = head === undefined ? undefined : await readHead(io, head);
   const verdict = await withStore(io, async (base) =>
     verifyAudit(
       base,

@@ -7,7 +7,7 @@ const isEntry = (value: unknown): value is { tool: string; outcome: string } =>
   typeof value === "object" && value !== null && "tool" in value;
 
 // A process that died amid a line leaves half of one.
-const entryOf = (line: string): unknown => {
+const parseEntry = (line: string): unknown => {
   try {
     return JSON.parse(line);
   } catch {
@@ -24,7 +24,7 @@ export const audit = async (
   for (const file of await callLogFiles(config.localAudit)) {
     // oxlint-disable-next-line no-await-in-loop -- one file after the other
     for await (const line of createInterface({ input: createReadStream(file) })) {
-      const entry = entryOf(line);
+      const entry = parseEntry(line);
       if (isEntry(entry) && (tool === undefined || entry.tool === tool)) {
         shown += 1;
         print(entry);

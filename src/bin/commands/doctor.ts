@@ -1,58 +1,62 @@
 import { mkdir, access as mayAccess, constants } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
 import { nearest } from "../../kit/nearest.ts";
-import { addresses } from "../address-checks.ts";
-import { type Check, fault, fine } from "../checks.ts";
+import { checkAddresses } from "../address-checks.ts";
+import { type Check, createFault, createPass } from "../checks.ts";
 import { type Config, settings } from "../config.ts";
 import type { Io } from "../io.ts";
-import { httpChecks } from "../http-checks.ts";
-import { platformChecks, refusedTools } from "../platform-checks.ts";
-import { storedProfiles, withProfile, writtenProfiles } from "../profile.ts";
+import { checkHttp } from "../http-checks.ts";
+import { checkPlatform, listRefusedTools } from "../platform-checks.ts";
+import { openStoredProfiles, withProfile, readProfilesFile } from "../profile.ts";
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const toMessage = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 const NAMES = settings.map(({ name }) => name.split(",")[0] ?? "");
 
-const settingsCheck = ({ unused }: Config): Check => {
-  if (unused.length === 0) return fine("settings", "every RECEIVABLES_… variable is a setting");
+const checkSettings = ({ unused }: Config): Check => {
+  if (unused.length === 0)
+    return createPass("settings", "every RECEIVABLES_… variable is a setting");
   const hints = unused.map((name) => {
     const [near] = nearest(name, NAMES);
     return near === undefined ? `${name} is not known` : `${name} is not known: ${near}?`;
   });
-  return fault("settings", `${unused.length} unknown`, hints.join("; "));
+  return createFault("settings", `${unused.length} unknown`, hints.join("; "));
 };
 
-const folderCheck = async ({ dataFolder }: Config): Promise<Check> => {
+const checkFolder = async ({ dataFolder }: Config): Promise<Check> => {
   try {
     await mkdir(dataFolder, { recursive: true, mode: 0o700 });
     await mayAccess(dataFolder, constants.R_OK | constants.W_OK);
-    return fine("data_folder", dataFolder);
+    return createPass("data_folder", dataFolder);
   } catch (error) {
     const hint =
       "Choose another with RECEIVABLES_DATA, or give this user the right to write there.";
-    return fault("data_folder", textOf(error), hint);
+    return createFault("data_folder", toMessage(error), hint);
   }
 };
 
-const KEPT = {
+const STORED_IN = {
   keychain: "its secrets are in the keychain",
   sealed_file: "its secrets are in a sealed file of the data folder",
 };
 
 /** The settings with what their profile adds, and where that was kept. */
-const profileCheck = async (config: Config): Promise<{ config: Config; check: Check }> => {
+const checkProfile = async (config: Config): Promise<{ config: Config; check: Check }> => {
   const { profile: name } = config;
   try {
     const whole = await withProfile(config);
-    if (whole === config) return { config, check: fine("profile", "none: the settings say all") };
-    const written = writtenProfiles(config).some((one) => one.name === name);
-    const stored = written ? undefined : await storedProfiles(config).find(name);
-    const where = stored === undefined ? "it stands in the profiles file" : KEPT[stored.keptIn];
-    return { config: whole, check: fine("profile", `${name}: ${where}`) };
+    if (whole === config)
+      return { config, check: createPass("profile", "none: the settings say all") };
+    const written = readProfilesFile(config).some((one) => one.name === name);
+    const stored = written ? undefined : await openStoredProfiles(config).find(name);
+    const where =
+      stored === undefined ? "it stands in the profiles file" : STORED_IN[stored.keptIn];
+    return { config: whole, check: createPass("profile", `${name}: ${where}`) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const hint = "Log in again, or choose a profile that is there with RECEIVABLES_PROFILE.";
-    return { config, check: fault("profile", error.message, hint) };
+    return { config, check: createFault("profile", error.message, hint) };
   }
 };
 
@@ -60,19 +64,19 @@ const MAY_FAIL = ["settings", "clock"];
 
 /** Checks each link from the settings to the records; the first fault of each with what to do about it. */
 export const doctor = async ({ config: given, print, tell }: Io): Promise<void> => {
-  const { config, check: profile } = await profileCheck(given);
-  const before = [settingsCheck(config), await folderCheck(config), profile];
-  const checks = [...before, ...(profile.ok ? await addresses(config) : [])];
+  const { config, check: profile } = await checkProfile(given);
+  const before = [checkSettings(config), await checkFolder(config), profile];
+  const checks = [...before, ...(profile.ok ? await checkAddresses(config) : [])];
   const reachable = checks.every(({ check, ok }) => ok || MAY_FAIL.includes(check));
   const { checks: more, rights } = reachable
-    ? await platformChecks(config)
+    ? await checkPlatform(config)
     : { checks: [], rights: [] };
-  const all = [...checks, ...more, ...(await httpChecks(given))];
+  const all = [...checks, ...more, ...(await checkHttp(given))];
   for (const { check, ok, found, hint } of all) {
     tell(`${ok ? "ok   " : "FAULT"} ${check.padEnd(14)} ${found}`);
     if (hint !== undefined) tell(`      ${"".padEnd(14)} ${hint}`);
   }
   const faults = all.filter(({ ok }) => !ok).length;
-  print({ ok: faults === 0, checks: all, refusedTools: refusedTools(config, rights) });
+  print({ ok: faults === 0, checks: all, refusedTools: listRefusedTools(config, rights) });
   if (faults > 0) throw new Error(`${faults} of ${all.length} checks found a fault.`);
 };

@@ -9,15 +9,16 @@ import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
 import { createShared, type Shared } from "../compose.ts";
 import type { Config } from "../config.ts";
-import { connectHints } from "../connect.ts";
+import { formatConnectHints } from "../connect.ts";
 import { openEmbedded } from "../embedded.ts";
-import { untilEnded } from "../ended.ts";
-import { type Entrance, openEntrance } from "../http-gate.ts";
+import { waitForAbort } from "../abort.ts";
+import type { Entrance } from "../entrance.ts";
+import { openEntrance } from "../http-gate.ts";
 import type { Io } from "../io.ts";
-import { openFor } from "../people.ts";
-import { stampOfProfile, withProfile } from "../profile.ts";
+import { createNeedsFactory } from "../people.ts";
+import { readProfileStamp, withProfile } from "../profile.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
-import { type Address, mcpListener, platformListener, serve } from "../serve.ts";
+import { type Address, createMcpListener, createPlatformListener, serve } from "../serve.ts";
 import { before } from "../../kit/text.ts";
 
 const MCP_PATH = "/mcp";
@@ -33,7 +34,7 @@ const isSecret = ({ url }: IncomingMessage): boolean => url?.startsWith(SECRETS_
 const WILDCARDS = ["0.0.0.0", "::"];
 
 /** By which names hosts may call: those that are set, else those that the other settings say. */
-const acceptedBy = (
+const listAcceptedNames = (
   { http: { hosts, origins }, publicUrl }: Config,
   { host }: Address,
 ): Pick<HttpOptions, "hosts" | "origins"> => {
@@ -48,10 +49,10 @@ const acceptedBy = (
   };
 };
 
-const pathOf = ({ url = "/" }: IncomingMessage): string => before(url, "?#");
+const parsePath = ({ url = "/" }: IncomingMessage): string => before(url, "?#");
 
 const answerAlone = (request: IncomingMessage, response: ServerResponse): void => {
-  const isHealth = pathOf(request) === "/health";
+  const isHealth = parsePath(request) === "/health";
   const body = isHealth
     ? { status: "ok" }
     : { error: "not_found", message: "The platform is elsewhere; this server has /mcp alone." };
@@ -60,12 +61,12 @@ const answerAlone = (request: IncomingMessage, response: ServerResponse): void =
 };
 
 /** The embedded platform, as soon as somebody works on it. */
-const onPlatformOf = ({ opened }: Shared): RequestListener => {
+const createPlatformHandler = ({ opened }: Shared): RequestListener => {
   let listener: RequestListener | undefined;
   return (request, response) => {
     const platform = opened()?.platform;
     if (platform === undefined) return answerAlone(request, response);
-    listener ??= platformListener(platform);
+    listener ??= createPlatformListener(platform);
     return listener(request, response);
   };
 };
@@ -73,22 +74,22 @@ const onPlatformOf = ({ opened }: Shared): RequestListener => {
 /** What is served beside the platform. */
 type Mcp = { server: HttpServer; secrets: SecretPlace };
 
-const listenerOf = (
+const createListener = (
   { server, secrets }: Mcp,
   shared: Shared,
   { signIn }: Pick<Entrance, "signIn">,
 ): RequestListener => {
-  const onMcp = mcpListener(server);
-  const onDescription = mcpListener({
+  const onMcp = createMcpListener(server);
+  const onDescription = createMcpListener({
     fetch: async (request) => server.describe(request) ?? new Response(null, { status: 404 }),
   });
-  const onPlatform = onPlatformOf(shared);
+  const onPlatform = createPlatformHandler(shared);
   const addressOf = createAddressOf(shared.config.trustedProxies);
   return (request, response) => {
     if (isMcp(request)) {
       return withClientAddress(addressOf(request), () => onMcp(request, response));
     }
-    if (signIn?.isPath(pathOf(request))) return signIn.listener(request, response);
+    if (signIn?.isPath(parsePath(request))) return signIn.listener(request, response);
     if (isSecret(request)) return secrets.listener(request, response);
     return isDescription(request)
       ? onDescription(request, response)
@@ -97,7 +98,7 @@ const listenerOf = (
 };
 
 /** The MCP server at the address by which hosts know it. */
-const mcpAt = async (
+const createMcp = async (
   mcpUrl: URL,
   {
     io,
@@ -110,17 +111,20 @@ const mcpAt = async (
   const base = mcpUrl.href.slice(0, -MCP_PATH.length);
   const gate = entrance.gateAt(mcpUrl);
   const secrets = await openSecretPages(shared, { base, keyMaker: entrance.keyMaker });
-  const open = openFor(shared, entrance, secrets.pages);
+  const open = createNeedsFactory(shared, entrance, secrets.pages);
   const front = {
     settings: config.mcp,
     version: io.version,
     log,
     open,
     ...(entrance.identityOf === undefined
-      ? { stampOf: ({ profile }: Caller) => stampOfProfile(config, profile) }
+      ? { stampOf: ({ profile }: Caller) => readProfileStamp(config, profile) }
       : {}),
   };
-  return { server: createHttpServer(front, { ...acceptedBy(config, address), gate }), secrets };
+  return {
+    server: createHttpServer(front, { ...listAcceptedNames(config, address), gate }),
+    secrets,
+  };
 };
 
 /** The MCP server, and beside it the platform where that is embedded, in one process on one port. */
@@ -137,16 +141,16 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     const served = await serve(async (...exchange) => (await listener)(...exchange), address);
     servedAt(served.url);
     const known = new URL((config.publicUrl ?? served.url).replace(/\/$/, "") + MCP_PATH);
-    const mcp = await mcpAt(known, { io, address, shared, entrance });
-    open(listenerOf(mcp, shared, entrance));
+    const mcp = await createMcp(known, { io, address, shared, entrance });
+    open(createListener(mcp, shared, entrance));
     const mcpUrl = served.url + MCP_PATH;
     const { gateway: baseUrl, export: extBaseUrl } = remote ?? {
       gateway: served.url,
       export: served.url,
     };
     io.print({ event: "ready", baseUrl, extBaseUrl, mcpUrl });
-    io.tell(connectHints({ mcpUrl: known.href, entrance, io }));
-    await untilEnded(io.ended);
+    io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io }));
+    await waitForAbort(io.ended);
     const closed = served.close();
     await entrance.close?.();
     await mcp.server.close();

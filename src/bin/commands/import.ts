@@ -24,7 +24,7 @@ import { createScoreTarget } from "../../platform/import/scores.ts";
 import type { Target } from "../../platform/import/target.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
-import type { Kind, Wish } from "../program-import.ts";
+import type { Kind, ImportOptions } from "../import-options.ts";
 import { createProgress } from "../progress.ts";
 
 type Needs = Parameters<typeof createDisputeTarget>[0] &
@@ -42,7 +42,7 @@ const TARGETS: Record<Kind, (needs: Needs) => Target> = {
   payments: createPaymentTarget,
 };
 
-const cannotRead = (what: string, path: string, error: unknown): Problem =>
+const createReadProblem = (what: string, path: string, error: unknown): Problem =>
   new Problem(
     "not_found",
     `The ${what} ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
@@ -57,7 +57,7 @@ type Input = {
 };
 
 /** What comes once, through a pipe; kept where it can be read twice if the format asks for that. */
-const flowing = async (source: Readable, format: Format): Promise<Input> => {
+const openPipe = async (source: Readable, format: Format): Promise<Input> => {
   if (!isBankFormat(format)) {
     return { bytes: () => source, size: undefined, close: async () => {} };
   }
@@ -71,22 +71,22 @@ const flowing = async (source: Readable, format: Format): Promise<Input> => {
   };
 };
 
-const openInput = async ({ file }: Wish, format: Format): Promise<Input> => {
-  if (file === "-") return flowing(process.stdin, format);
+const openInput = async ({ file }: ImportOptions, format: Format): Promise<Input> => {
+  if (file === "-") return openPipe(process.stdin, format);
   const handle = await open(file).catch((error: unknown) => {
-    throw cannotRead("file", file, error);
+    throw createReadProblem("file", file, error);
   });
   const stat = await handle.stat();
   if (stat.isDirectory()) {
     await handle.close();
     throw new Problem("invalid_request", `${file} is a folder.`);
   }
-  if (!stat.isFile()) return flowing(handle.createReadStream(), format);
+  if (!stat.isFile()) return openPipe(handle.createReadStream(), format);
   const bytes = () => handle.createReadStream({ autoClose: false, start: 0 });
   return { bytes, size: stat.size, close: () => handle.close() };
 };
 
-async function* counted(bytes: AsyncIterable<Uint8Array>, count: (more: number) => void) {
+async function* countBytes(bytes: AsyncIterable<Uint8Array>, count: (more: number) => void) {
   for await (const chunk of bytes) {
     count(chunk.length);
     yield chunk;
@@ -97,7 +97,7 @@ async function* counted(bytes: AsyncIterable<Uint8Array>, count: (more: number) 
  * The file of the rejected rows, created at the first one. It replaces the file of a former import; a link or folder
  * of that name is refused before the import begins.
  */
-const rejectFile = (path: string) => {
+const createRejectFile = (path: string) => {
   checkReplaceable(path);
   let handle: FileHandle | undefined;
   let first: Reject | undefined;
@@ -124,29 +124,33 @@ const rejectFile = (path: string) => {
 const NESTED: ReadonlySet<Kind> = new Set(["business-units", "credit-applications"]);
 
 /** Whoever did not say what a file is may have meant another thing than was taken. */
-const guessed = ({ format, kind }: Wish, taken: Format, error: unknown): unknown => {
+const withFormatHint = (
+  { format, kind }: ImportOptions,
+  taken: Format,
+  error: unknown,
+): unknown => {
   const isForm = error instanceof Problem && error.code === "invalid_request";
   if (format !== undefined || kind !== "payments" || !isForm) return error;
   const message = `${error.message} It was read as ${taken}; --format says what else it is.`;
   return new Problem(error.code, message, error.details, error);
 };
 
-const formatOf = ({ format, file, kind }: Wish): Format => {
+const chooseFormat = ({ format, file, kind }: ImportOptions): Format => {
   if (format !== undefined) return format;
   if (/\.csv$/i.test(file)) return "csv";
   return /\.(ndjson|jsonl)$/i.test(file) || NESTED.has(kind) ? "ndjson" : "csv";
 };
 
-const mapOf = async ({ map }: Wish, target: Target) => {
+const readMap = async ({ map }: ImportOptions, target: Target) => {
   if (map === undefined) return undefined;
   const text = await readFile(map, "utf8").catch((error: unknown) => {
-    throw cannotRead("map", map, error);
+    throw createReadProblem("map", map, error);
   });
   return parseImportMap(text, target.fields);
 };
 
 /** What became of the rows that were refused, for whoever looks on. */
-const refusalOf = ({ read, rejected }: Counts, { line, field, message }: Reject): string =>
+const formatRejects = ({ read, rejected }: Counts, { line, field, message }: Reject): string =>
   `${rejected} of ${read} rows were refused, the first in line ${line}: ${[field, message].join(" ").trim()}.`;
 
 type Parts = {
@@ -156,12 +160,12 @@ type Parts = {
   input: Input;
 };
 
-const perform = async (io: Io, wish: Wish, base: Base, parts: Parts): Promise<void> => {
+const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts): Promise<void> => {
   const { format, input, target, map } = parts;
-  const { kind, tenantId } = wish;
+  const { kind, tenantId } = options;
   const log = createLog(io.config.level);
-  const name = wish.file === "-" ? "stdin" : basename(wish.file);
-  const rejects = rejectFile(resolve(`${name}.rejects.ndjson`));
+  const name = options.file === "-" ? "stdin" : basename(options.file);
+  const rejects = createRejectFile(resolve(`${name}.rejects.ndjson`));
   const { clock, store } = base;
   const progress = createProgress({ stream: process.stderr, log, clock, size: input.size });
   let bytes = 0;
@@ -175,7 +179,7 @@ const perform = async (io: Io, wish: Wish, base: Base, parts: Parts): Promise<vo
       map,
       bytes: () => {
         bytes = 0;
-        return counted(input.bytes(), (more) => (bytes += more));
+        return countBytes(input.bytes(), (more) => (bytes += more));
       },
       warn: (place, message) => log.warn("import.odd", { place, message }),
       reject: rejects.add,
@@ -189,26 +193,32 @@ const perform = async (io: Io, wish: Wish, base: Base, parts: Parts): Promise<vo
   }
   await rejects.tidy();
   const first = rejects.first();
-  if (first !== undefined) io.tell(refusalOf(counts, first));
+  if (first !== undefined) io.tell(formatRejects(counts, first));
   io.print({ kind, tenantId, ...counts, rejects: rejects.path() });
 };
 
 /** Imports a file into the store itself, also while servers run on it. */
-export const importFile = async (io: Io, wish: Wish): Promise<void> => {
-  const { tenantId, createConfiguration } = wish;
+export const importFile = async (io: Io, options: ImportOptions): Promise<void> => {
+  const { tenantId, createConfiguration } = options;
   const base = await openBase(io.config);
   try {
     await checkTenantExists(base.store.read, tenantId);
-    const source = wish.source ?? "cashapp";
-    const format = formatOf(wish);
+    const source = options.source ?? "cashapp";
+    const format = chooseFormat(options);
     const matching = isBankFormat(format);
-    const target = TARGETS[wish.kind]({ ...base, tenantId, createConfiguration, source, matching });
-    const map = await mapOf(wish, target);
-    const input = await openInput(wish, format);
+    const target = TARGETS[options.kind]({
+      ...base,
+      tenantId,
+      createConfiguration,
+      source,
+      matching,
+    });
+    const map = await readMap(options, target);
+    const input = await openInput(options, format);
     try {
-      await perform(io, wish, base, { format, target, map, input });
+      await perform(io, options, base, { format, target, map, input });
     } catch (error) {
-      throw guessed(wish, format, error);
+      throw withFormatHint(options, format, error);
     } finally {
       await input.close();
       target.close?.();

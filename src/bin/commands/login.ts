@@ -9,31 +9,32 @@ import { contract } from "../../contract/index.ts";
 import { Secret } from "../../kit/secret.ts";
 import type { Io } from "../io.ts";
 import {
-  AS,
-  asPerson,
+  CALL_OPTIONS,
+  withSession,
   type Person,
-  personOf,
-  revoke,
+  readPerson,
+  revokeKey,
   type Session,
   withClient,
-  wrong,
+  invalidRequest,
 } from "../person.ts";
-import { remoteOf, storedProfiles } from "../profile.ts";
-import { shown } from "./profiles.ts";
+import { toRemote, openStoredProfiles } from "../profile.ts";
+import { toOutput } from "./profiles.ts";
 
-const tenantOf = async ({ config, ask }: Io, { login }: Session): Promise<string> => {
+const chooseTenant = async ({ config, ask }: Io, { login }: Session): Promise<string> => {
   const { tenants } = login;
   const ids = tenants.map(({ tenantId }) => tenantId);
   const [only, ...more] = ids;
   if (config.tenantId !== undefined) {
     if (ids.includes(config.tenantId)) return config.tenantId;
-    throw wrong(
+    throw invalidRequest(
       `This login has no access to ${config.tenantId}, but to ${ids.join(", ") || "none"}.`,
     );
   }
-  if (only === undefined) throw wrong("This login has access to no tenant.");
+  if (only === undefined) throw invalidRequest("This login has access to no tenant.");
   if (more.length === 0) return only;
-  if (ask === undefined) throw wrong(`Which tenant? Choose with --tenant-id: ${ids.join(", ")}.`);
+  if (ask === undefined)
+    throw invalidRequest(`Which tenant? Choose with --tenant-id: ${ids.join(", ")}.`);
   return ask.choose(
     "Tenant",
     tenants.map(({ tenantId, tenantName }) => ({
@@ -58,12 +59,17 @@ const wantsKey = async ({ ask }: Io, { keepPassword }: LoginOptions): Promise<bo
 
 const makeKey = async ({ client, word, token }: Session, tenantId: string) => {
   const header = sessionHeader(word, token);
-  const { output } = await client.call(contract.api_keys.create, { tenantId }, header, AS);
+  const { output } = await client.call(
+    contract.api_keys.create,
+    { tenantId },
+    header,
+    CALL_OPTIONS,
+  );
   return contract.api_keys.create.output.parse(output);
 };
 
 /** A key that could not be kept is taken back: nobody else would. */
-const keep = async (
+const storeProfile = async (
   profiles: Profiles,
   session: Session,
   profile: Profile,
@@ -71,22 +77,27 @@ const keep = async (
   try {
     return await profiles.write(profile);
   } catch (error) {
-    await revoke(session, profile).catch(() => false);
+    await revokeKey(session, profile).catch(() => false);
     throw error;
   }
 };
 
-const whereabouts = (kept: SecretLocation): string => {
+const formatLocation = (kept: SecretLocation): string => {
   if (kept.in === "keychain") return "It is kept in the keychain of this computer.";
   const why = kept.why === undefined ? "" : ` No keychain: ${kept.why}.`;
   return `It is kept sealed in ${kept.path}, which only you may read.${why}`;
 };
 
 /** The key of the sign-in before, which this one takes the place of. */
-const renounce = async (io: Io, session: Session, before: Profile, now: Profile): Promise<void> => {
+const revokeFormerKey = async (
+  io: Io,
+  session: Session,
+  before: Profile,
+  now: Profile,
+): Promise<void> => {
   if (before.keyId === undefined) return;
   const same = before.baseUrl === now.baseUrl;
-  if (same && (await revoke(session, before).catch(() => false))) return;
+  if (same && (await revokeKey(session, before).catch(() => false))) return;
   io.tell(
     `The key ${before.keyId} that the profile had at ${before.baseUrl} may still hold: revoke it there.`,
   );
@@ -96,14 +107,14 @@ const renounce = async (io: Io, session: Session, before: Profile, now: Profile)
 export const login = async (io: Io, options: LoginOptions): Promise<void> => {
   const { config, print, tell } = io;
   const { profile: name } = config;
-  const profiles = storedProfiles(config);
+  const profiles = openStoredProfiles(config);
   const before = await profiles.read(name).catch(() => undefined);
-  const remote = config.remote ?? (before && remoteOf(before));
-  if (remote === undefined) throw wrong("Which platform? Name it with --base-url.");
-  const person = await personOf(io, before?.credentials.email);
+  const remote = config.remote ?? (before && toRemote(before));
+  if (remote === undefined) throw invalidRequest("Which platform? Name it with --base-url.");
+  const person = await readPerson(io, before?.credentials.email);
 
   const signedIn = async (session: Session) => {
-    const tenantId = await tenantOf(io, session);
+    const tenantId = await chooseTenant(io, session);
     const key = (await wantsKey(io, options)) ? await makeKey(session, tenantId) : undefined;
     const profile: Profile = {
       name,
@@ -111,21 +122,23 @@ export const login = async (io: Io, options: LoginOptions): Promise<void> => {
       extBaseUrl: remote.export,
       tenantId,
       credentials: {
-        ...credentialOf(person, key),
+        ...toCredentials(person, key),
         extApiKey: config.credentials.extApiKey ?? before?.credentials.extApiKey,
       },
       keyId: key?.keyId,
     };
-    const kept = await keep(profiles, session, profile);
-    if (before !== undefined) await renounce(io, session, before, profile);
+    const kept = await storeProfile(profiles, session, profile);
+    if (before !== undefined) await revokeFormerKey(io, session, before, profile);
     tell(`The ${key === undefined ? "password" : "API key"} opens the profile ${name}.`);
-    tell(whereabouts(kept));
-    print(shown(describeProfile(profile, kept.in)));
+    tell(formatLocation(kept));
+    print(toOutput(describeProfile(profile, kept.in)));
   };
 
   const { headerWord } = config;
-  await withClient(config, remote, (client) => asPerson({ client, headerWord }, person, signedIn));
+  await withClient(config, remote, (client) =>
+    withSession({ client, headerWord }, person, signedIn),
+  );
 };
 
-const credentialOf = ({ email, password }: Person, key: { apiKey: string } | undefined) =>
+const toCredentials = ({ email, password }: Person, key: { apiKey: string } | undefined) =>
   key === undefined ? { email, password } : { email, apiKey: new Secret(key.apiKey) };

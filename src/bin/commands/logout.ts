@@ -4,15 +4,22 @@ import type { Client } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
 import type { Io } from "../io.ts";
-import { AS, asPerson, personOf, revoke, withClient, wrong } from "../person.ts";
-import { remoteOf, storedProfiles } from "../profile.ts";
+import {
+  CALL_OPTIONS,
+  withSession,
+  readPerson,
+  revokeKey,
+  withClient,
+  invalidRequest,
+} from "../person.ts";
+import { toRemote, openStoredProfiles } from "../profile.ts";
 
 /** Whether the key opens nothing any more: dead already, or revoked by itself where the platform lets it. */
-const isGone = async (client: Client, word: string, profile: Profile): Promise<boolean> => {
+const revokeOwnKey = async (client: Client, word: string, profile: Profile): Promise<boolean> => {
   const { credentials, tenantId, keyId } = profile;
   if (credentials.apiKey === undefined) return true;
   const header = keyHeader(word, credentials.apiKey);
-  return client.call(contract.api_keys.delete, { tenantId, keyId }, header, AS).then(
+  return client.call(contract.api_keys.delete, { tenantId, keyId }, header, CALL_OPTIONS).then(
     () => true,
     (error: unknown) => {
       if (!(error instanceof Problem)) throw error;
@@ -23,20 +30,23 @@ const isGone = async (client: Client, word: string, profile: Profile): Promise<b
   );
 };
 
-const revokeKey = async (io: Io, entry: ProfileEntry, profile: Profile | undefined) => {
+const revokeStoredKey = async (io: Io, entry: ProfileEntry, profile: Profile | undefined) => {
   const { config } = io;
   const { headerWord } = config;
-  const remote = remoteOf(entry);
+  const remote = toRemote(entry);
   if (remote === undefined) return;
   await withClient(config, remote, async (client) => {
     // One that the keychain does not give cannot be asked.
-    if (profile !== undefined && (await isGone(client, headerWord.toLowerCase(), profile))) return;
-    const person = await personOf(io, entry.email);
-    const revoked = await asPerson({ client, headerWord }, person, (session) =>
-      revoke(session, entry),
+    if (profile !== undefined && (await revokeOwnKey(client, headerWord.toLowerCase(), profile)))
+      return;
+    const person = await readPerson(io, entry.email);
+    const revoked = await withSession({ client, headerWord }, person, (session) =>
+      revokeKey(session, entry),
     );
     if (revoked) return;
-    throw wrong(`The platform did not revoke the key ${entry.keyId}; the profile is kept.`);
+    throw invalidRequest(
+      `The platform did not revoke the key ${entry.keyId}; the profile is kept.`,
+    );
   });
 };
 
@@ -44,13 +54,14 @@ const revokeKey = async (io: Io, entry: ProfileEntry, profile: Profile | undefin
 export const logout = async (io: Io): Promise<void> => {
   const { config, print } = io;
   const { profile: name } = config;
-  const profiles = storedProfiles(config);
+  const profiles = openStoredProfiles(config);
   const entry = await profiles.find(name);
   if (entry === undefined) {
     throw new Problem("not_found", `There is no stored profile ${name}; "profiles" names them.`);
   }
   const keyRevoked = entry.keyId !== undefined;
-  if (keyRevoked) await revokeKey(io, entry, await profiles.read(name).catch(() => undefined));
+  if (keyRevoked)
+    await revokeStoredKey(io, entry, await profiles.read(name).catch(() => undefined));
   await profiles.remove(name);
   print({ profile: name, removed: true, keyRevoked });
 };

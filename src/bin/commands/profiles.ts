@@ -1,6 +1,6 @@
 import { describeProfile, type ProfileEntry } from "../../broker/profiles.ts";
 import type { Io } from "../io.ts";
-import { storedProfiles, writtenProfiles } from "../profile.ts";
+import { openStoredProfiles, readProfilesFile } from "../profile.ts";
 
 const credentialKind = ({ has }: ProfileEntry): string => {
   if (has.includes("apiKey")) return "api_key";
@@ -8,7 +8,7 @@ const credentialKind = ({ has }: ProfileEntry): string => {
 };
 
 /** A profile without any secret. */
-export const shown = (entry: ProfileEntry) => ({
+export const toOutput = (entry: ProfileEntry) => ({
   profile: entry.name,
   baseUrl: entry.baseUrl ?? null,
   extBaseUrl: entry.extBaseUrl ?? entry.baseUrl ?? null,
@@ -22,14 +22,14 @@ export const shown = (entry: ProfileEntry) => ({
 
 /** Every profile, from the file and from `login`, one per line. */
 export const listProfiles = async ({ config, print, tell }: Io): Promise<void> => {
-  const written = writtenProfiles(config);
+  const written = readProfilesFile(config);
   const names = new Set(written.map(({ name }) => name));
-  const stored = await storedProfiles(config).list();
+  const stored = await openStoredProfiles(config).list();
   for (const profile of written) {
-    print({ ...shown(describeProfile(profile)), keptIn: "profiles_file", from: "file" });
+    print({ ...toOutput(describeProfile(profile)), keptIn: "profiles_file", from: "file" });
   }
   for (const entry of stored.filter(({ name }) => !names.has(name))) {
-    print({ ...shown(entry), from: "login" });
+    print({ ...toOutput(entry), from: "login" });
   }
   if (written.length + stored.length === 0) {
     tell('There is no profile yet: "login" makes one, or RECEIVABLES_PROFILES_FILE names a file.');

@@ -2,17 +2,20 @@ import { createFileVault } from "../../broker/vault.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Config } from "../config.ts";
 import { replacePrivateFile } from "../../kit/replace-file.ts";
-import { folderOf, masterKeyOf } from "../folder.ts";
+import { dataPaths, createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
 
-export const vaultOf = (config: Config) =>
-  createFileVault({ folder: folderOf(config.dataFolder).secrets, masterKey: masterKeyOf(config) });
+export const openVault = (config: Config) =>
+  createFileVault({
+    folder: dataPaths(config.dataFolder).secrets,
+    masterKey: createMasterKeyReader(config),
+  });
 
-const unknown = (name: string): Problem =>
+const createUnknownSecret = (name: string): Problem =>
   new Problem("not_found", `There is no secret ${name.slice(0, 100)}; "secrets list" names them.`);
 
 export const listSecrets = async ({ config, print, tell }: Io): Promise<void> => {
-  const secrets = await vaultOf(config).list();
+  const secrets = await openVault(config).list();
   for (const secret of secrets) print(secret);
   if (secrets.length === 0)
     tell("There is no secret yet: tools that make keys and webhooks put them here.");
@@ -27,8 +30,8 @@ export const showSecret = async (
   name: string,
   out: string | undefined,
 ): Promise<void> => {
-  const value = await vaultOf(config).show(name);
-  if (value === undefined) throw unknown(name);
+  const value = await openVault(config).show(name);
+  if (value === undefined) throw createUnknownSecret(name);
   if (out === undefined) {
     if (!isTerminal) throw new Problem("invalid_request", NO_TERMINAL);
     print({ name, value });
@@ -39,6 +42,6 @@ export const showSecret = async (
 };
 
 export const removeSecret = async ({ config, print }: Io, name: string): Promise<void> => {
-  if (!(await vaultOf(config).remove(name))) throw unknown(name);
+  if (!(await openVault(config).remove(name))) throw createUnknownSecret(name);
   print({ name, removed: true });
 };

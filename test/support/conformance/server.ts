@@ -5,7 +5,7 @@ import {
   type ServerEvent,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { mcpListener, serve, type Served } from "../../../src/bin/serve.ts";
+import { createMcpListener, serve, type Served } from "../../../src/bin/serve.ts";
 import { silentLog } from "../../../src/kit/log.ts";
 import { openGate } from "../../../src/mcp/http/gate.ts";
 import { ownCaller } from "../../../src/mcp/caller.ts";
@@ -71,7 +71,7 @@ export const serveConformance = async (): Promise<Served> => {
     { build, demands, log: silentLog },
     { bus, gate: openGate(VISITOR) },
   );
-  const served = await serve(mcpListener(door), { host: "127.0.0.1", port: 0 });
+  const served = await serve(createMcpListener(door), { host: "127.0.0.1", port: 0 });
   return {
     url: `${served.url}/mcp`,
     async close() {

@@ -4,7 +4,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { Served } from "./serve.ts";
 
 /** A way in for files alone, on a free port of this machine. */
-export type TransferDoor = {
+export type TransferServer = {
   /** Opens it at the first call. */
   url(): Promise<string>;
   close(): Promise<void>;
@@ -13,7 +13,7 @@ export type TransferDoor = {
 const isTransfer = ({ url }: IncomingMessage): boolean =>
   /^\/(uploads|downloads)\/[^/]+(\?|$)/.test(url ?? "");
 
-const onlyTransfers =
+const restrictToTransfers =
   (serve: RequestListener): RequestListener =>
   (request, response) => {
     if (isTransfer(request)) return serve(request, response);
@@ -21,11 +21,11 @@ const onlyTransfers =
   };
 
 /** Lets signed URLs work where a platform is otherwise called in memory. */
-export const createTransferDoor = (platform: () => Pick<Platform, "fetch">): TransferDoor => {
+export const createTransferServer = (platform: () => Pick<Platform, "fetch">): TransferServer => {
   let opened: Served | undefined;
   const open = lazily(async () => {
-    const { platformListener, serve } = await import("./serve.ts");
-    const listener = onlyTransfers(platformListener(platform()));
+    const { createPlatformListener: platformListener, serve } = await import("./serve.ts");
+    const listener = restrictToTransfers(platformListener(platform()));
     opened = await serve(listener, { host: "127.0.0.1", port: 0 });
     return opened;
   });

@@ -1,0 +1,23 @@
+import type { IncomingMessage, RequestListener } from "node:http";
+import type { Gate } from "../mcp/http/gate.ts";
+import type { CreateOwnKey } from "../mcp/http/secret-desk.ts";
+import type { Identity } from "./compose.ts";
+import type { Config } from "./config.ts";
+
+export type Auth = NonNullable<Config["http"]["auth"]>;
+
+/** How callers of the MCP endpoint authenticate. It is opened before the endpoint's address is known. */
+export type Entrance = {
+  auth: Auth;
+  /** Creates the gate of the MCP endpoint at this address. */
+  gateAt(mcpUrl: URL): Gate;
+  /** The path of the static tokens; `made` is the token that this start created, to be shown once. */
+  tokens?: { path: string; made: string | undefined };
+  /** The pages of the built-in sign-in. */
+  signIn?: { isPath(path: string): boolean; listener: RequestListener };
+  /** Built-in sign-in only: lets a signed-in person create an API key in answer to their request. */
+  keyMaker?: (incoming: IncomingMessage) => CreateOwnKey;
+  /** Returns the identity of a caller; undefined if callers act by profiles. */
+  identityOf?: (name: string) => Promise<Identity>;
+  close?: () => Promise<void>;
+};
