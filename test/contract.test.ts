@@ -6,7 +6,7 @@ import { mergeArguments, type Operation, parsePathParameters } from "../src/cont
 import { BUILT_IN_ROLES, isPermission, isScope, PERMISSIONS } from "../src/contract/permissions.ts";
 import { verifies } from "./support/verifies.ts";
 
-/** What the tenant's log calls each operation; where the outcome decides, every name it may give. */
+/** Audit actions of operations that do not follow the naming rule; several if the outcome decides. */
 const AUDIT: Record<string, string | readonly string[]> = {
   "auth.login": "auth.logged_in",
   "auth.verify_session": "auth.verified",
@@ -73,16 +73,16 @@ const twice = (values: readonly string[]): string[] =>
   values.filter((value, index) => values.indexOf(value) !== index);
 
 describe("the list", () => {
-  it("has ids and routes that are each used once", () => {
+  it("uses each id and each route once", () => {
     expect(twice(operations.map(({ id }) => id))).toEqual([]);
-    // Two routes that differ only in the names of their parameters are one to a router.
+    // Routes that differ only in parameter names are the same to a router.
     const routes = operations
       .flatMap(routesOf)
       .map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`);
     expect(twice(routes)).toEqual([]);
   });
 
-  it("keeps each operation under its own noun and verb", () => {
+  it("has each operation under its noun and verb", () => {
     const keys = Object.entries(contract).flatMap(([noun, group]) =>
       Object.keys(group).map((verb) => `${noun}.${verb}`),
     );
@@ -90,7 +90,7 @@ describe("the list", () => {
   });
 
   verifies("CONV-09");
-  it("speaks of the documented areas and actions on every dispute path", () => {
+  it("uses the documented areas and actions on every dispute path", () => {
     const actions = ["READ", "CREATE", "UPDATE", "DELETE"];
     const words = ["Dispute Management", "Dispute Configuration"].flatMap((area) =>
       actions.map((action) => `${area} : ${action}`),
@@ -102,7 +102,7 @@ describe("the list", () => {
     );
   });
 
-  it("grants no role a permission that does not exist, and the highest role all of them", () => {
+  it("grants only existing permissions, and all of them to the highest role", () => {
     const granted = BUILT_IN_ROLES.flatMap(({ grants }) => grants);
     expect(granted.filter((grant) => !isPermission(grant))).toEqual([]);
     expect(BUILT_IN_ROLES[0]?.grants).toEqual(PERMISSIONS);
@@ -110,7 +110,7 @@ describe("the list", () => {
 });
 
 describe.each(cases)("%s", (_id, operation) => {
-  it("has the path's parameters in its input, and no others", () => {
+  it("has exactly the path's parameters in its params", () => {
     for (const { path } of routesOf(operation)) {
       expect(parsePathParameters(path).toSorted(), path).toEqual(
         Object.keys(operation.params.shape).toSorted(),
@@ -118,19 +118,19 @@ describe.each(cases)("%s", (_id, operation) => {
     }
   });
 
-  it("names each argument once, whether in path, query or body", () => {
+  it("names each argument once in path, query and body", () => {
     const { params, query, body } = operation;
     const names = [params, query, body].flatMap((part) => Object.keys(part?.shape ?? {}));
     expect(twice(names)).toEqual([]);
   });
 
-  it("has a body only where the method or its twin can carry one", () => {
+  it("has a body only if its method or an alias allows one", () => {
     if (operation.body === null) return;
     const methods = routesOf(operation).map(({ method }) => method);
     expect(methods.some((method) => method !== "GET" && method !== "DELETE")).toBe(true);
   });
 
-  it("is guarded as its service guards", () => {
+  it("requires access of the kind that its service checks", () => {
     const known = ["public", "caller", "member"].includes(operation.access);
     const guarded = operation.service === "gateway" ? isPermission : isScope;
     expect(known || guarded(operation.access), operation.access).toBe(true);
@@ -140,7 +140,7 @@ describe.each(cases)("%s", (_id, operation) => {
     expect(hasTenant).toBe(needsTenant);
   });
 
-  it("answers with the status of its effect", () => {
+  it("returns the status of its effect", () => {
     const { effect, method, status, output } = operation;
     const expected = {
       read: 200,
@@ -152,17 +152,17 @@ describe.each(cases)("%s", (_id, operation) => {
     expect(output === null).toBe(status === 204);
   });
 
-  it("fails with codes of its own that the table knows", () => {
+  it("lists only operation error codes in fails", () => {
     expect(operation.fails.filter((code) => !Object.hasOwn(OPERATION_ERRORS, code))).toEqual([]);
     expect(twice(operation.fails)).toEqual([]);
   });
 
-  it("is summed up in one short line", () => {
+  it("has a summary of one short line", () => {
     expect(operation.summary).toMatch(/^[A-Z][^\n]{3,90}\.$/);
     expect(operation.source).toMatch(/^(gateway|export-ingest) \d$/);
   });
 
-  it("is known to the audit log by its name", () => {
+  it("has the expected audit action", () => {
     const names = auditNames(operation);
     if (typeof operation.audit === "string") return expect([operation.audit]).toEqual(names);
     const outcomes = [undefined, 0, 1, 2].flatMap((status) =>
@@ -174,7 +174,7 @@ describe.each(cases)("%s", (_id, operation) => {
     expect(new Set(outcomes.map(operation.audit))).toEqual(new Set(names));
   });
 
-  it("has arguments and answers that JSON Schema can say", () => {
+  it("has arguments and outputs that convert to JSON Schema", () => {
     const input = z.toJSONSchema(z.object(mergeArguments(operation)), { io: "input" });
     expect(Object.keys(input.properties ?? {})).toEqual(Object.keys(mergeArguments(operation)));
     if (operation.output === null) return;
@@ -183,7 +183,7 @@ describe.each(cases)("%s", (_id, operation) => {
 });
 
 describe("the table of errors", () => {
-  it("holds each code once, with the status that its class of refusal has", () => {
+  it("has each code once, with an error status and a title", () => {
     expect(twice([...Object.keys(SHARED_ERRORS), ...Object.keys(OPERATION_ERRORS)])).toEqual([]);
     for (const [code, { status, title }] of Object.entries(ERRORS)) {
       expect(status, code).toBeGreaterThanOrEqual(400);
@@ -191,7 +191,7 @@ describe("the table of errors", () => {
     }
   });
 
-  it("has no code that no operation can answer with", () => {
+  it("has no unused code", () => {
     const used = new Set(operations.flatMap(({ fails }) => fails));
     expect(
       Object.keys(OPERATION_ERRORS).filter((code) => ![...used].some((name) => name === code)),

@@ -45,7 +45,7 @@ describe("the desktop extension's manifest", () => {
     expect(said).toContain("passes");
   });
 
-  it("bears the package's name, version and licence, and starts what the package installs", () => {
+  it("has the package's name, version and licence, and starts the installed program", () => {
     const { name, version, license } = manifest;
     expect({ name, version, license }).toEqual({
       name: about.name,
@@ -59,12 +59,12 @@ describe("the desktop extension's manifest", () => {
     expect(manifest.compatibility.runtimes.node).toMatch(about.engines.node);
   });
 
-  it("lists the tools and prompts that there are", () => {
+  it("lists all tools and prompts", () => {
     expect(names(manifest.tools)).toEqual(names(Object.values(toolsets).flat()));
     expect(names(manifest.prompts)).toEqual(names(prompts));
   });
 
-  it("asks for settings that exist, needs none of them, and hides the secret ones", () => {
+  it("offers only existing settings, requires none, and marks secrets as sensitive", () => {
     const { env } = manifest.server.mcp_config;
     const asked = Object.keys(manifest.user_config);
     expect(Object.keys(env).filter((name) => !(name in Environment.shape))).toEqual([]);

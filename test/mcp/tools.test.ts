@@ -63,24 +63,24 @@ describe("one tool per operation", () => {
   // Reads by id are a superset that the documents do not have.
   const documented = operations.filter(({ id }) => !id.endsWith(".get_by_id"));
 
-  it("each documented operation is shown once, under its id", () => {
+  it("lists each documented operation once, under its id", () => {
     expect(all.map(({ name }) => name).toSorted()).toEqual(
       [...documented.map(({ id }) => id.replaceAll(".", "_")), ...BEYOND].toSorted(),
     );
   });
 
-  it("names are ones that every host takes", () => {
+  it("uses names that every host accepts", () => {
     for (const { name } of all) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
   });
 
-  it("toolsets share nothing, and their names are known", () => {
+  it("has disjoint toolsets with known names", () => {
     const names = Object.values(toolsets).flatMap((set) => set.map(({ name }) => name));
     expect(new Set(names).size).toBe(names.length);
     expect(knownToolsets.every(isToolset)).toBe(true);
     expect(isToolset("toString")).toBe(false);
   });
 
-  it("prompts need toolsets that exist", () => {
+  it("has prompts that require existing toolsets", () => {
     expect(prompts.flatMap(({ needs }) => needs).every(isToolset)).toBe(true);
   });
 });
@@ -88,7 +88,7 @@ describe("one tool per operation", () => {
 describe("hints, titles and descriptions", () => {
   verifies("C-75");
   it.each(tools.map((tool) => [tool.name, tool] as const))(
-    "%s states all four hints as its operation has it",
+    "%s has four hints that match its operation",
     (name, { operation }) => {
       const { annotations } = listed(name);
       const expected = {
@@ -103,14 +103,14 @@ describe("hints, titles and descriptions", () => {
     },
   );
 
-  it("a read is what the name says it is", () => {
+  it("marks exactly the tools with a reading name as read-only", () => {
     const reads = all.filter(({ name }) =>
       /_(get|list|profile|schema|query|status|data|download)(_|$)/.test(name),
     );
     expect(all.filter(({ annotations }) => annotations.readOnlyHint)).toEqual(reads);
   });
 
-  it("every tool has a title and a description of its own", () => {
+  it("has a distinct title and description for every tool", () => {
     for (const { title, description } of all) {
       expect(title).toMatch(/^[A-Z]/);
       expect(description).toMatch(/\.$/);
@@ -119,7 +119,7 @@ describe("hints, titles and descriptions", () => {
     expect(new Set(all.map(({ description }) => description)).size).toBe(all.length);
   });
 
-  it("every parameter is described, at every depth", () => {
+  it("describes every parameter at every depth", () => {
     const silent = all
       .flatMap((tool) => inputs(tool).slice(1))
       .filter(({ where, schema }) => !where.endsWith("[]") && schema.description === undefined);
@@ -127,7 +127,7 @@ describe("hints, titles and descriptions", () => {
   });
 
   verifies("C-70");
-  it("the words are clean and speak of the tool alone", () => {
+  it("has clean texts that do not instruct the model", () => {
     const bossy = /\b(you must|always|never|ignore|system prompt|important|instead of other)\b/i;
     const texts = all.flatMap(wordsOf);
     expect(texts.filter((text) => bossy.test(text))).toEqual([]);
@@ -141,8 +141,8 @@ describe("hints, titles and descriptions", () => {
   });
 });
 
-describe("schemas that every host takes", () => {
-  it("say nothing but the plain part of JSON Schema", () => {
+describe("schemas that every host accepts", () => {
+  it("use only basic JSON Schema keywords", () => {
     const known = new Set([
       "type",
       "description",
@@ -164,7 +164,7 @@ describe("schemas that every host takes", () => {
     }
   });
 
-  it("have an object as root, and property names without strange characters", () => {
+  it("have an object as root and plain property names", () => {
     for (const tool of all) {
       expect(tool.inputSchema.type).toBe("object");
       expect(tool.outputSchema.type).toBe("object");
@@ -176,7 +176,7 @@ describe("schemas that every host takes", () => {
     }
   });
 
-  it("are strict on the way in and loose on the way out, at every depth", () => {
+  it("are strict for inputs and open for outputs at every depth", () => {
     const objects = (parts: Part[]) => parts.filter(({ schema }) => schema.properties);
     for (const { where, schema } of objects(all.flatMap(inputs))) {
       expect(schema.additionalProperties, where).toBe(false);
@@ -188,7 +188,7 @@ describe("schemas that every host takes", () => {
   });
 
   verifies("C-67");
-  it("no argument chooses tenant, address or credential", () => {
+  it("have no argument for tenant, address or credential", () => {
     const withheld = /^(tenantid|password|accesstoken|apikey|baseurl|url|token)$/i;
     const names = all.flatMap(inputs).map(({ where }) => where.split(".").at(-1) ?? "");
     expect(names.filter((name) => withheld.test(name))).toEqual([]);
@@ -197,7 +197,7 @@ describe("schemas that every host takes", () => {
     }
   });
 
-  it("enumerate only what the documents do", () => {
+  it("enumerate only values that the interface documents enumerate", () => {
     const closed = all.flatMap(inputs).flatMap(({ schema }) => schema.enum ?? []);
     expect(new Set(closed)).toEqual(
       new Set([...ENUMERATED, ...DOCUMENT_TYPES, ...CLOSURE_REASONS]),
@@ -211,7 +211,7 @@ describe("schemas that every host takes", () => {
     );
   });
 
-  it("add what steers a call, where it applies and nowhere else", () => {
+  it("add cursor, idempotencyKey, ifMatch and confirmationToken only where they apply", () => {
     const having = (name: string) =>
       all.filter(({ inputSchema }) => name in inputSchema.properties).map((tool) => tool.name);
     const named = (pattern: RegExp) =>
@@ -226,7 +226,7 @@ describe("schemas that every host takes", () => {
     );
   });
 
-  it("a list's answer is items, count, total, truncated, nextCursor", () => {
+  it("have items, count, total, truncated and nextCursor in lists", () => {
     expect(Object.keys(listed("disputes_list").outputSchema.properties)).toEqual([
       "items",
       "count",
@@ -246,7 +246,7 @@ describe("schemas that every host takes", () => {
 });
 
 describe("the list", () => {
-  it("is made once, is frozen, and is the same for the same settings in any order", () => {
+  it("is created once, frozen, and equal for the same settings in any order", () => {
     expect(toolList({ ...EVERYTHING })).toBe(all);
     expect(toolList({ ...EVERYTHING, toolsets: knownToolsets.toReversed() })).toBe(all);
     expect(Object.isFrozen(all)).toBe(true);
@@ -254,19 +254,19 @@ describe("the list", () => {
   });
 
   verifies("C-84");
-  it("in read-only mode has exactly the tools that change nothing", () => {
+  it("has exactly the read-only tools in read-only mode", () => {
     const reading = toolList({ ...EVERYTHING, readOnly: true });
     expect(reading).toEqual(all.filter(({ annotations }) => annotations.readOnlyHint));
     expect(reading.length).toBeGreaterThan(15);
   });
 
-  it("holds the chosen toolsets alone", () => {
+  it("has only the selected toolsets", () => {
     const some = toolList({ toolsets: ["audit", "disputes"], readOnly: false });
     const chosen = [...toolsets.disputes, ...toolsets.audit].map(({ name }) => name);
     expect(some.map(({ name }) => name)).toEqual(chosen);
   });
 
-  it("costs little of each conversation", () => {
+  it("stays within its token budget", () => {
     const bytes = Buffer.byteLength(JSON.stringify({ tools: all }));
     // 4.46 bytes a token when measured with a real tokenizer.
     const isWide = ({ name }: ListedTool) =>
@@ -282,11 +282,11 @@ describe("the list", () => {
   });
 });
 
-describe("asking", () => {
+describe("confirmation", () => {
   const asking = tools.filter(({ confirm }) => confirm !== undefined);
 
   verifies("C-84");
-  it("every delete, replacement and closure asks, and disputes_update when it closes or cancels", () => {
+  it("is required to delete, replace or close, and for disputes_update that closes or cancels", () => {
     const deleting = tools.filter(({ operation }) => operation.method === "DELETE");
     expect(asking.map(({ name }) => name).toSorted()).toEqual(
       [...deleting.map(({ name }) => name), ...ASKING_CHANGES].toSorted(),
@@ -302,7 +302,7 @@ describe("asking", () => {
 
   verifies("C-93");
   it.each(["documents_create", "documents_update", "documents_replace"])(
-    "%s asks when nothing is left to pay, however that is written",
+    "%s asks when the balance is 0, in every notation of 0",
     (name) => {
       const tool = tools.find((one) => one.name === name);
       if (tool === undefined) throw new Error(`no tool ${name}`);
@@ -326,14 +326,14 @@ describe("asking", () => {
     },
   );
 
-  it("asks about nothing else that disputes_update does", () => {
+  it("is not required for other changes by disputes_update", () => {
     const update = tools.find(({ name }) => name === "disputes_update");
     const kinds = (status: unknown) =>
       update && findSideEffects(update.operation, { status }).map(({ kind }) => kind);
     expect([0, 1, 2, undefined].map(kinds)).toEqual([[], ["closes"], ["cancels"], []]);
   });
 
-  it("the question names every value that the call bears", () => {
+  it("names every argument value in the question", () => {
     for (const { operation, confirm, name } of asking) {
       if (operation.method !== "DELETE") continue;
       const keys = Object.keys(operation.params.shape).filter((key) => key !== "tenantId");
