@@ -8,7 +8,11 @@ const SECOND = 1000;
 const MAIN_JOB = "test/e2e/import-triage.test.ts";
 
 /** Faults, crash loops and whole programs: `npm run test:all` runs them, `npm test` does not. */
-const SLOW = ["test/fault/**/*.test.ts"];
+const SLOW = [
+  "test/fault/**/*.test.ts",
+  "test/platform/{demo-load,export-runs-recovery,slow-readers,webhook-recovery}.test.ts",
+  "test/unit/{scan-clamd,scan-outside}.test.ts",
+];
 
 // oxlint-disable-next-line node/no-process-env -- where it runs, which no setting of ours says
 const inCi = process.env["CI"] !== undefined;
