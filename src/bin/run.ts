@@ -1,5 +1,6 @@
 import about from "../../package.json" with { type: "json" };
 import { terminalAsk } from "./ask.ts";
+import { installLastResort } from "./last-resort.ts";
 import { main } from "./main.ts";
 
 // npm runs a script in the folder of its package; files are named from where the person stands.
@@ -10,6 +11,7 @@ const restoreWorkingFolder = (): void => {
 
 /** Runs this process's command line, and ends the process. */
 export const run = async (dataFolder: string): Promise<void> => {
+  installLastResort();
   restoreWorkingFolder();
   const ended = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener } from "node:http";
 import { isIPv6, type AddressInfo } from "node:net";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
+import { createLog, errorFields } from "../kit/log.ts";
 import type { HttpServer } from "../mcp/http/http-server.ts";
 import type { Platform } from "../platform/platform.ts";
 
@@ -13,6 +14,8 @@ export type Served = {
   /** Takes no more, finishes what is under way, and cuts off what does not end. */
   close(): Promise<void>;
 };
+
+const errorLog = createLog("error");
 
 const GRACE_MS = 10 * SECOND;
 const GONE_EVERY_MS = 100;
@@ -50,7 +53,12 @@ export const serve = async (
   );
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, resolve);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      // Such as no file descriptor for a further connection: those that are open go on.
+      server.on("error", (error) => errorLog.error("http.server_failed", errorFields(error)));
+      resolve();
+    });
   });
   return {
     url: formatUrl(server.address() as AddressInfo),
@@ -72,9 +80,16 @@ export const serve = async (
   };
 };
 
+/** Answers a request whose handler failed. The client learns nothing of the error. */
+const errorHandler = (error: unknown): Response => {
+  if (error instanceof RequestError) return new Response(null, { status: 400 });
+  errorLog.error("http.failed", errorFields(error));
+  return new Response(null, { status: 500 });
+};
+
 /** The platform as Node's HTTP server takes it: with Node's own message, for a GET that has a body. */
 export const createPlatformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
-  getRequestListener((request, env) => platform.fetch(request, env), {});
+  getRequestListener((request, env) => platform.fetch(request, env), { errorHandler });
 
 export const createMcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
-  getRequestListener((request) => mcp.fetch(request), {});
+  getRequestListener((request) => mcp.fetch(request), { errorHandler });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { Permission } from "../../src/contract/permissions.ts";
 import { DAY, SECOND } from "../../src/kit/clock.ts";
 import type { NewId } from "../../src/kit/ids.ts";
-import { silentLog } from "../../src/kit/log.ts";
+import { createLog } from "../../src/kit/log.ts";
 import { networksOf } from "../../src/kit/network.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createRole } from "../../src/platform/admin/roles.ts";
@@ -84,6 +84,8 @@ export type TestPlatform = {
   clock: FakeClock;
   platform: Platform;
   dialect: Dialect["name"];
+  /** The lines of the platform's log, warnings and errors alone. */
+  logged: string[];
   /** The folder of uploaded files. */
   files: string;
   /** Calls without a credential. */
@@ -154,10 +156,11 @@ export const startPlatform = async (
   const clock = fakeClock();
   const files = join(database.environment["RECEIVABLES_DATA"] ?? "", "files");
   const needs = { store, clock, newId: countedIds() };
+  const logged: string[] = [];
   const platform = createPlatform({
     ...needs,
     files: diskFiles(files),
-    log: silentLog,
+    log: createLog("warn", (line) => logged.push(line)),
     masterKey: MASTER_KEY,
     ...TRANSFERS,
     scanner,
@@ -210,6 +213,7 @@ export const startPlatform = async (
     clock,
     platform,
     dialect: dialect.name,
+    logged,
     files,
     call,
     async tenant(id) {

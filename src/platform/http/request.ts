@@ -20,7 +20,7 @@ import { AlreadyDone, type Keyed, keyOf, type StoredAnswer } from "./idempotency
 import { openBody, parseInputBody, parseTarget, readBody } from "./input.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 import { type Reply, toReply } from "./reply.ts";
-import type { Cut } from "./stream.ts";
+import { type Cut, SlowReader } from "./stream.ts";
 import { limitFailures } from "./throttle.ts";
 
 type Handler = (input: unknown, call: Call) => Promise<Result<unknown>>;
@@ -142,7 +142,8 @@ const cutting = (
   if (socket === undefined) return {};
   return {
     cut(error) {
-      if (!request.signal.aborted) log.warn("answer.cut", { requestId, ...errorFields(error) });
+      const level = error instanceof SlowReader ? "warn" : "error";
+      if (!request.signal.aborted) log[level]("answer.cut", { requestId, ...errorFields(error) });
       socket.resetAndDestroy();
     },
   };

@@ -1,7 +1,7 @@
 import { dispositionOf } from "../files/name.ts";
 import type { FileAnswer, Listing, Page } from "../handlers.ts";
 import { cachedFor, etagOf, matchesIfNoneMatch } from "./etag.ts";
-import { arrayBytes, type Cut, type Frame, pageBytes, streamed } from "./stream.ts";
+import { arrayBytes, type Cut, type Frame, guardedBytes, pageBytes, streamed } from "./stream.ts";
 
 const isListing = (output: unknown): output is Listing<unknown> =>
   typeof output === "object" && output !== null && "rows" in output && "total" in output;
@@ -94,7 +94,7 @@ export const toResponse = async (
   if (status === 204) return new Response(null, { status, headers });
   if (method === "HEAD") await discard(output);
   if (isFile(output)) {
-    return new Response(method === "HEAD" ? null : output.bytes, {
+    return new Response(method === "HEAD" ? null : guardedBytes(output.bytes, cut), {
       status,
       headers: { ...headers, ...fileHeaders(output) },
     });

@@ -45,7 +45,7 @@ const allowedMs = (bytes: number): number =>
   Math.min(READING.totalMs, READING.graceMs + (bytes / READING.bytesPerSecond) * SECOND);
 
 /** The client has read too little of the body in the time it had. */
-class SlowReader extends Error {
+export class SlowReader extends Error {
   constructor() {
     super("the client reads too slowly");
     this.name = "SlowReader";
@@ -103,5 +103,26 @@ export const streamed = (
       timer.unref();
     },
     cancel: end,
+  });
+};
+
+/** Returns the bytes of a file as a body. Where reading them fails, the answer is cut like that of {@link streamed}. */
+export const guardedBytes = (
+  bytes: ReadableStream<Uint8Array>,
+  cut?: Cut,
+): ReadableStream<Uint8Array> => {
+  if (cut === undefined) return bytes;
+  const reader = bytes.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        cut(error);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
   });
 };
