@@ -1,6 +1,6 @@
 import MarkdownIt from "markdown-it";
 import { expect, it } from "vitest";
-import { cleanText } from "../../src/mcp/answer/clean.ts";
+import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
 import { verifies } from "../support/verifies.ts";
 import { HOSTILE } from "./hostile.ts";
 
@@ -51,7 +51,7 @@ const CONTEXTS: ((text: string) => string)[] = [
 verifies("C-102");
 it("renders foreign text without links, images, raw HTML and fenced blocks", () => {
   const active = SAMPLES.flatMap((text) =>
-    CONTEXTS.map((inContext) => inContext(cleanText(text)))
+    CONTEXTS.map((inContext) => inContext(sanitizeText(text)))
       .filter((shown) => activeIn(shown).length > 0)
       .map((shown) => [shown, activeIn(shown)]),
   );
