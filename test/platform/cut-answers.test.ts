@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
-import { platformListener, type Served, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, type Served, serve } from "../../src/bin/serve.ts";
 import { insertDisputes } from "../../src/platform/store/disputes.ts";
 import type { Snapshot } from "../../src/platform/store/port.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
@@ -44,7 +44,7 @@ onEveryStore("an answer that fails in the middle of its body", (at) => {
       }));
       await store.transaction((tx) => insertDisputes(tx, copies));
     }
-    served = await serve(platformListener(at().platform), { host: "127.0.0.1", port: 0 });
+    served = await serve(createPlatformListener(at().platform), { host: "127.0.0.1", port: 0 });
   });
   afterEach(() => {
     at().logged.length = 0;
