@@ -164,19 +164,19 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const { version } = needs;
   const send = createSend(hosts);
   const finished = tellWebhooks({ newId });
+  const quota = createStorageQuota(store, needs.tenantFileBytes);
   const kinds: JobKind[] = [
     unclaimedFiles({ store, clock, files }),
     deliveries({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
     scanning({ store, files, scanner, log }),
     scheduleJobs({ store, clock, newId }),
-    runJobs({ store, files, clock, newId, log, limits: RUN_LIMITS, finished }),
+    runJobs({ store, files, clock, newId, log, limits: RUN_LIMITS, quota, finished }),
   ];
   const worker = createWorker({ store, clock, log }, kinds);
   const wake = (): void => worker.wake();
   const signedUrls = createSignedUrls(masterKey);
   const limiter = createRateLimiter(store, limits);
   const guard = new LoginGuard({ store, masterKey, clock });
-  const quota = createStorageQuota(store, needs.tenantFileBytes);
   const parts = { uses, signedUrls, secrets, limiter, guard, quota };
   const services = createServices(needs, parts);
   const app = createApp(services, {

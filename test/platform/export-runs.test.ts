@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from "vitest";
 import { DAY, HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
+import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { RUN_LIMITS, type RunNeeds, runJobs } from "../../src/platform/exports/run-job.ts";
 import { RUN_JOB, scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
@@ -55,9 +56,10 @@ onEveryStore("export runs", (at) => {
     const files = diskFiles(at().files);
     const finished = async () => {};
     const own = { store, files, clock, newId: randomId, log: silentLog };
+    const quota = createStorageQuota(store, Infinity);
     return createWorker({ store, clock, log: silentLog }, [
       scheduleJobs(own),
-      runJobs({ ...own, limits: RUN_LIMITS, finished, ...needs }),
+      runJobs({ ...own, limits: RUN_LIMITS, quota, finished, ...needs }),
     ]);
   };
 
@@ -211,6 +213,16 @@ onEveryStore("export runs", (at) => {
     expect((await data(id)).body.runId).toBe(second.runId);
     const failed = await data(id, `?runId=${third.runId}`);
     expect([failed.status, failed.body.error.code]).toEqual([409, "CONFLICT"]);
+
+    const chunks = await recorded();
+    at().clock.advance(HOUR);
+    await worker({ quota: createStorageQuota(at().store, 1) }).runDue();
+    expect(await newest(id)).toMatchObject({
+      status: "failed",
+      errorStage: "limit",
+      errorDetail: expect.stringContaining("RECEIVABLES_TENANT_FILE_MIB"),
+    });
+    expect(await recorded()).toBe(chunks);
 
     at().clock.advance(HOUR);
     await work();

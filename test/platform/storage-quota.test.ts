@@ -1,5 +1,12 @@
 import { beforeAll, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { diskFiles } from "../../src/platform/files/disk.ts";
 import { createStorageQuota } from "../../src/platform/files/quota.ts";
+import { createSignedUrls } from "../../src/platform/files/signed-urls.ts";
+import { createTransfers } from "../../src/platform/services/dispute-attachments/transfers.ts";
+import { countStoredBytes } from "../../src/platform/store/stored-bytes.ts";
 import { announce, attach, disputeWithFiles, put } from "../support/attachments.ts";
 import { configure, onEveryStore, type Person, startPlatform } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -56,6 +63,49 @@ onEveryStore("the storage quota of a tenant", (at) => {
     reservation.release();
     (await quota.reserve("quota", LIMIT)).release();
   });
+
+  verifies("C-98", "OP-51");
+  it("accepts parallel uploads of several processes up to the quota exactly", async () => {
+    const { store, clock, files: folder } = at();
+    const signedUrls = createSignedUrls(Buffer.alloc(32, 7));
+    const startProcess = () =>
+      createTransfers({
+        store,
+        files: diskFiles(folder),
+        clock,
+        newId: randomId,
+        log: silentLog,
+        signedUrls,
+        quota: createStorageQuota(store, LIMIT),
+        wake: () => {},
+      });
+    const processes = Array.from({ length: 8 }, startProcess);
+    const ids: string[] = [];
+    for (const index of processes.keys()) {
+      ids.push((await announce(admin, path, `${index}.txt`)).attachmentId);
+    }
+    const upload = (process: ReturnType<typeof startProcess>, id: string): Promise<void> => {
+      const grant = { method: "PUT", tenantId: "quota", id } as const;
+      const { searchParams } = new URL(signedUrls.urlOf("http://x", grant, clock() + MINUTE));
+      const claim = {
+        expires: searchParams.get("expires") ?? "",
+        sig: searchParams.get("sig") ?? "",
+      };
+      const body = new Blob(["x".repeat(300)]).stream();
+      return process.upload(id, claim, { size: 300, body });
+    };
+    const sent = await Promise.allSettled(
+      processes.map((process, index) => upload(process, ids[index] ?? "")),
+    );
+    const refusals = sent.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    expect(refusals).toHaveLength(5);
+    for (const reason of refusals) {
+      expect(reason).toMatchObject({ code: "storage_quota_exceeded" });
+    }
+    expect(await countStoredBytes(store.read, "quota")).toBe(900);
+    for (const id of ids) await admin.call("DELETE", `${path}/${id}`);
+  });
+
   verifies("C-98", "OP-51");
   it("accepts one upload to a URL at a time", async () => {
     const { uploadUrl } = await announce(admin, path, "twice.txt");

@@ -1,9 +1,11 @@
 import { z } from "zod";
+import { Problem } from "../../contract/errors.ts";
 import { parseSelection, type Selection, selection } from "../../contract/payments/query.ts";
 import { formatFaults } from "../../contract/faults.ts";
 import { type Clock, HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
 import type { FileStore } from "../files/port.ts";
+import type { StorageQuota } from "../files/quota.ts";
 import { findRun, moveRun, insertChunks } from "../store/export-runs.ts";
 import { lastSeq, streamPayments } from "../store/payments.ts";
 import type { RowBytes } from "../store/dialect.ts";
@@ -24,6 +26,7 @@ export type RunNeeds = {
   newId: NewId;
   log: Log;
   limits: typeof RUN_LIMITS;
+  quota: StorageQuota;
   /** Told, in the transaction that ends it, of a run that completed or failed. */
   finished(tx: Db, run: ExportRunRow): Promise<void>;
 };
@@ -55,8 +58,15 @@ export const DETAIL: Record<ErrorStage, string> = {
 
 const MOST_CHARACTERS = 500;
 
-const failedAt = (stage: ErrorStage, error: unknown): RunFailed =>
-  error instanceof RunFailed ? error : new RunFailed(stage, DETAIL[stage], error);
+const isOverQuota = (error: unknown): error is Problem =>
+  error instanceof Problem && error.code === "storage_quota_exceeded";
+
+const failedAt = (stage: ErrorStage, error: unknown): RunFailed => {
+  if (error instanceof RunFailed) return error;
+  return isOverQuota(error)
+    ? new RunFailed("limit", error.message)
+    : new RunFailed(stage, DETAIL[stage], error);
+};
 
 const Stored = z.strictObject(selection);
 
@@ -107,7 +117,7 @@ const freeze = async (
   schedule: ScheduleRow,
   result: Result,
 ): Promise<void> => {
-  const { store, files } = needs;
+  const { store, files, quota } = needs;
   const { tenantId } = job;
   const { source, filter, fields } = selectionOf(schedule);
   const tenant = await readTenant(store.read, tenantId);
@@ -121,6 +131,10 @@ const freeze = async (
     .catch((error: unknown) => {
       throw failedAt("query", error);
     });
+  const reservation = await quota.reserve(tenantId, 0).catch(async (error: unknown) => {
+    await snapshot.close();
+    throw error;
+  });
   try {
     const rows = await rowsOf(snapshot);
     const keys = createChunkKeys(tenant.connection_id, job.id, needs.newId());
@@ -132,15 +146,17 @@ const freeze = async (
     for await (const chunk of writeSnapshot(files, rows, keyOf)) {
       result.chunks.push(chunk);
       result.rowCount += chunk.row_count;
+      reservation.add(chunk.file_size);
     }
   } finally {
+    reservation.release();
     await snapshot.close();
   }
 };
 
 /** Ends a run and its job in one transaction, together with what others are told of it. */
 const end = async (
-  { store, clock, finished }: RunNeeds,
+  { store, clock, quota, finished }: RunNeeds,
   job: Job,
   change: Partial<ExportRunRow>,
   { chunks }: Pick<Result, "chunks">,
@@ -153,9 +169,10 @@ const end = async (
       tx,
       chunks.map((chunk) => ({ ...chunk, tenant_id: job.tenantId, run_id: job.id })),
     );
+    if (chunks.length > 0) await quota.check(tx, job.tenantId);
     const run = await findRun(tx, job.tenantId, job.id);
     if (run !== undefined) await finished(tx, run);
-  });
+  }, job.tenantId);
 };
 
 /** What a failed run has written is swept some day; this makes room at once. */
@@ -197,9 +214,7 @@ const perform = async (needs: RunNeeds, job: Job): Promise<void> => {
   const schedule = await begin(needs, job);
   if (schedule === undefined) return;
   const result: Result = { chunks: [], rowCount: 0, keys: [] };
-  try {
-    await freeze(needs, job, schedule, result);
-  } catch (error) {
+  const failed = async (error: unknown): Promise<void> => {
     // Shut down or taken over: nothing has failed, and somebody else goes on.
     if (job.signal.aborted) throw error;
     const failure = failedAt("snapshot", error);
@@ -210,9 +225,20 @@ const perform = async (needs: RunNeeds, job: Job): Promise<void> => {
     });
     await fail(needs, job, failure, result.rowCount);
     return discard(needs, result);
+  };
+  try {
+    await freeze(needs, job, schedule, result);
+  } catch (error) {
+    return failed(error);
   }
   const { rowCount } = result;
-  await end(needs, job, { status: "completed", row_count: rowCount }, result);
+  try {
+    await end(needs, job, { status: "completed", row_count: rowCount }, result);
+  } catch (error) {
+    // Any other error may have come after the commit.
+    if (!isOverQuota(error)) throw error;
+    return failed(error);
+  }
 };
 
 /** Runs of schedules: each freezes its rows, or fails, once. */

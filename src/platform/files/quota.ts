@@ -1,6 +1,6 @@
 import { Problem } from "../../contract/errors.ts";
 import { countStoredBytes } from "../store/stored-bytes.ts";
-import type { Store } from "../store/port.ts";
+import type { Db, Store } from "../store/port.ts";
 
 /** Bytes of one upload that count against its tenant's quota before the file is recorded. */
 export type Reservation = {
@@ -15,13 +15,20 @@ export type Reservation = {
 export type StorageQuota = {
   /** Reserves bytes for an upload. @throws {Problem} storage_quota_exceeded */
   reserve(tenantId: string, bytes: number): Promise<Reservation>;
+  /**
+   * Checks the sum of recorded files, in the transaction that has just recorded one. Writers of one tenant go one
+   * after the other, so no two of them exceed the quota together.
+   *
+   * @throws {Problem} storage_quota_exceeded
+   */
+  check(tx: Db, tenantId: string): Promise<void>;
 };
 
 const MIB = 1024 * 1024;
 
 /**
- * Limits the bytes that one tenant stores. Running uploads of this process count as they arrive; those
- * of other processes count once they are recorded.
+ * Limits the bytes that one tenant stores. Uploads of this process count as they arrive, which refuses most of them
+ * early; the check when a file is recorded is exact over all processes.
  */
 export const createStorageQuota = (store: Store, maxBytes: number): StorageQuota => {
   const reserved = new Map<string, number>();
@@ -39,6 +46,9 @@ export const createStorageQuota = (store: Store, maxBytes: number): StorageQuota
   };
 
   return {
+    async check(tx, tenantId) {
+      if ((await countStoredBytes(tx, tenantId)) > maxBytes) throw exceeded();
+    },
     async reserve(tenantId, bytes) {
       const stored = await countStoredBytes(store.read, tenantId);
       let own = 0;

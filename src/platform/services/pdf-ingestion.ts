@@ -35,13 +35,19 @@ const tooLarge = (error: unknown): never => {
 };
 
 /** Stores the attachment. Without `append` it replaces the others, whose keys are returned beside the result. */
-const record = (call: UploadCall, row: DocumentAttachmentRow, append: boolean) =>
+const record = (
+  quota: StorageQuota,
+  call: UploadCall,
+  row: DocumentAttachmentRow,
+  append: boolean,
+) =>
   call.change(async (tx) => {
     const { tenantId } = call;
     const document = await findDocument(tx, tenantId, row.document_number);
     if (document === undefined) return noDocument(call, row.document_number);
     const replaced = append ? [] : await deleteAttachments(tx, tenantId, row.document_number);
     await insertAttachment(tx, row);
+    await quota.check(tx, tenantId);
     const { document_number, id, file_size: fileSize, uploaded_at } = row;
     const body = { document_number, id, fileSize, uploadedAt: iso(uploaded_at) };
     return { body, replaced };
@@ -85,7 +91,7 @@ export const pdf_ingestion = ({
         };
         try {
           await checkScan({ files, scanner, log }, { key, size });
-          const { replaced, ...result } = await record(call, row, append === "true");
+          const { replaced, ...result } = await record(quota, call, row, append === "true");
           await drop(replaced);
           return result;
         } catch (error) {

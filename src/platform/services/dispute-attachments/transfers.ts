@@ -102,7 +102,7 @@ const storeFile = async (
 
 /** Records the file and plans its scan. An upload that began before its URL expired may end after that. */
 const recordFile = (
-  { store, clock }: TransferNeeds,
+  { store, clock, quota }: TransferNeeds,
   row: Row,
   key: string,
   { size, sha256 }: KeptFile,
@@ -121,6 +121,7 @@ const recordFile = (
       sha256,
       version: present.version + 1,
     });
+    await quota.check(tx, row.tenant_id);
     await planAttachment(tx, row, now);
   }, row.tenant_id);
 
