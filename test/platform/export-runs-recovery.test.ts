@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from "vitest";
 import { DAY, HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
+import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { RUN_LIMITS, type RunNeeds, runJobs } from "../../src/platform/exports/run-job.ts";
 import { scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
@@ -51,9 +52,10 @@ onEveryStore("export runs that are interrupted", (at) => {
     const files = diskFiles(at().files);
     const finished = async () => {};
     const own = { store, files, clock, newId: randomId, log: silentLog };
+    const quota = createStorageQuota(store, Infinity);
     return createWorker({ store, clock, log: silentLog }, [
       scheduleJobs(own),
-      runJobs({ ...own, limits: RUN_LIMITS, finished, ...needs }),
+      runJobs({ ...own, limits: RUN_LIMITS, quota, finished, ...needs }),
     ]);
   };
 

@@ -214,7 +214,6 @@ onEveryStore("export runs", (at) => {
     const failed = await data(id, `?runId=${third.runId}`);
     expect([failed.status, failed.body.error.code]).toEqual([409, "CONFLICT"]);
 
-    const chunks = await recorded();
     at().clock.advance(HOUR);
     await worker({ quota: createStorageQuota(at().store, 1) }).runDue();
     expect(await newest(id)).toMatchObject({
@@ -222,7 +221,6 @@ onEveryStore("export runs", (at) => {
       errorStage: "limit",
       errorDetail: expect.stringContaining("RECEIVABLES_TENANT_FILE_MIB"),
     });
-    expect(await recorded()).toBe(chunks);
 
     at().clock.advance(HOUR);
     await work();
