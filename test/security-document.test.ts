@@ -59,7 +59,7 @@ describe("SECURITY.md", () => {
       "## Section",
       "- Without a test.",
       "- Of a missing file. `test/absent.test.ts`",
-      `- Of a missing title. ${own} "no such ${"title"}"`,
+      `- Of a missing title. ${own} "${["no such", "title"].join(" ")}"`,
       `- Held. ${own} "names an existing test for every promise" ${own}`,
       "## What is not protected",
       "- Anything.",

@@ -30,7 +30,7 @@ const kindAt = (text: string, at: number): number =>
   at < text.length ? (KINDS[text.charCodeAt(at)] ?? OTHER) : 0;
 
 const isUpper = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a;
-const VOWELS = new Set([..."aeiouyAEIOUY"].map((vowel) => vowel.charCodeAt(0)));
+const VOWELS = new Set(Array.from("aeiouyAEIOUY", (vowel) => vowel.charCodeAt(0)));
 
 const MAX_WORD = 40;
 
