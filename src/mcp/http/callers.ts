@@ -1,132 +1,140 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
-import { errorFields } from "../../kit/log.ts";
+import { errorFields, type Log } from "../../kit/log.ts";
 import { type Caller, requireCaller } from "../caller.ts";
 import type { ServerOptions } from "../server.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { FindHandlers, Handlers } from "../handlers.ts";
 
-/** For how many callers at once work is kept ready, and for how long without a request from them. */
+/** Cached callers: how many, and how long one may be idle, in milliseconds. */
 export type CallerLimits = { most: number; idleMs: number };
 
 export const CALLER_LIMITS: CallerLimits = { most: 500, idleMs: 30 * MINUTE };
 
 export type Callers = {
-  /** What works for the caller of a request, and for nobody else, as long as `use` takes. */
+  /** Gives `use` the handlers of the request's caller, and keeps them open until `use` settles. */
   find: FindHandlers;
   count(): number;
-  /** Closes what nobody has used for too long; it happens each minute by itself. */
+  /** Closes idle callers; also runs every minute. */
   sweep(): void;
-  /** Resolves once everything is closed. */
+  /** Resolves after every caller is closed. */
   close(): Promise<void>;
 };
 
-type Ready = { needs: ToolContext; work: Handlers };
-type Kept = {
+type Ready = { context: ToolContext; handlers: Handlers };
+type Entry = {
   ready: Promise<Ready>;
-  /** What it was made of, and when that was last looked at. */
+  /** The value of `stampOf` that the entry was opened with, and when it was last compared. */
   stamp: string;
-  lookedAt: number;
-  /** Requests under way: what is in use is not closed, only forgotten. */
+  checkedAt: number;
+  /** Requests in progress. An evicted entry is closed after the last of them. */
   uses: number;
-  forgotten: boolean;
+  evicted: boolean;
 };
 
-/** How long a caller may go on with what has been replaced: a profile's new credential holds after that. */
-const LOOK_EVERY_MS = SECOND;
+/** How long a caller may use replaced credentials, in milliseconds. */
+const CHECK_EVERY_MS = SECOND;
 
 export type CallersNeeds = { front: ServerOptions; now: Clock };
 
-/** Each caller's own credential, session with the platform, and everything built on them: made once, closed when idle. */
-export const createCallers = (
-  { front: { open, stampOf, log }, now }: CallersNeeds,
-  { most, idleMs }: CallerLimits = CALLER_LIMITS,
-): Callers => {
+const open = async (options: ServerOptions, caller: Caller): Promise<Ready> => {
+  const [{ createHandlers }, context] = await Promise.all([
+    import("../handlers.ts"),
+    options.open(caller),
+  ]);
+  return { context, handlers: createHandlers(context) };
+};
+
+/** Closes entries in the background; `done` resolves after all of them. */
+const createCloser = (log: Log) => {
   const closing = new Set<Promise<void>>();
-
-  const shut = (one: Kept): void => {
-    const closed = one.ready
-      .then(
-        ({ needs }) => needs.broker.close(),
-        () => {},
-      )
-      .catch((error: unknown) => log.warn("caller.close_failed", errorFields(error)))
-      .finally(() => closing.delete(closed));
-    closing.add(closed);
-  };
-
-  const kept = new LRUCache<string, Kept>({
-    max: most,
-    ttl: idleMs,
-    ttlResolution: 0,
-    updateAgeOnGet: true,
-    perf: { now },
-    dispose(one) {
-      one.forgotten = true;
-      if (one.uses === 0) shut(one);
-    },
-  });
-  const timer = setInterval(() => kept.purgeStale(), MINUTE).unref();
-
-  const make = (caller: Caller, stamp: string): Kept => {
-    const ready = prepared(open, caller);
-    const one: Kept = { ready, stamp, lookedAt: now(), uses: 0, forgotten: false };
-    kept.set(caller.id, one);
-    one.ready.catch(() => {
-      // What could not be opened may be open to the next request.
-      if (kept.peek(caller.id) === one) kept.delete(caller.id);
-    });
-    return one;
-  };
-
-  /** What a caller's work is made of by now. While that cannot be read, it is what it was. */
-  const look = async (caller: Caller): Promise<string> => {
-    try {
-      return (await stampOf?.(caller)) ?? "";
-    } catch (error) {
-      log.warn("caller.unread", errorFields(error));
-      return kept.peek(caller.id)?.stamp ?? "";
-    }
-  };
-
-  /** What is kept for a caller, in use: nobody closes it before it is released. */
-  const take = async (caller: Caller): Promise<Kept> => {
-    const known = kept.get(caller.id);
-    const isFresh = known !== undefined && now() - known.lookedAt < LOOK_EVERY_MS;
-    const stamp = isFresh ? known.stamp : await look(caller);
-    const still = kept.get(caller.id);
-    const one = still?.stamp === stamp ? still : make(caller, stamp);
-    if (!isFresh) one.lookedAt = now();
-    one.uses += 1;
-    return one;
-  };
-
   return {
-    async find(asking, use) {
-      const caller = requireCaller(asking);
-      const one = await take(caller);
-      try {
-        const { work } = await one.ready;
-        return await use(work, caller);
-      } finally {
-        one.uses -= 1;
-        if (one.forgotten && one.uses === 0) shut(one);
-      }
+    close({ ready }: Entry): void {
+      const closed = ready
+        .then(
+          ({ context }) => context.broker.close(),
+          () => {},
+        )
+        .catch((error: unknown) => log.warn("caller.close_failed", errorFields(error)))
+        .finally(() => closing.delete(closed));
+      closing.add(closed);
     },
-    count: () => kept.size,
-    sweep: () => kept.purgeStale(),
-    async close() {
-      clearInterval(timer);
-      kept.clear();
+    done: async (): Promise<void> => {
       await Promise.all(closing);
     },
   };
 };
 
-const prepared = async (open: ServerOptions["open"], caller: Caller): Promise<Ready> => {
-  const [{ createHandlers: createWork }, needs] = await Promise.all([
-    import("../handlers.ts"),
-    open(caller),
-  ]);
-  return { needs, work: createWork(needs) };
+/** Caches each caller's credentials, platform session and handlers, and closes them when the caller is idle. */
+export const createCallers = (
+  { front, now }: CallersNeeds,
+  { most, idleMs }: CallerLimits = CALLER_LIMITS,
+): Callers => {
+  const { stampOf, log } = front;
+  const closer = createCloser(log);
+  const entries = new LRUCache<string, Entry>({
+    max: most,
+    ttl: idleMs,
+    ttlResolution: 0,
+    updateAgeOnGet: true,
+    perf: { now },
+    dispose(entry) {
+      entry.evicted = true;
+      if (entry.uses === 0) closer.close(entry);
+    },
+  });
+  const timer = setInterval(() => entries.purgeStale(), MINUTE).unref();
+
+  const add = (caller: Caller, stamp: string): Entry => {
+    const ready = open(front, caller);
+    const entry: Entry = { ready, stamp, checkedAt: now(), uses: 0, evicted: false };
+    entries.set(caller.id, entry);
+    ready.catch(() => {
+      // The next request tries again.
+      if (entries.peek(caller.id) === entry) entries.delete(caller.id);
+    });
+    return entry;
+  };
+
+  /** Returns the current stamp; if it cannot be read, the one of the entry. */
+  const readStamp = async (caller: Caller): Promise<string> => {
+    try {
+      return (await stampOf?.(caller)) ?? "";
+    } catch (error) {
+      log.warn("caller.unread", errorFields(error));
+      return entries.peek(caller.id)?.stamp ?? "";
+    }
+  };
+
+  /** Returns the caller's entry, marked as used. */
+  const take = async (caller: Caller): Promise<Entry> => {
+    const known = entries.get(caller.id);
+    const isFresh = known !== undefined && now() - known.checkedAt < CHECK_EVERY_MS;
+    const stamp = isFresh ? known.stamp : await readStamp(caller);
+    const current = entries.get(caller.id);
+    const entry = current?.stamp === stamp ? current : add(caller, stamp);
+    if (!isFresh) entry.checkedAt = now();
+    entry.uses += 1;
+    return entry;
+  };
+
+  return {
+    async find(auth, use) {
+      const caller = requireCaller(auth);
+      const entry = await take(caller);
+      try {
+        return await use((await entry.ready).handlers, caller);
+      } finally {
+        entry.uses -= 1;
+        if (entry.evicted && entry.uses === 0) closer.close(entry);
+      }
+    },
+    count: () => entries.size,
+    sweep: () => entries.purgeStale(),
+    async close() {
+      clearInterval(timer);
+      entries.clear();
+      await closer.done();
+    },
+  };
 };

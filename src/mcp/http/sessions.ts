@@ -7,17 +7,17 @@ import { refused } from "./refused.ts";
 import type { BuildServer } from "../server.ts";
 import { untilSent } from "./until-sent.ts";
 
-/** How many hosts of the protocol of 2025 are kept in mind, and for how long without a word from them. */
+/** Sessions of the protocol of 2025: how many there may be, and how long one may be idle, in milliseconds. */
 export type SessionLimits = { most: number; idleMs: number };
 
 export const SESSION_LIMITS: SessionLimits = { most: 1000, idleMs: 30 * MINUTE };
 
 type Session = {
-  /** The caller who opened it and their program; for every other it does not exist. */
+  /** The id and client of the caller who opened the session; any other caller gets 404. */
   caller: string;
   client: string;
   transport: WebStandardStreamableHTTPServerTransport;
-  /** Requests and streams that are still open: such a session is not idle, however old. */
+  /** Open requests and streams. A session that has any is not idle. */
   open: number;
   usedAt: number;
 };
@@ -26,103 +26,120 @@ export type Sessions = {
   /** Answers a request that opens a session; its body has been read. */
   begin(request: Request, by: Admitted, body: unknown): Promise<Response>;
   /**
-   * Answers a request within a session; `body` where it has been read. A session that is not known, or is somebody
-   * else's, gets 404, upon which hosts begin anew.
+   * Answers a request within a session; `body` if it has been read. An unknown session, or another caller's, gets 404,
+   * after which hosts initialize a new one.
    */
   within(id: string, request: Request, by: Admitted, body?: unknown): Promise<Response>;
   count(): number;
-  /** Ends those that have been idle too long; it happens each minute by itself. */
+  /** Closes idle sessions; also runs every minute. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 };
 
 const RETRY_SECONDS = 30;
 
-/** Sessions for hosts of 2025, which can be asked and told things only within one. */
+const tooManySessions = (): Response =>
+  refused(
+    503,
+    { code: -32_000, message: "Too many sessions are open; try again later." },
+    { "Retry-After": String(RETRY_SECONDS) },
+  );
+
+/**
+ * Returns the session to close: among those idle since `before`, one of the caller with the most sessions, the longest
+ * idle first. A caller who opens many sessions therefore closes their own.
+ */
+const findEvictable = (
+  sessions: readonly Session[],
+  before: number,
+  opener?: string,
+): Session | undefined => {
+  const counts = new Map(opener === undefined ? [] : [[opener, 1]]);
+  for (const { caller } of sessions) counts.set(caller, (counts.get(caller) ?? 0) + 1);
+  const countSessions = ({ caller }: Session): number => counts.get(caller) ?? 0;
+  return sessions
+    .filter(({ open, usedAt }) => open === 0 && usedAt <= before)
+    .toSorted(
+      (one, other) => countSessions(other) - countSessions(one) || one.usedAt - other.usedAt,
+    )[0];
+};
+
+/** Forwards a request to the session's transport, and marks the session as used until the response is sent. */
+const handle = async (
+  session: Session,
+  now: Clock,
+  request: Request,
+  options: { authInfo: Admitted; parsedBody?: unknown },
+): Promise<Response> => {
+  session.open += 1;
+  session.usedAt = now();
+  const release = (): void => {
+    session.open -= 1;
+    session.usedAt = now();
+  };
+  try {
+    return untilSent(await session.transport.handleRequest(request, options), release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+};
+
+type SessionDependencies = { build: BuildServer; now: Clock; log: Log };
+
+const openSession = async (
+  { build, now }: SessionDependencies,
+  sessions: Map<string, Session>,
+  { id: caller, client }: Caller,
+): Promise<Session> => {
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: randomToken,
+    onsessioninitialized: (id) => {
+      sessions.set(id, session);
+    },
+  });
+  const session: Session = { caller, client, transport, open: 0, usedAt: now() };
+  await build().connect(transport);
+  // The server has set its own handler, which still has to run.
+  const closeServer = transport.onclose;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
+  transport.onclose = () => {
+    sessions.delete(transport.sessionId ?? "");
+    closeServer?.();
+  };
+  return session;
+};
+
+/** Creates the sessions of hosts of 2025, which can receive requests and notifications only within one. */
 export const createSessions = (
-  { build, now, log }: { build: BuildServer; now: Clock; log: Log },
+  dependencies: SessionDependencies,
   { most, idleMs }: SessionLimits = SESSION_LIMITS,
 ): Sessions => {
+  const { now, log } = dependencies;
   const sessions = new Map<string, Session>();
 
-  /** Of whoever has the most, the one that is idle the longest: nobody pushes out others by having many. */
-  const dispensable = (before: number, beginner?: string): Session | undefined => {
-    const counts = new Map(beginner === undefined ? [] : [[beginner, 1]]);
-    for (const { caller } of sessions.values()) counts.set(caller, (counts.get(caller) ?? 0) + 1);
-    const countOf = ({ caller }: Session): number => counts.get(caller) ?? 0;
-    return [...sessions.values()]
-      .filter(({ open, usedAt }) => open === 0 && usedAt <= before)
-      .toSorted((one, other) => countOf(other) - countOf(one) || one.usedAt - other.usedAt)[0];
-  };
-
-  const evict = async (before: number, beginner?: string): Promise<boolean> => {
-    const session = dispensable(before, beginner);
+  const evict = async (before: number, opener?: string): Promise<boolean> => {
+    const session = findEvictable([...sessions.values()], before, opener);
     await session?.transport.close();
     return session !== undefined;
   };
 
   const sweep = async (): Promise<void> => {
-    // oxlint-disable-next-line no-await-in-loop -- each closes one, until none is idle
+    // oxlint-disable-next-line no-await-in-loop -- each round closes one session, until none is idle
     while (await evict(now() - idleMs));
   };
   const timer = setInterval(() => {
     sweep().catch((error: unknown) => log.warn("mcp.sessions", errorFields(error)));
   }, MINUTE).unref();
 
-  const answer = async (
-    session: Session,
-    request: Request,
-    authInfo: Admitted,
-    parsedBody?: unknown,
-  ) => {
-    session.open += 1;
-    session.usedAt = now();
-    const ended = (): void => {
-      session.open -= 1;
-      session.usedAt = now();
-    };
-    try {
-      const { transport } = session;
-      const options = { authInfo, ...(parsedBody === undefined ? {} : { parsedBody }) };
-      return untilSent(await transport.handleRequest(request, options), ended);
-    } catch (error) {
-      ended();
-      throw error;
-    }
-  };
-
-  const open = async ({ id: caller, client }: Caller): Promise<Session> => {
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomToken,
-      onsessioninitialized: (id) => {
-        sessions.set(id, session);
-      },
-    });
-    const session: Session = { caller, client, transport, open: 0, usedAt: now() };
-    await build().connect(transport);
-    // The server has put its own ear on the transport; it is kept.
-    const ended = transport.onclose;
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
-    transport.onclose = () => {
-      sessions.delete(transport.sessionId ?? "");
-      ended?.();
-    };
-    return session;
-  };
-
   return {
     async begin(request, by, body) {
-      const { id } = by.extra.caller;
-      if (sessions.size >= most && !(await evict(now(), id))) {
-        return refused(
-          503,
-          { code: -32_000, message: "Too many sessions are open; try again later." },
-          { "Retry-After": String(RETRY_SECONDS) },
-        );
-      }
-      const session = await open(by.extra.caller);
-      const response = await answer(session, request, by, body);
-      // What did not open a session leaves nothing behind.
+      const { caller } = by.extra;
+      if (sessions.size >= most && !(await evict(now(), caller.id))) return tooManySessions();
+      const session = await openSession(dependencies, sessions, caller);
+      const options = { authInfo: by, parsedBody: body };
+      const response = await handle(session, now, request, options);
+      // The request was refused and opened no session.
       if (session.transport.sessionId === undefined) await session.transport.close();
       return response;
     },
@@ -136,7 +153,8 @@ export const createSessions = (
       ) {
         return refused(404, { code: -32_001, message: "Session not found" });
       }
-      return answer(session, request, by, body);
+      const options = { authInfo: by, ...(body === undefined ? {} : { parsedBody: body }) };
+      return handle(session, now, request, options);
     },
     count: () => sessions.size,
     sweep,

@@ -11,6 +11,7 @@ import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { act } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
+import type { Purpose } from "./binding.ts";
 import { type Given, readArguments } from "./arguments.ts";
 import { type Consented, createConfirm } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
@@ -28,99 +29,123 @@ import { readList } from "../results/pages.ts";
 import { askingOf } from "./question.ts";
 import { badArguments, Refusal } from "../results/refusal.ts";
 
-const createCall = (needs: ToolContext) => {
-  const { key, replayGuard, now, settings, newId = randomId } = needs;
-  const cursors = createCursors(key, now);
-  const confirm = createConfirm({ key, replayGuard, now, setting: settings.confirm });
+type SpecialTool = (call: Working, given: Given) => Promise<CallToolResult>;
 
-  const { caller, secretPages: pages, wait = systemWait } = needs;
-  const handOver = pages && createHandOver({ key, pages, caller, now, wait });
-  const { tenantId, principal } = needs.broker;
-  const purposeOf = ({ name }: Tool, args: unknown) => ({
+const createParts = (context: ToolContext) => {
+  const { key, replayGuard, now, settings, caller, secretPages, wait = systemWait } = context;
+  return {
+    context,
+    cursors: createCursors(key, now),
+    confirm: createConfirm({ key, replayGuard, now, setting: settings.confirm }),
+    handOver: secretPages && createHandOver({ key, pages: secretPages, caller, now, wait }),
+    /** Tools that take several operations and a transfer. */
+    special: new Map<Operation, SpecialTool>([
+      [uploadFile, createUpload(context)],
+      [downloadFile, createDownload(context).download],
+    ]),
+  };
+};
+type Parts = ReturnType<typeof createParts>;
+
+/** Returns the call that a cursor belongs to; a confirmation belongs to one client as well. */
+const toPurpose = ({ caller, broker }: ToolContext, { name }: Tool, args: unknown): Purpose => {
+  const { tenantId, principal } = broker;
+  return { tool: name, args, tenantId, principal, caller };
+};
+
+const toClientPurpose = (
+  context: ToolContext,
+  { tool, client }: Working,
+  { args, ifMatch }: Given,
+): Purpose => ({ ...toPurpose(context, tool, { args, ifMatch }), client });
+
+const callList = async (
+  { context, cursors }: Parts,
+  { tool, signal, broker }: Working,
+  { args, cursor }: Given,
+): Promise<CallToolResult> => {
+  const purpose = toPurpose(context, tool, args);
+  const from = cursor === undefined ? null : cursors.open(cursor, purpose);
+  const ask = (page: Record<string, unknown>) =>
+    broker.call(tool.operation, page, { tool: tool.name, signal });
+  const budget = listBudget(context.settings.answerTokens);
+  const read = await readList(tool.operation, args, ask, { from, budget, now: context.now });
+  const { position } = read;
+  const next = position === null ? null : cursors.seal(position, purpose);
+  return present(listAnswer(tool.operation, read, next, args));
+};
+
+/** Carries out the operation; a secret in its answer is stored and handed to the person. */
+const callOne = async (
+  { context, handOver }: Parts,
+  call: Working,
+  given: Given,
+  ifAbsent: boolean,
+): Promise<CallToolResult | InputRequiredResult> => {
+  const { tool, signal, broker } = call;
+  const { operation, name } = tool;
+  const { settings, newId = randomId } = context;
+  const { output, reply } = await act(broker, operation, given.args, {
     tool: name,
-    args,
-    tenantId,
-    principal,
-    caller,
+    signal,
+    ifMatch: given.ifMatch,
+    ...(ifAbsent ? { ifAbsent } : {}),
+    ...(operation.file ? { maxFileBytes: MAX_EMBEDDED_BYTES } : {}),
+    idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
   });
+  const { answerTokens } = settings;
+  const fitted = recordAnswer(output, { answerTokens, etag: reply.etag });
+  const stored = storedSecretIn(operation, output);
+  const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
+  if (stored !== undefined && handOver === undefined) notes.push(describeStored(stored.name));
+  const answer = { ...fitted, notes };
+  if (stored !== undefined && handOver !== undefined) {
+    const purpose = toClientPurpose(context, call, given);
+    const handed = await handOver.begin({ answer, stored, purpose, host: call.opens });
+    return "ask" in handed ? handed.ask : present(handed.answer);
+  }
+  const result = present(answer);
+  return operation.file ? withFile(result, answer.structured, reply.bytes) : result;
+};
 
-  /** Tools that take several operations and a transfer. */
-  const works = new Map<Operation, (call: Working, given: Given) => Promise<CallToolResult>>([
-    [uploadFile, createUpload(needs)],
-    [downloadFile, createDownload(needs).download],
-  ]);
+/** Asks the person to confirm, if the call has effects that need it. */
+const confirmCall = async (
+  { context, confirm }: Parts,
+  call: Working,
+  given: Given,
+): Promise<Consented> => {
+  const { tool, host, signal, broker } = call;
+  const { args, ifMatch, confirmationToken } = given;
+  if (!asksAbout(tool, args)) return { etag: null, absent: false };
+  return confirm({
+    asking: () => askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
+    open: tool.operation.upsert,
+    purpose: toClientPurpose(context, call, given),
+    host,
+    token: confirmationToken,
+  });
+};
 
-  const list = async ({ tool, signal, broker }: Working, { args, cursor }: Given) => {
-    const purpose = purposeOf(tool, args);
-    const from = cursor === undefined ? null : cursors.open(cursor, purpose);
-    const ask = (page: Record<string, unknown>) =>
-      broker.call(tool.operation, page, { tool: tool.name, signal });
-    const budget = listBudget(settings.answerTokens);
-    const read = await readList(tool.operation, args, ask, { from, budget, now });
-    const { position } = read;
-    const next = position === null ? null : cursors.seal(position, purpose);
-    return present(listAnswer(tool.operation, read, next, args));
-  };
-
-  const one = async (call: Working, given: Given, ifAbsent: boolean) => {
-    const { tool, signal, broker } = call;
-    const { operation, name } = tool;
-    const { output, reply } = await act(broker, operation, given.args, {
-      tool: name,
-      signal,
-      ifMatch: given.ifMatch,
-      ...(ifAbsent ? { ifAbsent } : {}),
-      ...(operation.file ? { maxFileBytes: MAX_EMBEDDED_BYTES } : {}),
-      idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
-    });
-    const { answerTokens } = settings;
-    const fitted = recordAnswer(output, { answerTokens, etag: reply.etag });
-    const stored = storedSecretIn(operation, output);
-    const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
-    if (stored !== undefined && handOver === undefined) notes.push(describeStored(stored.name));
-    const answer = { ...fitted, notes };
-    if (stored !== undefined && handOver !== undefined) {
-      const { args, ifMatch } = given;
-      const purpose = { ...purposeOf(tool, { args, ifMatch }), client: call.client };
-      const handed = await handOver.begin({ answer, stored, purpose, host: call.opens });
-      return "ask" in handed ? handed.ask : present(handed.answer);
-    }
-    const result = present(answer);
-    return operation.file ? withFile(result, answer.structured, reply.bytes) : result;
-  };
-
-  const consent = async (
-    { tool, host, client, signal, broker }: Working,
-    given: Given,
-  ): Promise<Consented> => {
-    const { args, ifMatch, confirmationToken } = given;
-    if (!asksAbout(tool, args)) return { etag: null, absent: false };
-    return confirm({
-      asking: () => askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
-      open: tool.operation.upsert,
-      purpose: { ...purposeOf(tool, { args, ifMatch }), client },
-      host,
-      token: confirmationToken,
-    });
-  };
-
-  return async (call: Working) => {
+const createCall = (context: ToolContext) => {
+  const parts = createParts(context);
+  const { handOver, special } = parts;
+  return async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
+    const { operation } = call.tool;
     const given = readArguments(call.tool, call.args);
-    const own = works.get(call.tool.operation);
-    if (own !== undefined) return own(call, given);
-    if (isPaged(call.tool.operation)) return list(call, given);
-    const { args, ifMatch: expected } = given;
-    const { client } = call;
-    const purpose = { ...purposeOf(call.tool, { args, ifMatch: expected }), client };
-    const before = handOver?.resume(call.opens, purpose);
-    if (before !== undefined) return present(before);
-    if (handOver?.needsPerson(call.tool.operation) === true) {
+    const callSpecial = special.get(operation);
+    if (callSpecial !== undefined) return callSpecial(call, given);
+    if (isPaged(operation)) return callList(parts, call, given);
+    const purpose = toClientPurpose(context, call, given);
+    const earlier = handOver?.resume(call.opens, purpose);
+    if (earlier !== undefined) return present(earlier);
+    if (handOver?.needsPerson(operation) === true) {
       return (await handOver.invite(purpose, call.opens)).ask;
     }
-    const consented = await consent(call, given);
+    const consented = await confirmCall(parts, call, given);
     if ("ask" in consented) return consented.ask;
     const ifMatch = given.ifMatch ?? consented.etag ?? undefined;
-    return one(call, { ...given, ifMatch }, ifMatch === undefined && consented.absent);
+    const ifAbsent = ifMatch === undefined && consented.absent;
+    return callOne(parts, call, { ...given, ifMatch }, ifAbsent);
   };
 };
 
