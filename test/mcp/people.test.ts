@@ -389,6 +389,6 @@ describe("what is kept ready for callers", () => {
   });
 
   it("is nobody's whom the gate has not let in", async () => {
-    await expect(callers.find(contextOf(undefined), async () => 1)).rejects.toThrow("the gate");
+    await expect(callers.find(contextOf(undefined), async () => 1)).rejects.toThrow("not authenticated");
   });
 });
