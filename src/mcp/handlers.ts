@@ -16,7 +16,7 @@ import { createGetPrompt, type GetPrompt } from "./prompts/get-prompt.ts";
 import { createReadResource, type ReadResource } from "./resources/resources.ts";
 import { scopeOf } from "./tools/scope.ts";
 
-/** Everything that calls the platform. Loaded, with contract and schemas, when a host first asks for it. */
+/** Handlers of the requests that call the platform. Loaded, with contract and schemas, at the first such request. */
 export type Handlers = {
   findTool(name: string): Tool;
   scopeOf(tool: Tool): Scope;
@@ -31,7 +31,7 @@ export type Handlers = {
   complete: ReturnType<typeof createComplete>;
 };
 
-/** Gives a request what works for its caller. */
+/** Calls `use` with the handlers of the request's caller. */
 export type FindHandlers = <T>(
   asking: RequestAuth,
   use: (work: Handlers, caller: Caller) => Promise<T>,

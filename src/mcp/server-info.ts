@@ -7,7 +7,7 @@ import type { Settings } from "./caller.ts";
 import { promptList } from "./prompts/prompt-list.ts";
 import { offers, resourceList, resourceTemplates } from "./resources/resource-list.ts";
 
-/** What a server says of itself, whoever asks: it follows from settings alone and needs no platform. */
+/** Name, capabilities and lists of a server. They depend on the settings alone, so they are the same for every caller. */
 export type ServerInfo = {
   info: { name: string; title: string; version: string };
   capabilities: Record<"tools" | "prompts" | "completions", Record<string, never>> & {
@@ -32,7 +32,7 @@ export const createServerInfo = ({
   info: { name: "receivables-mcp", title: "Receivables", version },
   capabilities: {
     tools: {},
-    // Runs of exports are the only ones that change while nobody here does anything.
+    // Runs of exports are the only resources that change by themselves.
     resources: offers(settings).payments ? { subscribe: true } : {},
     prompts: {},
     completions: {},

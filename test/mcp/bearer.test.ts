@@ -20,7 +20,7 @@ const gateOf = (more: Partial<BearerNeeds> = {}) =>
       if (token === "good") return ANN;
       if (token === "ended") return { ...ANN, expiresAt: 1 };
       if (token === "broken") throw new Error("no answer from canary-host");
-      return token === "stranger" ? "stranger" : "invalid";
+      return token === "forbidden" ? "stranger" : "invalid";
     },
     resource: RESOURCE,
     issuers: ["https://issuer.example"],

@@ -120,13 +120,13 @@ const bearer = (id: string, more: Partial<Bearer> = {}): Bearer => ({
 
 describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
   verifies("C-61");
-  it.each<[string, Bearer | "invalid" | "stranger"]>([
+  it.each<[string, Bearer | "invalid" | "forbidden"]>([
     ["was taken back", "invalid"],
-    ["is nobody's here any more", "stranger"],
+    ["is nobody's here any more", "forbidden"],
     ["is another's now", bearer("bob")],
     ["allows less", bearer("ann", { scopes: ["read"] })],
   ])("ends when its token %s, and no other does", async (_what, becomes) => {
-    let now: Bearer | "invalid" | "stranger" = bearer("ann");
+    let now: Bearer | "invalid" | "forbidden" = bearer("ann");
     const http = await serverWith(async (token) => (token === "hers" ? now : bearer("cy")));
     const [hers, his] = [heard(await open(http, "hers")), heard(await open(http, "his"))];
     now = becomes;

@@ -10,14 +10,14 @@ import { admitted, type Caller } from "../caller.ts";
 import type { Gate } from "./gate.ts";
 import { IssuerAway } from "./issuer-fetch.ts";
 
-/** Who bears a token, and until when, in seconds since the epoch; `Infinity` where it does not end. */
+/** The caller that a token identifies. `expiresAt`: seconds since the epoch, `Infinity` for a token without expiry. */
 export type Bearer = Caller & { expiresAt: number };
 
 /**
- * Whose a token is. `invalid` for one that is not known, has ended or is for another server; `stranger` for one that is
+ * Whose a token is. `invalid` for one that is not known, has ended or is for another server; `forbidden` for one that is
  * good while its owner has nothing to do here. Throws when that cannot be found out now.
  */
-export type Verify = (token: string) => Promise<Bearer | "invalid" | "stranger">;
+export type Verify = (token: string) => Promise<Bearer | "invalid" | "forbidden">;
 
 export type BearerNeeds = {
   verify: Verify;
@@ -36,9 +36,9 @@ const RETRY_SECONDS = 10;
 // The least that is of use: a host asks for more when a tool needs it.
 const FIRST_SCOPES = ["read"];
 
-class Stranger extends Error {}
+class Forbidden extends Error {}
 
-/** A document that pages anywhere may read. */
+/** Answers with a public document, readable from any origin. */
 const shown = ({ method }: Request, document: object): Response => {
   if (method === "OPTIONS") {
     const headers = { ...PUBLIC, "Access-Control-Allow-Methods": METHODS };
@@ -60,13 +60,13 @@ const unavailable = (why = ""): Response =>
     { status: 503, headers: { "Retry-After": String(RETRY_SECONDS) } },
   );
 
-const noPlace = (): Response =>
+const forbidden = (): Response =>
   Response.json(
     { error: "access_denied", error_description: "Nobody has given you a profile on this server." },
     { status: 403 },
   );
 
-/** Admits whoever bears a good token in the Authorization header, and tells all others how to get one (RFC 9728). */
+/** Creates a gate that requires a bearer token (RFC 6750) and names the authorization servers that issue it (RFC 9728). */
 export const createBearerGate = ({ verify, resource, issuers, log }: BearerNeeds): Gate => {
   const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(resource);
   const paths = [PREFIX, new URL(resourceMetadataUrl).pathname];
@@ -80,7 +80,7 @@ export const createBearerGate = ({ verify, resource, issuers, log }: BearerNeeds
 
   const verifyAccessToken = async (token: string) => {
     const bearer = await verify(token);
-    if (bearer === "stranger") throw new Stranger();
+    if (bearer === "forbidden") throw new Forbidden();
     if (bearer === "invalid") {
       throw new OAuthError(OAuthErrorCode.InvalidToken, "The token is not valid here.");
     }
@@ -89,7 +89,7 @@ export const createBearerGate = ({ verify, resource, issuers, log }: BearerNeeds
   };
 
   const refuse = (error: unknown): Response => {
-    if (error instanceof Stranger) return noPlace();
+    if (error instanceof Forbidden) return forbidden();
     if (error instanceof OAuthError) {
       return bearerAuthChallengeResponse(error, {
         requiredScopes: FIRST_SCOPES,

@@ -3,12 +3,12 @@ import { isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { refused } from "./refused.ts";
 
-/** How long a request may be, and how long it may take to come. */
+/** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
 
 export const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
 
-// The connection stays: whoever is still sending would not read the answer on one that is closed.
+// The connection stays open: a client that is still sending would not read the response otherwise.
 const tooLarge = ({ bytes }: BodyLimits): Response =>
   refused(413, {
     code: -32_000,
@@ -31,7 +31,7 @@ const otherCharset = (): Response =>
     message: "Send the request in UTF-8, and name no other charset in Content-Type.",
   });
 
-/** A body of a known length is read at once; any other as far as it may go. */
+/** Returns the body's text; undefined if it is too long. */
 const textOf = async (request: Request, { bytes }: BodyLimits): Promise<string | undefined> => {
   const length = request.headers.get("content-length");
   if (length !== null) return Number(length) > bytes ? undefined : request.text();
@@ -63,7 +63,7 @@ const read = async (request: Request, limits: BodyLimits): Promise<unknown> => {
   }
 };
 
-/** What a request says, read once for all who need it, or the answer that refuses it; undefined where it says nothing. */
+/** Returns the parsed JSON body, or the response that refuses it; undefined for a request without one. */
 export const readBody = async (
   request: Request,
   limits: BodyLimits = BODY_LIMITS,

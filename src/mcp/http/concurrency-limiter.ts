@@ -1,7 +1,7 @@
 import { refused } from "./refused.ts";
 import { untilSent } from "./until-sent.ts";
 
-/** How many requests are read, and how many answered, at once: all together, and of one caller. */
+/** Concurrent requests whose body is read, that are answered, and that are answered for one caller. */
 export type ConcurrencyLimits = { reading: number; answering: number; perCaller: number };
 
 export const CONCURRENCY_LIMITS: ConcurrencyLimits = {
@@ -10,15 +10,15 @@ export const CONCURRENCY_LIMITS: ConcurrencyLimits = {
   perCaller: 64,
 };
 
-/** Whose request it is, and how many there are in it: one may bring a batch. */
+/** The caller's id, and the number of requests in the body: a batch has several. */
 export type Asked = { caller: string; work: number };
 
 export type ConcurrencyLimiter = {
-  /** Reads a request, or gives the answer that refuses it. */
+  /** Reads a request, or returns the response that refuses it. */
   read<T>(act: () => Promise<T>): Promise<T | Response>;
-  /** Answers a request, or refuses it; its places are taken until the answer is sent. */
+  /** Answers a request, or refuses it. The request counts until its response is sent. */
   answer(asked: Asked, act: () => Promise<Response>): Promise<Response>;
-  /** Refuses whoever comes from now on; resolves when nobody is being answered any more. */
+  /** Refuses new requests; resolves after the last request in progress. */
   close(): Promise<void>;
 };
 
@@ -45,7 +45,7 @@ const stopping = (): Response =>
     { ...RETRY, Connection: "close" },
   );
 
-/** Who is being answered. */
+/** Counts the requests in progress, in total and per caller. */
 const createTally = () => {
   const callers = new Map<string, number>();
   let all = 0;

@@ -191,11 +191,11 @@ export const verifyIssued = (needs: IssuerNeeds): Verify => {
   const { issuer, profileOf, key } = needs;
   const fetch = createIssuerFetch(needs);
   const reader = lazily(() => createRead({ ...needs, fetch }));
-  return async (token): Promise<Bearer | "invalid" | "stranger"> => {
+  return async (token): Promise<Bearer | "invalid" | "forbidden"> => {
     const claims = await (await reader())(token);
     if (typeof claims?.sub !== "string") return "invalid";
     const profile = await profileOf(claims.sub);
-    if (profile === undefined) return "stranger";
+    if (profile === undefined) return "forbidden";
     const id = callerId(key, "issuer", issuer, claims.sub, profile);
     const client = callerId(key, "issuer-client", issuer, claims.sub, clientIn(claims));
     const expiresAt = typeof claims.exp === "number" ? claims.exp : Infinity;

@@ -1,4 +1,4 @@
-/** The answer to a request that does not reach a server, in the form that hosts read: an error that belongs to no id. */
+/** Returns the response to a request that does not reach a server: a JSON-RPC error without a request id. */
 export const refused = (
   status: number,
   error: { code: number; message: string },

@@ -3,11 +3,11 @@ import { errorFields, type Log } from "../../kit/log.ts";
 import type { Admitted } from "../caller.ts";
 import type { Gate } from "./gate.ts";
 
-/** How long a stream may outlast what its caller was let in by. */
+/** Interval between checks of the tokens of open streams, in milliseconds. */
 export const REVOCATION_CHECK_MS = 10 * SECOND;
 
 export type StreamRevocation = {
-  /** The response as it is; where it is a stream, it ends when its caller would not be let in as they were any more. */
+  /** Returns the response; a stream in it is closed when the caller's token is revoked, expires or loses a scope. */
   hold(request: Request, caller: Admitted, response: Response): Response;
   count(): number;
   close(): void;
@@ -18,13 +18,13 @@ type Lease = { request: Request; caller: Admitted; end(): void };
 const isStream = ({ headers }: Response): boolean =>
   headers.get("content-type")?.startsWith("text/event-stream") === true;
 
-/** A request with nothing in it but what lets its caller in. */
+/** Returns a request with the Authorization header alone. */
 const bare = ({ url, headers }: Request): Request => {
   const authorization = headers.get("authorization");
   return new Request(url, { headers: authorization === null ? {} : { authorization } });
 };
 
-/** Ends streams that nobody may hear any more: a token was taken back, has expired, or is somebody else's now. */
+/** Closes streams whose token was revoked, has expired or identifies another caller. */
 export const createStreamRevocation = (
   { gate, now, log }: { gate: Gate; now: Clock; log: Log },
   everyMs = REVOCATION_CHECK_MS,
@@ -34,7 +34,7 @@ export const createStreamRevocation = (
 
   const isOver = ({ caller }: Lease, again: Admitted | Response): boolean => {
     if ((caller.expiresAt ?? Infinity) * SECOND <= now()) return true;
-    // Whether it is good cannot be told now; it was.
+    // 503: the issuer is down, so the last known state holds.
     if (again instanceof Response) return again.status !== 503;
     const { caller: then } = caller.extra;
     const { caller: current } = again.extra;
@@ -45,7 +45,7 @@ export const createStreamRevocation = (
   const look = async (): Promise<void> => {
     if (looking) return;
     looking = true;
-    // One token has many streams.
+    // Several streams share a token; each token is checked once.
     const answers = new Map<string | null, ReturnType<Gate["admit"]>>();
     const judge = async (lease: Lease): Promise<void> => {
       const token = lease.request.headers.get("authorization");

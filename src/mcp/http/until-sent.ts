@@ -1,4 +1,4 @@
-/** The response as it is; `ended` is called once, when its last byte is sent or nobody wants it any more. */
+/** Returns the response; `ended` is called once, after its last byte is sent or the client disconnects. */
 export const untilSent = (response: Response, ended: () => void): Response => {
   // Only streams take their time; any other answer is whole already.
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;

@@ -5,7 +5,7 @@ import { sanitizeLine } from "./sanitize.ts";
 
 const MOST_CHARACTERS = 700;
 
-/** What is not meant for the caller is logged and told as a fault of ours, without its text. */
+/** Wraps a handler: an unexpected error is logged and answered as an internal error without its message. */
 export const guardErrors =
   <R, A extends unknown[]>(log: Log, method: string, handle: (...args: A) => Promise<R>) =>
   async (...args: A): Promise<R> => {
@@ -13,7 +13,7 @@ export const guardErrors =
       return await handle(...args);
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
-      // What the caller's way to the platform lacks, such as a profile: they can see to it.
+      // A fault in the caller's own configuration, such as a missing profile, which the caller can correct.
       if (error instanceof Problem) {
         const said = `${error.code}: ${sanitizeLine(error.message, MOST_CHARACTERS)}`;
         throw new ProtocolError(ProtocolErrorCode.InternalError, said);

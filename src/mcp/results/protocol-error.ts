@@ -6,7 +6,7 @@ import {
 import { Problem } from "../../contract/errors.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
-/** What a host is told where something goes wrong at an address. */
+/** Converts a Problem at a resource URI into the protocol's error; returns any other error unchanged. */
 export const protocolError = (uri: string, error: unknown): unknown => {
   if (!(error instanceof Problem)) return error;
   if (error.status === 404) return new ResourceNotFoundError(uri);

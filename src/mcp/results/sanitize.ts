@@ -14,7 +14,7 @@ const MAY_BE_MARKUP = /[<[\]`~]/;
 export const sanitizeText = (text: string): string =>
   PLAIN.test(text) && !MAY_BE_MARKUP.test(text) ? text : escapeMarkup(visibleUnits(text));
 
-/** A value with every text in it clean, keys included. */
+/** Returns the value with every text in it sanitized, keys included. */
 export const sanitize = (value: unknown): unknown => {
   if (typeof value === "string") return sanitizeText(value);
   if (Array.isArray(value)) return value.map(sanitize);
@@ -27,7 +27,7 @@ export const sanitize = (value: unknown): unknown => {
 // Removed characters do not count against a line's length, within reason.
 const MOST_READ = 8;
 
-/** Clean text on one line and of bounded length, for sentences. */
+/** Returns sanitized text on one line, with `max` characters at most. */
 export const sanitizeLine = (text: string, max: number): string => {
   const read = text.slice(0, max * MOST_READ);
   const line = [...sanitizeText(read).replace(/\s+/g, " ").trim()];

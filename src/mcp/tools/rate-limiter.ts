@@ -1,7 +1,11 @@
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import { Problem } from "../../contract/errors.ts";
 
-/** Lets so many calls through in a minute, all at once or one by one; 0 lets every call through. */
+/**
+ * Token-bucket rate limiter: `perMinute` calls per minute, bursts allowed; 0 means no limit.
+ *
+ * @throws {Problem} rate_limited
+ */
 export const createRateLimiter = (perMinute: number, now: Clock): (() => void) => {
   let [left, at] = [perMinute, now()];
   return () => {
