@@ -20,7 +20,7 @@ const gateOf = (more: Partial<BearerNeeds> = {}) =>
       if (token === "good") return ANN;
       if (token === "ended") return { ...ANN, expiresAt: 1 };
       if (token === "broken") throw new Error("no answer from canary-host");
-      return token === "forbidden" ? "stranger" : "invalid";
+      return token === "forbidden" ? "forbidden" : "invalid";
     },
     resource: RESOURCE,
     issuers: ["https://issuer.example"],
