@@ -389,6 +389,8 @@ describe("what is kept ready for callers", () => {
   });
 
   it("is nobody's whom the gate has not let in", async () => {
-    await expect(callers.find(contextOf(undefined), async () => 1)).rejects.toThrow("not authenticated");
+    await expect(callers.find(contextOf(undefined), async () => 1)).rejects.toThrow(
+      "not authenticated",
+    );
   });
 });
