@@ -40,17 +40,15 @@ const createServerAt = async (
 ): Promise<AuthorizationServer> => {
   // Only whoever wants it loads it.
   const { createAuthorizationServer } = await import("../oauth/server.ts");
-  const { createOauthRecords } = await import("../platform/store/oauth-records.ts");
   const { createAddressOf } = await import("../platform/http/address.ts");
   const { log } = shared;
   const config = await withProfile(shared.config);
-  const store = await shared.storeBeside(config.remote);
   const issuer = resource.href.replace(/\/mcp$/, "");
   const isAlone = isLoopback(host) && isLoopback(resource.hostname);
   return createAuthorizationServer({
     issuer,
     resource: resource.href,
-    storage: createOauthRecords(store, systemClock),
+    storage: await shared.oauthStorage(),
     masterKey: await shared.masterKey(),
     client: shared.clientOf(config.remote),
     headerWord: config.headerWord,

@@ -10,7 +10,7 @@ import { lazily } from "../kit/lazily.ts";
 import { systemClock } from "../kit/clock.ts";
 import { errorFields, type Log } from "../kit/log.ts";
 import { createReplayFolder, type ReplayGuard } from "../mcp/tools/replay-guard.ts";
-import type { Store } from "../platform/store/port.ts";
+import type { OauthStore, Storage } from "../oauth/store/port.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
 import { createReplayRecords } from "./replay-guard.ts";
@@ -69,8 +69,8 @@ export type Shared = {
   embedded: () => Promise<Embedded>;
   /** The embedded platform as far as somebody has used it. */
   opened(): Embedded | undefined;
-  /** For what the MCP server itself keeps: the embedded platform's, or one of its own where the platform is elsewhere. */
-  storeBeside(remote: Remote | undefined): Promise<Store>;
+  /** Opens the storage of the built-in sign-in at its first use. It is not part of any platform. */
+  oauthStorage(): Promise<Storage>;
   replayGuard: ReplayGuard;
   clientOf(remote: Remote | undefined): Client;
   close(): Promise<void>;
@@ -90,17 +90,11 @@ const createEmbeddedTransport = (embedded: Shared["embedded"], { requestMs }: Co
   });
 
 /** In the database that nodes share, if there is one; else in the data folder. */
-const replayGuardIn = (config: Config, storeBeside: Shared["storeBeside"]): ReplayGuard => {
+const replayGuardIn = (config: Config, oauthStorage: Shared["oauthStorage"]): ReplayGuard => {
   if (config.databaseUrl === undefined) {
     return createReplayFolder(dataPaths(config.dataFolder).replayGuard, systemClock);
   }
-  const records = lazily(async () => {
-    const { withProfile } = await import("./profile.ts");
-    const { remote } = await withProfile(config);
-    const { createOauthRecords } = await import("../platform/store/oauth-records.ts");
-    return createOauthRecords(await storeBeside(remote), systemClock);
-  });
-  return createReplayRecords(records, systemClock);
+  return createReplayRecords(oauthStorage, systemClock);
 };
 
 export const createShared = (
@@ -114,10 +108,14 @@ export const createShared = (
     opened = await open().catch(throwUnavailable(config, log));
     return opened;
   });
-  let store: Store | undefined;
-  const ownStore = lazily(async () => {
-    ({ store } = await (await import("./platform.ts")).openBase(config));
-    return store;
+  let oauthStore: OauthStore | undefined;
+  const oauthStorage = lazily(async () => {
+    const { openOauthStore } = await import("../oauth/store/open.ts");
+    const { createStorage } = await import("../oauth/store/storage.ts");
+    const { oauth: path, database: platformPath } = folderOf(config.dataFolder);
+    const databaseUrl = config.databaseUrl?.reveal();
+    oauthStore = await openOauthStore({ databaseUrl, path, platformPath });
+    return createStorage(oauthStore, systemClock);
   });
   const connect = (remote: Remote | undefined): Client => {
     const transport =
@@ -126,16 +124,14 @@ export const createShared = (
         : createRemoteTransport(remote, config);
     return createClient({ transport, headerWord: config.headerWord, log });
   };
-  const storeBeside = async (remote: Remote | undefined): Promise<Store> =>
-    remote === undefined ? (await embedded()).platform.store : ownStore();
   return {
     config,
     log,
     masterKey: createMasterKeyReader(config),
     embedded,
     opened: () => opened,
-    storeBeside,
-    replayGuard: replayGuardIn(config, storeBeside),
+    oauthStorage,
+    replayGuard: replayGuardIn(config, oauthStorage),
     clientOf(remote) {
       const name = remote === undefined ? "" : `${remote.gateway} ${remote.export}`;
       const client = clients.get(name) ?? connect(remote);
@@ -145,7 +141,7 @@ export const createShared = (
     async close() {
       await Promise.all([...clients.values()].map((client) => client.close()));
       await opened?.close();
-      await store?.close();
+      await oauthStore?.close();
     },
   };
 };

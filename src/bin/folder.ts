@@ -10,6 +10,7 @@ import type { Config } from "./config.ts";
 /** What stands where in the data folder. */
 export const dataPaths = (dataFolder: string) => ({
   database: join(dataFolder, "receivables.db"),
+  oauth: join(dataFolder, "oauth.db"),
   masterKey: join(dataFolder, "secret.key"),
   demo: join(dataFolder, "demo.sealed"),
   secrets: join(dataFolder, "secrets"),

@@ -1,6 +1,6 @@
 import { type Clock, MINUTE } from "../kit/clock.ts";
 import type { ReplayGuard } from "../mcp/tools/replay-guard.ts";
-import type { Storage } from "../oauth/records.ts";
+import type { Storage } from "../oauth/store/port.ts";
 
 const KIND = "ReplayGuard";
 const PURGE_EVERY_MS = MINUTE;

@@ -1,6 +1,7 @@
 import { HOUR, MINUTE } from "../kit/clock.ts";
 import { clientNetworkOf } from "../kit/network.ts";
-import { hashId, type Storage } from "./records.ts";
+import { hashId } from "./records.ts";
+import type { Storage } from "./store/port.ts";
 
 // Neither counts over all addresses: the platform limits guesses at an account without refusing its user.
 const SIGN_INS: { most: number; ms: number; of: (email: string, network: string) => string }[] = [
@@ -25,7 +26,7 @@ const REQUESTS = {
 /** How often things may be tried, counted by all processes together before it is known how they end. */
 export const createAttempts = (storage: Storage) => {
   const until = async (key: string, most: number, ms: number): Promise<number | undefined> => {
-    const { count, endsAt } = await storage.tally(hashId(key), ms);
+    const { count, endsAt } = await storage.countAttempt(hashId(key), ms);
     return count > most ? endsAt : undefined;
   };
   return {
@@ -41,7 +42,7 @@ export const createAttempts = (storage: Storage) => {
     /** A sign-in that was right counts for nothing. */
     async signedIn(email: string, ip: string): Promise<void> {
       const keys = SIGN_INS.map(({ of }) => hashId(of(plain(email), networkOf(ip))));
-      await Promise.all(keys.map((key) => storage.untally(key)));
+      await Promise.all(keys.map((key) => storage.uncountAttempt(key)));
     },
     /** Undefined where the address may register one more client, else the end of its window. */
     async registration(ip: string): Promise<number | undefined> {

@@ -1,44 +1,6 @@
 import { createHash } from "node:crypto";
 import { createSeal } from "../kit/seal.ts";
-
-/** What is kept: ids are hashes and payloads sealed, so that a copy of the store opens nothing. */
-export type StoredRecord = {
-  kind: string;
-  id: string;
-  /** The grant that it ends with. */
-  grantId: string | null;
-  owner: string | null;
-  payload: string;
-  consumedAt: number | null;
-  expiresAt: number;
-};
-
-/** A memory that all processes of the server share; moments in epoch milliseconds. What has expired is not found. */
-export type Storage = {
-  upsert(record: StoredRecord): Promise<void>;
-  /** False where there is one already. */
-  add(record: StoredRecord): Promise<boolean>;
-  find(kind: string, id: string): Promise<StoredRecord | undefined>;
-  /** True for the first who asks. */
-  consume(kind: string, id: string): Promise<boolean>;
-  remove(kind: string, id: string): Promise<boolean>;
-  removeByGrant(kind: string, grantId: string): Promise<void>;
-  ownedBy(kind: string, owner: string): Promise<StoredRecord[]>;
-  /** Makes room for one more owned record of a kind: while there are `max`, the owner of the most loses the oldest. */
-  makeRoom(kind: string, max: number): Promise<void>;
-  /** Removes it where it owns no grant, and tells what it was. */
-  removeUngranted(kind: string, id: string): Promise<StoredRecord | undefined>;
-  /** Some of those of a kind that own no grant. */
-  ungranted(kind: string): Promise<StoredRecord[]>;
-  /** Some of the grants of which nothing is left that could be used. */
-  spentGrants(expiresBefore: number): Promise<StoredRecord[]>;
-  /** Removes some of what has expired, and tells how many. */
-  purge(): Promise<number>;
-  /** Counts one more try under a key, within a window that the first one opened. */
-  tally(key: string, windowMs: number): Promise<{ count: number; endsAt: number }>;
-  /** Takes a try back. */
-  untally(key: string): Promise<void>;
-};
+import type { Storage, StoredRecord } from "./store/port.ts";
 
 /** One record in clear. */
 export type Clear = {
@@ -93,7 +55,7 @@ export const createRecords = (storage: Storage, masterKey: Buffer) => {
     remove: (kind: string, id: string) => storage.remove(kind, hashId(id)),
     removeByGrant: (kind: string, grantId: string) => storage.removeByGrant(kind, hashId(grantId)),
     async ownedBy(kind: string, owner: string): Promise<Record<string, unknown>[]> {
-      const all = await storage.ownedBy(kind, hashId(owner));
+      const all = await storage.listByOwner(kind, hashId(owner));
       return valuesOf(all);
     },
     async removeUngranted(kind: string, id: string): Promise<Record<string, unknown> | undefined> {
@@ -101,7 +63,7 @@ export const createRecords = (storage: Storage, masterKey: Buffer) => {
       return record && open(record)?.value;
     },
     async ungranted(kind: string): Promise<Record<string, unknown>[]> {
-      return valuesOf(await storage.ungranted(kind));
+      return valuesOf(await storage.listUngranted(kind));
     },
   };
 };

@@ -17,11 +17,12 @@ import { createInteractions } from "./interactions.ts";
 import { createOwnKeys, type OwnKeyAsked } from "./own-keys.ts";
 import { createPeople } from "./people.ts";
 import { createProvider, LIVES, PATHS, PROVIDER_COOKIES } from "./provider.ts";
-import { createRecords, type Storage } from "./records.ts";
+import { createRecords } from "./records.ts";
 import { type Refusal, tooOften } from "./refusal.ts";
 import { EVERY_SCOPE, offerEvery, type Scope, scopesIn } from "./scopes.ts";
 import { ANSWERED, createSignIn, GONE } from "./sign-in.ts";
 import { endedPage } from "./sign-in-pages.ts";
+import type { Storage } from "./store/port.ts";
 
 export type AuthorizationServerNeeds = {
   /** What this server is called by clients: its address, without a slash at its end. */
@@ -319,7 +320,7 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
     async clean() {
       // oxlint-disable-next-line no-await-in-loop -- short transactions, so that requests get their turn
       while ((await needs.storage.purge()) > 0);
-      const spent = await needs.storage.spentGrants(now() + LIVES.grant - HOUR);
+      const spent = await needs.storage.listSpentGrants(now() + LIVES.grant - HOUR);
       for (const record of spent) {
         const grantId = records.open(record)?.value["jti"];
         // oxlint-disable-next-line no-await-in-loop -- nobody waits for it

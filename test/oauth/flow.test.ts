@@ -81,7 +81,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const { personId = "" } = (await running.server.verify(body.access_token)) ?? {};
     const key = (await running.server.credentialOf(personId))?.apiKey.reveal() ?? "";
     const rows = JSON.stringify(
-      await at().store.read.selectFrom("oauth_records").selectAll().execute(),
+      await (await at().oauthStore()).read.selectFrom("sign_in_records").selectAll().execute(),
     );
     const secrets = [
       key,
@@ -140,10 +140,10 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
 
   it("takes no token whose grant has ended, though it was written down after that", async () => {
     const { body } = await redeem(running, await authorize(running, ann));
-    const { store } = at();
+    const store = await at().oauthStore();
     const token = () =>
       store.read
-        .selectFrom("oauth_records")
+        .selectFrom("sign_in_records")
         .select("grant_id")
         .where("kind", "=", "AccessToken")
         .where("id", "=", hashId(body.access_token));
@@ -151,7 +151,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const { grant_id: grant } = await token().executeTakeFirstOrThrow();
     await store.transaction((tx) =>
       tx
-        .deleteFrom("oauth_records")
+        .deleteFrom("sign_in_records")
         .where("kind", "=", "Grant")
         .where("id", "=", grant ?? "")
         .execute(),
@@ -424,9 +424,10 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const { body } = await redeem(running, coded);
     await running.server.clean();
     expect(await running.server.verify(body.access_token)).toBeDefined();
-    await at().store.transaction(async (tx) => {
+    const store = await at().oauthStore();
+    await store.transaction(async (tx) => {
       await tx
-        .updateTable("oauth_records")
+        .updateTable("sign_in_records")
         .set({ expires_at: 1 })
         .where("kind", "in", ["AccessToken", "RefreshToken", "Grant"])
         .execute();
@@ -434,7 +435,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     expect(await running.server.verify(body.access_token)).toBeUndefined();
     await running.server.clean();
     expect(await keysOf(gus)).toBe(0);
-    const left = await at().store.read.selectFrom("oauth_records").select("kind").execute();
+    const left = await store.read.selectFrom("sign_in_records").select("kind").execute();
     expect(
       left.filter(({ kind }) => ["AccessToken", "RefreshToken", "Grant", "Person"].includes(kind)),
     ).toEqual([]);

@@ -266,7 +266,8 @@ describe("a sign-in that fails", () => {
     const answer = await browser.submit(await signIn(browser, shown, eli), { action: "allow" });
     expect(answer.status).toBe(409);
     expect(answer.text).toContain("You have as many API keys as there may be");
-    const rows = await at.store.read.selectFrom("oauth_records").select("owner").execute();
+    const { read } = await at.oauthStore();
+    const rows = await read.selectFrom("sign_in_records").select("owner").execute();
     const account = await browser.open(`${running.url}/oauth/account`);
     const list = await signIn(browser, account, eli);
     expect(list.text).toContain("No program is connected.");

@@ -3,7 +3,7 @@ import { MINUTE, systemClock } from "../../src/kit/clock.ts";
 import { createSeal } from "../../src/kit/seal.ts";
 import { createBoundedFetch } from "../../src/oauth/documents.ts";
 import { createFormTokens, type Exchange } from "../../src/oauth/form.ts";
-import { createOauthRecords } from "../../src/platform/store/oauth-records.ts";
+import { createStorage } from "../../src/oauth/store/storage.ts";
 import { askFrom } from "../support/addresses.ts";
 import { openBrowser } from "../support/browser.ts";
 import {
@@ -35,11 +35,13 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
   });
   beforeEach(async () => {
     await at.store.counting.deleteFrom("counters").execute();
+    const store = await at.oauthStore();
+    await store.count((tx) => tx.deleteFrom("sign_in_counters").execute());
   });
 
-  const records = () =>
-    at.store.read
-      .selectFrom("oauth_records")
+  const records = async () =>
+    (await at.oauthStore()).read
+      .selectFrom("sign_in_records")
       .select("kind")
       .where("kind", "!=", "Client")
       .execute();
@@ -98,7 +100,7 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
 
   verifies("C-106");
   it("lets others register after one network has filled the room for clients", async () => {
-    const storage = createOauthRecords(at.store, systemClock);
+    const storage = createStorage(await at.oauthStore(), systemClock);
     const add = (id: string, owner: string) =>
       storage.upsert({
         kind: "Filled",
@@ -113,7 +115,7 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
     await add("innocent1", "innocent");
     await storage.makeRoom("Filled", 9);
     const left = async (owner: string) =>
-      (await storage.ownedBy("Filled", owner)).map(({ id }) => id);
+      (await storage.listByOwner("Filled", owner)).map(({ id }) => id);
     expect(await left("flood")).toEqual(range(7).map((index) => `flood${index + 1}`));
     expect(await left("innocent")).toEqual(["innocent1"]);
     await storage.makeRoom("Filled", 9);
@@ -132,8 +134,9 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
     for (const _ of range(21)) statuses.push((await post("127.0.0.70")).status);
     expect(statuses).toEqual([...Array(20).fill(201), 429]);
     expect((await post("127.0.0.71")).status).toBe(201);
-    const rows = await at.store.read
-      .selectFrom("oauth_records")
+    const { read } = await at.oauthStore();
+    const rows = await read
+      .selectFrom("sign_in_records")
       .select("owner")
       .where("kind", "=", "Client")
       .execute();

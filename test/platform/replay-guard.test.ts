@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { createReplayRecords } from "../../src/bin/replay-guard.ts";
 import { DAY, MINUTE } from "../../src/kit/clock.ts";
-import { createOauthRecords } from "../../src/platform/store/oauth-records.ts";
+import { createStorage } from "../../src/oauth/store/storage.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("what may happen once", (at) => {
   const node = () => {
-    const { store, clock } = at();
-    return createReplayRecords(async () => createOauthRecords(store, clock), clock);
+    const { oauthStore, clock } = at();
+    return createReplayRecords(async () => createStorage(await oauthStore(), clock), clock);
   };
 
   verifies("C-66");
@@ -22,11 +22,12 @@ onEveryStore("what may happen once", (at) => {
   });
 
   it("is forgotten once it has expired", async () => {
-    const { store, clock } = at();
+    const { oauthStore, clock } = at();
     await node().claim("confirmation-3", clock() + MINUTE);
     clock.advance(DAY);
     await node().claim("confirmation-4", clock() + MINUTE);
-    const rows = await store.read.selectFrom("oauth_records").select("id").execute();
+    const { read } = await oauthStore();
+    const rows = await read.selectFrom("sign_in_records").select("id").execute();
     expect(rows).toEqual([{ id: "confirmation-4" }]);
   });
 });

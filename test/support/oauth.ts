@@ -11,8 +11,7 @@ import {
   type AuthorizationServerNeeds,
   createAuthorizationServer,
 } from "../../src/oauth/server.ts";
-import { createOauthRecords } from "../../src/platform/store/oauth-records.ts";
-import type { Store } from "../../src/platform/store/port.ts";
+import { createStorage } from "../../src/oauth/store/storage.ts";
 import { type Browser, openBrowser, type Shown } from "./browser.ts";
 import { MASTER_KEY, type TestPlatform } from "./platform.ts";
 
@@ -49,12 +48,12 @@ export type Options = Partial<
     AuthorizationServerNeeds,
     "registration" | "ca" | "tenantId" | "masterKey" | "client" | "addressOf"
   >
-> & { store?: Store; port?: number; issuer?: string };
+> & { port?: number; issuer?: string };
 
 /** An authorization server over a test's platform and store, on a port of its own. */
 export const startAuthorization = async (
   at: TestPlatform,
-  { store = at.store, port = 0, issuer, ...options }: Options = {},
+  { port = 0, issuer, ...options }: Options = {},
 ): Promise<Running> => {
   const { client, sent } = watchedClient(at);
   const { promise: ready, resolve: isReady } = Promise.withResolvers<AuthorizationServer>();
@@ -67,7 +66,7 @@ export const startAuthorization = async (
   const server = createAuthorizationServer({
     issuer: issuer ?? served.url,
     resource,
-    storage: createOauthRecords(store, systemClock),
+    storage: createStorage(await at.oauthStore(), systemClock),
     masterKey: MASTER_KEY,
     client,
     headerWord: "Platform",

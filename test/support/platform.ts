@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { Permission } from "../../src/contract/permissions.ts";
 import { DAY, SECOND } from "../../src/kit/clock.ts";
 import type { NewId } from "../../src/kit/ids.ts";
+import { lazily } from "../../src/kit/lazily.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { networksOf } from "../../src/kit/network.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
@@ -11,6 +12,7 @@ import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { diskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform, type Platform, type PlatformNeeds } from "../../src/platform/platform.ts";
+import type { OauthStore } from "../../src/oauth/store/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Scanner } from "../../src/platform/scan/port.ts";
 import { createScanner } from "../../src/platform/scan/scanner.ts";
@@ -81,6 +83,8 @@ export type Person = {
 
 export type TestPlatform = {
   store: Store;
+  /** Opens the built-in sign-in's store beside the platform's, once. */
+  oauthStore(): Promise<OauthStore>;
   clock: FakeClock;
   platform: Platform;
   dialect: Dialect["name"];
@@ -208,8 +212,14 @@ export const startPlatform = async (
       },
     };
   };
+  let openedOauth: OauthStore | undefined;
+  const oauthStore = lazily(async () => {
+    openedOauth = await database.openOauth();
+    return openedOauth;
+  });
   return {
     store,
+    oauthStore,
     clock,
     platform,
     dialect: dialect.name,
@@ -231,6 +241,7 @@ export const startPlatform = async (
     },
     async close() {
       await platform.close();
+      await openedOauth?.close();
       await store.close();
       await database.remove();
     },

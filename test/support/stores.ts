@@ -3,6 +3,8 @@ import { copyFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
+import { openOauthStore } from "../../src/oauth/store/open.ts";
+import type { OauthStore } from "../../src/oauth/store/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
@@ -12,6 +14,8 @@ import { signingIn } from "./signing.ts";
 export type Database = {
   /** Opens the database. A second call gives a second process's view of it. */
   open(): Promise<Store>;
+  /** Opens the built-in sign-in's own store in the same database or folder. */
+  openOauth(): Promise<OauthStore>;
   /** The settings by which another process opens it. */
   environment: Record<string, string>;
   remove(): Promise<void>;
@@ -25,10 +29,18 @@ export type Dialect = {
   createMigrated(): Promise<Database>;
 };
 
+const openOauth = (folder: string, databaseUrl?: string): Promise<OauthStore> =>
+  openOauthStore({
+    databaseUrl,
+    path: join(folder, "oauth.db"),
+    platformPath: join(folder, "receivables.db"),
+  });
+
 const createFolder = (): string => mkdtempSync(join(tmpdir(), "receivables-store-"));
 
 const sqliteIn = (folder: string): Database => ({
   open: () => openSqlite(join(folder, "receivables.db"), signingIn(folder)),
+  openOauth: () => openOauth(folder),
   environment: { RECEIVABLES_DATA: folder },
   async remove() {
     rmSync(folder, { recursive: true, force: true });
@@ -52,6 +64,7 @@ const createPostgres = async (folder: string, options = ""): Promise<Database> =
   const { href } = new URL(name, server);
   return {
     open: () => openPostgres(href, signingIn(folder)),
+    openOauth: () => openOauth(folder, href),
     environment: { RECEIVABLES_DATA: folder, DATABASE_URL: href },
     async remove() {
       rmSync(folder, { recursive: true, force: true });

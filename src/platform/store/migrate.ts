@@ -25,7 +25,7 @@ export const migrationsOf = (types: Types, sealing: Sealing): Record<string, Mig
   "0006-dispute-attachments": disputeAttachments(types),
   "0007-schedules": schedules(types),
   "0008-webhooks": webhooks(types),
-  "0009-oauth": oauth(types),
+  "0009-oauth": oauth,
   "0010-audit-key": auditKey(types, sealing),
   "0011-known-addresses": knownAddresses(types),
   "0012-fair-turns": fairTurns(types),

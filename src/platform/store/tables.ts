@@ -9,7 +9,6 @@ import type { CreditTables } from "./tables/credit.ts";
 import type { DisputesTables } from "./tables/disputes.ts";
 import type { ExportTables } from "./tables/exports.ts";
 import type { IngestTables } from "./tables/ingest.ts";
-import type { OauthTables } from "./tables/oauth.ts";
 import type { PaymentTables } from "./tables/payments.ts";
 import type { PeopleTables } from "./tables/people.ts";
 import type { WebhookTables } from "./tables/webhooks.ts";
@@ -27,7 +26,6 @@ export type * from "./tables/work.ts";
 export type * from "./tables/payments.ts";
 export type * from "./tables/webhooks.ts";
 export type * from "./tables/exports.ts";
-export type * from "./tables/oauth.ts";
 
 export type Tables = PeopleTables &
   CredentialsTables &
@@ -39,5 +37,4 @@ export type Tables = PeopleTables &
   WorkTables &
   PaymentTables &
   WebhookTables &
-  ExportTables &
-  OauthTables;
+  ExportTables;

@@ -1,27 +1,7 @@
 import type { Migration } from "kysely/migration";
-import { addition, type Types } from "./addition.ts";
 
-/** Creates the records of the built-in authorization server: clients, grants, codes, tokens, people. */
-export const oauth = (types: Types): Migration =>
-  addition(types, {
-    tables: {
-      oauth_records: {
-        columns: {
-          kind: "text",
-          id: "text",
-          grant_id: "text?",
-          owner: "text?",
-          payload: "text",
-          consumed_at: "integer?",
-          expires_at: "integer",
-        },
-        key: ["kind", "id"],
-      },
-    },
-    unique: [],
-    indexes: [
-      ["oauth_records", ["grant_id"], "grant_id"],
-      ["oauth_records", ["owner"], "owner"],
-      ["oauth_records", ["expires_at"]],
-    ],
-  });
+/**
+ * Released versions created the table `oauth_records` here, for the built-in sign-in. The sign-in has tables of its own
+ * (`src/oauth/store`) and copies the rows of this one at its first start, so existing databases keep the table.
+ */
+export const oauth: Migration = { up: async () => {} };

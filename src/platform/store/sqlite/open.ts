@@ -8,8 +8,9 @@ import { migrate } from "../migrate.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, sealingWith } from "../signing.ts";
 import type { Tables } from "../tables.ts";
-import { BUSY_MS, createDatabaseDialect, type Use } from "./dialect.ts";
-import { isSqliteOutage } from "./outage.ts";
+import { BUSY_MS, type Use } from "../../../kit/sqlite/dialect.ts";
+import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
+import { createDatabaseDialect } from "./dialect.ts";
 import { SqliteSnapshots } from "./snapshots.ts";
 
 const openDatabase = (path: string): DatabaseSync => {

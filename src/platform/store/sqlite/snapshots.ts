@@ -11,8 +11,9 @@ import { guardedDialect } from "../guard.ts";
 import { type Db, type Snapshot, type SnapshotOptions, ViewExpired } from "../port.ts";
 import { streamRows } from "../stream-rows.ts";
 import type { Tables } from "../tables.ts";
-import { BUSY_MS, checkParameters, createSqliteDialect } from "./dialect.ts";
-import { isSqliteOutage } from "./outage.ts";
+import { BUSY_MS, checkParameters } from "../../../kit/sqlite/dialect.ts";
+import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
+import { createSqliteDialect } from "./dialect.ts";
 import type { ReaderRequest, Statement } from "./reader/messages.ts";
 import { Reader } from "./reader/reader.ts";
 

@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Kysely } from "kysely";
+import {
+  BUSY_MS,
+  createDialect,
+  createDriver,
+  TransactionalAdapter,
+} from "../../../kit/sqlite/dialect.ts";
+import { migrate, type ReadReleased } from "../migrate.ts";
+import type { Db, OauthStore, RecordRow, Tables } from "../port.ts";
+
+const BATCH = 500;
+
+const openDatabase = (path: string, synchronous: "full" | "normal"): DatabaseSync => {
+  const database = new DatabaseSync(path, { timeout: BUSY_MS });
+  database.exec("pragma journal_mode = wal");
+  database.exec(`pragma synchronous = ${synchronous}`);
+  return database;
+};
+
+const createDb = (database: DatabaseSync, exclusive: boolean): Db => {
+  const driver = () => createDriver(database, { exclusive, retryMs: BUSY_MS });
+  return new Kysely<Tables>({ dialect: createDialect(driver, new TransactionalAdapter()) });
+};
+
+const hasTable = (database: DatabaseSync, name: string): boolean =>
+  database.prepare("select 1 from sqlite_master where type = 'table' and name = ?").get(name) !==
+  undefined;
+
+/** Reads the platform's database file, in which released versions stored the records. */
+const readReleasedFrom = (path: string): ReadReleased =>
+  async function* readReleased() {
+    if (!existsSync(path)) return;
+    const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
+    try {
+      if (!hasTable(database, "oauth_records")) return;
+      let rows: RecordRow[] = [];
+      for (const row of database.prepare("select * from oauth_records").iterate()) {
+        rows.push(row as RecordRow);
+        if (rows.length < BATCH) continue;
+        yield rows;
+        rows = [];
+      }
+      if (rows.length > 0) yield rows;
+    } finally {
+      database.close();
+    }
+  };
+
+/**
+ * Opens the store in a file of its own, which other processes may have open too. `platformPath` is the file of an
+ * embedded platform, from which records of released versions are copied once.
+ */
+export const openSqlite = async (path: string, platformPath: string): Promise<OauthStore> => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const writing = openDatabase(path, "full");
+  const writer = createDb(writing, true);
+  try {
+    await migrate(writer, readReleasedFrom(platformPath));
+  } catch (error) {
+    await writer.destroy();
+    throw error;
+  }
+  const counting = openDatabase(path, "normal");
+  // Transactions try again beside the event loop; SQLite's own wait would hold it.
+  for (const database of [writing, counting]) database.exec("pragma busy_timeout = 0");
+  const counter = createDb(counting, true);
+  const reader = createDb(openDatabase(path, "full"), false);
+  return {
+    read: reader,
+    transaction: (act) => writer.transaction().execute(act),
+    count: (act) => counter.transaction().execute(act),
+    async close() {
+      await Promise.all([writer, counter, reader].map((db) => db.destroy()));
+    },
+  };
+};
