@@ -112,7 +112,7 @@ export const createShared = (
   const oauthStorage = lazily(async () => {
     const { openOauthStore } = await import("../oauth/store/open.ts");
     const { createStorage } = await import("../oauth/store/storage.ts");
-    const { oauth: path, database: platformPath } = folderOf(config.dataFolder);
+    const { oauth: path, database: platformPath } = dataPaths(config.dataFolder);
     const databaseUrl = config.databaseUrl?.reveal();
     oauthStore = await openOauthStore({ databaseUrl, path, platformPath });
     return createStorage(oauthStore, systemClock);
