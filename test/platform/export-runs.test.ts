@@ -243,15 +243,20 @@ onEveryStore("export runs", (at) => {
     const status = (query: string, of = id, who = call) =>
       who("GET", `${EXPORTS}/export-runs/${of}/status${query}`);
     const page = async (query: string) => (await status(query)).body;
-    const one = await page("?limit=3");
+    const one = await page("?limit=4");
     const after = `?cursor=${one.pagination.cursor}`;
     expect((await status(after, sibling)).status).toBe(400);
     expect((await status(after, other, stranger)).status).toBe(400);
     expect((await status(after.replace("=", "=A"))).status).toBe(400);
     expect((await status(`?cursor=${cursor}`)).status).toBe(400);
     await call("DELETE", `${SCHEDULES}/${sibling}`);
-    const rest = await page(`?limit=3&cursor=${one.pagination.cursor}`);
-    expect(one.data.map(({ status }: Run) => status)).toEqual(["completed", "failed", "completed"]);
+    const rest = await page(`?limit=4&cursor=${one.pagination.cursor}`);
+    expect(one.data.map(({ status }: Run) => status)).toEqual([
+      "completed",
+      "failed",
+      "failed",
+      "completed",
+    ]);
     expect(rest.data.map(({ runId }: Run) => runId)).toEqual([first.runId]);
     expect(rest.pagination).toEqual({ cursor: null, hasMore: false, rowCount: 1 });
     await call("DELETE", `${SCHEDULES}/${id}`);
