@@ -70,7 +70,7 @@ describe("whoever calls with a token", () => {
   });
 
   it("is told so when the token is good and its owner has no place here: to sign in again would not help", async () => {
-    const { status, headers } = await refusal(asked("Bearer stranger"));
+    const { status, headers } = await refusal(asked("Bearer forbidden"));
     expect([status, headers.get("www-authenticate")]).toEqual([403, null]);
   });
 
