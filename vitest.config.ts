@@ -11,7 +11,7 @@ const MAIN_JOB = "test/e2e/import-triage.test.ts";
 const SLOW = [
   "test/fault/**/*.test.ts",
   "test/platform/{demo-load,export-runs-recovery,slow-readers,webhook-recovery}.test.ts",
-  "test/unit/{scan-clamd,scan-outside}.test.ts",
+  "test/unit/{scan-clamd,scan-name-and-size}.test.ts",
 ];
 
 // oxlint-disable-next-line node/no-process-env -- where it runs, which no setting of ours says
