@@ -3,6 +3,7 @@ import { Problem } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import { MINUTE, systemClock, type Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
+import type { Secret } from "../kit/secret.ts";
 import {
   type Credentials,
   exportHeader,
@@ -45,105 +46,111 @@ const nameRefusedKey = (error: unknown, setting: string): unknown =>
       )
     : error;
 
-export const createBroker = ({
-  client,
-  vault,
-  headerWord,
-  tenantId,
-  principal,
-  credentials,
-  log,
-  idleMs = IDLE_MS,
-  clock = systemClock,
-  schedule = systemSchedule,
-}: BrokerNeeds): Broker => {
-  const word = headerWord.toLowerCase();
-  const session = new SessionKeeper({
-    client,
-    idleMs,
-    clock,
-    schedule,
-    log,
+type Context = BrokerNeeds & { session: SessionKeeper };
+type Args = Record<string, unknown>;
+
+const createSession = (needs: BrokerNeeds): SessionKeeper =>
+  new SessionKeeper({
+    client: needs.client,
+    idleMs: needs.idleMs ?? IDLE_MS,
+    clock: needs.clock ?? systemClock,
+    schedule: needs.schedule ?? systemSchedule,
+    log: needs.log,
     login: async () => {
-      const login = toLogin(await credentials());
+      const login = toLogin(await needs.credentials());
       if (login === undefined) throw MISSING.session();
       return login;
     },
   });
 
-  const argsFor = (operation: Operation, args: Record<string, unknown>) => {
-    if (!("tenantId" in operation.params.shape)) return args;
-    if (tenantId === "") throw MISSING.tenant();
-    return { ...args, tenantId };
-  };
+const addTenant = ({ tenantId }: Context, operation: Operation, args: Args): Args => {
+  if (!("tenantId" in operation.params.shape)) return args;
+  if (tenantId === "") throw MISSING.tenant();
+  return { ...args, tenantId };
+};
 
-  const withKey = async (
-    operation: Operation,
-    args: Record<string, unknown>,
-    options: CallOptions,
-    [headers, setting]: [CredentialHeaders, string],
-  ): Promise<Reply> => {
-    try {
-      return await client.call(operation, args, headers, options);
-    } catch (error) {
-      throw nameRefusedKey(error, setting);
-    }
-  };
+/** Calls with a key; `setting` names the key's setting in a refusal. */
+const callWithKey = async (
+  { client }: Context,
+  operation: Operation,
+  args: Args,
+  options: CallOptions,
+  [headers, setting]: [CredentialHeaders, string],
+): Promise<Reply> => {
+  try {
+    return await client.call(operation, args, headers, options);
+  } catch (error) {
+    throw nameRefusedKey(error, setting);
+  }
+};
 
-  // The platform refused the session before it acted, so the call can be repeated.
-  const withSession = async (
-    operation: Operation,
-    args: Record<string, unknown>,
-    options: CallOptions,
-  ): Promise<Reply> => {
-    const token = await session.token(options);
-    try {
-      return await client.call(operation, args, sessionHeader(word, token), options);
-    } catch (error) {
-      if (!isSessionError(error)) throw error;
-      session.drop(token);
-      const fresh = await session.token(options);
-      return client.call(operation, args, sessionHeader(word, fresh), options);
-    }
-  };
+/** Calls with the session, and once more with a new one if the platform refused it before it acted. */
+const callWithSession = async (
+  { client, session, headerWord }: Context,
+  operation: Operation,
+  args: Args,
+  options: CallOptions,
+): Promise<Reply> => {
+  const send = (token: Secret): Promise<Reply> =>
+    client.call(operation, args, sessionHeader(headerWord.toLowerCase(), token), options);
+  const token = await session.token(options);
+  try {
+    return await send(token);
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    session.drop(token);
+    return send(await session.token(options));
+  }
+};
 
-  const call: Broker["call"] = async (operation, given, options) => {
-    if (operation.effect === "session") {
-      throw new TypeError(`${operation.id} is not called with a credential`);
-    }
-    const args = argsFor(operation, given);
-    const has = await credentials();
-    if (operation.service !== "gateway") {
-      if (has.extApiKey === undefined) throw MISSING.export();
-      const key = exportHeader(has.extApiKey);
-      return withKey(operation, args, options, [key, "RECEIVABLES_EXT_API_KEY"]);
-    }
-    const canLogIn = toLogin(has) !== undefined;
-    const { credential } = operation;
-    if (credential === "session" && !canLogIn) throw MISSING.keyMaker();
-    const wantsSession = credential !== null && canLogIn;
-    if (has.apiKey !== undefined && !wantsSession) {
-      const key = keyHeader(word, has.apiKey);
-      return withKey(operation, args, options, [key, "RECEIVABLES_API_KEY"]);
-    }
-    if (!canLogIn) throw MISSING.gateway();
-    return withSession(operation, args, options);
-  };
+const callOperation = async (
+  context: Context,
+  operation: Operation,
+  given: Args,
+  options: CallOptions,
+): Promise<Reply> => {
+  if (operation.effect === "session") {
+    throw new TypeError(`${operation.id} is not called with a credential`);
+  }
+  const args = addTenant(context, operation, given);
+  const available = await context.credentials();
+  if (operation.service !== "gateway") {
+    if (available.extApiKey === undefined) throw MISSING.export();
+    const key = exportHeader(available.extApiKey);
+    return callWithKey(context, operation, args, options, [key, "RECEIVABLES_EXT_API_KEY"]);
+  }
+  const canLogIn = toLogin(available) !== undefined;
+  const { credential } = operation;
+  if (credential === "session" && !canLogIn) throw MISSING.keyMaker();
+  const prefersSession = credential !== null && canLogIn;
+  if (available.apiKey !== undefined && !prefersSession) {
+    const key = keyHeader(context.headerWord.toLowerCase(), available.apiKey);
+    return callWithKey(context, operation, args, options, [key, "RECEIVABLES_API_KEY"]);
+  }
+  if (!canLogIn) throw MISSING.gateway();
+  return callWithSession(context, operation, args, options);
+};
 
+const closeSession = async ({ session, log }: Context): Promise<void> => {
+  if (!session.isOpen) return;
+  const signal = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
+  await session
+    .close({ tool: "session.close", signal })
+    .catch(() => log.warn("session.close_failed"));
+};
+
+/** Creates the broker, which adds tenant and credential to calls. */
+export const createBroker = (needs: BrokerNeeds): Broker => {
+  const session = createSession(needs);
+  const context: Context = { ...needs, session };
   return {
-    call,
+    call: (operation, args, options) => callOperation(context, operation, args, options),
     login: (options) => session.open(options),
     verify: (options) => session.verify(options),
     logout: (options) => session.close(options),
-    vault,
-    tenantId,
-    principal,
-    async close() {
-      if (!session.isOpen) return;
-      const signal = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
-      await session
-        .close({ tool: "session.close", signal })
-        .catch(() => log.warn("session.close_failed"));
-    },
+    vault: needs.vault,
+    tenantId: needs.tenantId,
+    principal: needs.principal,
+    close: () => closeSession(context),
   };
 };
