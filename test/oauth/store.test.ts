@@ -55,11 +55,11 @@ describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) =
     const storages = stores.map((store) => createStorage(store, () => NOW));
     const range = Array.from({ length: 40 }, (_, index) => index);
     const claims = await Promise.all(
-      range.map((index) => storages[index % 2]?.add(record("only"))),
+      range.map(async (index) => storages[index % 2]?.add(record("only"))),
     );
     expect(claims.filter(Boolean)).toHaveLength(1);
     const counts = await Promise.all(
-      range.map((index) => storages[index % 2]?.countAttempt("key", 1000)),
+      range.map(async (index) => storages[index % 2]?.countAttempt("key", 1000)),
     );
     expect(
       counts.map((counted) => counted?.count).toSorted((one, other) => Number(one) - Number(other)),

@@ -51,7 +51,7 @@ const copyReleased = (readReleased: ReadReleased): Migration => ({
 /** Brings the authorization server's tables to the newest version. Several processes may call it at once. */
 export const migrate = async (db: Db, readReleased: ReadReleased): Promise<void> => {
   const migrator = new Migrator({
-    db: db as unknown as Kysely<unknown>,
+    db,
     migrationTableName: "sign_in_migrations",
     migrationLockTableName: "sign_in_migrations_lock",
     provider: {
