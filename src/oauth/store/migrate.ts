@@ -1,4 +1,3 @@
-import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import type { Db, RecordRow } from "./port.ts";
 
