@@ -123,8 +123,8 @@ describe("uploading", () => {
   const args = { disputeId: "d-1", fileName: "claim.txt" };
 
   it.each([
-    [{ ...args }, "text or else base64 or path is required"],
-    [{ ...args, text: "a", base64: "YQ==" }, "only one of them"],
+    [{ ...args }, "text is required unless base64 or path is sent"],
+    [{ ...args, text: "a", base64: "YQ==" }, "send exactly one of the three"],
     [{ ...args, base64: "no base64!" }, "base64"],
     [{ disputeId: "d-1", text: "a" }, "fileName is required"],
     [{ ...args, fileName: "a.exe", text: "a" }, "fileName must end in one of"],
