@@ -87,7 +87,7 @@ describe("resources", () => {
       { settings: { toolsets: ["audit"], readOnly: true } },
     );
     const text = textIn(await host.client.readResource({ uri: "receivables://guide" }));
-    expect(text).toContain("only reads");
+    expect(text).toContain("read-only");
     expect(text).toContain("audit_logs_list");
     expect(text).not.toContain("disputes_update");
     expect(broker.seen).toEqual([]);
