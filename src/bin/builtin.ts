@@ -115,7 +115,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
     gateAt(resource) {
       isMade(createServerAt(shared, address, resource));
       const issuers = [resource.href.replace(/\/mcp$/, "")];
-      return createBearerGate({ verify, resource, issuers, log: shared.log });
+      return createBearerGate({ verify, resource, issuers, now: systemClock, log: shared.log });
     },
     identityOf: createIdentityOf(server),
     signIn: {

@@ -47,7 +47,8 @@ const openStaticEntrance = async (shared: Shared): Promise<Entrance> => {
   const verify = verifyStatic(current, await openSealingKey(shared));
   return {
     auth: "static",
-    gateAt: (resource) => createBearerGate({ verify, resource, issuers: [], log }),
+    gateAt: (resource) =>
+      createBearerGate({ verify, resource, issuers: [], now: systemClock, log }),
     tokens: { path, made },
   };
 };
@@ -75,7 +76,7 @@ const openIssuerEntrance = async (shared: Shared, issuer: IssuerSettings): Promi
         now: systemClock,
         log,
       });
-      return createBearerGate({ verify, resource, issuers: [url], log });
+      return createBearerGate({ verify, resource, issuers: [url], now: systemClock, log });
     },
   };
 };

@@ -25,7 +25,7 @@ export const openSecretPages = async (
   const signsIn = keyMaker !== undefined;
   const pages = createSecretPages({ key, base, now: systemClock, signsIn });
   const vault = createFileVault({ folder, masterKey });
-  const answer = createSecretPageHandler({ pages, vault, replayGuard, log });
+  const answer = createSecretPageHandler({ pages, vault, replayGuard, now: systemClock, log });
   const listener: RequestListener = (incoming, response) => {
     const createOwnKey = keyMaker?.(incoming);
     return createMcpListener({ fetch: (request) => answer(request, createOwnKey) })(

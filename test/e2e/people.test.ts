@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askFrom } from "../support/addresses.ts";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { recorder } from "../support/recorder.ts";
 import type { WildServer } from "../support/wild-server.ts";
@@ -190,6 +191,19 @@ describe("a server with static tokens", () => {
     const at = /resource_metadata="([^"]+)"/.exec(response.headers.get("www-authenticate") ?? "");
     const metadata = (await (await fetch(at?.[1] ?? "")).json()) as Record<string, unknown>;
     expect(metadata).toMatchObject({ resource: ready.mcpUrl, scopes_supported: ["read"] });
+  });
+
+  verifies("C-89");
+  it("limits invalid tokens by the address of the client, and still takes valid ones", async () => {
+    const from = "127.0.0.50";
+    const ask = async (token: string, at = from) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await askFrom(ready.mcpUrl ?? "", { method: "DELETE", from: at, headers })).status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 70 }, (_, at) => ask(`wrong-${at}`)));
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    expect([401, 403, 429]).not.toContain(await ask(tokenOf("ann")));
+    expect(await ask("wrong", "127.0.0.51")).toBe(401);
   });
 
   verifies("C-65");

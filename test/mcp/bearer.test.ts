@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/kit/clock.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
 import { type BearerNeeds, createBearerGate } from "../../src/mcp/http/bearer.ts";
 import { verifies } from "../support/verifies.ts";
@@ -24,6 +25,7 @@ const gateOf = (more: Partial<BearerNeeds> = {}) =>
     },
     resource: RESOURCE,
     issuers: ["https://issuer.example"],
+    now: systemClock,
     log: silentLog,
     ...more,
   });

@@ -31,7 +31,13 @@ const gateOf = (more: Partial<IssuerNeeds> = {}, log = silentLog): Gate => {
     log,
     ...more,
   });
-  return createBearerGate({ verify, resource: new URL(RESOURCE), issuers: [issuer.issuer], log });
+  return createBearerGate({
+    verify,
+    resource: new URL(RESOURCE),
+    issuers: [issuer.issuer],
+    now: systemClock,
+    log,
+  });
 };
 
 const admit = (gate: Gate, token: string) =>

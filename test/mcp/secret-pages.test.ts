@@ -53,6 +53,7 @@ const startProcess = (createOwnKey?: CreateOwnKey) => {
     pages: pagesWith(),
     vault,
     replayGuard: createReplayFolder(join(folder, "replay"), clock),
+    now: clock,
     log: logged.log,
   });
   // A proxy may remove the first part of the path.

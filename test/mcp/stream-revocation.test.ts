@@ -41,7 +41,13 @@ afterEach(async () => {
 
 const serverWith = async (verify: Verify): Promise<HttpServer> => {
   const resource = new URL(ADDRESS);
-  const gate = createBearerGate({ verify, resource, issuers: [], log: silentLog });
+  const gate = createBearerGate({
+    verify,
+    resource,
+    issuers: [],
+    now: systemClock,
+    log: silentLog,
+  });
   const http = createHttpServer(
     await needsOf(scripted({ "export_runs.status": () => UNDER_WAY })),
     {

@@ -86,11 +86,11 @@ const createListener = (
   const onPlatform = createPlatformHandler(shared);
   const addressOf = createAddressOf(shared.config.trustedProxies);
   return (request, response) => {
-    if (isMcp(request)) {
-      return withClientAddress(addressOf(request), () => onMcp(request, response));
-    }
+    const ofClient = (listener: RequestListener) =>
+      withClientAddress(addressOf(request), () => listener(request, response));
+    if (isMcp(request)) return ofClient(onMcp);
     if (signIn?.isPath(parsePath(request))) return signIn.listener(request, response);
-    if (isSecret(request)) return secrets.listener(request, response);
+    if (isSecret(request)) return ofClient(secrets.listener);
     return isDescription(request)
       ? onDescription(request, response)
       : onPlatform(request, response);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   bearerAuthChallengeResponse,
   getOAuthProtectedResourceMetadataUrl,
@@ -5,8 +6,12 @@ import {
   OAuthErrorCode,
   verifyBearerToken,
 } from "@modelcontextprotocol/server";
+import { LRUCache } from "lru-cache";
+import { clientAddress } from "../../kit/client-address.ts";
+import type { Clock } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
 import { admitted, type Caller } from "../caller.ts";
+import { createFailureLimiter } from "./failure-limiter.ts";
 import type { Gate } from "./gate.ts";
 import { IssuerAway } from "./issuer-fetch.ts";
 
@@ -14,10 +19,14 @@ import { IssuerAway } from "./issuer-fetch.ts";
 export type Bearer = Caller & { expiresAt: number };
 
 /**
- * Whose a token is. `invalid` for one that is not known, has ended or is for another server; `forbidden` for one that is
- * good while its owner has nothing to do here. Throws when that cannot be found out now.
+ * Finds the owner of a token. `invalid`: the token is unknown, has ended or is for another server; `forbidden`: it is
+ * valid, but its owner has no profile here. Throws when the token cannot be checked now. `isLimited`: the client has
+ * sent too many invalid tokens, so a token that only another server can check is `invalid` without a request.
  */
-export type Verify = (token: string) => Promise<Bearer | "invalid" | "forbidden">;
+export type Verify = (
+  token: string,
+  isLimited?: boolean,
+) => Promise<Bearer | "invalid" | "forbidden">;
 
 export type BearerNeeds = {
   verify: Verify;
@@ -25,6 +34,7 @@ export type BearerNeeds = {
   resource: URL;
   /** Who gives tokens; empty where a person hands them out. */
   issuers: readonly string[];
+  now: Clock;
   log: Log;
 };
 
@@ -36,7 +46,19 @@ const RETRY_SECONDS = 10;
 // The least that is of use: a host asks for more when a tool needs it.
 const FIRST_SCOPES = ["read"];
 
+// Hashes of tokens that were valid, so that clients with one are not limited.
+const MOST_KNOWN = 10_000;
+
 class Forbidden extends Error {}
+
+class TooManyFailures extends Error {
+  readonly retryAfter: number;
+
+  constructor(retryAfter: number) {
+    super("too many invalid tokens");
+    this.retryAfter = retryAfter;
+  }
+}
 
 /** Answers with a public document, readable from any origin. */
 const shown = ({ method }: Request, document: object): Response => {
@@ -66,8 +88,44 @@ const forbidden = (): Response =>
     { status: 403 },
   );
 
+const tooMany = (seconds: number): Response =>
+  Response.json(
+    {
+      error: "too_many_requests",
+      error_description: `Too many invalid tokens came from this address; try again in ${seconds} seconds with a valid one.`,
+    },
+    { status: 429, headers: { "Retry-After": String(seconds) } },
+  );
+
+/**
+ * Limits invalid tokens by the client's address. A token that was valid here is checked without the limit, and gets an
+ * ordinary answer when it ends, so that its host signs in again.
+ */
+const limitFailures = ({ verify, now }: Pick<BearerNeeds, "verify" | "now">): Verify => {
+  const failures = createFailureLimiter(now);
+  const known = new LRUCache<string, true>({ max: MOST_KNOWN });
+  return async (token) => {
+    const name = createHash("sha256").update(token).digest("base64url");
+    const wasValid = known.get(name) === true;
+    const attempt = failures.begin(wasValid ? undefined : clientAddress());
+    const found = await verify(token, attempt.retryAfter !== undefined).catch((error: unknown) => {
+      attempt.succeed();
+      throw error;
+    });
+    if (found === "invalid") {
+      known.delete(name);
+      if (attempt.retryAfter !== undefined) throw new TooManyFailures(attempt.retryAfter);
+      return found;
+    }
+    attempt.succeed();
+    known.set(name, true);
+    return found;
+  };
+};
+
 /** Creates a gate that requires a bearer token (RFC 6750) and names the authorization servers that issue it (RFC 9728). */
-export const createBearerGate = ({ verify, resource, issuers, log }: BearerNeeds): Gate => {
+export const createBearerGate = ({ verify, resource, issuers, now, log }: BearerNeeds): Gate => {
+  const verifyLimited = limitFailures({ verify, now });
   const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(resource);
   const paths = [PREFIX, new URL(resourceMetadataUrl).pathname];
   const metadata = {
@@ -79,7 +137,7 @@ export const createBearerGate = ({ verify, resource, issuers, log }: BearerNeeds
   };
 
   const verifyAccessToken = async (token: string) => {
-    const bearer = await verify(token);
+    const bearer = await verifyLimited(token);
     if (bearer === "forbidden") throw new Forbidden();
     if (bearer === "invalid") {
       throw new OAuthError(OAuthErrorCode.InvalidToken, "The token is not valid here.");
@@ -90,6 +148,7 @@ export const createBearerGate = ({ verify, resource, issuers, log }: BearerNeeds
 
   const refuse = (error: unknown): Response => {
     if (error instanceof Forbidden) return forbidden();
+    if (error instanceof TooManyFailures) return tooMany(error.retryAfter);
     if (error instanceof OAuthError) {
       return bearerAuthChallengeResponse(error, {
         requiredScopes: FIRST_SCOPES,

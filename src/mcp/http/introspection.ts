@@ -37,10 +37,13 @@ const basic = ({ id, secret }: IntrospectionNeeds["client"]): string => {
   return `Basic ${Buffer.from(pair).toString("base64")}`;
 };
 
-/** Asks the issuer about a token (RFC 7662); undefined for one that is not good here. */
+/**
+ * Asks the issuer about a token (RFC 7662). Returns undefined for a token that is not valid here, and, if `isLimited`,
+ * for one without a recent answer: such a token is not asked about.
+ */
 export const createIntrospection = (
   needs: IntrospectionNeeds,
-): ((token: string) => Promise<Introspected | undefined>) => {
+): ((token: string, isLimited?: boolean) => Promise<Introspected | undefined>) => {
   const { url, client, issuer, audience, timeoutMs, fetch } = needs;
 
   const isGood = ({ active, iss, aud, exp = Infinity, nbf = 0 }: Introspected): boolean => {
@@ -64,9 +67,11 @@ export const createIntrospection = (
 
   const asked = new LRUCache<string, Promise<Introspected>>({ max: MOST_KEPT, ttl: KEPT_MS });
 
-  return async (token) => {
+  return async (token, isLimited = false) => {
     const name = createHash("sha256").update(token).digest("base64url");
-    const known = asked.get(name) ?? ask(token);
+    const recent = asked.get(name);
+    if (recent === undefined && isLimited) return undefined;
+    const known = recent ?? ask(token);
     asked.set(name, known, { noUpdateTTL: true });
     try {
       const answer = await known;

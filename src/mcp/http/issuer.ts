@@ -173,7 +173,7 @@ const createReadSigned = (jwksUri: string, { issuer, audience, fetch }: IssuerNe
   };
 };
 
-type Read = (token: string) => Promise<Claims | undefined>;
+type Read = (token: string, isLimited?: boolean) => Promise<Claims | undefined>;
 
 const createRead = async (needs: IssuerNeeds): Promise<Read> => {
   const { client } = needs;
@@ -183,7 +183,9 @@ const createRead = async (needs: IssuerNeeds): Promise<Read> => {
     url === undefined || client === undefined
       ? undefined
       : createIntrospection({ ...needs, url, client, timeoutMs: TIMEOUT_MS });
-  return async (token) => (isJwt(token) && signed ? signed(token) : introspect?.(token));
+  // Signatures are checked without a request, so the limit is for introspection alone.
+  return async (token, isLimited) =>
+    isJwt(token) && signed ? signed(token) : introspect?.(token, isLimited);
 };
 
 /** Verifies tokens of an issuer: signed ones by its keys, others by asking it. It is found when a token first comes. */
@@ -191,8 +193,8 @@ export const verifyIssued = (needs: IssuerNeeds): Verify => {
   const { issuer, profileOf, key } = needs;
   const fetch = createIssuerFetch(needs);
   const reader = lazily(() => createRead({ ...needs, fetch }));
-  return async (token): Promise<Bearer | "invalid" | "forbidden"> => {
-    const claims = await (await reader())(token);
+  return async (token, isLimited): Promise<Bearer | "invalid" | "forbidden"> => {
+    const claims = await (await reader())(token, isLimited);
     if (typeof claims?.sub !== "string") return "invalid";
     const profile = await profileOf(claims.sub);
     if (profile === undefined) return "forbidden";

@@ -1,11 +1,13 @@
 import { readRequestBody } from "@modelcontextprotocol/server";
 import type { Vault } from "../../broker/port.ts";
-import { iso } from "../../kit/clock.ts";
+import { clientAddress } from "../../kit/client-address.ts";
+import { type Clock, iso } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import { Secret } from "../../kit/secret.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Page, page } from "../../pages/page.ts";
 import { alertOf, signInFields } from "../../pages/sign-in-fields.ts";
+import { createFailureLimiter } from "./failure-limiter.ts";
 import type { ReplayGuard } from "../tools/replay-guard.ts";
 import {
   type PageContent,
@@ -28,6 +30,7 @@ export type SecretPageNeeds = {
   pages: SecretPages;
   vault: Pick<Vault, "show" | "remove">;
   replayGuard: ReplayGuard;
+  now: Clock;
   log: Log;
 };
 
@@ -63,6 +66,18 @@ const gonePage = (): Response =>
       <p>
         If you did not see the secret, ask your assistant to delete the API key or the webhook, and
         to create another.
+      </p>`,
+  });
+
+const tooManyPage = (seconds: number): Response =>
+  toResponse({
+    status: 429,
+    title: "Too many requests",
+    headers: { "Retry-After": String(seconds) },
+    body: html`<h1>Too many requests</h1>
+      <p class="lead">
+        Too many addresses of pages that do not exist were opened from your network. Try again in
+        ${seconds} seconds.
       </p>`,
   });
 
@@ -186,13 +201,16 @@ const showOwnKey = async (
  * Answers the pages that show a secret once. GET shows a button only, because mail and chat programs fetch links to
  * preview them; the button's POST uses the page up.
  */
-export const createSecretPageHandler =
-  (needs: SecretPageNeeds): AnswerSecretPage =>
-  async (request, createOwnKey) => {
+export const createSecretPageHandler = (needs: SecretPageNeeds): AnswerSecretPage => {
+  const failures = createFailureLimiter(needs.now);
+  return async (request, createOwnKey) => {
     const { pathname } = new URL(request.url);
     const part = pathname.slice(pathname.indexOf(SECRETS_PATH) + SECRETS_PATH.length);
     const shown = needs.pages.open(part);
-    if (shown === undefined) return gonePage();
+    if (shown === undefined) {
+      const { retryAfter } = failures.begin(clientAddress());
+      return retryAfter === undefined ? gonePage() : tooManyPage(retryAfter);
+    }
     const { method } = request;
     if (!METHODS.includes(method)) {
       return new Response(null, { status: 405, headers: { Allow: METHODS.join(", ") } });
@@ -202,3 +220,4 @@ export const createSecretPageHandler =
     if (createOwnKey === undefined) return gonePage();
     return isSubmitted ? showOwnKey(needs, shown, request, createOwnKey) : ownKeyPage(shown);
   };
+};

@@ -1,0 +1,57 @@
+import { LRUCache } from "lru-cache";
+import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
+import { clientNetworkOf } from "../../kit/network.ts";
+
+/** Failures per client network and minute, and the number of networks that are counted at once. */
+export type FailureLimits = { perMinute: number; networks: number };
+
+export const FAILURE_LIMITS: FailureLimits = { perMinute: 60, networks: 10_000 };
+
+/** A check that counts as failed until `succeed` is called. */
+export type Attempt = {
+  /** Seconds until the client may fail again; undefined while it has failures left. */
+  retryAfter: number | undefined;
+  /** Removes this attempt from the count. */
+  succeed(): void;
+};
+
+export type FailureLimiter = {
+  /** Counts an attempt of the client at this address. Attempts without an address are this process's own. */
+  begin(address: string | undefined): Attempt;
+};
+
+type Window = { failures: number; endsAt: number };
+
+/** Counts failed checks by client network in windows of a minute; IPv6 addresses count by /64. */
+export const createFailureLimiter = (
+  now: Clock,
+  { perMinute, networks }: FailureLimits = FAILURE_LIMITS,
+): FailureLimiter => {
+  const windows = new LRUCache<string, Window>({ max: networks });
+
+  const windowOf = (network: string): Window => {
+    const known = windows.get(network);
+    if (known !== undefined && now() < known.endsAt) return known;
+    const started = { failures: 0, endsAt: now() + MINUTE };
+    windows.set(network, started);
+    return started;
+  };
+
+  return {
+    begin(address) {
+      if (address === undefined) return { retryAfter: undefined, succeed() {} };
+      const window = windowOf(clientNetworkOf(address) ?? address);
+      if (window.failures >= perMinute) {
+        return { retryAfter: Math.ceil((window.endsAt - now()) / SECOND), succeed() {} };
+      }
+      // Counted before the check, so that concurrent checks cannot exceed the limit.
+      window.failures += 1;
+      return {
+        retryAfter: undefined,
+        succeed() {
+          window.failures -= 1;
+        },
+      };
+    },
+  };
+};
