@@ -54,7 +54,9 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   "oidc-provider": ["src/oauth"],
   commander: ["src/bin"],
   "lru-cache": [
+    "src/mcp/http/bearer.ts",
     "src/mcp/http/callers.ts",
+    "src/mcp/http/failure-limiter.ts",
     "src/mcp/http/introspection.ts",
     "src/oauth/documents.ts",
   ],
