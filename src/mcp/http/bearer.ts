@@ -123,18 +123,21 @@ const limitFailures = ({ verify, now }: Pick<BearerNeeds, "verify" | "now">): Ve
   };
 };
 
+/** Builds the protected resource metadata (RFC 9728). */
+const buildMetadata = ({ resource, issuers }: Pick<BearerNeeds, "resource" | "issuers">) => ({
+  resource: resource.href,
+  ...(issuers.length === 0 ? {} : { authorization_servers: issuers }),
+  scopes_supported: FIRST_SCOPES,
+  bearer_methods_supported: ["header"],
+  resource_name: "Receivables",
+});
+
 /** Creates a gate that requires a bearer token (RFC 6750) and names the authorization servers that issue it (RFC 9728). */
 export const createBearerGate = ({ verify, resource, issuers, now, log }: BearerNeeds): Gate => {
   const verifyLimited = limitFailures({ verify, now });
   const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(resource);
   const paths = [PREFIX, new URL(resourceMetadataUrl).pathname];
-  const metadata = {
-    resource: resource.href,
-    ...(issuers.length === 0 ? {} : { authorization_servers: issuers }),
-    scopes_supported: FIRST_SCOPES,
-    bearer_methods_supported: ["header"],
-    resource_name: "Receivables",
-  };
+  const metadata = buildMetadata({ resource, issuers });
 
   const verifyAccessToken = async (token: string) => {
     const bearer = await verifyLimited(token);
