@@ -72,8 +72,8 @@ const serveGate = async (verify: Verify) => {
     const proxied = behindProxy(client);
     return askFrom(url, { ...proxied, headers: { ...proxied.headers, ...authorization } });
   };
-  const flood = async (count: number, clientAt = (_: number) => "203.0.113.1") => {
-    const answers = range(count).map((index) => ask(`wrong-${randomUUID()}`, clientAt(index)));
+  const flood = async (count: number, clientAt?: (index: number) => string) => {
+    const answers = range(count).map((index) => ask(`wrong-${randomUUID()}`, clientAt?.(index)));
     return tally((await Promise.all(answers)).map(({ status }) => status));
   };
   return { ask, flood, clock };
