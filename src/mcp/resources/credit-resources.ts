@@ -5,7 +5,7 @@ import {
 } from "../../contract/operations/credit-applications.ts";
 import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
 import { DAY, iso } from "../../kit/clock.ts";
-import { sanitize, sanitizeText } from "../results/sanitize.ts";
+import { sanitizeText } from "../results/sanitize.ts";
 import { type Fields, truncateToBudget } from "../results/budget.ts";
 import { applicationAsRead } from "./form-as-read.ts";
 import type { CallerContext } from "../caller.ts";
@@ -46,7 +46,7 @@ export const createReadCredit = ({
   const one = async (applicationId: string, asked: Asked): Promise<Fields> => {
     const { output } = await broker.call(operations.get, { applicationId }, asked);
     const masked = maskSensitiveAnswers(output as CreditApplicationDetail);
-    const { record, cut } = truncateToBudget(sanitize(applicationAsRead(masked)) as Fields, budget);
+    const { record, cut } = truncateToBudget(applicationAsRead(masked), budget);
     return { ...record, truncated: cut };
   };
 

@@ -3,7 +3,6 @@ import type { Operation } from "../../contract/operation.ts";
 import { contract } from "../../contract/index.ts";
 import { cost, fairShares, type Fields, truncateToBudget } from "../results/budget.ts";
 import { readList } from "../results/pages.ts";
-import { sanitize } from "../results/sanitize.ts";
 import { disputeIdOf } from "./dispute-lookup.ts";
 import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
 import type { ConfigurationNoun } from "./resource-list.ts";
@@ -63,7 +62,7 @@ export const readDispute = async (
   const disputeId = await disputeIdOf(broker, name, asked);
   const { output } = await broker.call(contract.disputes.get, { disputeId }, asked);
   const budget = settings.answerTokens - MARGIN_TOKENS;
-  const { record } = truncateToBudget(sanitize(output) as Fields, Math.floor(budget / 2));
+  const { record } = truncateToBudget(output as Fields, Math.floor(budget / 2));
   const left = budget - cost(record) - 2 * MARGIN_TOKENS;
   const read = (operation: Operation): Promise<Part> =>
     readRecords(context, { operation, args: { disputeId }, budget: left }, asked);

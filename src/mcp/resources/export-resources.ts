@@ -1,6 +1,6 @@
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { contract } from "../../contract/index.ts";
-import { sanitize } from "../results/sanitize.ts";
+import { sanitizeText } from "../results/sanitize.ts";
 import { type Fields, truncateToBudget } from "../results/budget.ts";
 import type { CallerContext } from "../caller.ts";
 import { MARGIN_TOKENS } from "./part.ts";
@@ -21,7 +21,7 @@ export const createReadSchema = ({
 
   const whole = async (asked: Asked): Promise<Fields> => {
     const { output } = await broker.call(contract.payments.schema, {}, asked);
-    return sanitize(output) as Fields;
+    return output as Fields;
   };
 
   return {
@@ -29,7 +29,9 @@ export const createReadSchema = ({
     async one(source: string, asked: Asked): Promise<Fields> {
       const { sources } = await whole(asked);
       const list: unknown[] = Array.isArray(sources) ? sources : [];
-      const found = list.filter(isFields).find((entry) => entry["source"] === source);
+      const found = list
+        .filter(isFields)
+        .find(({ source: name }) => typeof name === "string" && sanitizeText(name) === source);
       if (found === undefined) throw new ResourceNotFoundError(`${EXPORT_SCHEMA}/${source}`);
       return fitted(found);
     },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import { sanitize, sanitizeText } from "../results/sanitize.ts";
+import { sanitizeText } from "../results/sanitize.ts";
 import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
 import type { CallerContext } from "../caller.ts";
 import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
@@ -36,8 +36,8 @@ const shaped = <S extends z.ZodType>(schema: S, output: unknown): z.output<S> =>
   throw new Problem("unavailable", "The platform's answer does not have the documented form.");
 };
 
-const partOf = (items: readonly unknown[], hasMore: boolean): Part => ({
-  items: items.map((item) => sanitize(item) as Fields),
+const partOf = (items: Fields[], hasMore: boolean): Part => ({
+  items,
   total: null,
   truncated: hasMore,
 });
@@ -54,7 +54,7 @@ export const createReadExports = ({
 
   const runs = async (scheduleId: string, asked: Asked): Promise<Fields> => {
     const { schedule, data, pagination } = await statusOf(scheduleId, asked);
-    const { record } = truncateToBudget(sanitize(schedule) as Fields, Math.floor(budget / 2));
+    const { record } = truncateToBudget(schedule, Math.floor(budget / 2));
     return {
       schedule: record,
       runs: shortened(partOf(data, pagination.hasMore), budget - cost(record)),
@@ -65,11 +65,11 @@ export const createReadExports = ({
     const { data: all } = await statusOf(scheduleId, asked);
     const known = all.find((one) => one.runId === runId);
     const isOver = known !== undefined && known.status !== "completed";
-    if (isOver) return { run: sanitize(known) };
+    if (isOver) return { run: truncateToBudget(known, budget).record };
     const args = { scheduleId, runId, limit: FIRST_ROWS };
     const { output } = await broker.call(export_runs.data, args, asked);
     const { data, pagination, ...head } = shaped(Rows, output);
-    const { record } = truncateToBudget(sanitize(known ?? head) as Fields, Math.floor(budget / 2));
+    const { record } = truncateToBudget(known ?? head, Math.floor(budget / 2));
     return {
       run: record,
       rows: shortened(partOf(data, pagination.hasMore), budget - cost(record)),

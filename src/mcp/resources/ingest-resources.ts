@@ -1,6 +1,6 @@
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import { sanitize } from "../results/sanitize.ts";
+import { sanitizeLine } from "../results/sanitize.ts";
 import { blobOf, MAX_RESOURCE_BYTES } from "../results/file-content.ts";
 import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
 import type { CallerContext } from "../caller.ts";
@@ -11,10 +11,8 @@ type Content = { mimeType: string; blob: string };
 
 const { accounts, documents, document_attachments: attachments } = contract;
 
-const fieldsOf = (value: unknown): Fields => sanitize(value) as Fields;
-
 const partOf = (list: unknown): Part => {
-  const items = Array.isArray(list) ? list.map(fieldsOf) : [];
+  const items = Array.isArray(list) ? (list as Fields[]) : [];
   return { items, total: items.length, truncated: false };
 };
 
@@ -33,7 +31,7 @@ export const createReadIngest = ({
 
   const account = async (account_number: string, asked: Asked): Promise<Fields> => {
     const { output } = await broker.call(accounts.get, { account_number }, asked);
-    const { notes, ...record } = fieldsOf(output);
+    const { notes, ...record } = output as Fields;
     return withPart("account", record, "notes", partOf(notes));
   };
 
@@ -42,8 +40,8 @@ export const createReadIngest = ({
       broker.call(documents.get, { document_number }, asked),
       broker.call(attachments.list, { document_number }, asked),
     ]);
-    const list = partOf(fieldsOf(files.output)["attachments"]);
-    return withPart("document", fieldsOf(one.output), "attachments", list);
+    const list = partOf((files.output as Fields)["attachments"]);
+    return withPart("document", one.output as Fields, "attachments", list);
   };
 
   const file = async (document_number: string, id: string, asked: Asked): Promise<Content> => {
@@ -52,8 +50,9 @@ export const createReadIngest = ({
       { document_number, id },
       { ...asked, maxFileBytes: MAX_RESOURCE_BYTES },
     );
-    const { mimeType, fileSize } = fieldsOf(output);
-    if (bytes !== undefined) return { mimeType: String(mimeType), blob: blobOf(bytes) };
+    const { mimeType, fileSize } = output as Fields;
+    if (bytes !== undefined)
+      return { mimeType: sanitizeLine(String(mimeType), 255), blob: blobOf(bytes) };
     throw new Problem(
       "payload_too_large",
       `The file has ${String(fileSize)} bytes; a resource may have ${MAX_RESOURCE_BYTES}.`,

@@ -1,4 +1,4 @@
-import { cost, createBasket, type Fields } from "../results/budget.ts";
+import { createBasket, type Fields, sanitizeWithin } from "../results/budget.ts";
 
 /** What the frame around a part costs at most. */
 export const MARGIN_TOKENS = 60;
@@ -7,7 +7,8 @@ export const MARGIN_TOKENS = 60;
 export type Part = { items: Fields[]; total: number | null; truncated: boolean };
 
 export const shortened = (part: Part, share: number): Part => {
-  if (cost(part) <= share) return part;
+  const whole = sanitizeWithin(part, share);
+  if (whole !== undefined) return whole;
   const basket = createBasket(share - MARGIN_TOKENS);
   for (const item of part.items) if (!basket.add(item)) break;
   return { items: basket.items, total: part.total, truncated: true };

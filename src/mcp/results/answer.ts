@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Operation } from "../../contract/operation.ts";
 import { randomToken } from "../../kit/ids.ts";
-import { sanitize, sanitizeLine } from "./sanitize.ts";
+import { sanitizeLine } from "./sanitize.ts";
 import { type Fields, truncateToBudget } from "./budget.ts";
 import { isExportList, type Read } from "./pages.ts";
 
@@ -44,10 +44,7 @@ export const recordAnswer = (
   output: Fields,
   { answerTokens, etag }: { answerTokens: number; etag: string | null },
 ): Answer => {
-  const { record, cut, most } = truncateToBudget(
-    sanitize(output) as Fields,
-    dataBudget(answerTokens),
-  );
+  const { record, cut, most } = truncateToBudget(output, dataBudget(answerTokens));
   const fewer = most === undefined ? [] : [`Lists have their first ${most} items at most.`];
   return { structured: record, notes: cut ? [SHORTENED, ...fewer] : [], etag };
 };

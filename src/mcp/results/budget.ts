@@ -1,27 +1,114 @@
+import { sanitize, sanitizeText } from "./sanitize.ts";
 import { estimateTokens, isWithin } from "./tokens.ts";
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? "";
 
 export const cost = (value: unknown): number => estimateTokens(textOf(value));
 
-const cutText = (text: string, most: number): string => {
-  const characters = [...text];
-  return characters.length <= most
-    ? text
-    : `${characters.slice(0, most).join("")}… [${characters.length - most} more characters]`;
+/** Whether the JSON of a value costs so many tokens at most. */
+export const isWithinBudget = (value: unknown, tokens: number): boolean =>
+  isWithin(textOf(value), tokens);
+
+/** No text has more characters per token, by {@link estimateTokens}. */
+const MAX_CHARACTERS_PER_TOKEN = 8;
+
+/** The most characters of a text, and the most items of a list. */
+type Step = readonly [text: number, items: number];
+
+const WHOLE: Step = [Infinity, Infinity];
+
+/** The number of characters in the texts and keys of a value after a step, counted until there are more than `most`. */
+const lengthAfter = (value: unknown, step: Step, most: number): number => {
+  const [text, items] = step;
+  if (typeof value === "string") return Math.min(value.length, text);
+  if (typeof value !== "object" || value === null) return 1;
+  let length = 0;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && at < items && length <= most; at += 1) {
+      length += 1 + lengthAfter(value[at], step, most - length);
+    }
+    return length;
+  }
+  for (const [key, child] of Object.entries(value)) {
+    length += key.length + lengthAfter(child, step, most - length);
+    if (length > most) break;
+  }
+  return length;
 };
 
-const shortened = (value: unknown, text: number, items: number): unknown => {
-  if (typeof value === "string") return cutText(value, text);
-  if (Array.isArray(value)) return value.slice(0, items).map((one) => shortened(one, text, items));
+/** Whether a value may fit after a step. A value for which this is false is never sanitized whole. */
+const mayFit = (value: unknown, step: Step, tokens: number): boolean => {
+  const most = tokens * MAX_CHARACTERS_PER_TOKEN;
+  return lengthAfter(value, step, most) <= most;
+};
+
+/** Returns the sanitized value if it costs so many tokens at most. */
+export const sanitizeWithin = <T extends object>(value: T, tokens: number): T | undefined => {
+  if (!mayFit(value, WHOLE, tokens)) return undefined;
+  const sanitized = sanitize(value) as T;
+  return isWithinBudget(sanitized, tokens) ? sanitized : undefined;
+};
+
+/** The index after so many characters; a surrogate pair is one character. */
+const indexAfter = (text: string, most: number): number => {
+  if (text.length <= most) return text.length;
+  let at = 0;
+  for (let count = 0; at < text.length && count < most; count += 1) {
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return at;
+};
+
+const countFrom = (text: string, from: number): number => {
+  let count = 0;
+  for (let at = from; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) {
+    count += 1;
+  }
+  return count;
+};
+
+/** The sanitized beginning of a text, and how many characters follow it. */
+class Beginning {
+  readonly text: string;
+  readonly more: number;
+
+  constructor(text: string, most: number) {
+    const end = indexAfter(text, most);
+    this.text = sanitizeText(text.slice(0, end));
+    this.more = countFrom(text, end);
+  }
+
+  cut(most: number): string {
+    const end = indexAfter(this.text, most);
+    const more = this.more + countFrom(this.text, end);
+    return more === 0 ? this.text : `${this.text.slice(0, end)}… [${more} more characters]`;
+  }
+}
+
+/** Cuts a value's texts and lists, then sanitizes its keys and what is left of its texts. */
+const beginningOf = (value: unknown, step: Step): unknown => {
+  const [text, items] = step;
+  if (typeof value === "string") return new Beginning(value, text);
+  if (Array.isArray(value)) return value.slice(0, items).map((one) => beginningOf(one, step));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, child]) => [key, shortened(child, text, items)]),
+    Object.entries(value).map(([key, child]) => [sanitizeText(key), beginningOf(child, step)]),
+  );
+};
+
+const shortened = (value: unknown, step: Step): unknown => {
+  const [text, items] = step;
+  if (value instanceof Beginning) return value.cut(text);
+  if (Array.isArray(value)) return value.slice(0, items).map((one) => shortened(one, step));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, shortened(child, step)]),
   );
 };
 
 // From gentle to harsh; the last ones give up the record's lists too.
-const STEPS: readonly (readonly [text: number, items: number])[] = [
+const STEPS: readonly Step[] = [
+  WHOLE,
   ...[16_000, 8000, 4000, 2000, 1000, 500, 250, 120].map((text) => [text, Infinity] as const),
   ...[1000, 250, 50, 10, 3, 0].map((items) => [60, items] as const),
 ];
@@ -35,17 +122,24 @@ export type Fitted = {
   most?: number;
 };
 
-/** A record within its budget: as it is, or with long texts cut where they say so themselves. */
+const LAST: Step = [60, 0];
+
+/**
+ * Returns a sanitized record within its budget: whole, or with long texts cut where they say so themselves. Texts are cut
+ * before they are sanitized to as many characters as could fit, so that the work depends on the budget.
+ */
 export const truncateToBudget = (record: Fields, budget: number): Fitted => {
-  if (isWithin(textOf(record), budget)) return { record, cut: false };
-  for (const [text, items] of STEPS) {
-    const shorter = shortened(record, text, items) as Fields;
-    if (isWithin(textOf(shorter), budget)) {
-      return { record: shorter, cut: true, ...(items === Infinity ? {} : { most: items }) };
-    }
+  const from = STEPS.findIndex((step) => mayFit(record, step, budget));
+  const steps = from === -1 ? [] : STEPS.slice(from);
+  const source = steps[0] === undefined ? {} : beginningOf(record, steps[0]);
+  for (const step of steps) {
+    const shorter = shortened(source, step) as Fields;
+    if (!isWithinBudget(shorter, budget)) continue;
+    const [, items] = step;
+    return { record: shorter, cut: step !== WHOLE, ...(items === Infinity ? {} : { most: items }) };
   }
-  const first = Object.entries(record).slice(0, 1);
-  return { record: shortened(Object.fromEntries(first), 60, 0) as Fields, cut: true };
+  const first = Object.fromEntries(Object.entries(record).slice(0, 1));
+  return { record: shortened(beginningOf(first, LAST), LAST) as Fields, cut: true };
 };
 
 /** Shares a budget out: nobody gets more than is wanted, and what some leave goes to those who want more. */
@@ -61,7 +155,7 @@ export const fairShares = (wants: readonly number[], budget: number): number[] =
   return shares;
 };
 
-/** Takes records while they fit; the first one always does, shortened if need be. */
+/** Sanitizes and takes records while they fit; the first one always does, shortened if need be. */
 export const createBasket = (budget: number) => {
   const items: Fields[] = [];
   let left = budget;
@@ -69,10 +163,10 @@ export const createBasket = (budget: number) => {
   return {
     items,
     add(item: Fields): boolean {
-      const price = cost(item) + 1;
-      if (price <= left) {
-        left -= price;
-        items.push(item);
+      const whole = sanitizeWithin(item, left - 1);
+      if (whole !== undefined) {
+        left -= cost(whole) + 1;
+        items.push(whole);
         return true;
       }
       if (items.length > 0) return false;

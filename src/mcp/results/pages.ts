@@ -3,7 +3,6 @@ import { Problem } from "../../contract/errors.ts";
 import { type Clock, SECOND } from "../../kit/clock.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Reply } from "../../client/port.ts";
-import { sanitize } from "./sanitize.ts";
 import { createBasket, type Fields, truncateToBudget } from "./budget.ts";
 
 /** A list in the export API's own form. */
@@ -237,7 +236,7 @@ const createProgress = (nameOf: (item: Fields | undefined) => string | null) => 
 const prepared = (operation: Operation, args: Args, ask: Ask, budget: number) => {
   let beside: Fields = {};
   const keep = (fields: Fields): void => {
-    beside = truncateToBudget(sanitize(fields) as Fields, SUMMARY_TOKENS).record;
+    beside = truncateToBudget(fields, SUMMARY_TOKENS).record;
   };
   const { style, anonymous } = operation.list ?? {};
   const inner = style === "applications" ? applicationsOf(ask, keep) : ask;
@@ -276,7 +275,7 @@ export const readList = async (
       if (index < first) continue;
       const here = { page, offset: index, after: nameOf(items[index - 1]) ?? at.after };
       if (basket.items.length >= reader.most) return result(here, total, false);
-      if (!basket.add(sanitize(item) as Fields)) return result(here, total, true);
+      if (!basket.add(item)) return result(here, total, true);
     }
     if (next === undefined) return result(null, total, false);
     at = { page: next, offset: 0, after: nameOf(items.at(-1)) ?? at.after };

@@ -1,5 +1,5 @@
 import { sanitizeText } from "../results/sanitize.ts";
-import { cost } from "../results/budget.ts";
+import { isWithinBudget } from "../results/budget.ts";
 
 const TEXT_TYPE = /^(text\/|message\/rfc822$)/;
 
@@ -23,11 +23,11 @@ export const decoded = (bytes: Uint8Array): string =>
 
 /** The most of a text's beginning that fits a budget. */
 export const beginningOf = (text: string, budget: number): string => {
-  if (cost(text) <= budget) return text;
+  if (isWithinBudget(text, budget)) return text;
   let [fits, most] = [0, text.length];
   while (most - fits > 1) {
     const middle = Math.floor((fits + most) / 2);
-    if (cost(text.slice(0, middle)) <= budget) fits = middle;
+    if (isWithinBudget(text.slice(0, middle), budget)) fits = middle;
     else most = middle;
   }
   return text.slice(0, fits).toWellFormed();
