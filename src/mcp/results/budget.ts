@@ -122,6 +122,13 @@ export type Fitted = {
   most?: number;
 };
 
+/** The length of the longest text; a text that was cut already counts as endless. */
+const longestIn = (value: unknown): number => {
+  if (value instanceof Beginning) return value.more > 0 ? Infinity : value.text.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((most: number, one) => Math.max(most, longestIn(one)), 0);
+};
+
 const LAST: Step = [60, 0];
 
 /**
@@ -132,10 +139,13 @@ export const truncateToBudget = (record: Fields, budget: number): Fitted => {
   const from = STEPS.findIndex((step) => mayFit(record, step, budget));
   const steps = from === -1 ? [] : STEPS.slice(from);
   const source = steps[0] === undefined ? {} : beginningOf(record, steps[0]);
+  const longest = longestIn(source);
   for (const step of steps) {
+    const [text, items] = step;
+    // Such a step changes nothing.
+    if (step !== steps[0] && items === Infinity && longest <= text) continue;
     const shorter = shortened(source, step) as Fields;
     if (!isWithinBudget(shorter, budget)) continue;
-    const [, items] = step;
     return { record: shorter, cut: step !== WHOLE, ...(items === Infinity ? {} : { most: items }) };
   }
   const first = Object.fromEntries(Object.entries(record).slice(0, 1));
