@@ -358,7 +358,7 @@ describe("http", () => {
       RECEIVABLES_HTTP_AUTH: "none",
     });
     expect([refused.status, refused.stdout]).toEqual([1, ""]);
-    expect(refused.stderr).toContain("Unset it for static tokens");
+    expect(refused.stderr).toContain("Unset it to use static tokens");
     const other = startCli(["http", "--port", "0", ...line], own);
     const { mcpUrl = "" } = await whenReady(other);
     expect((await fetch(mcpUrl, { method: "POST", body: "{}" })).status).toBe(401);
