@@ -7,10 +7,12 @@ const SECOND = 1000;
 /** One end-to-end run of the main job: a ledger is imported and its disputes are triaged. */
 const MAIN_JOB = "test/e2e/import-triage.test.ts";
 
-/** Faults, crash loops and whole programs: `npm run test:all` runs them, `npm test` does not. */
+/** Faults, crash loops, other clients and long series of inputs: `npm run test:all` runs them, `npm test` does not. */
 const SLOW = [
   "test/fault/**/*.test.ts",
+  "test/mcp/inspector-tools.test.ts",
   "test/platform/{demo-load,export-runs-recovery,slow-readers,webhook-recovery}.test.ts",
+  "test/platform/{attachment-corpus,ingest-junk,login-limits}.test.ts",
   "test/unit/{scan-clamd,scan-name-and-size}.test.ts",
 ];
 
@@ -31,7 +33,7 @@ export default defineConfig({
       provider: "v8",
       include: ["src/**/*.ts", "tools/**/*.ts", "prompts/**/*.ts"],
       reporter: ["text-summary"],
-      thresholds: { lines: 90 },
+      thresholds: { lines: 85 },
     },
     projects: [
       {
@@ -53,7 +55,7 @@ export default defineConfig({
           name: "slow",
           include: SLOW,
           maxWorkers: 2,
-          testTimeout: 60 * SECOND,
+          testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,
           sequence: { groupOrder: 1 },
         },
