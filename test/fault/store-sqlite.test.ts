@@ -92,7 +92,6 @@ describe("a SQLite file", () => {
     const path = join(service.database.environment["RECEIVABLES_DATA"] ?? "", "receivables.db");
     expect(existsSync(path)).toBe(true);
     const other = new DatabaseSync(path);
-    await pragma("busy_timeout = 20");
     other.exec("begin immediate");
     const before = await dump(service.at.store);
     checkUnavailable(await create(service, "during"));
@@ -103,7 +102,8 @@ describe("a SQLite file", () => {
     expect((await create(service, "during")).status).toBe(201);
     expect((await service.admin.call("GET", DISPUTES, { headers: TOLD })).body).toHaveLength(2);
     await checkLog(service);
-  });
+    // Each refused write waits 15 seconds for the lock.
+  }, 240_000);
 });
 
 const limitFiles = (pid: number, bytes: string): void => {
