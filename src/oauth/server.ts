@@ -248,7 +248,7 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
     incoming.headers.cookie = `${interaction}=${uid}; ${resume}=${uid}`;
     return interactions.run(opened.browser, opened, async () => {
       if (found.page === "sign-in") return signIn(exchange, found.cancels);
-      // A result with a grant makes one code, whichever process is asked.
+      // A result with a grant makes one code, in every process.
       const isAllowed = (payload["result"] as { consent?: unknown } | undefined)?.consent;
       if (isAllowed !== undefined && !(await records.consume(ANSWERED, uid))) {
         return send(exchange, endedPage(GONE));

@@ -162,7 +162,7 @@ describe("doctor", () => {
   });
 
   verifies("C-81");
-  it("finds a certificate that nobody here trusts, and takes it once its authority is named", async () => {
+  it("reports an untrusted certificate, and accepts it once its authority is named", async () => {
     const { cert, private: key } = await generate([{ name: "commonName", value: "127.0.0.1" }], {
       extensions: [{ name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] }],
     });

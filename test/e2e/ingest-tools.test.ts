@@ -221,7 +221,7 @@ describe("the ingest tools over stdio", () => {
   });
 
   verifies("D-AUD-3");
-  it("every call stands in the tenant's audit log", async () => {
+  it("records every call in the tenant's audit log", async () => {
     const { data } = await answer("audit_logs_list", { q: "ingest", limit: 100 });
     const actions = (data as { action: string }[]).map(({ action }) => action);
     expect(actions).toEqual(

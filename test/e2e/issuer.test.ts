@@ -62,7 +62,7 @@ const list = (token: string) =>
 
 describe("a server that takes the tokens of an issuer", () => {
   verifies("C-61");
-  it("sends whoever has none there, and takes what was given for it alone", async () => {
+  it("sends a client without a token to the issuer, and accepts only tokens for this server", async () => {
     const refused = await list("none");
     expect(refused.status).toBe(401);
     const at = /resource_metadata="([^"]+)"/.exec(refused.headers.get("www-authenticate") ?? "");

@@ -50,8 +50,7 @@ const checkProfile = async (config: Config): Promise<{ config: Config; check: Ch
       return { config, check: createPass("profile", "none: the settings say all") };
     const written = readProfilesFile(config).some((one) => one.name === name);
     const stored = written ? undefined : await openStoredProfiles(config).find(name);
-    const where =
-      stored === undefined ? "it stands in the profiles file" : STORED_IN[stored.keptIn];
+    const where = stored === undefined ? "it is in the profiles file" : STORED_IN[stored.keptIn];
     return { config: whole, check: createPass("profile", `${name}: ${where}`) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

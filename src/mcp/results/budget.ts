@@ -152,7 +152,7 @@ export const truncateToBudget = (record: Fields, budget: number): Fitted => {
   return { record: shortened(beginningOf(first, LAST), LAST) as Fields, cut: true };
 };
 
-/** Shares a budget out: nobody gets more than is wanted, and what some leave goes to those who want more. */
+/** Divides a budget: no share exceeds its demand, and unused parts go to the larger demands. */
 export const fairShares = (wants: readonly number[], budget: number): number[] => {
   const shares = wants.map(() => 0);
   let left = budget;

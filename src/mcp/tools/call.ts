@@ -187,7 +187,7 @@ const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
 const outcomeOf = (result: CallToolResult | InputRequiredResult): string =>
   "content" in result ? "done" : "asked";
 
-/** Calls tools; whatever goes wrong becomes a result that says what happened and what to do. */
+/** Calls tools; every failure becomes a result that says what happened and what to do. */
 export const createCallTool = (needs: ToolContext): CallTool => {
   const call = createCall(needs);
   const pass = createRateLimiter(needs.settings.callsPerMinute, needs.now);

@@ -169,7 +169,7 @@ const END_SIGNATURE = Buffer.from("PK\x05\x06");
 const END_BYTES = 22;
 const MAX_COMMENT_BYTES = 0xffff;
 
-/** Returns whether a ZIP reader would find an archive at the file's end, whatever its first bytes are. */
+/** Returns whether a ZIP reader would find an archive at the file's end, independent of its first bytes. */
 export const endsWithArchive = async (bytes: Bytes): Promise<boolean> => {
   const length = END_BYTES + MAX_COMMENT_BYTES;
   const tail = await bytes.read(Math.max(0, bytes.size - length), length);
