@@ -148,11 +148,11 @@ export const askPayments = definePrompt({
       name: "question",
       description: "question in plain language",
       required: true,
-      longest: 1000,
+      maxLength: 1000,
     },
   ],
-  needs: ["payments"],
-  brings: () => ["receivables://export/schema"],
+  toolsets: ["payments"],
+  attachments: () => ["receivables://export/schema"],
   text: ({
     question = "",
   }) => `Answer this question from the payment rows: ${JSON.stringify(question)}

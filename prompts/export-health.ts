@@ -5,8 +5,8 @@ export const exportHealth = definePrompt({
   title: "Check the exports",
   description: "Check every schedule, its runs and its webhooks for failures, causes and remedies.",
   arguments: [],
-  needs: ["payments"],
-  brings: () => [],
+  toolsets: ["payments"],
+  attachments: () => [],
   text: () => `Check the health of the tenant's recurring exports with me.
 
 1. Read the schedules (schedules_list), and for each its runs (export_runs_status): the newest first, with status,

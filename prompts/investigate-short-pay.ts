@@ -12,8 +12,8 @@ export const investigateShortPay = definePrompt({
       of: "account",
     },
   ],
-  needs: ["payments", "disputes"],
-  brings: ({ accountNumber = "" }) => [
+  toolsets: ["payments", "disputes"],
+  attachments: ({ accountNumber = "" }) => [
     `receivables://accounts/${encodeURIComponent(accountNumber)}`,
   ],
   text: ({ accountNumber = "" }) => {

@@ -5,7 +5,7 @@ export type PromptArgument = {
   /** Kind of record that the value identifies, for completions. */
   of?: "dispute" | "application" | "account";
   /** Maximum length in characters, if larger than the default. */
-  longest?: number;
+  maxLength?: number;
 };
 
 /** An MCP prompt: instructions that a person starts by name. */
@@ -15,9 +15,9 @@ export type Prompt = {
   description: string;
   arguments: readonly PromptArgument[];
   /** Toolsets that the prompt requires. */
-  needs: readonly string[];
+  toolsets: readonly string[];
   /** Returns the URIs of resources to attach to the prompt. */
-  brings(args: Readonly<Record<string, string>>): string[];
+  attachments(args: Readonly<Record<string, string>>): string[];
   text(args: Readonly<Record<string, string>>): string;
 };
 

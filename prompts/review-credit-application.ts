@@ -12,8 +12,8 @@ export const reviewCreditApplication = definePrompt({
       of: "application",
     },
   ],
-  needs: ["credit"],
-  brings: ({ applicationId = "" }) => [
+  toolsets: ["credit"],
+  attachments: ({ applicationId = "" }) => [
     `receivables://credit-applications/${encodeURIComponent(applicationId)}`,
   ],
   text: ({

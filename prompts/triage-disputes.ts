@@ -6,8 +6,8 @@ export const triageDisputes = definePrompt({
   description:
     "Review the open disputes, find those that need attention today, and propose next steps.",
   arguments: [],
-  needs: ["disputes"],
-  brings: () => [],
+  toolsets: ["disputes"],
+  attachments: () => [],
   text: () => `Triage the tenant's open disputes with me.
 
 1. Read the configuration: receivables://dispute-configuration, or reasons_list, departments_list, assignees_list and

@@ -12,8 +12,8 @@ export const workDispute = definePrompt({
       of: "dispute",
     },
   ],
-  needs: ["disputes"],
-  brings: ({ disputeId = "" }) => [`receivables://disputes/${encodeURIComponent(disputeId)}`],
+  toolsets: ["disputes"],
+  attachments: ({ disputeId = "" }) => [`receivables://disputes/${encodeURIComponent(disputeId)}`],
   text: ({ disputeId = "" }) => `Work dispute ${JSON.stringify(disputeId)} with me.
 
 1. Read the record and its notes (disputes_get, dispute_notes_list), then other disputes on the same document

@@ -67,7 +67,7 @@ const auditNames = ({ id }: Operation): readonly string[] => {
   return typeof named === "string" ? [named] : named;
 };
 
-const routesOf = (operation: Operation) => [operation, ...operation.also];
+const routesOf = (operation: Operation) => [operation, ...operation.aliases];
 const cases = operations.map((operation) => [operation.id, operation] as const);
 const twice = (values: readonly string[]): string[] =>
   values.filter((value, index) => values.indexOf(value) !== index);
@@ -152,9 +152,9 @@ describe.each(cases)("%s", (_id, operation) => {
     expect(output === null).toBe(status === 204);
   });
 
-  it("lists only operation error codes in fails", () => {
-    expect(operation.fails.filter((code) => !Object.hasOwn(OPERATION_ERRORS, code))).toEqual([]);
-    expect(twice(operation.fails)).toEqual([]);
+  it("lists only operation error codes in errors", () => {
+    expect(operation.errors.filter((code) => !Object.hasOwn(OPERATION_ERRORS, code))).toEqual([]);
+    expect(twice(operation.errors)).toEqual([]);
   });
 
   it("has a summary of one short line", () => {
@@ -192,7 +192,7 @@ describe("the table of errors", () => {
   });
 
   it("has no unused code", () => {
-    const used = new Set(operations.flatMap(({ fails }) => fails));
+    const used = new Set(operations.flatMap(({ errors }) => errors));
     expect(
       Object.keys(OPERATION_ERRORS).filter((code) => ![...used].some((name) => name === code)),
     ).toEqual([]);

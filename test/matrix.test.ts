@@ -35,7 +35,7 @@ const permitted = byId(operations.filter(({ access }) => isPermission(access)));
 const scoped = byId(operations.filter(({ access }) => isScope(access)));
 const tenanted = byId(operations.filter(({ path }) => path.includes("{tenantId}")));
 
-const routesOf = (operation: Operation) => [operation, ...operation.also];
+const routesOf = (operation: Operation) => [operation, ...operation.aliases];
 
 /** The route on which a request in process can carry the operation's body. */
 const sendable = (operation: Operation) =>

@@ -22,7 +22,7 @@ import { type Records, seed } from "./support/records.ts";
 import { type Arguments, SAMPLES, wire } from "./support/samples.ts";
 import { verifies } from "./support/verifies.ts";
 
-const routesOf = (operation: Operation) => [operation, ...operation.also];
+const routesOf = (operation: Operation) => [operation, ...operation.aliases];
 const routes = operations.flatMap((operation) =>
   routesOf(operation).map((route) => ({ operation, route })),
 );
@@ -141,7 +141,7 @@ describe.each(named)("$name in the document", ({ operation, route }) => {
       .map((status) => answerAt(route, Number(status)))
       .map((answer) => String(answer?.["description"]))
       .join("\n");
-    for (const code of [...operation.fails, "internal"]) expect(codes).toContain(`\`${code}\``);
+    for (const code of [...operation.errors, "internal"]) expect(codes).toContain(`\`${code}\``);
     expect(namesOf(described["responses"])).toContain(String(operation.status));
   });
 });

@@ -64,14 +64,14 @@ const disputeEnding: Confirmation = {
     resolution: {
       operation: contract.resolutions.get,
       args: ({ resolutionCode }) => (isText(resolutionCode) ? { resolutionCode } : undefined),
-      names: "resolutionCode",
+      idArgument: "resolutionCode",
     },
     resolutions: {
       operation: contract.resolutions.list,
       args: ({ resolutionId }) => (isText(resolutionId) ? {} : undefined),
     },
   },
-  holds: "dispute",
+  etagFrom: "dispute",
   question(args, records) {
     const { disputeId, status, resolutionCode: _code, resolutionId: _id, ...others } = args;
     const { dispute } = records;

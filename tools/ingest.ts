@@ -14,7 +14,7 @@ const { accounts, account_notes: notes, documents, document_attachments: attachm
 
 const accountReplacement: Confirmation = {
   reads: { account: accounts.get },
-  holds: "account",
+  etagFrom: "account",
   question: ({ account_number, name }, { account }) =>
     `Replace account ${describeAccount(account, account_number)}, with one named ${formatName(name)}? Fields that are not sent are lost.`,
 };
@@ -65,7 +65,7 @@ const documentReplacement: Confirmation = {
     disputes: readIfPaidOff(disputeReads.disputes),
     resolutions: readIfPaidOff(disputeReads.resolutions),
   },
-  holds: "document",
+  etagFrom: "document",
   question(args, records) {
     const { document_number, account_number } = args;
     const { document } = records;
@@ -93,7 +93,7 @@ const documentCreation: Confirmation = {
 
 const documentUpdate: Confirmation = {
   reads: { document: documents.get, ...disputeReads },
-  holds: "document",
+  etagFrom: "document",
   question({ document_number }, records) {
     const { document } = records;
     // The document is already closed.
@@ -104,7 +104,7 @@ const documentUpdate: Confirmation = {
 
 const documentClosure: Confirmation = {
   reads: { document: documents.get, ...disputeReads },
-  holds: "document",
+  etagFrom: "document",
   question({ document_number, closure_reason, closure_date }, records) {
     const { document } = records;
     // The platform refuses to close a closed document.

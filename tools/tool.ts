@@ -11,7 +11,7 @@ export type ConfirmationRead = {
   /** Returns the arguments of the read, or undefined to skip it. */
   args: (args: Arguments) => Arguments | undefined;
   /** The argument that identifies the record: the call is refused if the record does not exist. */
-  names?: string;
+  idArgument?: string;
 };
 
 /** The confirmation by a person before a tool call. The operation's effects decide whether it is needed. */
@@ -26,7 +26,7 @@ export type Confirmation = {
    */
   question: (args: Arguments, records: Records) => string | null;
   /** The read whose ETag is sent as If-Match, so that the change applies only to the version in the question. */
-  holds?: string;
+  etagFrom?: string;
 };
 
 /** An operation as an MCP tool: its description, and the confirmation before it runs. */

@@ -74,7 +74,7 @@ const checkNames = (operation: Operation, args: Args): void => {
   }
 };
 
-const findPostAlias = ({ also }: Operation) => also.find(({ method }) => method === "POST");
+const findPostAlias = ({ aliases }: Operation) => aliases.find(({ method }) => method === "POST");
 
 /** Whether an operation is documented as a GET with a body and has a POST alias. */
 export const isLookup = (operation: Operation): boolean =>

@@ -18,7 +18,7 @@ const defineError = (
   act,
 });
 
-/** Errors that any operation can return; operations do not list them in `fails`. */
+/** Errors that any operation can return; operations do not list them in `errors`. */
 export const SHARED_ERRORS = {
   invalid_request: defineError(400, "The request is not valid", "caller"),
   invalid_json: defineError(400, "The body is not valid JSON", "caller"),
@@ -69,7 +69,7 @@ export const SHARED_ERRORS = {
   unavailable: defineError(503, "The service is unavailable", "operator", "later"),
 } as const satisfies Record<string, ErrorDefinition>;
 
-/** Errors that an operation lists in its `fails`. */
+/** Errors that an operation lists in its `errors`. */
 export const OPERATION_ERRORS = {
   invalid_credentials: defineError(401, "The e-mail address or password is incorrect", "user"),
   ambiguous_reason_code: defineError(400, "The reason code exists in several categories", "caller"),

@@ -103,7 +103,7 @@ const buildRoute = (
 const buildPaths = (schemas: Schemas, refusals: ErrorResponses): OpenApi["paths"] => {
   const paths: OpenApi["paths"] = {};
   for (const operation of platformOperations) {
-    for (const route of [operation, ...operation.also]) {
+    for (const route of [operation, ...operation.aliases]) {
       const path = (paths[route.path] ??= {});
       path[route.method.toLowerCase()] = buildRoute(operation, route, schemas, refusals);
     }

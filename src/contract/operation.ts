@@ -23,7 +23,7 @@ export type Outcome = {
   before?: unknown;
 };
 
-/** Returns ids and codes of a request for its audit entry. The body of a `late` operation is not validated yet. */
+/** Returns ids and codes of a request for its audit entry. The body of a `lateValidation` operation is not validated yet. */
 export type AuditMetadata = (input: {
   params: Record<string, unknown>;
   body: unknown;
@@ -39,7 +39,7 @@ export type CallArguments = Readonly<Record<string, unknown>>;
  */
 export type SideEffect = {
   kind: "closes" | "cancels" | "deletes" | "replaces" | "discloses";
-  what: string;
+  target: string;
   /** The arguments that cause the effect; all if absent. */
   when?: (args: CallArguments) => boolean;
 };
@@ -77,7 +77,7 @@ type Spec = {
   /** Path under the service's base URL, with `{parameters}`. */
   path: `/${string}`;
   /** Additional routes of the operation, such as the POST alias of a GET with a body. */
-  also?: readonly { method: Method; path: `/${string}` }[];
+  aliases?: readonly { method: Method; path: `/${string}` }[];
   access: Access;
   effect?: Effect;
   summary: string;
@@ -87,7 +87,7 @@ type Spec = {
   /** The body is a file. */
   raw?: Raw;
   /** The service validates the body itself, so that one error lists the faults of schema and rules together. */
-  late?: true;
+  lateValidation?: true;
   /** The operation creates the record if it does not exist, and then returns 201. */
   upsert?: true;
   /** `null` if the response has no body. */
@@ -96,7 +96,7 @@ type Spec = {
   file?: true;
   /** Seconds for which shared caches may store the response; it must be the same for all callers. */
   cacheSeconds?: number;
-  fails?: readonly OperationErrorCode[];
+  errors?: readonly OperationErrorCode[];
   effects?: readonly SideEffect[];
   /** List properties that the output schema does not imply. */
   list?: Partial<ListAnswer>;
@@ -147,12 +147,12 @@ const deriveListAnswer = ({ output, list = {} }: Spec): ListAnswer | null => {
 export const defineOperation = <const S extends Spec>(spec: S) => {
   const effect = deriveEffect(spec);
   return {
-    also: [],
+    aliases: [],
     params: emptyShape,
     query: emptyShape,
     body: null,
     raw: null,
-    fails: [],
+    errors: [],
     effects: [],
     lookup: null,
     returnsSecret: null,
@@ -160,7 +160,7 @@ export const defineOperation = <const S extends Spec>(spec: S) => {
     session: null,
     mask: null,
     extension: false,
-    late: false,
+    lateValidation: false,
     upsert: false,
     file: false,
     cacheSeconds: 0,
@@ -191,29 +191,29 @@ type Declared<S extends Spec> = Omit<
   | "query"
   | "body"
   | "raw"
-  | "fails"
-  | "also"
+  | "errors"
+  | "aliases"
   | keyof Traits
-  | "late"
+  | "lateValidation"
   | "upsert"
   | "file"
   | "cacheSeconds"
   | "auditMetadata"
 > &
   Traits & {
-    late: S["late"] extends true ? true : false;
+    lateValidation: S["lateValidation"] extends true ? true : false;
     upsert: boolean;
     file: S["file"] extends true ? true : false;
     cacheSeconds: number;
     auditMetadata: AuditMetadata;
-    also: readonly { method: Method; path: `/${string}` }[];
+    aliases: readonly { method: Method; path: `/${string}` }[];
     effect: Effect;
     status: 200 | 201 | 204;
     params: S["params"] extends Shape ? S["params"] : typeof emptyShape;
     query: S["query"] extends Shape ? S["query"] : typeof emptyShape;
     body: S["body"] extends Shape ? S["body"] : null;
     raw: S["raw"] extends Raw ? Raw : null;
-    fails: S["fails"] extends readonly OperationErrorCode[] ? S["fails"] : readonly [];
+    errors: S["errors"] extends readonly OperationErrorCode[] ? S["errors"] : readonly [];
   };
 
 /** An operation without its specific types, for code that handles every operation. */
@@ -222,7 +222,7 @@ export type Operation = Traits & {
   service: Service;
   method: Method;
   path: `/${string}`;
-  also: readonly { method: Method; path: `/${string}` }[];
+  aliases: readonly { method: Method; path: `/${string}` }[];
   access: Access;
   effect: Effect;
   status: 200 | 201 | 204;
@@ -231,18 +231,18 @@ export type Operation = Traits & {
   query: Shape;
   body: Shape | null;
   raw: Raw | null;
-  late: boolean;
+  lateValidation: boolean;
   upsert: boolean;
   output: z.ZodType | null;
   file: boolean;
   cacheSeconds: number;
-  fails: readonly OperationErrorCode[];
+  errors: readonly OperationErrorCode[];
   audit: string | ((outcome: Outcome) => string);
   auditMetadata: AuditMetadata;
   source: string;
 };
 
-type JsonBody<O extends Operation> = O["late"] extends true
+type JsonBody<O extends Operation> = O["lateValidation"] extends true
   ? unknown
   : O["body"] extends Shape
     ? z.output<O["body"]>
@@ -250,7 +250,7 @@ type JsonBody<O extends Operation> = O["late"] extends true
 
 type Body<O extends Operation> = O["raw"] extends Raw ? ReadableStream<Uint8Array> : JsonBody<O>;
 
-/** The input of a handler. It is validated, except for the body of a `late` operation. */
+/** The input of a handler. It is validated, except for the body of a `lateValidation` operation. */
 export type Input<O extends Operation> = {
   params: z.output<O["params"]>;
   query: z.output<O["query"]>;
@@ -261,7 +261,7 @@ export type Output<O extends Operation> = O["output"] extends z.ZodType
   ? z.input<O["output"]>
   : null;
 
-export type FailCode<O extends Operation> = O["fails"][number];
+export type FailCode<O extends Operation> = O["errors"][number];
 
 /** Returns whether the operation returns a bare array. */
 export const isList = (operation: Operation): boolean => operation.output instanceof z.ZodArray;

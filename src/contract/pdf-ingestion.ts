@@ -36,7 +36,7 @@ export const pdf_ingestion = {
     }),
     raw: { type: PDF_TYPE, maxBytes: 25 * MIB },
     output: PdfReceipt,
-    fails: ["document_not_found"],
+    errors: ["document_not_found"],
     audit: "document_attachment.created",
     source: "D-PDF",
   }),

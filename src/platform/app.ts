@@ -21,7 +21,7 @@ const routesOf = (services: Services): Route[] =>
     Object.entries(verbs).flatMap(([verb, declared]) => {
       const operation: Operation = declared;
       const handler: unknown = (services[noun as keyof Services] as Record<string, unknown>)[verb];
-      return [operation, ...operation.also].map(({ method, path }) => ({
+      return [operation, ...operation.aliases].map(({ method, path }) => ({
         method,
         path,
         operation,

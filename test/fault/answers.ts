@@ -44,7 +44,7 @@ const checkGateway = (operation: Operation | undefined, reply: Reply): void => {
   expect(body.requestId).toBe(reply.headers.get("x-request-id"));
   if (!isCode(body.code)) throw new Error(`there is no code ${body.code}`);
   expect(ERRORS[body.code].status).toBe(reply.status);
-  const own: readonly string[] = operation?.fails ?? [];
+  const own: readonly string[] = operation?.errors ?? [];
   expect([...Object.keys(SHARED_ERRORS), ...own]).toContain(body.code);
 };
 

@@ -93,7 +93,7 @@ const begin = async (dialect: Dialect): Promise<Trial> => {
 
 const requestOf = (trial: Trial, operation: Operation, recipe: Recipe): Built => {
   const samples = SAMPLES[operation.id] ?? [];
-  const routes = [operation, ...operation.also];
+  const routes = [operation, ...operation.aliases];
   // A request in process carries no body on GET, so a twin that can is preferred.
   const route = routes[(recipe.route + routes.length - 1) % routes.length] ?? operation;
   const sample = samples[recipe.variant % samples.length];

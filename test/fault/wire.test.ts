@@ -230,7 +230,7 @@ onEveryStore("bytes from the network", (at) => {
       async (id, operation) => {
         const before = await touches();
         const sample = SAMPLES[id]?.[0];
-        const twin = operation.also[0];
+        const twin = operation.aliases[0];
         if (sample === undefined || twin === undefined) throw new Error(`${id} has no twin`);
         const args = { tenantId: TENANT, ...sample(records, "f") };
         const seen = new Set<number>();

@@ -81,7 +81,7 @@ describe("one tool per operation", () => {
   });
 
   it("has prompts that require existing toolsets", () => {
-    expect(prompts.flatMap(({ needs }) => needs).every(isToolset)).toBe(true);
+    expect(prompts.flatMap(({ toolsets }) => toolsets).every(isToolset)).toBe(true);
   });
 });
 

@@ -59,7 +59,7 @@ onEveryStore(
       const operations = new Set(
         Object.values(platformContract)
           .flatMap((verbs): Operation[] => Object.values(verbs))
-          .flatMap(({ path, also }) => [path, ...also.map((other) => other.path)])
+          .flatMap(({ path, aliases }) => [path, ...aliases.map((other) => other.path)])
           .map(patternOf),
       );
       const signed = ["/uploads/:uploadId", "/downloads/:attachmentId"];

@@ -54,7 +54,7 @@ const listCodes = (operation: Operation): Code[] => [
   ...(Object.keys(SHARED_ERRORS) as SharedErrorCode[]).filter(
     (code) => APPLIES_TO[code]?.(operation) ?? true,
   ),
-  ...operation.fails,
+  ...operation.errors,
 ];
 
 const TEXT = { type: "string" };

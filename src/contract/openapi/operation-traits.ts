@@ -37,7 +37,7 @@ export const hasTotalCount = (operation: Operation): boolean =>
 export const isRateLimited = (operation: Operation): boolean =>
   needsCredential(operation) ||
   isExport(operation) ||
-  operation.fails.includes("invalid_credentials");
+  operation.errors.includes("invalid_credentials");
 
 /** Returns whether shared caches may store the response. */
 export const isCacheable = ({ cacheSeconds }: Operation): boolean => cacheSeconds > 0;

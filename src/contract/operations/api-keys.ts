@@ -19,7 +19,7 @@ const remove = defineOperation({
   summary: "Delete one of the caller's API keys.",
   params: z.object({ ...tenantPath, keyId: RecordId }),
   output: null,
-  effects: [{ kind: "deletes", what: "API key" }],
+  effects: [{ kind: "deletes", target: "API key" }],
   credential: "session_or_key",
   audit: "api_key.deleted",
   source: "gateway 5",
@@ -35,7 +35,7 @@ export const api_keys = {
     summary: "Create an API key with the caller's own access.",
     params: z.object(tenantPath),
     output: ApiKey,
-    fails: ["conflict"],
+    errors: ["conflict"],
     returnsSecret: {
       kind: "api-key",
       field: "apiKey",

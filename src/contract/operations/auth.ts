@@ -34,7 +34,7 @@ export const auth = {
     summary: "Log in and open a session.",
     body: z.object({ email: text(254).trim().min(1), password: text(1024).min(1) }),
     output: Login,
-    fails: ["invalid_credentials"],
+    errors: ["invalid_credentials"],
     audit: "auth.logged_in",
     source: "gateway 5",
   }),

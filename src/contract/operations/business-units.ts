@@ -24,7 +24,7 @@ export const business_units = {
     method: "GET",
     path: `/creditappcore${VALUES}`,
     // The interface documents use both paths.
-    also: [{ method: "GET", path: `/creditapp${VALUES}` }],
+    aliases: [{ method: "GET", path: `/creditapp${VALUES}` }],
     access: "Credit Applications : READ",
     summary: "List business unit groupings with their values.",
     params: z.object(tenantPath),

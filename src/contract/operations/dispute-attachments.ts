@@ -128,7 +128,7 @@ export const dispute_attachments = {
     summary: "Permanently delete a dispute file.",
     params: one,
     output: null,
-    effects: [{ kind: "deletes", what: "file of a dispute" }],
+    effects: [{ kind: "deletes", target: "file of a dispute" }],
     audit: "dispute_attachment.deleted",
     source: "gateway 4",
   }),

@@ -94,7 +94,7 @@ export const dispute_notes = {
     summary: "Delete a note of a dispute.",
     params: one,
     output: null,
-    effects: [{ kind: "deletes", what: "note of a dispute" }],
+    effects: [{ kind: "deletes", target: "note of a dispute" }],
     audit: "dispute_note.deleted",
     source: "gateway 4",
   }),

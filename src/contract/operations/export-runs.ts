@@ -74,7 +74,7 @@ export const export_runs = {
     }),
     output: RunRows,
     list: { style: "run", anonymous: true },
-    fails: ["conflict", "gone"],
+    errors: ["conflict", "gone"],
     audit: "export.data_read",
     source: "export-ingest 4",
   }),

@@ -95,7 +95,7 @@ export const payments = {
     effect: "read",
     summary: "Query the payment rows of one source.",
     body: PaymentQueryBody,
-    late: true,
+    lateValidation: true,
     output: z.object({ data: z.array(PaymentRow), pagination: Pagination }),
     list: { anonymous: true },
     audit: "payments.queried",

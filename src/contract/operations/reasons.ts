@@ -107,7 +107,7 @@ export const reasons = {
       })
       .refine(hasCategory, CATEGORY_NEEDED),
     output: Reason,
-    fails: ["duplicate_code"],
+    errors: ["duplicate_code"],
     audit: "reason.created",
     source: "gateway 4",
   }),
@@ -128,7 +128,7 @@ export const reasons = {
       })
       .refine(hasCategory, CATEGORY_NEEDED),
     output: Reason,
-    fails: ["duplicate_code", "in_use"],
+    errors: ["duplicate_code", "in_use"],
     audit: "reason.updated",
     source: "gateway 4",
   }),
@@ -141,8 +141,8 @@ export const reasons = {
     summary: "Delete an unused dispute reason.",
     params: z.object({ ...tenantPath, categoryCode: CodeText, reasonCode: CodeText }),
     output: null,
-    effects: [{ kind: "deletes", what: "reason" }],
-    fails: ["in_use"],
+    effects: [{ kind: "deletes", target: "reason" }],
+    errors: ["in_use"],
     audit: "reason.deleted",
     source: "gateway 4",
   }),

@@ -25,8 +25,8 @@ const refuse = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidP
 
 const argumentsOf = (prompt: Prompt, sent: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
-    prompt.arguments.map(({ name, required, longest = MAX_ARGUMENT }) => {
-      const value = sanitizeLine(sent[name] ?? "", longest);
+    prompt.arguments.map(({ name, required, maxLength = MAX_ARGUMENT }) => {
+      const value = sanitizeLine(sent[name] ?? "", maxLength);
       if (required && value === "") throw refuse(`${prompt.name} needs ${name}`);
       return [name, value];
     }),
@@ -69,7 +69,7 @@ export const createGetPrompt = ({
     const prompt = active.find((one) => one.name === name);
     if (prompt === undefined) throw unknown(name, active);
     const args = argumentsOf(prompt, sent);
-    const parts = await Promise.all(prompt.brings(args).map((uri) => attached(uri, read)));
+    const parts = await Promise.all(prompt.attachments(args).map((uri) => attached(uri, read)));
     const words = `${prompt.text(args)}\n\nIt is now ${iso(now()).slice(0, 16)}Z.`;
     const text = userMessage({ type: "text", text: words });
     return { description: prompt.description, messages: [text, ...parts.flat()] };

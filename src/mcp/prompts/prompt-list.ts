@@ -5,11 +5,11 @@ import type { Settings } from "../caller.ts";
 
 type Offer = Pick<Settings, "toolsets">;
 
-/** The prompts whose toolsets are there. */
-export const activePrompts = ({ toolsets }: Offer): Prompt[] =>
-  prompts.filter(({ needs }) =>
-    needs.every((toolset) => toolsets.some((name) => name === toolset)),
-  );
+/** Returns the prompts whose toolsets are all enabled. */
+export const activePrompts = (offer: Offer): Prompt[] => {
+  const enabled = new Set<string>(offer.toolsets);
+  return prompts.filter(({ toolsets }) => toolsets.every((name) => enabled.has(name)));
+};
 
 /** What `prompts/list` answers. */
 export const promptList = (settings: Offer): ListedPrompt[] =>
@@ -17,5 +17,5 @@ export const promptList = (settings: Offer): ListedPrompt[] =>
     name,
     title,
     description,
-    arguments: args.map(({ of: _kind, longest: _longest, ...argument }) => argument),
+    arguments: args.map(({ of: _kind, maxLength: _maxLength, ...argument }) => argument),
   }));

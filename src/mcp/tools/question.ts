@@ -60,7 +60,7 @@ const readFor = async (needs: Needs, name: string, reading: ConfirmationRead): P
   if (args === undefined) return { name };
   const reply = await readOne(needs, reading.operation, args);
   if (!(reply instanceof Problem)) return { name, reply };
-  if (reading.names !== undefined) throw unknownName(reading.names);
+  if (reading.idArgument !== undefined) throw unknownName(reading.idArgument);
   return { name };
 };
 
@@ -90,13 +90,13 @@ const checkVersion = (ifMatch: string | undefined, etag: string | null): void =>
 export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> => {
   const { operation, confirm } = needs.tool;
   if (confirm === undefined) return { summary: null, etag: null, absent: false };
-  const { reads, holds = "", question } = confirm;
+  const { reads, etagFrom = "", question } = confirm;
   const found = await Promise.all(
     Object.entries(reads).map(([name, read]) =>
       "path" in read ? readNamed(needs, name, read) : readFor(needs, name, read),
     ),
   );
-  const etag = found.find(({ name }) => name === holds)?.reply?.etag ?? null;
+  const etag = found.find(({ name }) => name === etagFrom)?.reply?.etag ?? null;
   checkVersion(ifMatch, etag);
   const absent = found.some(({ missing }) => missing === true);
   const due = findSideEffects(operation, needs.args).filter(

@@ -174,5 +174,5 @@ export const parseInputBody = (operation: Operation, sent: unknown): unknown => 
       errors: [{ field: "", code: "required", message: "is required" }],
     });
   }
-  return operation.late ? sent : parse(operation.body, sent, code);
+  return operation.lateValidation ? sent : parse(operation.body, sent, code);
 };

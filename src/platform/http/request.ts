@@ -106,7 +106,7 @@ const readInput = async (context: RequestContext): Promise<RequestContext["input
     operation.raw === null
       ? parseInputBody(operation, context.sentBody)
       : openBody(operation.raw, request);
-  if (!operation.late && operation.raw === null) {
+  if (!operation.lateValidation && operation.raw === null) {
     context.ignored = ignoredFields(context.sentBody, body);
   }
   context.keyed = keyOf(operation, request.headers.get("idempotency-key"), {
