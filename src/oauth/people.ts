@@ -48,6 +48,17 @@ const short = (...parts: string[]): string =>
 const isRefusal = (error: unknown): error is Problem =>
   error instanceof Problem && [401, 403, 404].includes(error.status);
 
+const RETRY_SECONDS = 10;
+
+/** A platform that fails says nothing about the key: the grant stays, and the host can try again. */
+const cannotCheckKey = (cause: unknown): Problem =>
+  new Problem(
+    "unavailable",
+    `The platform cannot confirm your access at the moment. Try again in ${RETRY_SECONDS} seconds.`,
+    { retryAfterSeconds: RETRY_SECONDS },
+    cause,
+  );
+
 /** People of the platform: who they are is the platform's to say, and a key of their own is all that is kept. */
 export const createPeople = (needs: PeopleNeeds) => {
   const { client, records, platform, now, log } = needs;
@@ -89,7 +100,7 @@ export const createPeople = (needs: PeopleNeeds) => {
       () => true,
       (error: unknown) => {
         if (isRefusal(error)) return false;
-        throw error;
+        throw cannotCheckKey(error);
       },
     );
 

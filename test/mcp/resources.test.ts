@@ -196,12 +196,18 @@ describe("resources", () => {
         "categories.list": () => {
           throw new Error("secret of the inside");
         },
+        "resolutions.list": () => {
+          throw new Problem("unavailable", "Down.", { retryAfterSeconds: 10 });
+        },
       },
       { log },
     );
     const read = (noun: string) =>
       host.client.readResource({ uri: `receivables://dispute-configuration/${noun}` });
     await expect(read("reasons")).rejects.toThrow("forbidden_permission: Not permitted.");
+    await expect(read("resolutions")).rejects.toMatchObject({
+      data: { code: "unavailable", retry: "later", retryAfterSeconds: 10 },
+    });
     await expect(read("categories")).rejects.toThrow("Something went wrong in this server.");
     expect(lines.join("")).toContain("secret of the inside");
     await host.close();

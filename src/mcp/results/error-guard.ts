@@ -1,6 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { Problem } from "../../contract/errors.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
+import { problemData } from "./protocol-error.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
 const MOST_CHARACTERS = 700;
@@ -16,7 +17,7 @@ export const guardErrors =
       // A fault in the caller's own configuration, such as a missing profile, which the caller can correct.
       if (error instanceof Problem) {
         const said = `${error.code}: ${sanitizeLine(error.message, MOST_CHARACTERS)}`;
-        throw new ProtocolError(ProtocolErrorCode.InternalError, said);
+        throw new ProtocolError(ProtocolErrorCode.InternalError, said, problemData(error));
       }
       log.error("mcp.failed", { method, ...errorFields(error) });
       throw new ProtocolError(
