@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { nearest } from "../../kit/nearest.ts";
+import type { Fault } from "../errors.ts";
+import { toFaults } from "../faults.ts";
+
+export type Parsed<T> = { value: T; faults?: undefined } | { value?: undefined; faults: Fault[] };
+
+/** Returns the words after a fault that name the most similar known value and all known ones. */
+export const describeKnown = (word: string, known: readonly string[]): string => {
+  const [near] = nearest(word, known, 1);
+  return `${near === undefined ? "" : `; similar: ${near}`}; known: ${known.join(", ")}`;
+};
+
+/** Validates the arguments of an insight; unknown ones are refused with the known ones and the most similar. */
+export const parseArguments = <S extends z.ZodObject>(
+  schema: S,
+  sent: unknown,
+): Parsed<z.output<S>> => {
+  const { data, error } = schema.safeParse(sent, { reportInput: true });
+  if (data !== undefined) return { value: data };
+  const known = Object.keys(schema.shape);
+  const explain = (fault: Fault): Fault =>
+    fault.code === "unknown" && !fault.field.includes(".")
+      ? { ...fault, message: `is not an argument${describeKnown(fault.field, known)}` }
+      : fault;
+  return { faults: toFaults(error ?? new z.ZodError([])).map(explain) };
+};
+
+const DAY_FORM = 'must be a date, such as "2026-01-31"';
+
+/** A calendar date in UTC. The JSON schema has no format or pattern, which some hosts refuse. */
+export const Day = z
+  .string(DAY_FORM)
+  .refine((day) => z.regexes.date.test(day), { error: DAY_FORM, params: { code: "format" } })
+  .meta({ examples: ["2026-01-31"] });
+
+export const DayCount = z.int("must be a number of days, such as 30").min(0).max(100_000);
+
+export const Flag = z.boolean("must be true or false");
+
+const MAX_VALUES = 1000;
+
+/** A list, or one value instead of a list of one. */
+export const oneOrMore = <S extends z.ZodType>(value: S) =>
+  z.preprocess(
+    (sent) => (sent === undefined || Array.isArray(sent) ? sent : [sent]),
+    z.array(value).min(1).max(MAX_VALUES),
+  );
+
+/** One of the words; a refusal names the most similar one and all. */
+export const wordAmong = (words: readonly string[]) =>
+  z.string(`must be one of ${words.join(", ")}`).superRefine((word, context) => {
+    if (words.includes(word)) return;
+    const message = `must be a known word${describeKnown(word, words)}`;
+    context.addIssue({ code: "custom", message, params: { code: "enum" } });
+  });
+
+export const Order = z.enum(["asc", "desc"]);
+
+/** Finds what `orderBy` names among the groupings and figures of a summary. */
+export const chooseOrder = <T extends string>(
+  known: readonly T[],
+  orderBy: string | undefined,
+): Parsed<T | undefined> => {
+  const value = known.find((name) => name === orderBy);
+  if (orderBy === undefined || value !== undefined) return { value };
+  const message = `is not a grouping or figure of this summary${describeKnown(orderBy, known)}`;
+  return { faults: [{ field: "orderBy", code: "enum", message }] };
+};
+
+const MAX_ITEMS = 200;
+
+/** The number of items that a summary returns. */
+export const ItemLimit = z
+  .int("must be a whole number, such as 20")
+  .min(1)
+  .max(MAX_ITEMS)
+  .default(20);
+
+export const MAX_GROUPINGS = 3;
+
+const MAX_BUCKETS = 20;
+
+/** The last day of each age bucket, ascending. */
+export const AgeBuckets = z
+  .array(DayCount, "must be a list of days, such as [30, 60, 90]")
+  .min(1)
+  .max(MAX_BUCKETS)
+  .refine((days) => days.every((day, place) => place === 0 || day > (days[place - 1] ?? day)), {
+    error: "must ascend, such as [30, 60, 90]",
+    params: { code: "format" },
+  });

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { Amount, RecordNumber, requiredText } from "../fields.ts";
+import { Day, DayCount, Flag, oneOrMore } from "./arguments.ts";
+
+/** Dispute statuses by their documented numbers. */
+export const DISPUTE_STATUSES = ["Open", "Closed", "Canceled"] as const;
+export type DisputeStatusWord = (typeof DISPUTE_STATUSES)[number];
+
+const SHORT_CANCELED = "cancel";
+
+const toStatusWord = (sent: unknown): unknown => {
+  if (typeof sent === "number") return DISPUTE_STATUSES[sent] ?? sent;
+  if (typeof sent !== "string") return sent;
+  const lower = sent.toLowerCase();
+  if (lower === SHORT_CANCELED || lower === "cancelled") return "Canceled";
+  if (/^[012]$/.test(lower)) return DISPUTE_STATUSES[Number(lower)];
+  return DISPUTE_STATUSES.find((word) => word.toLowerCase() === lower) ?? sent;
+};
+
+/** A dispute status as a word; the documented numbers are accepted too. */
+export const StatusWord = z.preprocess(toStatusWord, z.enum(DISPUTE_STATUSES));
+
+export const DOCUMENT_STATES = ["open", "closed", "missing"] as const;
+
+const Currency = z
+  .string()
+  .trim()
+  .toUpperCase()
+  .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "USD"')
+  .meta({ examples: ["USD"] });
+
+const NamePart = requiredText(500).meta({ description: "part of it" });
+const CodeOrName = requiredText(500).meta({ description: "code or part of the name" });
+
+/** Conditions on disputes, all of which must hold; a list means any of its values, and letter case does not matter. */
+export const disputeFilters = {
+  status: oneOrMore(StatusWord).optional(),
+  accountNumber: oneOrMore(RecordNumber).optional(),
+  documentNumber: oneOrMore(RecordNumber).optional(),
+  disputeCode: oneOrMore(RecordNumber).optional(),
+  currencyCode: oneOrMore(Currency).optional(),
+  accountName: NamePart.optional(),
+  reason: CodeOrName.optional(),
+  category: CodeOrName.optional(),
+  department: CodeOrName.optional(),
+  assignee: requiredText(500).meta({ description: "e-mail or part of the name" }).optional(),
+  resolution: CodeOrName.optional(),
+  unassigned: Flag.optional(),
+  amountMin: Amount.optional(),
+  amountMax: Amount.optional(),
+  createdFrom: Day.optional(),
+  createdTo: Day.optional(),
+  closedFrom: Day.optional(),
+  closedTo: Day.optional(),
+  updatedBefore: Day.optional().meta({ description: "the day included" }),
+  olderThanDays: DayCount.optional(),
+  documentStatus: z.enum(DOCUMENT_STATES).optional().meta({
+    description: "open, closed, or missing if there is no such document",
+  }),
+  asOf: Day.optional().meta({ description: "disputes as they stood at the end of this day" }),
+};
+
+export const DisputeFilters = z.strictObject(disputeFilters);
+export type DisputeFilters = z.output<typeof DisputeFilters>;

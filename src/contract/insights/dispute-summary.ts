@@ -1,0 +1,92 @@
+import { z } from "zod";
+import {
+  AgeBuckets,
+  chooseOrder,
+  ItemLimit,
+  MAX_GROUPINGS,
+  Order,
+  parseArguments,
+  type Parsed,
+  wordAmong,
+} from "./arguments.ts";
+import { UNITS } from "./calendar.ts";
+import { type DisputeFilters, disputeFilters } from "./dispute-filters.ts";
+import { ExactNumber, GroupKey, insightResult } from "./result.ts";
+
+const DATES = ["created", "closed"] as const;
+
+/** The groupings of disputes; `closed` is the date of closing, and `age` counts days since the creation. */
+export const DISPUTE_GROUPINGS = [
+  "status",
+  "account",
+  "document",
+  "reason",
+  "category",
+  "department",
+  "assignee",
+  "resolution",
+  "valid",
+  "age",
+  ...DATES.flatMap((date) => UNITS.map((unit) => `${date}:${unit}` as const)),
+] as const;
+export type DisputeGrouping = (typeof DISPUTE_GROUPINGS)[number];
+
+export const DISPUTE_FIGURES = ["count", "amount", "avgAgeDays", "avgDaysToClose"] as const;
+export type DisputeFigure = (typeof DISPUTE_FIGURES)[number];
+
+export const DisputeSummaryBody = z.strictObject({
+  ...disputeFilters,
+  groupBy: z
+    .array(wordAmong(DISPUTE_GROUPINGS), 'must be a list, such as ["reason", "created:month"]')
+    .max(MAX_GROUPINGS)
+    .default([])
+    .meta({
+      description: `up to 3 of ${DISPUTE_GROUPINGS.filter((name) => !name.includes(":")).join(", ")}, created:UNIT, closed:UNIT (${UNITS.join(", ")})`,
+    }),
+  ageBuckets: AgeBuckets.default([30, 60, 90]),
+  orderBy: z
+    .string()
+    .optional()
+    .meta({ description: `a grouping, ${DISPUTE_FIGURES.join(", ")}` }),
+  order: Order.optional(),
+  limit: ItemLimit,
+});
+
+export type DisputeSummary = {
+  filters: DisputeFilters;
+  groupBy: readonly DisputeGrouping[];
+  ageBuckets: readonly number[];
+  /** Without it: age and dates ascending, else the amount descending. */
+  orderBy: DisputeGrouping | DisputeFigure | undefined;
+  order: "asc" | "desc" | undefined;
+  limit: number;
+};
+
+/** Validates the arguments of a dispute summary. */
+export const parseDisputeSummary = (sent: unknown): Parsed<DisputeSummary> => {
+  const { value, faults } = parseArguments(DisputeSummaryBody, sent);
+  if (value === undefined) return { faults };
+  const { groupBy: names, ageBuckets, orderBy, order, limit, ...filters } = value;
+  const groupBy = [...new Set(names)] as DisputeGrouping[];
+  const by = chooseOrder([...groupBy, ...DISPUTE_FIGURES], orderBy);
+  if (by.faults !== undefined) return by;
+  return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit } };
+};
+
+const figures = {
+  oldest: z.object({ disputeCode: z.string(), createDate: z.string() }).nullable(),
+  avgAgeDays: z.number().nullable().meta({ description: "of open disputes" }),
+  avgDaysToClose: z.number().nullable().meta({ description: "of closed disputes" }),
+};
+
+export const DisputeSummaryItem = z.object({
+  key: GroupKey,
+  currencyCode: z.string(),
+  count: z.int(),
+  amount: ExactNumber,
+  ...figures,
+});
+export type DisputeSummaryItem = z.infer<typeof DisputeSummaryItem>;
+
+export const DisputeSummaryResult = insightResult(DisputeSummaryItem, figures);
+export type DisputeSummaryResult = z.infer<typeof DisputeSummaryResult>;

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { RecordNumber } from "../fields.ts";
+import {
+  AgeBuckets,
+  chooseOrder,
+  Day,
+  ItemLimit,
+  MAX_GROUPINGS,
+  oneOrMore,
+  Order,
+  parseArguments,
+  type Parsed,
+  wordAmong,
+} from "./arguments.ts";
+import { UNITS } from "./calendar.ts";
+import { ExactNumber, GroupKey, insightResult } from "./result.ts";
+
+const DATES = ["due", "invoice"] as const;
+
+/** The groupings of documents; `age` counts days past due. */
+export const DOCUMENT_GROUPINGS = [
+  "age",
+  "account",
+  "currency",
+  "type",
+  "status",
+  ...DATES.flatMap((date) => UNITS.map((unit) => `${date}:${unit}` as const)),
+] as const;
+export type DocumentGrouping = (typeof DOCUMENT_GROUPINGS)[number];
+
+export const DOCUMENT_FIGURES = ["count", "amount", "disputedAmount"] as const;
+export type DocumentFigure = (typeof DOCUMENT_FIGURES)[number];
+
+const STATUSES = ["open", "closed", "all"] as const;
+const TYPES = ["invoice", "credit_note", "other"] as const;
+
+export const documentFilters = {
+  accountNumber: oneOrMore(RecordNumber).optional(),
+  status: z.enum(STATUSES).default("open"),
+  type: z.enum(TYPES).optional(),
+  dueFrom: Day.optional(),
+  dueTo: Day.optional(),
+  asOf: Day.optional().meta({ description: "the day to which days past due count; default today" }),
+};
+
+export const DocumentSummaryBody = z.strictObject({
+  ...documentFilters,
+  groupBy: z
+    .array(wordAmong(DOCUMENT_GROUPINGS), 'must be a list, such as ["account", "age"]')
+    .max(MAX_GROUPINGS)
+    .default(["age"])
+    .meta({
+      description: `up to 3 of ${DOCUMENT_GROUPINGS.filter((name) => !name.includes(":")).join(", ")}, due:UNIT, invoice:UNIT (${UNITS.join(", ")})`,
+    }),
+  ageBuckets: AgeBuckets.default([0, 30, 60, 90]).meta({ description: "days past due" }),
+  orderBy: z
+    .string()
+    .optional()
+    .meta({ description: `a grouping, ${DOCUMENT_FIGURES.join(", ")}` }),
+  order: Order.optional(),
+  limit: ItemLimit,
+});
+
+export type DocumentFilters = Omit<
+  z.output<typeof DocumentSummaryBody>,
+  "groupBy" | "ageBuckets" | "orderBy" | "order" | "limit"
+>;
+
+export type DocumentSummary = {
+  filters: DocumentFilters;
+  groupBy: readonly DocumentGrouping[];
+  ageBuckets: readonly number[];
+  /** Without it: age and dates ascending, else the amount descending. */
+  orderBy: DocumentGrouping | DocumentFigure | undefined;
+  order: "asc" | "desc" | undefined;
+  limit: number;
+};
+
+/** Validates the arguments of a document summary. */
+export const parseDocumentSummary = (sent: unknown): Parsed<DocumentSummary> => {
+  const { value, faults } = parseArguments(DocumentSummaryBody, sent);
+  if (value === undefined) return { faults };
+  const { groupBy: names, ageBuckets, orderBy, order, limit, ...filters } = value;
+  const groupBy = [...new Set(names)] as DocumentGrouping[];
+  const by = chooseOrder([...groupBy, ...DOCUMENT_FIGURES], orderBy);
+  if (by.faults !== undefined) return by;
+  return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit } };
+};
+
+export const DocumentSummaryItem = z.object({
+  key: GroupKey,
+  currencyCode: z.string().nullable(),
+  count: z.int(),
+  amount: ExactNumber.meta({ description: "open balance" }),
+  disputedAmount: ExactNumber.meta({ description: "amount of the open disputes on them" }),
+  oldest: z
+    .object({ documentNumber: z.string(), dueDate: z.string() })
+    .nullable()
+    .meta({ description: "the document that fell due first" }),
+});
+export type DocumentSummaryItem = z.infer<typeof DocumentSummaryItem>;
+
+export const DocumentSummaryResult = insightResult(DocumentSummaryItem);
+export type DocumentSummaryResult = z.infer<typeof DocumentSummaryResult>;

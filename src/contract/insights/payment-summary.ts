@@ -1,0 +1,241 @@
+import { z } from "zod";
+import type { Fault } from "../errors.ts";
+import { CATALOGUE, findField, isSource, type Source, SOURCES } from "../payments/catalogue.ts";
+import type { Field } from "../payments/field.ts";
+import { type Filter, parseFilter } from "../payments/filter.ts";
+import { describeUnknownField } from "../payments/hints.ts";
+import type { FieldType } from "../payments/operators.ts";
+import { Filters } from "../payments/query.ts";
+import {
+  chooseOrder,
+  describeKnown,
+  ItemLimit,
+  MAX_GROUPINGS,
+  Order,
+  parseArguments,
+  type Parsed,
+  wordAmong,
+} from "./arguments.ts";
+import { type Unit, UNITS } from "./calendar.ts";
+import { ExactNumber, GroupKey, insightResult } from "./result.ts";
+
+export const MEASURE_OPS = ["count", "countDistinct", "sum", "avg", "min", "max"] as const;
+export type MeasureOp = (typeof MEASURE_OPS)[number];
+
+/** The field that identifies a payment; rows without it are payments of their own. */
+export const PAYMENT_ID: Readonly<Record<Source, string>> = {
+  cashapp: "paymentId",
+  iandp: "paymentId",
+  bpn: "networkPaymentId",
+};
+
+/** The amount that a summary adds up if it is asked for no measure. */
+export const SUMMED_AMOUNT: Readonly<Record<Source, string>> = {
+  cashapp: "paymentAmount",
+  iandp: "amountPaid",
+  bpn: "paymentAmount",
+};
+
+const PAYMENT_AMOUNTS: ReadonlySet<string> = new Set([
+  "paymentAmount",
+  "unappliedAmount",
+  "feeAmount",
+  "netAmount",
+]);
+
+/**
+ * Whether a field is an amount of the payment itself, which each of its rows repeats. It counts once per payment and
+ * group: the largest of its rows, which are equal in sound data.
+ */
+export const isPaymentAmount = ({ name }: Pick<Field, "name">): boolean =>
+  PAYMENT_AMOUNTS.has(name);
+
+const MAX_MEASURES = 10;
+const MAX_TOP_ROWS = 20;
+
+const MEASURES_EXAMPLE = '[{"op": "sum", "field": "paymentAmount"}]';
+
+const MeasureBody = z.strictObject({
+  op: wordAmong(MEASURE_OPS).meta({ description: MEASURE_OPS.join(", ") }),
+  field: z.string().optional(),
+});
+
+export const PaymentSummaryBody = z.strictObject({
+  source: z.enum(SOURCES).meta({ description: SOURCES.join(", ") }),
+  filters: Filters.optional(),
+  groupBy: z
+    .array(z.string(), 'must be a list of fields, such as ["payerName", "paymentDate:month"]')
+    .max(MAX_GROUPINGS)
+    .default([])
+    .meta({ description: `up to 3 fields; dates also as paymentDate:UNIT (${UNITS.join(", ")})` }),
+  measures: z
+    .array(MeasureBody, `must be a list, such as ${MEASURES_EXAMPLE}`)
+    .max(MAX_MEASURES)
+    .optional()
+    .meta({ description: `default: count and sum of the amount; such as ${MEASURES_EXAMPLE}` }),
+  orderBy: z
+    .string()
+    .optional()
+    .meta({ description: "a grouping, payments, rows, or a measure such as sum(paymentAmount)" }),
+  order: Order.optional(),
+  limit: ItemLimit,
+  topRows: z
+    .int("must be a whole number, such as 5")
+    .min(0)
+    .max(MAX_TOP_ROWS)
+    .default(0)
+    .meta({ description: "also the rows with the largest values of the first measure" }),
+  topOrder: z.enum(["largest", "smallest"]).default("largest"),
+});
+
+/** A field by which rows are grouped, or the span of time that contains its date. */
+export type PaymentGrouping = { name: string; field: Field; unit: Unit | undefined };
+
+/** `count` without a field counts payments and rows, which every item has. */
+export type Measure = { op: MeasureOp; field: Field | undefined };
+
+export type PaymentSummary = {
+  source: Source;
+  filters: Readonly<Record<string, unknown>>;
+  filter: Filter;
+  groupBy: readonly PaymentGrouping[];
+  measures: readonly Measure[];
+  /** A grouping, `payments`, `rows` or a measure; without it: dates ascending, else the first sum descending. */
+  orderBy: string | undefined;
+  order: "asc" | "desc" | undefined;
+  limit: number;
+  topRows: number;
+  topOrder: "largest" | "smallest";
+};
+
+/** Returns the name of a measure, such as `sum(paymentAmount)`. */
+export const formatMeasure = ({ op, field }: Measure): string =>
+  field === undefined ? op : `${op}(${field.name})`;
+
+type Refuse = (field: string, code: string, message: string) => undefined;
+
+const DATE_TYPES: readonly FieldType[] = ["date", "datetime"];
+const NUMBER_TYPES: readonly FieldType[] = ["money", "number", "integer"];
+
+const MEASURED_TYPES: Partial<Record<MeasureOp, readonly FieldType[]>> = {
+  sum: NUMBER_TYPES,
+  avg: NUMBER_TYPES,
+  min: [...NUMBER_TYPES, ...DATE_TYPES],
+  max: [...NUMBER_TYPES, ...DATE_TYPES],
+};
+
+const findGrouping = (
+  source: Source,
+  name: string,
+  refuse: (code: string, message: string) => undefined,
+): PaymentGrouping | undefined => {
+  const [fieldName = "", word, ...rest] = name.split(":");
+  const field = findField(source, fieldName);
+  if (field === undefined) return refuse("unknown", describeUnknownField(source, fieldName));
+  if (word === undefined) return { name, field, unit: undefined };
+  const unit = UNITS.find((one) => one === word);
+  if (!DATE_TYPES.includes(field.type) || rest.length > 0) {
+    const dates = CATALOGUE[source].fields.filter(({ type }) => DATE_TYPES.includes(type));
+    const known = dates.map((date) => date.name).join(", ");
+    return refuse("format", `names a span of time, which only dates have: ${known}`);
+  }
+  if (unit === undefined) {
+    return refuse("enum", `must end with a known span of time${describeKnown(word, UNITS)}`);
+  }
+  return { name, field, unit };
+};
+
+const findMeasure = (
+  source: Source,
+  { op: word, field: name }: z.output<typeof MeasureBody>,
+  refuse: Refuse,
+): Measure | undefined => {
+  const op = MEASURE_OPS.find((one) => one === word) ?? "count";
+  if (name === undefined) {
+    if (op === "count") return { op, field: undefined };
+    return refuse("field", "required", `is required, such as ${MEASURES_EXAMPLE}`);
+  }
+  const field = findField(source, name);
+  if (field === undefined) return refuse("field", "unknown", describeUnknownField(source, name));
+  const types = MEASURED_TYPES[op];
+  if (types === undefined || types.includes(field.type)) return { op, field };
+  const known = CATALOGUE[source].fields.filter(({ type }) => types.includes(type));
+  const names = known.map((one) => one.name).join(", ");
+  return refuse("field", "type", `has no ${op}; fields that have one: ${names}`);
+};
+
+const defaultMeasures = (source: Source): Measure[] => [
+  { op: "count", field: undefined },
+  { op: "sum", field: findField(source, SUMMED_AMOUNT[source]) },
+];
+
+/** Resolves the names of groupings and measures, and collects a fault for each that is wrong. */
+const resolveNames = (source: Source, sent: z.output<typeof PaymentSummaryBody>) => {
+  const faults: Fault[] = [];
+  const refuseAt =
+    (at: string): Refuse =>
+    (field, code, message) => {
+      faults.push({ field: field === "" ? at : `${at}.${field}`, code, message });
+      return undefined;
+    };
+  const groupBy = [...new Set(sent.groupBy)].map((name, place) => {
+    const refuse = refuseAt(`groupBy[${place}]`);
+    return findGrouping(source, name, (code, message) => refuse("", code, message));
+  });
+  const measures = sent.measures?.map((one, place) =>
+    findMeasure(source, one, refuseAt(`measures[${place}]`)),
+  );
+  return {
+    faults,
+    groupBy: groupBy.filter((one) => one !== undefined),
+    measures: measures?.filter((one) => one !== undefined) ?? defaultMeasures(source),
+  };
+};
+
+const isUnique = (measure: Measure, place: number, all: readonly Measure[]): boolean =>
+  all.findIndex((one) => formatMeasure(one) === formatMeasure(measure)) === place;
+
+/** Validates the arguments of a payment summary against the catalogue. */
+export const parsePaymentSummary = (body: unknown): Parsed<PaymentSummary> => {
+  const { value, faults } = parseArguments(PaymentSummaryBody, body);
+  if (value === undefined) return { faults };
+  const { source, filters = {}, orderBy: word, order, limit, topRows, topOrder } = value;
+  if (!isSource(source)) return { faults: [] };
+  const resolved = resolveNames(source, value);
+  const { filter, faults: inFilter } = parseFilter(source, filters);
+  const groupBy = resolved.groupBy;
+  const measures = resolved.measures.filter(isUnique);
+  const measured = measures.filter(({ field }) => field !== undefined).map(formatMeasure);
+  const names = groupBy.map(({ name }) => name);
+  const orderBy = chooseOrder([...names, "payments", "rows", ...measured], word);
+  const all = [...resolved.faults, ...inFilter, ...(orderBy.faults ?? [])];
+  if (all.length > 0) return { faults: all };
+  const rest = { order, limit, topRows, topOrder, orderBy: orderBy.value };
+  return { value: { source, filters, filter, groupBy, measures, ...rest } };
+};
+
+const figures = z.record(z.string(), ExactNumber.nullable()).optional();
+const extremes = z.record(z.string(), z.union([z.string(), z.number()]).nullable()).optional();
+const counts = z.record(z.string(), z.int()).optional();
+
+export const PaymentSummaryItem = z.object({
+  key: GroupKey,
+  currencyCode: z.string().nullable(),
+  payments: z.int().meta({ description: "a payment has one row per document it pays" }),
+  rows: z.int(),
+  sum: figures,
+  avg: figures.meta({ description: "rounded to 6 decimals" }),
+  min: extremes,
+  max: extremes,
+  count: counts.meta({ description: "rows that have a value" }),
+  countDistinct: counts,
+});
+export type PaymentSummaryItem = z.infer<typeof PaymentSummaryItem>;
+
+export const PaymentSummaryResult = insightResult(PaymentSummaryItem, {
+  topRows: z
+    .array(z.record(z.string(), z.unknown()))
+    .optional()
+    .meta({ description: "rows with the largest or smallest values, without nulls" }),
+});
+export type PaymentSummaryResult = z.infer<typeof PaymentSummaryResult>;
