@@ -55,6 +55,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "handlers.ts": ["preconditions.ts", "store"],
   "login-guard.ts": ["store"],
   "rate-limiter.ts": ["store"],
+  "readiness.ts": ["files", "store"],
   "retention.ts": ["credentials.ts", "files", "store"],
   "app.ts": ["handlers.ts", "http", "services"],
   "platform.ts": [
@@ -67,6 +68,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "jobs",
     "login-guard.ts",
     "rate-limiter.ts",
+    "readiness.ts",
     "retention.ts",
     "scan",
     "services",

@@ -1,5 +1,6 @@
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
+import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 
 /** One demand of the interface documents, under the id by which a test cites it. */
 export type Requirement = { id: string; section: string; what: string };
@@ -7,6 +8,7 @@ export type Requirement = { id: string; section: string; what: string };
 export const requirements: readonly Requirement[] = [
   ...INTERFACE_SECTIONS,
   ...BEHAVIOUR_SECTIONS,
+  ...OPERATIONS_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );

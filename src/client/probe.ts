@@ -23,14 +23,15 @@ const clockSkew = (date: string | string[] | undefined, now: number): number | u
   return Number.isNaN(at) ? undefined : at - now;
 };
 
-/** Requests `/health` of an address without a credential and without following redirects. */
+/** Requests one path of an address without a credential and without following redirects. */
 export const probe = async (
   baseUrl: string,
   { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
+  path: "/health" | "/ready" = "/health",
 ): Promise<ProbeResult> => {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const answer = await request(`${trimEndOf(baseUrl, "/")}/health`, { signal });
+    const answer = await request(`${trimEndOf(baseUrl, "/")}${path}`, { signal });
     await answer.body.dump();
     const aheadMs = clockSkew(answer.headers["date"], clock());
     return { answers: true, status: answer.statusCode, aheadMs };

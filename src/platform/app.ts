@@ -3,6 +3,7 @@ import { type Context, Hono } from "hono";
 import { platformContract } from "../contract/index.ts";
 import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
+import { type Readiness, readyAnswer } from "../kit/readiness.ts";
 import { documents } from "./http/documents.ts";
 import { problemResponse, toProblem } from "./http/problem.ts";
 import { withSecurityHeaders, requestIdOf } from "./http/headers.ts";
@@ -70,7 +71,7 @@ const refuseOthers = (
   );
 };
 
-/** Mounts the public routes of the service itself: health, API document. */
+/** Mounts the public routes of the service itself: health, readiness, API document. */
 const mountOwn = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
   const mount = (path: string, serve: (context: Context) => Promise<Response>): void => {
     app.get(patternOf(path), async (context) =>
@@ -78,13 +79,10 @@ const mountOwn = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
     );
     refuseOthers(app, refuse, path, ["GET"]);
   };
-  mount("/health", async (context) => {
-    try {
-      await needs.store.ping();
-      return context.json({ status: "ok", idempotency: true });
-    } catch {
-      return context.json({ status: "unavailable" }, 503);
-    }
+  mount("/health", async (context) => context.json({ status: "ok", idempotency: true }));
+  mount("/ready", async (context) => {
+    const { status, body } = readyAnswer(await needs.ready());
+    return context.json(body, status);
   });
   for (const { path, serve } of documents(needs)) {
     mount(
@@ -123,6 +121,8 @@ export type AppNeeds = RequestNeeds & {
   /** Program version for the API document. */
   version: string;
   transfers: Transfers;
+  /** Checks everything that requests need. */
+  ready: () => Promise<Readiness>;
 };
 
 /** Creates the HTTP application: a route for each operation of the contract. */

@@ -21,6 +21,7 @@ import { tellWebhooks } from "./exports/finished.ts";
 import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
 import { scheduleJobs } from "./exports/schedule-job.ts";
 import { LoginGuard } from "./login-guard.ts";
+import { createPlatformReadiness } from "./readiness.ts";
 import { type Purged, purge, purgeEndedCounters, type Retention } from "./retention.ts";
 import type { Scanner } from "./scan/port.ts";
 import { account_notes } from "./services/account-notes.ts";
@@ -191,6 +192,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),
     transfers: createTransfers({ store, files, clock, newId, log, signedUrls, quota, wake }),
+    ready: createPlatformReadiness({ store, files, clock, log }),
     headerWord: needs.headerWord,
     version,
   });

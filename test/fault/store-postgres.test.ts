@@ -221,9 +221,11 @@ describe("an address of PostgreSQL where nothing listens", () => {
     for (const reply of replies) checkUnavailable(reply);
     const told = await reader("GET", AUDIT_LOGS);
     expect([told.status, told.body.error.code]).toEqual([503, "UNAVAILABLE"]);
-    expect((await service.at.call("GET", "/health")).status).toBe(503);
-    await relay.open();
     expect((await service.at.call("GET", "/health")).status).toBe(200);
+    expect((await service.at.call("GET", "/ready")).status).toBe(503);
+    await relay.open();
+    service.at.clock.advance(1000);
+    expect((await service.at.call("GET", "/ready")).status).toBe(200);
     expect((await service.admin.call("GET", path)).body).toEqual(made);
     expect((await create(service, "during")).status).toBe(201);
     expect(await rowsWith(service, "during")).toBe(1);

@@ -280,7 +280,7 @@ onEveryStore("the platform over HTTP", (at) => {
     }
   });
 
-  it("tells whether the store answers", async () => {
+  it("tells without a credential that it is alive", async () => {
     expect((await at().call("GET", "/health")).body).toMatchObject({ status: "ok" });
   });
 });

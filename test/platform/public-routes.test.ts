@@ -10,7 +10,8 @@ const BURST = 110;
 
 /** Routes without a limit, and why they need none. */
 const FREE: Record<string, string> = {
-  "/health": "load balancers ask often; it costs one constant query",
+  "/health": "load balancers ask often; it is one constant",
+  "/ready": "load balancers ask often; its parts are checked once a second",
   "/openapi.json": "one text in memory",
   "/docs": "one text in memory",
   "/docs/:file": "three texts in memory",

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { withClientAddress } from "../../kit/client-address.ts";
@@ -8,18 +8,18 @@ import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/h
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
 import { createShared, type Shared } from "../compose.ts";
-import type { Config } from "../config.ts";
+import type { Config, Remote } from "../config.ts";
 import { formatConnectHints } from "../connect.ts";
 import { openEmbedded } from "../embedded.ts";
 import { waitForAbort } from "../abort.ts";
 import type { Entrance } from "../entrance.ts";
 import { openEntrance } from "../http-gate.ts";
 import type { Io } from "../io.ts";
+import { createOwnRoutes, parsePath } from "../own-routes.ts";
 import { createNeedsFactory } from "../people.ts";
 import { readProfileStamp, withProfile } from "../profile.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { type Address, createMcpListener, createPlatformListener, serve } from "../serve.ts";
-import { before } from "../../kit/text.ts";
 
 const MCP_PATH = "/mcp";
 const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
@@ -49,23 +49,16 @@ const listAcceptedNames = (
   };
 };
 
-const parsePath = ({ url = "/" }: IncomingMessage): string => before(url, "?#");
-
-const answerAlone = (request: IncomingMessage, response: ServerResponse): void => {
-  const isHealth = parsePath(request) === "/health";
-  const body = isHealth
-    ? { status: "ok" }
-    : { error: "not_found", message: "The platform is elsewhere; this server has /mcp alone." };
-  response.writeHead(isHealth ? 200 : 404, { "Content-Type": "application/json" });
-  response.end(JSON.stringify(body));
-};
-
 /** The embedded platform, as soon as somebody works on it. */
-const createPlatformHandler = ({ opened }: Shared): RequestListener => {
+const createPlatformHandler = (
+  { opened, log }: Shared,
+  remote: Remote | undefined,
+): RequestListener => {
   let listener: RequestListener | undefined;
+  const own = createOwnRoutes({ remote, log });
   return (request, response) => {
     const platform = opened()?.platform;
-    if (platform === undefined) return answerAlone(request, response);
+    if (platform === undefined) return own(request, response);
     listener ??= createPlatformListener(platform);
     return listener(request, response);
   };
@@ -77,13 +70,13 @@ type Mcp = { server: HttpServer; secrets: SecretPlace };
 const createListener = (
   { server, secrets }: Mcp,
   shared: Shared,
-  { signIn }: Pick<Entrance, "signIn">,
+  { signIn, remote }: Pick<Entrance, "signIn"> & { remote: Remote | undefined },
 ): RequestListener => {
   const onMcp = createMcpListener(server);
   const onDescription = createMcpListener({
     fetch: async (request) => server.describe(request) ?? new Response(null, { status: 404 }),
   });
-  const onPlatform = createPlatformHandler(shared);
+  const onPlatform = createPlatformHandler(shared, remote);
   const addressOf = createAddressOf(shared.config.trustedProxies);
   return (request, response) => {
     const ofClient = (listener: RequestListener) =>
@@ -142,7 +135,7 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     servedAt(served.url);
     const known = new URL((config.publicUrl ?? served.url).replace(/\/$/, "") + MCP_PATH);
     const mcp = await createMcp(known, { io, address, shared, entrance });
-    open(createListener(mcp, shared, entrance));
+    open(createListener(mcp, shared, { ...entrance, remote }));
     const mcpUrl = served.url + MCP_PATH;
     const { gateway: baseUrl, export: extBaseUrl } = remote ?? {
       gateway: served.url,

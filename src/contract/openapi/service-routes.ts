@@ -12,13 +12,33 @@ const textSchema = { type: "string" };
 const healthSchema = {
   type: "object",
   properties: {
-    status: { type: "string", enum: ["ok", "unavailable"] },
+    status: { type: "string", const: "ok" },
     idempotency: {
       type: "boolean",
       description: "Whether the platform supports `Idempotency-Key`.",
     },
   },
   required: ["status"],
+};
+
+const readySchema = {
+  type: "object",
+  properties: {
+    status: { type: "string", enum: ["ok", "unavailable"] },
+    parts: {
+      type: "object",
+      description: "The state of each part: `store`, `schema`, `files`.",
+      additionalProperties: {
+        type: "object",
+        properties: {
+          ok: { type: "boolean" },
+          reason: { type: "string", description: "Why the part cannot be used." },
+        },
+        required: ["ok"],
+      },
+    },
+  },
+  required: ["status", "parts"],
 };
 
 const notFound = { $ref: "#/components/responses/gateway-404-not_found" };
@@ -36,16 +56,19 @@ const buildRoute = (operationId: string, summary: string, rest: object): object 
 
 /** Routes about the service itself, which are not operations of the contract. */
 export const serviceRoutes: Record<string, object> = {
-  "/health": buildRoute(
-    "service.health",
-    "Check whether the service and its database are available.",
-    {
-      responses: {
-        200: buildAnswer("The service is available.", { "application/json": healthSchema }),
-        503: buildAnswer("The database is unavailable.", { "application/json": healthSchema }),
-      },
+  "/health": buildRoute("service.health", "Check whether the process is alive.", {
+    responses: {
+      200: buildAnswer("The process is alive.", { "application/json": healthSchema }),
     },
-  ),
+  }),
+  "/ready": buildRoute("service.ready", "Check whether the service can serve requests.", {
+    responses: {
+      200: buildAnswer("Every part can be used.", { "application/json": readySchema }),
+      503: buildAnswer("A part cannot be used; its reason says why.", {
+        "application/json": readySchema,
+      }),
+    },
+  }),
   "/openapi.json": buildRoute("service.openapi", "Get this OpenAPI document.", {
     responses: {
       200: buildAnswer("The OpenAPI document.", { "application/json": { type: "object" } }),

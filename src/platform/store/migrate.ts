@@ -1,6 +1,6 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import { StoreUnavailable } from "./port.ts";
+import { type Db, StoreUnavailable } from "./port.ts";
 import { spine } from "./migrations/0001-spine.ts";
 import { ingest } from "./migrations/0002-ingest.ts";
 import { jobs } from "./migrations/0003-jobs.ts";
@@ -30,6 +30,19 @@ export const migrationsOf = (types: Types, sealing: Sealing): Record<string, Mig
   "0011-known-addresses": knownAddresses(types),
   "0012-fair-turns": fairTurns(types),
 });
+
+// The steps' types and keys matter only when they run.
+const NAMES = Object.keys(migrationsOf({} as Types, {} as Sealing));
+
+/**
+ * Lists the steps that this program needs and the database does not have. Steps of a later program are no fault: nodes
+ * are upgraded one after the other.
+ */
+export const missingMigrations = async (db: Db): Promise<string[]> => {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const applied = new Set(rows.map(({ name }) => name));
+  return NAMES.filter((name) => !applied.has(name));
+};
 
 /** Brings a database to the newest version; several processes may try at once. */
 export const migrate = async (db: Kysely<never>, types: Types, sealing: Sealing): Promise<void> => {

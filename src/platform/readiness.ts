@@ -1,0 +1,39 @@
+import { type Readiness, createReadiness, NotReady } from "../kit/readiness.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+import type { FileStore } from "./files/port.ts";
+import { missingMigrations } from "./store/migrate.ts";
+import type { Store } from "./store/port.ts";
+
+export type PlatformReadinessNeeds = { store: Store; files: FileStore; clock: Clock; log: Log };
+
+// The same for every check and node, so that a crash leaves one byte behind at most.
+const PROBE = "probe/write";
+
+async function* oneByte(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(1);
+}
+
+/** Creates the check of everything that requests to the platform need. */
+export const createPlatformReadiness = ({
+  store,
+  files,
+  clock,
+  log,
+}: PlatformReadinessNeeds): (() => Promise<Readiness>) =>
+  createReadiness({
+    clock,
+    log,
+    parts: {
+      store: () => store.ping(),
+      async schema() {
+        const missing = await missingMigrations(store.read);
+        if (missing.length === 0) return;
+        throw new NotReady(`${missing.join(", ")} not applied: start one node of this version`);
+      },
+      async files() {
+        await files.put(PROBE, oneByte(), 1);
+        await files.remove(PROBE);
+      },
+    },
+  });

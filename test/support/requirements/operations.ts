@@ -1,0 +1,11 @@
+import type { Section } from "./section.ts";
+
+/** What it takes to run the service. */
+export const OPERATIONS_SECTIONS: readonly Section[] = [
+  {
+    title: "Operations",
+    lines: {
+      "OP-30": "/health says that the process lives, /ready checks each part and gives the reason",
+    },
+  },
+];
