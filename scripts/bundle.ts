@@ -16,7 +16,7 @@ try {
   for (const name of ["manifest.json", "README.md", "LICENSE"]) {
     await copyFile(join(root, name), join(stage, name));
   }
-  // What says to Node that the program is made of modules.
+  // Marks the program's files as ES modules.
   await writeFile(join(stage, "package.json"), `${JSON.stringify({ type: "module" })}\n`);
   const { stderr } = await promisify(execFile)(mcpb, ["pack", stage, out]);
   process.stderr.write(stderr);

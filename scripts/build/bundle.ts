@@ -40,7 +40,7 @@ const zodInParts: Plugin = {
   },
 };
 
-/** Its records are kept under the names of its classes, which a bundler takes for nobody's business. */
+/** oidc-provider stores records under its class names, so the bundler must not rename these classes. */
 const modelNames: Plugin = {
   name: "names of the models of oidc-provider",
   setup({ onLoad }) {

@@ -40,13 +40,13 @@ export const aging = (disputes: readonly Dispute[], now: number): Bucket[] =>
 
 const OLD_DAYS = 30;
 
-/** Nobody's, and old enough to be overdue; by amount. */
+/** Returns the unassigned disputes that are overdue, largest amount first. */
 export const unassignedAndOld = (disputes: readonly Dispute[], now: number): Dispute[] =>
   disputes
     .filter((dispute) => dispute.assigneeId === null && ageDays(dispute, now) > OLD_DAYS)
     .toSorted((one, other) => other.amount - one.amount);
 
-/** Somebody's who does not work here any more; by amount. */
+/** Returns the disputes of inactive assignees, largest amount first. */
 export const heldByInactive = (
   disputes: readonly Dispute[],
   assignees: readonly Assignee[],
@@ -91,8 +91,8 @@ const departmentFor = (dispute: Dispute, disputes: readonly Dispute[]): string |
 export type Move = { dispute: Dispute; to: Assignee };
 
 /**
- * Who should take over: in the dispute's department, else in the one that works its category,
- * the active person with the fewest open disputes, those just given included.
+ * Proposes new assignees: the active person with the fewest open disputes, including those just assigned, in the
+ * dispute's department, else in the department of its category.
  */
 export const reassignments = (
   chosen: readonly Dispute[],

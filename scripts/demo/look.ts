@@ -14,7 +14,7 @@ import type { Session } from "./session.ts";
 import type { Transcript } from "./transcript.ts";
 import { accountOf, count, money, moneys } from "./words.ts";
 
-/** What every step works with. */
+/** The context of every step. */
 export type Work = { session: Session; out: Transcript; now: number };
 
 const GUIDE = "receivables://guide";
@@ -150,5 +150,5 @@ export const pick = (work: Work, open: readonly Dispute[], known: Configuration)
   return { unassigned, orphaned, pairs };
 };
 
-/** Whatever else an answer holds. */
+/** An answer whose fields are not read. */
 export const Anything = z.looseObject({});

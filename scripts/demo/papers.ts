@@ -49,7 +49,7 @@ const filesOf = ({ files, pdfs }: Looked): string =>
 
 const isMail = ({ fileName }: File): boolean => fileName.endsWith(".eml");
 
-/** What somebody has sent, read as text; a model is told that it is not to follow it. */
+/** Reads a received e-mail as text; the answer marks it as foreign content. */
 const readMail = async (
   work: Work,
   candidates: readonly Dispute[],

@@ -45,7 +45,7 @@ const belongs = (entry: AuditEntry, { tool, arguments: args }: Call): boolean =>
   entry.statusCode < 400 &&
   (args["disputeId"] === undefined || entry.metadata["disputeId"] === args["disputeId"]);
 
-/** The calls that no entry of their own stands for. */
+/** Returns the calls without an audit entry of their own. */
 const unlogged = (calls: readonly Call[], entries: readonly AuditEntry[]): Call[] => {
   const left = new Set(entries);
   return calls.filter((call) => {
@@ -55,7 +55,7 @@ const unlogged = (calls: readonly Call[], entries: readonly AuditEntry[]): Call[
   });
 };
 
-/** Every call of this session must stand in the tenant's audit log. */
+/** Checks that the tenant's audit log has an entry for every call of this session. */
 export const checkAudit = async (work: Work): Promise<void> => {
   const { session, out } = work;
   out.begin("audit", "Find every step in the tenant's audit log");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the session reads of the tools' answers; the rest of them is left out. */
+/** The fields that the session reads of the tools' answers. */
 export const Dispute = z.object({
   disputeId: z.string(),
   disputeCode: z.string(),

@@ -5,16 +5,16 @@ type Style = Parameters<typeof styleText>[0];
 export type Cell = string | number;
 export type Call = { tool: string; arguments: Record<string, unknown> };
 
-/** Where the session tells what it does. */
+/** Receives the session's output. */
 export type Transcript = {
   begin(step: string, title: string): void;
   /** A short sentence for people. */
   say(sentence: string): void;
-  /** Words that somebody else wrote. */
+  /** Quotes text that another person wrote. */
   quote(who: string, words: string): void;
   called(call: Call, outcome: string): void;
   table(head: readonly string[], rows: readonly (readonly Cell[])[], toTheRight?: number[]): void;
-  /** What the step found, for machines. */
+  /** Outputs the step's findings as data. */
   result(data: Record<string, unknown>): void;
   end(): void;
 };

@@ -18,7 +18,7 @@ const read = (path: string): string => {
 const formatted = (path: string, text: string): string =>
   execFileSync(FORMATTER, ["--stdin-filepath", path], { cwd: ROOT, input: text, encoding: "utf8" });
 
-/** Every tool, as a host is told of it. */
+/** Returns the tools as hosts list them. */
 const listedTools = () => toolList({ toolsets: knownToolsets, readOnly: false });
 
 const firstSentence = (text: string): string => text.replace(/([.!?])\s[\s\S]*$/, "$1");
@@ -61,6 +61,6 @@ export const derived = (): Derived[] => {
   });
 };
 
-/** What no script can mend. */
+/** Returns faults that a person must correct. */
 export const faults = (): string[] =>
   dependencyFaults(read(DEPENDENCIES), JSON.parse(read("package.json")));

@@ -44,7 +44,7 @@ const checkAddress = async (
   return [checkTransport(name, url, status), ...clock];
 };
 
-/** Whether the platform is there, who may listen on the way, and whether clocks agree. */
+/** Checks that the platform can be reached, that the way is encrypted, and that the clocks agree. */
 export const checkAddresses = async (config: Config): Promise<Check[]> => {
   const { remote } = config;
   if (remote === undefined) return [createPass("gateway", "embedded in this program")];

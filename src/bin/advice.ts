@@ -19,7 +19,7 @@ const FOLDER_FAULTS = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOSPC"];
 const readField = (error: Error, name: "code" | "syscall"): string =>
   name in error ? String((error as Error & Record<typeof name, unknown>)[name]) : "";
 
-/** What a person may do about a fault that a command ended with, where its own words do not say. */
+/** Returns a hint for a fault that ended a command, unless its message says enough already. */
 export const findAdvice = (error: unknown): string | undefined => {
   if (error instanceof Problem) {
     return error.code === "unavailable" ? '"doctor" with the same settings says why.' : undefined;

@@ -1,7 +1,7 @@
-/** Questions to whoever sits at the terminal; on stderr, because stdout is for results. */
+/** Asks the person at the terminal. Questions go to stderr, because stdout is for results. */
 export type Ask = {
   line(question: string): Promise<string>;
-  /** What is typed is not shown. */
+  /** The typed text is not displayed. */
   hidden(question: string): Promise<string>;
   choose(question: string, among: readonly { name: string; value: string }[]): Promise<string>;
 };

@@ -14,7 +14,7 @@ import type { Address } from "./serve.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1"];
 
-/** People type passwords: what they type may be read by nobody on its way. */
+/** Requires TLS or loopback, because people send their passwords to this server. */
 const checkAddress = ({ publicUrl }: Config, { host }: Address): void => {
   const url = publicUrl === undefined ? undefined : new URL(publicUrl);
   if (url === undefined && isLoopback(host)) return;
@@ -38,7 +38,7 @@ const createServerAt = async (
   { host }: Address,
   resource: URL,
 ): Promise<AuthorizationServer> => {
-  // Only whoever wants it loads it.
+  // Loaded only when the built-in sign-in is enabled.
   const { createAuthorizationServer } = await import("../oauth/server.ts");
   const { createAddressOf } = await import("../platform/http/address.ts");
   const { log } = shared;
@@ -56,7 +56,7 @@ const createServerAt = async (
     platformName: new URL(config.remote?.gateway ?? issuer).host,
     tenantId: config.tenantId,
     registration: config.http.registration,
-    // A document on this machine is of use only to whoever is on this machine.
+    // A client metadata document on a loopback address is accepted only if the server itself is local.
     hosts: { resolve: createResolve(), allowed: networksOf(isAlone ? LOOPBACK : []) },
     addressOf: createAddressOf(config.trustedProxies),
     now: systemClock,
@@ -81,7 +81,7 @@ const createIdentityOf =
     return { tenantId, principal: email.toLowerCase(), credentials, refused };
   };
 
-/** People sign in on pages of this server itself, with their accounts on the platform. */
+/** Opens the built-in sign-in: people sign in on pages of this server with their accounts on the platform. */
 export const openBuiltinEntrance = async (shared: Shared, address: Address): Promise<Entrance> => {
   checkAddress(shared.config, address);
   const key = await openSealingKey(shared);

@@ -1,6 +1,6 @@
 import { Problem } from "../contract/errors.ts";
 
-/** One link between a host and the records, as found. What is no fault may come with a hint too. */
+/** The result of one check. A passed check may have a hint too. */
 export type Check = { check: string; ok: boolean; found: string; hint?: string };
 
 export const createPass = (check: string, found: string, hint?: string): Check => ({
@@ -33,7 +33,7 @@ const HINTS: Partial<Record<Problem["code"], string>> = {
   unavailable: "See the check of the address.",
 };
 
-/** What an act found, or the problem that it met. */
+/** Runs a check; a Problem becomes a failed check. */
 export const catchProblem = async (check: string, act: () => Promise<Check>): Promise<Check> => {
   try {
     return await act();

@@ -5,23 +5,22 @@ import envPaths from "env-paths";
 const NEEDED = 24;
 
 const start = async (): Promise<void> => {
-  // Whatever this process makes is its owner's alone.
+  // Files that this process creates are readable by their owner only.
   process.umask(0o077);
 
   const folders = envPaths("receivables-mcp", { suffix: "" });
 
-  // Before everything else is loaded: from the second start on, nothing is compiled again. In the owner's own folder, since
-  // whoever writes to it decides what runs here.
+  // Must run before any other import. The cache is in the owner's folder, because its content is executed.
   nodeModule.enableCompileCache(folders.cache);
 
-  // Hosts may kill what they started, so the cache is not left to the end.
+  // Hosts may kill the process, so the cache is also written early.
   setTimeout(nodeModule.flushCompileCache, 2000).unref();
 
   const { run } = await import("./run.ts");
   await run(folders.data);
 };
 
-// An older Node would end somewhere in the middle, with words that help nobody.
+// Without this check an older Node.js would fail with an unclear error.
 if (Number.parseInt(process.versions.node, 10) < NEEDED) {
   process.stderr.write(
     `receivables-mcp needs Node.js ${NEEDED} or newer; this is ${process.version}. Get it from https://nodejs.org, or start it in a checkout with "npm run -s cli", which brings its own.\n`,

@@ -19,13 +19,13 @@ import { dataPaths, createMasterKeyReader } from "./folder.ts";
 export type Composed = {
   broker: Broker;
   replayGuard: ReplayGuard;
-  /** Seals what the MCP server hands out. */
+  /** Seals cursors and confirmations of the MCP server. */
   key: Buffer;
-  /** Logs out, and closes whatever was opened. */
+  /** Ends the session and closes transports and stores. */
   close(): Promise<void>;
 };
 
-/** A transport that is made at its first use: listing tools needs neither network nor store. */
+/** Creates the transport at its first use: listing tools needs neither network nor store. */
 const lazyTransport = (
   known: Pick<Transport, "getWithBody" | "requestMs">,
   make: () => Promise<Transport>,
@@ -61,13 +61,13 @@ const throwUnavailable =
 const openEmbedded = (config: Config, log: Log) => async (): Promise<Embedded> =>
   (await import("./embedded.ts")).openEmbedded(config, log);
 
-/** What everybody who acts through this process shares: a client per platform, the embedded platform, the master key. */
+/** Shared by all callers of this process: a client per platform, the embedded platform, the master key. */
 export type Shared = {
   config: Config;
   log: Log;
   masterKey: () => Promise<Buffer>;
   embedded: () => Promise<Embedded>;
-  /** The embedded platform as far as somebody has used it. */
+  /** Returns the embedded platform if a call has opened it. */
   opened(): Embedded | undefined;
   /** Opens the storage of the built-in sign-in at its first use. It is not part of any platform. */
   oauthStorage(): Promise<Storage>;
@@ -89,7 +89,7 @@ const createEmbeddedTransport = (embedded: Shared["embedded"], { requestMs }: Co
     return inProcessTransport({ fetch, requestMs });
   });
 
-/** In the database that nodes share, if there is one; else in the data folder. */
+/** Returns the replay guard in the database that nodes share, if there is one, else in the data folder. */
 const replayGuardIn = (config: Config, oauthStorage: Shared["oauthStorage"]): ReplayGuard => {
   if (config.databaseUrl === undefined) {
     return createReplayFolder(dataPaths(config.dataFolder).replayGuard, systemClock);
@@ -146,14 +146,14 @@ export const createShared = (
   };
 };
 
-/** Who acts, for whom, and with what. */
+/** The tenant and the credentials of one caller. */
 export type Identity = {
   tenantId: string;
-  /** Names them in what is bound to a person; no secret. */
+  /** The person's name in what is bound to them, such as cursors; not secret. */
   principal: string;
-  /** Asked for each call. */
+  /** Called for each call. */
   credentials: () => Promise<Credentials>;
-  /** Told when the platform refused a credential; gives what to say instead, if there is something. */
+  /** Called when the platform refused the credential; returns a better problem to report, if there is one. */
   refused?: () => Promise<Problem | undefined>;
 };
 
@@ -165,7 +165,7 @@ const failWithoutDemo = (): never => {
   );
 };
 
-/** Who acts on the embedded platform without a credential of their own acts for the demo tenant. */
+/** Without credentials, calls of the embedded platform use the demo tenant. */
 const createIdentity = (
   { embedded }: Shared,
   { remote, tenantId, credentials }: Config,
@@ -196,7 +196,7 @@ const withRefusalHook = (broker: Broker, { refused }: Identity): Broker => ({
   },
 });
 
-/** The broker of whoever the settings are for, over what all share. */
+/** Creates the broker of one identity over the shared clients. */
 export const createBrokerFor = (
   shared: Shared,
   config: Config,
@@ -215,8 +215,8 @@ export const createBrokerFor = (
 };
 
 /**
- * The key that seals what the MCP server hands out. Without a lasting one cursors and confirmations still hold as long
- * as the process does.
+ * Returns the key that seals cursors and confirmations. Without a master key they are valid as long as the process
+ * runs.
  */
 export const openSealingKey = ({ masterKey, log }: Shared): Promise<Buffer> =>
   masterKey().catch((error: unknown) => {
@@ -224,7 +224,7 @@ export const openSealingKey = ({ masterKey, log }: Shared): Promise<Buffer> =>
     return randomBytes(32);
   });
 
-/** The broker over a remote platform or the embedded one, as the settings say. */
+/** Creates the broker of a single caller, over a remote platform or the embedded one. */
 export const compose = async (config: Config, log: Log): Promise<Composed> => {
   const shared = createShared(config, log);
   const broker = createBrokerFor(shared, config);

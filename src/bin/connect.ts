@@ -7,7 +7,7 @@ const formatJson = (value: unknown): string =>
     .replace(/\n\s*/g, " ")
     .replace(/\[ ("[^"]*") \]/g, "[$1]");
 
-/** What stands above the hints: what is served, and how whoever calls shows who they are. */
+/** Returns the heading: the URL, and how callers authenticate. */
 const formatHeading = (mcpUrl: string, { auth, tokens }: Way): string => {
   if (auth === "none") return `The demo tenant is ready at ${mcpUrl}`;
   const ready = `The MCP server is ready at ${mcpUrl}`;
@@ -20,7 +20,7 @@ const formatHeading = (mcpUrl: string, { auth, tokens }: Way): string => {
     : `${ready}\n\n  Token             ${tokens.made}\n                    It is shown this once, and kept in ${tokens.path}`;
 };
 
-/** The settings that say whom a server works for; secrets stay where they are. */
+/** Returns the settings that select platform, profile and tenant, without secrets. */
 const listPublicSettings = ({ dataFolder, profile, remote, tenantId }: Config) => ({
   RECEIVABLES_DATA: dataFolder,
   ...(profile === "default" ? {} : { RECEIVABLES_PROFILE: profile }),
@@ -30,7 +30,7 @@ const listPublicSettings = ({ dataFolder, profile, remote, tenantId }: Config) =
   ...(tenantId === undefined ? {} : { RECEIVABLES_TENANT_ID: tenantId }),
 });
 
-/** The settings that this server has and that are too secret to be shown. */
+/** Returns the names of the settings that are secret. */
 const listSecretSettings = ({ credentials, databaseUrl, secretKey }: Config): string[] => {
   const given = {
     RECEIVABLES_API_KEY_FILE: credentials.apiKey,
@@ -43,7 +43,7 @@ const listSecretSettings = ({ credentials, databaseUrl, secretKey }: Config): st
   return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 };
 
-/** Where people sign in there is no credential to give away, so that the host has to come here. */
+/** With sign-in there is no credential to put into a configuration file, so the host connects to this server. */
 const formatConnector = (mcpUrl: string): string =>
   mcpUrl.startsWith("https:")
     ? `Settings > Connectors > Add custom connector: ${mcpUrl}`
@@ -64,7 +64,7 @@ const formatDesktop = (mcpUrl: string, { auth }: Way, { program, config }: Own):
 type Way = Pick<Entrance, "auth" | "tokens">;
 type Own = Pick<Io, "program" | "config">;
 
-/** How to connect hosts to a running server, by the address that they know it by, for a person's terminal. */
+/** Returns instructions for a person's terminal on how to connect hosts to a running server. */
 export const formatConnectHints = ({
   mcpUrl,
   entrance,

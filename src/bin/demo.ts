@@ -43,7 +43,7 @@ const { tenantId } = DEMO_TENANT;
 export type DemoNeeds = Base & {
   files: FileStore;
   masterKey: Buffer;
-  /** The file of its sealed credentials. */
+  /** Path of the sealed credentials. */
   path: string;
 };
 
@@ -59,7 +59,7 @@ const readCredentials = async (needs: DemoNeeds): Promise<DemoCredentials | unde
   );
 };
 
-/** Makes the owner's keys and seals them. */
+/** Creates the owner's keys and seals them. */
 const sealCredentials = async (
   needs: DemoNeeds,
   { tx, owner, password }: { tx: Db; owner: DemoOwner; password: string },
@@ -105,7 +105,7 @@ const load = async (needs: DemoNeeds): Promise<boolean> => {
   return false;
 };
 
-/** Whether these settings leave room for the demo tenant: the embedded store, and no other tenant or credential. */
+/** Whether the demo tenant may be created: the store is embedded, and no other tenant or credential is configured. */
 export const mayCreateDemo = ({ databaseUrl, tenantId: wanted, credentials }: Config): boolean =>
   databaseUrl === undefined &&
   (wanted ?? tenantId) === tenantId &&

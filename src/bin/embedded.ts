@@ -8,7 +8,7 @@ import { openPlatform, type OpenPlatform } from "./platform.ts";
 /** The platform in this process. */
 export type Embedded = {
   fetch: (request: Request) => Promise<Response>;
-  /** The demo tenant's, where it exists. */
+  /** Of the demo tenant; undefined if it does not exist. */
   credentials: Credentials | undefined;
   /** For an HTTP server in front of it. */
   platform: OpenPlatform;

@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
 
 export type Auth = NonNullable<Config["http"]["auth"]>;
 
-/** How callers of the MCP endpoint authenticate. It is opened before the endpoint's address is known. */
+/** The authentication of the MCP endpoint. It is opened before the endpoint's address is known. */
 export type Entrance = {
   auth: Auth;
   /** Creates the gate of the MCP endpoint at this address. */

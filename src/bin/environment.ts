@@ -76,7 +76,7 @@ const isScanner = (text: string): boolean =>
   /^clamd:\/(?!\/)\S+$/.test(text) ||
   /^clamd:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?\/?$/i.test(text);
 
-/** How clients authenticate at the MCP endpoint over HTTP. */
+/** Authentication methods of the MCP endpoint over HTTP. */
 export const HTTP_AUTH = ["none", "static", "builtin", "issuer"] as const;
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;

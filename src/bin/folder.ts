@@ -7,7 +7,7 @@ import { deriveMasterKey } from "../kit/master-key.ts";
 import type { MasterKey } from "../kit/seal.ts";
 import type { Config } from "./config.ts";
 
-/** What stands where in the data folder. */
+/** Paths of the files in the data folder. */
 export const dataPaths = (dataFolder: string) => ({
   database: join(dataFolder, "receivables.db"),
   oauth: join(dataFolder, "oauth.db"),
@@ -59,7 +59,7 @@ export const existingMasterKey = async ({
   );
 };
 
-/** The master key: the one that is configured, else the data folder's own, made at its first use. */
+/** Creates a reader of the master key: the configured one, else that of the data folder, which it creates if missing. */
 export const createMasterKeyReader = ({
   secretKey,
   dataFolder,

@@ -8,7 +8,7 @@ import { isProfile } from "./profile.ts";
 import { openSubjects } from "./subjects.ts";
 import { openTokensFile } from "./tokens-file.ts";
 
-/** What an act found, or why it found nothing. */
+/** Runs a check that returns its finding; an error becomes a failed check. */
 const runCheck = async (
   check: string,
   hint: string,
@@ -30,7 +30,7 @@ const exists = (path: string): Promise<boolean> =>
 const checkTokens = async (config: Config): Promise<Check[]> => {
   const { auth, tokensFile } = config.http;
   const path = tokensFile ?? dataPaths(config.dataFolder).httpTokens;
-  // The one in the data folder is made at the first start.
+  // The default file is created at the first start.
   if (tokensFile === undefined && !(await exists(path))) return [];
   if ((auth ?? "static") !== "static" || (auth === undefined && config.issuer !== undefined)) {
     return [];
@@ -75,7 +75,7 @@ const checkIssuerSettings = async (config: Config, issuer: IssuerSettings): Prom
   ];
 };
 
-/** Whether people could come in over HTTP, as far as settings say how. */
+/** Checks the configured authentication of the MCP endpoint over HTTP. */
 export const checkHttp = async (config: Config): Promise<Check[]> => {
   const { auth } = config.http;
   const usesIssuer = config.issuer !== undefined && (auth ?? "issuer") === "issuer";

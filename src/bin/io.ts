@@ -4,19 +4,19 @@ import type { Config } from "./config.ts";
 /** The process as a command sees it. */
 export type Io = {
   config: Config;
-  /** The program's own. */
+  /** The version of this program. */
   version: string;
-  /** How this very program is started. */
+  /** The command that starts this program, for configuration files of hosts. */
   program: { command: string; args: string[] };
-  /** A result: one JSON object, one line on stdout. */
+  /** Prints a result: one JSON object, one line on stdout. */
   print: (value: object) => void;
-  /** A line for a person, on stderr. */
+  /** Prints a line for a person on stderr. */
   tell: (line: string) => void;
   /** Whether stdout is a person's terminal. */
   isTerminal: boolean;
-  /** Where a person sits at standard input. */
+  /** Defined if standard input is a terminal. */
   ask: Ask | undefined;
-  /** All of standard input. */
+  /** Reads standard input to its end. */
   readInput: () => Promise<string>;
   /** Aborted by SIGTERM and SIGINT. */
   ended: AbortSignal;

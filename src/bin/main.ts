@@ -5,7 +5,7 @@ import { createLog } from "../kit/log.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import type { Io } from "./io.ts";
 
-/** The process, as far as commands may touch it. */
+/** The parts of the process that commands may use. */
 export type Host = Omit<Io, "config"> & {
   argv: readonly string[];
   env: Record<string, string | undefined>;
@@ -26,7 +26,7 @@ const loadConfig = ({ env, dataFolder }: Host, options: Record<string, string>):
 const isUsage = (error: unknown): error is Error & { exitCode: number } =>
   error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
 
-/** What is wrong, and each fault of which that does not tell already. */
+/** Returns the message, and each fault that the message does not include. */
 const formatProblem = ({ code, message, details }: Problem): string[] => [
   `${code}: ${message}`,
   ...(details.errors ?? [])
@@ -35,9 +35,9 @@ const formatProblem = ({ code, message, details }: Problem): string[] => [
     .map((fault) => `  ${fault}`),
 ];
 
-/** Says what went wrong and gives the exit status: 1 refused or failed, 2 wrong usage or settings. */
+/** Prints the error and returns the exit status: 1 refused or failed, 2 wrong usage or settings. */
 const reportError = async ({ tell }: Host, error: unknown): Promise<number> => {
-  // Commander has said it already.
+  // Commander has printed it already.
   if (isUsage(error)) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ConfigError) {
     for (const fault of error.faults) tell(fault);
@@ -55,7 +55,7 @@ const perform = async (host: Host): Promise<void> => {
   const { argv } = host;
   const [first = "stdio"] = argv;
   if (argv.length <= 1 && first === "stdio") {
-    // What hosts start most, and wait for: without the weight of the command line.
+    // Starts without loading the command line: hosts start this command most, and wait for it.
     const { stdio } = await import("./commands/stdio.ts");
     await stdio({ ...host, config: loadConfig(host, {}) });
     return;
@@ -70,7 +70,7 @@ const perform = async (host: Host): Promise<void> => {
   });
 };
 
-/** Runs one command line to its end and gives the exit status. */
+/** Runs one command line and returns the exit status. */
 export const main = async (host: Host): Promise<number> => {
   try {
     await perform(host);

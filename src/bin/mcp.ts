@@ -8,7 +8,7 @@ import type { Composed } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { createLazyTransfers } from "./transfers.ts";
 
-/** What the MCP server's calls are made with. */
+/** Creates the context of the MCP server's tool calls. */
 export const createMcpNeeds = (
   config: Pick<Config, "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders">,
   { broker, key, replayGuard }: Pick<Composed, "broker" | "key" | "replayGuard">,
@@ -24,6 +24,6 @@ export const createMcpNeeds = (
   newId: randomId,
   settings: config.mcp,
   transfers: createLazyTransfers(config),
-  // Over HTTP the host, and its files, may be on another machine.
+  // Over HTTP the host and its files may be on another machine.
   uploadFolders: door === "stdio" ? config.uploadFolders : [],
 });

@@ -7,7 +7,7 @@ import { createMcpNeeds } from "./mcp.ts";
 import type { Entrance } from "./entrance.ts";
 import { withOtherProfile, withProfile } from "./profile.ts";
 
-/** Opens what a caller works with: their own credentials, or those of their profile, and no other. */
+/** Opens the broker and settings of a caller: with their own credentials, or with those of their profile. */
 export const createNeedsFactory = (
   shared: Shared,
   { identityOf }: Pick<Entrance, "identityOf">,

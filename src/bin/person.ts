@@ -44,7 +44,7 @@ const readPassword = async ({ ask, readInput }: Io, email: string): Promise<Secr
   return new Secret(text);
 };
 
-/** Who signs in: as the settings say, else as is typed or sent on standard input. */
+/** Reads e-mail address and password from the settings, else from the terminal or standard input. */
 export const readPerson = async (io: Io, known: string | undefined): Promise<Person> => {
   const { credentials } = io.config;
   const email = credentials.email ?? known ?? (await io.ask?.line("E-mail address"));
@@ -55,10 +55,10 @@ export const readPerson = async (io: Io, known: string | undefined): Promise<Per
 
 type Opened = z.infer<typeof Login>;
 
-/** A person who has signed in, until they sign out. */
+/** A signed-in person's session. */
 export type Session = { client: Client; word: string; token: Secret; login: Opened };
 
-/** Signs in, does something as that person, and signs out, whatever becomes of it. */
+/** Signs in, runs `act`, and signs out, also after an error. */
 export const withSession = async <T>(
   { client, headerWord }: { client: Client; headerWord: string },
   { email, password }: Person,
@@ -79,7 +79,7 @@ export const withSession = async <T>(
   }
 };
 
-/** Whether the platform has no such key any more: its owner may revoke any of theirs. */
+/** Revokes a key as its owner; returns whether the key is gone. */
 export const revokeKey = async (
   { client, word, token }: Session,
   { keyId, tenantId }: Pick<Profile, "keyId" | "tenantId">,
@@ -89,7 +89,7 @@ export const revokeKey = async (
   return client.call(contract.api_keys.delete, { tenantId, keyId }, header, CALL_OPTIONS).then(
     () => true,
     (error: unknown) => {
-      // It is gone already, which is what was wanted.
+      // A key that does not exist is already revoked.
       if (error instanceof Problem) return error.status === 404;
       throw error;
     },

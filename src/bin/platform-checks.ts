@@ -16,7 +16,7 @@ const Person = z.object({
   tenants: z.array(z.object({ tenantId: z.string() })),
 });
 
-/** Whose the credential is, and whether the tenant is one of theirs. */
+/** Checks the credential, and that its user belongs to the tenant. */
 const checkCredential = async (broker: Broker): Promise<Check[]> => {
   const tenants: string[] = [];
   const credential = await catchProblem("credential", async () => {
@@ -56,7 +56,7 @@ const checkRights = async (broker: Broker, accesses: readonly Access[]): Promise
 
 const isExport = (access: Access): boolean => !access.includes(" ");
 
-/** Rights with what they share said once: `Dispute Management : READ UPDATE, audit:read`. */
+/** Formats rights and groups those with the same area: `Dispute Management : READ UPDATE, audit:read`. */
 const formatRights = (rights: readonly Access[]): string => {
   const areas = new Map<string, string[]>();
   for (const right of rights) {
@@ -72,7 +72,7 @@ const EXPORT_KEY = "export_key";
 const KEY_HINT =
   "Whoever runs the platform issues such keys (admin key issue). Without one, leave its tools out: RECEIVABLES_TOOLSETS=disputes,dispute_configuration,credit,identity.";
 
-/** What the credential for one service may do, of what its tools need. */
+/** Compares the rights of one service's credential with those that the enabled tools require. */
 const toRightsCheck = (check: string, rights: readonly Right[]): Check => {
   const failed = rights.find((right) => "problem" in right);
   if (failed !== undefined && "problem" in failed) {
@@ -88,7 +88,7 @@ const toRightsCheck = (check: string, rights: readonly Right[]): Check => {
   return createFault(check, `lacks ${formatRights(lacking)}`, hint);
 };
 
-/** The tools that the credential may not use, with the right that each would need. */
+/** Lists the tools that the credential may not use, with the missing right of each. */
 export const listRefusedTools = (config: Config, rights: readonly Right[]) => {
   const lacking = new Set(
     rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : [])),
@@ -98,7 +98,7 @@ export const listRefusedTools = (config: Config, rights: readonly Right[]) => {
     .map(({ name, operation }) => ({ tool: name, permission: operation.access }));
 };
 
-/** Whether the platform takes the credential, and what for. */
+/** Checks that the platform accepts the credentials, and their rights. */
 export const checkPlatform = async (
   config: Config,
 ): Promise<{ checks: Check[]; rights: Right[] }> => {

@@ -15,7 +15,7 @@ import type { Config } from "./config.ts";
 import { existingMasterKey, dataPaths, createMasterKeyReader } from "./folder.ts";
 import { createTransferServer } from "./transfer-server.ts";
 
-/** What administrative commands and the platform work on. */
+/** Dependencies of the platform and of administrative commands. */
 export type Base = { store: Store; clock: typeof systemClock; newId: typeof randomId };
 
 type Where = Pick<Config, "dataFolder" | "databaseUrl" | "secretKey">;
@@ -63,7 +63,7 @@ const purge = async (platform: Platform, log: Log): Promise<void> => {
   }
 };
 
-/** Cleans up now and each hour; gives what ends that, once what is under way is through. */
+/** Cleans up now and hourly. Returns a function that stops this after the current run. */
 const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   let underWay: Promise<void> | undefined;
   const once = async (): Promise<void> => {
@@ -90,7 +90,7 @@ const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   };
 };
 
-/** The platform over the data folder's store; `ownUrl` where this process serves it over a socket anyway. */
+/** Opens the platform over the data folder's store; `ownUrl` is set if this process also serves it over a socket. */
 export const openPlatform = async (
   config: Config,
   log: Log,

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 
 const OTHERS = 0o077;
 
-/** The text of a file that must be its owner's alone, since secrets may stand in it. */
+/** Returns the text of a file with secrets. @throws if others may read it */
 export const readPrivate = (path: string): string => {
   if (process.platform !== "win32" && (statSync(path).mode & OTHERS) !== 0) {
     throw new Error("others may read it: chmod 600");
@@ -11,7 +11,7 @@ export const readPrivate = (path: string): string => {
   return readFileSync(path, "utf8");
 };
 
-/** Differs whenever the file does. */
+/** Returns a text that changes whenever the file does. */
 export const readStamp = (path: string): Promise<string> =>
   stat(path, { bigint: true }).then(
     ({ ino, size, mode, mtimeNs, ctimeNs }) => [ino, size, mode, mtimeNs, ctimeNs].join(" "),

@@ -11,7 +11,7 @@ import type { Config, Remote } from "./config.ts";
 import { dataPaths, createMasterKeyReader } from "./folder.ts";
 import { readPrivate } from "./private-file.ts";
 
-// The built program has it beside itself, under the ending that it was built to.
+// In the built program the file is beside this one and ends in .js.
 const KEYCHAIN = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "keychain.ts" : "keychain.js", import.meta.url),
 );
@@ -28,7 +28,7 @@ export const openStoredProfiles = (config: Config): Profiles =>
     keychain: createKeychain(config),
   });
 
-/** What the profiles file has; it must be its owner's alone, since secrets may stand in it. */
+/** Reads the profiles file. It can contain secrets, so only its owner may be able to read it. */
 export const readProfilesFile = ({ profilesFile: path }: Config): Profile[] => {
   if (path === undefined) return [];
   try {
@@ -44,7 +44,7 @@ const isSet = ([, value]: [string, unknown]): boolean => value !== undefined;
 const mergeCredentials = (given: Credentials, stored: Credentials): Credentials =>
   Object.fromEntries([...Object.entries(stored), ...Object.entries(given).filter(isSet)]);
 
-/** Where a profile's platform is; undefined for the embedded one. */
+/** Returns the addresses of a profile's platform; undefined for the embedded one. */
 export const toRemote = ({
   baseUrl,
   extBaseUrl,
@@ -58,13 +58,13 @@ const findProfile = async (config: Config, name: string): Promise<Profile | unde
   readProfilesFile(config).find((one) => one.name === name) ??
   (await openStoredProfiles(config).read(name));
 
-/** Whether somebody can act by a profile: the configured one needs no more than settings. */
+/** Whether the profile exists. The configured profile needs no entry, because settings can define it. */
 export const isProfile = async (config: Config, name: string): Promise<boolean> =>
   name === config.profile ||
   readProfilesFile(config).some((one) => one.name === name) ||
   (await openStoredProfiles(config).find(name)) !== undefined;
 
-/** Differs whenever a profile does: another credential, another tenant, another platform. */
+/** Returns a text that changes whenever the profile's credential, tenant or platform does. */
 export const readProfileStamp = async (config: Config, name: string): Promise<string> => {
   const written = readProfilesFile(config).find((one) => one.name === name);
   if (written === undefined) return openStoredProfiles(config).stamp(name);
@@ -77,7 +77,7 @@ export const readProfileStamp = async (config: Config, name: string): Promise<st
     .digest("base64url");
 };
 
-/** The settings with what their profile adds. What the environment says counts more. */
+/** Returns the settings merged with their profile. Settings of the environment take precedence. */
 export const withProfile = async (config: Config): Promise<Config> => {
   const { profile: name, remote } = config;
   const profile = await findProfile(config, name);
@@ -86,7 +86,7 @@ export const withProfile = async (config: Config): Promise<Config> => {
     throw createUnknownProfile(name);
   }
   const own = toRemote(profile);
-  // A profile's credentials are sent to its own addresses and nowhere else.
+  // A profile's credentials are sent to its own addresses only.
   if (remote !== undefined && (remote.gateway !== own?.gateway || remote.export !== own.export)) {
     if (name === "default") return config;
     throw new Problem(
@@ -103,8 +103,8 @@ export const withProfile = async (config: Config): Promise<Config> => {
 };
 
 /**
- * The settings of somebody who acts by a profile. Credentials, tenant and address in the environment are the configured
- * profile's own: nobody else acts with them.
+ * Returns the settings with another profile's values. Credentials, tenant and addresses in the environment belong to
+ * the configured profile alone.
  */
 export const withOtherProfile = async (config: Config, name: string): Promise<Config> => {
   if (name === config.profile) return withProfile(config);

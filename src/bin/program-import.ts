@@ -12,7 +12,7 @@ type Options = {
   source?: Source;
 };
 
-/** What of a wish does not go together. */
+/** Returns the fault of a combination of options, if there is one. */
 const findMisuse = (kind: Kind, { source, format, map }: Options): string | undefined => {
   if ((kind === "payments") !== (source !== undefined)) {
     return kind === "payments"

@@ -5,7 +5,7 @@ import type { Io } from "./io.ts";
 /** Reads the settings for a command and runs it. */
 export type Run = (self: Command, act: (io: Io) => Promise<void>) => Promise<void>;
 
-/** Settings that may be given as an option too; the option wins. */
+/** Settings that can also be given as an option, which takes precedence. */
 const OPTIONS = {
   data: ["RECEIVABLES_DATA", "--data <folder>", "the data folder"],
   log: ["RECEIVABLES_LOG", "--log <level>", "level of the log on stderr"],
@@ -27,7 +27,7 @@ export const REMOTE: readonly Key[] = ["baseUrl", "extBaseUrl", "tenantId"];
 export const PROFILE: readonly Key[] = ["profile"];
 export const PERSON: readonly Key[] = ["profile", "email"];
 
-/** A command that does something. */
+/** Creates a command with the options of its settings. */
 export const createCommand = (
   name: string,
   meaning: string,
@@ -40,7 +40,7 @@ export const createCommand = (
   return made;
 };
 
-/** A command that only holds others. */
+/** Creates a command that only contains other commands. */
 export const createGroup = (
   name: string,
   meaning: string,
@@ -51,7 +51,7 @@ export const createGroup = (
   return made;
 };
 
-/** What a command's options say of settings, as the environment would say it. */
+/** Converts a command's options to environment settings. */
 export const readSettingOptions = (options: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(OPTIONS).flatMap(([key, [setting]]) =>

@@ -114,7 +114,7 @@ const everyCommand = (command: Command): Command[] => [
   ...command.commands.flatMap(everyCommand),
 ];
 
-/** The command line. Each command's code is loaded when it runs. */
+/** Creates the command line. Each command's code is loaded when it runs. */
 export const createProgram = (run: Run, version: string): Command => {
   const program = new Command("receivables-mcp")
     .description("Accounts-receivable disputes: a REST platform and the MCP server over it.")
@@ -131,7 +131,7 @@ export const createProgram = (run: Run, version: string): Command => {
     exportSpec(run),
   ])
     program.addCommand(command);
-  // A command that is added, not made by its parent, inherits nothing.
+  // Commands added with `addCommand` do not inherit settings.
   for (const command of everyCommand(program)) {
     command.exitOverride().showHelpAfterError("Add --help to see what there is.");
   }

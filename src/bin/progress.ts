@@ -3,7 +3,7 @@ import { Presets, SingleBar } from "cli-progress";
 import { type Clock, SECOND } from "../kit/clock.ts";
 import type { Fields, Log } from "../kit/log.ts";
 
-/** How far something long has come. */
+/** Progress of a long command. */
 export type Progress = {
   at(bytes: number, counts: Fields & { read: number }): void;
   end(): void;
@@ -47,10 +47,10 @@ type Needs = {
   stream: NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY">>;
   log: Log;
   clock: Clock;
-  /** Bytes in all, where they are known. */
+  /** Size in bytes; undefined for a pipe. */
   size: number | undefined;
 };
 
-/** A bar where a person looks on, else a line of the log every few seconds. */
+/** Shows a bar on a terminal, else logs a line every few seconds. */
 export const createProgress = ({ stream, log, clock, size }: Needs): Progress =>
   stream.isTTY === true ? createBar(stream, size) : createLogLines(log, clock, size);

@@ -5,7 +5,7 @@ import type { Storage } from "../oauth/store/port.ts";
 const KIND = "ReplayGuard";
 const PURGE_EVERY_MS = MINUTE;
 
-/** A replay guard in the database, for nodes that share no folder. */
+/** Creates a replay guard in the database, for nodes that share no folder. */
 export const createReplayRecords = (
   records: () => Promise<Pick<Storage, "add" | "purge">>,
   now: Clock,

@@ -3,13 +3,13 @@ import { terminalAsk } from "./ask.ts";
 import { installLastResort } from "./last-resort.ts";
 import { main } from "./main.ts";
 
-// npm runs a script in the folder of its package; files are named from where the person stands.
+// npm runs scripts in the package's folder, but file arguments are relative to the person's folder.
 const restoreWorkingFolder = (): void => {
   const { npm_lifecycle_event: script, npm_package_name: of, INIT_CWD: folder } = process.env;
   if (script === "cli" && of === about.name && folder !== undefined) process.chdir(folder);
 };
 
-/** Runs this process's command line, and ends the process. */
+/** Runs this process's command line and ends the process. */
 export const run = async (dataFolder: string): Promise<void> => {
   installLastResort();
   restoreWorkingFolder();
@@ -20,7 +20,7 @@ export const run = async (dataFolder: string): Promise<void> => {
     });
   }
 
-  // A host that reads no more has gone.
+  // The host has closed stdout, so it has gone.
   process.stdout.on("error", () => {
     ended.abort();
   });
@@ -43,6 +43,6 @@ export const run = async (dataFolder: string): Promise<void> => {
     ended: ended.signal,
   });
 
-  // Whatever is still open has had its chance.
+  // Ends the process even if something is still open.
   setTimeout(() => process.exit(), 300).unref();
 };

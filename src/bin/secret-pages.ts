@@ -14,7 +14,7 @@ export type SecretPlace = {
   listener: RequestListener;
 };
 
-/** Opens the pages on which people on other machines take the secrets that tools stored for them. */
+/** Opens the pages on which people on other machines get the secrets that tools stored for them. */
 export const openSecretPages = async (
   shared: Shared,
   { base, keyMaker }: { base: string; keyMaker: Entrance["keyMaker"] },

@@ -9,9 +9,9 @@ import type { Platform } from "../platform/platform.ts";
 export type Address = { host: string; port: number };
 
 export type Served = {
-  /** Where this machine reaches it. */
+  /** The server's address on this machine. */
   url: string;
-  /** Takes no more, finishes what is under way, and cuts off what does not end. */
+  /** Accepts no more requests, finishes running ones, and resets connections that take too long. */
   close(): Promise<void>;
 };
 
@@ -20,10 +20,10 @@ const errorLog = createLog("error");
 const GRACE_MS = 10 * SECOND;
 const GONE_EVERY_MS = 100;
 
-/** How long a connection may take to say what it wants, in milliseconds: its headers, and all of its request. */
+/** Limits in milliseconds for receiving a request's headers and the whole request. */
 export type Timeouts = { headersMs: number; requestMs: number; lookEveryMs: number };
 
-// Files of many megabytes come by slow lines too; requests to the MCP address have a shorter time of their own.
+// Uploads of many megabytes may come over slow connections; requests to the MCP endpoint have a shorter limit.
 const DEFAULT_TIMEOUTS: Timeouts = {
   headersMs: 15 * SECOND,
   requestMs: 5 * MINUTE,
@@ -55,7 +55,7 @@ export const serve = async (
     server.once("error", reject);
     server.listen(port, host, () => {
       server.off("error", reject);
-      // Such as no file descriptor for a further connection: those that are open go on.
+      // For example no file descriptor for a further connection; open ones continue.
       server.on("error", (error) => errorLog.error("http.server_failed", errorFields(error)));
       resolve();
     });
@@ -67,7 +67,7 @@ export const serve = async (
         const cut = setTimeout(() => {
           server.closeAllConnections();
         }, GRACE_MS);
-        // A connection whose last answer is out would be kept for a next request.
+        // Without this, a connection would stay open for a next request.
         const gone = setInterval(() => {
           server.closeIdleConnections();
         }, GONE_EVERY_MS);
@@ -80,14 +80,14 @@ export const serve = async (
   };
 };
 
-/** Answers a request whose handler failed. The client learns nothing of the error. */
+/** Answers a request whose handler failed; the response does not describe the error. */
 const errorHandler = (error: unknown): Response => {
   if (error instanceof RequestError) return new Response(null, { status: 400 });
   errorLog.error("http.failed", errorFields(error));
   return new Response(null, { status: 500 });
 };
 
-/** The platform as Node's HTTP server takes it: with Node's own message, for a GET that has a body. */
+/** Creates a Node.js listener over the platform. It passes the Node.js message on, for a GET with a body. */
 export const createPlatformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
   getRequestListener((request, env) => platform.fetch(request, env), { errorHandler });
 

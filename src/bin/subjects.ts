@@ -5,7 +5,7 @@ import { readProfilesFile } from "./profile.ts";
 
 const invalidRequest = (message: string): Problem => new Problem("invalid_request", message);
 
-/** Which profile each subject acts by. */
+/** Returns the profile of each OAuth subject. */
 const profilesBySubject = (config: Config): ReadonlyMap<string, string> => {
   const found = new Map<string, string>();
   for (const { name, subjects = [] } of readProfilesFile(config)) {
@@ -23,8 +23,8 @@ const profilesBySubject = (config: Config): ReadonlyMap<string, string> => {
 };
 
 /**
- * The profile of an issuer's subject, as the file of profiles has it at that moment. Only subjects that stand there are
- * anybody: a name that somebody chose for themselves at the issuer makes them nobody here.
+ * Returns a lookup of the profile of an issuer's subject. It reads the profiles file again when the file changes. Only
+ * listed subjects have access, whatever accounts the issuer has.
  */
 export const openSubjects = async (
   config: Config,

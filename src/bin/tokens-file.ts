@@ -8,7 +8,7 @@ import { readPrivate, readStamp } from "./private-file.ts";
 
 export type TokensFile = {
   path: string;
-  /** Whether there is a profile of that name. */
+  /** Whether a profile of that name exists. */
   isProfile: (name: string) => Promise<boolean>;
   log: Log;
 };
@@ -17,7 +17,7 @@ const HEADER = `# Who may call the MCP server over HTTP, one a line: TOKEN PROFI
 # SCOPES is a comma list of ${SCOPES.join(", ")}. A change holds from the next request on.
 `;
 
-/** Makes the file with one token, where there is none, and gives that token; undefined where there is one already. */
+/** Creates the file with one token and returns that token; undefined if the file exists. */
 export const createTokensFile = async (
   path: string,
   profile: string,
@@ -47,8 +47,8 @@ const readFile = async ({ path, isProfile }: TokensFile): Promise<Read> => {
 };
 
 /**
- * The tokens of the file at any time; a Problem that names every fault when it is not good to begin with. Later a fault
- * is logged, and costs the lines that have it; a file that cannot be read holds no token.
+ * Returns a function that reads the current tokens. Faults at the start are thrown as one Problem; later faults are
+ * logged and disable their lines, and an unreadable file has no tokens.
  */
 export const openTokensFile = async (
   file: TokensFile,

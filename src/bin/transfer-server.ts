@@ -3,9 +3,9 @@ import { lazily } from "../kit/lazily.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Served } from "./serve.ts";
 
-/** A way in for files alone, on a free port of this machine. */
+/** A server for file transfers alone, on a free port of this machine. */
 export type TransferServer = {
-  /** Opens it at the first call. */
+  /** Starts the server at the first call. */
   url(): Promise<string>;
   close(): Promise<void>;
 };
@@ -20,7 +20,7 @@ const restrictToTransfers =
     return response.writeHead(404, { Connection: "close" }).end();
   };
 
-/** Lets signed URLs work where a platform is otherwise called in memory. */
+/** Creates the server that makes signed URLs usable when the platform is called in memory. */
 export const createTransferServer = (platform: () => Pick<Platform, "fetch">): TransferServer => {
   let opened: Served | undefined;
   const open = lazily(async () => {

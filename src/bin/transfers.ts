@@ -4,14 +4,14 @@ import { networksOf } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
 import type { Config } from "./config.ts";
 
-/** Whether a URL leads to the platform of the settings; what the embedded one signs leads to itself. */
+/** Whether a URL belongs to the configured platform; the embedded platform signs URLs of this process. */
 const isOwn = ({ remote }: Pick<Config, "remote">): TransferNeeds["isOwn"] => {
   if (remote === undefined) return () => true;
   const hosts = [remote.gateway, remote.export].map((base) => new URL(base).host);
   return ({ host }) => hosts.includes(host);
 };
 
-/** Transfers of files, whose code is loaded with the first of them. */
+/** Creates file transfers; their code is loaded at the first one. */
 export const createLazyTransfers = (config: Pick<Config, "remote" | "requestMs">): Transfers => {
   const open = lazily(async () => {
     const { createTransfers } = await import("../client/transfers.ts");

@@ -70,7 +70,7 @@ const isEmpty = ({ output }: Reply): boolean => Array.isArray(output) && output.
 const isFault = ({ error }: Failure, ...kinds: TransportFault["kind"][]): boolean =>
   error instanceof TransportFault && kinds.includes(error.kind);
 
-/** Statuses that speak of the method or of its body, whoever sets them. */
+/** Statuses about the method or the body, from the platform or a proxy. */
 const OF_THE_BODY = [405, 411, 413, 415, 501];
 /** Statuses of pages with which proxies refuse a GET that has a body. */
 const OF_A_PROXY = [400, 403, 404, 500];

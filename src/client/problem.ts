@@ -16,7 +16,7 @@ const toLine = (text: string, max = MAX_SENTENCE): string =>
 
 const GatewayFault = z.object({ field: z.string(), code: z.string(), message: z.string() });
 
-// Every part may be missing or malformed: a refusal must not turn into a fault of ours.
+// Every part may be missing or malformed: a malformed error response must not become an internal error.
 const GatewayProblem = z.object({
   code: z.string(),
   detail: z.string().optional().catch(undefined),
@@ -173,11 +173,14 @@ const missingRight = (operation: Operation): ProblemDetails =>
 export const isChanging = ({ effect }: Operation): boolean =>
   effect === "create" || effect === "change";
 
-// The request went on to where such an answer came from.
+// A gateway status means that the request may have been forwarded.
 const isUncertain = (operation: Operation, { status }: WireReply): boolean =>
   isChanging(operation) && [500, 502, 504].includes(status);
 
-/** A refusal in whichever dialect it came. What is no dialect of the platform's is never repeated. */
+/**
+ * Converts an error response of any of the platform's formats. Text of other formats is not repeated, because it can be
+ * anything.
+ */
 export const toReplyProblem = (operation: Operation, reply: WireReply, now: number): Problem => {
   const { code, message, requestId: bodyId, errors } = parseRefusal(reply);
   const requestId = parseRequestId(bodyId) ?? parseRequestId(reply.headers["x-request-id"]);

@@ -59,7 +59,7 @@ const isNumberName = createWordTest(NUMBER);
 const isTaxSetName = createWordTest("tax ?ids?");
 const isBankSetName = createWordTest("bank");
 
-/** Which answers below a question are masked: all, or those whose name is a number. */
+/** The answers below a question that are masked: all, or those whose name is a number. */
 type Hidden = "all" | "numbers" | undefined;
 
 const findHiddenBySet = ({ fieldType, fieldsSet, displayName }: AnyField): Hidden => {

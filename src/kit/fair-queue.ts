@@ -10,9 +10,9 @@ export class QueueFull extends Error {
 }
 
 export type FairQueueLimits = {
-  /** How many tasks run at once. */
+  /** Maximum number of concurrent tasks. */
   running: number;
-  /** How many may wait, in all and with the same key. */
+  /** Maximum number of waiting tasks, in all and per key. */
   waiting: number;
   waitingPerKey: number;
 };

@@ -98,10 +98,10 @@ export class BlockedAddress extends Error {
 /** A name's addresses; rejects where it has none. */
 export type Resolve = (name: string) => Promise<string[]>;
 
-// Names that mean this machine or this network, whatever a resolver says of them.
+// Names of this machine or this network, regardless of their DNS records.
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|home\.arpa)$/;
 
-/** Where a URL's host may be connected to: a checked address must be connected to itself, not looked up again. */
+/** Settings for checking a URL's host. Callers must connect to a checked address itself: a second lookup can differ. */
 export type HostNeeds = {
   resolve: Resolve;
   /** Addresses that are good though they are not public. */

@@ -19,7 +19,7 @@ export type Principal = {
 
 type CallerOf<O extends Operation> = O["access"] extends "public" ? null : Principal;
 
-/** What a handler is given beside its input. */
+/** The context of a handler, besides its input. */
 export type Call<O extends Operation = Operation> = Preconditions & {
   caller: CallerOf<O>;
   /** The path's tenant, or the key's; empty where an operation has none. */
@@ -48,14 +48,14 @@ export type Call<O extends Operation = Operation> = Preconditions & {
   invalid(faults: Fault[]): never;
 };
 
-/** What a handler returns. The response and the audit entry are built from it in `http/reply.ts`. */
+/** The return value of a handler. The response and the audit entry are built from it in `http/reply.ts`. */
 export type Result<Body> = {
   body: Body;
   /** The record's version after the request; becomes the ETag. */
   version?: RecordVersion;
   /** Id of the record that the request created: the status is 201, and the Idempotency-Key refers to it. */
   createdId?: string;
-  /** Paths of the body's fields that have no meaning here, where the service validates the body (`late`). */
+  /** Paths of the body's fields that have no meaning here, if the service validates the body (`lateValidation`). */
   ignored?: string[];
   audit?: AuditFacts;
   /** Headers of a rate limit that the handler applied. */

@@ -1,6 +1,6 @@
 import { Problem } from "../contract/errors.ts";
 
-/** What the ETag of a record is made of. */
+/** The parts of a record's ETag. */
 export type RecordVersion = { id: string; version: number };
 
 /** The preconditions of a request (RFC 9110, section 13.1); null where the header is absent. */

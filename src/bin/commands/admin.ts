@@ -24,7 +24,7 @@ import { dataPaths, createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
 
-// Commands work on the store itself, also while servers run on it.
+// Commands use the store directly, also while servers run on it.
 const withStore = async <T>(io: Io, act: (base: Base) => Promise<T>): Promise<T> => {
   const base = await openBase(io.config);
   try {
@@ -38,7 +38,7 @@ const onStore = async (io: Io, act: (base: Base) => Promise<object>): Promise<vo
   io.print(await withStore(io, act));
 };
 
-/** All of standard input, less the newline that a shell adds. */
+/** Reads standard input without the final newline. */
 const readPassword = async (io: Io): Promise<string> =>
   (await io.readInput()).replace(/\r?\n$/, "");
 
@@ -102,7 +102,7 @@ const readHead = async (io: Io, path: string): Promise<string> => {
   });
 };
 
-/** Prints the verdict, and fails where it is a bad one. */
+/** Prints the verdict; throws if the log was altered. */
 export const auditVerify = async (
   io: Io,
   tenantId: string,

@@ -6,7 +6,7 @@ import type { Io } from "../io.ts";
 const isEntry = (value: unknown): value is { tool: string; outcome: string } =>
   typeof value === "object" && value !== null && "tool" in value;
 
-// A process that died amid a line leaves half of one.
+// A process that was killed while writing leaves an incomplete line.
 const parseEntry = (line: string): unknown => {
   try {
     return JSON.parse(line);
@@ -15,7 +15,7 @@ const parseEntry = (line: string): unknown => {
   }
 };
 
-/** The MCP server's own log of tool calls, oldest first. */
+/** Prints the MCP server's own log of tool calls, oldest first. */
 export const audit = async (
   { config, print, tell }: Io,
   { tool }: { tool?: string | undefined },

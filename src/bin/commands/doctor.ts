@@ -41,7 +41,7 @@ const STORED_IN = {
   sealed_file: "its secrets are in a sealed file of the data folder",
 };
 
-/** The settings with what their profile adds, and where that was kept. */
+/** Returns the settings merged with their profile, and the place of the profile. */
 const checkProfile = async (config: Config): Promise<{ config: Config; check: Check }> => {
   const { profile: name } = config;
   try {
@@ -61,7 +61,7 @@ const checkProfile = async (config: Config): Promise<{ config: Config; check: Ch
 
 const MAY_FAIL = ["settings", "clock"];
 
-/** Checks each link from the settings to the records; the first fault of each with what to do about it. */
+/** Checks each step from the settings to the records, and prints a hint for each fault. */
 export const doctor = async ({ config: given, print, tell }: Io): Promise<void> => {
   const { config, check: profile } = await checkProfile(given);
   const before = [checkSettings(config), await checkFolder(config), profile];

@@ -30,10 +30,10 @@ const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(ur
 
 const isSecret = ({ url }: IncomingMessage): boolean => url?.startsWith(SECRETS_PATH) === true;
 
-/** Names that mean every address of this machine, and so none that a host could send. */
+/** Wildcard addresses, which hosts cannot send as a name. */
 const WILDCARDS = ["0.0.0.0", "::"];
 
-/** By which names hosts may call: those that are set, else those that the other settings say. */
+/** Returns the host names under which the server can be called: the configured ones, else those of the other settings. */
 const listAcceptedNames = (
   { http: { hosts, origins }, publicUrl }: Config,
   { host }: Address,
@@ -49,7 +49,7 @@ const listAcceptedNames = (
   };
 };
 
-/** The embedded platform, as soon as somebody works on it. */
+/** Passes requests to the embedded platform once it has been opened. */
 const createPlatformHandler = (
   { opened, log }: Shared,
   remote: Remote | undefined,
@@ -64,7 +64,7 @@ const createPlatformHandler = (
   };
 };
 
-/** What is served beside the platform. */
+/** The parts of the server beside the platform. */
 type Mcp = { server: HttpServer; secrets: SecretPlace };
 
 const createListener = (
@@ -90,7 +90,7 @@ const createListener = (
   };
 };
 
-/** The MCP server at the address by which hosts know it. */
+/** Creates the MCP server at its public address. */
 const createMcp = async (
   mcpUrl: URL,
   {
@@ -120,7 +120,7 @@ const createMcp = async (
   };
 };
 
-/** The MCP server, and beside it the platform where that is embedded, in one process on one port. */
+/** Serves MCP, and the platform if it is embedded, in one process on one port. */
 export const http = async (io: Io, address: Address): Promise<void> => {
   const { config } = io;
   const log = createLog(config.level);

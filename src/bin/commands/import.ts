@@ -49,14 +49,14 @@ const createReadProblem = (what: string, path: string, error: unknown): Problem 
   );
 
 type Input = {
-  /** From its start, each time it is asked. */
+  /** Opens the input from its start with each call. */
   bytes: () => AsyncIterable<Uint8Array>;
-  /** Bytes in all, where they are known. */
+  /** Size in bytes; undefined for a pipe. */
   size: number | undefined;
   close(): Promise<void>;
 };
 
-/** What comes once, through a pipe; kept where it can be read twice if the format asks for that. */
+/** Reads standard input. Bank formats are read twice, so they are spooled to a temporary file. */
 const openPipe = async (source: Readable, format: Format): Promise<Input> => {
   if (!isBankFormat(format)) {
     return { bytes: () => source, size: undefined, close: async () => {} };
@@ -94,7 +94,7 @@ async function* countBytes(bytes: AsyncIterable<Uint8Array>, count: (more: numbe
 }
 
 /**
- * The file of the rejected rows, created at the first one. It replaces the file of a former import; a link or folder
+ * The file of the rejected rows, created at the first one. It replaces the file of an earlier import; a link or folder
  * of that name is refused before the import begins.
  */
 const createRejectFile = (path: string) => {
@@ -115,15 +115,15 @@ const createRejectFile = (path: string) => {
       await handle.appendFile(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""));
     },
     close: async () => handle?.close(),
-    /** Takes away what an earlier import of the file left, where this one refused nothing. */
+    /** Removes the rejects of an earlier import if this one rejected nothing. */
     tidy: async () => handle ?? rm(path, { force: true }),
   };
 };
 
-// Records with lists in lists.
+// Kinds with nested lists, which CSV cannot express.
 const NESTED: ReadonlySet<Kind> = new Set(["business-units", "credit-applications"]);
 
-/** Whoever did not say what a file is may have meant another thing than was taken. */
+/** Adds a hint to a format error if the format was guessed. */
 const withFormatHint = (
   { format, kind }: ImportOptions,
   taken: Format,
@@ -149,7 +149,7 @@ const readMap = async ({ map }: ImportOptions, target: Target) => {
   return parseImportMap(text, target.fields);
 };
 
-/** What became of the rows that were refused, for whoever looks on. */
+/** Summarizes the refused rows for a person. */
 const formatRejects = ({ read, rejected }: Counts, { line, field, message }: Reject): string =>
   `${rejected} of ${read} rows were refused, the first in line ${line}: ${[field, message].join(" ").trim()}.`;
 
@@ -197,7 +197,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts)
   io.print({ kind, tenantId, ...counts, rejects: rejects.path() });
 };
 
-/** Imports a file into the store itself, also while servers run on it. */
+/** Imports a file into the store directly, also while servers run on it. */
 export const importFile = async (io: Io, options: ImportOptions): Promise<void> => {
   const { tenantId, createConfiguration } = options;
   const base = await openBase(io.config);

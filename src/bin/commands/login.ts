@@ -46,7 +46,7 @@ const chooseTenant = async ({ config, ask }: Io, { login }: Session): Promise<st
 
 export type LoginOptions = { keepPassword?: boolean | undefined };
 
-/** Nobody is asked where nobody sits: then a key is made, which can be revoked. */
+/** Without a terminal the answer is an API key, because it can be revoked. */
 const wantsKey = async ({ ask }: Io, { keepPassword }: LoginOptions): Promise<boolean> => {
   if (keepPassword === true) return false;
   if (ask === undefined) return true;
@@ -68,7 +68,7 @@ const makeKey = async ({ client, word, token }: Session, tenantId: string) => {
   return contract.api_keys.create.output.parse(output);
 };
 
-/** A key that could not be kept is taken back: nobody else would. */
+/** Stores the profile; revokes its new API key if that fails. */
 const storeProfile = async (
   profiles: Profiles,
   session: Session,
@@ -88,7 +88,7 @@ const formatLocation = (kept: SecretLocation): string => {
   return `It is kept sealed in ${kept.path}, which only you may read.${why}`;
 };
 
-/** The key of the sign-in before, which this one takes the place of. */
+/** Revokes the key of the earlier sign-in, which this one replaces. */
 const revokeFormerKey = async (
   io: Io,
   session: Session,
@@ -103,7 +103,7 @@ const revokeFormerKey = async (
   );
 };
 
-/** Signs in once and keeps what opens the platform from now on: an API key, or the password if told so. */
+/** Signs in once and stores a profile with a new API key, or with the password if the person chose that. */
 export const login = async (io: Io, options: LoginOptions): Promise<void> => {
   const { config, print, tell } = io;
   const { profile: name } = config;

@@ -14,7 +14,7 @@ import {
 } from "../person.ts";
 import { toRemote, openStoredProfiles } from "../profile.ts";
 
-/** Whether the key opens nothing any more: dead already, or revoked by itself where the platform lets it. */
+/** Revokes the key with itself; returns whether it is invalid afterwards. */
 const revokeOwnKey = async (client: Client, word: string, profile: Profile): Promise<boolean> => {
   const { credentials, tenantId, keyId } = profile;
   if (credentials.apiKey === undefined) return true;
@@ -36,7 +36,7 @@ const revokeStoredKey = async (io: Io, entry: ProfileEntry, profile: Profile | u
   const remote = toRemote(entry);
   if (remote === undefined) return;
   await withClient(config, remote, async (client) => {
-    // One that the keychain does not give cannot be asked.
+    // Without the key from the keychain there is nothing to revoke with.
     if (profile !== undefined && (await revokeOwnKey(client, headerWord.toLowerCase(), profile)))
       return;
     const person = await readPerson(io, entry.email);
@@ -50,7 +50,7 @@ const revokeStoredKey = async (io: Io, entry: ProfileEntry, profile: Profile | u
   });
 };
 
-/** Revokes the key that `login` made, and forgets the profile. */
+/** Revokes the key that `login` created, and removes the profile. */
 export const logout = async (io: Io): Promise<void> => {
   const { config, print } = io;
   const { profile: name } = config;

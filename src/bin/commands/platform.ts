@@ -4,7 +4,7 @@ import { openPlatform } from "../platform.ts";
 import { type Address, createPlatformListener, serve } from "../serve.ts";
 import { waitForAbort } from "../abort.ts";
 
-/** The REST platform alone. */
+/** Serves the REST platform alone. */
 export const platform = async (io: Io, address: Address): Promise<void> => {
   const log = createLog(io.config.level);
   const open = await openPlatform(io.config, log);

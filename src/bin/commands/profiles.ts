@@ -7,7 +7,7 @@ const credentialKind = ({ has }: ProfileEntry): string => {
   return has.includes("password") ? "password" : "none";
 };
 
-/** A profile without any secret. */
+/** Returns a profile without its secrets. */
 export const toOutput = (entry: ProfileEntry) => ({
   profile: entry.name,
   baseUrl: entry.baseUrl ?? null,
@@ -20,7 +20,7 @@ export const toOutput = (entry: ProfileEntry) => ({
   keptIn: entry.keptIn,
 });
 
-/** Every profile, from the file and from `login`, one per line. */
+/** Prints every profile, from the file and from `login`, one per line. */
 export const listProfiles = async ({ config, print, tell }: Io): Promise<void> => {
   const written = readProfilesFile(config);
   const names = new Set(written.map(({ name }) => name));

@@ -24,7 +24,7 @@ export const listSecrets = async ({ config, print, tell }: Io): Promise<void> =>
 const NO_TERMINAL =
   "A secret is shown on a terminal alone, and standard output is none. Use --out FILE.";
 
-/** A secret goes to a file that only its owner can read, or to a person's eyes: never into a pipe, where a model may read. */
+/** Shows a secret on a terminal or writes it to a private file, never to a pipe that a model may read. */
 export const showSecret = async (
   { config, print, isTerminal }: Io,
   name: string,

@@ -103,7 +103,7 @@ class Queue {
 export type Use = {
   /** Only one transaction at a time has the connection; readers share it. */
   exclusive: boolean;
-  /** How long to retry `begin` while another process writes, in milliseconds; the retries do not hold the event loop. */
+  /** Time in milliseconds to retry `begin` while another process writes; the retries do not block the event loop. */
   retryMs: number;
 };
 

@@ -28,7 +28,7 @@ export type Verdict = {
   tenantId: string;
   /** The number of entries, good and bad. */
   entries: number;
-  /** The number of the last entry up to which the chain holds. */
+  /** The number of the last valid entry of the chain. */
   sealedTo: number;
   ok: boolean;
   /** The first entry that does not follow the one before it, or was changed; null where no entry shows the fault. */
@@ -102,7 +102,7 @@ const faultOf = (
 
 const NO_HEAD: Head = { seq: 0, hash: "", purged_seq: 0, purged_hash: "", mac: "", key_id: "" };
 
-/** Reads a tenant's audit log from its beginning and says whether anything was changed, removed, added or moved. */
+/** Verifies a tenant's audit log from its beginning: no entry was changed, removed, added or moved. */
 export const verifyAudit = async (
   { store }: { store: Store },
   tenantId: string,
@@ -133,7 +133,7 @@ const SignedHead = z.strictObject({
   timestamp: z.string(),
   signature: z.string(),
 });
-/** A head to keep outside the database. */
+/** A head to store outside the database. */
 export type SignedHead = z.infer<typeof SignedHead>;
 
 const signedHead = async (db: Db, key: AuditKey, tenantId: string): Promise<Head> => {

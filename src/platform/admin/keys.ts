@@ -25,7 +25,7 @@ const checkScopes = (scopes: readonly string[]): void => {
   );
 };
 
-/** Makes an export and ingest key within a transaction. Its text is told here and never again. */
+/** Creates an export and ingest key within a transaction. Its text is returned only here. */
 export const insertExportKey = async (
   tx: Db,
   { newId, clock }: Omit<AdminNeeds, "store">,
@@ -67,7 +67,7 @@ export const revokeKey = (
     return { keyId, revoked: true };
   });
 
-/** Makes a gateway API key for a user within a transaction, for credentials that are set up without a login. */
+/** Creates a gateway API key for a user within a transaction, for credentials that are set up without a login. */
 export const insertApiKey = async (
   tx: Db,
   { newId, clock }: Omit<AdminNeeds, "store">,

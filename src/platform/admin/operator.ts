@@ -1,2 +1,2 @@
-/** Who an administrative command acts as in the records that it changes. */
+/** The principal of administrative commands in the records that they change. */
 export const OPERATOR = { id: "admin" };

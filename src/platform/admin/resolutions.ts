@@ -22,7 +22,7 @@ const checkSole = async (tx: Db, tenantId: string, id: string): Promise<void> =>
   );
 };
 
-/** Chooses whether the resolution closes a document's open disputes when the document closes. */
+/** Sets whether the resolution closes a document's open disputes when the document closes. */
 export const setApplyWhenInvoiceClosed = (
   { store, clock }: Pick<AdminNeeds, "store" | "clock">,
   { tenantId, code, value }: Setting,

@@ -8,7 +8,7 @@ export type RoleRecord = { roleId: string; name: string; grants: string[] };
 
 type NamedRole = { id: string; name: string };
 
-/** The roles of a tenant: those that each has, then its own. */
+/** Returns the roles of a tenant: the built-in ones, then its own. */
 const rolesOf = async (db: Db, tenantId: string): Promise<NamedRole[]> => [
   ...BUILT_IN_ROLES.map(({ roleId, name }) => ({ id: roleId, name })),
   ...(await db
@@ -24,7 +24,7 @@ const idOf = (roles: readonly NamedRole[], name: string): string | undefined => 
   return roles.find((role) => fold(role.name) === wanted)?.id;
 };
 
-/** The ids of the roles that a tenant knows by these names, in any case. */
+/** Returns the ids of a tenant's roles by name, ignoring case. */
 export const roleIds = async (
   db: Db,
   tenantId: string,

@@ -7,7 +7,7 @@ import type { AssigneeRow } from "../store/tables.ts";
 import { OPERATOR } from "./operator.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
-/** Both are matched ignoring case. */
+/** Category and assignee are matched ignoring case. */
 type Wish = { tenantId: string; category: string; assignee: string };
 
 export type Route = { tenantId: string; categoryCode: string; assigneeEmail: string };
@@ -21,7 +21,7 @@ const findActive = async (tx: Db, { tenantId, assignee }: Wish): Promise<Assigne
   throw new Problem("conflict", `The assignee ${shown(found.email)} is inactive.`);
 };
 
-/** Chooses who gets a category's disputes when nobody is named. */
+/** Sets the default assignee of a category's disputes. */
 export const setRoute = (
   { store, clock }: Pick<AdminNeeds, "store" | "clock">,
   wish: Wish,

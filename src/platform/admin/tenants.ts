@@ -45,7 +45,7 @@ const checkTenant = ({ tenantId, name, currency = "USD" }: NewTenant): void => {
   }
 };
 
-/** Refuses a tenant that does not exist. */
+/** Checks that the tenant exists. @throws {Problem} not_found */
 export const checkTenantExists = async (db: Db, tenantId: string): Promise<Tenant> => {
   const tenant = await findTenant(db, tenantId);
   if (tenant !== undefined) return tenant;
@@ -104,7 +104,7 @@ const parseSwitches = (pairs: readonly string[]): Partial<Tenant["settings"]> =>
     }),
   );
 
-/** Sets switches from `KEY=true` and `KEY=false`. */
+/** Sets switches of a tenant from `KEY=true` and `KEY=false`. */
 export const setTenant = (
   { store }: Pick<AdminNeeds, "store">,
   tenantId: string,

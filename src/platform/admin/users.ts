@@ -126,7 +126,7 @@ const addMember = async (
   await replaceRoles(tx, tenantId, userId, roles);
 };
 
-/** Adds a user to a tenant; an e-mail address that is known keeps its password, so `readPassword` is not called. */
+/** Adds a user to a tenant. A known e-mail address keeps its password, so `readPassword` is not called. */
 export const createUser = async (
   needs: AdminNeeds,
   made: NewUser,
@@ -163,7 +163,7 @@ export const createUser = async (
   });
 };
 
-/** Replaces a member's roles and sets their status; what is not named stays. */
+/** Replaces a member's roles and sets their status; absent values stay unchanged. */
 export const updateUser = (
   { store }: Pick<AdminNeeds, "store">,
   change: {

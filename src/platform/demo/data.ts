@@ -4,7 +4,7 @@ import { extname, join } from "node:path";
 import { fold } from "../store/fold.ts";
 import { createDates } from "./dates.ts";
 
-/** Reads the demo tenant's data; dates are relative to one moment. */
+/** Reads the demo tenant's data; dates are relative to one timestamp. */
 export type DemoData = {
   /** The records of demo/NAME.ndjson; members named `…_at` are in milliseconds. */
   records<T>(name: string): T[];
@@ -39,7 +39,7 @@ const isTimestamp = (name: string): boolean => name.endsWith("_at") || name === 
 
 export type Row = Record<string, unknown>;
 
-/** The first line of a file may hold what its records share; demo/README.md explains the members. */
+/** The first line of a file may contain members that its records share; demo/README.md explains them. */
 type Header = {
   defaults?: Row;
   copies?: Record<string, string>;

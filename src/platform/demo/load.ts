@@ -36,16 +36,16 @@ export type DemoNeeds = {
   files: FileStore;
   clock: Clock;
   newId: NewId;
-  /** The owner's; without it the owner has no login, only the keys that `credentials` makes. */
+  /** Null if the owner has no login, only the keys that `credentials` creates. */
   passwordHash?: string;
-  /** Makes the owner's keys in the transaction of everything else. */
+  /** Creates the owner's keys in the same transaction. */
   credentials?: (tx: Db, owner: DemoOwner) => Promise<void>;
 };
 
 const { tenantId } = DEMO_TENANT;
 const BATCH_ROWS = 100;
 
-/** Tables whose rows the data has column by column, in the order of their references. */
+/** Tables whose rows are in the data column by column, in the order of their references. */
 const TABLES = [
   "departments",
   "assignees",
@@ -111,7 +111,7 @@ const insertLogins = async (tx: Db, clock: Clock, logins: readonly Login[]): Pro
   }
 };
 
-/** Returns everything but users and files. */
+/** Returns the data of all tables except users and files. */
 export const readDemo = (now: number) => {
   const data = openDemoData(now);
   const known = ledger(data, tenantId);
@@ -139,7 +139,7 @@ const insertDisputesInBatches = async (tx: Db, rows: readonly DisputeRow[]): Pro
   }
 };
 
-/** Inserts the rows of the data; the tenant and its users must be there. */
+/** Inserts the rows of the data; the tenant and its users must exist. */
 export const insertRows = async (tx: Db, demo: Demo): Promise<void> => {
   for (const table of TABLES) {
     const rows = demo.tables[table];
@@ -174,7 +174,7 @@ const storeFiles = (
     }),
   );
 
-/** Loads the demo tenant in one transaction; returns false, and changes nothing, where it exists. */
+/** Loads the demo tenant in one transaction; returns false, and changes nothing, if it exists. */
 export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
   const { store, files, clock, newId } = needs;
   if ((await findTenant(store.read, tenantId)) !== undefined) return false;

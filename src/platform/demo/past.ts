@@ -18,7 +18,7 @@ export type Exports = { schedules: ScheduleRow[]; runs: ExportRunRow[] };
 
 type Needs = { files: FileStore; connectionId: string; payments: Payments };
 
-/** Writes the snapshot of a completed run: the payments that were there when it started. */
+/** Writes the snapshot of a completed run: the payments that existed when it started. */
 const insertCompletedRun = async (
   tx: Db,
   { files, connectionId, payments }: Needs,
@@ -41,7 +41,7 @@ const insertCompletedRun = async (
   );
 };
 
-/** Adds the schedule with its past runs; the payments must be there already. */
+/** Adds the schedule with its past runs; the payments must exist. */
 export const insertExports = async (
   tx: Db,
   needs: Needs,

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
 
-/** How many rows a snapshot's chunk has, the last one excepted. */
+/** Number of rows in each chunk of a snapshot except the last. */
 export const CHUNK_ROWS = 10_000;
 
 const BETWEEN = Buffer.from(ROW_SEPARATOR);
@@ -13,18 +13,18 @@ const LINE_FEED = 0x0a;
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-// Large enough for nearly every chunk's rows, and for its frame: the pieces of the default are so small that joining
-// them costs more than the work.
+// Large enough for nearly every chunk and its frame: joining the small pieces of the default costs more than
+// compression.
 const ROWS = { chunkSize: 8 * 1024 ** 2 };
 const FRAME = {
   chunkSize: 1024 ** 2,
   params: { [constants.ZSTD_c_compressionLevel]: LEVEL },
 };
 
-/** Rows as one frame. */
+/** Compresses rows to one zstd frame. */
 export const compressed = (rows: Uint8Array): Promise<Buffer> => compress(rows, FRAME);
 
-/** Rows that follow one another, with nothing between the parts yet. */
+/** Consecutive rows; the separator between two parts is missing. */
 export type RowParts = { parts: readonly Uint8Array[]; rowCount: number };
 
 const lengthOf = (parts: readonly Uint8Array[]): number =>
@@ -39,7 +39,7 @@ const fill = (room: Buffer, parts: readonly Uint8Array[]): void => {
   }
 };
 
-/** Makes frames of parts. Its memory is used again: the system gives new memory more slowly than it is filled. */
+/** Creates a compressor of parts. It reuses its buffers, because allocating memory takes longer than filling it. */
 export const createCompressor = () => {
   const spare: Buffer[] = [];
   return async (parts: readonly Uint8Array[]): Promise<Buffer> => {
@@ -53,7 +53,7 @@ export const createCompressor = () => {
   };
 };
 
-/** The bytes of a chunk's file are not those that were written. */
+/** The bytes of a chunk's file differ from those that were written. */
 export class CorruptChunk extends Error {
   constructor(key: string, what: string) {
     super(`the file ${key} of a snapshot ${what}`);
@@ -63,7 +63,7 @@ export class CorruptChunk extends Error {
 
 type Written = { key: string; size: number; sha256: string };
 
-/** The rows of a chunk from its file's bytes, once these are known to be what was written. */
+/** Decompresses a chunk after comparing its file with the recorded hash. @throws {CorruptChunk} */
 export const decompressed = async (bytes: Buffer, { key, size, sha256 }: Written) => {
   if (bytes.byteLength !== size) throw new CorruptChunk(key, `has ${bytes.byteLength} bytes`);
   if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
@@ -72,7 +72,7 @@ export const decompressed = async (bytes: Buffer, { key, size, sha256 }: Written
   return decompress(bytes, ROWS);
 };
 
-/** Where the row of a number begins; its end where it has no such row. */
+/** Returns the offset of a row, or the end if there is no such row. */
 const startOf = (rows: Buffer, number: number): number => {
   let at = 0;
   for (let row = 0; row < number; row += 1) {
@@ -82,14 +82,14 @@ const startOf = (rows: Buffer, number: number): number => {
   return at;
 };
 
-/** Some rows of a chunk, without what stands between them and their neighbours. */
+/** Returns a range of a chunk's rows, without the separators before and after them. */
 export const rowsBetween = (rows: Buffer, from: number, to: number): Buffer => {
   const start = startOf(rows, from);
   const end = start + startOf(rows.subarray(start), to - from) - BETWEEN.length;
   return rows.subarray(start, end);
 };
 
-/** Rows cut and put together to chunks of equal length. */
+/** Regroups parts of rows into chunks of equal length. */
 export async function* inChunks(
   rows: AsyncIterable<RowBytes>,
   size = CHUNK_ROWS,

@@ -4,7 +4,7 @@ import type { Db } from "../store/port.ts";
 import type { ExportRunRow } from "../store/tables.ts";
 import { addRunEvent } from "../webhooks/events.ts";
 
-/** Tells the webhooks of a run that completed or failed, in the transaction that ends it. */
+/** Adds the webhook deliveries of a completed or failed run, in the transaction that ends it. */
 export const tellWebhooks =
   ({ newId }: { newId: NewId }) =>
   async (tx: Db, run: ExportRunRow): Promise<void> => {

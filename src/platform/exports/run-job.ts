@@ -27,17 +27,17 @@ export type RunNeeds = {
   log: Log;
   limits: typeof RUN_LIMITS;
   quota: StorageQuota;
-  /** Told, in the transaction that ends it, of a run that completed or failed. */
+  /** Called in the transaction that completes or fails a run. */
   finished(tx: Db, run: ExportRunRow): Promise<void>;
 };
 
-/** How much one run may take. */
+/** Limits of one run. */
 export const RUN_LIMITS = { rows: 5_000_000, ms: HOUR };
 
-/** A crashed run is taken over once. */
+/** A crashed run is tried once more. */
 const TRIES = 2;
 
-/** Why a run failed, in words for whoever set up its schedule. */
+/** The reason for a failed run, in words for the person who set up the schedule. */
 class RunFailed extends Error {
   readonly stage: ErrorStage;
 
@@ -47,7 +47,7 @@ class RunFailed extends Error {
   }
 }
 
-/** What a failed run says where there is nothing more to say. */
+/** Default message per stage. */
 export const DETAIL: Record<ErrorStage, string> = {
   validation: "The stored query is not valid any more.",
   query: "The payments could not be read.",
@@ -70,7 +70,7 @@ const failedAt = (stage: ErrorStage, error: unknown): RunFailed => {
 
 const Stored = z.strictObject(selection);
 
-/** The query of a schedule as the catalogue has it now; throws where it is not valid any more. */
+/** Returns a schedule's query, validated against the current catalogue. @throws {RunFailed} */
 export const selectionOf = ({ source, fields, filters }: ScheduleRow): Selection => {
   const body = { source, fields: JSON.parse(fields), filters: JSON.parse(filters) };
   const { value, faults = [] } = parseSelection(Stored, body);
@@ -79,7 +79,7 @@ export const selectionOf = ({ source, fields, filters }: ScheduleRow): Selection
   throw new RunFailed("validation", words.slice(0, MOST_CHARACTERS));
 };
 
-/** What is checked while rows are read: that somebody still wants them, and that they are not too many. */
+/** Passes rows on until the job is aborted or a limit is exceeded. */
 async function* bounded(
   rows: AsyncIterable<RowBytes>,
   { clock, limits }: RunNeeds,
@@ -106,11 +106,11 @@ async function* bounded(
 type Result = {
   chunks: Chunk[];
   rowCount: number;
-  /** Of every file that was begun. */
+  /** Keys of every file that was begun. */
   keys: string[];
 };
 
-/** Freezes the rows of one instant. What it has written is in `result` even where it throws. */
+/** Writes the rows of one snapshot of the store. `result` lists the written files even if it throws. */
 const freeze = async (
   needs: RunNeeds,
   job: Job,
@@ -154,7 +154,7 @@ const freeze = async (
   }
 };
 
-/** Ends a run and its job in one transaction, together with what others are told of it. */
+/** Ends a run and its job in one transaction, together with the webhook deliveries about it. */
 const end = async (
   { store, clock, quota, finished }: RunNeeds,
   job: Job,
@@ -175,7 +175,7 @@ const end = async (
   }, job.tenantId);
 };
 
-/** What a failed run has written is swept some day; this makes room at once. */
+/** Removes a failed run's files now, although the sweep would remove them later. */
 const discard = async ({ files, log }: RunNeeds, { keys }: Result): Promise<void> => {
   try {
     await Promise.all(keys.map((key) => files.remove(key)));
@@ -197,7 +197,7 @@ const fail = (needs: RunNeeds, job: Job, failure: RunFailed, rowCount: number): 
     { chunks: [] },
   );
 
-/** Marks a run as under way; undefined where it was canceled meanwhile. */
+/** Marks a run as running; returns undefined if it was canceled meanwhile. */
 const begin = ({ store, clock }: RunNeeds, job: Job): Promise<ScheduleRow | undefined> =>
   store.transaction(async (tx) => {
     const name = { tenant_id: job.tenantId, id: job.id };
@@ -215,7 +215,7 @@ const perform = async (needs: RunNeeds, job: Job): Promise<void> => {
   if (schedule === undefined) return;
   const result: Result = { chunks: [], rowCount: 0, keys: [] };
   const failed = async (error: unknown): Promise<void> => {
-    // Shut down or taken over: nothing has failed, and somebody else goes on.
+    // Aborted by shutdown or takeover: not a failure, because another worker continues.
     if (job.signal.aborted) throw error;
     const failure = failedAt("snapshot", error);
     needs.log.warn("export_run.failed", {
@@ -235,17 +235,17 @@ const perform = async (needs: RunNeeds, job: Job): Promise<void> => {
   try {
     await end(needs, job, { status: "completed", row_count: rowCount }, result);
   } catch (error) {
-    // Any other error may have come after the commit.
+    // Any other error may have occurred after the commit.
     if (!isOverQuota(error)) throw error;
     return failed(error);
   }
 };
 
-/** Runs of schedules: each freezes its rows, or fails, once. */
+/** Runs of schedules: each run writes its snapshot once, or fails. */
 export const runJobs = (needs: RunNeeds): JobKind => ({
   kind: RUN_JOB,
   leaseMs: MINUTE,
-  // One more than a tenant may have: long runs of one leave room for another's.
+  // One more than a tenant may have, so that long runs of one tenant leave room for another's.
   concurrency: 3,
   perLane: 2,
   maxTries: TRIES,

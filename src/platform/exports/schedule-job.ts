@@ -14,7 +14,7 @@ export const RUN_JOB = "export-run";
 
 type Needs = { store: Store; clock: Clock; newId: NewId };
 
-/** Makes the run of a slot, to be worked by whichever process is free. */
+/** Adds the run of a slot; any process can work on it. */
 const addRun = async (tx: Db, schedule: ScheduleRow, id: string, now: number): Promise<void> => {
   const { tenant_id, id: schedule_id, next_run_at: slot_at } = schedule;
   await insertRun(tx, {
@@ -34,7 +34,7 @@ const addRun = async (tx: Db, schedule: ScheduleRow, id: string, now: number): P
   await addJob(tx, { kind: RUN_JOB, id, tenantId: tenant_id, lane: tenant_id, dueAt: now });
 };
 
-/** Books the slot that is due, unless a run is still under way, and waits for the next one. */
+/** Adds the run of the due slot, unless a run is still active, and plans the next slot. */
 const book = ({ store, clock, newId }: Needs, job: Job): Promise<void> =>
   store.transaction(async (tx) => {
     const schedule = await findSchedule(tx, job.tenantId, job.id);
@@ -46,13 +46,13 @@ const book = ({ store, clock, newId }: Needs, job: Job): Promise<void> =>
     await updateSchedule(tx, schedule, { next_run_at, updated_at: now });
   }, job.tenantId);
 
-/** Schedules, each due at its next slot. */
+/** Schedules: each is due at its next slot. */
 export const scheduleJobs = (needs: Needs): JobKind => ({
   kind: SCHEDULE_JOB,
   leaseMs: MINUTE,
   concurrency: 4,
   perLane: 1,
-  // Nothing of a slot is lost: it is booked as soon as the store lets it.
+  // After an outage the due slot runs as soon as the store is available.
   maxTries: Infinity,
   retryMs: () => 5 * SECOND,
   run: (job) => book(needs, job),

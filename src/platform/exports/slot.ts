@@ -1,6 +1,6 @@
 /**
- * When a schedule runs next, after the slot that is due: the first one of its own that still lies ahead, so that slots
- * missed meanwhile become one run and no delay moves those that follow.
+ * Returns a schedule's next slot after the due one: the first in the future. Slots missed during an outage become one
+ * run, and a delay does not move later slots.
  */
 export const nextSlot = (slotAt: number, intervalMs: number, now: number): number => {
   const missed = Math.max(0, Math.floor((now - slotAt) / intervalMs));

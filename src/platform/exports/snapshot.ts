@@ -12,7 +12,7 @@ import {
   rowsBetween,
 } from "./chunk.ts";
 
-/** A chunk as it was written; its run is not told of it yet. */
+/** A chunk whose file is written, but which is not yet recorded for its run. */
 export type Chunk = Omit<RunChunkRow, "tenant_id" | "run_id">;
 
 const MOST_BYTES = 1024 ** 3;
@@ -21,10 +21,12 @@ async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** So many chunks are under way at a time: their files take many turns of the event loop, and rows take the turns. */
+/**
+ * Number of chunks written concurrently: writing a file takes many turns of the event loop, which reading rows can use.
+ */
 const AT_ONCE = 3;
 
-/** Writes rows as chunks, in bounded memory, and gives them in their order. */
+/** Writes rows as chunks in bounded memory and yields the chunks in order. */
 export async function* writeSnapshot(
   files: FileStore,
   rows: AsyncIterable<RowBytes>,
@@ -45,7 +47,7 @@ export async function* writeSnapshot(
   yield* mapConcurrent(inChunks(rows), AT_ONCE, write);
 }
 
-/** The rows of a chunk; throws CorruptChunk where they are not what was written. */
+/** Reads the rows of a chunk. @throws {CorruptChunk} */
 const readChunk = async (
   files: FileStore,
   { file_key: key, file_size: size, sha256 }: RunChunkRow,
@@ -58,14 +60,14 @@ const readChunk = async (
 const BETWEEN = Buffer.from(ROW_SEPARATOR);
 const PIECE_BYTES = 256 * 1024;
 
-/** In pieces that a slow receiver takes in time. */
+/** Small pieces, so that a slow client can read each within the time limit. */
 function* pieces(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
 /**
- * The rows of a run from `from` up to `to`, out of the chunks that hold them: the JSON of each with commas between.
- * The first chunk is read before it resolves, so what cannot be read is known before anything is sent.
+ * Returns rows `from` up to `to` of a run: the JSON of each, separated by commas. The first chunk is read before the
+ * promise resolves, so that a read error is known before the response begins.
  */
 export const openRows = async (
   files: FileStore,

@@ -1,4 +1,4 @@
-/** A body's bytes as they come. What is lost on the way is the sender's, and no fault of the store's: `cutOff` refuses it. */
+/** Yields a request body. An aborted upload is the client's fault, not an outage of the store: `cutOff` refuses it. */
 export async function* arriving(
   body: ReadableStream<Uint8Array>,
   cutOff: () => never,

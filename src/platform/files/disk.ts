@@ -11,7 +11,7 @@ const codeOf = (error: unknown): unknown =>
 
 const OUTAGES = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EMFILE", "ENFILE", "EACCES"]);
 
-/** Runs what uses the disk; a full or failing one is an outage. */
+/** Runs a disk operation; a full or failing disk is an outage. */
 const guarded = async <T>(act: () => Promise<T>): Promise<T> => {
   try {
     return await act();
@@ -29,7 +29,7 @@ const unlessMissing = async <T>(act: Promise<T>): Promise<T | undefined> => {
   }
 };
 
-// Some systems cannot flush a folder; their names are as safe as they make them.
+// Some systems cannot flush a folder; there the file system decides how durable names are.
 const UNFLUSHABLE = new Set(["EISDIR", "EPERM", "EINVAL", "ENOTSUP"]);
 
 const flushFolder = async (path: string): Promise<void> => {
@@ -77,17 +77,17 @@ async function* filesIn(
   }
 }
 
-// No key begins with a dot, so no file can stand among the drafts.
+// No key begins with a dot, so no key can name a draft.
 const DRAFTS = ".drafts";
 
-/** Files in a folder, each under its key. A draft is written, flushed and renamed, so no half file bears a key. */
+/** Files in a folder, one per key. A draft is written, flushed and renamed, so no key has an incomplete file. */
 export const diskFiles = (path: string): FileStore => {
   const folder = resolve(path);
   const drafts = join(folder, DRAFTS);
 
   const pathOf = (key: string): string => join(folder, ...partsOf(key));
 
-  /** Gives a draft its name, and flushes every folder that may be new to its parent. */
+  /** Renames a draft to its key, and flushes every folder that may be new. */
   const keep = async (draft: string, place: string): Promise<void> => {
     await mkdir(dirname(place), { recursive: true, mode: 0o700 });
     await rename(draft, place);

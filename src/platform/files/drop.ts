@@ -1,7 +1,7 @@
 import { errorFields, type Log } from "../../kit/log.ts";
 import type { FileStore } from "./port.ts";
 
-/** Removes files that no record tells of any more; one that stays all the same is swept later. */
+/** Removes files that no record refers to. After a failure the sweep removes them later. */
 export const dropFiles = async (
   { files, log }: { files: FileStore; log: Log },
   keys: readonly string[],

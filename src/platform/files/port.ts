@@ -2,8 +2,8 @@ const PART = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const MAX_PARTS = 4;
 
 /**
- * The parts of a key: lower-case words and ids with slashes between, never anything that a caller writes.
- * Refuses one that could name anything but a file of the store's own.
+ * Splits a key into its parts: lower-case words and ids separated by slashes, never user input. Refuses keys that could
+ * name a file outside the store.
  */
 export const partsOf = (key: string): string[] => {
   const parts = key.split("/");
@@ -13,7 +13,7 @@ export const partsOf = (key: string): string[] => {
   return parts;
 };
 
-/** Thrown where a stream has more bytes than it may; nothing of it is kept. */
+/** Thrown if a stream exceeds its maximum size; nothing of it is stored. */
 export class FileTooLarge extends Error {
   constructor(maxBytes: number) {
     super(`a file may have ${maxBytes} bytes at most`);
@@ -23,16 +23,16 @@ export class FileTooLarge extends Error {
 
 export type KeptFile = { size: number; sha256: string };
 
-/** Keeps files by key. A file is there whole or not at all, and never changes. */
+/** Stores files by key. A file exists completely or not at all, and never changes. */
 export type FileStore = {
-  /** Keeps the stream's bytes once they are safe; where it or the stream fails, nothing is left. */
+  /** Stores the stream's bytes durably; after a failure nothing is stored. */
   put(key: string, bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<KeptFile>;
-  /** The file's bytes, to be read or canceled; undefined where there is none. */
+  /** Opens a file, whose bytes the caller must read or cancel; undefined if it does not exist. */
   open(key: string): Promise<{ size: number; bytes: ReadableStream<Uint8Array> } | undefined>;
-  /** Removes the file, if there is one. */
+  /** Removes the file if it exists. */
   remove(key: string): Promise<void>;
-  /** Every file that is kept beneath the first part of its key, and when it was. */
+  /** Lists the files whose key begins with this part, with the time at which each was stored. */
   list(first: string): AsyncIterable<{ key: string; at: number }>;
-  /** Removes what was begun and not written to since a moment, because its writer died; tells how many. */
+  /** Removes drafts that were not written to since a time, because their writer died; returns their number. */
   discardUnfinished(before: number): Promise<number>;
 };

@@ -2,25 +2,25 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { SECOND } from "../../kit/clock.ts";
 import { keyFor } from "../../kit/seal.ts";
 
-/** What a signed URL lets its bearer do, to one file of one tenant. */
+/** The access that a signed URL grants: one method on one file of one tenant. */
 export type Grant = { method: "PUT" | "GET"; tenantId: string; id: string };
 
-/** Where files go and come from, for whoever holds the URL; without any further credential. */
+/** Paths of signed URLs. They need no credential beside the signature. */
 export const PLACES: Record<Grant["method"], string> = { PUT: "/uploads", GET: "/downloads" };
 
-/** What a signed URL says of itself, beside its path. */
+/** The query parameters of a signed URL. */
 export type Claim = { expires: string; sig: string };
 
 export type SignedUrls = {
-  /** A URL beneath `base` that holds until a moment, whole seconds counted. */
+  /** Returns a URL below `base` that is valid until a time, in whole seconds. */
   urlOf(base: string, grant: Grant, expiresAt: number): string;
-  /** Whether the claim was signed for this and nothing else, and has not run out. */
+  /** Whether the signature covers this grant and has not expired. */
   holds(grant: Grant, claim: Claim, now: number): boolean;
 };
 
 const SECONDS = /^\d{1,12}$/;
 
-/** Signs URLs under a key of their own. */
+/** Creates and verifies signed URLs with a derived key. */
 export const createSignedUrls = (masterKey: Buffer): SignedUrls => {
   const key = keyFor(masterKey, "signed-url");
   const sign = ({ method, tenantId, id }: Grant, expires: string): string =>

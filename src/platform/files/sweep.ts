@@ -10,7 +10,7 @@ export type SweepNeeds = { files: FileStore; store: Store; clock: Clock };
 
 export type Swept = { unfinished: number; unknown: number };
 
-// An upload is kept before it is recorded, so a file that has no record may only be young.
+// An upload is stored before it is recorded, so a new file may not have a record yet.
 const GRACE_MS = HOUR;
 const BATCH_FILES = 500;
 
@@ -29,7 +29,7 @@ async function* batchesOf(
   if (batch.length > 0) yield batch;
 }
 
-/** Which of these files of a tenant's belong to something. */
+/** Returns the keys that a record refers to. */
 const knownOf = async (store: Store, tenantId: string, keys: string[]): Promise<Set<string>> => {
   const runs = new Map(
     keys.flatMap((key) => {
@@ -46,8 +46,8 @@ const knownOf = async (store: Store, tenantId: string, keys: string[]): Promise<
 };
 
 /**
- * Removes what crashes have left behind. It looks only beneath the connections of this store's own tenants,
- * so a second store over the same folder never loses a file to the first.
+ * Removes files that crashes left behind. It reads only the connections of this store's tenants, so a second store in
+ * the same folder loses no file.
  */
 export const sweep = async ({ files, store, clock }: SweepNeeds): Promise<Swept> => {
   const before = clock() - GRACE_MS;

@@ -6,14 +6,14 @@ import type { FileStore } from "./port.ts";
 
 const KIND = "files.unclaimed";
 
-/** Long enough for whoever keeps the files to get through. */
+/** Longer than the creation of a tenant takes. */
 const GRACE_MS = HOUR;
 
 type Needs = { store: Store; clock: Clock };
 
 /**
- * To be told before files are kept for a tenant that is not there yet. Unless they are claimed in the transaction
- * that makes the tenant, they are removed: a crash between leaves nothing that stays.
+ * Must be called before files are stored for a tenant that does not exist yet. The files are removed later unless the
+ * transaction that creates the tenant claims them, so a crash leaves none behind.
  */
 export const announceFiles = (
   { store, clock }: Needs,
@@ -29,11 +29,11 @@ export const announceFiles = (
     }),
   );
 
-/** The tenant is there now, and a sweep knows which of its files are. */
+/** The tenant exists now, so the sweep knows which of its files are in use. */
 export const claimFiles = (tx: Db, connectionId: string): Promise<void> =>
   removeJob(tx, { kind: KIND, id: connectionId });
 
-/** Removes the files of a connection that nobody has claimed. */
+/** Removes the files of a connection that were not claimed. */
 export const unclaimedFiles = ({ store, clock, files }: Needs & { files: FileStore }): JobKind => ({
   kind: KIND,
   leaseMs: MINUTE,

@@ -7,9 +7,11 @@ import type { Db, Store } from "../store/port.ts";
 
 /** Writes the tenants' audit logs. */
 export type Audit = {
-  /** In the transaction of the change it tells of. */
+  /** Appends within the transaction of the change. */
   append(tx: Db, entry: NewEntry): Promise<void>;
-  /** Alone, together with whatever else arrives meanwhile; resolves once it is committed. */
+  /**
+   * Appends in a transaction of its own, together with other entries that arrive meanwhile; resolves after the commit.
+   */
   record(entry: NewEntry): Promise<void>;
 };
 
@@ -24,7 +26,7 @@ export const createAudit = (store: Store): Audit => {
     next = undefined;
     return batch;
   };
-  // As long as more arrive at each turn of the loop, the next one is worth waiting for; who is alone waits for one.
+  // Waits as long as more entries arrive at each turn of the event loop; a single entry waits for one turn.
   const gathered = async (): Promise<void> => {
     for (let turn = 0, seen = 0; turn < MOST_TURNS && waiting.length > seen; turn += 1) {
       seen = waiting.length;
@@ -32,7 +34,7 @@ export const createAudit = (store: Store): Audit => {
       await setImmediate();
     }
   };
-  // The batch is taken when its transaction begins, so all that arrives while another one commits shares it.
+  // The batch is taken when its transaction begins, so entries that arrive during the previous commit share it.
   const commit = async (): Promise<void> => {
     await gathered();
     let batch: NewEntry[] | undefined;
@@ -42,7 +44,7 @@ export const createAudit = (store: Store): Audit => {
         return appendEntries(tx, store.auditKey, batch);
       });
     } catch (error) {
-      // Where none began, all that waits for it fails with it, and whatever comes next tries anew.
+      // If no batch began, all waiting entries fail with this one, and the next entry starts a new batch.
       if (batch === undefined) take();
       throw error;
     }
@@ -59,13 +61,13 @@ export const createAudit = (store: Store): Audit => {
 
 const TOOL = /^[a-z0-9_.-]{1,64}$/;
 
-/** The MCP tool a request names; anything that is no tool's name is dropped. */
+/** Returns the MCP tool that a request names; any other text is dropped. */
 export const toolOf = (header: string | undefined): string | undefined =>
   header !== undefined && TOOL.test(header) ? header : undefined;
 
 const EXPORT_BASE = "/api/v1/remittance-export";
 
-/** The route template as the log shows it: export routes without their base. */
+/** Returns the route template for the log; export routes have no base. */
 export const endpointOf = (operation: Operation): string =>
   operation.service === "export" && operation.path.startsWith(EXPORT_BASE)
     ? operation.path.slice(EXPORT_BASE.length)
@@ -73,7 +75,7 @@ export const endpointOf = (operation: Operation): string =>
 
 const KEPT = /Id$|^source$|^status$/;
 
-/** What the log keeps of a request: ids, counts and the tool, never what people wrote. */
+/** Returns the metadata of an audit entry: ids, counts and the tool, but no text that people wrote. */
 const metadataOf = (
   params: Record<string, unknown>,
   facts: { tool: string | undefined; userId: string | undefined; rowCount: number | undefined },
@@ -99,7 +101,7 @@ export type EntryFacts = {
   rowCount: number | undefined;
 };
 
-/** The entry of a request to an operation. */
+/** Builds the audit entry of a request. */
 export const entryOf = (operation: Operation, facts: EntryFacts, newId: NewId): NewEntry => ({
   tenantId: facts.tenantId,
   id: newId(),

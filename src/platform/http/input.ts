@@ -165,7 +165,7 @@ export const parseTarget = (
   };
 };
 
-/** Validates the body, unless the operation's service does (`late`). */
+/** Validates the body, unless the operation's service does (`lateValidation`). */
 export const parseInputBody = (operation: Operation, sent: unknown): unknown => {
   if (operation.body === null) return null;
   const code = invalid(operation, "invalid_request");

@@ -4,10 +4,10 @@ import type { Listing, Page } from "../handlers.ts";
 
 const encoder = new TextEncoder();
 
-/** What stands before the rows of a list, and after them. */
+/** The text before and after the rows of a list. */
 export type Frame = [before: string, after: string];
 
-/** Rows as one JSON array, in what it stands in; a short one is a single piece. */
+/** Yields rows as one JSON array within its frame; a short list is a single piece. */
 export async function* arrayBytes(
   rows: Listing<unknown>["rows"],
   [before, after]: Frame,
@@ -22,7 +22,7 @@ export async function* arrayBytes(
   yield encoder.encode(`${opening}${text}${after}`);
 }
 
-/** A page as one JSON object. */
+/** Yields a page as one JSON object. */
 export async function* pageBytes({
   head,
   data,
@@ -34,17 +34,17 @@ export async function* pageBytes({
   yield encoder.encode(`],"pagination":${JSON.stringify(pagination())}}`);
 }
 
-/** How long an answer may hold a view of the store, in milliseconds. */
+/** Maximum time in milliseconds that a response may use a view of the store. */
 export const VIEW_MS = 30 * SECOND;
 
-/** A client may pause, but on average it must read this fast, and be done in time. */
+/** A client may pause, but its average speed and total time are limited. */
 const READING = { graceMs: 20 * SECOND, bytesPerSecond: 32 * 1024, totalMs: 10 * MINUTE };
 
-/** How long after its start a client may take to read so many bytes, in milliseconds. */
+/** Returns the time in milliseconds that a client has to read so many bytes. */
 const allowedMs = (bytes: number): number =>
   Math.min(READING.totalMs, READING.graceMs + (bytes / READING.bytesPerSecond) * SECOND);
 
-/** The client has read too little of the body in the time it had. */
+/** The client has read too slowly. */
 export class SlowReader extends Error {
   constructor() {
     super("the client reads too slowly");
@@ -52,12 +52,12 @@ export class SlowReader extends Error {
   }
 }
 
-/** Resets the connection of an answer that cannot be completed. */
+/** Resets the connection of a response that cannot be completed. */
 export type Cut = (error: unknown) => void;
 
 /**
- * Returns pieces as a body, produced as fast as the client reads. Where they fail, or the client is too slow, the
- * answer is cut: by `cut`, or where there is no connection by an error of the body. The source is closed in any case.
+ * Returns a body that is produced as fast as the client reads. After a failure, or if the client is too slow, the
+ * connection is reset by `cut`; without a connection the body fails. The source is closed in any case.
  */
 export const streamed = (
   pieces: AsyncGenerator<Uint8Array>,
@@ -106,7 +106,7 @@ export const streamed = (
   });
 };
 
-/** Returns the bytes of a file as a body. Where reading them fails, the answer is cut like that of {@link streamed}. */
+/** Returns the bytes of a file as a body. After a read error the response is cut like that of {@link streamed}. */
 export const guardedBytes = (
   bytes: ReadableStream<Uint8Array>,
   cut?: Cut,

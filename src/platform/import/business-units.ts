@@ -34,7 +34,7 @@ type Batch = {
   tx: Db;
   tenantId: string;
   known: Map<string, BusinessUnitGrouping>;
-  /** Which grouping each value belongs to. */
+  /** The grouping of each value. */
   owners: Map<string, string>;
   changed: Set<string>;
 };

@@ -26,7 +26,7 @@ export type Job = {
   repeat(tx: Db, dueAt: number): Promise<void>;
 };
 
-/** How jobs of one kind are run. */
+/** A kind of job and how it runs. */
 export type JobKind = {
   kind: string;
   /** Lifetime of a claim in milliseconds. A running worker renews it; a crashed worker's job is taken over after it. */

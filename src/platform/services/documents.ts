@@ -167,7 +167,7 @@ const close: Service["close"] = async ({ params: { document_number }, body }, ca
   });
 };
 
-/** Invoices, credit notes and other documents of accounts. */
+/** Handlers of documents: invoices, credit notes and other documents of accounts. */
 export const documents = (): Service => ({
   get,
   create,

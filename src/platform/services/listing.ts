@@ -16,7 +16,7 @@ type Source<Row, Out> = {
   select(db: Db): Select<Row>;
   cost: ListCost;
   shape(row: Row): Out;
-  /** Undefined: everything, as one stream. */
+  /** Undefined: all rows, as one stream. */
   page: Listing<Out>["page"] | undefined;
 };
 
@@ -45,7 +45,7 @@ async function* shaped<Row, Out>(
   for await (const row of rows) yield shape(row);
 }
 
-/** One query answers it, and no more than {@link SHORT_READ_ROWS} rows are read for it; undefined where more are. */
+/** Reads a list of at most {@link SHORT_READ_ROWS} rows with one query; undefined if it is longer. */
 const shortRead = async <Row, Out>(
   db: Db,
   { count, select, shape, page, cost }: Source<Row, Out>,
@@ -71,7 +71,7 @@ const shortRead = async <Row, Out>(
   return { total, rows: rows.map(shape), page };
 };
 
-/** A page, or everything; long reads are streams of one snapshot in bounded memory. */
+/** Reads a page or all rows; long reads stream from one snapshot in bounded memory. */
 export const listing = async <Row, Out>(
   call: Pick<Call, "db" | "snapshot">,
   source: Source<Row, Out>,

@@ -53,7 +53,7 @@ const record = (
     return { body, replaced };
   });
 
-/** Where billing systems hand in the PDF files of documents. */
+/** Receives PDF files of documents from billing systems. */
 export const pdf_ingestion = ({
   files,
   newId,
@@ -95,7 +95,7 @@ export const pdf_ingestion = ({
           await drop(replaced);
           return result;
         } catch (error) {
-          // Anything else may have come after the commit; then the record needs its file.
+          // After any other error the transaction may have committed; then the record needs its file.
           if (error instanceof Problem) await drop([key]);
           throw error;
         }

@@ -15,7 +15,7 @@ export const findAccountNote = (
     .where("account_number", "=", accountNumber)
     .executeTakeFirst();
 
-/** An account's notes, the newest effective date first. */
+/** Lists an account's notes, newest effective date first. */
 export const listAccountNotes = (
   db: Db,
   tenantId: string,
@@ -31,7 +31,7 @@ export const listAccountNotes = (
     .orderBy("reference", "desc")
     .execute();
 
-/** False where the tenant has a note with the reference. */
+/** Inserts a note; returns false if the tenant has a note with the reference. */
 export const insertAccountNote = async (tx: Db, row: AccountNoteRow): Promise<boolean> => {
   const result = await tx
     .insertInto("account_notes")

@@ -18,7 +18,7 @@ export const findAccount = async (
   number: string,
 ): Promise<AccountRow | undefined> => (await accountByNumber(db, tenantId, number))[0];
 
-/** Several accounts at once, for imports. */
+/** Finds several accounts at once, for imports. */
 export const findAccounts = (
   db: Db,
   tenantId: string,
@@ -39,7 +39,7 @@ const parentByNumber = prepared((db: Db, tenantId: string, number: string) =>
     .where("account_number", "=", number),
 );
 
-/** An account's parent; undefined where there is no such account. */
+/** Finds an account's parent; undefined if the account does not exist. */
 export const findParentNumber = async (
   db: Db,
   tenantId: string,
@@ -62,8 +62,8 @@ const COLUMNS = {
   version: "value",
 } as const;
 
-/** Adds accounts that are not there yet. */
+/** Inserts new accounts. */
 export const addAccounts = createBulkInsert("accounts", COLUMNS);
 
-/** Writes whole accounts, new ones and known ones alike; no two of the same number. */
+/** Inserts or replaces complete accounts; no two may have the same number. */
 export const putAccounts = createBulkUpsert("accounts", COLUMNS);

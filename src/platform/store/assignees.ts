@@ -37,7 +37,7 @@ export const listAssignees = (
 export const isAssigneeNamed = (db: Db, row: AssigneeRow): Promise<boolean> =>
   isReferenced(db, row, "disputes", "assignee_id");
 
-/** A user of the tenant, as far as an assignee is filled from one. */
+/** The fields of a user that an assignee takes over. */
 export const findMember = (db: Db, tenantId: string, userId: string) =>
   db
     .selectFrom("memberships")

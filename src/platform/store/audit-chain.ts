@@ -55,7 +55,7 @@ const inserting = (size: number) =>
       ),
   );
 
-// Few shapes, each compiled once; any number of rows is a few of them.
+// Few statement shapes, each compiled once; larger batches are split into them.
 const INSERTS = [32, 16, 8, 4, 2, 1].map((size) => ({ size, insert: inserting(size) }));
 
 const insertRows = async (tx: Db, rows: readonly AuditLogRow[]): Promise<void> => {
@@ -137,7 +137,7 @@ export const appendEntries = async (
   }
 };
 
-/** An audit chain was changed outside the program, so nothing is removed from it. */
+/** An audit chain was changed outside the program, so no entry is removed from it. */
 export class AuditChainChanged extends Error {
   constructor(tenantId: string) {
     super(`the audit log of tenant ${tenantId} was changed; see: admin audit verify ${tenantId}`);
@@ -147,7 +147,7 @@ export class AuditChainChanged extends Error {
 
 const PURGED_AT_ONCE = 1000;
 
-/** The first entries of a chain with both of its ends, of one instant. */
+/** Reads the first entries of a chain and both of its ends, from one snapshot. */
 const selectBeginning = (tx: Db, tenantId: string) =>
   tx
     .selectFrom("audit_logs")
@@ -175,7 +175,7 @@ const headOf = (key: AuditKey, row: Beginning): AuditHead => {
   throw new AuditChainChanged(row.tenant_id);
 };
 
-/** The last entry of those at the beginning that are old enough, and how many they are. */
+/** Returns the last of the leading entries that are old enough, and their number. */
 const findOld = (
   key: AuditKey,
   rows: readonly Beginning[],
@@ -248,6 +248,6 @@ export const findHead = (db: Db, tenantId: string) =>
     .where("tenant_id", "=", tenantId)
     .executeTakeFirst();
 
-/** A tenant's whole chain from its beginning. */
+/** Reads a tenant's whole chain from its beginning. */
 export const selectChain = (db: Db, tenantId: string) =>
   db.selectFrom("audit_logs").selectAll().where("tenant_id", "=", tenantId).orderBy("seq");

@@ -23,7 +23,7 @@ const SEPARATOR = "\u001f";
 /** Text without the separator of the searched values, so that no match spans two of them. */
 export const withoutSeparator = (text: string): string => text.replaceAll(SEPARATOR, " ");
 
-/** The columns by which an entry is found. They follow from the entry, so verification can check them. */
+/** Returns the columns for searching. They are derived from the entry, so verification can check them. */
 export const foundBy = ({
   endpoint,
   action,

@@ -3,8 +3,8 @@ import { type AuditKey, unkeyedHash } from "./audit-key.ts";
 import type { AuditLogRow } from "./tables.ts";
 
 /**
- * How far a chain has been checked: its last entry that holds. `unkeyed`: entries from before chains had a key, which
- * only a seal may follow; undefined: no entry was checked yet.
+ * The last valid entry of a chain so far. `unkeyed`: entries from before chains had a key, which only a seal may
+ * follow; undefined: no entry was checked yet.
  */
 export type ChainEnd = { seq: number; hash: string; era: "unkeyed" | "keyed" | undefined };
 
@@ -16,7 +16,7 @@ const parseMetadata = (text: string): Metadata | undefined => {
   }
 };
 
-/** Whether the columns by which an entry is found are those that follow from it. */
+/** Whether the search columns match the entry that they are derived from. */
 const isFoundBy = (row: AuditLogRow): boolean => {
   const metadata = parseMetadata(row.metadata);
   if (metadata === undefined) return false;

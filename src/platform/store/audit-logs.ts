@@ -13,22 +13,22 @@ export type AuditFilter = {
   q?: string | undefined;
 };
 
-/** A position in a walk through the log, which contains the entries that existed when it began. */
+/** A position in a traversal of the log, which contains the entries that existed when it began. */
 export type Walk = {
-  /** The last link of the chain then. */
+  /** The last link of the chain at that time. */
   top: number;
-  /** The last entry given. */
+  /** The last entry returned. */
   after?: { at: number; seq: number } | undefined;
 };
 
-/** The pattern of a `like … escape '\'` that finds the text anywhere, wildcards taken literally. */
+/** Returns a pattern for `like … escape '\'` that matches the text anywhere, wildcards taken literally. */
 export const containing = (text: string): string => `%${fold(text).replace(/[\\%_]/g, "\\$&")}%`;
 
 const matching = (db: Db, tenantId: string, filter: AuditFilter, { top, after }: Walk) => {
   let query = db
     .selectFrom("audit_logs")
     .where("tenant_id", "=", tenantId)
-    // The plus keeps it from choosing an index that does not give the order.
+    // The plus prevents the use of an index that does not give the order.
     .where(sql<boolean>`+seq <= ${top}`)
     .orderBy("at", "desc")
     .orderBy("seq", "desc");
@@ -48,14 +48,14 @@ const matching = (db: Db, tenantId: string, filter: AuditFilter, { top, after }:
   return query;
 };
 
-/** Whether many entries are read for each that a filter keeps: no index finds them. */
+/** Whether no index finds the entries of a filter, so that many are read for each match. */
 export const isScanned = ({ endpoint, statusCode, q, action, scheduleId }: AuditFilter): boolean =>
   endpoint !== undefined ||
   statusCode !== undefined ||
   q !== undefined ||
   (action !== undefined && scheduleId !== undefined);
 
-/** A tenant's entries, newest first. */
+/** Selects a tenant's entries, newest first. */
 export const selectEntries = (db: Db, tenantId: string, filter: AuditFilter, walk: Walk) =>
   matching(db, tenantId, filter, walk).select([
     "seq",
@@ -69,7 +69,7 @@ export const selectEntries = (db: Db, tenantId: string, filter: AuditFilter, wal
     "tenant_id",
   ]);
 
-/** Counts the remaining entries of a walk, up to `most`. */
+/** Counts the remaining entries of a traversal, up to `most`. */
 export const countEntries = async (
   db: Db,
   tenantId: string,

@@ -79,6 +79,6 @@ const createWrite = <T extends keyof Tables>(
 export const createBulkInsert = <T extends keyof Tables>(table: T, columns: Columns<T>): Write<T> =>
   createWrite(table, columns, undefined);
 
-/** Creates a function that adds or replaces many complete rows; no two of them may have the same key. */
+/** Creates a function that inserts or replaces many complete rows; no two of them may have the same key. */
 export const createBulkUpsert = <T extends keyof Tables>(table: T, columns: Columns<T>): Write<T> =>
   createWrite(table, columns, buildOnConflict(columns));

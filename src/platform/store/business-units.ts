@@ -2,7 +2,7 @@ import type { Db } from "./port.ts";
 import type { BusinessUnitRow } from "./tables.ts";
 import { createBulkUpsert } from "./bulk-writes.ts";
 
-/** A tenant's groupings, in the order of their names. */
+/** Lists a tenant's groupings by name. */
 export const listBusinessUnits = (db: Db, tenantId: string): Promise<BusinessUnitRow[]> =>
   db
     .selectFrom("business_units")
@@ -12,7 +12,7 @@ export const listBusinessUnits = (db: Db, tenantId: string): Promise<BusinessUni
     .orderBy("id")
     .execute();
 
-/** Writes whole groupings, new ones and known ones alike; no two of the same id. */
+/** Inserts or replaces complete groupings; no two may have the same id. */
 export const putBusinessUnits = createBulkUpsert("business_units", {
   tenant_id: "key",
   id: "key",

@@ -54,7 +54,7 @@ export const viewCategoryByCode = (
 export const listCategories = (db: Db, tenantId: string): Promise<CategoryView[]> =>
   views(db, tenantId).orderBy("categories.code_folded").execute();
 
-/** The categories that have the reason as a default one. */
+/** Finds the categories that have the reason as a default. */
 export const listCategoriesByDefaultReason = (
   db: Db,
   tenantId: string,

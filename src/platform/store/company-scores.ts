@@ -20,7 +20,7 @@ export const findLatestScore = async (
   companyId: string,
 ): Promise<CompanyScoreRow | undefined> => (await scoresOfCompany(db, tenantId, companyId))[0];
 
-/** All that was ever said of several companies. */
+/** Finds all scores of several companies. */
 export const findScores = (
   db: Db,
   tenantId: string,

@@ -27,7 +27,7 @@ const counting = prepared((db: Db, key: string, now: number, endsAt: number) =>
 
 type Counted = Pick<CounterRow, "count" | "window_ends_at">;
 
-/** Counts one more in the key's window; the first one opens it. */
+/** Increments the count of the key's window; the first event opens the window. */
 export const count = async (
   db: Db,
   key: string,
@@ -39,7 +39,7 @@ export const count = async (
   return row;
 };
 
-/** Takes back one that was counted. */
+/** Undoes one increment. */
 export const giveBack = async (tx: Db, key: string): Promise<void> => {
   await tx
     .updateTable("counters")

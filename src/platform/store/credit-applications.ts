@@ -4,7 +4,7 @@ import { prepared } from "./prepared.ts";
 import type { CreditApplicationRow } from "./tables.ts";
 import { createBulkUpsert } from "./bulk-writes.ts";
 
-/** Which date a list goes by, and from when until before when, in epoch milliseconds. */
+/** The date field that a list filters by, and its range in epoch milliseconds; `before` is exclusive. */
 export type ApplicationSpan = { by: "status_at" | "activity_at"; from: number; before: number };
 
 const detailById = prepared((db: Db, tenantId: string, id: string) =>
@@ -22,7 +22,7 @@ export const findApplication = async (
 ): Promise<Pick<CreditApplicationRow, "detail"> | undefined> =>
   (await detailById(db, tenantId, id))[0];
 
-/** Several applications at once, for imports. */
+/** Finds several applications at once, for imports. */
 export const findApplications = (
   db: Db,
   tenantId: string,
@@ -94,7 +94,7 @@ export const namesUnits = async (
     .where("tenant_id", "=", tenantId)
     .where((eb) =>
       eb.or(
-        // Unlike `like`, this minds case on both databases.
+        // Unlike `like`, this is case-sensitive on both databases.
         valueIds.map(
           (id) => sql<boolean>`replace(unit_ids, ${JSON.stringify(id)}, '') <> unit_ids`,
         ),

@@ -15,7 +15,7 @@ const taking = prepared((db: Db, tenantId: string, noun: CsrSequenceRow["noun"],
     .returning("last"),
 );
 
-/** The first of as many new csrIds as are wanted; none is ever given twice. */
+/** Reserves csrIds and returns the first; none is ever used twice. */
 export const takeCsrIds = async (
   tx: Db,
   tenantId: string,

@@ -10,7 +10,7 @@ import type { DisputeRow } from "./tables.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
 
-/** Disputes with the records they name; the names follow the records. */
+/** Selects disputes with the names of the records they refer to. */
 const joined = (db: Db, tenantId: string) =>
   db
     .selectFrom("disputes as d")
@@ -96,7 +96,7 @@ const among = (column: string, values: readonly (string | number)[]): Condition 
 const contains = (column: string, text: string): Condition =>
   sql`${sql.ref(column)} like ${containing(text)} escape '\\'`;
 
-/** The filters on names, which need the records a dispute names. */
+/** Returns the filters on names of related records. */
 const nameConditions = (filter: DisputeFilter): Condition[] => [
   ...given(filter.reasonName, (text) => contains("r.description_folded", text)),
   ...given(filter.departmentName, (text) => contains("p.description_folded", text)),
@@ -104,7 +104,7 @@ const nameConditions = (filter: DisputeFilter): Condition[] => [
   ...given(filter.departmentId, (id) => is("p.id", id)),
 ];
 
-/** The filters on a dispute's own columns but its status. */
+/** Returns the filters on a dispute's own columns except its status. */
 const ownConditions = (filter: DisputeFilter): Condition[] => [
   ...given(filter.assigneeId, (id) => is("d.assignee_id", id)),
   ...given(filter.accountNumber, (number) => is("d.account_number", number)),
@@ -147,7 +147,7 @@ export const NEWEST_FIRST: readonly SortKey<SortField>[] = [
   { field: "CreateDate", descending: true },
 ];
 
-// Ordered by an expression, the rows are found by what is looked up and not by walking an index of the order.
+// Sorting by an expression makes the database search by the filter instead of traversing an index of the order.
 const asIs = (column: string) => sql`coalesce(${sql.ref(column)}, null)`;
 
 /** Selects the disputes that match a filter, sorted by the keys and then by id. */
@@ -229,7 +229,7 @@ export const countDisputes = async (
 export const disputeCode = (documentNumber: string, number: number): string =>
   `D-${documentNumber}-${String(number).padStart(2, "0")}`;
 
-/** The next `D-<document>-NN`; numbers of deleted disputes are not given again. */
+/** Returns the next code `D-<document>-NN`; numbers of deleted disputes are not used again. */
 export const nextDisputeCode = async (
   tx: Db,
   tenantId: string,
@@ -281,7 +281,7 @@ export const updateDispute = async (
     .execute();
 };
 
-/** Removes a dispute and its notes. */
+/** Deletes a dispute and its notes. */
 export const removeDispute = async (tx: Db, tenantId: string, id: string): Promise<void> => {
   await tx
     .deleteFrom("dispute_notes")

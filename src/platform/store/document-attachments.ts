@@ -8,7 +8,7 @@ const ofDocument = (db: Db, tenantId: string, documentNumber: string) =>
     .where("tenant_id", "=", tenantId)
     .where("document_number", "=", documentNumber);
 
-/** A document's attachments, oldest first. */
+/** Lists a document's attachments, oldest first. */
 export const listAttachments = (
   db: Db,
   tenantId: string,
@@ -27,7 +27,7 @@ export const insertAttachment = async (tx: Db, row: DocumentAttachmentRow): Prom
   await tx.insertInto("document_attachments").values(row).execute();
 };
 
-/** Removes a document's attachments; gives the keys of their files. */
+/** Removes a document's attachments; returns the keys of their files. */
 export const deleteAttachments = async (
   tx: Db,
   tenantId: string,

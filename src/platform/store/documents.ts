@@ -19,7 +19,7 @@ export const findDocument = async (
   number: string,
 ): Promise<DocumentRow | undefined> => (await documentByNumber(db, tenantId, number))[0];
 
-/** Several documents at once, for imports. */
+/** Finds several documents at once, for imports. */
 export const findDocuments = (
   db: Db,
   tenantId: string,
@@ -63,10 +63,10 @@ const COLUMNS = {
   version: "value",
 } as const;
 
-/** Adds documents that are not there yet. */
+/** Inserts new documents. */
 export const addDocuments = createBulkInsert("documents", COLUMNS);
 
-/** Adds or replaces complete documents; no two may have the same number. */
+/** Inserts or replaces complete documents; no two may have the same number. */
 export const putDocuments = createBulkUpsert("documents", COLUMNS);
 
 export type NewClosure = Pick<
@@ -86,7 +86,7 @@ const insertClosures = createBulkInsert("document_closures", {
   created_at: "value",
 });
 
-/** Adds a closure to the history of each document; no document may be named twice. */
+/** Adds a closure to the history of each document; each document may occur once. */
 export const addClosures = async (
   tx: Db,
   { tenantId, caller, now }: { tenantId: string; caller: { id: string }; now: number },

@@ -12,7 +12,7 @@ const ofSchedule = (db: Db, tenantId: string, scheduleId: string) =>
     .where("tenant_id", "=", tenantId)
     .where("schedule_id", "=", scheduleId);
 
-/** A schedule's runs, the newest slot first. */
+/** Lists a schedule's runs, newest slot first. */
 export const listRuns = (
   db: Db,
   tenantId: string,
@@ -33,7 +33,7 @@ export const findRun = (db: Db, tenantId: string, id: string): Promise<ExportRun
     .where("id", "=", id)
     .executeTakeFirst();
 
-/** The run of a schedule that completed last. */
+/** Finds the last completed run of a schedule. */
 export const findLastCompleted = (
   db: Db,
   tenantId: string,
@@ -45,7 +45,7 @@ export const findLastCompleted = (
     .limit(1)
     .executeTakeFirst();
 
-/** Whether a run of the schedule is under way or about to be; only the newest can be. */
+/** Whether a run of the schedule is pending or running; only the newest can be. */
 export const hasUnfinished = async (
   db: Db,
   tenantId: string,
@@ -59,7 +59,7 @@ export const insertRun = async (tx: Db, row: ExportRunRow): Promise<void> => {
   await tx.insertInto("export_runs").values(row).execute();
 };
 
-/** Moves a run from one of some statuses to another; tells whether it was in one of them. */
+/** Changes a run's status if it is one of `from`; returns whether it was. */
 export const moveRun = async (
   tx: Db,
   { tenant_id, id }: Name,
@@ -76,7 +76,7 @@ export const moveRun = async (
   return numUpdatedRows === 1n;
 };
 
-/** Cancels the runs of a schedule that have not begun; returns their ids. */
+/** Cancels a schedule's pending runs; returns their ids. */
 export const cancelPending = async (
   tx: Db,
   tenantId: string,
@@ -105,7 +105,7 @@ export const insertChunks = createBulkInsert("run_chunks", {
   sha256: "value",
 });
 
-/** The chunks that hold any of a run's rows from `from` up to, but not with, `to`. */
+/** Finds the chunks with rows `from` up to, but not including, `to` of a run. */
 export const findChunks = (
   db: Db,
   { tenant_id, id }: Name,
@@ -139,7 +139,7 @@ export const listExpired = (
     .limit(limit)
     .execute();
 
-/** Forgets a run's rows; gives the keys of their files. */
+/** Deletes the chunks of a run; returns the keys of their files. */
 export const forgetChunks = async (
   tx: Db,
   { tenant_id, id }: Name,
@@ -160,14 +160,14 @@ export const forgetChunks = async (
   return rows.map(({ file_key }) => file_key);
 };
 
-/** Returns those of these files that contain rows of a completed run or belong to a run under way. */
+/** Returns those of these keys that belong to a completed or an active run. */
 export const knownChunks = async (
   db: Db,
   tenantId: string,
   files: ReadonlyMap<string, string>,
 ): Promise<Set<string>> => {
   if (files.size === 0) return new Set();
-  // Before the chunks: a run that ends meanwhile is then found by those.
+  // Read before the chunks: a run that completes in between is found among the chunks.
   const running = await db
     .selectFrom("export_runs")
     .select("id")

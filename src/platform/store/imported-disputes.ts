@@ -4,10 +4,10 @@ import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import type { DisputeRow } from "./tables.ts";
 
-// With a row's columns well below what either database binds at once.
+// Keeps the number of parameters well below the limits of both databases.
 const BATCH_ROWS = 100;
 
-/** The disputes that were imported under these keys. */
+/** Finds the disputes that were imported under these keys. */
 export const findImportedDisputes = (
   db: Db,
   tenantId: string,
@@ -20,7 +20,7 @@ export const findImportedDisputes = (
     .where(getDialect(db).isAmongKeys("source_key", sourceKeys))
     .execute();
 
-/** Takes the next number of each document as often as the document is named; gives the last of each. */
+/** Reserves a dispute number for each occurrence of a document; returns the last number per document. */
 const takeNumbers = async (
   tx: Db,
   tenantId: string,
@@ -52,7 +52,7 @@ const takeNumbers = async (
   );
 };
 
-/** Inserts disputes in the order given, with the codes that are next. */
+/** Inserts disputes in the given order with their next codes. */
 export const insertNumbered = async (
   tx: Db,
   tenantId: string,

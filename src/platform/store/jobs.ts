@@ -5,10 +5,10 @@ import type { JobRow } from "./tables.ts";
 
 type Name = Pick<JobRow, "kind" | "id">;
 
-/** Whose claim it is: a job may be taken over when its lease has run out. */
+/** A worker's claim on a job. Another worker may take the job over after the lease has expired. */
 export type Claim = Name & { lease: string };
 
-/** Adds a job that nobody works yet; its kind and id are its record's for as long as it waits. */
+/** Adds an unclaimed job. Its kind and id are unique while it waits. */
 export const addJob = async (
   tx: Db,
   job: Name & { tenantId: string; lane: string; dueAt: number },
@@ -21,14 +21,14 @@ export const addJob = async (
     .execute();
 };
 
-/** Takes a job back; whoever works it finds its claim gone and must not finish. */
+/** Removes a job. A worker that is running it finds its claim gone and must not finish. */
 export const removeJob = async (tx: Db, { kind, id }: Name): Promise<void> => {
   await tx.deleteFrom("jobs").where("kind", "=", kind).where("id", "=", id).execute();
 };
 
 export type Due = { kind: string; now: number; perLane: number; atMost: number };
 
-/** How many jobs of each lane are under way. */
+/** Returns the number of running jobs per lane. */
 const underWay = async (db: Db, { kind, now }: Due): Promise<Map<string, number>> => {
   const rows = await db
     .selectFrom("jobs")
@@ -41,15 +41,15 @@ const underWay = async (db: Db, { kind, now }: Due): Promise<Map<string, number>
 };
 
 /**
- * The jobs that may be worked now: one of each lane in turn, the lane served longest ago first, then a second one of
- * each. No lane exceeds its share; within a lane, the job that is due longest goes first.
+ * Finds due jobs: one of each lane in turn, beginning with the lane served longest ago, then a second one of each. No
+ * lane exceeds its share; within a lane the longest due job comes first.
  */
 export const dueJobs = async (db: Db, due: Due): Promise<JobRow[]> => {
   const { kind, now, perLane, atMost } = due;
   const busy = await underWay(db, due);
   const full = [...busy].filter(([, count]) => count >= perLane).map(([lane]) => lane);
   const isFree = full.length === 0 ? sql`1 = 1` : sql`lane not in (${sql.join(full)})`;
-  // Each place in a lane is found by the index: the cost depends on the number of lanes, not on that of jobs.
+  // Each job of a lane is found by the index: the cost depends on the number of lanes, not of jobs.
   const places = Array.from(
     { length: Math.min(perLane, atMost) },
     (_, place) => sql`
@@ -81,10 +81,10 @@ export const dueJobs = async (db: Db, due: Due): Promise<JobRow[]> => {
   return rows.filter(mayRun).slice(0, atMost);
 };
 
-/** A lane without a turn for so long has no advantage left to record. */
+/** A lane that was last served longer ago than this needs no record: it comes first anyway. */
 const TURN_MS = HOUR;
 
-/** Puts the lanes of these jobs last, in this order. To be called in the transaction that claims the jobs. */
+/** Moves the lanes of these jobs to the end, in this order. Call it in the transaction that claims the jobs. */
 export const recordTurns = async (
   tx: Db,
   { kind, now }: Pick<Due, "kind" | "now">,
@@ -95,7 +95,7 @@ export const recordTurns = async (
     .select((of) => of.fn.max<number | string | null>("served_at").as("last"))
     .where("kind", "=", kind)
     .executeTakeFirstOrThrow();
-  // Clocks of processes differ and may stand still; the order of turns must not.
+  // Clocks of processes differ and may stand still, but the order of turns must advance.
   const from = Math.max(now, Number(last ?? 0) + 1);
   const lanes = [...new Set(rows.toReversed().map(({ lane }) => lane))].toReversed();
   await tx
@@ -114,7 +114,7 @@ export const recordTurns = async (
     .execute();
 };
 
-/** Leases a job that was seen free; false when somebody else has it, or it is gone. */
+/** Claims a job that was free; returns false if another worker was faster or the job is gone. */
 export const claimJob = async (
   tx: Db,
   { kind, id, leased_until }: JobRow,
@@ -148,19 +148,19 @@ const change = async (
 
 const FREE = { lease: null, leased_until: 0 };
 
-// Each tells whether the claim still held; where it did not, nothing is changed.
+// Each returns whether the claim was still valid; if not, nothing changes.
 export const renewJob = (tx: Db, claim: Claim, until: number): Promise<boolean> =>
   change(tx, claim, { leased_until: until });
 
-/** Lets it be worked again at a moment, as if never tried. */
+/** Schedules the job at a time and resets its tries. */
 export const repeatJob = (tx: Db, claim: Claim, dueAt: number): Promise<boolean> =>
   change(tx, claim, { ...FREE, due_at: dueAt, tries: 0 });
 
-/** Lets it be tried again at a moment. */
+/** Schedules another try at a time. */
 export const postponeJob = (tx: Db, claim: Claim, dueAt: number): Promise<boolean> =>
   change(tx, claim, { ...FREE, due_at: dueAt });
 
-/** Gives it back as if it had not been claimed. */
+/** Releases the job; the try does not count. */
 export const releaseJob = (tx: Db, claim: Claim): Promise<boolean> =>
   change(tx, claim, { ...FREE, tries: sql`tries - 1` });
 

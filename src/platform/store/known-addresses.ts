@@ -63,7 +63,7 @@ export const recordKnownAddress = async (
     .execute();
 };
 
-/** Removes the addresses that are known no longer. */
+/** Removes expired addresses. */
 export const purgeKnownAddresses = async (tx: Db, now: number): Promise<void> => {
   await tx
     .deleteFrom("known_addresses")

@@ -1,5 +1,5 @@
 /**
- * How a query finds the rows of a list:
+ * The cost of reading the rows of a list:
  * - `indexed`: an index gives them in their order, so a page costs as many rows as there are up to its end;
  * - `sorted`: an index finds them, and all of them are sorted;
  * - `scanned`: more rows are read than are found.

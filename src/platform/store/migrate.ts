@@ -15,7 +15,7 @@ import { knownAddresses } from "./migrations/0011-known-addresses.ts";
 import { fairTurns } from "./migrations/0012-fair-turns.ts";
 import type { Types } from "./migrations/addition.ts";
 
-/** The steps of the schema by name, in order. */
+/** The migrations by name, in order. */
 export const migrationsOf = (types: Types, sealing: Sealing): Record<string, Migration> => ({
   "0001-spine": spine(types),
   "0002-ingest": ingest(types),
@@ -44,7 +44,7 @@ export const missingMigrations = async (db: Db): Promise<string[]> => {
   return NAMES.filter((name) => !applied.has(name));
 };
 
-/** Brings a database to the newest version; several processes may try at once. */
+/** Migrates a database to the newest version; several processes may call it at once. */
 export const migrate = async (db: Kysely<never>, types: Types, sealing: Sealing): Promise<void> => {
   const migrator = new Migrator({
     db,

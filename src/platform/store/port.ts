@@ -10,7 +10,7 @@ export type Snapshot = {
   db: Db;
   /** The rows of a query as they are read, in bounded memory. */
   stream<Row>(query: Compilable<Row>): AsyncIterable<Row>;
-  /** Releases the view. Closing it again does nothing. */
+  /** Releases the view; a second call has no effect. */
   close(): Promise<void>;
 };
 
@@ -23,7 +23,7 @@ export type SnapshotOptions = {
   maxMs?: number;
 };
 
-/** The view was released before all of it was read: its time was over, or its reader is gone. */
+/** The view was released before all of it was read: it expired, or its reader has gone. */
 export class ViewExpired extends Error {
   constructor() {
     super("the view of the store was released before it was read to its end");
@@ -58,11 +58,11 @@ export type Store = {
   dialect: "sqlite" | "postgres";
   /** Signs the audit chains. */
   auditKey: AuditKey;
-  /** Reads what is committed; for reads of few rows by an index, because SQLite runs them on the event loop. */
+  /** Reads committed data, for few rows by an index, because SQLite runs these reads on the event loop. */
   read: Db;
   /**
-   * All or nothing. Writers with the same queue (a tenant's id, mostly) go one after the other,
-   * so what one reads stays true until it commits. No waiting inside for anything but the store.
+   * Runs a transaction. Writers with the same queue (usually a tenant's id) run one after the other, so what one reads
+   * stays true until it commits. It must await nothing but the store.
    */
   transaction<T>(act: (tx: Db) => Promise<T>, queue?: string): Promise<T>;
   /** Counters, written without a flush to disk: a power failure may lose the last of them. */
@@ -70,13 +70,11 @@ export type Store = {
   /** Changes with every commit of any process; undefined where that would need a read. */
   stamp(): number | undefined;
   /**
-   * A view for reads that may take long: they run beside the event loop and use no connection of `read`. It shows
-   * at least what was committed before the call.
-   *
-   * @throws {TooManyReads}
+   * Opens a view for long reads: they run beside the event loop and use no connection of `read`. It shows at least what
+   * was committed before the call.  @throws {TooManyReads}
    */
   snapshot(options: SnapshotOptions): Promise<Snapshot>;
-  /** Rejects when the store cannot answer. */
+  /** Rejects if the database does not respond. */
   ping(): Promise<void>;
   close(): Promise<void>;
 };

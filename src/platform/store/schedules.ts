@@ -4,7 +4,7 @@ import type { ScheduleRow } from "./tables.ts";
 const ofTenant = (db: Db, tenantId: string) =>
   db.selectFrom("schedules").selectAll().where("tenant_id", "=", tenantId);
 
-/** A tenant's schedules, oldest first, without those that were deleted. */
+/** Lists a tenant's schedules, oldest first, without deleted ones. */
 export const listSchedules = (db: Db, tenantId: string): Promise<ScheduleRow[]> =>
   ofTenant(db, tenantId)
     .where("deleted_at", "is", null)
@@ -22,7 +22,7 @@ export const countSchedules = async (db: Db, tenantId: string): Promise<number> 
   return count;
 };
 
-/** A schedule, deleted or not. */
+/** Finds a schedule, also a deleted one. */
 export const findSchedule = (
   db: Db,
   tenantId: string,
@@ -30,7 +30,7 @@ export const findSchedule = (
 ): Promise<ScheduleRow | undefined> =>
   ofTenant(db, tenantId).where("id", "=", id).executeTakeFirst();
 
-/** Whether there is such a schedule that still runs. */
+/** Whether the schedule exists and is not deleted. */
 export const hasSchedule = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
   const found = await findSchedule(db, tenantId, id);
   return found !== undefined && found.deleted_at === null;
@@ -53,7 +53,7 @@ export const updateSchedule = async (
     .execute();
 };
 
-/** Deletes one that is not deleted yet; tells whether it did. */
+/** Marks a schedule as deleted; returns whether it was not deleted before. */
 export const deleteSchedule = async (
   tx: Db,
   tenantId: string,

@@ -1,6 +1,6 @@
 /**
- * The store's tables, one file per area. Moments are epoch milliseconds, flags 0 or 1, JSON is
- * text, `*_folded` is what `fold` makes of its neighbour, `version` counts a record's changes from 1.
+ * The store's tables, one file per area. Times are epoch milliseconds, flags 0 or 1, JSON is text, `*_folded` is the
+ * result of `fold` for the column of that name, `version` counts a record's changes from 1.
  */
 import type { AuditTables } from "./tables/audit.ts";
 import type { ConfigurationTables } from "./tables/configuration.ts";

@@ -34,10 +34,10 @@ export const findTenant = async (db: Db, id: string): Promise<Tenant | undefined
 
 const anyTenant = prepared((db: Db) => db.selectFrom("tenants").select("id").limit(1));
 
-/** Whether the store has a tenant at all. */
+/** Whether the store has any tenant. */
 export const hasTenant = async (db: Db): Promise<boolean> => (await anyTenant(db)).length > 0;
 
-/** A tenant that is known to exist. */
+/** Finds a tenant that must exist. */
 export const readTenant = async (db: Db, id: string): Promise<Tenant> => {
   const [row] = await tenantById(db, id);
   if (row === undefined) throw new Error(`there is no tenant ${id}`);

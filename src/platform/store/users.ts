@@ -9,7 +9,7 @@ export const findUser = (db: Db, id: string) =>
 export const findUserByEmail = (db: Db, email: string) =>
   db.selectFrom("users").selectAll().where("email_folded", "=", fold(email)).executeTakeFirst();
 
-/** The tenants a user may enter at present, by id. */
+/** Lists the tenants that a user can access, by id. */
 export const activeTenants = (db: Db, userId: string) =>
   db
     .selectFrom("memberships")
@@ -20,7 +20,7 @@ export const activeTenants = (db: Db, userId: string) =>
     .orderBy("tenants.id")
     .execute();
 
-/** The tenant a user lands in: the default one while it is open to them, else the first. */
+/** Returns a user's default tenant if it is accessible, else the first accessible one. */
 export const homeTenant = (
   user: Pick<UserRow, "default_tenant_id">,
   tenants: readonly { id: string }[],
@@ -65,7 +65,7 @@ export const findPermissions = async (
 
 export type MemberRole = { userId: string; roleId: string; name: string; custom: boolean };
 
-/** The roles of a tenant's members, highest built-in ones first. */
+/** Returns the roles of a tenant's members, highest built-in ones first. */
 export const listMemberRoles = async (db: Db, tenantId: string): Promise<MemberRole[]> => {
   const rows = await db
     .selectFrom("membership_roles")

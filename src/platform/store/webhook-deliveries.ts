@@ -8,7 +8,7 @@ export const insertDelivery = async (tx: Db, row: WebhookDeliveryRow): Promise<v
 export const findDelivery = (db: Db, id: string): Promise<WebhookDeliveryRow | undefined> =>
   db.selectFrom("webhook_deliveries").selectAll().where("id", "=", id).executeTakeFirst();
 
-/** Keeps what became of an attempt; the delivery waits for its next one, or has ended and goes. */
+/** Records the outcome of an attempt; the delivery waits for the next attempt or is removed. */
 export const recordAttempt = async (
   tx: Db,
   attempt: WebhookAttemptRow,
@@ -28,7 +28,7 @@ export const recordAttempt = async (
 
 const MOST_AT_ONCE = 1000;
 
-/** Removes some of the attempts from before a moment; tells how many. */
+/** Removes a bounded number of attempts from before a time; returns how many. */
 export const purgeAttempts = async (tx: Db, before: number): Promise<number> => {
   const { numDeletedRows } = await tx
     .deleteFrom("webhook_attempts")
@@ -43,7 +43,7 @@ export const purgeAttempts = async (tx: Db, before: number): Promise<number> => 
   return Number(numDeletedRows);
 };
 
-/** A webhook's latest attempts, the newest first. */
+/** Lists a webhook's latest attempts, newest first. */
 export const listAttempts = (
   db: Db,
   { tenantId, webhookId }: { tenantId: string; webhookId: string },

@@ -1,7 +1,7 @@
 import type { Db } from "./port.ts";
 import type { WebhookRow } from "./tables.ts";
 
-/** A tenant's webhooks, the oldest first. */
+/** Lists a tenant's webhooks, oldest first. */
 export const listWebhooks = (db: Db, tenantId: string): Promise<WebhookRow[]> =>
   db
     .selectFrom("webhooks")
@@ -11,7 +11,7 @@ export const listWebhooks = (db: Db, tenantId: string): Promise<WebhookRow[]> =>
     .orderBy("id")
     .execute();
 
-/** Those that want to hear of a schedule's runs. */
+/** Finds the webhooks that are subscribed to a schedule's runs. */
 export const listWebhooksFor = (
   db: Db,
   { tenantId, scheduleId }: { tenantId: string; scheduleId: string },
@@ -46,7 +46,7 @@ export const hasWebhook = async (db: Db, tenantId: string, id: string): Promise<
   return row !== undefined;
 };
 
-/** False where the tenant has none by that id. */
+/** Deletes a webhook; returns false if the tenant has none with the id. */
 export const deleteWebhook = async (tx: Db, tenantId: string, id: string): Promise<boolean> => {
   const { numDeletedRows } = await tx
     .deleteFrom("webhooks")

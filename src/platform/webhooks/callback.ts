@@ -4,7 +4,7 @@ const PORT_HTTPS = 443;
 const FIRST_FREE_PORT = 1024;
 const BLANK = /[\s\p{C}]/u;
 
-/** A URL that calls may go to as far as its text tells, or what is wrong with it. */
+/** Parses and checks a callback URL, without resolving its host. */
 export const parseCallback = (text: string): URL | string => {
   const url = BLANK.test(text) ? null : URL.parse(text);
   if (url === null) return "must be an absolute URL";
@@ -18,8 +18,8 @@ export const parseCallback = (text: string): URL | string => {
 };
 
 /**
- * Where a callback leads, each address good to connect to; unencrypted only to those that are expressly allowed.
- * Throws {@link BlockedAddress}, or what resolving throws.
+ * Returns the allowed addresses of a callback's host. Unencrypted callbacks are allowed only to addresses of the allow-
+ * list. @throws {BlockedAddress}, or the error of the resolver
  */
 export const addressesOf = async (url: URL, needs: HostNeeds): Promise<string[]> => {
   const addresses = await checkedAddresses(url.hostname, needs);

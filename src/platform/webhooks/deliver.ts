@@ -16,19 +16,19 @@ export type DeliveryNeeds = {
   clock: Clock;
   newId: NewId;
   log: Log;
-  /** Opens the webhooks' secrets. */
+  /** Decrypts the webhooks' secrets. */
   seal: Seal;
   send: Send;
-  /** How long after an attempt the next one is due; one attempt more than there are delays. */
+  /** Delays between attempts in milliseconds; there is one attempt more than there are delays. */
   delaysMs: readonly number[];
-  /** The program's own. */
+  /** Version of this program, for the User-Agent header. */
   version: string;
 };
 
-// Waiting for a receiver costs little, so hundreds may be waited for before anybody else has to.
+// Waiting for a receiver costs little, so many deliveries can wait at once.
 const AT_ONCE = 1000;
 const PER_WEBHOOK = 2;
-// Who shuts down waits so long, and most that is under way need not be sent again.
+// Shutdown waits this long, so that most deliveries under way need not be sent again.
 const GRACE_MS = SECOND;
 
 const lateBy = (signal: AbortSignal, ms: number): AbortSignal => {
@@ -59,7 +59,7 @@ const messageOf = (
   };
 };
 
-/** Sends what webhooks are to be told. What was sent but could not be recorded is sent again. */
+/** Sends deliveries to webhooks. A delivery whose outcome could not be recorded is sent again. */
 export const deliveries = (needs: DeliveryNeeds): JobKind => {
   const { store, clock, newId, log, seal, send, delaysMs, version } = needs;
 
@@ -114,7 +114,7 @@ export const deliveries = (needs: DeliveryNeeds): JobKind => {
       const message = messageOf(delivery, { now: clock(), secret, version });
       await settle(job, delivery, await send(message, lateBy(job.signal, GRACE_MS)));
     },
-    // Nothing reached the receiver as far as anybody knows; the delays go on as after any other failure.
+    // The outcome is unknown, so the next attempt follows as after any other failure.
     giveUp: async (job) => settle(job, await find(job), { httpStatus: null, error: "INTERNAL" }),
   };
 };

@@ -7,7 +7,7 @@ import { listWebhooksFor } from "../store/webhooks.ts";
 
 export const DELIVERY_KIND = "webhook-delivery";
 
-/** A run as webhooks are told of it; moments as the interface writes them. */
+/** A run in the payload of a webhook; times are ISO 8601. */
 export type RunPayload = {
   runId: string;
   scheduleId: string;
@@ -28,8 +28,8 @@ export type RunEvent = {
 };
 
 /**
- * Tells the webhooks that want to hear of a finished run. To be called in the transaction that finishes it, so that
- * the run's end and its deliveries stand or fall together; the worker sends them once that is through.
+ * Adds the deliveries of a finished run. Call it in the transaction that finishes the run, so that both commit
+ * together; the worker sends them afterwards.
  */
 export const addRunEvent = async (
   tx: Db,

@@ -6,16 +6,16 @@ import { SECOND } from "../../kit/clock.ts";
 import { BlockedAddress, type HostNeeds, pinnedTo } from "../../kit/network.ts";
 import { addressesOf } from "./callback.ts";
 
-/** What a receiver is sent; the body's bytes are those that were signed. */
+/** An HTTP request to a receiver; the body's bytes are the signed ones. */
 export type Message = { url: URL; headers: Record<string, string>; body: Buffer };
 
-/** How it went: no error means that the receiver has it. */
+/** The outcome of an attempt; it succeeded if there is no error. */
 export type Outcome = { httpStatus: number | null; error: string | null };
 
 export type Send = (message: Message, signal: AbortSignal) => Promise<Outcome>;
 
 const EXCHANGE_MS = 10 * SECOND;
-// A receiver's words are of no use; reading some lets it end its answer in peace.
+// The response body is not used; reading a little of it lets the receiver finish its response.
 const MOST_READ_BYTES = 4096;
 const NEXT_ADDRESS_AFTER_MS = 2 * SECOND;
 
@@ -36,7 +36,7 @@ const readSome = async (answer: IncomingMessage): Promise<void> => {
   }
 };
 
-/** One exchange over a connection of its own, to an address that was checked; gives the answer's status. */
+/** Makes one request over a new connection to a checked address; returns the status. */
 const post = async (
   { url, headers, body }: Message,
   addresses: readonly string[],
@@ -47,7 +47,7 @@ const post = async (
   const options = {
     method: "POST",
     headers: { ...headers, "Content-Length": body.length },
-    // A connection that is kept, or a proxy that the environment names, would not have been checked.
+    // A reused connection, or a proxy from the environment, would not be to a checked address.
     agent: false,
     lookup: pinnedTo(addresses),
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
@@ -56,7 +56,7 @@ const post = async (
     signal,
   } as const;
   const request = (isSecure ? requestSecure : requestPlain)(url, options);
-  // Whatever goes wrong after the answer has begun is told by reading it.
+  // Errors after the response has begun are reported by reading its body.
   request.on("error", () => {});
   request.once("socket", (socket: Socket) => {
     socket.once("connect", () => at(isSecure ? "handshaking" : "talking"));
@@ -72,7 +72,7 @@ const post = async (
   }
 };
 
-/** Rejects when the signal aborts, which not everything that takes time looks at. */
+/** Rejects when the signal aborts, because not every step of sending observes the signal. */
 const abortion = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => {
     const refuse = (): void => reject(new Error("aborted"));
@@ -81,8 +81,8 @@ const abortion = (signal: AbortSignal): Promise<never> =>
   });
 
 /**
- * Sends a message once: no redirect is followed, and all of it must be over in time. Rejects only when the caller's
- * signal aborts.
+ * Sends a message once, without following redirects and within a time limit. Rejects only if the caller's signal
+ * aborts.
  */
 export const createSend =
   (hosts: HostNeeds, exchangeMs = EXCHANGE_MS): Send =>

@@ -1,11 +1,11 @@
 import type { Db, Store } from "../store/port.ts";
 import { LeaseLost } from "../jobs/job.ts";
 
-/** Writes how something ended; a LeaseLost must come before anything is written. */
+/** Writes an outcome; it must throw LeaseLost before it writes anything. */
 type Write = (tx: Db) => Promise<void>;
 type Ending = { write: Write; resolve: () => void; reject: (error: unknown) => void };
 
-/** Writes what ended while others were being written in one transaction: each costs a flush of the disk. */
+/** Writes outcomes that arrive during a transaction together in the next one, because each costs a flush of the disk. */
 export const createSettle = (store: Store): ((write: Write) => Promise<void>) => {
   let waiting: Ending[] = [];
   let writing: Promise<void> | undefined;

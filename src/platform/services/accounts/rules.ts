@@ -13,7 +13,7 @@ import {
 import { codeFaults } from "../ingest/iso-codes.ts";
 import { narrowing } from "../ingest/narrow.ts";
 
-/** What the rules need to know of an account beside the body. */
+/** Facts about an account that the rules need besides the body. */
 export type KnownAccount = {
   accountNumber: string;
   write: Write;
@@ -57,7 +57,7 @@ const parentFaults = (result: Fields, { accountNumber }: KnownAccount): Fault[] 
 
 const accountFields = narrowing(AccountFields);
 
-/** The account that a body leaves behind, or all that is wrong with it together with what was found before. */
+/** Validates an account. Returns it after the write, or the faults including those in `found`. */
 export const checkAccount = (
   sent: unknown,
   known: KnownAccount,
@@ -78,7 +78,7 @@ export const checkAccount = (
   ]);
 };
 
-/** How many accounts may stand above an account. */
+/** Maximum number of ancestors of an account. */
 export const MAX_PARENT_DEPTH = 32;
 
 const PARENT_FAULTS = {
@@ -97,7 +97,7 @@ const PARENT_FAULTS = {
 type ParentOf = (accountNumber: string) => Promise<string | null | undefined>;
 
 /**
- * Walks up from the parent that an unchecked body names. Refuses one that leads back to the account, and one that is
+ * Checks the parent of an unchecked body by walking up from it. Refuses a parent that leads back to the account, or is
  * too deep: the walk reads at most {@link MAX_PARENT_DEPTH} accounts.
  */
 export const ancestorFaults = async (

@@ -3,7 +3,7 @@ import type { CompanyScore } from "../../../contract/operations/company-scores.t
 import { DAY } from "../../../kit/clock.ts";
 import { currencyDecimals } from "../../money.ts";
 
-/** What the score needs of an invoice. Times are epoch milliseconds. */
+/** The part of an invoice that the score depends on. Times are epoch milliseconds. */
 export type Invoice = {
   currency: string;
   amount: number;
@@ -59,7 +59,7 @@ const plus = (sums: Sums, invoice: Invoice, now: number): Sums => {
   };
 };
 
-/** A whole number of points, the half rounded up. */
+/** Rounds to whole points, half up. */
 const points = (value: Big): number => {
   const whole = value.round(0, Big.roundHalfUp).toNumber();
   return Math.min(BEST, Math.max(0, whole));

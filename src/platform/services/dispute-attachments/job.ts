@@ -3,12 +3,12 @@ import { removeDisputeAttachment } from "../../store/dispute-attachments.ts";
 import type { Db } from "../../store/port.ts";
 import type { DisputeAttachmentRow } from "../../store/tables.ts";
 
-/** The one job that an attachment has: it waits for the file, and scans it once it is there. */
+/** An attachment's only job: it waits for the file, and scans it after the upload. */
 export const ATTACHMENT_JOB = "dispute_attachment";
 
 type Named = Pick<DisputeAttachmentRow, "tenant_id" | "id">;
 
-/** Has an attachment looked at from a moment on, in the place of what was planned. */
+/** Replaces the planned check of an attachment by one at `dueAt`. */
 export const planAttachment = async (
   tx: Db,
   { tenant_id, id }: Named,
@@ -18,7 +18,7 @@ export const planAttachment = async (
   await addJob(tx, { kind: ATTACHMENT_JOB, id, tenantId: tenant_id, lane: tenant_id, dueAt });
 };
 
-/** Removes attachments with what is planned for them; gives the keys of their files. */
+/** Removes attachments and their jobs; returns the keys of their files. */
 export const removeAttachments = async (
   tx: Db,
   rows: readonly DisputeAttachmentRow[],

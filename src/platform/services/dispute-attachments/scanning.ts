@@ -40,7 +40,7 @@ const TRIES = 3;
 const RETRY_MS = 5 * SECOND;
 const LEASE_MS = 60 * SECOND;
 
-/** What becomes of an attachment by itself: its file is scanned, or none has come in time. */
+/** Scans the file of an attachment, or marks the attachment as failed if no file was uploaded in time. */
 export const scanning = ({ store, files, scanner, log }: ScanningNeeds): JobKind => {
   const scan = (row: Row, key: string): Promise<Verdict> =>
     scanner.scan({
@@ -53,7 +53,10 @@ export const scanning = ({ store, files, scanner, log }: ScanningNeeds): JobKind
       },
     });
 
-  /** Only what everybody may download is kept. A claim that was lost undoes the change. */
+  /**
+   * Writes the outcome; removes the file unless it is available. If the job's lease was lost, the transaction rolls
+   * back.
+   */
   const settle = async (job: Job, row: Row, outcome: Outcome): Promise<void> => {
     const { status, failureReasons } = outcome;
     const kept = status === "Available";
@@ -81,7 +84,7 @@ export const scanning = ({ store, files, scanner, log }: ScanningNeeds): JobKind
     kind: ATTACHMENT_JOB,
     leaseMs: LEASE_MS,
     concurrency: 2,
-    // A tenant has one of the two lanes at most, so that another never waits for all its files.
+    // A tenant has at most one of the two slots, so that others never wait for all of its files.
     perLane: 1,
     maxTries: TRIES,
     retryMs: (tries) => tries * RETRY_MS,

@@ -11,7 +11,7 @@ export type Written = { sent: Amounts; result: Amounts };
 
 export type Move = {
   status: Status;
-  /** Whether the document was open, or not there, and is closed now. */
+  /** Whether the write closes a document that was open or new. */
   closes: boolean;
 };
 

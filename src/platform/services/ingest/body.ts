@@ -6,7 +6,7 @@ import { InexactNumber } from "../../../kit/json.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** How a record is written. `update` keeps the fields that are not sent, the others clear them. */
+/** The kind of write. `update` keeps the fields that are not sent, the others clear them. */
 export type Write = "create" | "replace" | "update";
 
 /** A validated body: its value or its faults. */

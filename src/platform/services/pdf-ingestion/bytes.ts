@@ -3,7 +3,7 @@ import { arriving } from "../../files/arriving.ts";
 
 const HEAD = Buffer.from("%PDF-");
 const END = Buffer.from("%%EOF");
-// Readers look for the end in the last KiB, so that is where it has to be.
+// PDF readers look for the end marker in the last KiB, so it must be there.
 const TAIL_BYTES = 1024;
 
 const refuse = (code: string, message: string): never => {
@@ -12,7 +12,7 @@ const refuse = (code: string, message: string): never => {
   });
 };
 
-/** The last of what has been sent, as far as it is looked at. */
+/** Returns the last `TAIL_BYTES` bytes received so far. */
 const lastOf = (tail: Buffer, chunk: Uint8Array): Buffer =>
   chunk.byteLength >= TAIL_BYTES
     ? Buffer.from(chunk.subarray(-TAIL_BYTES))
@@ -20,7 +20,7 @@ const lastOf = (tail: Buffer, chunk: Uint8Array): Buffer =>
 
 const cutOff = (): never => refuse("format", "ended before it was whole");
 
-/** A body's bytes as they come, refused as soon as they are no PDF. */
+/** Yields a request body, and refuses it as soon as it is not a PDF. */
 export async function* pdfBytes(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   let tail: Buffer = Buffer.alloc(0);

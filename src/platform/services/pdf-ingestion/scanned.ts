@@ -25,7 +25,7 @@ const scan = async (
   }
 };
 
-/** Refuses a file in which the scanner finds what must not be kept. */
+/** Scans a file before it is stored. @throws {Problem} if the scanner refuses it */
 export const checkScan = async (
   needs: ScanNeeds,
   file: { key: string; size: number },

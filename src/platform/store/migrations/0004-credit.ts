@@ -28,7 +28,7 @@ export const credit = (types: Types): Migration =>
       },
     },
     unique: [],
-    // With the id that settles the order of equal dates, and the status that is counted.
+    // With the id that orders equal dates, and the status that is counted.
     indexes: [
       ["credit_applications", ["tenant_id", "status_at", "id", "status_type"]],
       ["credit_applications", ["tenant_id", "activity_at", "id", "status_type"]],

@@ -52,7 +52,7 @@ const createIndex = async (
   await (unique ? index.unique() : index).execute();
 };
 
-/** A step that adds tables with their indexes. */
+/** Creates a migration that adds tables with their indexes. */
 export const addition = (
   types: Types,
   added: { tables: Record<string, Table>; unique: Index[]; indexes: Index[] },

@@ -12,8 +12,8 @@ export const TABLES = {
 } as const satisfies Record<Source, keyof PaymentTables>;
 
 /**
- * How a field is stored. A decimal is exact text, with a double in a second column for comparisons; folded text has a
- * second column without case.
+ * The storage of a field. A decimal is exact text, with a double in a second column for comparisons; folded text has a
+ * second column in lower case.
  */
 type Storage = "text" | "folded" | "decimal" | "integer" | "flag";
 

@@ -13,9 +13,9 @@ import { isPostgresOutage } from "./outage.ts";
 import { PostgresSnapshots } from "./snapshots.ts";
 
 const INT8 = 20;
-// The wait for a new connection, or for one that is in use.
+// Time limit for opening a connection or waiting for a free one.
 const CONNECT_MS = 10_000;
-// The time of one statement of a long read, which reads one batch of a cursor.
+// Time limit of one statement of a long read, which reads one batch of a cursor.
 const LONG_READ_MS = 60_000;
 
 // All integers of the store fit a double; pg returns bigint as text by default.
@@ -42,16 +42,16 @@ const createPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
 };
 
 /**
- * Writers of one queue wait for each other anyway: two of them hold a connection, one to write and one to follow it
- * at once. So a queue cannot take the connections of all others, and some are left for reads.
+ * Writers of one queue wait for each other anyway, so two connections suffice: one writes, one is ready to follow. A
+ * queue cannot use up all connections, and some remain for reads.
  */
 const WRITERS: FairLimits = { total: 7, perOwner: 2, waiting: 10_000, waitMs: 60_000 };
 
-/** An advisory lock's number for a name; two names may share one, which only makes them wait. */
+/** Returns the number of an advisory lock; names that share a number only wait for each other. */
 const lockNumber = (name: string): bigint =>
   createHash("sha256").update(name).digest().readBigInt64BE(0);
 
-/** A store in a PostgreSQL database, which other processes use too. */
+/** Opens a store in a PostgreSQL database, which other processes may use too. */
 export const openPostgres = async (url: string, signing: SigningNeeds): Promise<Store> => {
   const pool = createPool(url);
   // Streams may take long; they must not use up the connections of short requests.

@@ -27,7 +27,7 @@ const kyselyOver = (database: DatabaseSync, use: Use): Db =>
     dialect: guardedDialect(createDatabaseDialect(database, use), isSqliteOutage),
   });
 
-/** The one connection that writes, on a store of the newest version. */
+/** Opens the only writing connection, after migrating the file. */
 const openWriter = async (
   path: string,
   signing: SigningNeeds,
@@ -41,7 +41,7 @@ const openWriter = async (
       sealingWith(signing),
     );
     const auditKey = await readAuditKey(starting, signing);
-    // SQLite's own wait would hold the event loop.
+    // SQLite's own wait would block the event loop.
     await sql`pragma busy_timeout = 0`.execute(starting);
     return { writer: kyselyOver(database, { exclusive: true, retryMs: BUSY_MS }), auditKey };
   } catch (error) {
@@ -70,7 +70,7 @@ const openCounting = async (path: string): Promise<Db> => {
   return db;
 };
 
-/** A store in one file, which other processes may have open too. */
+/** Opens a store in one file, which other processes may have open too. */
 export const openSqlite = async (path: string, signing: SigningNeeds): Promise<Store> => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const { writer, auditKey } = await openWriter(path, signing);
@@ -85,7 +85,7 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
     read: reader,
     transaction: (act) => writer.transaction().execute(act),
     counting,
-    // It counts the commits of every connection but the one that asks, which never writes.
+    // It counts the commits of all other connections; this connection never writes.
     stamp() {
       try {
         return Number(version.get()?.["data_version"]);

@@ -28,7 +28,7 @@ const statementOf = ({ sql, parameters }: CompiledQuery): Statement => ({
   parameters: checkParameters(parameters),
 });
 
-/** Kysely's connection to a session: each query is a request to its reader thread. */
+/** A Kysely connection to a session: each query is a request to its reader thread. */
 class SessionConnection implements DatabaseConnection {
   readonly #ask: Ask;
 
@@ -88,7 +88,7 @@ const kyselyOver = (ask: Ask): Db => {
   return new Kysely<Tables>({ dialect: guardedDialect(dialect, isSqliteOutage) });
 };
 
-/** Views of one SQLite file, read in threads. */
+/** Opens views of one SQLite file, which are read in threads. */
 export class SqliteSnapshots {
   readonly #limiter = new FairLimiter(VIEWS);
   readonly #readers: readonly Reader[];
@@ -105,7 +105,7 @@ export class SqliteSnapshots {
     const end = async (): Promise<void> => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", expire);
-      // The end of a thread has released its views.
+      // When a thread ends, its views are released.
       await reader.ask(owner, session, { act: "end" }).catch(() => {});
       reader.release(session);
       leave();

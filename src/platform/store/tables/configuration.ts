@@ -9,7 +9,7 @@ export type CategoryRow = Tracked & {
   description_folded: string;
   default_internal_reason_id: string | null;
   default_external_reason_id: string | null;
-  /** The assignee of the category's disputes that name none. */
+  /** The assignee of new disputes of the category that name no assignee. */
   default_assignee_id: string | null;
 };
 

@@ -30,7 +30,7 @@ export type ExportKeyRow = {
 /** The count of events in a fixed window of time. */
 export type CounterRow = { key: string; count: number; window_ends_at: number };
 
-/** The answer to a creating request that named a key, so that a repeat gets it again. */
+/** The stored answer to a creating request with an Idempotency-Key. */
 export type IdempotencyKeyRow = {
   tenant_id: string;
   principal: string;

@@ -19,7 +19,7 @@ export type CreditApplicationRow = {
   tenant_id: string;
   id: string;
   status_type: string;
-  /** When it came into its status, and when it was last read or changed. */
+  /** The time of the last change of status, and of the last read or change. */
   status_at: number;
   activity_at: number;
   /** Every value of a business unit that it names anywhere, as a JSON list. */

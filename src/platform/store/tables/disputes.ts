@@ -9,7 +9,7 @@ export type DisputeRow = Tracked & {
   account_name: string | null;
   /** Decimal text, exact. */
   amount: string;
-  /** The same as a double: at most 15 digits, so it orders and compares as the text does. */
+  /** The amount as a double: with at most 15 digits it orders and compares like the text. */
   amount_order: number;
   currency_code: string;
   reason_id: string;
@@ -43,20 +43,20 @@ export type DisputeNoteRow = Tracked & {
 
 export type DisputeAttachmentRow = Tracked & {
   tenant_id: string;
-  /** Of its upload too. */
+  /** The expiry of the upload URL too. */
   id: string;
   dispute_id: string;
   file_name: string;
   visibility: "Internal" | "All";
   status: "PendingScan" | "Available" | "Infected" | "Rejected" | "Failed" | "Expired";
-  /** Why it is not available, as JSON: a list of codes with messages. */
+  /** The reasons why it is not available, as JSON: a list of codes with messages. */
   failure_reasons: string;
   upload_expires_at: number;
   uploaded_at: number | null;
   /** Key in the file store; null before the upload and after a refused scan. */
   file_key: string | null;
   file_size: number | null;
-  /** Of its bytes, in hexadecimal. */
+  /** Hash of its bytes, in hexadecimal. */
   sha256: string | null;
 };
 

@@ -1,13 +1,13 @@
 import type { Source } from "../../../contract/payments/catalogue.ts";
 
-/** A query that is run again and again. A deleted one stays, since its runs do. */
+/** A query that runs at intervals. A deleted schedule stays, because its runs refer to it. */
 export type ScheduleRow = {
   tenant_id: string;
   id: string;
   name: string | null;
   interval_ms: number;
   source: Source;
-  /** As they were sent: JSON. */
+  /** As in the request: JSON. */
   fields: string;
   filters: string;
   next_run_at: number;
@@ -36,11 +36,11 @@ export type ExportRunRow = {
   row_count: number;
   error_stage: ErrorStage | null;
   error_detail: string | null;
-  /** Its rows are gone since. */
+  /** Its rows were removed. */
   purged_at: number | null;
 };
 
-/** A part of a completed run's frozen rows: a compressed file of its own. */
+/** A part of a completed run's rows: a compressed file. */
 export type RunChunkRow = {
   tenant_id: string;
   run_id: string;
@@ -50,7 +50,7 @@ export type RunChunkRow = {
   row_count: number;
   file_key: string;
   file_size: number;
-  /** Of the file's bytes, in hexadecimal. */
+  /** Hash of the file's bytes, in hexadecimal. */
   sha256: string;
 };
 

@@ -5,10 +5,10 @@ export type AccountRow = Tracked & {
   account_number: string;
   csr_id: number;
   name: string;
-  /** The first one the account had; it stays. */
+  /** The account's first one; it never changes. */
   currency: string | null;
   parent_account_number: string | null;
-  /** All that was sent and is kept, as JSON, the columns above included. */
+  /** All stored fields of the account as JSON, including the columns above. */
   fields: string;
 };
 
@@ -31,12 +31,12 @@ export type DocumentRow = Tracked & {
   document_number: string;
   csr_id: number;
   account_number: string;
-  /** The number by which its customer knows it. */
+  /** The number under which its customer knows it. */
   invoice_num: string | null;
-  /** Of its disputes: its own, else its original one. */
+  /** Currency of its disputes: its own, else its original one. */
   currency: string | null;
   status: "open" | "closed";
-  /** All that was sent and is kept, as JSON. */
+  /** All stored fields of the document, as JSON. */
   fields: string;
 };
 
@@ -62,7 +62,7 @@ export type DocumentAttachmentRow = {
   /** Key in the file store. */
   file_key: string;
   file_size: number;
-  /** Of its bytes, in hexadecimal. */
+  /** Hash of its bytes, in hexadecimal. */
   sha256: string;
   uploaded_by: string;
   uploaded_at: number;

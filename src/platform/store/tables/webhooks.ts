@@ -21,7 +21,7 @@ type EventColumns = {
   event: RunEventKind;
 };
 
-/** An event on its way to one webhook, with all it takes to send it when the webhook is gone. */
+/** An event for one webhook, with all data to send it even after the webhook is deleted. */
 export type WebhookDeliveryRow = EventColumns & {
   /** JSON of the run. */
   payload: string;
@@ -42,7 +42,7 @@ export type WebhookAttemptRow = EventColumns & {
   /** Null if the receiver did not respond. */
   http_status: number | null;
   error: string | null;
-  /** Its end. */
+  /** The end of the attempt. */
   created_at: number;
 };
 
