@@ -44,9 +44,12 @@ export const recordAnswer = (
   output: Fields,
   { answerTokens, etag }: { answerTokens: number; etag: string | null },
 ): Answer => {
-  const { record, cut, most } = truncateToBudget(output, dataBudget(answerTokens));
-  const fewer = most === undefined ? [] : [`Lists have their first ${most} items at most.`];
-  return { structured: record, notes: cut ? [SHORTENED, ...fewer] : [], etag };
+  const { record, cut, most, mostFields } = truncateToBudget(output, dataBudget(answerTokens));
+  const notes = cut ? [SHORTENED] : [];
+  if (most !== undefined) notes.push(`Lists have their first ${most} items at most.`);
+  if (mostFields !== undefined)
+    notes.push(`Objects have their first ${mostFields} fields at most.`);
+  return { structured: record, notes, etag };
 };
 
 const going = (read: Read, argument: string): string[] => {

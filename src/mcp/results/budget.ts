@@ -12,16 +12,27 @@ export const isWithinBudget = (value: unknown, tokens: number): boolean =>
 /** No text has more characters per token, by {@link estimateTokens}. */
 const MAX_CHARACTERS_PER_TOKEN = 8;
 
-/** The most characters of a text, and the most items of a list. */
-type Step = readonly [text: number, items: number];
+/** The most characters of a text, items of a list, and fields of an object. */
+export type Step = readonly [text: number, items: number, fields: number];
 
-const WHOLE: Step = [Infinity, Infinity];
+const WHOLE: Step = [Infinity, Infinity, Infinity];
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** The first fields of an object. Unlike `Object.entries`, costs little for the fields that are left out. */
+const firstFields = (value: object, most: number): [string, unknown][] => {
+  const names = Object.keys(value);
+  return (names.length > most ? names.slice(0, most) : names).map((name) => [
+    name,
+    (value as Fields)[name],
+  ]);
+};
 
 /** The number of characters in the texts and keys of a value after a step, counted until there are more than `most`. */
 const lengthAfter = (value: unknown, step: Step, most: number): number => {
-  const [text, items] = step;
+  const [text, items, fields] = step;
   if (typeof value === "string") return Math.min(value.length, text);
-  if (typeof value !== "object" || value === null) return 1;
+  if (!isObject(value)) return 1;
   let length = 0;
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length && at < items && length <= most; at += 1) {
@@ -29,9 +40,10 @@ const lengthAfter = (value: unknown, step: Step, most: number): number => {
     }
     return length;
   }
-  for (const [key, child] of Object.entries(value)) {
-    length += key.length + lengthAfter(child, step, most - length);
-    if (length > most) break;
+  const names = Object.keys(value);
+  for (let at = 0; at < names.length && at < fields && length <= most; at += 1) {
+    const name = names[at] ?? "";
+    length += name.length + lengthAfter((value as Fields)[name], step, most - length);
   }
   return length;
 };
@@ -87,30 +99,37 @@ class Beginning {
 
 /** Cuts a value's texts and lists, then sanitizes its keys and what is left of its texts. */
 const beginningOf = (value: unknown, step: Step): unknown => {
-  const [text, items] = step;
+  const [text, items, fields] = step;
   if (typeof value === "string") return new Beginning(value, text);
   if (Array.isArray(value)) return value.slice(0, items).map((one) => beginningOf(one, step));
-  if (typeof value !== "object" || value === null) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, child]) => [sanitizeText(key), beginningOf(child, step)]),
+    firstFields(value, fields).map(([key, child]) => [sanitizeText(key), beginningOf(child, step)]),
   );
 };
 
 const shortened = (value: unknown, step: Step): unknown => {
-  const [text, items] = step;
+  const [text, items, fields] = step;
   if (value instanceof Beginning) return value.cut(text);
   if (Array.isArray(value)) return value.slice(0, items).map((one) => shortened(one, step));
-  if (typeof value !== "object" || value === null) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, child]) => [key, shortened(child, step)]),
+    firstFields(value, fields).map(([key, child]) => [key, shortened(child, step)]),
   );
 };
 
-// From gentle to harsh; the last ones give up the record's lists too.
+/** Cuts a value to a step's limits, then sanitizes what is left of it. */
+export const sanitizeBeginning = (value: unknown, step: Step): unknown =>
+  shortened(beginningOf(value, step), step);
+
+// From gentle to harsh: texts, then the record's lists, then the fields of its objects.
 const STEPS: readonly Step[] = [
   WHOLE,
-  ...[16_000, 8000, 4000, 2000, 1000, 500, 250, 120].map((text) => [text, Infinity] as const),
-  ...[1000, 250, 50, 10, 3, 0].map((items) => [60, items] as const),
+  ...[16_000, 8000, 4000, 2000, 1000, 500, 250, 120].map(
+    (text) => [text, Infinity, Infinity] as const,
+  ),
+  ...[1000, 250, 50, 10, 3, 0].map((items) => [60, items, Infinity] as const),
+  ...[1000, 250, 50, 10, 3].map((fields) => [60, 0, fields] as const),
 ];
 
 export type Fields = Record<string, unknown>;
@@ -120,36 +139,74 @@ export type Fitted = {
   cut: boolean;
   /** How many items lists have at most, where some may have lost more. */
   most?: number;
+  /** How many fields objects have at most, where some may have lost more. */
+  mostFields?: number;
 };
 
-/** The length of the longest text; a text that was cut already counts as endless. */
-const longestIn = (value: unknown): number => {
-  if (value instanceof Beginning) return value.more > 0 ? Infinity : value.text.length;
-  if (typeof value !== "object" || value === null) return 0;
-  return Object.values(value).reduce((most: number, one) => Math.max(most, longestIn(one)), 0);
+/** The longest text, list and object in a value; a text that was cut already counts as endless. */
+const largestIn = (value: unknown, largest: [...Step] = [0, 0, 0]): Step => {
+  if (value instanceof Beginning) {
+    largest[0] = Math.max(largest[0], value.more > 0 ? Infinity : value.text.length);
+  } else if (isObject(value)) {
+    const children: unknown[] = Object.values(value);
+    const kind = Array.isArray(value) ? 1 : 2;
+    largest[kind] = Math.max(largest[kind], children.length);
+    for (const child of children) largestIn(child, largest);
+  }
+  return largest;
 };
 
-const LAST: Step = [60, 0];
+/** The index of the first step after which a record may fit. Each step leaves less than the one before it. */
+const firstStep = (record: Fields, budget: number): number => {
+  let [from, to] = [0, STEPS.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (mayFit(record, STEPS[middle] ?? WHOLE, budget)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+};
+
+const MAX_NAME = 60;
+const LAST: Step = [MAX_NAME, 0, 0];
+
+/** The first field alone, without the contents of a list or an object. */
+const firstField = (record: Fields): Fields => {
+  return Object.fromEntries(
+    firstFields(record, 1).map(([name, value]) => [
+      sanitizeText(name.slice(0, MAX_NAME)),
+      sanitizeBeginning(value, LAST),
+    ]),
+  );
+};
+
+const fitted = (record: Fields, step: Step): Fitted => {
+  const [, items, fields] = step;
+  return {
+    record,
+    cut: step !== WHOLE,
+    ...(items === Infinity ? {} : { most: items }),
+    ...(fields === Infinity ? {} : { mostFields: fields }),
+  };
+};
 
 /**
  * Returns a sanitized record within its budget: whole, or with long texts cut where they say so themselves. Texts are cut
  * before they are sanitized to as many characters as could fit, so that the work depends on the budget.
  */
 export const truncateToBudget = (record: Fields, budget: number): Fitted => {
-  const from = STEPS.findIndex((step) => mayFit(record, step, budget));
-  const steps = from === -1 ? [] : STEPS.slice(from);
-  const source = steps[0] === undefined ? {} : beginningOf(record, steps[0]);
-  const longest = longestIn(source);
+  const steps = STEPS.slice(firstStep(record, budget));
+  const [first] = steps;
+  const source = first === undefined ? {} : beginningOf(record, first);
+  const largest = largestIn(source);
+  const changesNothing = (step: Step): boolean =>
+    step.every((most, kind) => most >= (largest[kind] ?? 0));
   for (const step of steps) {
-    const [text, items] = step;
-    // Such a step changes nothing.
-    if (step !== steps[0] && items === Infinity && longest <= text) continue;
+    if (step !== first && changesNothing(step)) continue;
     const shorter = shortened(source, step) as Fields;
-    if (!isWithinBudget(shorter, budget)) continue;
-    return { record: shorter, cut: step !== WHOLE, ...(items === Infinity ? {} : { most: items }) };
+    if (isWithinBudget(shorter, budget)) return fitted(shorter, step);
   }
-  const first = Object.fromEntries(Object.entries(record).slice(0, 1));
-  return { record: shortened(beginningOf(first, LAST), LAST) as Fields, cut: true };
+  return { record: firstField(record), cut: true, most: 0, mostFields: 1 };
 };
 
 /** Divides a budget: no share exceeds its demand, and unused parts go to the larger demands. */

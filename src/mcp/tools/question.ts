@@ -3,9 +3,13 @@ import type { CallOptions, Reply } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { findSideEffects, type Operation, parsePathParameters } from "../../contract/operation.ts";
 import { ABSENT, type Arguments, type ConfirmationRead, type Tool } from "../../../tools/tool.ts";
-import { sanitize, sanitizeLine } from "../results/sanitize.ts";
+import { sanitizeBeginning, type Step } from "../results/budget.ts";
+import { sanitizeLine } from "../results/sanitize.ts";
 
 const MAX_QUESTION = 600;
+
+/** More than any question shows of a record, or searches in a list. */
+const MOST_READ: Step = [MAX_QUESTION, 10_000, 200];
 
 const isRecord = (value: unknown): value is Arguments =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -24,7 +28,7 @@ type Needs = { broker: Broker; tool: Tool; args: Arguments; options: CallOptions
 type Found = { name: string; reply?: Reply | undefined; missing?: boolean };
 
 const recordIn = (reply: Reply | undefined): Arguments | undefined => {
-  const output = reply && sanitize(reply.output);
+  const output = reply && sanitizeBeginning(reply.output, MOST_READ);
   if (Array.isArray(output)) return { items: output };
   return isRecord(output) ? output : undefined;
 };
