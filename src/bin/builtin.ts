@@ -27,7 +27,7 @@ const checkAddress = ({ publicUrl }: Config, { host }: Address): void => {
 
 const cleanHourly = (server: AuthorizationServer, log: Log): (() => void) => {
   const clean = (): void =>
-    void server.clean().catch((error: unknown) => log.warn("oauth.clean", errorFields(error)));
+    void server.purge().catch((error: unknown) => log.warn("oauth.clean", errorFields(error)));
   const timer = setInterval(clean, HOUR).unref();
   clean();
   return () => clearInterval(timer);
@@ -71,13 +71,14 @@ const createIdentityOf =
       new Problem("unauthenticated", "Your access has ended. Connect again to sign in.");
     // Read for each call, so that a key that was replaced or ended is not used any more.
     const find = async () => {
-      const found = await (await server).credentialOf(personId);
+      const found = await (await server).findCredential(personId);
       if (found !== undefined) return found;
       throw ended();
     };
     const { email, tenantId } = await find();
     const credentials = async () => ({ email, apiKey: (await find()).apiKey });
-    const refused = async () => ((await (await server).keyRefused(personId)) ? ended() : undefined);
+    const refused = async () =>
+      (await (await server).revokeIfKeyInvalid(personId)) ? ended() : undefined;
     return { tenantId, principal: email.toLowerCase(), credentials, refused };
   };
 
@@ -97,7 +98,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
   const callerOf = (personId: string): string => callerId(key, "person", personId);
 
   const verify: Verify = async (token): Promise<Bearer | "invalid"> => {
-    const bearer = await (await server).verify(token);
+    const bearer = await (await server).verifyToken(token);
     if (bearer === undefined) return "invalid";
     const { personId, clientId, grantId, scopes, expiresAt } = bearer;
     return {
@@ -122,13 +123,13 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
       isPath: (path) =>
         path.startsWith("/oauth/") ||
         /^\/\.well-known\/(oauth-authorization-server|openid-configuration)(\/|$)/.test(path),
-      listener: async (incoming, response) => (await server).answer(incoming, response),
+      listener: async (incoming, response) => (await server).handle(incoming, response),
     },
     keyMaker:
       (incoming) =>
       async (person, { caller, claim }) => {
         const isFor = (personId: string): boolean => callerOf(personId) === caller;
-        return (await server).makeOwnKey(incoming, { ...person, isFor, claim });
+        return (await server).createOwnKey(incoming, { ...person, isFor, claim });
       },
     close: async () => (await cleaning)(),
   };

@@ -28,7 +28,7 @@ export type Profile = ProfileInfo & { credentials: Credentials };
 const SECRETS = ["apiKey", "extApiKey", "password"] as const;
 type SecretName = (typeof SECRETS)[number];
 
-/** Where a profile's secrets are stored; `why` gives the reason if the keychain did not take them. */
+/** The location of a profile's secrets; `why` gives the reason if the keychain did not take them. */
 export type SecretLocation =
   | { in: "keychain" }
   | { in: "sealed_file"; path: string; why: string | undefined };

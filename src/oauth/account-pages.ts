@@ -1,85 +1,85 @@
 import { type Html, html } from "../pages/html.ts";
-import { page, type Sent } from "../pages/page.ts";
-import { alertOf, signInFields } from "../pages/sign-in-fields.ts";
+import { type RenderedPage, renderPage } from "../pages/page.ts";
+import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
 import { iso } from "../kit/clock.ts";
-import { type Connection, handleOf } from "./grants.ts";
-import type { Tenant } from "./people.ts";
+import { type Connection, connectionHandle } from "./grants.ts";
+import type { Tenant } from "./platform-session.ts";
+import type { Refusal } from "./refusal.ts";
 import { SCOPES } from "./scopes.ts";
 
-/** A person's connections at one tenant. */
-export type Connected = { tenant: Tenant; connections: readonly Connection[] };
+/** A connected program, and the tenant that it was connected for. */
+export type TenantConnection = { tenant: Tenant; connection: Connection };
 
-const hidden = (form: string): Html => html`<input type="hidden" name="form" value="${form}" />`;
-
-export type EntryPage = {
-  form: string;
+export type AccountSignInPage = {
+  formToken: string;
   email: string;
   platform: string;
-  alert?: string | undefined;
-  status?: number;
-  headers?: Record<string, string>;
+  refusal?: Refusal | undefined;
 };
 
-/** Where a person signs in to see what is connected. */
-export const entryPage = ({ form, email, platform, alert, ...more }: EntryPage): Sent =>
-  page({
+/** The page on which a person signs in to see their connected programs. */
+export const accountSignInPage = (content: AccountSignInPage): RenderedPage => {
+  const { formToken, email, platform, refusal } = content;
+  return renderPage({
     title: "Connected programs",
-    ...more,
+    status: refusal?.status,
+    headers: refusal?.headers,
     body: html`<h1>Connected programs</h1>
       <p class="lead">
         Sign in with your account at <strong>${platform}</strong> to see which programs act for you
         here, and to disconnect those that you no longer need.
       </p>
-      ${alertOf(alert)}
+      ${renderAlert(refusal?.message)}
       <form method="post" action="account">
-        ${hidden(form)} ${signInFields({ email, focus: "email" })}
+        ${renderFormToken(formToken)} ${renderSignInFields({ email, autofocus: "email" })}
         <div class="actions">
-          <button class="primary" name="action" value="sign-in">Show them</button>
+          <button class="primary" name="action" value="sign-in">Show programs</button>
         </div>
       </form>`,
   });
+};
 
-const item = (form: string, tenant: Tenant, connection: Connection): Html =>
+const renderItem = (formToken: string, { tenant, connection }: TenantConnection): Html =>
   html`<li>
     <h2>${connection.client}</h2>
     <p>${connection.host} · ${tenant.name}</p>
     <p>${connection.scopes.map((scope) => SCOPES[scope].title).join(" · ")}</p>
     <p>Connected on ${iso(connection.since).slice(0, 10)}</p>
     <form method="post" action="account">
-      ${hidden(form)}
-      <input type="hidden" name="connection" value="${handleOf(connection)}" />
+      ${renderFormToken(formToken)}
+      <input type="hidden" name="connection" value="${connectionHandle(connection)}" />
       <button class="danger" name="action" value="end" aria-label="Disconnect ${connection.client}">
         Disconnect
       </button>
     </form>
   </li>`;
 
-/** What is connected, each with a button that ends it. */
-export const accountPage = (shown: {
-  form: string;
+/** The list of connected programs, each with a button that disconnects it. */
+export const accountPage = ({
+  formToken,
+  email,
+  connections,
+}: {
+  formToken: string;
   email: string;
-  connected: readonly Connected[];
-}): Sent => {
-  const { form, email, connected } = shown;
-  const items = connected.flatMap(({ tenant, connections }) =>
-    connections.map((connection) => item(form, tenant, connection)),
-  );
+  connections: readonly TenantConnection[];
+}): RenderedPage => {
   const list =
-    items.length === 0
+    connections.length === 0
       ? html`<p>No program is connected.</p>`
       : html`<ul class="list">
-          ${items}
+          ${connections.map((one) => renderItem(formToken, one))}
         </ul>`;
-  return page({
+  return renderPage({
     title: "Connected programs",
     body: html`<h1>Connected programs</h1>
       <p class="lead">
-        They act with the rights of <strong>${email}</strong>. Whatever you disconnect stops at
-        once.
+        They act with the rights of <strong>${email}</strong>. A program that you disconnect loses
+        its access at once.
       </p>
       ${list}
       <form method="post" action="account" class="note">
-        ${hidden(form)}
+        ${renderFormToken(formToken)}
         <button class="link" name="action" value="sign-out">Sign out</button>
       </form>`,
   });

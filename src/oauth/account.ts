@@ -1,115 +1,118 @@
-import { type Clock, MINUTE } from "../kit/clock.ts";
+import { MINUTE } from "../kit/clock.ts";
 import { randomToken } from "../kit/ids.ts";
-import { errorFields, type Log } from "../kit/log.ts";
-import { Secret } from "../kit/secret.ts";
-import { accountPage, type Connected, entryPage } from "./account-pages.ts";
-import type { Attempts } from "./attempts.ts";
-import { createCookie } from "./cookies.ts";
-import { type Exchange, type FormTokens, readForm, redirect, send } from "./form.ts";
-import { type Grants, handleOf } from "./grants.ts";
-import type { People } from "./people.ts";
+import { readSignInFields } from "../pages/sign-in-fields.ts";
+import { accountPage, accountSignInPage, type TenantConnection } from "./account-pages.ts";
+import type { OauthContext } from "./context.ts";
+import { type Cookie, createCookie } from "./cookies.ts";
+import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
+import { connectionHandle, listConnections, revokeGrant } from "./grants.ts";
+import { listPeopleOfUser } from "./people.ts";
+import { authenticate, closeSession } from "./platform-session.ts";
 import { PATHS } from "./provider.ts";
-import type { Records } from "./records.ts";
-import { signInRefusal, tooOften } from "./refusal.ts";
-import { endedPage } from "./sign-in-pages.ts";
+import type { Refusal } from "./refusal.ts";
+import { foreignFormPage } from "./sign-in-pages.ts";
 
 const VISIT_MS = 15 * MINUTE;
+/** The purpose of the form tokens before sign-in. */
+const SIGN_IN_FORM = "account";
 
-export type AccountNeeds = {
-  issuer: string;
-  records: Records;
-  people: People;
-  grants: Grants;
-  attempts: Attempts;
-  forms: FormTokens;
-  platformName: string;
-  now: Clock;
-  log: Log;
-};
-
-/** A person who looks at what is connected. */
+/** A person who has signed in to see their connected programs. */
 type Visit = { id: string; userId: string; email: string };
 
-/** The page on which a person sees what acts for them, and ends it. */
-export const createAccount = (needs: AccountNeeds) => {
-  const { records, people, grants, attempts, forms, now, log } = needs;
-  const path = new URL(needs.issuer).pathname.replace(/\/$/, "") + PATHS.account;
-  const cookie = createCookie(needs.issuer, {
+type AccountContext = OauthContext & { cookie: Cookie; path: string };
+
+const findVisit = async (
+  { records, cookie }: AccountContext,
+  { incoming }: Exchange,
+): Promise<Visit | undefined> => {
+  const id = cookie.read(incoming);
+  const record = id === undefined ? undefined : await records.find("Visit", id);
+  return record?.value as Visit | undefined;
+};
+
+const listTenantConnections = async (
+  context: AccountContext,
+  { userId }: Visit,
+): Promise<TenantConnection[]> => {
+  const people = await listPeopleOfUser(context, userId);
+  const lists = people.map(async ({ id, tenant }) =>
+    (await listConnections(context, id)).map((connection) => ({ tenant, connection })),
+  );
+  return (await Promise.all(lists)).flat();
+};
+
+const showSignIn = (
+  { forms, platformName: platform }: AccountContext,
+  exchange: Exchange,
+  email = "",
+  refusal?: Refusal,
+): void => {
+  const formToken = forms.issue(SIGN_IN_FORM);
+  sendPage(exchange, accountSignInPage({ formToken, email, platform, refusal }));
+};
+
+const signIn = async (
+  context: AccountContext,
+  exchange: Exchange,
+  form: URLSearchParams,
+): Promise<void> => {
+  const { records, cookie, path, now } = context;
+  const fields = readSignInFields(form);
+  const result = await authenticate(context, { ...fields, ip: exchange.ip });
+  if ("refusal" in result) return showSignIn(context, exchange, fields.email, result.refusal);
+  await closeSession(context, result.session);
+  const { userId, email } = result.session;
+  const id = randomToken();
+  const visit: Visit = { id, userId, email };
+  await records.write({ kind: "Visit", id, value: visit, expiresAt: now() + VISIT_MS });
+  exchange.response.setHeader("Set-Cookie", cookie.toHeader(id, VISIT_MS));
+  redirect(exchange, path);
+};
+
+const disconnect = async (
+  context: AccountContext,
+  visit: Visit,
+  handle: string | null,
+): Promise<void> => {
+  const all = await listTenantConnections(context, visit);
+  const chosen = all.find(({ connection }) => connectionHandle(connection) === handle);
+  if (chosen !== undefined) await revokeGrant(context, chosen.connection.grantId);
+};
+
+const submit = async (
+  context: AccountContext,
+  exchange: Exchange,
+  visit: Visit | undefined,
+): Promise<void> => {
+  const { records, forms, cookie, path } = context;
+  const form = await readForm(exchange);
+  if (form === undefined || !forms.isValid(exchange, form, visit?.id ?? SIGN_IN_FORM)) {
+    return sendPage(exchange, foreignFormPage());
+  }
+  if (visit === undefined) return signIn(context, exchange, form);
+  if (form.get("action") === "end") await disconnect(context, visit, form.get("connection"));
+  if (form.get("action") === "sign-out") {
+    await records.remove("Visit", visit.id);
+    exchange.response.setHeader("Set-Cookie", cookie.toHeader(""));
+  }
+  redirect(exchange, path);
+};
+
+/** Creates the handler of the page on which people see and disconnect their connected programs. */
+export const createAccountHandler = (context: OauthContext) => {
+  const cookie = createCookie(context.issuer, {
     name: "receivables_account",
     path: PATHS.account,
     sameSite: "Strict",
   });
-
-  const visitOf = async ({ incoming }: Exchange): Promise<Visit | undefined> => {
-    const id = cookie.read(incoming);
-    return id === undefined
-      ? undefined
-      : ((await records.find("Visit", id))?.value as Visit | undefined);
-  };
-
-  const connectedOf = async ({ userId }: Visit): Promise<Connected[]> =>
-    Promise.all(
-      (await people.ofUser(userId)).map(async ({ id, tenant }) => ({
-        tenant,
-        connections: await grants.of(id),
-      })),
-    );
-
-  const enter = (
-    exchange: Exchange,
-    email = "",
-    refusal: { status?: number; message?: string; headers?: Record<string, string> } = {},
-  ): void => {
-    const { message: alert, ...more } = refusal;
-    const [form, platform] = [forms.of("account"), needs.platformName];
-    send(exchange, entryPage({ form, email, platform, alert, ...more }));
-  };
-
-  const signIn = async (exchange: Exchange, form: URLSearchParams): Promise<void> => {
-    const email = (form.get("email") ?? "").trim().slice(0, 254);
-    const until = await attempts.signIn(email, exchange.ip);
-    if (until !== undefined) return enter(exchange, email, tooOften(until - now()));
-    try {
-      const who = await people.signIn(email, new Secret(form.get("password") ?? ""));
-      await attempts.signedIn(email, exchange.ip);
-      await people.signOut(who.token);
-      const visit: Visit = { id: randomToken(), userId: who.userId, email: who.email };
-      const { id } = visit;
-      await records.write({ kind: "Visit", id, value: visit, expiresAt: now() + VISIT_MS });
-      exchange.response.setHeader("Set-Cookie", cookie.line(id, VISIT_MS));
-      redirect(exchange, path);
-    } catch (error) {
-      log.info("oauth.sign_in_refused", errorFields(error));
-      enter(exchange, email, signInRefusal(error));
-    }
-  };
-
-  const end = async (visit: Visit, handle: string | null): Promise<void> => {
-    const all = (await connectedOf(visit)).flatMap(({ connections }) => connections);
-    const chosen = all.find((connection) => handleOf(connection) === handle);
-    if (chosen !== undefined) await grants.end(chosen.grantId);
-  };
-
-  const act = async (exchange: Exchange, visit: Visit | undefined): Promise<void> => {
-    const form = await readForm(exchange);
-    const purpose = visit?.id ?? "account";
-    if (form === undefined || !forms.holds(exchange, form, purpose)) {
-      return send(exchange, endedPage("This form was not sent from a page of this server.", 403));
-    }
-    if (visit === undefined) return signIn(exchange, form);
-    if (form.get("action") === "end") await end(visit, form.get("connection"));
-    if (form.get("action") === "sign-out") {
-      await records.remove("Visit", visit.id);
-      exchange.response.setHeader("Set-Cookie", cookie.line(""));
-    }
-    redirect(exchange, path);
-  };
-
+  const path = new URL(context.issuer).pathname.replace(/\/$/, "") + PATHS.account;
+  const account: AccountContext = { ...context, cookie, path };
   return async (exchange: Exchange): Promise<void> => {
-    const visit = await visitOf(exchange);
-    if (exchange.incoming.method === "POST") return act(exchange, visit);
-    if (visit === undefined) return enter(exchange);
-    const [form, connected] = [forms.of(visit.id), await connectedOf(visit)];
-    send(exchange, accountPage({ form, email: visit.email, connected }));
+    const visit = await findVisit(account, exchange);
+    if (exchange.incoming.method === "POST") return submit(account, exchange, visit);
+    if (visit === undefined) return showSignIn(account, exchange);
+    const connections = await listTenantConnections(account, visit);
+    const formToken = context.forms.issue(visit.id);
+    sendPage(exchange, accountPage({ formToken, email: visit.email, connections }));
   };
 };

@@ -3,59 +3,61 @@ import { clientNetworkOf } from "../kit/network.ts";
 import { hashId } from "./records.ts";
 import type { Storage } from "./store/port.ts";
 
-// Neither counts over all addresses: the platform limits guesses at an account without refusing its user.
-const SIGN_INS: { most: number; ms: number; of: (email: string, network: string) => string }[] = [
-  { most: 10, ms: 15 * MINUTE, of: (email, network) => `sign-in:${email}:${network}` },
-  { most: 40, ms: 15 * MINUTE, of: (_email, network) => `sign-in:${network}` },
-];
+type Limit = { max: number; windowMs: number };
 
-const plain = (email: string): string => email.trim().normalize("NFC").toLowerCase();
+const SIGN_INS_PER_ACCOUNT_AND_NETWORK: Limit = { max: 10, windowMs: 15 * MINUTE };
+const SIGN_INS_PER_NETWORK: Limit = { max: 40, windowMs: 15 * MINUTE };
+const REGISTRATIONS: Limit = { max: 20, windowMs: HOUR };
+
+/** Limits per network. Hosts in the cloud request the tokens of many people from one address. */
+const REQUESTS = {
+  pages: { max: 120, windowMs: MINUTE },
+  protocol: { max: 600, windowMs: MINUTE },
+} satisfies Record<string, Limit>;
+
+/** Maximum number of clients without a grant. Beyond it, the network with the most of them loses its oldest. */
+const MAX_UNUSED_CLIENTS = 1000;
 
 const networkOf = (ip: string): string => clientNetworkOf(ip) ?? ip;
 
-const REGISTRATIONS = { most: 20, ms: HOUR };
-/** Clients that no person has let in yet. Beyond it, the address with the most of them loses its oldest. */
-const MAX_UNUSED_CLIENTS = 1000;
-
-/** Requests of one address. Hosts in the cloud ask for the tokens of many people from one address. */
-const REQUESTS = {
-  pages: { most: 120, ms: MINUTE },
-  protocol: { most: 600, ms: MINUTE },
+// No limit counts over all networks: the platform limits attempts on an account without locking its user out.
+const signInKeys = (email: string, ip: string): [key: string, limit: Limit][] => {
+  const network = networkOf(ip);
+  const account = email.trim().normalize("NFC").toLowerCase();
+  return [
+    [hashId(`sign-in:${account}:${network}`), SIGN_INS_PER_ACCOUNT_AND_NETWORK],
+    [hashId(`sign-in:${network}`), SIGN_INS_PER_NETWORK],
+  ];
 };
 
-/** How often things may be tried, counted by all processes together before it is known how they end. */
+/**
+ * Limits sign-ins, registrations and requests in windows that all processes share. An attempt is counted before its
+ * result is known. Each count returns undefined within the limit, or the end of the window in epoch milliseconds.
+ */
 export const createAttempts = (storage: Storage) => {
-  const until = async (key: string, most: number, ms: number): Promise<number | undefined> => {
-    const { count, endsAt } = await storage.countAttempt(hashId(key), ms);
-    return count > most ? endsAt : undefined;
+  const count = async (key: string, { max, windowMs }: Limit): Promise<number | undefined> => {
+    const attempts = await storage.countAttempt(key, windowMs);
+    return attempts.count > max ? attempts.endsAt : undefined;
   };
   return {
-    /** Undefined where one more sign-in may be tried, else the moment until which none may. */
-    async signIn(email: string, ip: string): Promise<number | undefined> {
-      const address = plain(email);
+    async countSignIn(email: string, ip: string): Promise<number | undefined> {
       const ends = await Promise.all(
-        SIGN_INS.map(({ most, ms, of }) => until(of(address, networkOf(ip)), most, ms)),
+        signInKeys(email, ip).map(([key, limit]) => count(key, limit)),
       );
-      const late = ends.filter((end) => end !== undefined);
-      return late.length === 0 ? undefined : Math.max(...late);
+      const exceeded = ends.filter((end) => end !== undefined);
+      return exceeded.length === 0 ? undefined : Math.max(...exceeded);
     },
-    /** A sign-in that was right counts for nothing. */
-    async signedIn(email: string, ip: string): Promise<void> {
-      const keys = SIGN_INS.map(({ of }) => hashId(of(plain(email), networkOf(ip))));
-      await Promise.all(keys.map((key) => storage.uncountAttempt(key)));
+    /** Takes back the count of a successful sign-in. */
+    async uncountSignIn(email: string, ip: string): Promise<void> {
+      await Promise.all(signInKeys(email, ip).map(([key]) => storage.uncountAttempt(key)));
     },
-    /** Undefined where the address may register one more client, else the end of its window. */
-    async registration(ip: string): Promise<number | undefined> {
-      const { most, ms } = REGISTRATIONS;
-      const ends = await until(`registration:${networkOf(ip)}`, most, ms);
-      if (ends === undefined) await storage.makeRoom("Client", MAX_UNUSED_CLIENTS);
-      return ends;
+    async countRegistration(ip: string): Promise<number | undefined> {
+      const endsAt = await count(hashId(`registration:${networkOf(ip)}`), REGISTRATIONS);
+      if (endsAt === undefined) await storage.makeRoom("Client", MAX_UNUSED_CLIENTS);
+      return endsAt;
     },
-    /** Undefined where the address may send one more request, else the end of its window. */
-    request(kind: keyof typeof REQUESTS, ip: string): Promise<number | undefined> {
-      const { most, ms } = REQUESTS[kind];
-      return until(`${kind}:${networkOf(ip)}`, most, ms);
-    },
+    countRequest: (kind: keyof typeof REQUESTS, ip: string): Promise<number | undefined> =>
+      count(hashId(`${kind}:${networkOf(ip)}`), REQUESTS[kind]),
   };
 };
 

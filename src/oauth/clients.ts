@@ -1,37 +1,42 @@
 import { errors } from "oidc-provider";
 
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
-const MOST_REDIRECTS = 20;
-const LONGEST_REDIRECT = 2000;
+const LOOPBACK_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const MAX_REDIRECT_URIS = 20;
+const MAX_REDIRECT_URI_LENGTH = 2000;
 
-/** Whether a URL leads to a program on the person's own machine. */
-export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.has(hostname);
+/** Whether a redirect URI leads to a program on the person's own computer (RFC 8252, section 7.3). */
+export const isLoopbackRedirect = ({ hostname }: URL): boolean => LOOPBACK_HOSTS.has(hostname);
 
-const invalid = (message: string): never => {
-  throw new errors.InvalidRedirectUri(message);
-};
+const invalid = (message: string): errors.InvalidRedirectUri =>
+  new errors.InvalidRedirectUri(message);
 
-const checkRedirect = (text: unknown): URL => {
-  const url = typeof text === "string" && text.length <= LONGEST_REDIRECT ? URL.parse(text) : null;
-  if (url === null) return invalid("each of redirect_uris must be an absolute URL");
+const parseRedirectUri = (text: unknown): URL => {
+  const url =
+    typeof text === "string" && text.length <= MAX_REDIRECT_URI_LENGTH ? URL.parse(text) : null;
+  if (url === null) throw invalid("each of redirect_uris must be an absolute URL");
   if (url.username + url.password !== "" || url.hash !== "") {
-    return invalid("redirect_uris must hold neither user names nor fragments");
+    throw invalid("redirect_uris must hold neither user names nor fragments");
   }
-  const good = isLoopback(url) ? url.protocol === "http:" : url.protocol === "https:";
-  return good ? url : invalid("redirect_uris must be https, or http on loopback");
+  if (url.protocol !== (isLoopbackRedirect(url) ? "http:" : "https:")) {
+    throw invalid("redirect_uris must be https, or http on loopback");
+  }
+  return url;
 };
 
-/** Checks where a client may have people sent back to. On loopback any port is good, since programs take a free one. */
+/**
+ * Checks a client's redirect URIs and removes metadata that this server does not use. Loopback redirects make the
+ * client native, so that any port matches (RFC 8252, section 7.3).
+ * @throws {errors.InvalidRedirectUri} for a URI that is neither https nor http on loopback
+ */
 export const checkClient = (metadata: Record<string, unknown>): void => {
   const { redirect_uris: uris } = metadata;
-  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_REDIRECTS) {
-    invalid(`redirect_uris must be a list of 1 to ${MOST_REDIRECTS}`);
-    return;
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
+    throw invalid(`redirect_uris must be a list of 1 to ${MAX_REDIRECT_URIS}`);
   }
-  const urls = uris.map(checkRedirect);
-  metadata["application_type"] = urls.some(isLoopback) ? "native" : "web";
-  // It is shown to people, but never fetched, linked or believed.
+  const urls = uris.map(parseRedirectUri);
+  metadata["application_type"] = urls.some(isLoopbackRedirect) ? "native" : "web";
+  // The pages load nothing from other origins.
   delete metadata["logo_uri"];
-  // Hosts name here what they first ask for. What they may ask for later is the person's to say, each time.
+  // Hosts register the scopes of their first request; the provider would refuse later requests for more.
   delete metadata["scope"];
 };

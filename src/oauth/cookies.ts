@@ -3,8 +3,8 @@ import { SECOND } from "../kit/clock.ts";
 
 export type Cookie = {
   read(incoming: Pick<IncomingMessage, "headers">): string | undefined;
-  /** Returns the Set-Cookie line; without a lifetime the browser removes the cookie. */
-  line(value: string, lifeMs?: number): string;
+  /** Returns the Set-Cookie header; without a lifetime the browser removes the cookie. */
+  toHeader(value: string, lifetimeMs?: number): string;
 };
 
 /**
@@ -25,7 +25,7 @@ export const createCookie = (
         .split(";")
         .map((pair) => pair.trim().split("="))
         .find(([found]) => found === fullName)?.[1],
-    line: (value, lifeMs = 0) =>
-      `${fullName}=${value}; ${scope}; Max-Age=${lifeMs / SECOND}; HttpOnly; SameSite=${sameSite}`,
+    toHeader: (value, lifetimeMs = 0) =>
+      `${fullName}=${value}; ${scope}; Max-Age=${lifetimeMs / SECOND}; HttpOnly; SameSite=${sameSite}`,
   };
 };

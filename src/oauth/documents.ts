@@ -5,132 +5,140 @@ import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { checkedAddresses, type HostNeeds, pinnedTo } from "../kit/network.ts";
 
-const EXCHANGE_MS = 5 * SECOND;
-const MOST_BYTES = 32 * 1024;
-const FIRST_FREE_PORT = 1024;
+const REQUEST_TIMEOUT_MS = 5 * SECOND;
+const MAX_BYTES = 32 * 1024;
+const FIRST_UNPRIVILEGED_PORT = 1024;
 
-/** Reads a URL as `fetch` does, of clients' metadata documents alone. */
+/** Fetches a client's metadata document, as `fetch` does. */
 export type FetchDocument = (url: string | URL) => Promise<Response>;
 
 export type DocumentNeeds = {
-  /** Where documents may lie. */
+  /** Resolves and restricts the hosts of documents. */
   hosts: HostNeeds;
-  /** An authority to trust beside the usual ones, as PEM. */
+  /** An additional certificate authority, as PEM. */
   ca?: string;
-  exchangeMs?: number;
+  requestMs?: number;
 };
 
 const checkUrl = (url: URL): void => {
   const port = Number(url.port);
-  if (url.protocol !== "https:") throw new Error("a client's document must lie at an https URL");
-  if (url.username + url.password !== "") throw new Error("a client's URL must name no user");
-  if (url.port !== "" && port < FIRST_FREE_PORT) {
-    throw new Error(`a client's document must lie at port 443, or one from ${FIRST_FREE_PORT} on`);
+  if (url.protocol !== "https:") throw new Error("a client's document must have an https URL");
+  if (url.username + url.password !== "")
+    throw new Error("a client's URL must not contain a user name");
+  if (url.port !== "" && port < FIRST_UNPRIVILEGED_PORT) {
+    throw new Error(
+      `a client's document must have port 443, or one from ${FIRST_UNPRIVILEGED_PORT}`,
+    );
   }
 };
 
-const readBounded = async (answer: IncomingMessage): Promise<Buffer<ArrayBuffer>> => {
+const readBody = async (response: IncomingMessage): Promise<Buffer<ArrayBuffer>> => {
   const chunks: Buffer[] = [];
-  let read = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    read += chunk.length;
-    if (read > MOST_BYTES) throw new Error(`a client's document has more than ${MOST_BYTES} bytes`);
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new Error(`a client's document has more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 };
 
-const headersOf = ({ headers }: IncomingMessage): Headers => {
-  const kept = new Headers();
+const toHeaders = ({ headers }: IncomingMessage): Headers => {
+  const copy = new Headers();
   for (const name of ["content-type", "cache-control", "expires"]) {
     const value = headers[name];
-    if (typeof value === "string") kept.set(name, value);
+    if (typeof value === "string") copy.set(name, value);
   }
-  return kept;
+  return copy;
 };
 
 /**
- * Fetches a document from a public address and from no other: each address of the host is checked, the connection goes
- * to one that was checked, no redirect is followed, and size and time are bounded. Rejects with a reason otherwise.
+ * Creates a fetch for documents at public addresses. It checks each address of the host, connects to a checked one,
+ * follows no redirect, and limits size and time.
  */
 export const createFetchDocument =
-  ({ hosts, ca, exchangeMs = EXCHANGE_MS }: DocumentNeeds): FetchDocument =>
-  async (given) => {
-    const url = new URL(given);
+  ({ hosts, ca, requestMs = REQUEST_TIMEOUT_MS }: DocumentNeeds): FetchDocument =>
+  async (input) => {
+    const url = new URL(input);
     checkUrl(url);
-    const signal = AbortSignal.timeout(exchangeMs);
+    const signal = AbortSignal.timeout(requestMs);
     const addresses = await Promise.race([
       checkedAddresses(url.hostname, hosts),
       once(signal, "abort").then(() =>
         Promise.reject(new Error("a client's host was not found in time")),
       ),
     ]);
-    const asked = request(url, {
+    const outgoing = request(url, {
       headers: { accept: "application/json" },
-      // A connection that is kept, or a proxy that the environment names, would not have been checked.
+      // The address of a pooled connection, or of a proxy named in the environment, was not checked.
       agent: false,
       lookup: pinnedTo(addresses),
       minVersion: "TLSv1.2",
       signal,
       ...(ca === undefined ? {} : { ca }),
     });
-    // Whatever goes wrong after the answer has begun is told by reading it.
-    asked.on("error", () => {});
+    // Errors after the response has started reject the read of its body.
+    outgoing.on("error", () => {});
     try {
-      asked.end();
-      const [answer] = (await once(asked, "response")) as [IncomingMessage];
-      const body = await readBounded(answer);
-      return new Response(body, { status: answer.statusCode ?? 502, headers: headersOf(answer) });
+      outgoing.end();
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      const body = await readBody(response);
+      return new Response(body, {
+        status: response.statusCode ?? 502,
+        headers: toHeaders(response),
+      });
     } finally {
-      asked.destroy();
+      outgoing.destroy();
     }
   };
 
 const FAILURE_MS = MINUTE;
 const WINDOW_MS = MINUTE;
 const MAX_PER_HOST = 20;
-const MAX_IN_ALL = 200;
-const MAX_AT_ONCE = 32;
-const MAX_REMEMBERED = 1000;
+const MAX_TOTAL = 200;
+const MAX_CONCURRENT = 32;
+const MAX_ENTRIES = 1000;
 
 /**
- * Bounds how often documents are fetched: a document that could not be had is not asked for again for a minute, a host
- * is asked 20 times a minute at most, all hosts together 200 times, and 32 documents are fetched at once.
+ * Limits a fetch: 20 documents per host and minute, 200 per minute in all, 32 at the same time. A document that could
+ * not be fetched is not requested again for a minute.
  */
 export const createBoundedFetch = (fetchDocument: FetchDocument, now: Clock): FetchDocument => {
-  const options = { max: MAX_REMEMBERED, ttlResolution: 0, perf: { now } };
+  const options = { max: MAX_ENTRIES, ttlResolution: 0, perf: { now } };
   const failures = new LRUCache<string, string>({ ...options, ttl: FAILURE_MS });
   const counts = new LRUCache<string, { count: number }>({ ...options, ttl: WINDOW_MS });
-  let underWay = 0;
+  let pending = 0;
 
-  const take = (key: string, max: number): void => {
+  const count = (key: string, max: number): void => {
     const window = counts.get(key) ?? { count: 0 };
-    if (window.count >= max) throw new Error("too many documents of clients were asked for");
+    if (window.count >= max) throw new Error("too many documents of clients were requested");
     if (window.count === 0) counts.set(key, window);
     window.count += 1;
   };
 
   const fetchOnce = async (url: URL): Promise<Response> => {
-    if (underWay >= MAX_AT_ONCE) throw new Error("too many documents of clients are being fetched");
-    take(`host ${url.hostname.replace(/\.$/, "")}`, MAX_PER_HOST);
-    take("all", MAX_IN_ALL);
-    underWay += 1;
+    if (pending >= MAX_CONCURRENT)
+      throw new Error("too many documents of clients are being fetched");
+    count(`host ${url.hostname.replace(/\.$/, "")}`, MAX_PER_HOST);
+    count("all", MAX_TOTAL);
+    pending += 1;
     try {
-      const answer = await fetchDocument(url);
-      if (answer.status !== 200) failures.set(url.href, `its host answered ${answer.status}`);
-      return answer;
+      const response = await fetchDocument(url);
+      if (response.status !== 200) failures.set(url.href, `its host answered ${response.status}`);
+      return response;
     } catch (error) {
       failures.set(url.href, error instanceof Error ? error.message : String(error));
       throw error;
     } finally {
-      underWay -= 1;
+      pending -= 1;
     }
   };
 
-  return async (given) => {
-    const url = new URL(given);
+  return async (input) => {
+    const url = new URL(input);
     const failure = failures.get(url.href);
-    if (failure !== undefined) throw new Error(`a client's document could not be had: ${failure}`);
+    if (failure !== undefined)
+      throw new Error(`a client's document could not be fetched: ${failure}`);
     return fetchOnce(url);
   };
 };

@@ -1,58 +1,58 @@
 import { createHash } from "node:crypto";
-import { errorFields, type Log } from "../kit/log.ts";
-import type { Records } from "./records.ts";
+import { errorFields } from "../kit/log.ts";
+import type { OauthContext } from "./context.ts";
+import { removeIfUngranted } from "./people.ts";
 import type { Scope } from "./scopes.ts";
 
-/** What ends with a grant. */
-const OF_GRANT = ["AccessToken", "RefreshToken", "AuthorizationCode", "Connection"];
+/** The kinds of records that are removed with their grant. */
+const DEPENDENT_KINDS = ["AccessToken", "RefreshToken", "AuthorizationCode", "Connection"];
 
-/** What a person is told of a grant of theirs. */
+/** A grant as the list of connected programs shows it. */
 export type Connection = {
   grantId: string;
   personId: string;
   client: string;
-  /** Where the client says it is at home. */
+  /** The host of the client's metadata document or redirect URI. */
   host: string;
   scopes: Scope[];
+  /** Epoch milliseconds. */
   since: number;
 };
 
-/** A name of a grant that may stand in a page: knowing it ends nothing but in the person's own hands. */
-export const handleOf = ({ grantId }: Connection): string =>
+/** Derives an identifier of a grant for the page's forms, which does not reveal the grant's id. */
+export const connectionHandle = ({ grantId }: Connection): string =>
   createHash("sha256").update(grantId).digest("base64url").slice(0, 22);
 
-export type GrantNeeds = {
-  records: Records;
-  /** Called after a grant has ended, with the person whose it was. */
-  ended: (personId: string) => Promise<void>;
-  log: Log;
+/** Revokes a grant and its tokens, and deletes the person's API key with their last grant. */
+export const revokeGrant = async (context: OauthContext, grantId: string): Promise<void> => {
+  const { records, log } = context;
+  const grant = await records.find("Grant", grantId);
+  // The grant is removed first, because tokens are invalid without it.
+  await records.remove("Grant", grantId);
+  await Promise.all(DEPENDENT_KINDS.map((kind) => records.removeByGrant(kind, grantId)));
+  const personId = grant?.value["accountId"];
+  if (typeof personId !== "string") return;
+  log.info("oauth.grant_ended", { person: personId });
+  await removeIfUngranted(context, personId).catch((error: unknown) =>
+    log.warn("oauth.leave", errorFields(error)),
+  );
 };
 
-export const createGrants = ({ records, ended, log }: GrantNeeds) => ({
-  /** Ends a grant and all that was given out under it. */
-  async end(grantId: string): Promise<void> {
-    const grant = await records.find("Grant", grantId);
-    // The grant first: without it nothing that is left of it is good for anything.
-    await records.remove("Grant", grantId);
-    await Promise.all(OF_GRANT.map((kind) => records.removeByGrant(kind, grantId)));
-    const personId = grant?.value["accountId"];
-    if (typeof personId !== "string") return;
-    log.info("oauth.grant_ended", { person: personId });
-    await ended(personId).catch((error: unknown) => log.warn("oauth.leave", errorFields(error)));
-  },
-  /** Notes what a grant is, for the person's own list. */
-  note: (connection: Connection, expiresAt: number): Promise<void> =>
-    records.write({
-      kind: "Connection",
-      id: connection.grantId,
-      value: connection,
-      expiresAt,
-      grantId: connection.grantId,
-      owner: connection.personId,
-    }),
-  async of(personId: string): Promise<Connection[]> {
-    return (await records.ownedBy("Connection", personId)) as Connection[];
-  },
-});
+export const saveConnection = (
+  { records }: OauthContext,
+  connection: Connection,
+  expiresAt: number,
+): Promise<void> =>
+  records.write({
+    kind: "Connection",
+    id: connection.grantId,
+    value: connection,
+    expiresAt,
+    grantId: connection.grantId,
+    owner: connection.personId,
+  });
 
-export type Grants = ReturnType<typeof createGrants>;
+export const listConnections = async (
+  { records }: OauthContext,
+  personId: string,
+): Promise<Connection[]> => (await records.listByOwner("Connection", personId)) as Connection[];

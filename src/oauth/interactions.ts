@@ -3,67 +3,69 @@ import { type AdapterPayload, errors } from "oidc-provider";
 import { type Clock, SECOND } from "../kit/clock.ts";
 import type { Seal } from "../kit/seal.ts";
 
-/** Node takes 16 KiB of request line and headers. */
-const MAX_PART_CHARACTERS = 12_000;
+/** Node limits the request line and headers to 16 KiB together. */
+const MAX_SEALED_CHARACTERS = 12_000;
 
-/** An authorization request under way, as the last part of its pages' addresses holds it. */
-type Sealed = { uid: string; browser: string; payload: AdapterPayload };
+/** A pending authorization request, as its pages' URLs contain it. */
+type Interaction = { uid: string; browser: string; payload: AdapterPayload };
 
-/** The authorization request that one HTTP request is about. */
-type Slot = { browser: string; begun: boolean; uid?: string; payload?: AdapterPayload | undefined };
+/** The pending authorization request of the current HTTP request. */
+type Slot = {
+  browser: string;
+  isNew: boolean;
+  uid?: string;
+  payload?: AdapterPayload | undefined;
+};
 
-const isSealed = (value: unknown): value is Sealed =>
+const isInteraction = (value: unknown): value is Interaction =>
   typeof value === "object" && value !== null && "uid" in value && "payload" in value;
 
 /**
- * Authorization requests between their first page and the answer to the client. They are sealed in the addresses of the
- * pages and bound to a cookie of the browser, so that nothing is stored for a person who has not signed in.
+ * Creates the storage of authorization requests between their first page and the response to the client. They are
+ * sealed in the pages' URLs and bound to a cookie of the browser, so that nothing is stored for a person who has not
+ * signed in.
  */
 export const createInteractions = (seal: Seal, now: Clock) => {
   const slots = new AsyncLocalStorage<Slot>();
-
-  const payloadOf = (uid: string): AdapterPayload | undefined => {
-    const slot = slots.getStore();
-    return slot?.uid === uid ? slot.payload : undefined;
-  };
-
   return {
-    /** Opens an address's last part; undefined for a request that has ended or began in another browser. */
-    open(part: string, browser: string | undefined): Sealed | undefined {
-      const opened = seal.open(part);
-      if (!isSealed(opened) || opened.browser !== browser) return undefined;
+    /** Opens a sealed interaction; undefined if it has expired or started in another browser. */
+    open(sealed: string, browser: string | undefined): Interaction | undefined {
+      const opened = seal.open(sealed);
+      if (!isInteraction(opened) || opened.browser !== browser) return undefined;
       return (opened.payload.exp ?? 0) * SECOND > now() ? opened : undefined;
     },
-    /** Runs one HTTP request of a browser, about the authorization request that its address holds if there is one. */
-    run<T>(browser: string, opened: Sealed | undefined, act: () => T): T {
-      const { uid, payload } = opened ?? {};
-      const slot: Slot = { browser, begun: false, ...(uid === undefined ? {} : { uid, payload }) };
+    /** Handles one HTTP request of a browser. The other functions then work on its interaction. */
+    run<T>(browser: string, interaction: Interaction | undefined, act: () => T): T {
+      const { uid, payload } = interaction ?? {};
+      const slot: Slot = { browser, isNew: false, ...(uid === undefined ? {} : { uid, payload }) };
       return slots.run(slot, act);
     },
-    find: payloadOf,
+    find(uid: string): AdapterPayload | undefined {
+      const slot = slots.getStore();
+      return slot?.uid === uid ? slot.payload : undefined;
+    },
     write(uid: string, payload: AdapterPayload): void {
       const slot = slots.getStore();
-      if (slot === undefined)
-        throw new Error("an authorization request was written outside of a request");
-      Object.assign(slot, { uid, payload, begun: true });
+      if (slot === undefined) throw new Error("An interaction was written outside of a request.");
+      Object.assign(slot, { uid, payload, isNew: true });
     },
     remove(uid: string): void {
       const slot = slots.getStore();
       if (slot?.uid === uid) slot.payload = undefined;
     },
-    /** Returns the last part of the addresses of the authorization request's pages. */
-    part(): string {
+    /** Seals the current interaction as the last segment of its pages' paths. */
+    seal(): string {
       const { uid, payload, browser } = slots.getStore() ?? {};
-      const part = seal.seal({ uid, browser, payload });
-      if (part.length > MAX_PART_CHARACTERS) {
+      const sealed = seal.seal({ uid, browser, payload });
+      if (sealed.length > MAX_SEALED_CHARACTERS) {
         throw new errors.InvalidRequest("the authorization request is too long");
       }
-      return part;
+      return sealed;
     },
-    /** Returns the browser that began an authorization request in this HTTP request, to be told in a cookie. */
-    begunBy(): string | undefined {
+    /** Returns the id of the browser that started an interaction in this HTTP request, for its cookie. */
+    newBrowser(): string | undefined {
       const slot = slots.getStore();
-      return slot?.begun === true ? slot.browser : undefined;
+      return slot?.isNew === true ? slot.browser : undefined;
     },
   };
 };

@@ -1,12 +1,12 @@
 import { createPrivateKey, type JsonWebKey } from "node:crypto";
 import { keyFor } from "../kit/seal.ts";
 
-// RFC 8410: what stands before the 32 bytes of an Ed25519 key in PKCS #8.
-const ED25519 = Buffer.from("302e020100300506032b657004220420", "hex");
+// RFC 8410: the PKCS #8 prefix of an Ed25519 key of 32 bytes.
+const ED25519_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** Derives the provider's signing key from the master key, so that all processes have the same. */
-export const providerSigningKey = (masterKey: Buffer): JsonWebKey => {
-  const der = Buffer.concat([ED25519, keyFor(masterKey, "oauth-signing")]);
+/** Derives the provider's signing key from the master key, so that all processes share it. */
+export const deriveSigningKey = (masterKey: Buffer): JsonWebKey => {
+  const der = Buffer.concat([ED25519_PREFIX, keyFor(masterKey, "oauth-signing")]);
   const signing = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   return signing.export({ format: "jwk" });
 };

@@ -1,23 +1,16 @@
 import { createHash } from "node:crypto";
 import { keyHeader, sessionHeader } from "../broker/credentials.ts";
-import type { Client } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
-import { Login } from "../contract/operations/auth.ts";
-import { type Clock, DAY } from "../kit/clock.ts";
-import { errorFields, type Log } from "../kit/log.ts";
+import { DAY } from "../kit/clock.ts";
+import { errorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
-import type { Records } from "./records.ts";
+import type { OauthContext } from "./context.ts";
+import { CALL_OPTIONS, type PlatformSession, type Tenant } from "./platform-session.ts";
 
-const AS = { tool: "sign_in" };
-const FOREVER_MS = 36_500 * DAY;
+const NEVER_MS = 36_500 * DAY;
 
-export type Tenant = { id: string; name: string };
-
-/** A person who has just signed in with the platform; the session ends when the sign-in does. */
-export type SignedIn = { token: Secret; userId: string; email: string; tenants: Tenant[] };
-
-/** A person at a tenant, and the API key that was made for this server. */
+/** A person at one tenant, with the API key that this server created for them. */
 export type Person = {
   id: string;
   userId: string;
@@ -27,30 +20,54 @@ export type Person = {
   apiKey: Secret;
 };
 
-type Kept = Omit<Person, "apiKey"> & { apiKey: string };
-type Left = { keyId: string; tenantId: string };
+type StoredPerson = Omit<Person, "apiKey"> & { apiKey: string };
+/** A key that could not be deleted yet, because the platform requires a session for it. */
+type UndeletedKey = { keyId: string; tenantId: string };
+type Headers = Record<string, string>;
 
-export type PeopleNeeds = {
-  client: Client;
-  headerWord: string;
-  records: Records;
-  /** Names the platform, since ids of different ones may be alike. */
-  platform: string;
-  /** The one tenant that this server works for, where it is one. */
-  tenantId: string | undefined;
-  now: Clock;
-  log: Log;
-};
-
-const short = (...parts: string[]): string =>
+// The platform's address is part of the hash, because different platforms may use the same ids.
+const hashParts = (...parts: string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 32);
 
-const isRefusal = (error: unknown): error is Problem =>
-  error instanceof Problem && [401, 403, 404].includes(error.status);
+export const personIdOf = ({ platform }: OauthContext, userId: string, tenantId: string): string =>
+  hashParts(platform, userId, tenantId);
+
+const userIdOf = ({ platform }: OauthContext, userId: string): string =>
+  hashParts(platform, userId);
+
+const headerOf = ({ headerWord }: OauthContext, apiKey: Secret): Headers =>
+  keyHeader(headerWord.toLowerCase(), apiKey);
+
+const sessionHeaderOf = ({ headerWord }: OauthContext, { token }: PlatformSession): Headers =>
+  sessionHeader(headerWord.toLowerCase(), token);
+
+const fromStored = (stored: Record<string, unknown>): Person => {
+  const { apiKey, ...person } = stored as StoredPerson;
+  return { ...person, apiKey: new Secret(apiKey) };
+};
+
+const toRecord = (context: OauthContext, { apiKey, ...person }: Person) => ({
+  kind: "Person",
+  id: person.id,
+  value: { ...person, apiKey: apiKey.reveal() } satisfies StoredPerson,
+  expiresAt: context.now() + NEVER_MS,
+  owner: userIdOf(context, person.userId),
+});
+
+export const findPerson = async (
+  { records }: OauthContext,
+  id: string,
+): Promise<Person | undefined> => {
+  const record = await records.find("Person", id);
+  return record && fromStored(record.value);
+};
+
+/** Returns the user's records at all tenants for which this server has a key of theirs. */
+export const listPeopleOfUser = async (context: OauthContext, userId: string): Promise<Person[]> =>
+  (await context.records.listByOwner("Person", userIdOf(context, userId))).map(fromStored);
 
 const RETRY_SECONDS = 10;
 
-/** A platform that fails says nothing about the key: the grant stays, and the host can try again. */
 const cannotCheckKey = (cause: unknown): Problem =>
   new Problem(
     "unavailable",
@@ -59,146 +76,117 @@ const cannotCheckKey = (cause: unknown): Problem =>
     cause,
   );
 
-/** People of the platform: who they are is the platform's to say, and a key of their own is all that is kept. */
-export const createPeople = (needs: PeopleNeeds) => {
-  const { client, records, platform, now, log } = needs;
-  const word = needs.headerWord.toLowerCase();
-  const idOf = (userId: string, tenantId: string): string => short(platform, userId, tenantId);
-  const leftBy = (userId: string): string => short(platform, userId);
-
-  const deleteKey = (
-    { keyId, tenantId }: Left,
-    credential: Record<string, string>,
-  ): Promise<unknown> =>
-    client.call(contract.api_keys.delete, { tenantId, keyId }, credential, AS).catch((error) => {
-      // It is gone already, which is what was wanted.
-      if (!(error instanceof Problem) || error.status !== 404) throw error;
-    });
-
-  /** Keys that the platform let only a signed-in person delete. */
-  const deleteLeft = async ({ token, userId }: SignedIn): Promise<void> => {
-    for (const left of (await records.ownedBy("LeftKey", leftBy(userId))) as Left[]) {
-      // oxlint-disable-next-line no-await-in-loop -- few, and of one person
-      await deleteKey(left, sessionHeader(word, token));
-      // oxlint-disable-next-line no-await-in-loop -- few, and of one person
-      await records.remove("LeftKey", left.keyId);
-    }
-  };
-
-  const signOut = (token: Secret): Promise<unknown> =>
-    client
-      .call(contract.auth.logout, { accessToken: token.reveal() }, {}, AS)
-      .catch((error: unknown) => log.warn("oauth.sign_out_failed", errorFields(error)));
-
-  const find = async (id: string): Promise<Person | undefined> => {
-    const kept = (await records.find("Person", id))?.value as Kept | undefined;
-    return kept && { ...kept, apiKey: new Secret(kept.apiKey) };
-  };
-
-  const isLive = ({ apiKey }: Person): Promise<boolean> =>
-    client.call(contract.users.profile, {}, keyHeader(word, apiKey), AS).then(
-      () => true,
-      (error: unknown) => {
-        if (isRefusal(error)) return false;
-        throw cannotCheckKey(error);
-      },
-    );
-
-  /** A new key of the person's own, which nothing here remembers. */
-  const makeKey = async ({ token }: SignedIn, tenant: Tenant) => {
-    const header = sessionHeader(word, token);
-    const { output } = await client.call(
-      contract.api_keys.create,
-      { tenantId: tenant.id },
-      header,
-      AS,
-    );
-    const { keyId, apiKey } = contract.api_keys.create.output.parse(output);
-    return { keyId, apiKey: new Secret(apiKey) };
-  };
-
-  const mint = async (who: SignedIn, tenant: Tenant): Promise<Person> => {
-    const { userId, email } = who;
-    const key = await makeKey(who, tenant);
-    return { id: idOf(userId, tenant.id), userId, email, tenant, ...key };
-  };
-
-  const clear = ({ apiKey, ...person }: Person) => ({
-    kind: "Person",
-    id: person.id,
-    value: { ...person, apiKey: apiKey.reveal() } satisfies Kept,
-    expiresAt: now() + FOREVER_MS,
-    owner: leftBy(person.userId),
-  });
-
-  /** The person's key is ended, with the platform where it allows a key to end itself, and here in any case. */
-  const retire = async ({ keyId, tenant, userId, apiKey }: Person): Promise<void> => {
-    const left: Left = { keyId, tenantId: tenant.id };
-    try {
-      await deleteKey(left, keyHeader(word, apiKey));
-      log.info("oauth.key_revoked", { keyId });
-    } catch (error) {
-      log.warn("oauth.key_left", { keyId, ...errorFields(error) });
-      const expiresAt = now() + FOREVER_MS;
-      const owner = leftBy(userId);
-      await records.write({ kind: "LeftKey", id: keyId, value: left, expiresAt, owner });
-    }
-  };
-
-  return {
-    idOf,
-    find,
-    isLive,
-    makeKey,
-    signOut,
-    /** Throws Problem: the password is wrong, too many have been tried, the platform does not answer. */
-    async signIn(email: string, password: Secret): Promise<SignedIn> {
-      const args = { email, password: password.reveal() };
-      const login = Login.parse((await client.call(contract.auth.login, args, {}, AS)).output);
-      const tenants = login.tenants
-        .filter(({ tenantId }) => needs.tenantId === undefined || tenantId === needs.tenantId)
-        .map(({ tenantId, tenantName }) => ({ id: tenantId, name: tenantName }));
-      const home = (one: Tenant): number => (one.id === login.defaultTenantId ? 0 : 1);
-      const { userId } = login;
-      const token = new Secret(login.accessToken);
-      const sorted = tenants.toSorted((one, other) => home(one) - home(other));
-      return { token, userId, email: login.email, tenants: sorted };
-    },
-    /** Makes sure that there is a key for the person at the tenant. The grant that needs it must stand already. */
-    async settle(who: SignedIn, tenant: Tenant): Promise<Person> {
-      await deleteLeft(who).catch((error: unknown) =>
-        log.warn("oauth.left_keys", errorFields(error)),
-      );
-      const known = await find(idOf(who.userId, tenant.id));
-      if (known !== undefined && (await isLive(known))) return known;
-      const made = await mint(who, tenant);
-      if (known !== undefined) {
-        await records.write(clear(made));
-        return made;
-      }
-      if (await records.add(clear(made))) return made;
-      // Another process was faster: its key is as good.
-      await deleteKey({ keyId: made.keyId, tenantId: tenant.id }, sessionHeader(word, who.token));
-      return (await find(made.id)) ?? made;
-    },
-    /** Ends a person's key where no grant needs it any more. */
-    async leave(id: string): Promise<void> {
-      const kept = (await records.removeUngranted("Person", id)) as Kept | undefined;
-      if (kept !== undefined) await retire({ ...kept, apiKey: new Secret(kept.apiKey) });
-    },
-    /** Ends the keys of all whose grants have expired. */
-    async leaveIdle(): Promise<void> {
-      for (const { id } of (await records.ungranted("Person")) as Kept[]) {
-        // oxlint-disable-next-line no-await-in-loop -- nobody waits for it
-        await this.leave(id);
-      }
-    },
-    /** A person at each tenant where they have a key. */
-    async ofUser(userId: string): Promise<Person[]> {
-      const all = (await records.ownedBy("Person", leftBy(userId))) as Kept[];
-      return all.map((kept) => ({ ...kept, apiKey: new Secret(kept.apiKey) }));
-    },
-  };
+/**
+ * Whether the platform still accepts a person's API key.
+ *
+ * @throws {Problem} unavailable, if the platform fails to answer, so that the grant stays
+ */
+export const isKeyAccepted = async (
+  context: OauthContext,
+  { apiKey }: Person,
+): Promise<boolean> => {
+  const headers = headerOf(context, apiKey);
+  try {
+    await context.client.call(contract.users.profile, {}, headers, CALL_OPTIONS);
+    return true;
+  } catch (error) {
+    if (error instanceof Problem && [401, 403, 404].includes(error.status)) return false;
+    throw cannotCheckKey(error);
+  }
 };
 
-export type People = ReturnType<typeof createPeople>;
+/** Creates an API key for the session's user. It is not stored. */
+export const createApiKey = async (
+  context: OauthContext,
+  session: PlatformSession,
+  { id: tenantId }: Tenant,
+): Promise<{ keyId: string; apiKey: Secret }> => {
+  const headers = sessionHeaderOf(context, session);
+  const { create } = contract.api_keys;
+  const { output } = await context.client.call(create, { tenantId }, headers, CALL_OPTIONS);
+  const { keyId, apiKey } = create.output.parse(output);
+  return { keyId, apiKey: new Secret(apiKey) };
+};
+
+/** Deletes an API key at the platform; succeeds if it does not exist any more. */
+const deleteApiKey = async (
+  { client }: OauthContext,
+  { keyId, tenantId }: UndeletedKey,
+  headers: Headers,
+): Promise<void> => {
+  try {
+    await client.call(contract.api_keys.delete, { tenantId, keyId }, headers, CALL_OPTIONS);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 404) throw error;
+  }
+};
+
+const deleteUndeletedKeys = async (
+  context: OauthContext,
+  session: PlatformSession,
+): Promise<void> => {
+  const { records } = context;
+  const owner = userIdOf(context, session.userId);
+  for (const key of (await records.listByOwner("LeftKey", owner)) as UndeletedKey[]) {
+    // oxlint-disable-next-line no-await-in-loop -- few, and of one person
+    await deleteApiKey(context, key, sessionHeaderOf(context, session));
+    // oxlint-disable-next-line no-await-in-loop -- few, and of one person
+    await records.remove("LeftKey", key.keyId);
+  }
+};
+
+/** Returns the session's user at a tenant, with an API key that works. The grant that needs it must exist already. */
+export const ensurePerson = async (
+  context: OauthContext,
+  session: PlatformSession,
+  tenant: Tenant,
+): Promise<Person> => {
+  const { records, log } = context;
+  await deleteUndeletedKeys(context, session).catch((error: unknown) =>
+    log.warn("oauth.left_keys", errorFields(error)),
+  );
+  const { userId, email } = session;
+  const id = personIdOf(context, userId, tenant.id);
+  const existing = await findPerson(context, id);
+  if (existing !== undefined && (await isKeyAccepted(context, existing))) return existing;
+  const key = await createApiKey(context, session, tenant);
+  const person: Person = { id, userId, email, tenant, ...key };
+  if (existing !== undefined) {
+    await records.write(toRecord(context, person));
+    return person;
+  }
+  if (await records.add(toRecord(context, person))) return person;
+  // Another process has stored a key meanwhile.
+  const unused = { keyId: key.keyId, tenantId: tenant.id };
+  await deleteApiKey(context, unused, sessionHeaderOf(context, session));
+  return (await findPerson(context, id)) ?? person;
+};
+
+/** Deletes a person's key. If the platform refuses, the key is deleted at the person's next sign-in. */
+const retireKey = async (context: OauthContext, person: Person): Promise<void> => {
+  const { keyId, tenant, userId, apiKey } = person;
+  const { records, now, log } = context;
+  const value: UndeletedKey = { keyId, tenantId: tenant.id };
+  try {
+    await deleteApiKey(context, value, headerOf(context, apiKey));
+    log.info("oauth.key_revoked", { keyId });
+  } catch (error) {
+    log.warn("oauth.key_left", { keyId, ...errorFields(error) });
+    const owner = userIdOf(context, userId);
+    await records.write({ kind: "LeftKey", id: keyId, value, expiresAt: now() + NEVER_MS, owner });
+  }
+};
+
+/** Removes a person who has no grant left, and deletes their API key. */
+export const removeIfUngranted = async (context: OauthContext, id: string): Promise<void> => {
+  const removed = await context.records.removeUngranted("Person", id);
+  if (removed !== undefined) await retireKey(context, fromStored(removed));
+};
+
+/** Removes all people whose grants have expired. */
+export const removeUngranted = async (context: OauthContext): Promise<void> => {
+  for (const { id } of await context.records.listUngranted("Person")) {
+    // oxlint-disable-next-line no-await-in-loop -- background work
+    await removeIfUngranted(context, id as string);
+  }
+};

@@ -3,24 +3,26 @@ import Provider, {
   type Configuration,
   errors,
   interactionPolicy,
-  type KoaContextWithOIDC,
 } from "oidc-provider";
 import { DAY, HOUR, MINUTE, SECOND } from "../kit/clock.ts";
-import { createAdapter, type AdapterNeeds } from "./adapter.ts";
+import { errorFields } from "../kit/log.ts";
+import { createAdapter } from "./adapter.ts";
 import { checkClient } from "./clients.ts";
-import type { FetchDocument } from "./documents.ts";
-import { providerSigningKey } from "./keys.ts";
-import type { People } from "./people.ts";
-import { ASKED, EVERY_SCOPE } from "./scopes.ts";
+import type { OauthContext } from "./context.ts";
+import { createBoundedFetch, createFetchDocument } from "./documents.ts";
+import { deriveSigningKey } from "./keys.ts";
+import { findPerson } from "./people.ts";
+import { ALL_SCOPES, parseScopes, REQUESTED_SCOPE_PARAMETER } from "./scopes.ts";
+import { errorPage } from "./sign-in-pages.ts";
 
-/** How long things are good, in milliseconds. */
-export const LIVES = {
+/** Lifetimes in milliseconds. */
+export const LIFETIMES = {
   accessToken: HOUR,
-  /** Of a refresh token that is not used; each use gives a new one. */
+  /** For an unused refresh token; each use issues a new one. */
   refreshToken: 30 * DAY,
-  /** After which a person signs in again. */
+  /** After it the person must sign in again. */
   grant: 90 * DAY,
-  /** From the client's request to the person's answer. */
+  /** From the client's authorization request to the person's decision. */
   interaction: 15 * MINUTE,
   code: MINUTE,
 };
@@ -35,41 +37,38 @@ export const PATHS = {
   account: "/oauth/account",
 } as const;
 
-/** Cookies between this server and the provider within it; no browser sees them. */
+export const METADATA_PATHS = [
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/openid-configuration",
+];
+
+/** Cookies between this server and its embedded provider; they are not sent to browsers. */
 export const PROVIDER_COOKIES = {
   session: "session",
   interaction: "interaction",
   resume: "resume",
 };
 
-export type ProviderNeeds = Omit<AdapterNeeds, "clientMs"> & {
-  issuer: string;
-  /** The one resource that tokens are for. */
-  resource: string;
-  masterKey: Buffer;
-  people: People;
-  fetchDocument: FetchDocument;
-  /** Whether clients may register themselves. */
-  registration: boolean;
-  showError(context: KoaContextWithOIDC, code: string, message: string): void;
-};
-
-const seconds = (ms: number): number => ms / SECOND;
+const toSeconds = (ms: number): number => ms / SECOND;
 
 const withoutSlash = (url: string): string => url.replace(/\/$/, "");
 
-// Whoever asks is asked to sign in and to allow, each time: a client on loopback could be any program.
-const policy = (): interactionPolicy.Prompt[] => {
+// Each authorization requires sign-in and consent: any program can use the client id of a loopback client.
+const createPolicy = (): interactionPolicy.Prompt[] => {
   const { Check, Prompt } = interactionPolicy;
-  const asks = (name: "login" | "consent") =>
-    new Prompt(
-      { name, requestable: true },
-      new Check(`${name}_due`, `${name} is due`, ({ oidc }) => oidc.result?.[name] === undefined),
-    );
-  return [asks("login"), asks("consent")];
+  return (["login", "consent"] as const).map(
+    (name) =>
+      new Prompt(
+        { name, requestable: true },
+        new Check(`${name}_due`, `${name} is due`, ({ oidc }) => oidc.result?.[name] === undefined),
+      ),
+  );
 };
 
-const features = (needs: ProviderNeeds): NonNullable<Configuration["features"]> => ({
+const createFeatures = ({
+  registration,
+  resource,
+}: OauthContext): NonNullable<Configuration["features"]> => ({
   devInteractions: { enabled: false },
   userinfo: { enabled: false },
   rpInitiatedLogout: { enabled: false },
@@ -80,21 +79,21 @@ const features = (needs: ProviderNeeds): NonNullable<Configuration["features"]> 
     allowedPolicy: (_context, client, token) => token.clientId === client.clientId,
   },
   registration: {
-    enabled: needs.registration,
+    enabled: registration,
     issueRegistrationAccessToken: false,
   },
   clientIdMetadataDocument: { enabled: true, ack: "draft-02" },
   resourceIndicators: {
     enabled: true,
-    defaultResource: () => needs.resource,
+    defaultResource: () => resource,
     useGrantedResource: () => true,
-    getResourceServerInfo(_context, asked) {
-      if (withoutSlash(asked) !== needs.resource) throw new errors.InvalidTarget();
+    getResourceServerInfo(_context, requested) {
+      if (withoutSlash(requested) !== resource) throw new errors.InvalidTarget();
       return {
-        scope: EVERY_SCOPE,
-        audience: needs.resource,
+        scope: ALL_SCOPES,
+        audience: resource,
         accessTokenFormat: "opaque",
-        accessTokenTTL: seconds(LIVES.accessToken),
+        accessTokenTTL: toSeconds(LIFETIMES.accessToken),
       };
     },
   },
@@ -109,33 +108,46 @@ const clientRules: Partial<Configuration> = {
     id_token_signed_response_alg: "EdDSA",
   },
   extraClientMetadata: {
-    // Of all metadata one member is enough: the rules look at the others through it.
+    // The validator runs for each listed property, and checks all metadata.
     properties: ["software_id"],
     validator: (_context, _name, _value, metadata: ClientMetadata) => checkClient(metadata),
   },
 };
 
-const lives: Configuration["ttl"] = {
-  AccessToken: seconds(LIVES.accessToken),
-  AuthorizationCode: seconds(LIVES.code),
-  RefreshToken: seconds(LIVES.refreshToken),
-  Grant: seconds(LIVES.grant),
-  Interaction: seconds(LIVES.interaction),
-  Session: seconds(LIVES.interaction),
-  IdToken: seconds(LIVES.accessToken),
+const ttl: Configuration["ttl"] = {
+  AccessToken: toSeconds(LIFETIMES.accessToken),
+  AuthorizationCode: toSeconds(LIFETIMES.code),
+  RefreshToken: toSeconds(LIFETIMES.refreshToken),
+  Grant: toSeconds(LIFETIMES.grant),
+  Interaction: toSeconds(LIFETIMES.interaction),
+  Session: toSeconds(LIFETIMES.interaction),
+  IdToken: toSeconds(LIFETIMES.accessToken),
 };
 
-const configuration = (needs: ProviderNeeds): Configuration => {
-  const { masterKey, people, fetchDocument, issuer, interactions } = needs;
-  // The server replaces the provider's cookies on their way, in both directions.
+const UNKNOWN_CLIENT =
+  "This server does not know the program that sent you here. Remove the server from the program, then add it again.";
+
+const renderError: Configuration["renderError"] = (context, { error, error_description: why }) => {
+  const message = why === "client is invalid" ? UNKNOWN_CLIENT : (why ?? error);
+  const { status, headers, body } = errorPage(`${message} (${error})`, context.status);
+  context.set(headers);
+  context.status = status;
+  context.body = body;
+};
+
+const createConfiguration = (context: OauthContext): Configuration => {
+  const { masterKey, issuer, interactions, hosts, ca, now } = context;
+  const fetchDocument = createFetchDocument(ca === undefined ? { hosts } : { hosts, ca });
+  const boundedFetch = createBoundedFetch(fetchDocument, now);
+  // The server replaces the provider's cookies in requests and responses.
   const cookie = { signed: false } as const;
   return {
-    adapter: createAdapter({ ...needs, clientMs: LIVES.grant }),
-    jwks: { keys: [providerSigningKey(masterKey)] },
+    adapter: createAdapter(context, LIFETIMES.grant),
+    jwks: { keys: [deriveSigningKey(masterKey)] },
     enabledJWA: { idTokenSigningAlgValues: ["EdDSA"] },
     responseTypes: ["code"],
-    scopes: [...EVERY_SCOPE.split(" "), "offline_access"],
-    extraParams: [ASKED],
+    scopes: [...ALL_SCOPES.split(" "), "offline_access"],
+    extraParams: [REQUESTED_SCOPE_PARAMETER],
     routes: {
       authorization: PATHS.authorization,
       token: PATHS.token,
@@ -143,23 +155,19 @@ const configuration = (needs: ProviderNeeds): Configuration => {
       registration: PATHS.registration,
       jwks: PATHS.jwks,
     },
-    cookies: {
-      names: PROVIDER_COOKIES,
-      long: cookie,
-      short: cookie,
-    },
+    cookies: { names: PROVIDER_COOKIES, long: cookie, short: cookie },
     ...clientRules,
     clientBasedCORS: (_context, origin, client) =>
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
-    features: features(needs),
-    fetch: (url) => fetchDocument(url as string | URL),
+    features: createFeatures(context),
+    fetch: (url) => boundedFetch(url as string | URL),
     findAccount: async (_context, id) =>
-      (await people.find(id)) && { accountId: id, claims: async () => ({ sub: id }) },
+      (await findPerson(context, id)) && { accountId: id, claims: async () => ({ sub: id }) },
     interactions: {
-      policy: policy(),
-      url: () => `${withoutSlash(issuer)}${PATHS.signIn}/${interactions.part()}`,
+      policy: createPolicy(),
+      url: () => `${withoutSlash(issuer)}${PATHS.signIn}/${interactions.seal()}`,
     },
-    // Each consent is a grant of its own, so that each program can be let go alone.
+    // Each consent creates its own grant, so that each program can be disconnected separately.
     loadExistingGrant: async ({ oidc }) => {
       const id = oidc.result?.consent?.grantId;
       return id === undefined ? undefined : oidc.provider.Grant.find(id);
@@ -169,16 +177,29 @@ const configuration = (needs: ProviderNeeds): Configuration => {
     rotateRefreshToken: true,
     revokeGrantPolicy: () => true,
     pkce: { required: () => true },
-    ttl: lives,
-    renderError: (context, { error, error_description: why }) =>
-      needs.showError(context, error, why ?? error),
+    ttl,
+    renderError,
   };
 };
 
-/** The authorization server proper: codes with PKCE for public clients, opaque tokens, for one resource. */
-export const createProvider = (needs: ProviderNeeds): Provider => {
-  const provider = new Provider(needs.issuer, configuration(needs));
-  // What the request says of its own address was put there by this server.
+/** Makes the metadata list the scopes of the consent page, without the provider's own ones such as `openid`. */
+const correctMetadata = (provider: Provider): void => {
+  provider.use(async (context, next) => {
+    await next();
+    const { body } = context;
+    if (typeof body !== "object" || body === null || !("scopes_supported" in body)) return;
+    body.scopes_supported = [...parseScopes(ALL_SCOPES), "offline_access"];
+  });
+};
+
+/** Creates the protocol endpoints: authorization codes with PKCE for public clients, opaque tokens for one resource. */
+export const createProvider = (context: OauthContext): Provider => {
+  const provider = new Provider(context.issuer, createConfiguration(context));
+  // The server sets the X-Forwarded headers itself.
   provider.proxy = true;
+  provider.on("server_error", (_context, error) =>
+    context.log.error("oauth.failed", errorFields(error)),
+  );
+  correctMetadata(provider);
   return provider;
 };

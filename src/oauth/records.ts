@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createSeal } from "../kit/seal.ts";
 import type { Storage, StoredRecord } from "./store/port.ts";
 
-/** One record in clear. */
-export type Clear = {
+/** One record before encryption. */
+export type PlainRecord = {
   kind: string;
   id: string;
   value: unknown;
@@ -12,27 +12,27 @@ export type Clear = {
   owner?: string | undefined;
 };
 
-export type Found = { value: Record<string, unknown>; consumedAt: number | null };
+type FoundRecord = { value: Record<string, unknown>; consumedAt: number | null };
 
-/** Ids are secrets mostly, such as tokens: 256 random bits need no salt. */
+/** Hashes an id. Most ids are tokens of 256 random bits, so they need no salt. */
 export const hashId = (id: string): string => createHash("sha256").update(id).digest("base64url");
 
-/** Records as the authorization server reads and writes them: hashed and sealed on their way. */
+/** Creates the authorization server's access to its records, which hashes ids and encrypts values. */
 export const createRecords = (storage: Storage, masterKey: Buffer) => {
   const seal = createSeal(masterKey, "oauth-record");
 
-  const stored = ({ kind, id, value, expiresAt, grantId, owner }: Clear): StoredRecord => ({
+  const encrypt = ({ kind, id, value, expiresAt, grantId, owner }: PlainRecord): StoredRecord => ({
     kind,
     id: hashId(id),
     grantId: grantId === undefined ? null : hashId(grantId),
     owner: owner === undefined ? null : hashId(owner),
-    // With its place, so that a payload moved to another row does not open there.
+    // Contains its key, so that a payload copied to another row is refused.
     payload: seal.seal({ kind, id: hashId(id), value }),
     consumedAt: null,
     expiresAt,
   });
 
-  const open = (record: StoredRecord): Found | undefined => {
+  const decrypt = (record: StoredRecord): FoundRecord | undefined => {
     const opened = seal.open(record.payload) as
       | { kind: string; id: string; value: Record<string, unknown> }
       | undefined;
@@ -40,31 +40,27 @@ export const createRecords = (storage: Storage, masterKey: Buffer) => {
     return { value: opened.value, consumedAt: record.consumedAt };
   };
 
-  const valuesOf = (all: StoredRecord[]): Record<string, unknown>[] =>
-    all.map(open).flatMap((found) => (found === undefined ? [] : [found.value]));
+  const decryptAll = (all: StoredRecord[]): Record<string, unknown>[] =>
+    all.map(decrypt).flatMap((found) => (found === undefined ? [] : [found.value]));
 
   return {
-    open,
-    write: (record: Clear) => storage.upsert(stored(record)),
-    add: (record: Clear) => storage.add(stored(record)),
-    async find(kind: string, id: string): Promise<Found | undefined> {
+    decryptAll,
+    write: (record: PlainRecord) => storage.upsert(encrypt(record)),
+    add: (record: PlainRecord) => storage.add(encrypt(record)),
+    async find(kind: string, id: string): Promise<FoundRecord | undefined> {
       const record = await storage.find(kind, hashId(id));
-      return record && open(record);
+      return record && decrypt(record);
     },
     consume: (kind: string, id: string) => storage.consume(kind, hashId(id)),
     remove: (kind: string, id: string) => storage.remove(kind, hashId(id)),
     removeByGrant: (kind: string, grantId: string) => storage.removeByGrant(kind, hashId(grantId)),
-    async ownedBy(kind: string, owner: string): Promise<Record<string, unknown>[]> {
-      const all = await storage.listByOwner(kind, hashId(owner));
-      return valuesOf(all);
-    },
+    listByOwner: async (kind: string, owner: string) =>
+      decryptAll(await storage.listByOwner(kind, hashId(owner))),
     async removeUngranted(kind: string, id: string): Promise<Record<string, unknown> | undefined> {
       const record = await storage.removeUngranted(kind, hashId(id));
-      return record && open(record)?.value;
+      return record && decrypt(record)?.value;
     },
-    async ungranted(kind: string): Promise<Record<string, unknown>[]> {
-      return valuesOf(await storage.listUngranted(kind));
-    },
+    listUngranted: async (kind: string) => decryptAll(await storage.listUngranted(kind)),
   };
 };
 

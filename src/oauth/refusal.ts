@@ -1,52 +1,55 @@
 import { Problem } from "../contract/errors.ts";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 
-/** Why a person cannot go on, in words for them. */
+/** The reason why a person cannot continue, with the message and headers of the response. */
 export type Refusal = { status: number; message: string; headers?: Record<string, string> };
 
-const WRONG = "The e-mail address or the password is wrong.";
+const UNAVAILABLE: Refusal = {
+  status: 503,
+  message: "The platform does not answer at the moment. Try again in a minute.",
+};
 
-export const tooOften = (waitMs: number): Refusal => {
+/** Returns the value of `Retry-After` (RFC 9110, section 10.2.3): whole seconds, at least one. */
+export const retryAfter = (waitMs: number): Record<string, string> => ({
+  "Retry-After": String(Math.max(1, Math.ceil(waitMs / SECOND))),
+});
+
+export const tooManyAttempts = (waitMs: number): Refusal => {
   const minutes = Math.max(1, Math.ceil(waitMs / MINUTE));
   return {
     status: 429,
     message: `Too many tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`}, then try again.`,
-    headers: { "Retry-After": String(Math.max(1, Math.ceil(waitMs / SECOND))) },
+    headers: retryAfter(waitMs),
   };
 };
 
-/** What the platform's refusal of a sign-in means to the person. It never tells whether there is such an account. */
-export const signInRefusal = (error: unknown): Refusal => {
+/** Converts the platform's refusal of a sign-in. The message does not reveal whether the account exists. */
+export const toSignInRefusal = (error: unknown): Refusal => {
   if (!(error instanceof Problem)) throw error;
   if (error.code === "rate_limited") {
-    return tooOften((error.details.retryAfterSeconds ?? 60) * SECOND);
+    return tooManyAttempts((error.details.retryAfterSeconds ?? 60) * SECOND);
   }
-  if ([400, 401, 403, 404, 422].includes(error.status)) return { status: 400, message: WRONG };
-  return {
-    status: 503,
-    message: "The platform does not answer at the moment. Try again in a minute.",
-  };
+  if ([400, 401, 403, 404, 422].includes(error.status)) {
+    return { status: 400, message: "The e-mail address or the password is wrong." };
+  }
+  return UNAVAILABLE;
 };
 
-/** What came in the way of a key for a person who is signed in. */
-export const keyRefusal = (error: unknown): Refusal & { signInAgain: boolean } => {
+/** Converts the platform's refusal to create an API key for a signed-in person. */
+export const toKeyRefusal = (error: unknown): Refusal & { isSessionExpired: boolean } => {
   if (!(error instanceof Problem)) throw error;
   if (error.status === 401) {
     const message = "Your sign-in took too long. Sign in once more.";
-    return { status: 400, message, signInAgain: true };
+    return { status: 400, message, isSessionExpired: true };
   }
   if (error.code === "conflict") {
     const message =
-      "You have as many API keys as there may be, so none could be made for this server. Delete one that is not needed, then try again.";
-    return { status: 409, message, signInAgain: false };
+      "You have the maximum number of API keys, so none could be created for this server. Delete one that you do not need, then try again.";
+    return { status: 409, message, isSessionExpired: false };
   }
   if (error.status === 403) {
-    const message = "Your account may not make an API key for this company.";
-    return { status: 403, message, signInAgain: false };
+    const message = "Your account may not create an API key for this company.";
+    return { status: 403, message, isSessionExpired: false };
   }
-  return {
-    status: 503,
-    message: "The platform does not answer at the moment. Try again in a minute.",
-    signInAgain: false,
-  };
+  return { ...UNAVAILABLE, isSessionExpired: false };
 };

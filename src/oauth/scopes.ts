@@ -1,43 +1,44 @@
-/** What may be asked for, and how a person is told of it. None includes another. */
+/** The scopes, with their descriptions on the consent page. None includes another. */
 export const SCOPES = {
   read: {
     title: "See your data",
-    words:
-      "Look up disputes, their notes and files, credit applications, and whatever else you may see.",
+    description:
+      "Look up disputes, their notes and files, credit applications, and everything else you may see.",
   },
   write: {
     title: "Change your data",
-    words: "Add, change and delete disputes, their notes and files.",
+    description: "Add, change and delete disputes, their notes and files.",
   },
   admin: {
     title: "Change how it is set up",
-    words: "Dispute configuration, recurring exports, webhooks and API keys.",
+    description: "Dispute configuration, recurring exports, webhooks and API keys.",
   },
 } as const;
 
 export type Scope = keyof typeof SCOPES;
 
-export const EVERY_SCOPE = Object.keys(SCOPES).join(" ");
+const NAMES = Object.keys(SCOPES) as Scope[];
 
-/** What a client asked for, in the parameter that carries it to the page on which a person chooses. */
-export const ASKED = "asked_scope";
+/** All scopes as the value of a `scope` parameter (RFC 6749, section 3.3). */
+export const ALL_SCOPES = NAMES.join(" ");
 
-const isScope = (name: string): name is Scope => Object.hasOwn(SCOPES, name);
+/** Parameter that carries the scopes the client requested to the consent page. */
+export const REQUESTED_SCOPE_PARAMETER = "asked_scope";
 
-/** Those of a request's scopes that are ours, in their order of weight. */
-export const scopesIn = (asked: unknown): Scope[] => {
-  const names = typeof asked === "string" ? asked.split(" ") : [];
-  return Object.keys(SCOPES).filter((name): name is Scope => isScope(name) && names.includes(name));
+/** Returns the known scopes in a `scope` parameter, in the order of {@link SCOPES}. */
+export const parseScopes = (parameter: unknown): Scope[] => {
+  const names = typeof parameter === "string" ? parameter.split(" ") : [];
+  return NAMES.filter((name) => names.includes(name));
 };
 
 /**
- * A request to authorize as it is put to the person: they may allow more than was asked for, so that hosts that ask once,
- * and for little, can be given what they need. A request for nothing in particular is one to read.
+ * Adds all scopes to an authorization request, because many hosts ask once and for little, and the person may grant
+ * more. The consent page preselects the requested scopes; a request without a scope asks for `read`.
  */
-export const offerEvery = (parameters: URLSearchParams): void => {
-  const names = (parameters.get("scope") ?? "read").split(" ");
-  const asked = scopesIn(names.join(" "));
-  parameters.set(ASKED, asked.join(" "));
-  if (asked.length === 0) return;
-  parameters.set("scope", [...new Set([...names, ...EVERY_SCOPE.split(" ")])].join(" "));
+export const offerAllScopes = (parameters: URLSearchParams): void => {
+  const requested = parameters.get("scope") ?? "read";
+  const known = parseScopes(requested).join(" ");
+  parameters.set(REQUESTED_SCOPE_PARAMETER, known);
+  if (known === "") return;
+  parameters.set("scope", [...new Set(`${requested} ${ALL_SCOPES}`.split(" "))].join(" "));
 };

@@ -1,71 +1,70 @@
 import { type Html, html } from "../pages/html.ts";
-import { page, type Sent } from "../pages/page.ts";
-import { alertOf, signInFields } from "../pages/sign-in-fields.ts";
-import type { Tenant } from "./people.ts";
+import { type RenderedPage, renderPage } from "../pages/page.ts";
+import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
+import type { Tenant } from "./platform-session.ts";
 import { type Scope, SCOPES } from "./scopes.ts";
 
-/** A client as a person is told of it; every text in it is its own. */
-export type Face = {
+/** A client as the pages describe it. The client chooses all of it except the hosts. */
+export type ClientDescription = {
   name: string;
-  /** Where the document lies that describes it; undefined where it merely registered itself. */
-  home: string | undefined;
-  /** Where the browser goes afterwards; undefined for a program on the person's own machine. */
-  returnsTo: string | undefined;
+  /** The host of its metadata document; undefined if the client registered itself. */
+  documentHost: string | undefined;
+  /** The host of its redirect URI; undefined for a program on the person's own computer. */
+  redirectHost: string | undefined;
 };
 
-type Common = { part: string; form: string; face: Face; alert?: string | undefined };
-
-const hidden = (form: string): Html => html`<input type="hidden" name="form" value="${form}" />`;
-
-export type SignInPage = Common & {
+type FormPage = {
+  /** The last path segment of the sign-in's pages. */
+  path: string;
+  formToken: string;
+  client: ClientDescription;
   email: string;
-  /** Where the password goes. */
-  platform: string;
-  status?: number;
-  headers?: Record<string, string>;
+  alert?: string | undefined;
+  status?: number | undefined;
 };
 
-export const signInPage = (shown: SignInPage): Sent => {
-  const { part, form, face, alert, email, platform, status, headers } = shown;
-  const body = html`<h1>Sign in to connect ${face.name}</h1>
+export type SignInPage = FormPage & {
+  /** The name of the platform that receives the password. */
+  platform: string;
+  headers?: Record<string, string> | undefined;
+};
+
+export const signInPage = (content: SignInPage): RenderedPage => {
+  const { path, formToken, client, alert, email, platform, status, headers } = content;
+  const body = html`<h1>Sign in to connect ${client.name}</h1>
     <p class="lead">
-      <strong>${face.name}</strong> would like to work with your receivables. Sign in with your
+      <strong>${client.name}</strong> would like to work with your receivables. Sign in with your
       account at <strong>${platform}</strong>.
     </p>
-    ${alertOf(alert)}
-    <form method="post" action="${part}">
-      ${hidden(form)}
-      ${signInFields({ email, refused: alert !== undefined, focus: email === "" ? "email" : "password" })}
+    ${renderAlert(alert)}
+    <form method="post" action="${path}">
+      ${renderFormToken(formToken)}
+      ${renderSignInFields({ email, refused: alert !== undefined, autofocus: email === "" ? "email" : "password" })}
       <div class="actions">
         <button class="primary" name="action" value="sign-in">Continue</button>
-        <a class="button quiet" href="${part}/cancel?form=${form}">Cancel</a>
+        <a class="button quiet" href="${path}/cancel?form=${formToken}">Cancel</a>
       </div>
     </form>
     <p class="note">
-      Your password is used once, to make an API key for this server. It is not kept. ${face.name}
-      sees neither of them.
+      Your password is used once, to create an API key for this server. It is not stored.
+      ${client.name} sees neither of them.
     </p>`;
-  return page({
-    title: "Sign in",
-    body,
-    ...(status === undefined ? {} : { status }),
-    ...(headers === undefined ? {} : { headers }),
-  });
+  return renderPage({ title: "Sign in", body, status, headers });
 };
 
-const tenantChoice = (tenants: readonly Tenant[], chosen: string | undefined): Html => {
+const renderTenantChoice = (tenants: readonly Tenant[], chosen: string | undefined): Html => {
   const [only, ...more] = tenants;
   if (only !== undefined && more.length === 0) {
     return html`<input type="hidden" name="tenant" value="${only.id}" />`;
   }
   const options = tenants.map(
-    ({ id, name }, place) =>
+    ({ id, name }, index) =>
       html`<label>
         <input
           type="radio"
           name="tenant"
           value="${id}"
-          required${(chosen === undefined ? place === 0 : id === chosen) ? html` checked` : undefined}
+          required${(chosen === undefined ? index === 0 : id === chosen) ? html` checked` : undefined}
         />
         <span><b>${name}</b><small>${id}</small></span>
       </label>`,
@@ -76,11 +75,11 @@ const tenantChoice = (tenants: readonly Tenant[], chosen: string | undefined): H
   </fieldset>`;
 };
 
-const scopeChoice = (offered: readonly Scope[], chosen: readonly Scope[]): Html =>
+const renderScopeChoice = (offered: readonly Scope[], chosen: readonly Scope[]): Html =>
   html`<fieldset class="choices">
     <legend>What it may do</legend>
     <p class="hint">
-      What it asks for is ticked. Many programs ask once, so tick what they shall do.
+      The program's request is ticked. Many programs ask only once, so tick everything it should do.
     </p>
     ${offered.map(
       (scope) =>
@@ -91,27 +90,26 @@ const scopeChoice = (offered: readonly Scope[], chosen: readonly Scope[]): Html 
             value="${scope}"
             ${chosen.includes(scope) ? html` checked` : undefined}
           />
-          <span><b>${SCOPES[scope].title}</b><small>${SCOPES[scope].words}</small></span>
+          <span><b>${SCOPES[scope].title}</b><small>${SCOPES[scope].description}</small></span>
         </label>`,
     )}
   </fieldset>`;
 
-const factsOf = (
-  { name, home, returnsTo }: Face,
-  email: string,
-  tenants: readonly Tenant[],
-): Html => {
-  const [only] = tenants;
+const renderFacts = ({ client, email, tenants }: ConsentPage): Html => {
+  const { name, documentHost, redirectHost } = client;
+  const [tenant, ...others] = tenants;
   const company =
-    only === undefined || tenants.length > 1
+    tenant === undefined || others.length > 0
       ? undefined
       : html`<dt>Company</dt>
-          <dd><strong>${only.name}</strong><small>${only.id}</small></dd>`;
+          <dd><strong>${tenant.name}</strong><small>${tenant.id}</small></dd>`;
   return html`<dl class="facts">
     <dt>Program</dt>
     <dd>
       <strong>${name}</strong
-      ><small>${home === undefined ? "a name that it chose itself" : `described at ${home}`}</small>
+      ><small
+        >${documentHost === undefined ? "a name that it chose itself" : `described at ${documentHost}`}</small
+      >
     </dd>
     <dt>You</dt>
     <dd><strong>${email}</strong></dd>
@@ -119,58 +117,63 @@ const factsOf = (
     <dt>Then</dt>
     <dd>
       ${
-        returnsTo === undefined
-          ? html`your browser hands over to <strong>a program on this computer</strong>`
-          : html`your browser goes to <strong>${returnsTo}</strong>`
+        redirectHost === undefined
+          ? html`your browser opens <strong>a program on this computer</strong>`
+          : html`your browser goes to <strong>${redirectHost}</strong>`
       }
     </dd>
   </dl>`;
 };
 
-export type ConsentPage = Common & {
-  email: string;
+export type ConsentPage = FormPage & {
   tenants: readonly Tenant[];
+  /** The id of the preselected tenant. */
   tenant?: string | undefined;
   offered: readonly Scope[];
   chosen: readonly Scope[];
-  status?: number;
 };
 
-export const consentPage = (shown: ConsentPage): Sent => {
-  const { part, form, face, alert, email, tenants, tenant, offered, chosen, status } = shown;
-  const care =
-    face.returnsTo === undefined
+export const consentPage = (content: ConsentPage): RenderedPage => {
+  const { path, formToken, client, alert, tenants, tenant, offered, chosen, status } = content;
+  const warning =
+    client.redirectHost === undefined
       ? "Allow it only if you have just started it on this computer. "
-      : `Allow it only if you came from ${face.returnsTo}. `;
-  const body = html`<h1>Allow ${face.name} in?</h1>
+      : `Allow it only if you came from ${client.redirectHost}. `;
+  const body = html`<h1>Allow ${client.name} to connect?</h1>
     <p class="lead">It would act with your own rights, and only as far as you allow here.</p>
-    ${alertOf(alert)} ${factsOf(face, email, tenants)}
-    <form method="post" action="${part}">
-      ${hidden(form)} ${tenantChoice(tenants, tenant)} ${scopeChoice(offered, chosen)}
+    ${renderAlert(alert)} ${renderFacts(content)}
+    <form method="post" action="${path}">
+      ${renderFormToken(formToken)} ${renderTenantChoice(tenants, tenant)}
+      ${renderScopeChoice(offered, chosen)}
       <div class="actions">
         <button class="primary" name="action" value="allow">Allow</button>
         <button class="quiet" name="action" value="cancel" formnovalidate>Cancel</button>
       </div>
       <p class="note">
-        ${care}You can disconnect it at any time under <a href="../account">connected programs</a>.
+        ${warning}You can disconnect it at any time under
+        <a href="../account">connected programs</a>.
         <button class="link" name="action" value="switch" formnovalidate>
-          Sign in as somebody else
+          Sign in with another account
         </button>
       </p>
     </form>`;
-  return page({
-    title: "Allow access",
-    body,
-    leavesForm: true,
-    ...(status === undefined ? {} : { status }),
-  });
+  return renderPage({ title: "Allow access", body, redirectsAway: true, status });
 };
 
-export const endedPage = (message: string, status = 400): Sent =>
-  page({
-    title: "It goes no further",
+/** The page for a request that cannot continue. */
+export const errorPage = (message: string, status = 400): RenderedPage =>
+  renderPage({
+    title: "This cannot continue",
     status,
-    body: html`<h1>It goes no further here</h1>
+    body: html`<h1>This cannot continue</h1>
       <p class="lead">${message}</p>
       <p>Go back to the program that sent you here and connect again. You can close this page.</p>`,
   });
+
+export const expiredSignInPage = (): RenderedPage =>
+  errorPage(
+    "This sign-in has ended: it took too long, it was completed already, or it started in another browser.",
+  );
+
+export const foreignFormPage = (): RenderedPage =>
+  errorPage("This form was not sent from a page of this server.", 403);

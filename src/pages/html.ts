@@ -6,31 +6,31 @@ const ENTITIES: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** Text that is HTML already. Only {@link html} makes it. */
+/** Markup that is inserted unescaped. Only {@link html} creates it. */
 export type Html = { readonly html: string };
+
+type Value = string | number | Html | undefined | readonly Html[];
 
 const isHtml = (value: object): value is Html => "html" in value;
 
-export type Piece = string | number | Html | undefined | readonly Html[];
-
-const escaped = (piece: Piece): string => {
-  if (piece === undefined) return "";
-  if (typeof piece !== "object") return String(piece).replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
-  return isHtml(piece) ? piece.html : piece.map((one) => one.html).join("");
+const escapeValue = (value: Value): string => {
+  if (value === undefined) return "";
+  if (typeof value !== "object") return String(value).replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
+  return isHtml(value) ? value.html : value.map((one) => one.html).join("");
 };
 
-/** HTML with everything in it escaped that is not HTML itself. */
-export const html = (texts: TemplateStringsArray, ...pieces: Piece[]): Html => ({
-  html: texts.map((text, place) => text + escaped(pieces[place])).join(""),
+/** Template tag for HTML. It escapes every value except {@link Html}. */
+export const html = (texts: TemplateStringsArray, ...values: Value[]): Html => ({
+  html: texts.map((text, index) => text + escapeValue(values[index])).join(""),
 });
 
-// Control and format characters: a name that turns the direction of text could show another name.
+// Control and format characters: a name that reverses the direction of text could look like another name.
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** What somebody else calls themselves, as one line that is as long as it looks. */
-export const oneLine = (text: string, most = 80): string => {
+/** Returns a foreign name as one line of visible characters, at most `max` of them. */
+export const toOneLine = (text: string, max = 80): string => {
   const characters = [...text.replace(/\s+/g, " ").replace(INVISIBLE, "").trim()];
-  return characters.length > most
-    ? `${characters.slice(0, most - 1).join("")}…`
+  return characters.length > max
+    ? `${characters.slice(0, max - 1).join("")}…`
     : characters.join("");
 };

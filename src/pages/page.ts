@@ -1,9 +1,6 @@
 /**
- * The shell of every page that this server shows to a person: sign-in, consent, connected programs, and whatever else
- * must not pass through a model. A page is `page({ title, body })`; its body is made with `html`, which escapes, out of
- * the classes below: `.lead`, `.facts` (a `dl`), `.field` (label and input), `.choices`, `.list`, `.actions` (buttons
- * `.primary`, `.quiet`, `.danger`), `.alert` and `.note`. There is no script, no picture and nothing from elsewhere, so that the policy of
- * content allows the one style sheet and nothing else.
+ * The layout of all pages for people: sign-in, consent, connected programs, secrets. Bodies use the classes of style.ts.
+ * Pages have no scripts, images or external resources, so the Content-Security-Policy allows the style sheet alone.
  */
 import { createHash } from "node:crypto";
 import { type Html, html } from "./html.ts";
@@ -12,22 +9,22 @@ import { STYLE } from "./style.ts";
 export type Page = {
   title: string;
   body: Html;
-  status?: number;
-  /** Set where a form's answer leads to an address that is not ours. */
-  leavesForm?: boolean;
-  headers?: Record<string, string>;
+  status?: number | undefined;
+  /** Whether the form's response redirects to another origin. */
+  redirectsAway?: boolean;
+  headers?: Record<string, string> | undefined;
 };
 
 const styleHash = createHash("sha256").update(STYLE).digest("base64");
 
-const policyOf = (leavesForm: boolean): string =>
+const contentSecurityPolicy = (redirectsAway: boolean): string =>
   [
     "default-src 'none'",
     `style-src 'sha256-${styleHash}'`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    // Browsers hold it against each redirect that follows a form, of which the last ones are not ours to know.
-    ...(leavesForm ? [] : ["form-action 'self'"]),
+    // Browsers apply form-action to every redirect after a form, and a client's redirects are unknown here.
+    ...(redirectsAway ? [] : ["form-action 'self'"]),
   ].join("; ");
 
 const MARK = html`<svg
@@ -42,10 +39,10 @@ const MARK = html`<svg
   <path d="M12.5 13h7M12.5 17h7" stroke="currentColor" stroke-width="2" stroke-linecap="round" />
 </svg>`;
 
-// As it is hashed: not a space more.
+// The hash in the policy covers the exact text between the tags.
 const STYLE_SHEET: Html = { html: `<style>${STYLE}</style>` };
 
-const documentOf = ({ title, body }: Page): string =>
+const renderDocument = ({ title, body }: Page): string =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -64,23 +61,23 @@ const documentOf = ({ title, body }: Page): string =>
       </body>
     </html> `.html;
 
-/** A page as it is sent: never stored, never framed. */
-export const page = (
-  shown: Page,
+/** Renders a page with headers that forbid storing and framing it. */
+export const renderPage = (
+  content: Page,
 ): { status: number; headers: Record<string, string>; body: string } => ({
-  status: shown.status ?? 200,
+  status: content.status ?? 200,
   headers: {
     "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": policyOf(shown.leavesForm === true),
+    "Content-Security-Policy": contentSecurityPolicy(content.redirectsAway === true),
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
-    // A form's own answer needs to know where it came from; nobody else is told.
+    // Forms check that they were sent from this origin; other origins get no referrer.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
-    ...shown.headers,
+    ...content.headers,
   },
-  body: documentOf(shown),
+  body: renderDocument(content),
 });
 
-export type Sent = ReturnType<typeof page>;
+export type RenderedPage = ReturnType<typeof renderPage>;

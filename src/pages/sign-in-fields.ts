@@ -1,18 +1,18 @@
+import { Secret } from "../kit/secret.ts";
 import { type Html, html } from "./html.ts";
 
-export type SignInFields = {
+type SignInFields = {
   email: string;
-  /** Whether what was typed last is refused. */
+  /** Whether the previous input was refused. */
   refused?: boolean;
-  /** Where typing begins. */
-  focus?: "email" | "password" | undefined;
+  autofocus?: "email" | "password";
 };
 
-/** Where a person types who they are on the platform. */
-export const signInFields = ({ email, refused = false, focus }: SignInFields): Html => {
-  const wrong = refused ? html` aria-invalid="true"` : undefined;
-  const focused = (field: SignInFields["focus"]): Html | undefined =>
-    focus === field ? html` autofocus` : undefined;
+/** Renders the inputs for e-mail address and password. */
+export const renderSignInFields = ({ email, refused = false, autofocus }: SignInFields): Html => {
+  const invalid = refused ? html` aria-invalid="true"` : undefined;
+  const focus = (field: SignInFields["autofocus"]): Html | undefined =>
+    autofocus === field ? html` autofocus` : undefined;
   return html`<div class="field">
       <label for="email">E-mail address</label>
       <input
@@ -23,7 +23,7 @@ export const signInFields = ({ email, refused = false, focus }: SignInFields): H
         required
         maxlength="254"
         value="${email}"
-        ${wrong}${focused("email")}
+        ${invalid}${focus("email")}
       />
     </div>
     <div class="field">
@@ -35,11 +35,21 @@ export const signInFields = ({ email, refused = false, focus }: SignInFields): H
         autocomplete="current-password"
         required
         maxlength="1024"
-        ${wrong}${focused("password")}
+        ${invalid}${focus("password")}
       />
     </div>`;
 };
 
-/** Why a page is shown again. */
-export const alertOf = (text: string | undefined): Html | undefined =>
+/** Reads the submitted values of {@link renderSignInFields}. */
+export const readSignInFields = (form: URLSearchParams): { email: string; password: Secret } => ({
+  email: (form.get("email") ?? "").trim().slice(0, 254),
+  password: new Secret(form.get("password") ?? ""),
+});
+
+/** Renders the hidden field with a form's token. */
+export const renderFormToken = (token: string): Html =>
+  html`<input type="hidden" name="form" value="${token}" />`;
+
+/** Renders the reason why a page is shown again. */
+export const renderAlert = (text: string | undefined): Html | undefined =>
   text === undefined ? undefined : html`<p class="alert" role="alert">${text}</p>`;

@@ -1,4 +1,4 @@
-/** The one style sheet of the pages: light and dark as the person's system says, from narrow phones to wide screens. */
+/** The style sheet of all pages, for light and dark colour schemes. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -108,7 +108,7 @@ describe.each([
       expect([bare.status, keyIn(bare)]).toEqual([400, ""]);
       const his = await make(browser, page, "bob");
       expect([his.status, keyIn(his)]).toEqual([403, ""]);
-      expect(his.text).toContain("The key is for somebody else");
+      expect(his.text).toContain("The key is for another person");
       const wrong = await make(browser, his, "ann", "wrong");
       expect([wrong.status, keyIn(wrong)]).toEqual([400, ""]);
       expect(wrong.text).toContain("The e-mail address or the password is wrong.");

@@ -137,7 +137,7 @@ describe("the page of a secret", () => {
       if (person.password.reveal() !== "right") return { status: 400, message: "No <b>." };
       return (await claim())
         ? { apiKey: new Secret(SECRET) }
-        : { status: 410, message: "It was made already." };
+        : { status: 410, message: "The key was created already." };
     };
     const [one, other] = [startProcess(createOwnKey), startProcess(createOwnKey)];
     const looked = await one.look(url);

@@ -199,7 +199,7 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     const running = await startAuthorization(at);
     ends.push(() => running.close());
     const http = await serverWith(async (token) => {
-      const found = await running.server.verify(token);
+      const found = await running.server.verifyToken(token);
       return found === undefined ? "invalid" : bearer(found.personId, found);
     });
     const [one, two] = [await authorize(running, ann), await authorize(running, ann)];

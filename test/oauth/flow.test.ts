@@ -61,12 +61,12 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const { status, body } = await redeem(running, coded);
     expect(status).toBe(200);
     expect(body).toMatchObject({ token_type: "Bearer", expires_in: 3600, scope: "read write" });
-    const bearer = await running.server.verify(body.access_token);
+    const bearer = await running.server.verifyToken(body.access_token);
     expect(bearer).toMatchObject({ clientId: coded.client.clientId, scopes: ["read", "write"] });
-    const credential = await running.server.credentialOf(bearer?.personId ?? "");
+    const credential = await running.server.findCredential(bearer?.personId ?? "");
     expect(credential).toMatchObject({ email: ann.email, tenantId: "acme" });
     expect(credential?.apiKey.reveal()).toMatch(/^rcvg_/);
-    expect(await running.server.verify("rubbish")).toBeUndefined();
+    expect(await running.server.verifyToken("rubbish")).toBeUndefined();
   });
 
   it("uses the password once: what is kept is a key, and neither token nor password goes where it should not", async () => {
@@ -78,8 +78,8 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     expect(sent.filter((request) => request.includes(bob.password))).toHaveLength(1);
     expect(sent.filter((request) => request.includes(body.access_token))).toEqual([]);
     expect(sent.at(-1)).toContain("/authentication/v1/logout");
-    const { personId = "" } = (await running.server.verify(body.access_token)) ?? {};
-    const key = (await running.server.credentialOf(personId))?.apiKey.reveal() ?? "";
+    const { personId = "" } = (await running.server.verifyToken(body.access_token)) ?? {};
+    const key = (await running.server.findCredential(personId))?.apiKey.reveal() ?? "";
     const rows = JSON.stringify(
       await (await at().oauthStore()).read.selectFrom("sign_in_records").selectAll().execute(),
     );
@@ -102,13 +102,13 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const second = await refresh(running, coded.client, first.refresh_token);
     expect(second.status).toBe(200);
     expect(second.body.refresh_token).not.toBe(first.refresh_token);
-    expect(await running.server.verify(second.body.access_token)).toBeDefined();
+    expect(await running.server.verifyToken(second.body.access_token)).toBeDefined();
     const replayed = await refresh(running, coded.client, first.refresh_token);
     expect(replayed).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
     const after = await refresh(running, coded.client, second.body.refresh_token);
     expect(after).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
     for (const { access_token: token } of [first, second.body]) {
-      expect(await running.server.verify(token)).toBeUndefined();
+      expect(await running.server.verifyToken(token)).toBeUndefined();
     }
     expect(await keysOf(cleo)).toBe(keys);
   });
@@ -116,12 +116,12 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
   it("takes a code once, and ends what came of it when it comes again", async () => {
     const coded = await authorize(running, ann);
     const { body } = await redeem(running, coded);
-    expect(await running.server.verify(body.access_token)).toBeDefined();
+    expect(await running.server.verifyToken(body.access_token)).toBeDefined();
     expect(await redeem(running, coded)).toMatchObject({
       status: 400,
       body: { error: "invalid_grant" },
     });
-    expect(await running.server.verify(body.access_token)).toBeUndefined();
+    expect(await running.server.verifyToken(body.access_token)).toBeUndefined();
   });
 
   it("takes a code once also of two who come at the same moment, to two processes", async () => {
@@ -133,7 +133,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     );
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
     const tokens = answers.flatMap(({ body }) => body.access_token ?? []);
-    const good = await Promise.all(tokens.map((token) => running.server.verify(token)));
+    const good = await Promise.all(tokens.map((token) => running.server.verifyToken(token)));
     expect(good.filter((bearer) => bearer !== undefined)).toEqual([]);
     await other.close();
   });
@@ -147,7 +147,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
         .select("grant_id")
         .where("kind", "=", "AccessToken")
         .where("id", "=", hashId(body.access_token));
-    expect(await running.server.verify(body.access_token)).toBeDefined();
+    expect(await running.server.verifyToken(body.access_token)).toBeDefined();
     const { grant_id: grant } = await token().executeTakeFirstOrThrow();
     await store.transaction((tx) =>
       tx
@@ -157,7 +157,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
         .execute(),
     );
     expect(await token().execute()).toHaveLength(1);
-    expect(await running.server.verify(body.access_token)).toBeUndefined();
+    expect(await running.server.verifyToken(body.access_token)).toBeUndefined();
   });
 
   it("goes on where another process, or the same one later, left off", async () => {
@@ -166,10 +166,10 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const there = { ...later, resource: running.resource };
     const { status, body } = await redeem(there, coded);
     expect(status).toBe(200);
-    expect(await running.server.verify(body.access_token)).toBeDefined();
+    expect(await running.server.verifyToken(body.access_token)).toBeDefined();
     const next = await refresh(running, coded.client, body.refresh_token);
     expect(next.status).toBe(200);
-    expect(await later.server.verify(next.body.access_token)).toBeDefined();
+    expect(await later.server.verifyToken(next.body.access_token)).toBeDefined();
     await later.close();
   });
 
@@ -200,7 +200,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
       const { body } = await redeem(running, coded);
       expect(await keysOf(dan)).toBe(1);
       expect(await revoke(running, coded.client, body[name])).toBe(200);
-      expect(await running.server.verify(body.access_token)).toBeUndefined();
+      expect(await running.server.verifyToken(body.access_token)).toBeUndefined();
       expect((await refresh(running, coded.client, body.refresh_token)).status).toBe(400);
       expect(await keysOf(dan)).toBe(0);
     },
@@ -213,7 +213,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     expect(await keysOf(eve)).toBe(1);
     await revoke(running, one.client, first.body.refresh_token);
     expect(await keysOf(eve)).toBe(1);
-    expect(await running.server.verify(second.body.access_token)).toBeDefined();
+    expect(await running.server.verifyToken(second.body.access_token)).toBeDefined();
     await revoke(running, two.client, second.body.refresh_token);
     expect(await keysOf(eve)).toBe(0);
   });
@@ -223,10 +223,10 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const { body } = await redeem(running, coded);
     const other = await register(running);
     expect(await revoke(running, other, body.refresh_token)).toBe(200);
-    expect(await running.server.verify(body.access_token)).toBeDefined();
+    expect(await running.server.verifyToken(body.access_token)).toBeDefined();
     expect((await refresh(running, other, body.refresh_token)).status).toBe(400);
     expect((await redeem(running, { ...coded, client: other })).status).toBe(400);
-    expect(await running.server.verify(body.access_token)).toBeDefined();
+    expect(await running.server.verifyToken(body.access_token)).toBeDefined();
   });
 
   it("two people have tokens, keys and rights of their own", async () => {
@@ -234,12 +234,12 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const bearers = await Promise.all(
       [ann, zoe].map(async (person) => {
         const { body } = await redeem(running, await authorize(running, person));
-        return running.server.verify(body.access_token);
+        return running.server.verifyToken(body.access_token);
       }),
     );
     const ids = bearers.map((bearer) => bearer?.personId ?? "");
     expect(new Set(ids).size).toBe(2);
-    const credentials = await Promise.all(ids.map((id) => running.server.credentialOf(id)));
+    const credentials = await Promise.all(ids.map((id) => running.server.findCredential(id)));
     expect(credentials.map((one) => [one?.email, one?.tenantId])).toEqual([
       [ann.email, "acme"],
       [zoe.email, "other"],
@@ -261,7 +261,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     expect(wrong).toMatchObject({ status: 400, body: { error: "invalid_target" } });
     const { body } = await redeem(running, await authorize(running, ann));
     const moved = await startAuthorization(at());
-    expect(await moved.server.verify(body.access_token)).toBeUndefined();
+    expect(await moved.server.verifyToken(body.access_token)).toBeUndefined();
     await moved.close();
   });
 
@@ -276,7 +276,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const last = await browser.submit(second, { action: "allow" });
     const code = new URL(last.url).searchParams.get("code") ?? "";
     const { body } = await redeem(running, { code, verifier, client });
-    expect(await running.server.verify(body.access_token)).toMatchObject({ scopes: ["read"] });
+    expect(await running.server.verifyToken(body.access_token)).toMatchObject({ scopes: ["read"] });
   });
 
   it.each([
@@ -317,7 +317,7 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const shown = await openBrowser().open(authorizeUrl(running, elsewhere, makePkce().challenge));
     expect(shown.status).toBe(400);
     expect(shown.url.startsWith(running.url)).toBe(true);
-    expect(shown.text).toContain("It goes no further here");
+    expect(shown.text).toContain("This cannot continue");
     const stranger = { ...client, clientId: "nobody" };
     const unknown = await openBrowser().open(authorizeUrl(running, stranger, makePkce().challenge));
     expect(unknown.status).toBe(400);
@@ -342,9 +342,11 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const code = new URL(last.url).searchParams.get("code") ?? "";
     const { body } = await redeem(running, { code, verifier, client });
     expect(body).toMatchObject({ scope: "read write" });
-    expect(await running.server.verify(body.access_token)).toMatchObject({ scopes: scope });
+    expect(await running.server.verifyToken(body.access_token)).toMatchObject({ scopes: scope });
     const next = await refresh(running, client, body.refresh_token);
-    expect(await running.server.verify(next.body.access_token)).toMatchObject({ scopes: scope });
+    expect(await running.server.verifyToken(next.body.access_token)).toMatchObject({
+      scopes: scope,
+    });
   });
 
   it("gives nothing more than the person ticked", async () => {
@@ -360,12 +362,12 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const last = await browser.submit(none, { scope: ["read", "admin"], action: "allow" });
     const code = new URL(last.url).searchParams.get("code") ?? "";
     const { body } = await redeem(running, { code, verifier, client });
-    expect(await running.server.verify(body.access_token)).toMatchObject({
+    expect(await running.server.verifyToken(body.access_token)).toMatchObject({
       scopes: ["read", "admin"],
     });
     expect(body).not.toHaveProperty("id_token");
     const next = await refresh(running, client, body.refresh_token);
-    expect(await running.server.verify(next.body.access_token)).toMatchObject({
+    expect(await running.server.verifyToken(next.body.access_token)).toMatchObject({
       scopes: ["read", "admin"],
     });
   });
@@ -393,8 +395,8 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const ids = [];
     for (const tenant of ["acme", "second"]) {
       const { body } = await redeem(running, await authorize(running, flo, { tenant }));
-      const bearer = await running.server.verify(body.access_token);
-      const credential = await running.server.credentialOf(bearer?.personId ?? "");
+      const bearer = await running.server.verifyToken(body.access_token);
+      const credential = await running.server.findCredential(bearer?.personId ?? "");
       expect(credential?.tenantId).toBe(tenant);
       ids.push(bearer?.personId);
     }
@@ -405,16 +407,16 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const hal = await at().person("acme", { roles: ["Administrator"] });
     const coded = await authorize(running, hal);
     const { body } = await redeem(running, coded);
-    const { personId = "" } = (await running.server.verify(body.access_token)) ?? {};
-    expect(await running.server.keyRefused(personId)).toBe(false);
-    expect(await running.server.verify(body.access_token)).toBeDefined();
+    const { personId = "" } = (await running.server.verifyToken(body.access_token)) ?? {};
+    expect(await running.server.revokeIfKeyInvalid(personId)).toBe(false);
+    expect(await running.server.verifyToken(body.access_token)).toBeDefined();
     await at().store.transaction(async (tx) => {
       await tx.deleteFrom("api_keys").where("user_id", "=", hal.userId).execute();
     });
-    expect(await running.server.keyRefused(personId)).toBe(true);
-    expect(await running.server.verify(body.access_token)).toBeUndefined();
+    expect(await running.server.revokeIfKeyInvalid(personId)).toBe(true);
+    expect(await running.server.verifyToken(body.access_token)).toBeUndefined();
     const again = await redeem(running, await authorize(running, hal));
-    expect(await running.server.verify(again.body.access_token)).toBeDefined();
+    expect(await running.server.verifyToken(again.body.access_token)).toBeDefined();
     expect(await keysOf(hal)).toBe(1);
   });
 
@@ -422,8 +424,8 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
     const gus = await at().person("acme", { roles: ["Administrator"] });
     const coded = await authorize(running, gus);
     const { body } = await redeem(running, coded);
-    await running.server.clean();
-    expect(await running.server.verify(body.access_token)).toBeDefined();
+    await running.server.purge();
+    expect(await running.server.verifyToken(body.access_token)).toBeDefined();
     const store = await at().oauthStore();
     await store.transaction(async (tx) => {
       await tx
@@ -432,8 +434,8 @@ onEveryStore("the way from a client's question to a token", (at: () => TestPlatf
         .where("kind", "in", ["AccessToken", "RefreshToken", "Grant"])
         .execute();
     });
-    expect(await running.server.verify(body.access_token)).toBeUndefined();
-    await running.server.clean();
+    expect(await running.server.verifyToken(body.access_token)).toBeUndefined();
+    await running.server.purge();
     expect(await keysOf(gus)).toBe(0);
     const left = await store.read.selectFrom("sign_in_records").select("kind").execute();
     expect(

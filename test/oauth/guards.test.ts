@@ -93,7 +93,7 @@ describe("the forms", () => {
     refused(await browser.submit(shown, filled, { "sec-fetch-site": "cross-site" }));
     expect(running.sent.length).toBe(before);
     const through = await browser.submit(shown, filled, { "sec-fetch-site": "same-origin" });
-    expect(through.text).toContain("Allow Test host in?");
+    expect(through.text).toContain("Allow Test host to connect?");
   });
 
   it("open in no other browser than the one in which the sign-in began", async () => {
@@ -122,9 +122,9 @@ describe("the forms", () => {
     const done = await browser.submit(consent, { scope, action: "allow" });
     const code = new URL(done.url).searchParams.get("code") ?? "";
     const { body } = await redeem(running, { code, verifier, client });
-    const bearer = await running.server.verify(body.access_token);
+    const bearer = await running.server.verifyToken(body.access_token);
     expect(bearer?.scopes).toEqual(["read"]);
-    expect(await running.server.credentialOf(bearer?.personId ?? "")).toMatchObject({
+    expect(await running.server.findCredential(bearer?.personId ?? "")).toMatchObject({
       tenantId: "acme",
     });
     const account = `${running.url}/oauth/account`;
@@ -231,7 +231,7 @@ describe("a sign-in that fails", () => {
     expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(late.text).toMatch(/Too many tries\. Wait \d+ minutes/);
     // Somebody else at the same address still may.
-    expect((await signIn(browser, shown, ann)).text).toContain("Allow Test host in?");
+    expect((await signIn(browser, shown, ann)).text).toContain("Allow Test host to connect?");
     await one.close();
   });
 
@@ -265,7 +265,7 @@ describe("a sign-in that fails", () => {
     const { browser, shown } = await firstPage();
     const answer = await browser.submit(await signIn(browser, shown, eli), { action: "allow" });
     expect(answer.status).toBe(409);
-    expect(answer.text).toContain("You have as many API keys as there may be");
+    expect(answer.text).toContain("You have the maximum number of API keys");
     const { read } = await at.oauthStore();
     const rows = await read.selectFrom("sign_in_records").select("owner").execute();
     const account = await browser.open(`${running.url}/oauth/account`);
@@ -296,12 +296,12 @@ describe("the list of connected programs", () => {
     expect(hers.text).not.toContain("Disconnect Two");
     await mallory.submit(hers, { connection: handle ?? "", action: "end" });
     const [first, second] = tokens.map(({ body }) => body.access_token);
-    expect(await running.server.verify(second ?? "")).toBeDefined();
+    expect(await running.server.verifyToken(second ?? "")).toBeDefined();
     const after = await browser.submit(list, { connection: handle ?? "", action: "end" });
     expect(after.text).toContain("Disconnect One");
     expect(after.text).not.toContain("Disconnect Two");
-    expect(await running.server.verify(second ?? "")).toBeUndefined();
-    expect(await running.server.verify(first ?? "")).toBeDefined();
+    expect(await running.server.verifyToken(second ?? "")).toBeUndefined();
+    expect(await running.server.verifyToken(first ?? "")).toBeDefined();
     const out = await browser.submit(after, { action: "sign-out" });
     expect(out.text).toContain("Sign in with your account");
   });
@@ -424,7 +424,7 @@ describe("clients that are described by a document", () => {
     createFetchDocument({
       hosts: { resolve: async () => ["127.0.0.1"], allowed },
       ca,
-      exchangeMs: 1500,
+      requestMs: 1500,
     });
 
   verifies("C-26");

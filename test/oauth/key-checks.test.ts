@@ -25,13 +25,15 @@ onEveryStore("a refused key of a person who signed in here", (at) => {
   ])("keeps its grant while the platform answers its check with %s", async (failure) => {
     const running = await startAuthorization(at());
     const { body } = await redeem(running, await authorize(running, ann));
-    const { personId = "" } = (await running.server.verify(body.access_token)) ?? {};
+    const { personId = "" } = (await running.server.verifyToken(body.access_token)) ?? {};
     const failing = await startAuthorization(at(), { client: failWith(failure) });
-    const thrown: unknown = await failing.server.keyRefused(personId).catch((error) => error);
+    const thrown: unknown = await failing.server
+      .revokeIfKeyInvalid(personId)
+      .catch((error) => error);
     expect(thrown).toBeInstanceOf(Problem);
     expect(thrown).toMatchObject({ code: "unavailable", details: { retryAfterSeconds: 10 } });
-    expect(await running.server.verify(body.access_token)).toBeDefined();
-    expect(await running.server.credentialOf(personId)).toBeDefined();
+    expect(await running.server.verifyToken(body.access_token)).toBeDefined();
+    expect(await running.server.findCredential(personId)).toBeDefined();
     await Promise.all([running.close(), failing.close()]);
   });
 });

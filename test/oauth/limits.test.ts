@@ -95,7 +95,7 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
     for (const index of range(22)) await from("127.0.0.60", `no${index}@x.example`, "guess");
     expect((await from("127.0.0.60", "one-more@x.example", "guess")).status).toBe(429);
     const right = await from("127.0.0.61", user.email, user.password);
-    expect(right.text).toContain("Allow Test host in?");
+    expect(right.text).toContain("Allow Test host to connect?");
   });
 
   verifies("C-106");
@@ -152,18 +152,18 @@ describe("forms", () => {
     let now = 0;
     const forms = createFormTokens(createSeal(MASTER_KEY, "test"), () => now);
     const exchange = { incoming: { headers: {} } } as unknown as Exchange;
-    const form = new URLSearchParams({ form: forms.of("page") });
+    const form = new URLSearchParams({ form: forms.issue("page") });
     now = 15 * MINUTE - 1;
-    expect(forms.holds(exchange, form, "page")).toBe(true);
-    expect(forms.holds(exchange, form, "another page")).toBe(false);
+    expect(forms.isValid(exchange, form, "page")).toBe(true);
+    expect(forms.isValid(exchange, form, "another page")).toBe(false);
     now = 15 * MINUTE;
-    expect(forms.holds(exchange, form, "page")).toBe(false);
+    expect(forms.isValid(exchange, form, "page")).toBe(false);
   });
 });
 
 describe("documents of clients", () => {
   verifies("C-95");
-  it("are not fetched again for a minute after they could not be had", async () => {
+  it("are not fetched again for a minute after they could not be fetched", async () => {
     let [now, fetched] = [1, 0];
     const fetchDocument = createBoundedFetch(
       async (url) => {
@@ -177,7 +177,7 @@ describe("documents of clients", () => {
     await expect(fetchDocument("https://b.example/")).rejects.toThrow("no such host");
     for (const url of ["https://a.example/absent", "https://b.example/"]) {
       for (const _ of range(50))
-        await expect(fetchDocument(url)).rejects.toThrow("could not be had");
+        await expect(fetchDocument(url)).rejects.toThrow("could not be fetched");
     }
     expect(fetched).toBe(2);
     now += MINUTE + 1;

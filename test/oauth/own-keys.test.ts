@@ -14,7 +14,7 @@ beforeAll(async () => {
   ann = await at.tenant("acme");
   running = await startAuthorization(at, { addressOf: () => "192.0.2.9" });
   const { body } = await redeem(running, await authorize(running, ann));
-  personId = (await running.server.verify(body.access_token))?.personId ?? "";
+  personId = (await running.server.verifyToken(body.access_token))?.personId ?? "";
 });
 afterAll(async () => {
   await running.close();
@@ -27,7 +27,7 @@ const ask = (
   { email, password }: Pick<Person, "email" | "password">,
   isFor = (id: string): boolean => id === personId,
   claim = async () => true,
-) => running.server.makeOwnKey(NOBODY, { email, password: new Secret(password), isFor, claim });
+) => running.server.createOwnKey(NOBODY, { email, password: new Secret(password), isFor, claim });
 
 verifies("C-65");
 it("a key is made for whom it is meant, once it is claimed, and no session stays", async () => {
@@ -61,7 +61,7 @@ it("says so where there are as many keys as there may be", async () => {
   }
   expect(await ask(eli, () => true)).toMatchObject({
     status: 409,
-    message: expect.stringContaining("You have as many API keys as there may be"),
+    message: expect.stringContaining("You have the maximum number of API keys"),
   });
 });
 

@@ -114,7 +114,9 @@ describe.skipIf(program === undefined)(
           await picture(page, `${device}-${theme}-2-wrong`);
           await fillIn(page, ann.password);
           await picture(page, `${device}-${theme}-3-consent`);
-          expect(await page.$eval("h1", (h1) => h1.textContent)).toBe("Allow Ledger Assistant in?");
+          expect(await page.$eval("h1", (h1) => h1.textContent)).toBe(
+            "Allow Ledger Assistant to connect?",
+          );
           const wide = await page.$eval("html", (all) => all.scrollWidth);
           expect(wide).toBeLessThanOrEqual(width);
           await press(page, "allow");

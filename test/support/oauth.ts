@@ -59,7 +59,7 @@ export const startAuthorization = async (
   const { promise: ready, resolve: isReady } = Promise.withResolvers<AuthorizationServer>();
   let asked = 0;
   const served: Served = await serve(
-    async (incoming, response) => (await ready).answer(incoming, response),
+    async (incoming, response) => (await ready).handle(incoming, response),
     { host: "127.0.0.1", port },
   );
   const resource = `${issuer ?? served.url}/mcp`;

@@ -3,10 +3,10 @@ import type { Vault } from "../../broker/port.ts";
 import { clientAddress } from "../../kit/client-address.ts";
 import { type Clock, iso } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
-import { Secret } from "../../kit/secret.ts";
+import type { Secret } from "../../kit/secret.ts";
 import { type Html, html } from "../../pages/html.ts";
-import { type Page, page } from "../../pages/page.ts";
-import { alertOf, signInFields } from "../../pages/sign-in-fields.ts";
+import { type Page, renderPage } from "../../pages/page.ts";
+import { readSignInFields, renderAlert, renderSignInFields } from "../../pages/sign-in-fields.ts";
 import { createFailureLimiter } from "./failure-limiter.ts";
 import type { ReplayGuard } from "../tools/replay-guard.ts";
 import {
@@ -50,7 +50,7 @@ const NOUNS = {
 
 const toResponse = (shown: Page): Response => {
   // The address is the proof, so it must not leave in a Referer header.
-  const { status, headers, body } = page({
+  const { status, headers, body } = renderPage({
     ...shown,
     headers: { ...shown.headers, "Referrer-Policy": "no-referrer" },
   });
@@ -123,9 +123,9 @@ const ownKeyPage = ({ expiresAt }: SecretPage, email = "", refusal?: KeyRefusal)
         Your assistant asks for an API key of yours. Sign in with your account on the platform to
         create it. This page shows it once, and this server does not store it.
       </p>
-      ${alertOf(message)} ${factList([["Page valid until", formatTime(expiresAt)]])}
+      ${renderAlert(message)} ${factList([["Page valid until", formatTime(expiresAt)]])}
       <form method="post">
-        ${signInFields({ email, refused: refusal !== undefined })}
+        ${renderSignInFields({ email, refused: refusal !== undefined })}
         <div class="actions"><button class="primary">Create the API key</button></div>
       </form>
       <p class="note">
@@ -180,8 +180,7 @@ const showOwnKey = async (
 ): Promise<Response> => {
   const { id, kind, caller, expiresAt } = shown;
   const fields = await readFields(request);
-  const email = (fields.get("email") ?? "").trim().slice(0, 254);
-  const password = new Secret(fields.get("password") ?? "");
+  const { email, password } = readSignInFields(fields);
   let claimed: boolean | undefined;
   const claim = async (): Promise<boolean> => {
     claimed = await replayGuard.claim(id, expiresAt);

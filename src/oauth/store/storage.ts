@@ -94,7 +94,7 @@ const listByOwner = async (
   return rows.map(toRecord);
 };
 
-/** How many rows one purge or list takes, so that other requests get their turn. */
+/** Rows per purge or list, so that other requests get their turn. */
 const BATCH = 500;
 
 const purgeRecords = async (tx: Db, now: number): Promise<number> => {

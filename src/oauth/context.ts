@@ -1,0 +1,58 @@
+import type { IncomingMessage } from "node:http";
+import type { Client } from "../client/port.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+import type { HostNeeds } from "../kit/network.ts";
+import { createSeal } from "../kit/seal.ts";
+import { type Attempts, createAttempts } from "./attempts.ts";
+import { createFormTokens, type FormTokens } from "./form.ts";
+import { createInteractions, type Interactions } from "./interactions.ts";
+import { createRecords, type Records } from "./records.ts";
+import type { Storage } from "./store/port.ts";
+
+export type AuthorizationServerNeeds = {
+  /** The issuer identifier (RFC 8414): this server's URL without a slash at the end. */
+  issuer: string;
+  /** The only resource that tokens are for (RFC 8707): the URL of the MCP endpoint. */
+  resource: string;
+  storage: Storage;
+  masterKey: Buffer;
+  client: Client;
+  /** The product's word in the names of the platform's headers. */
+  headerWord: string;
+  /** Identifies the platform: its URL, or `embedded`. */
+  platform: string;
+  /** The platform's name on the pages. */
+  platformName: string;
+  /** The only tenant that people may choose, if the settings name one. */
+  tenantId: string | undefined;
+  /** Whether clients may register themselves (RFC 7591). */
+  registration: boolean;
+  /** The hosts that clients' metadata documents may come from. */
+  hosts: HostNeeds;
+  /** An additional certificate authority for these hosts, as PEM. */
+  ca?: string;
+  /** Returns a request's client address, behind trusted proxies. */
+  addressOf: (incoming: IncomingMessage) => string;
+  now: Clock;
+  log: Log;
+};
+
+/** The state that all parts of the authorization server share. */
+export type OauthContext = AuthorizationServerNeeds & {
+  records: Records;
+  attempts: Attempts;
+  forms: FormTokens;
+  interactions: Interactions;
+};
+
+export const createContext = (needs: AuthorizationServerNeeds): OauthContext => {
+  const { storage, masterKey, now } = needs;
+  return {
+    ...needs,
+    records: createRecords(storage, masterKey),
+    attempts: createAttempts(storage),
+    forms: createFormTokens(createSeal(masterKey, "oauth-form"), now),
+    interactions: createInteractions(createSeal(masterKey, "oauth-interaction"), now),
+  };
+};
