@@ -1,4 +1,4 @@
-/** What one repetition cost, in the benchmark's unit. */
+/** Runs one repetition and returns its cost in the benchmark's unit. */
 export type Side = () => number | Promise<number>;
 
 /** The figures of both sides, repetition by repetition. */
@@ -11,7 +11,7 @@ export type Options = {
 
 export type Benchmark = {
   name: string;
-  /** What is compared with what, in a few words. */
+  /** A short description of the comparison. */
   about: string;
   unit: string;
   /** Ours may be at most this many times the base; null: reported, not judged. */
@@ -40,7 +40,7 @@ export const median = (values: readonly number[]): number => {
 };
 
 /**
- * Repeats both sides in turn, so that whatever else the machine does falls on both alike; which side begins alternates
+ * Repeats both sides in turn, so that other load on the machine affects both alike; the side that begins alternates
  * too. The first repetitions warm up and do not count.
  */
 export const interleaved = async (
@@ -59,14 +59,14 @@ export const interleaved = async (
   return samples;
 };
 
-/** How long something takes, in milliseconds. */
+/** Returns the time of an action in milliseconds. */
 export const wallMs = async (act: () => unknown): Promise<number> => {
   const began = performance.now();
   await act();
   return performance.now() - began;
 };
 
-/** How much time this process computes for something, in milliseconds; what others do meanwhile is no part of it. */
+/** Returns the CPU time of this process for an action, in milliseconds. */
 export const cpuMs = async (act: () => unknown): Promise<number> => {
   const began = process.cpuUsage();
   await act();

@@ -13,7 +13,7 @@ import {
 } from "./support/sources.ts";
 import { verifies } from "./support/verifies.ts";
 
-/** What each folder may import beside itself. Whatever is not named is refused. */
+/** The folders that each folder may import from besides itself. All others are refused. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/kit": [],
   "src/contract": ["src/kit"],
@@ -65,7 +65,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   "@modelcontextprotocol/": ["src/mcp", "src/bin"],
 };
 
-/** Where the outside world may be reached for, by the words that reach for it. */
+/** Accesses to the outside world, with the folders in which they are allowed. */
 const REACHES: { what: string; word: RegExp; allowed: readonly string[] }[] = [
   { what: "environment or arguments", word: /\bprocess\.(env|argv)\b/, allowed: ["src/bin"] },
   { what: "the console", word: /\bconsole\./, allowed: [] },

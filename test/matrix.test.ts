@@ -25,7 +25,7 @@ import { type Arguments, SAMPLES, wire } from "./support/samples.ts";
 import { verifies } from "./support/verifies.ts";
 
 const OWN = "own";
-/** Stands in names, e-mail addresses and descriptions of the other tenant's records, and in nothing of ours. */
+/** In names, e-mail addresses and descriptions of the other tenant's records, and in no record of this tenant. */
 const FOREIGN = "foreign";
 
 const byId = (list: readonly Operation[]) =>
@@ -137,7 +137,7 @@ onEveryStore("permission and tenant matrix", (at) => {
     it("succeeds with exactly what it asks for, and answers as declared", async () => {
       const { call, owner } = await holder(operation);
       const reply = await send(call, operation, argumentsIn(await records(OWN, owner)));
-      // What an upsert makes is new.
+      // The upsert creates its record.
       expect(reply.status, reply.text).toBe(operation.upsert ? 201 : operation.status);
       expect(reply.text).not.toContain(FOREIGN);
       if (operation.file) return expect(reply.text).toContain(OWN);
@@ -157,7 +157,7 @@ onEveryStore("permission and tenant matrix", (at) => {
 
   describe.each(permitted)("%s", (_id, operation) => {
     verifies("CONV-08", "AUTH-06");
-    it("is refused to whoever has every right but its own", async () => {
+    it("refuses a caller with every right except its own", async () => {
       const others = PERMISSIONS.filter((permission) => permission !== operation.access);
       const { call } = await whoMay([...others]);
       for (const route of routesOf(operation)) {
@@ -170,7 +170,7 @@ onEveryStore("permission and tenant matrix", (at) => {
     });
 
     verifies("CONV-08");
-    it("is refused to whoever has the right in another tenant alone", async () => {
+    it("refuses a caller with the right in another tenant only", async () => {
       const { call } = await whoMayElsewhere();
       const reply = await send(call, operation, anythingIn(OWN));
       expect(reply.status, reply.text).toBe(403);
@@ -194,7 +194,7 @@ onEveryStore("permission and tenant matrix", (at) => {
 
   describe.each(tenanted)("%s", (_id, operation) => {
     verifies("CONV-07", "C-35");
-    it("tells nobody whether a tenant that is closed to them exists", async () => {
+    it("does not reveal whether an inaccessible tenant exists", async () => {
       const before = await dump(at(), FOREIGN);
       const refusal = async (tenantId: string): Promise<Reply> => {
         const sample = SAMPLES[operation.id]?.[0]?.(theirs, fresh());

@@ -146,7 +146,7 @@ describe.each(named)("$name in the document", ({ operation, route }) => {
   });
 });
 
-describe("what is served and what is documented", () => {
+describe("the served and the documented routes", () => {
   const TENANT = "documented";
   let at: TestPlatform;
   let admin: Person;
@@ -191,7 +191,7 @@ describe("what is served and what is documented", () => {
     ...SAMPLES[operation.id]?.[0]?.(given, `fresh-${(counter += 1)}`),
   });
 
-  /** A request in process cannot carry the body of a GET; its twin has the same answers. */
+  /** A request in process cannot carry the body of a GET; the POST alias has the same responses. */
   const sendable = named.filter(
     ({ operation, route }) => operation.body === null || route.method !== "GET",
   );
@@ -288,7 +288,7 @@ describe("what is served and what is documented", () => {
     expect([faultsOf(list, page), unnamedHeaders(list, page)]).toEqual([[], []]);
   });
 
-  it("bears its limits and refuses beyond them as documented", async () => {
+  it("accept values up to the documented limits, and refuse values beyond them", async () => {
     const limits = { gatewayPerMinute: 1, loginPerMinute: 2, exportPerMinute: 1 };
     const limited = await startPlatform(undefined, limits);
     try {

@@ -32,7 +32,7 @@ const referencesOf = (text: string): Reference[] => {
 
 const escaped = (text: string): string => text.replace(/[$()*+.?[\\\]^{|}]/gu, String.raw`\$&`);
 
-/** What is wrong with the references of a promise. */
+/** Returns the faults in the references of a promise. */
 const faultsOf = ({ section, text }: Promised): string[] => {
   const references = referencesOf(text);
   if (references.length === 0) return [`${section}: no test holds "${text}"`];

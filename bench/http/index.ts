@@ -141,7 +141,7 @@ const openSessions = async ({ pool, path }: Running, count: number): Promise<voi
 const FEW = 2500;
 const MANY = 10_000;
 
-/** What the server holds after a few sessions, and after many more. */
+/** Measures the server's memory after a few sessions, and after many more. */
 const heldAfter = async (): Promise<Samples> => {
   const running = await start("ours", ["--expose-gc"]);
   try {

@@ -39,7 +39,7 @@ const broker: Broker = {
   close: async () => {},
 };
 
-/** The real door, tools, and log of calls, over a platform that answers at once. */
+/** The real transport, tools and log of calls, over a platform that responds at once. */
 export const serveOurs = async (): Promise<Served> => {
   const folder = mkdtempSync(join(tmpdir(), "bench-mcp-"));
   const [log, key, now] = [createLog("silent"), Buffer.alloc(32, 1), systemClock];

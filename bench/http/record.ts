@@ -1,4 +1,4 @@
-/** What every program of this comparison answers: a record of the usual size. */
+/** The response of every compared program: a record of the usual size. */
 export const DISPUTE = {
   disputeId: "8f14e45f-ceea-467f-a0e6-1b2c3d4e5f60",
   disputeCode: "D-000123",

@@ -35,7 +35,7 @@ const load = async (path: string): Promise<number> => {
 type Row = Record<string, string | number | null>;
 type Table = { name: string; rows: Row[] };
 
-/** What a file that has been loaded holds beside its tenant. */
+/** Returns the tables of a loaded file and their rows, without the tenant. */
 const tablesOf = (path: string): Table[] => {
   const database = new DatabaseSync(path);
   const names = database

@@ -19,7 +19,7 @@ const ask = (query: string): Promise<number> =>
       });
       answer.on("error", reject);
       answer.on("end", () => {
-        // A tenant with too many long reads may be told to wait.
+        // A tenant with too many long reads may get 429.
         if (answer.statusCode === 200 || answer.statusCode === 429) resolve(bytes);
         else reject(new Error(`${query}: ${answer.statusCode}`));
       });

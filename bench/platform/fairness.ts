@@ -74,7 +74,7 @@ const withServer = async <T>(store: string, act: (served: Served) => Promise<T>)
   }
 };
 
-/** What one tenant's long reads cost another tenant. */
+/** Measures how much one tenant's long reads slow another tenant down. */
 export const fairnessBenchmarks: readonly Benchmark[] = ["sqlite", "postgres"].map((store) => ({
   name: `fairness-${store}`,
   about:

@@ -148,7 +148,7 @@ const onPostgres = (options: Options) =>
         await administer(server.url, "create database bench");
         const ms = await act(url);
         await administer(server.url, "drop database bench");
-        // What one side leaves to be written is not for the other to wait for.
+        // Pending writes of one side must not slow the other one down.
         await administer(server.url, "checkpoint");
         return ms;
       };

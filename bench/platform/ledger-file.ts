@@ -49,7 +49,7 @@ export type Values = (string | number)[];
 export const COLUMNS =
   "tenant_id, document_number, csr_id, account_number, currency, status, fields, created_by, created_at, updated_by, updated_at, version";
 
-/** What the import leaves in those columns of a row. */
+/** Returns the values of a row that the import stores. */
 export const valuesOf = (place: number): Values => {
   const { customer, invoice, month, day, amount, po } = invoiceOf(place);
   const fields = {

@@ -17,7 +17,7 @@ await fillPayments(bench.store, tenantId, rows);
 const served = await serve(createPlatformListener(bench.platform), { host: "127.0.0.1", port: 0 });
 const fields = CATALOGUE.cashapp.fields.filter(({ core }) => core);
 
-/** How long it takes to have a page's JSON in memory. */
+/** Returns the time to build a page's JSON in memory. */
 const intoBuffer = async (): Promise<number> => {
   const began = performance.now();
   const { db, close } = await bench.store.snapshot({ owner: "bench" });

@@ -126,7 +126,7 @@ const SORTS: Record<string, object> = {
   },
 };
 
-/** How many rows a tenant of the two has, by its place. */
+/** Returns the number of rows of one of the two tenants. */
 const rowsAt = (place: number): number =>
   place === 0 ? Math.floor(SCALE_ROWS / TIMES_SMALLER) : SCALE_ROWS;
 

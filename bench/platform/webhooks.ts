@@ -119,7 +119,7 @@ const forget = (store: Store): Promise<void> =>
 
 type Bench = { store: Store; receivers: Awaited<ReturnType<typeof openReceivers>> };
 
-/** How long it takes until every living receiver has heard of a run, this many of all being dead. */
+/** Returns the time until every living receiver was called about a run, with this many dead receivers. */
 const msPerRun = async ({ store, receivers }: Bench, dead: number): Promise<number> => {
   await setWebhooks(store, receivers.url, dead);
   await tell(store);

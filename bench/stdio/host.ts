@@ -11,7 +11,7 @@ export type Era = "2025" | "2026";
 export type Host = {
   /** The answer's line, unread. */
   request(method: string, params?: Record<string, unknown>): Promise<string>;
-  /** What the process has computed so far, in all its threads. */
+  /** CPU time of the process so far, in all its threads. */
   cpuMs(): number;
   end(): Promise<void>;
 };
@@ -83,7 +83,7 @@ export const startHost = ({ args, env }: Command, era: Era = "2025"): Host => {
   };
 };
 
-/** What a host sends first. */
+/** Sends the first request of a host. */
 export const greet = (host: Host, era: Era = "2025"): Promise<string> =>
   era === "2025" ? host.request("initialize", INITIALIZE) : host.request("server/discover");
 

@@ -28,7 +28,7 @@ const compare =
       return interleaved({ ours: cost(ours), base: cost(base) }, options);
     });
 
-// Nobody listens there: listing tools must not ask.
+// Nothing listens at this address: listing tools must not need the platform.
 const REMOTE = {
   RECEIVABLES_BASE_URL: "http://127.0.0.1:9",
   RECEIVABLES_API_KEY: "a-key-for-nobody",

@@ -24,7 +24,7 @@ const profilesBySubject = (config: Config): ReadonlyMap<string, string> => {
 
 /**
  * Returns a lookup of the profile of an issuer's subject. It reads the profiles file again when the file changes. Only
- * listed subjects have access, whatever accounts the issuer has.
+ * listed subjects have access: having an account at the issuer is not enough.
  */
 export const openSubjects = async (
   config: Config,

@@ -34,7 +34,7 @@ afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 describe("the audit log from the command line", () => {
   verifies("AU-05", "C-58");
-  it("imports old entries, verifies them, and tells of a change by its exit status", async () => {
+  it("imports old entries, verifies them, and reports a change by its exit status", async () => {
     const imported = await cli("import", "audit-logs", "old.ndjson", "--tenant", "acme");
     expect([imported.status, JSON.parse(imported.stdout)]).toEqual([
       0,

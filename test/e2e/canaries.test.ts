@@ -7,7 +7,7 @@ import { verifies } from "../support/verifies.ts";
 
 const DEBUG = { RECEIVABLES_LOG: "debug" };
 
-/** Secrets that nobody may ever read, and what everybody may. */
+/** Planted secrets by name; none may appear in any output. */
 const secrets = new Map<string, string>([
   ["master key", "canary-master-key-5f2b8c1d9e7a4630"],
   ["password", "canary password 93c1"],
@@ -17,11 +17,11 @@ const secrets = new Map<string, string>([
   ["session header", "canary-session-header-2f8b"],
   ["wrong API key", "canary-api-key-8d21c07b"],
 ]);
-/** No secret, but somebody's data: a host is told what it said itself, and no log is. */
+/** Not a secret, but personal data: the host that sent it may get it back, logs may not contain it. */
 const ARGUMENT = "canary-argument-4b7e";
 const secret = (name: string): string => secrets.get(name) ?? "";
 
-/** Whatever came out, under the name of where it came out. */
+/** All output, with the place that it came from. */
 const outputs: [string, string][] = [];
 const heard = (where: string, { stdout, stderr }: Pick<Ended, "stdout" | "stderr">): void => {
   outputs.push([`${where}, stdout`, stdout], [`${where}, stderr`, stderr]);
@@ -141,7 +141,7 @@ const driveHttp = async (env: Record<string, string>): Promise<void> => {
     return response;
   };
   const begun = await post(JSON.stringify(HELLO));
-  // Whoever has the id may speak in the session: it is told to its host alone.
+  // The session id gives access to the session, so only its host may receive it.
   const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
   secrets.set("session id", session["mcp-session-id"]);
   for (const line of SCRIPT) await post(JSON.stringify(line), session);
@@ -163,7 +163,7 @@ const keep = async (name: string, line: string[], env: Record<string, string>) =
   secrets.set(name, (await readFile(out, "utf8")).trim());
 };
 
-describe("secrets that are planted", () => {
+describe("planted secrets", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "canaries-"));
     base = {
@@ -180,7 +180,7 @@ describe("secrets that are planted", () => {
       base,
       secret("password"),
     );
-    // The one command that prints a secret, for whoever asked for it.
+    // The only command that prints a secret.
     const issued = await runCli(["admin", "key", "issue", "--tenant", "acme", "--name", "k"], base);
     secrets.set("export key", (JSON.parse(issued.stdout) as { apiKey: string }).apiKey);
     outputs.push(["key issue, stderr", issued.stderr]);
@@ -235,7 +235,7 @@ describe("secrets that are planted", () => {
   afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
   verifies("C-81");
-  it("are found in no output: answers, logs, reports, refusals", () => {
+  it("are in no output: answers, logs, reports, refusals", () => {
     expect([...secrets.keys()]).toEqual(
       expect.arrayContaining([
         "session token",
@@ -257,13 +257,13 @@ describe("secrets that are planted", () => {
   });
 
   verifies("C-81");
-  it("stand in no process's arguments", () => {
+  it("are not in the arguments of any process", () => {
     if (process.platform === "linux") expect(commandLines).toContain("cli.ts");
     for (const value of secrets.values()) expect(commandLines).not.toContain(value);
   });
 
   verifies("C-81");
-  it("stand in clear in no file of a data folder", async () => {
+  it("are not in clear text in any file of a data folder", async () => {
     const files = (
       await Promise.all(["platform", "client", "demo"].map((name) => filesIn(join(folder, name))))
     ).flat();

@@ -162,7 +162,7 @@ const loadedFor = async (
   return files.flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {}));
 };
 
-describe("what is loaded", () => {
+describe("loaded modules", () => {
   const REMOTE = {
     RECEIVABLES_BASE_URL: "http://127.0.0.1:9",
     RECEIVABLES_API_KEY: "a-key-for-nobody",

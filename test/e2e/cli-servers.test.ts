@@ -340,7 +340,7 @@ describe("http", () => {
     expect(await post({ host: "evil.example" })).toBe(403);
   });
 
-  it("keeps the REST platform closed to whoever has no credential", async () => {
+  it("refuses requests to the REST platform without a credential", async () => {
     const { status } = await fetch(`${ready.baseUrl}/dispute/v1/tenants/demo/disputes`);
     expect(status).toBe(401);
   });

@@ -59,7 +59,7 @@ describe("starting", () => {
     expect(stderr).toMatch(/^receivables-mcp needs Node\.js 24 or newer/);
   });
 
-  it("finds files from where npm was called, whatever folder npm works in", async () => {
+  it("resolves files relative to the folder in which npm was called", async () => {
     await writeFile(join(folder, "map.json"), "no JSON");
     const called = {
       npm_lifecycle_event: "cli",

@@ -138,7 +138,7 @@ describe("npm run demo", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("reads as a transcript without colour when nobody looks at a terminal", async () => {
+  it("prints a transcript without colour if the output is not a terminal", async () => {
     const { status, stdout } = await demo([]);
     expect(status).toBe(0);
     expect(stdout).toContain("No model is involved");

@@ -112,7 +112,7 @@ describe("files of the demo tenant over stdio", () => {
   });
 
   verifies("AT-01");
-  it("go through a door that opens for files alone", async () => {
+  it("are transferred over a server that serves only files", async () => {
     const args = { disputeId, fileName: "door.txt" };
     const { uploadUrl, attachmentId } = await done("dispute_attachments_create", args);
     const url = new URL(String(uploadUrl));

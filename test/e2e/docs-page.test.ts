@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, maxRetries: 3 });
 });
 
-// Every name but loopback's is unknown to it, so whatever the page took from elsewhere would fail aloud.
+// Only loopback names resolve, so a request of the page to another host fails.
 const FLAGS = [
   "--headless",
   "--no-sandbox",
@@ -64,7 +64,7 @@ const shown = async (url: string): Promise<{ page: string; said: string[] }> => 
   return { page: stdout, said: stderr.split("\n").filter((line) => line.includes("CONSOLE")) };
 };
 
-/** Where each operation stands on the page: the viewer links to it under its noun. */
+/** Returns the operations that the page links to under their nouns. */
 const linksIn = (page: string): string[] =>
   [...page.matchAll(/href="#\/([^"/]+\/[^"]+)"/g)].map(([, link = ""]) => decodeURIComponent(link));
 

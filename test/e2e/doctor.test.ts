@@ -189,7 +189,7 @@ describe("doctor", () => {
     strange.close();
   });
 
-  it("finds a tenant that nobody chose, and names those that there are", async () => {
+  it("reports a missing choice of tenant with the possible ones", async () => {
     const { faults, all } = await doctor({ RECEIVABLES_TENANT_ID: "" });
     expect([faults, all[0]?.hint]).toEqual([["tenant"], expect.stringContaining("acme")]);
   });

@@ -88,7 +88,7 @@ P-4,1,USD,2026-02-01,false,4111111111111111,x
   ]);
 });
 
-it("what does not go together is wrong usage", async () => {
+it("combinations of options that are wrong usage", async () => {
   const wrong = [
     importing("x.csv"),
     ["import", "accounts", "x.csv", "--tenant", "acme", ...cashapp],

@@ -34,7 +34,7 @@ const result = async (line: string[]): Promise<Record<string, unknown>> => {
   const { status, stdout, stderr } = await runCli(line, env, "", folder);
   const report = JSON.parse(stdout) as Record<string, unknown>;
   const { rejected = 0 } = report;
-  // Whoever looks on is told of rows that were refused, and of nothing else.
+  // On stderr there is a line about refused rows, and nothing else.
   const refusals = rejected === 0 ? /^$/ : new RegExp(`^${String(rejected)} of .* were refused`);
   expect(stderr).toMatch(refusals);
   expect(status).toBe(0);

@@ -145,7 +145,7 @@ describe("the import command", () => {
     expect(stderr).toMatch(said);
   });
 
-  it("names unknown columns in the log, and shows no bar where nobody looks on", async () => {
+  it("names unknown columns in the log, and shows no bar without a terminal", async () => {
     const text = "documentNumber,accountNumber,amount,categoryCode,note\nL-1,A,1,LEDGER,x\n";
     const { status, stderr } = await run(importing("-"), text);
     expect(status).toBe(0);

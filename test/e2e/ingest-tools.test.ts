@@ -158,7 +158,7 @@ describe("the ingest tools over stdio", () => {
     expect(questions.splice(0)).toEqual([
       "Replace document INV/1 of account ACC/1, 100.25 USD, with one of account ACC/1? Fields that are not sent are lost.",
     ]);
-    // Somebody else changes it while the person reads the question.
+    // The document changes while the person reads the question.
     beforeYes = () => rest("PATCH", "/documents/INV%2F1", { comment: "Meanwhile." });
     expect(await refusal("documents_replace", args)).toMatchObject({ code: "precondition_failed" });
     beforeYes = async () => {};

@@ -15,7 +15,7 @@ let env: Record<string, string>;
 let server: Running;
 let mcpUrl: string;
 
-/** What hosts behind the proxy call it, and what tokens are for. */
+/** The public URL behind the proxy, which is the audience of tokens. */
 const RESOURCE = "https://mcp.example.com/ar/mcp";
 
 /** Profiles on the demo tenant, by their subjects. */
@@ -104,7 +104,7 @@ describe("a server that takes the tokens of an issuer", () => {
   });
 
   verifies("C-60");
-  it("tells nobody else of a token", async () => {
+  it("sends a token to the issuer only", async () => {
     const token = await issuer.token(RESOURCE);
     await (await list(token)).text();
     expect(JSON.stringify(issuer.seen)).not.toContain(token);

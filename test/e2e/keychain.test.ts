@@ -77,7 +77,7 @@ describe.skipIf(why !== undefined)(`the keychain of the operating system${untrie
     expect(await readFile(join(profiles, file), "utf8")).not.toMatch(/canary|rcvg/);
   });
 
-  it("lets go of it at logout, also where it is asked by a program that cannot open it", async () => {
+  it("deletes the entry at logout, also if another program asks that cannot read it", async () => {
     await logIn();
     const out = await run(["logout"], PASSWORD, { RECEIVABLES_KEYCHAIN: "off" });
     expect(JSON.parse(out.stdout)).toMatchObject({ removed: true, keyRevoked: true });

@@ -160,7 +160,7 @@ describe("login", () => {
     expect(await Promise.all(made.map(({ key }) => opens(key)))).toEqual([401, 200]);
   });
 
-  it("tells of a key that it leaves behind at another platform", async () => {
+  it("reports a key that it leaves behind at another platform", async () => {
     const elsewhere = startCli(["platform", "--port", "0"], {
       RECEIVABLES_DATA: join(folder, "platform"),
     });

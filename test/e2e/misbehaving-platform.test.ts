@@ -34,7 +34,7 @@ const settings = (url: string, seconds: string): Record<string, string> => ({
   RECEIVABLES_LOG: "debug",
 });
 
-/** A fake of its own for each door, so that tries can be counted while both are open. */
+/** Each transport has a fake of its own, so that tries can be counted while both are open. */
 type Place = { fake: FakePlatform; patient: Door; hasty: Door };
 
 const placeAt = async (door: (env: Record<string, string>) => Promise<Door>): Promise<Place> => {
@@ -94,7 +94,7 @@ const misbehave = async ({ fake, patient, hasty }: Place, how: Misbehaviour): Pr
 };
 
 verifies("C-78");
-describe("at both doors, a platform that", () => {
+describe("over both transports, a platform that", () => {
   it.each(misbehaviours.map((one) => [one.what, one] as const))(
     "%s is told of, tried no more often than is safe, and the next call is right",
     async (_what, how) => {
@@ -145,7 +145,7 @@ describe("at both doors, a platform that", () => {
   });
 });
 
-describe("at both doors, an address", () => {
+describe("over both transports, an address", () => {
   const URLS: [string, () => Promise<[string, () => Promise<void>]>, RegExp, RegExp][] = [
     [
       "whose certificate nobody vouches for",
@@ -173,7 +173,7 @@ describe("at both doors, an address", () => {
       /doctor|Wait a minute/,
     ],
   ];
-  it.each(URLS)("%s is told of in every call", async (_what, open, says, step) => {
+  it.each(URLS)("%s is reported in every call", async (_what, open, says, step) => {
     const [url, close] = await open();
     for (const door of [stdioDoor, httpDoor]) {
       const host = await door(settings(url, SECONDS.patient));

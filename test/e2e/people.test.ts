@@ -12,7 +12,7 @@ import { verifies } from "../support/verifies.ts";
 const tokenOf = (name: string): string => `canary-token-of-${name}-${"x".repeat(30)}`;
 const PASSWORD = "canary-password-of-the-platform";
 
-/** Who there is: ann on the platform inside the server, bob and cid on a remote one. */
+/** Ann uses the platform inside the server, Bob and Cid use a remote one. */
 const PEOPLE = {
   ann: { tenant: "acme", role: "Administrator", scopes: "read,write,admin" },
   bob: { tenant: "bolt", role: "Viewer", scopes: "read,write,admin" },
@@ -74,7 +74,7 @@ beforeAll(async () => {
     RECEIVABLES_HTTP_AUTH: "static",
     RECEIVABLES_HTTP_TOKENS_FILE: tokens,
     RECEIVABLES_PROFILES_FILE: await write("profiles.json", JSON.stringify(profiles)),
-    // Of the profile that nobody here acts by.
+    // Values of the default profile, which no caller here has.
     RECEIVABLES_TENANT_ID: "elsewhere",
     RECEIVABLES_API_KEY: "canary-key-of-the-server",
   });
@@ -207,7 +207,7 @@ describe("a server with static tokens", () => {
   });
 
   verifies("C-65");
-  it("lets go of whoever is taken out of the file, amid their session", async () => {
+  it("ends the session of a person whose token is removed from the file", async () => {
     const whole = await readFile(tokens, "utf8");
     const dan = await as("dan", "legacy");
     expect((await call(dan, "departments_list")).isError).not.toBe(true);

@@ -77,7 +77,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
-/** What has been answered so far, by the names that later calls know it by. */
+/** Earlier answers by the name under which later steps refer to them. */
 type Known = Record<string, Fields>;
 type Step = [tool: string, args: (known: Known) => Fields, as?: string];
 
@@ -156,7 +156,7 @@ const createMasking = () => {
   };
 };
 
-// A cursor and a token for confirming are sealed anew each time.
+// Cursors, confirmation tokens and request ids differ in every answer.
 const isSealed = (key: string): boolean =>
   ["nextCursor", "cursor", "requestId", "confirmationToken"].includes(key);
 
@@ -190,7 +190,7 @@ const LONG = { timeout: 240_000 };
 
 verifies("C-08");
 describe("a platform elsewhere", LONG, () => {
-  it("gives the same answers as the one in this process, step by step, at both doors", async () => {
+  it("gives the same answers as the one in this process, step by step, over both transports", async () => {
     const inside = await stdioDoor(credentials("embedded"));
     const expected = await play(inside);
     await inside.close();

@@ -86,7 +86,7 @@ const listen = (stream: unknown): void => {
   );
 };
 
-/** Whatever a host was answered, kept for the search for secrets. */
+/** Records an answer for the search for secrets. */
 const heard = (answer: unknown): Answer => {
   told.push(JSON.stringify(answer));
   return answer as Answer;
@@ -257,7 +257,7 @@ describe("a user with the role Agent", () => {
   });
   afterAll(() => host.close());
 
-  // Arguments that name nothing: what matters is who is let through to be told so.
+  // The arguments name no record: only the permission check matters.
   const ARGUMENTS: Record<string, Record<string, unknown>> = {
     disputes_list_by_ids: { disputeIds: ["none"] },
     disputes_list_by_document_numbers: { accountNumber: "none", documentNumbers: ["none"] },
@@ -273,7 +273,7 @@ describe("a user with the role Agent", () => {
     Object.fromEntries(required.map((name) => [name, "none"]));
 
   verifies("C-83");
-  it("may read all but users, and is told which permission it lacks", async () => {
+  it("may read all but users, and gets the name of the missing permission", async () => {
     const tools = await host.tools();
     const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint);
     for (const { name, inputSchema } of reading) {
@@ -289,7 +289,7 @@ describe("a user with the role Agent", () => {
   });
 
   verifies("C-81");
-  it("no secret stands in what any host or server was told", async () => {
+  it("no output of a host or server contains a secret", async () => {
     await host.call("dispute_notes_delete", { disputeId: "none", noteId: "none" });
     const all = [...told, platform.texts.stdout, platform.texts.stderr].join("\n");
     for (const secret of secrets) expect(all).not.toContain(secret);

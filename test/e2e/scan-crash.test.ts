@@ -13,7 +13,7 @@ const TENANT = "scan-crash";
 const PASSWORD = "correct horse battery staple";
 const END = Buffer.alloc(4);
 
-/** A malware scanner that takes every file and answers only when it is told to. */
+/** A malware scanner that accepts every file, and responds only after `answers` is set. */
 const slowScanner = async () => {
   const state = { asked: 0, answers: false };
   const open = new Set<Socket>();

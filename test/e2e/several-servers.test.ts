@@ -137,7 +137,7 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
   };
 
   verifies("C-66");
-  it("a question asked by one is answered at the other, once", async () => {
+  it("answers a question that the other server asked, once", async () => {
     const args = await department();
     const asked = await call(urls[0], "departments_delete", args, { asks: true });
     const { requestState, inputRequests = {} } = asked;
@@ -157,7 +157,7 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
   });
 
   verifies("C-66", "C-105");
-  it("a confirmation token is good for one call, whoever gets it first", async () => {
+  it("accepts a confirmation token once, on either server", async () => {
     const args = await department();
     const asked = await call(balancer.url, "departments_delete", args);
     const confirmation = asked._meta?.["receivables/confirmation"] as { confirmationToken: string };
@@ -172,7 +172,7 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
     ]);
   });
 
-  it("a list goes on at whichever is asked for its next page", async () => {
+  it("returns the next page of a list on either server", async () => {
     const seen: unknown[] = [];
     let cursor: unknown;
     for (let page = 0; page < 4; page += 1) {
@@ -185,7 +185,7 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
     expect(new Set(seen).size).toBe(12);
   });
 
-  it("a host of 2026 notices nothing of it", async () => {
+  it("are one server to a host of 2026", async () => {
     const client = new Client(
       { name: "test", version: "1" },
       { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: "auto" } },
@@ -204,7 +204,7 @@ describe.each(dialects)("two servers behind one address, on one $name", (dialect
   });
 
   verifies("C-17");
-  it("a server that is stopped ends the streams that listen, and then itself", async () => {
+  it("end their open streams when they are stopped", async () => {
     const own = startCli(["http", "--port", "0"], nodes[0] ?? {});
     const { mcpUrl = "" } = await whenReady(own);
     const listening = await post(mcpUrl, "subscriptions/listen", { filter: {} }, false);

@@ -22,7 +22,7 @@ const whoIs = async (client: Pick<Client, "callTool">): Promise<string> => {
   return JSON.stringify(answer.structuredContent);
 };
 
-/** A tool's answer to whoever bears a token. */
+/** Calls a tool with an access token. */
 const asking = (mcpUrl: string, token: string): Promise<Response> =>
   fetch(mcpUrl, {
     method: "POST",

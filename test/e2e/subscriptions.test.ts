@@ -18,7 +18,7 @@ const AS_SLOW_AS_MAY_BE = { timeout: 60_000, interval: 100 };
 type Door = "stdio" | "HTTP" | "stdio to a remote platform";
 const DOORS: readonly Door[] = ["stdio", "HTTP", "stdio to a remote platform"];
 
-/** What the test uses of a host, whatever its SDK and era. */
+/** The functions of a host that the test uses, for every SDK and era. */
 type Host = {
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
@@ -156,17 +156,20 @@ const subscribed = async (host: Host, ms = 3000): Promise<string> => {
 describe.each(DOORS)("subscribers over %s", (door) => {
   // Each test's own `expect`: the common one does not know which of several at a time is meant.
   verifies("SC-14");
-  it.concurrent.for(HOSTS)("are told when a run completes (%s)", async ([, open], { expect }) => {
-    const host = await open(door);
-    const left = uriOf((await schedule(host, 3000)).id);
-    await host.subscribe(left);
-    await host.unsubscribe(left);
-    const told = host.told.length;
-    const uri = await subscribed(host);
-    await expect.poll(() => host.told, AS_SLOW_AS_MAY_BE).toContain(uri);
-    expect(await host.read(uri)).toContain("completed");
-    await expect.poll(() => host.read(left), AS_SLOW_AS_MAY_BE).toContain("completed");
-    expect(host.told.slice(told)).not.toContain(left);
-    await host.close();
-  });
+  it.concurrent.for(HOSTS)(
+    "are notified when a run completes (%s)",
+    async ([, open], { expect }) => {
+      const host = await open(door);
+      const left = uriOf((await schedule(host, 3000)).id);
+      await host.subscribe(left);
+      await host.unsubscribe(left);
+      const told = host.told.length;
+      const uri = await subscribed(host);
+      await expect.poll(() => host.told, AS_SLOW_AS_MAY_BE).toContain(uri);
+      expect(await host.read(uri)).toContain("completed");
+      await expect.poll(() => host.read(left), AS_SLOW_AS_MAY_BE).toContain("completed");
+      expect(host.told.slice(told)).not.toContain(left);
+      await host.close();
+    },
+  );
 });

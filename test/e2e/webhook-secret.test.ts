@@ -26,7 +26,7 @@ const folderFor = async (): Promise<string> => {
 
 type Row = Record<string, unknown>;
 
-/** A host whose person agrees to everything; whatever it hears is kept. */
+/** A host whose person agrees to everything; it records all that it receives. */
 const openHost = async (env: Record<string, string>) => {
   const heard: string[] = [];
   const client = new Client(

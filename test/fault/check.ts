@@ -64,7 +64,7 @@ export const checkChain = async (
   }
 };
 
-/** What a request that was never answered has made, by the rows that bear its mark. */
+/** Finds the record that an unanswered request created, by its mark. */
 const madeBy = ({ change }: Deed, { disputes, notes }: Rows): Record<string, unknown> => {
   if (change.kind === "create") {
     const made = disputes.filter(({ po_number }) => po_number === change.mark);
@@ -83,11 +83,11 @@ const madeBy = ({ change }: Deed, { disputes, notes }: Rows): Record<string, unk
   return change.kind === "update" ? change.shown : {};
 };
 
-/** Entries of what was answered; a request that the store failed may be told of as such, whatever became of it. */
+/** Entries of answered requests. The 503 of a failed request says nothing about its change. */
 const heeded = ({ entries }: Rows): AuditLogRow[] =>
   entries.filter(({ status_code }) => status_code !== 503);
 
-/** When a change was done that nobody was told of, and the id that it set, only a later answer can tell. */
+/** The response to this change is unknown, so the id that it set is learned from a later response only. */
 const forget = (world: World, { change }: Deed): void => {
   if (change.kind !== "update") return;
   const shown = world.disputes.get(change.id)?.shown ?? {};
@@ -98,7 +98,7 @@ const forget = (world: World, { change }: Deed): void => {
   }
 };
 
-/** What of the unanswered requests was done holds from now on; the rest must have left nothing. */
+/** Adds the unanswered requests that were executed to the expected state; the others must have left nothing. */
 const settle = (world: World, unanswered: readonly Deed[], rows: Rows): number => {
   const done = new Map(heeded(rows).map((entry) => [toolOf(entry), entry]));
   let settled = 0;
@@ -182,7 +182,7 @@ export const checkWorld = async (
   return settled;
 };
 
-/** What the database itself finds wrong with its files. */
+/** Runs the database's own integrity check. */
 export const checkIntegrity = async ({ dialect, read }: Store): Promise<void> => {
   if (dialect !== "sqlite") return;
   const found = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(read);

@@ -35,7 +35,7 @@ type Play = {
   unanswered: Map<World, Deed[]>;
   written: number;
   asked: number;
-  /** What became of the unanswered ones, and of those that were sent again. */
+  /** Counts of unanswered requests: executed or not, and of those sent again. */
   fates: { done: number; undone: number; replayed: number; redone: number };
 };
 
@@ -164,7 +164,7 @@ const retry = async (play: Play, server: Server, world: World): Promise<void> =>
   for (const deed of unanswered.splice(0)) {
     if (deed.key === undefined) continue;
     const made = world.keys.get(deed.key);
-    // Whether its dispute is still there, only whoever is answered knows.
+    // The dispute may have been deleted by another unanswered request.
     if (made === undefined && deed.change.kind === "note") {
       if (!world.disputes.has(deed.change.id)) continue;
     }

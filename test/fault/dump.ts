@@ -1,6 +1,6 @@
 import type { Db, Store } from "../../src/platform/store/port.ts";
 
-// Who asked when, and how often: what a refused request may leave.
+// Tables of uses and counts, which a refused request may change.
 const BESIDE = new Set(["sessions", "counters", "audit_logs", "audit_heads", "touches"]);
 // When a credential was last used is written a moment after its use.
 const LATE = new Set(["used_at"]);

@@ -15,7 +15,7 @@ import { watchRecords } from "./watch.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SEED = Number(process.env["FAULT_SEED"] ?? 20_260_302);
-// Where there is more to get wrong, more is tried.
+// Operations with more inputs get more tries.
 const triesFor = ({ body, query }: Operation): number => {
   if (body !== null) return 100;
   return Object.keys(query.shape).length > 0 ? 60 : 18;
@@ -58,7 +58,7 @@ type Trial = {
 
 const API_KEY = "/authentication/v1/tenants/{t}/users/profile/api-key";
 
-/** New records of every kind for whatever comes next. */
+/** Adds new records of every kind for the next requests. */
 const reseed = async (
   trial: Pick<Trial, "at" | "admin" | "auditor" | "fresh">,
 ): Promise<Records> => {
@@ -94,7 +94,7 @@ const begin = async (dialect: Dialect): Promise<Trial> => {
 const requestOf = (trial: Trial, operation: Operation, recipe: Recipe): Built => {
   const samples = SAMPLES[operation.id] ?? [];
   const routes = [operation, ...operation.aliases];
-  // A request in process carries no body on GET, so a twin that can is preferred.
+  // Requests in process cannot carry the body of a GET, so a POST alias is preferred.
   const route = routes[(recipe.route + routes.length - 1) % routes.length] ?? operation;
   const sample = samples[recipe.variant % samples.length];
   if (sample === undefined) throw new Error(`${operation.id} has no sample`);
@@ -110,7 +110,7 @@ const send = (trial: Trial, operation: Operation, built: Built) => {
   return call(method, path, { headers, ...(body === undefined ? {} : { raw: body }) });
 };
 
-/** Sends one request; a refused one must have changed nothing. Gives what was told, and whether records changed. */
+/** Sends one request; a refused one must change nothing. Returns the response and whether records changed. */
 const attempt = async (
   trial: Trial,
   operation: Operation,
@@ -177,9 +177,9 @@ const tryAll = async (trial: Trial, operation: Operation): Promise<Told[]> => {
   const list = [PLAIN, ...fc.sample(recipes(operation), { seed, numRuns })];
   const told: Told[] = [];
   if (operation.effect !== "read") trial.records = await reseed(trial);
-  // What guessing has cost an address and an account is forgotten.
+  // Resets the limits on failed logins of address and account.
   trial.at.clock.advance(15 * MINUTE);
-  // Logs in anew where the session has ended meanwhile, before anything is compared.
+  // Logs in again if the session has ended, before states are compared.
   await trial.admin.call("GET", "/user/v1/users/profile");
   let state = await trial.state();
   for (const recipe of list) {
@@ -211,7 +211,7 @@ describe("bad input", () => {
         for (const operation of operations) all.push(...(await tryAll(trial, operation)));
         told.set(dialect.name, all);
         expect(all.length).toBeGreaterThanOrEqual(2000);
-        // What watches for changes has seen some.
+        // The comparison of states must have found changes, or it does not work.
         expect(trial.changes).toBeGreaterThan(200);
         for (const { id } of operations) {
           const statuses = all.filter((one) => one.operation === id).map(({ status }) => status);

@@ -4,16 +4,16 @@ import { type Operation, parsePathParameters } from "../../src/contract/operatio
 import type { Arguments } from "../support/samples.ts";
 import { contentTypes, encoded, fitting, headers, weird } from "./values.ts";
 
-/** What is done to a valid request; it names no record, so it means the same on every database. */
+/** Mutations of a valid request. They name no record, so they mean the same on every database. */
 export type Recipe = {
-  /** Which of the operation's routes and samples it starts from. */
+  /** Selects one of the operation's routes and samples. */
   route: number;
   variant: number;
   method: string | undefined;
   /** Fields of the body as JSON text, in place of the sample's or beside them. */
   fields: [name: string, text: string][];
   dropped: string[];
-  /** What becomes of the body's text as a whole. */
+  /** Mutates the body's text as a whole. */
   spoil: (text: string) => string;
   params: [name: string, text: string][];
   query: [name: string, text: string][];
@@ -143,7 +143,7 @@ const bodyText = (operation: Operation, args: Arguments, recipe: Recipe): string
   const sent = Object.keys(operation.body?.shape ?? {})
     .filter((name) => own(args, name) !== undefined && !recipe.dropped.includes(name))
     .map((name): [string, string] => [name, JSON.stringify(args[name])]);
-  // What is spoilt comes later, and the last of equal names counts.
+  // The mutated field comes last, because the last of equal names counts.
   const fields = [...sent, ...recipe.fields].map(
     ([name, text]) => `${JSON.stringify(name)}:${text}`,
   );

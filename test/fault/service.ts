@@ -13,7 +13,7 @@ import { checkChain } from "./check.ts";
 
 export const TENANT = "faulty";
 export const AUDIT_LOGS = "/api/v1/remittance-export/audit-logs";
-/** Makes a request stand in the audit log. */
+/** Headers with which a request is recorded in the audit log. */
 export const TOLD = { "X-Platform-Mcp-Tool": "faults" };
 
 /** A configured tenant on a database that the test holds, too. */
@@ -48,7 +48,7 @@ export const checkUnavailable = (reply: Reply): void => {
   expect(reply.text).not.toMatch(/sqlite|postgres|SQL|full|ECONN/i);
 };
 
-/** How many disputes bear this purchase order number. */
+/** Counts the disputes with this purchase order number. */
 export const rowsWith = async ({ at }: Service, po: string): Promise<number> => {
   const query = at.store.read.selectFrom("disputes").select("id").where("po_number", "=", po);
   return (await query.execute()).length;

@@ -79,7 +79,7 @@ describe("a PostgreSQL server", () => {
           if (answer.status === 503) {
             unsure.push(deed);
             await pause(20);
-            // What became of it is found out at the end, so nothing more is done to it.
+            // The outcome is checked at the end, so the record gets no further requests.
             if ("id" in deed.change) own.splice(own.indexOf(deed.change.id), 1);
             continue;
           }
@@ -153,7 +153,7 @@ describe("a PostgreSQL server", () => {
   );
 });
 
-/** What stands between the platform and its database, and can be taken away. */
+/** A relay between the platform and its database that can be cut. */
 const createRelay = (target: { host: string; port: number }) => {
   const sockets = new Set<Socket>();
   let relay: Relay;
@@ -206,7 +206,7 @@ describe("an address of PostgreSQL where nothing listens", () => {
   });
 
   verifies("C-06");
-  it("is told at once, at the start and later, and forgotten when something listens again", async () => {
+  it("is reported at once, at the start and later, until a server listens again", async () => {
     const reader = await service.at.exportCaller(TENANT);
     const made = (await create(service, "before")).body;
     await relay.close();

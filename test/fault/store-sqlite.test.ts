@@ -69,7 +69,7 @@ describe("a SQLite file", () => {
       }),
     );
     checkUnavailable(await create(service, "later", "p".repeat(128)));
-    // Not even a refusal is told without its entry in the log.
+    // Without a log entry not even a refusal is answered.
     checkUnavailable(await service.admin.call("GET", `${DISPUTES}/none`, { headers: TOLD }));
     expect(await dump(service.at.store)).toEqual(before);
     const read = await service.admin.call("GET", `${DISPUTES}/${first.disputeId}`);

@@ -91,7 +91,7 @@ const SHAPES = [
   `[${quoted("y".repeat(128))},1,null,{}]`,
 ];
 
-/** What hardly any field takes. */
+/** Values that hardly any field accepts. */
 export const weird: Text = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...NUMBERS) },
   { weight: 4, arbitrary: fc.constantFrom(...WORDS, ...LONG, ...WIDE).map(quoted) },
@@ -148,7 +148,7 @@ const objectOf = ({ properties = {} }: Schema): Text =>
       return `{${fields.join(",")}}`;
     });
 
-/** What a schema takes, or only just does not. */
+/** Values at and just beyond the limits of a schema. */
 export const fitting = (schema: Schema): Text => {
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(fitting));
   const listed = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
@@ -174,7 +174,7 @@ export const fitting = (schema: Schema): Text => {
   }
 };
 
-/** What stands in paths and queries, as it is sent. */
+/** Texts for paths and queries, percent-encoded or not. */
 export const encoded: Text = fc.oneof(
   fc.constantFrom(
     "",

@@ -51,7 +51,7 @@ const createHook = async (server: Server, apiKey: string, callbackUrl: string): 
   expect(made.status, JSON.stringify(made.body)).toBe(201);
 };
 
-/** Tells of runs; gives the ids of the deliveries. */
+/** Adds deliveries for runs; returns their ids. */
 const tell = async (store: Store): Promise<string[]> => {
   const ids: string[] = [];
   const newId = (): string => {

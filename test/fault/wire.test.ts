@@ -17,7 +17,7 @@ import { verifies } from "../support/verifies.ts";
 const SEED = Number(process.env["FAULT_SEED"] ?? 20_260_302);
 const TENANT = "wired";
 const QUIET_MS = 1500;
-/** Where no answer at all may come back. */
+/** Allows a connection without any response. */
 const SILENCE = 0;
 
 /** Everything that comes back for these bytes, until the other side ends or is quiet. */
@@ -27,7 +27,7 @@ const exchange = async (port: number, text: string): Promise<string> => {
   socket.setEncoding("latin1").on("data", (chunk: string) => {
     heard += chunk;
   });
-  // A server may end the connection before it has heard everything.
+  // A server may end the connection before it has read everything.
   socket.on("error", () => {});
   socket.setTimeout(QUIET_MS, () => socket.destroy());
   socket.write(Buffer.from(text, "latin1"));
@@ -59,7 +59,7 @@ const BODY = '{"accessToken":"x"}';
 const CHUNKED = "Transfer-Encoding: chunked";
 const LENGTH = `Content-Length: ${BODY.length}`;
 
-/** What no client of ours sends, and what may come back. */
+/** Malformed requests, with the statuses that may follow. */
 const BROKEN: [what: string, text: string, allowed: number[]][] = [
   ["no HTTP", "hello\r\n\r\n", [400]],
   ["another version", "GET / HTTP/3.9\r\nHost: a\r\n\r\n", [400, 404, 505]],

@@ -3,7 +3,7 @@ import type { Answer, Asked } from "./server.ts";
 
 type Fields = Record<string, unknown>;
 
-/** What a request does to the records when it is acted upon. */
+/** The effect of a request on the records. */
 export type Change =
   | { kind: "none"; status: number }
   | { kind: "create"; mark: string; sent: Fields }
@@ -13,7 +13,7 @@ export type Change =
   | { kind: "edit"; id: string; noteId: string; mark: string }
   | { kind: "erase"; id: string; noteId: string };
 
-/** One request: its MCP tool name is its own, so its audit entry can be told from all others. */
+/** One request. Its MCP tool name is unique, so that its audit entry can be found. */
 export type Deed = Asked & { tool: string; action: string; change: Change; key?: string };
 
 export type Note = { content: string; version: number; answer: Fields | undefined };
@@ -25,12 +25,12 @@ export type Dispute = {
 };
 export type Entry = { method: string; status: number; action: string };
 
-/** What must stand in the store: everything that was acknowledged, and nothing else. */
+/** The expected content of the store: everything that was acknowledged, and nothing else. */
 export type World = {
   tenantId: string;
   token: string;
   disputes: Map<string, Dispute>;
-  /** How many disputes each document has ever had. */
+  /** Number of disputes that each document has ever had. */
   sequences: Map<string, number>;
   codes: Set<string>;
   entries: Map<string, Entry>;
@@ -217,7 +217,7 @@ const addDispute = (world: World, id: string, shown: Fields, deed: Deed): void =
   if (deed.key !== undefined) world.keys.set(deed.key, id);
 };
 
-/** What the store must hold once a request is done; `made` is the answer, or what is known of it. */
+/** Applies an executed request to the expected content; `made` is the response, or the known part of it. */
 export const apply = (world: World, deed: Deed, made: Fields): void => {
   const { change, tool, method, action } = deed;
   world.entries.set(tool, { method, status: expectedStatus(deed), action });

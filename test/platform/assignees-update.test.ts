@@ -186,7 +186,7 @@ onEveryStore("assignees: update and delete", (at) => {
     });
 
     verifies("C-39");
-    it("lets nobody set what the platform sets", async () => {
+    it("ignores fields that only the platform sets", async () => {
       const forged = { ...FORGED, assigneeId: "forged" };
       const made = await assignee(forged);
       expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId, active: true });

@@ -32,7 +32,7 @@ onEveryStore("files of disputes over sockets", (at) => {
   const drafts = () => filesUnder(join(at().files, ".drafts"));
   const read = async (id: string) => (await admin.call("GET", `${path}/${id}`)).body;
 
-  /** The head of an upload, and whatever of its body is given. */
+  /** Sends the head of an upload and a part of its body. */
   const begin = (url: string, headers: Record<string, string>, body: Uint8Array): Socket => {
     const socket = connect(port, "127.0.0.1");
     socket.on("error", () => {});
@@ -64,7 +64,7 @@ onEveryStore("files of disputes over sockets", (at) => {
     });
 
   verifies("C-53", "D-RATE");
-  it("an address that guesses signed URLs is told to wait; one that holds is taken", async () => {
+  it("limits an address that guesses signed URLs; valid URLs still work", async () => {
     at().clock.advance(2 * MINUTE);
     const { uploadUrl } = await announce(admin, path, "held.txt");
     const guess = () => put(at(), uploadUrl.replace(/sig=.{4}/, "sig=AAAA"), "x");

@@ -105,7 +105,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("D-AUD-2");
-  it("refused rights are logged, missing credentials are nobody's", async () => {
+  it("records missing rights; missing credentials belong to no tenant", async () => {
     const viewer = await at().person("audit", { roles: ["Viewer"] });
     const before = (await stored("audit")).length;
     await viewer.call("POST", DISPUTES, { body: dispute, headers: tool("disputes_create") });

@@ -85,7 +85,7 @@ onEveryStore("long pages of the audit log", (at) => {
   });
 
   verifies("AU-12");
-  it("long pages follow each other, whatever arrives between", async () => {
+  it("returns consecutive long pages while entries arrive", async () => {
     const ids: string[] = [];
     let cursor: string | null = null;
     do {

@@ -30,7 +30,7 @@ const byKey = (at: TestPlatform, tenantId: string, key: string, path = "disputes
 
 onEveryStore("API keys", (at) => {
   verifies("KEY-01", "KEY-02", "KEY-03", "T-04");
-  it("a key is told once, with both spellings of its dates", async () => {
+  it("returns a key once, with both spellings of its dates", async () => {
     const admin = await at().tenant("key-shape");
     const { status, body } = await admin.call("POST", API_KEYS);
     expect(status).toBe(201);
@@ -159,7 +159,7 @@ onEveryStore("API keys", (at) => {
     });
     expect([minted.status, minted.body.code]).toEqual([403, "forbidden_permission"]);
     at().clock.advance(366 * DAY);
-    // Keys that nobody may use any more count no longer.
+    // Expired and revoked keys do not count.
     expect((await admin.call("POST", API_KEYS)).status).toBe(201);
   });
 

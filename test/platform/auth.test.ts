@@ -156,7 +156,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("D-AUTH-1");
-  it("wrong password, unknown and deactivated users are told apart by nothing", async () => {
+  it("answers wrong password, unknown and deactivated users alike", async () => {
     const admin = await at().tenant("wrong");
     const leaver = await at().person("wrong", { roles: ["Viewer"] });
     await updateUser(
@@ -178,7 +178,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("D-AUTH-1");
-  it("ten failures close the door for the rest of the quarter of an hour", async () => {
+  it("refuses logins for 15 minutes after ten failures", async () => {
     const admin = await at().tenant("throttle");
     const wrong = { email: admin.email, password: "guess" };
     for (let attempt = 0; attempt < 10; attempt++) {
@@ -208,7 +208,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("D-AUTH-3");
-  it("a session of somebody who was deactivated is none", async () => {
+  it("refuses the session of a deactivated user", async () => {
     await at().tenant("left");
     const { email, token } = await at().person("left", { roles: ["Viewer"] });
     await updateUser({ store: at().store }, { tenantId: "left", email, status: "Inactive" });

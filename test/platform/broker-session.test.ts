@@ -89,7 +89,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
       next.act();
       // oxlint-disable-next-line no-await-in-loop -- one timer after the other
       await Promise.all(underWay);
-      // What follows from the answer takes no more than promises.
+      // The rest of the call needs only promises.
       // oxlint-disable-next-line no-await-in-loop -- see above
       await setImmediate();
     }
@@ -97,7 +97,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
   };
 
   verifies("AUTH-07", "AUTH-10");
-  it("outlives both clocks while somebody uses it now and then", async () => {
+  it("outlives both limits while it is used now and then", async () => {
     for (let times = 0; times < 12; times++) {
       // oxlint-disable-next-line no-await-in-loop -- one use after the other
       expect((await use()).status).toBe(200);
@@ -119,7 +119,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
     expect(count("auth.login")).toBe(1);
   });
 
-  it("is opened anew once, for all who call at that moment, when its longest life is over", async () => {
+  it("is opened again once for all waiting callers after its maximum lifetime", async () => {
     await use();
     for (let hours = 0; hours < 12; hours++) {
       // oxlint-disable-next-line no-await-in-loop -- one hour after the other
@@ -134,7 +134,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
     expect(count("auth.login")).toBe(2);
   });
 
-  it("is not kept alive for nobody: an hour after its last use it is left to lapse", async () => {
+  it("lapses an hour after its last use", async () => {
     await use();
     await pass(3 * HOUR);
     expect(timers).toEqual([]);

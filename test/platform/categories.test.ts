@@ -231,7 +231,7 @@ onEveryStore("categories", (at) => {
   });
 
   verifies("C-39");
-  it("lets nobody set what the platform sets", async () => {
+  it("ignores fields that only the platform sets", async () => {
     const forged = { ...FORGED, categoryId: "forged", defaultInternalReasonCode: "INT" };
     const made = await category("FORGED", forged);
     expect(made).toMatchObject({

@@ -69,7 +69,7 @@ const needsOf = (running: TestPlatform) => ({
   newId: randomId,
 });
 
-/** What another program than made it reads from a file. */
+/** Reads the text of a file with a program other than the one that made it. */
 const OPENED: Record<string, (bytes: Buffer) => Promise<string>> = {
   pdf: async (bytes) => (await extractText(Uint8Array.from(bytes), { mergePages: true })).text,
   xlsx: async (bytes) => JSON.stringify(await readSheet(bytes)),

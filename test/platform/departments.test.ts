@@ -144,7 +144,7 @@ onEveryStore("departments", (at) => {
   });
 
   verifies("C-39");
-  it("lets nobody set what the platform sets", async () => {
+  it("ignores fields that only the platform sets", async () => {
     const made = await department("FORGED", { ...FORGED, departmentId: "forged" });
     expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId });
     const { body } = await call("PUT", `/departments/${made.departmentId}`, {

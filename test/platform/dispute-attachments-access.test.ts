@@ -270,7 +270,7 @@ onEveryStore(
       });
 
       verifies("C-53");
-      it("take one file, whatever the first was found to be", async () => {
+      it("take one file, also if that file was refused", async () => {
         const { uploadUrl } = await attach(at(), admin, path, file("once.txt", "infected"));
         const again = await put(at(), uploadUrl, "harmless");
         expect([again.status, again.body.code]).toEqual([409, "conflict"]);

@@ -116,7 +116,7 @@ onEveryStore(
     });
 
     verifies("AT-15");
-    it("knows two visibilities, Internal unless told otherwise", async () => {
+    it("has two visibilities, Internal by default", async () => {
       const plain = await announce(admin, path, "plain.txt");
       expect((await read(plain.attachmentId)).visibility).toBe("Internal");
       const open = await announce(admin, path, "open.txt", { visibility: "All" });
@@ -205,7 +205,7 @@ onEveryStore(
     });
 
     verifies("AT-06");
-    it("gives nobody a file that waits to be scanned, whatever they hold", async () => {
+    it("serves no file before its scan to any caller", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "waits.txt");
       await put(at(), uploadUrl, "not looked at yet");
       const grant = { method: "GET", tenantId: "attach", id: attachmentId } as const;
@@ -241,7 +241,7 @@ onEveryStore(
     });
 
     verifies("AT-08", "T-07");
-    it("lists without a download URL, newest first, whatever the status", async () => {
+    it("lists attachments of every status without a download URL, newest first", async () => {
       const { path: own } = await disputeWithFiles(admin, reasonId, "INV-LIST");
       const first = await attach(at(), admin, own, file("one.txt"));
       at().clock.advance(1);

@@ -22,7 +22,7 @@ onEveryStore("dispute notes", (at) => {
   });
 
   verifies("NO-01", "NO-02", "D-NOTE");
-  it("a note has its documented fields and is Internal unless told otherwise", async () => {
+  it("a note has its documented fields and is Internal by default", async () => {
     const { status, body } = await admin.call("POST", notes, { body: { content: " Called.\n" } });
     const now = new Date(at().clock()).toISOString();
     expect(status).toBe(201);

@@ -147,7 +147,7 @@ onEveryStore("disputes: read and list", (at) => {
   });
 
   verifies("D-DISP-12");
-  it("tells how many there are, whatever the filter", async () => {
+  it("returns the total number for every filter", async () => {
     for (const [query, total] of [
       ["Status=0", 42],
       ["Status=1&Status=2&PageSize=1", 3],
@@ -239,7 +239,7 @@ onEveryStore("disputes: read and list", (at) => {
         [1, 2, 3, 4].map(async (number) => (await page(number)).body.length),
       );
       expect(sizes).toEqual([20, 20, 5, 0]);
-      // The page stands in the body, so no address leads to the next one.
+      // The page is named in the body, so there is no Link to the next one.
       const { headers } = await page(1);
       expect([headers.get("x-total-count"), headers.get("link")]).toEqual(["45", null]);
       expect((await admin.call("POST", BY_IDS, { body: { disputeIds: ids } })).body).toHaveLength(

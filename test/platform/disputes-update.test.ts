@@ -190,7 +190,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-6");
-  it("the reasons a dispute has stay named, whatever has become of them", async () => {
+  it("names the reasons of a dispute although they were changed or deleted", async () => {
     const post = async (path: string, body: object) =>
       (await admin.call("POST", `${CONFIGURATION}${path}`, { body })).body;
     const { categoryId } = await post("/categories", { code: "FADING", description: "Fading" });
@@ -252,7 +252,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-6", "D-DISP-11");
-  it("whoever works a dispute stays named when inactive, and gets no other", async () => {
+  it("keeps an assignee who becomes inactive, but assigns them no other dispute", async () => {
     const person = { firstName: "Ivo", lastName: "Leaving", email: "ivo@sales.example" };
     const { assigneeId } = (
       await admin.call("POST", `${CONFIGURATION}/assignees`, {
@@ -269,7 +269,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-10");
-  it("a category alone changes nothing, and is told so", async () => {
+  it("refuses a category without a reason", async () => {
     const { disputeId } = await create();
     for (const body of [{ categoryCode: "PRICE" }, { categoryId: made.category.categoryId }]) {
       const refused = await update(disputeId, { ...body, poNumber: "PO-9" });
@@ -340,7 +340,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("C-11");
-  it("of two who changed the same version, one is told", async () => {
+  it("refuses the second of two changes of the same version", async () => {
     const { disputeId } = await create();
     const etag = (await admin.call("GET", `${DISPUTES}/${disputeId}`)).headers.get("etag") ?? "";
     const answers = await Promise.all([

@@ -215,7 +215,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("D-DISP-10");
-  it("codes that stand in several categories need a category; ids and codes must agree", async () => {
+  it("requires a category for a code of several categories; ids and codes must agree", async () => {
     for (const code of ["DUP-A", "DUP-B"]) {
       await admin.call("POST", `${CONFIGURATION}/categories`, {
         body: { code, description: code },
@@ -306,7 +306,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("D-DISP-8");
-  it("what comes through the MCP server says so", async () => {
+  it("records that a request came through the MCP server", async () => {
     const { body } = await admin.call("POST", DISPUTES, {
       body: { ...base, reasonCode: "WRONG" },
       headers: { "X-Platform-Client": "mcp" },

@@ -14,7 +14,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   at.call("GET", path, { headers });
 
 verifies("C-46");
-it("serves the API document to anybody, for caches to keep", async () => {
+it("serves the API document without a credential, and lets caches store it", async () => {
   const { status, headers, body } = await get("/openapi.json");
   expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
   expect(body).toEqual(JSON.parse(JSON.stringify(published)));
@@ -56,7 +56,7 @@ it("serves the page and every file that it names, of the right type and from her
   }
 });
 
-it("lets the page run scripts from here alone, and nobody frame it", async () => {
+it("allows only own scripts on the page, and no frames around it", async () => {
   const policy = (await get("/docs")).headers.get("content-security-policy") ?? "";
   const rules = new Map(policy.split("; ").map((rule) => [rule.split(" ")[0], rule]));
   expect(rules.get("default-src")).toBe("default-src 'none'");

@@ -22,7 +22,7 @@ import {
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
-onEveryStore("export runs that are interrupted", (at) => {
+onEveryStore("interrupted export runs", (at) => {
   let call: Caller;
 
   const schedule = async (body: object = {}, who = call): Promise<string> => {
@@ -84,7 +84,7 @@ onEveryStore("export runs that are interrupted", (at) => {
   }, 60_000);
 
   verifies("D-WH-9");
-  it("a run whose webhooks cannot be told of it has not ended, and is tried again", async () => {
+  it("are tried again if their webhook deliveries cannot be recorded", async () => {
     const id = await schedule({ filters: { id: { eq: "payment-1" } } });
     let told = 0;
     const finished = async (): Promise<void> => {
@@ -102,7 +102,7 @@ onEveryStore("export runs that are interrupted", (at) => {
   });
 
   verifies("D-SCH-5");
-  it("long runs of one tenant leave room for those of another", async () => {
+  it("leave room for another tenant if one tenant has long runs", async () => {
     const { connection_id: busy } = await readTenant(at().store.read, "runs");
     const filters = { id: { eq: "payment-1" } };
     const ids = await Promise.all([1, 2, 3].map(() => schedule({ filters })));
@@ -142,7 +142,7 @@ onEveryStore("export runs that are interrupted", (at) => {
   });
 
   verifies("D-SCH-3");
-  it("what a dead process left is taken over once as the same run, then it has failed", async () => {
+  it("are taken over once from a dead process, then fail", async () => {
     const id = await schedule();
     const told: string[] = [];
     let wake = (): void => {};
@@ -215,7 +215,7 @@ onEveryStore("export runs that are interrupted", (at) => {
   });
 
   verifies("D-SCH-3");
-  it("a schedule that is deleted before its run begins cancels it", async () => {
+  it("are canceled if their schedule is deleted before they begin", async () => {
     const id = await schedule();
     const { store, clock } = at();
     const own = { store, clock, newId: randomId };
@@ -283,7 +283,7 @@ onEveryStore("export runs that are interrupted", (at) => {
   );
 
   verifies("D-SCH-3");
-  it("a process that shuts down gives its run back, to be finished by another", async () => {
+  it("are released by a process that shuts down, and finished by another", async () => {
     const id = await schedule();
     const files = diskFiles(at().files);
     let reached = (): void => {};
@@ -307,7 +307,7 @@ onEveryStore("export runs that are interrupted", (at) => {
   });
 
   verifies("D-SCH-6");
-  it("the rows of a run are kept for thirty days, then they are gone and so are their files", async () => {
+  it("lose their rows and files after thirty days", async () => {
     const id = await schedule({ intervalMs: 300 * DAY });
     await work();
     const { runId } = await newest(id);
@@ -337,7 +337,7 @@ onEveryStore("export runs that are interrupted", (at) => {
   });
 
   verifies("SC-10");
-  it("the sweep leaves the files of a run under way, however old they are", async () => {
+  it("keep their files in a sweep at any age", async () => {
     const id = await schedule();
     const files = diskFiles(at().files);
     let swept: unknown;

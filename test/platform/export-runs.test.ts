@@ -85,7 +85,7 @@ onEveryStore("export runs", (at) => {
   }, 60_000);
 
   verifies("SC-10", "SC-13", "SC-15");
-  it("freezes the rows of one instant, paged and whole", async () => {
+  it("store the rows of one instant, paged and whole", async () => {
     const id = await schedule();
     await work();
     const run = await newest(id);
@@ -146,7 +146,7 @@ onEveryStore("export runs", (at) => {
   });
 
   verifies("SC-13");
-  it("a page from the middle reads the files of its own rows alone", async () => {
+  it("read only the files of a page's own rows", async () => {
     const id = await schedule();
     await work();
     const { runId } = await newest(id);
@@ -171,7 +171,7 @@ onEveryStore("export runs", (at) => {
   });
 
   verifies("D-SCH");
-  it("refuses a snapshot of which a byte differs, and serves nothing of it", async () => {
+  it("refuse a snapshot with an altered byte, and serve nothing of it", async () => {
     const id = await schedule();
     await work();
     const { runId } = await newest(id);
@@ -187,7 +187,7 @@ onEveryStore("export runs", (at) => {
   });
 
   verifies("SC-11", "SC-12");
-  it("gives the run named, else the one that completed last", async () => {
+  it("return the named run, else the one that completed last", async () => {
     const id = await schedule({ filters: { id: { in: ["payment-1", "payment-new"] } } });
     expect((await data(id)).status).toBe(404);
     await work();
@@ -264,7 +264,7 @@ onEveryStore("export runs", (at) => {
   });
 
   verifies("SC-16", "D-SCH-5");
-  it("slots missed become one run, and the next keep to the grid", async () => {
+  it("combine missed slots to one run, and keep the times of later slots", async () => {
     const start = at().clock();
     const id = await schedule({ filters: { id: { eq: "payment-1" } } });
     const { store } = at();
@@ -287,7 +287,7 @@ onEveryStore("export runs", (at) => {
   });
 
   verifies("SC-16");
-  it("however many processes there are, each slot runs once, and no two at a time", async () => {
+  it("run each slot once, one at a time, with any number of processes", async () => {
     const start = at().clock();
     const ids: string[] = [];
     for (let made = 0; made < 6; made += 1) {
@@ -315,7 +315,7 @@ onEveryStore("export runs", (at) => {
   });
 
   verifies("D-SCH-5");
-  it("while a run is under way its schedule's next slot is skipped", async () => {
+  it("skip a slot while a run of the schedule is active", async () => {
     const id = await schedule({ intervalMs: 5 * MINUTE });
     let inside: (() => void) | undefined;
     let go = (): void => {};
@@ -354,7 +354,7 @@ onEveryStore("export runs", (at) => {
   });
 
   verifies("C-12", "SC-10");
-  it("what changes after a run has begun to read is not in it", async () => {
+  it("exclude changes after the run began to read", async () => {
     const who = await exportingTenant(at(), "runs-meanwhile", 30);
     const id = await schedule({}, who);
     const { store } = at();

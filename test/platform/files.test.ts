@@ -126,7 +126,7 @@ describe("files on a disk", () => {
     expect(readdirSync(parent)).toEqual(["secret"]);
   });
 
-  it("lists what is kept beneath a first part, and of drafts nothing", async () => {
+  it("lists the files of a first key part, without drafts", async () => {
     const files = diskFiles(folder);
     const keys = ["own/a", "own/b/c", "other/a"];
     for (const key of keys) await files.put(key, pieces(key), 100);
@@ -147,7 +147,7 @@ describe("files on a disk", () => {
 
 describe("names to save a file under", () => {
   verifies("C-51");
-  it("are one part, without marks that mislead, whatever was written", () => {
+  it("have one part, without misleading characters", () => {
     const any = fc.string({ unit: "binary", maxLength: 300 });
     fc.assert(
       fc.property(any, (written) => {

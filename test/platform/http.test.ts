@@ -21,7 +21,7 @@ const send = (
   body?: string,
 ): Promise<Raw> =>
   new Promise((resolve, reject) => {
-    // Node frames the body of a GET only when told its length.
+    // Node sends the body of a GET only with a Content-Length.
     const length: Record<string, number> =
       body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
     const framed = { ...headers, ...length };
@@ -63,7 +63,7 @@ onEveryStore("the platform over HTTP", (at) => {
   const path = (rest: string) => `/dispute/v1/tenants/http${rest}`;
 
   verifies("CONV-01", "CONV-03", "CONV-10", "T-01", "DR-16");
-  it("a GET with a JSON body answers as its POST twin", async () => {
+  it("a GET with a JSON body answers like its POST alias", async () => {
     const { body } = await admin.call("POST", DISPUTES, { body: base });
     const lookups: [string, object][] = [
       ["/disputes/by-dispute-ids", { disputeIds: [body.disputeId] }],
@@ -86,7 +86,7 @@ onEveryStore("the platform over HTTP", (at) => {
   });
 
   verifies("D-GEN-5", "C-55");
-  it("every answer bears a request id, the sender's if it is one", async () => {
+  it("every response has a request id, the client's if it is well-formed", async () => {
     const ask = async (id: string) =>
       (await admin.call("GET", DISPUTES, { headers: { "X-Request-Id": id } })).headers.get(
         "x-request-id",
@@ -239,7 +239,7 @@ onEveryStore("the platform over HTTP", (at) => {
   });
 
   verifies("C-45");
-  it("answers bear security headers and no CORS", async () => {
+  it("responses have security headers and no CORS", async () => {
     const { headers: sent } = await admin.call("GET", DISPUTES);
     expect(sent.get("x-content-type-options")).toBe("nosniff");
     expect(sent.get("cache-control")).toBe("no-store");

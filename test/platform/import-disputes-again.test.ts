@@ -165,7 +165,7 @@ onEveryStore("import of disputes into a tenant without configuration", (at) => {
   const list = async (who: Person, path: string) =>
     (await who.call("GET", `${CONFIGURATION}${path}`)).body;
 
-  it("creates what rows name, where it is told to", async () => {
+  it("creates the configuration that rows name, if the option is set", async () => {
     const admin = await at().tenant("empty");
     const file = csv(
       { ...row, documentNumber: "1", categoryCode: "Price", reasonCode: "R1" },
@@ -272,7 +272,7 @@ onEveryStore("import as a whole", (at) => {
     expect(counts).toMatchObject({ read: 1100, written: 1100 });
   });
 
-  it("stops between batches when it is told to, and goes on when it is run again", async () => {
+  it("stops between batches when it is aborted, and continues when it runs again", async () => {
     const ended = AbortSignal.abort();
     const text = rows(2000, 700);
     await expect(importDisputes(at(), "whole", text, { ended })).rejects.toThrow(/500 rows/);

@@ -186,7 +186,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     });
   });
 
-  it("fills in what is blank: open, now, the tenant's currency, nobody", async () => {
+  it("fills blank fields: status Open, the time of the import, the tenant's currency, no assignee", async () => {
     await add({ ...base, documentNumber: "BARE" });
     const now = iso(at().clock());
     expect(await one(admin, "BARE")).toMatchObject({
@@ -359,7 +359,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     expect(await one(admin, "TOLD")).toMatchObject({ categoryName: "Freight", reasonName: "Late" });
   });
 
-  it("routes an open dispute of nobody to whoever gets its category's", async () => {
+  it("assigns an open dispute without assignee to the default assignee of its category", async () => {
     await setRoute(at(), {
       tenantId: "fields",
       category: "FREIGHT",

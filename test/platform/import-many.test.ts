@@ -13,7 +13,7 @@ const PLAIN = { read: MANY, written: MANY, unchanged: 0, skipped: 0, rejected: 0
 const ndjson = (rows: readonly object[]): string =>
   rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
-/** What a stream of text, or a list of values, might take for something else. */
+/** Texts that a bulk protocol or a list of values could misread. */
 const STRANGE = [
   "\\N",
   "\\.",

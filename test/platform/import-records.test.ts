@@ -149,7 +149,7 @@ onEveryStore("import of accounts", (at) => {
     });
   });
 
-  it("takes CSV columns that bear the fields' names, nested ones with dots", async () => {
+  it("maps CSV columns with the fields' names, nested ones with dots", async () => {
     const csv = [
       "account_number,name,currency,billing_address.country,is_parent_account,credit_limit,data_providers,extra",
       'C-1,"Contoso, Ltd.",USD,US,TRUE,0100.50,"{""id"":7}",x',

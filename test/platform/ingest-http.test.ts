@@ -23,7 +23,7 @@ onEveryStore("the ingest API over HTTP", (at) => {
   });
 
   verifies("T-12", "D-ERR-7");
-  it("refuses whoever is not known or not allowed in its own words", async () => {
+  it("refuses unknown and unauthorized callers in its own format", async () => {
     const { call: anybody } = at();
     for (const headers of [{}, { "X-API-Key": "rcvx_wrong" }, { "X-Platform-Api-Key": "x" }]) {
       const refused = await anybody("GET", accountAt("A"), { headers });
@@ -108,7 +108,7 @@ onEveryStore("the ingest API over HTTP", (at) => {
   });
 
   verifies("D-GEN-8");
-  it("a creating POST under a key makes one record, whatever its number is", async () => {
+  it("a creating POST with a key creates one record, with any number", async () => {
     const reference = "once 🙂";
     const requests: [string, object][] = [
       [accountAt("ü/once"), { ...ACCOUNT, colour: "red" }],

@@ -13,7 +13,7 @@ import { verifies } from "../support/verifies.ts";
 
 const BODIES = 2100;
 
-/** JSON text of what nobody should send. */
+/** JSON text of invalid values. */
 const JUNK = fc.oneof(
   fc.constantFrom(
     "null",
@@ -95,7 +95,7 @@ onEveryStore("junk sent to the ingest API", (at) => {
   };
 
   verifies("D-ERR-7", "IA-10", "ID-02");
-  it("is refused with its faults, changes nothing, and is never a fault of ours", async () => {
+  it("is refused with its faults, changes nothing, and never causes an internal error", async () => {
     await recordAt(call, accountAt("J")).put(ACCOUNT);
     await recordAt(call, documentAt("J")).put({ ...DOCUMENT, denomination: 1 });
     const seen: Record<number, number> = {};

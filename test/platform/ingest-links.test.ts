@@ -151,7 +151,7 @@ onEveryStore("disputes and what is ingested", (at) => {
       expect((await read(canceled.disputeId)).status).toBe(2);
       const [wasOpen = 0, wasClosed = 0] = before;
       expect([await countOf(0), await countOf(1)]).toEqual([wasOpen - 2, wasClosed + 2]);
-      // What is reopened stays open until the document closes again.
+      // A reopened dispute stays open until the document closes again.
       await admin.call("PUT", `${DISPUTES}/${first.disputeId}`, { body: { status: 0 } });
       await document(number).patch({ comment: "later" });
       await document(number).patch({ denomination: 0 });

@@ -204,7 +204,7 @@ onEveryStore(
     });
 
     verifies("D-RATE", "QY-01");
-    it("shows the schema so often to an address, and to whoever has a key as their tenant's", async () => {
+    it("limits schema requests per address, and with a key per tenant", async () => {
       at().clock.advance(MINUTE);
       await at().tenant("rate-schema");
       const caller = await at().exportCaller("rate-schema");
@@ -253,7 +253,7 @@ onEveryStore(
     });
 
     verifies("D-RATE");
-    it("an address that guesses credentials is told to wait, a valid key never", async () => {
+    it("limits an address that guesses credentials, but never a valid key", async () => {
       at().clock.advance(MINUTE);
       const admin = await at().tenant("rate-guess");
       await configure(admin).catch(() => undefined);

@@ -99,7 +99,7 @@ onEveryStore("payments against a model", (at) => {
   });
 
   verifies("QY-07", "C-13");
-  it("a walk has each row once, in its place and as it is now, whatever is written meanwhile", async () => {
+  it("returns each row once, in its place and as it is now, while rows are written", async () => {
     let walks = 0;
     const write = fc.record({ kind: fc.constantFrom("add", "change"), place: fc.nat(200) });
     const steps = fc.array(

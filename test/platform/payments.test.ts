@@ -41,7 +41,7 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("QY-01", "D-QRY-5");
-  it("shows the catalogue to anybody, to be kept for five minutes", async () => {
+  it("serves the catalogue without a credential, to be cached for five minutes", async () => {
     const { status, body, headers } = await at().call("GET", SCHEMA);
     expect(status).toBe(200);
     expect(body.sources.map(({ source }: Row) => source)).toEqual(["cashapp", "iandp", "bpn"]);
@@ -140,7 +140,7 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("QY-09", "T-22");
-  it("has the key's tenant's rows alone, whatever is asked", async () => {
+  it("returns only rows of the key's tenant for any query", async () => {
     expect(await ids({ tenantId: { eq: "other" } })).toEqual([]);
     expect(await ids({ tenantId: { ne: "pay" } })).toEqual([]);
     expect(

@@ -142,7 +142,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("replaces what there is, file and all, and adds where it is told to", async () => {
+  it("replaces records and files, and adds a file if `append` is set", async () => {
     const number = await document();
     const first = (await upload(number, pdf("first"))).body.id;
     const before = kept().length;
@@ -195,7 +195,7 @@ onEveryStore("PDF files of documents", (at) => {
   verifies("D-PDF");
   it("takes an end that is just within the last KiB", async () => {
     const number = await document();
-    // What follows the mark on its line is a comment.
+    // Text after the mark on its line is a comment.
     const ending = (count: number) =>
       Uint8Array.from(Buffer.concat([pdf().subarray(0, -1), Buffer.alloc(count, "x")]));
     expect((await upload(number, ending(1019))).status).toBe(200);
@@ -308,7 +308,7 @@ onEveryStore("PDF files of documents", (at) => {
     expect((await read(number, attachments[0].id)).text).toContain("race");
   });
 
-  it("tells of a lost file as a fault of its own", async () => {
+  it("reports a lost file as an internal error", async () => {
     const number = await document();
     const { id } = (await upload(number)).body;
     await at().store.transaction((tx) =>

@@ -39,7 +39,7 @@ onEveryStore("PDF files over sockets", (at) => {
   const drafts = () => filesUnder(join(at().files, ".drafts"));
   const rows = () => at().store.read.selectFrom("document_attachments").selectAll().execute();
 
-  /** The head of an upload, and whatever of its body is given. */
+  /** Sends the head of an upload and a part of its body. */
   const begin = async (more: Record<string, string>, body: Uint8Array): Promise<Socket> => {
     const socket = connect(port, "127.0.0.1");
     socket.on("error", () => {});

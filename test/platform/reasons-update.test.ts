@@ -97,7 +97,7 @@ onEveryStore("reasons: update and delete", (at) => {
     });
 
     verifies("C-39");
-    it("lets nobody set what the platform sets", async () => {
+    it("ignores fields that only the platform sets", async () => {
       const made = await reason("FORGED", { ...FORGED, reasonId: "forged" });
       expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId });
       expect(made.reasonId).not.toBe("forged");

@@ -43,7 +43,7 @@ onEveryStore("reasons", (at) => {
     });
 
     verifies("RE-01", "D-CONF-9");
-    it("lists all reasons of the tenant, ordered by code whatever its case", async () => {
+    it("lists all reasons of the tenant by code, ignoring case", async () => {
       const { status, body, headers } = await other("GET", "/reasons");
       expect(status).toBe(200);
       expect(codesOf(body)).toEqual(["ALPHA", "beta", "gamma", "Ärger"]);

@@ -105,7 +105,7 @@ onEveryStore("resolutions", (at) => {
   });
 
   verifies("RS-03", "C-39");
-  it("shows applyWhenInvoiceClosed and lets nobody set it, or what the platform sets", async () => {
+  it("shows applyWhenInvoiceClosed; ignores it and other fields that only the platform sets", async () => {
     const forged = { ...FORGED, resolutionId: "forged", applyWhenInvoiceClosed: true };
     const made = await resolution("FORGED", forged);
     expect(made).toEqual({

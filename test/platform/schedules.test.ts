@@ -151,7 +151,7 @@ onEveryStore("schedules", (at) => {
   });
 
   verifies("D-SCH-1");
-  it("a tenant has a hundred schedules at most, whoever creates them at once", async () => {
+  it("allows a hundred schedules per tenant, also for concurrent creations", async () => {
     const many = await exportingTenant(at(), "plan-many", 0);
     const made = await Promise.all(
       Array.from({ length: 103 }, async () => (await create({}, many)).status),
@@ -164,7 +164,7 @@ onEveryStore("schedules", (at) => {
   });
 
   verifies("AU-02", "AU-04", "D-AUD-2");
-  it("every call stands in the audit log with its schedule, run and status", async () => {
+  it("records every call in the audit log with its schedule, run and status", async () => {
     const { id } = (await create({ firstRunAt: iso(at().clock()) })).body;
     await at().platform.worker.runDue();
     const [run] = await runsOf(call, id);

@@ -42,7 +42,7 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
 
   afterEach(async () => {
     await receiver.close();
-    // What a test leaves would be sent in the next one.
+    // Removes deliveries of an earlier test, which would be sent in this one.
     await at.store.transaction(async (tx) => {
       await tx.deleteFrom("jobs").execute();
       await tx.deleteFrom("webhook_deliveries").execute();
@@ -62,7 +62,7 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     at.store.read.selectFrom("jobs").select("id").where("kind", "=", "webhook-delivery").execute();
 
   verifies("WH-07", "WH-08");
-  it("a completed run is told with its id, schedule and moment", async () => {
+  it("announce a completed run with its id, schedule and time", async () => {
     await tenant.hook(url("/in?who=us"));
     const run = await tenant.finish("s-1");
     at.clock.advance(5 * SECOND);
@@ -85,7 +85,7 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
   });
 
   verifies("WH-07");
-  it("a failed one is told with what failed", async () => {
+  it("announce a failed run with the reason", async () => {
     await tenant.hook(url());
     const failure = { status: "failed", errorStage: "query", errorDetail: "no “rows”\n\u2028 🧾" };
     const run = await tenant.finish("s-1", failure);
@@ -94,7 +94,7 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
   });
 
   verifies("WH-09", "C-31");
-  it("the signature is the HMAC of the bytes under the secret", async () => {
+  it("are signed with the HMAC of their bytes under the secret", async () => {
     const { secret } = await tenant.hook(url());
     await tenant.finish("s-1", { errorDetail: "Zoë \\u00e9 \u0007 </script> 🧾" });
     await work();
@@ -107,7 +107,7 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
   });
 
   verifies("WH-06");
-  it("goes to those that want it, of that tenant alone", async () => {
+  it("go to the subscribed webhooks of the run's tenant only", async () => {
     const all = await tenant.hook(url("/all"));
     const one = await tenant.hook(url("/one"));
     const other = await tenant.hook(url("/other"));
@@ -126,7 +126,7 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect(await tenant.deliveries(other)).toEqual([]);
   });
 
-  it("stands or falls with the change that tells of the run", async () => {
+  it("are added in the transaction that ends the run", async () => {
     await tenant.hook(url());
     const undone = at.store.transaction(async (tx) => {
       await tenant.tell(tx, runOf("s-1"));
@@ -138,7 +138,7 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
   });
 
   verifies("WH-13", "WH-17", "D-WH-2");
-  it("is repeated under the same id, signed anew, until it is delivered", async () => {
+  it("are repeated under the same id with a new signature until they are delivered", async () => {
     const hook = await tenant.hook(url());
     receiver.answering((answer, { headers }) =>
       answer.writeHead(headers["x-webhook-attempt"] === "3" ? 200 : 503).end(),
@@ -179,7 +179,7 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
   });
 
   verifies("WH-12", "C-33");
-  it("five attempts, 30, 60, 120 and 300 seconds after the one before, and no sixth", async () => {
+  it("end after five attempts, 30, 60, 120 and 300 seconds apart", async () => {
     const hook = await tenant.hook(url());
     receiver.answering(status(500));
     await tenant.finish("s-1");

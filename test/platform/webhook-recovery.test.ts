@@ -47,7 +47,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
 
   afterEach(async () => {
     await receiver.close();
-    // What a test leaves would be sent in the next one.
+    // Removes deliveries of an earlier test, which would be sent in this one.
     await at.store.transaction(async (tx) => {
       await tx.deleteFrom("jobs").execute();
       await tx.deleteFrom("webhook_deliveries").execute();
@@ -75,7 +75,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
   };
 
   verifies("D-WH-9");
-  it("the delay begins when the attempt has ended", async () => {
+  it("begin the delay at the end of the attempt", async () => {
     await tenant.hook(url());
     receiver.answering((answer) => {
       at.clock.advance(8 * SECOND);
@@ -92,7 +92,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
   });
 
   verifies("WH-13", "D-WH-5");
-  it("an address that became private is a failed attempt like any other", async () => {
+  it("count an address that became private as a failed attempt", async () => {
     const hook = await tenant.hook(url());
     await at.store.transaction((tx) =>
       tx
@@ -110,7 +110,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
   });
 
   verifies("WH-15", "T-20", "D-WH-7");
-  it("goes on after the webhook is deleted, and is recorded", async () => {
+  it("continue and are recorded after the webhook is deleted", async () => {
     const hook = await tenant.hook(url());
     receiver.answering(status(500));
     await tenant.finish("s-1");
@@ -139,7 +139,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
   });
 
   verifies("WH-14");
-  it("lists a hundred attempts, the newest first", async () => {
+  it("are listed newest first, up to a hundred attempts", async () => {
     const hook = await tenant.hook(url());
     for (let run = 0; run < 103; run += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one writer
@@ -158,7 +158,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
   });
 
   verifies("C-16");
-  it("another process goes on where one has stopped, at the moment that was planned", async () => {
+  it("continue at the planned time in another process when one stops", async () => {
     await tenant.hook(url());
     receiver.answering(status(500));
     await tenant.finish("s-1");
@@ -177,7 +177,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     expect([sent, attemptsOf()]).toEqual([["2"], [1]]);
   });
 
-  it("what was sent but not recorded is sent again, as the same attempt", async () => {
+  it("repeat an attempt that was sent but not recorded, under the same number", async () => {
     const hook = await tenant.hook(url());
     await tenant.finish("s-1");
     const sent: string[] = [];
@@ -193,7 +193,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     expect(await tenant.deliveries(hook)).toMatchObject([{ attempt: 1, status: "delivered" }]);
   });
 
-  it("a secret that cannot be unsealed ends in an attempt that says so, not in a loop", async () => {
+  it("end with one failed attempt if the secret cannot be decrypted", async () => {
     const hook = await tenant.hook(url());
     await at.store.transaction((tx) =>
       tx.updateTable("webhooks").set({ secret: "spoilt" }).where("id", "=", hook.id).execute(),
@@ -217,7 +217,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     expect([receiver.received, await jobs()]).toEqual([[], []]);
   });
 
-  it("hundreds of receivers that do not answer hold up nobody else", async () => {
+  it("do not wait for hundreds of receivers that do not respond", async () => {
     const SLOW = 300;
     const template = await tenant.hook(url("/slow"));
     const row = await at.store.read
@@ -256,7 +256,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     expect(await jobs()).toEqual([]);
   });
 
-  it("one webhook has two calls at once, however many wait", async () => {
+  it("make at most two concurrent calls to one webhook", async () => {
     await tenant.hook(url());
     let now = 0;
     let most = 0;

@@ -39,7 +39,7 @@ describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
     receiver.received.map(({ path, body }) => ({ path, ...JSON.parse(body.toString("utf8")) }));
 
   verifies("WH-16");
-  it("the run that is announced is the one that is fetched, and told as its status tells it", async () => {
+  it("announce the run that can be fetched, with the same status", async () => {
     const scheduleId = await schedule();
     await hook("/in");
     await work();
@@ -56,7 +56,7 @@ describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
   });
 
   verifies("WH-05", "WH-06");
-  it("a webhook hears of its own schedule, or of every one", async () => {
+  it("are sent for the webhook's schedule, or for all schedules", async () => {
     const [first, second] = [await schedule(), await schedule()];
     await hook("/first", { scheduleId: first });
     await hook("/all");
@@ -75,7 +75,7 @@ describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
   });
 
   verifies("D-WH-1");
-  it("a deleted schedule, or another tenant's, takes no webhook", async () => {
+  it("cannot be registered for a deleted schedule, or another tenant's", async () => {
     const own = await schedule();
     const stranger = await exportingTenant(at, `stranger-${tenants}`, 1);
     const body = { callbackUrl: `http://127.0.0.1:${receiver.port}/`, scheduleId: own };
@@ -84,14 +84,14 @@ describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
     expect((await call("POST", WEBHOOKS_PATH, { body })).status).toBe(400);
   });
 
-  it("the audit log names schedule and webhook", async () => {
+  it("are in the audit log with schedule and webhook", async () => {
     const scheduleId = await schedule();
     const webhookId = await hook("/in", { scheduleId });
     const log = await call("GET", `${EXPORTS}/audit-logs?action=webhook.created`);
     expect(log.body.data).toMatchObject([{ metadata: { scheduleId, webhookId } }]);
   });
 
-  it("attempts are kept as long as the audit log", async () => {
+  it("are stored as long as the audit log", async () => {
     await schedule();
     const id = await hook("/in");
     receiver.answering(status(204));

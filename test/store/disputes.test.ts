@@ -36,7 +36,7 @@ onEveryStore("counted disputes", (at) => {
   };
 
   verifies("C-86");
-  it("totals kept by the store are those of the rows, whatever happened", async () => {
+  it("keep the stored totals equal to the sums of the rows", async () => {
     const { read } = at().store;
     await fc.assert(
       fc.asyncProperty(Steps, async (steps) => {

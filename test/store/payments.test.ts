@@ -21,7 +21,7 @@ onEveryStore("streams of payment rows", (at) => {
   });
 
   verifies("C-12", "SC-10");
-  it("gives every row that a filter keeps as it was at one instant, whatever comes later", async () => {
+  it("give every row of a filter as of one instant, without later changes", async () => {
     const filters = { paymentMethod: { eq: "wire" } };
     const snapshot = await at().store.snapshot({ owner: "test" });
     const upTo = await lastSeq(snapshot.db, TENANT, "bpn");

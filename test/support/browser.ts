@@ -19,7 +19,7 @@ const attributeIn = (tag: string, name: string): string | undefined => {
   return found === undefined ? undefined : unescaped(found);
 };
 
-/** What a page's form would send if nobody touched it. */
+/** Returns the values that a page's form sends if no field is changed. */
 export const fieldsIn = (text: string): [string, string][] =>
   [...text.matchAll(/<input\b[^>]*>/g)].flatMap(([tag]): [string, string][] => {
     const [name, type] = [attributeIn(tag, "name"), attributeIn(tag, "type")];

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** Starts a script of the tests as a process of its own. Whoever starts it ends it. */
+/** Starts a script of the tests as a process, which the caller must end. */
 export const startChild = (
   script: URL,
   args: readonly string[],

@@ -19,7 +19,7 @@ export const clamdProgram = [...(process.env["PATH"] ?? "").split(delimiter), "/
   .map((folder) => join(folder, "clamd"))
   .find(isProgram);
 
-/** What the signature that was written for the tests finds. */
+/** The text that the tests' signature matches. */
 export const MARKER = "RECEIVABLES-TEST-MARKER";
 
 export type RunningClamd = { port: number; socketPath: string; stop(): Promise<void> };

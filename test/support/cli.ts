@@ -6,10 +6,10 @@ const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 
 type Env = Record<string, string>;
 
-/** Only what is given: settings of whoever runs the tests must not reach them. */
+/** Passes only the given settings, not those of the person who runs the tests. */
 const bare = (env: Env): Env => ({
   PATH: process.env["PATH"] ?? "",
-  // Nothing of the tests stays in the folders of whoever runs them.
+  // Tests leave no files in the folders of the person who runs them.
   NODE_DISABLE_COMPILE_CACHE: "1",
   RECEIVABLES_KEYCHAIN: "off",
   ...env,
@@ -43,7 +43,7 @@ export const runCli = async (
 
 export type Running = {
   pid: number;
-  /** What it has printed so far. */
+  /** The output so far. */
   texts: { stdout: string; stderr: string };
   stdin: NodeJS.WritableStream;
   hasEnded(): boolean;
@@ -53,7 +53,7 @@ export type Running = {
   ): Promise<{ status: number | null; ms: number }>;
 };
 
-/** Starts a command that stays up. Whoever starts it ends it. */
+/** Starts a command that keeps running; the caller must end it. */
 export const startCli = (args: string[], env: Env, program = CLI): Running => {
   const child = spawn(process.execPath, [program, ...args], { env: bare(env) });
   const texts = collect(child);

@@ -21,7 +21,7 @@ export const make = async (person: Pick<Person, "call">, path: string, body: unk
   return made.body;
 };
 
-/** An open dispute with the reason and whatever else is given. */
+/** Creates an open dispute with the reason and further fields. */
 export const dispute = async (person: Person, body: Record<string, unknown>) => {
   const made = await person.call("POST", DISPUTES, {
     body: { amount: 10, accountNumber: "A-1", documentNumber: "INV-1", ...body },
@@ -36,7 +36,7 @@ export const faultsOf = (body: { errors: { field: string; code: string }[] }) =>
 
 const RIGHT = "Dispute Configuration";
 
-/** Whoever has every right but this one, and whoever has this one alone. */
+/** Creates a user with every right except this one, and a user with this right only. */
 export const outsiderAndInsider = async (at: TestPlatform, tenantId: string, action: Action) => {
   const right = `${RIGHT} : ${action}` as const;
   const outsider = await at.person(tenantId, {

@@ -8,10 +8,10 @@ import { startCli, whenReady } from "./cli.ts";
 
 type Env = Record<string, string>;
 
-/** A host at one of the server's doors. */
+/** A host that is connected to the server over one of its transports. */
 export type Door = {
   call(name: string, args?: Record<string, unknown>): Promise<Result>;
-  /** What the server's process has written. */
+  /** The output of the server's process. */
   texts: { stdout: string; stderr: string };
   close(): Promise<void>;
 };
@@ -59,7 +59,7 @@ export const stdioDoor = async (env: Env): Promise<Door> => {
 
 const TOKEN = "token-of-a-test".repeat(3);
 
-/** A server process behind a port that lets in whoever bears a token, with a host on the 2.x SDK. */
+/** Starts an HTTP server process that requires a token, with a host on the 2.x SDK. */
 export const httpDoor = async (env: Env): Promise<Door> => {
   const folder = await mkdtemp(join(tmpdir(), "door-"));
   const tokens = join(folder, "tokens");

@@ -12,7 +12,7 @@ export const WEBHOOKS_PATH = "/api/v1/remittance-export/webhooks";
 /** A host of the internet by its address, so that no name need be resolved; nothing is ever sent there. */
 export const CALLBACK = "https://93.184.215.14/hooks";
 
-// A tenant may have 20; whoever seeds often keeps the first ones.
+// A tenant may have 20, so repeated seeding keeps the first ones.
 const ROOM = { most: 12, kept: 4 };
 
 /** A webhook of the tenant. */

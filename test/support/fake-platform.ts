@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from "node:net";
 import { text } from "node:stream/consumers";
 import { json } from "./wild-server.ts";
 
-/** What a call of the fake is: one tool that reads, one that puts, one that makes. */
+/** The calls of the fake: a read, a PUT and a creating POST. */
 export const CALLS = {
   read: { tool: "dispute_notes_get", args: { disputeId: "d-1", noteId: "n-1" } },
   put: { tool: "dispute_notes_update", args: { disputeId: "d-1", noteId: "n-1", content: "New." } },
@@ -46,13 +46,13 @@ export type Behave = (request: IncomingMessage, response: ServerResponse) => voi
 
 export type FakePlatform = {
   url: string;
-  /** How often each call has been tried. */
+  /** Number of tries of each call. */
   tries: Record<Kind, number>;
   /** The keys that came with what makes something. */
   keys: unknown[];
   /** Requests that no client should have sent. */
   unexpected: string[];
-  /** How it answers calls from now on; rightly where nothing is told. */
+  /** Sets the behaviour from now on; without an argument responses are correct. */
   misbehave(behave?: Behave): void;
   /** Whether its health says that it honours keys. */
   honoursKeys(so: boolean): void;
@@ -70,7 +70,10 @@ const faultIn = ({ headers }: IncomingMessage, kind: Kind, sent: string): string
 const routeOf = (kind: Kind): string =>
   Object.keys(ROUTES).find((route) => ROUTES[route]?.kind === kind) ?? "";
 
-/** A platform of three routes on loopback that answers rightly or as badly as it is told, and notes what it did not expect. */
+/**
+ * A platform of three routes on loopback that responds correctly or as badly as `misbehave` says, and records
+ * unexpected requests.
+ */
 export const fakePlatform = async (
   tls?: Readonly<{ cert: string; key: string }>,
 ): Promise<FakePlatform> => {

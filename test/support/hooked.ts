@@ -6,7 +6,7 @@ import { addRunEvent, type RunEvent, type RunPayload } from "../../src/platform/
 import { WEBHOOKS_PATH } from "./export-records.ts";
 import { type Caller, type TestPlatform, WEBHOOKS } from "./platform.ts";
 
-/** As a run is told that has just finished. */
+/** The payload of a run that has just finished. */
 export const runOf = (scheduleId: string, more: Partial<RunPayload> = {}): RunPayload => ({
   runId: randomId(),
   scheduleId,
@@ -19,7 +19,7 @@ export const runOf = (scheduleId: string, more: Partial<RunPayload> = {}): RunPa
   ...more,
 });
 
-/** Calls may go to this machine, unencrypted too, whatever the name. */
+/** Resolves every name to this machine and allows unencrypted callbacks to it. */
 export const LOCAL_HOOKS: typeof WEBHOOKS = {
   ...WEBHOOKS,
   hosts: { resolve: async () => ["127.0.0.1"], allowed: networksOf(["127.0.0.0/8"]) },
@@ -40,7 +40,7 @@ export type Hooked = {
 const eventOf = ({ status }: RunPayload): RunEvent["event"] =>
   status === "completed" ? "export.completed" : "export.failed";
 
-/** A new tenant whose runs are told to whoever wants to hear. */
+/** A new tenant with a webhook for all runs. */
 export const hooked = async (at: TestPlatform): Promise<Hooked> => {
   const tenantId = `hooked-${randomId()}`;
   await createTenant({ ...at, newId: randomId }, { tenantId, name: "Hooked" });

@@ -42,7 +42,7 @@ const busAt = (folder: string): string => `<busconfig>
   </policy>
 </busconfig>`;
 
-/** Starts a message bus, and GNOME's keychain on it, unlocked; whoever starts it ends it. */
+/** Starts a message bus with GNOME's keychain, unlocked; the caller must end it. */
 export const startKeychainService = async (): Promise<KeychainService> => {
   const home = await mkdtemp(join(tmpdir(), "keychain-"));
   await chmod(home, 0o700);

@@ -77,7 +77,7 @@ export const ledgerMap = (asOf: string) => ({
   status: { column: "SettledDate", date: "M/D/YYYY", asOf, values: { "": 0, "*": 1 } },
 });
 
-/** What an import on that day must make of the ledger. */
+/** Returns the disputes that an import on that day creates. */
 export const disputesOf = (all: readonly Invoice[], asOf: string) => {
   const end = Date.parse(`${asOf}T00:00:00Z`);
   const seen = all.filter(({ disputed, invoiced }) => disputed && invoiced <= end);

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { type Behave, FAKE_KEY, type Kind, RIGHT } from "./fake-platform.ts";
 import { json, problem } from "./wild-server.ts";
 
-/** Stands in every answer that nobody should repeat. */
+/** A text in every bad response; it must not be repeated. */
 export const HOSTILE = "hostile-7f3a-never-shown";
 
 export type Misbehaviour = {
@@ -12,18 +12,18 @@ export type Misbehaviour = {
   /** The code that all calls end with. */
   code: string;
   says: RegExp;
-  /** How often each call is tried. */
+  /** Expected number of tries per call. */
   tries: Record<Kind, number>;
-  /** How long to wait is told, in seconds. */
+  /** Expected Retry-After in seconds. */
   wait?: number;
-  /** Nobody knows whether changes were made. */
+  /** The platform may or may not have executed changes. */
   uncertain: boolean;
   /** It is the deadline that ends it. */
   hangs?: true;
 };
 
 const ONCE = { read: 1, put: 1, post: 1 };
-/** What may be repeated is tried three times. */
+/** Repeatable calls are tried three times. */
 const AGAIN = { read: 3, put: 3, post: 1 };
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -49,7 +49,7 @@ const answers =
     response.writeHead(status, headers).end(body);
   };
 
-/** Writes what it likes to the connection, and ends it unless told otherwise. */
+/** Writes raw bytes to the connection, and ends it by default. */
 const says =
   (bytes: string | Buffer, ending: "end" | "reset" | "none" = "end"): Behave =>
   ({ socket }) => {

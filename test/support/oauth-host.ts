@@ -16,7 +16,7 @@ const INFO = { name: "test", version: "1" };
 
 export type HostTokens = { access_token: string; refresh_token: string; scope: string };
 
-/** What a host keeps of its way in, and where it would have sent its person's browser. */
+/** Stores a host's tokens, and the URL to which it sends its person's browser. */
 export const hostOf = () => {
   let information: unknown;
   let tokens: unknown;

@@ -38,7 +38,7 @@ export type Running = {
   url: string;
   resource: string;
   server: AuthorizationServer;
-  /** What has gone to the platform. */
+  /** Paths of the requests to the platform. */
   sent: string[];
   close(): Promise<void>;
 };
@@ -75,7 +75,7 @@ export const startAuthorization = async (
     tenantId: undefined,
     registration: true,
     hosts: { resolve: async () => ["127.0.0.1"], allowed: networksOf(["127.0.0.0/8"]) },
-    // Everybody is somebody else, except in tests of limits.
+    // Each request has another address, except in tests of limits.
     addressOf: () => `10.0.0.${(asked += 1)}`,
     now: systemClock,
     log: silentLog,
@@ -111,7 +111,7 @@ export const makePkce = () => {
   return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
 };
 
-/** Where a client sends a person's browser. */
+/** Returns the authorization URL to which a client sends a person's browser. */
 export const authorizeUrl = (
   { url, resource }: Pick<Running, "url" | "resource">,
   { clientId, redirect }: Registered,

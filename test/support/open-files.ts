@@ -1,10 +1,10 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where Linux shows what a process has open; other systems have no such place. */
+/** Linux lists a process's open files here; other systems have no such folder. */
 export const OPEN_FILES = "/proc/self/fd";
 
-/** What this process has open beneath a folder. */
+/** Lists the files below a folder that this process has open. */
 export const openFiles = (folder: string): string[] =>
   readdirSync(OPEN_FILES)
     .map((name) => {

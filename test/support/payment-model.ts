@@ -1,7 +1,7 @@
 import { CATALOGUE, type Source } from "../../src/contract/payments/catalogue.ts";
 import type { Field } from "../../src/contract/payments/field.ts";
 
-/** What a query should answer, worked out row by row without a database: written from the interface alone. */
+/** The expected result of a query, computed row by row without a database, from the interface documents. */
 export type Row = Record<string, unknown>;
 
 type Conditions = Record<string, unknown>;

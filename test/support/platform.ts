@@ -48,7 +48,7 @@ export const TRUSTED_PROXY = "127.0.0.9";
 
 export const MASTER_KEY = Buffer.alloc(32, 7);
 
-/** What signed URLs are made with. */
+/** Settings of signed URLs. */
 export const TRANSFERS = {
   urlLives: { upload: 900 * SECOND, download: 3600 * SECOND },
   publicUrl: undefined,

@@ -12,7 +12,7 @@ export const published: OpenApi = createOpenApi(ABOUT);
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null;
 
-/** What a reference names, or the value itself. */
+/** Resolves a reference. */
 export const resolve = (value: unknown): Node => {
   if (!isNode(value)) throw new Error("there is nothing");
   if (typeof value["$ref"] !== "string" || !value["$ref"].startsWith("#/")) return value;
@@ -59,7 +59,7 @@ const compile = (schema: object): ValidateFunction => {
 export const operationAt = ({ method, path }: Route): Node =>
   resolve(published.paths[path]?.[method.toLowerCase()]);
 
-/** What the document says of an answer of a route. */
+/** Returns the documented response of a route. */
 export const answerAt = (route: Route, status: number): Node | undefined => {
   const answers = operationAt(route)["responses"] as Record<string, unknown>;
   const answer = answers[status];
@@ -80,7 +80,7 @@ export const faultsOf = (route: Route, reply: Reply): string[] => {
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 };
 
-/** Headers that every HTTP answer may have, whatever it answers. */
+/** Headers that every HTTP response may have. */
 const COMMON = [
   "cache-control",
   "content-security-policy",

@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 export type RawSocket = {
   socket: Socket;
   say(text: string): void;
-  /** What has come so far. */
+  /** The text received so far. */
   heard(): string;
   /** Everything that came, once the other side has hung up. */
   ended(): Promise<string>;

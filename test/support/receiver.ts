@@ -14,13 +14,13 @@ export type Received = {
   servername: string | false | undefined;
 };
 
-/** How a receiver answers; without one, 204. */
+/** The receiver's response; 204 by default. */
 export type Answering = (answer: ServerResponse, received: Received) => unknown;
 
 export type Receiver = {
   port: number;
   received: Received[];
-  /** How many connections there have been. */
+  /** Number of connections so far. */
   connections: () => number;
   answering: (how: Answering) => void;
   close(): Promise<void>;

@@ -16,7 +16,7 @@ export type Records = {
   dispute: { disputeId: string; accountNumber: string; documentNumber: string };
   noteId: string;
   attachmentId: string;
-  /** Those that the dispute bears. */
+  /** The records that the dispute refers to. */
   used: { reasonId: string; assigneeId: string; departmentId: string; reasonName: string };
   reason: { reasonId: string; reasonCode: string; externalReasonCode: string };
   /** The category of the reasons. */
@@ -33,13 +33,13 @@ export type Records = {
   ScheduleRecords &
   CreditRecords;
 
-/** A word that stands in every description of a tenant's records and nowhere else. */
+/** A word in every description of a tenant's records, which occurs nowhere else. */
 const canary = (tenantId: string): string => `canary-of-${tenantId}`;
 
 type Seeding = {
   admin: Person;
   tenantId: string;
-  /** An API key of whoever is to call. */
+  /** Id of an API key of the calling user. */
   keyId: string;
   /** Reads the tenant's audit log. */
   auditor: Caller;

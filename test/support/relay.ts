@@ -1,4 +1,4 @@
-/** A program that a host starts: what it is told goes to a socket, what comes from there it says. */
+/** A program that a host starts: it connects stdin and stdout to a socket. */
 import { connect } from "node:net";
 
 const socket = connect(String(process.argv[2]));

@@ -5,9 +5,9 @@ import { Problem } from "../../src/contract/errors.ts";
 import { createLog } from "../../src/kit/log.ts";
 
 export type RemoteClient = Client & {
-  /** How long it waited, in milliseconds, before each further try. */
+  /** Waits in milliseconds before each further try. */
   waits: number[];
-  /** What it logged, a line each. */
+  /** The log lines. */
   lines: string[];
 };
 

@@ -7,8 +7,8 @@ export type Arguments = Record<string, unknown>;
 type Sample = (records: Records, fresh: string) => Arguments;
 
 /**
- * Valid arguments of each operation, beside the tenant: the first succeeds; the others name further records.
- * `fresh` is for what must be new; whatever else differs between two tenants' samples names a record.
+ * Valid arguments of each operation, without the tenant: the first one succeeds; the others name further records.
+ * `fresh` is part of values that must be new.
  */
 export const SAMPLES: Record<string, readonly Sample[]> = {
   "auth.login": [({ email, password }) => ({ email, password })],
@@ -251,7 +251,7 @@ type Wire = { method: string; path: string; body: Arguments | undefined };
 const pick = (shape: object | undefined, args: Arguments): Arguments =>
   Object.fromEntries(Object.entries(args).filter(([name]) => Object.hasOwn(shape ?? {}, name)));
 
-/** How arguments travel on one of an operation's routes. */
+/** Returns the request for arguments on one of an operation's routes. */
 export const wire = (
   operation: Operation,
   route: Pick<Operation, "method" | "path">,

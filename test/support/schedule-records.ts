@@ -9,7 +9,7 @@ import {
 
 export type ScheduleRecords = { schedule: { scheduleId: string; runId: string } };
 
-// A tenant may have 100; whoever seeds often keeps the first ones.
+// A tenant may have 100, so repeated seeding keeps the first ones.
 const ROOM = { most: 60, kept: 4 };
 
 /** A schedule of the tenant with a completed run that found nothing. */
@@ -23,7 +23,7 @@ export const seedSchedule = (
     const before = await listSchedules(tx, tenantId);
     const surplus = before.length > ROOM.most ? before.slice(ROOM.kept) : [];
     for (const one of surplus) await updateSchedule(tx, one, { deleted_at: 0 });
-    // Far ahead of whatever clock a test has: neither due nor past its time.
+    // Later than every test's clock, so that no slot is due.
     const far = Date.UTC(2999, 0, 1);
     await insertSchedule(tx, {
       tenant_id: tenantId,

@@ -29,7 +29,7 @@ export type Import = { specifier: string; kind: "static" | "dynamic" | "type" };
 const STATEMENT = /^(?:import|export)\s(?:[^;"']*?\sfrom\s+)?"([^"]+)"/gm;
 const CALL = /(typeof\s+)?\bimport\("([^"]+)"\)(\.(?!then\b)\w)?/g;
 
-/** What a file imports: statements, `import()` calls and `import()` types. */
+/** Returns a file's imports: statements, `import()` calls and `import()` types. */
 export const importsOf = ({ text }: Source): Import[] => {
   const code = withoutComments(text);
   const statements = [...code.matchAll(STATEMENT)].map(([whole, specifier = ""]): Import => {

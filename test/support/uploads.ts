@@ -43,7 +43,7 @@ export const GOOD: Record<Extension, Buffer> = {
 
 const EXTENSIONS = Object.keys(GOOD) as Extension[];
 
-/** What must become Available. */
+/** Files that must become Available. */
 export const goodUploads: readonly Upload[] = EXTENSIONS.map((extension) => ({
   title: `a sound ${extension}`,
   fileName: `sample${extension}`,
@@ -106,7 +106,10 @@ const empty = EXTENSIONS.map((extension): HostileUpload => ({
   code: "EMPTY_FILE",
 }));
 
-/** What must never become Available, and what becomes of it. Names of some are refused before any byte is sent. */
+/**
+ * Files that must never become Available, with the expected outcome. Some have names that are refused before the
+ * upload.
+ */
 export const hostileUploads: readonly HostileUpload[] = [
   ...eicarUploads,
   ...polyglotUploads,

@@ -19,7 +19,7 @@ export type WildServer = {
   url: string;
   /** Every request in order. */
   seen: Seen[];
-  /** What it does from now on. */
+  /** Sets the behaviour from now on. */
   behave(answer: Answer): void;
   close(): Promise<void>;
 };

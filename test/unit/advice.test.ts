@@ -16,7 +16,7 @@ const listenFault = (address: { port: number; host: string }): Promise<unknown> 
     });
   });
 
-describe("what a person may do about a fault", () => {
+describe("hints about faults", () => {
   it("names another port where one is taken, another address where there is none", async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => {

@@ -11,12 +11,12 @@ it("signed URLs begin as the request did, where it came over a socket", async ()
   expect(await baseUrlOf(request, socket)).toBe("http://platform.example:8080");
 });
 
-it("signed URLs lead to this process's own door, where it was called in memory", async () => {
+it("signed URLs of calls in memory lead to the address of this process", async () => {
   const baseUrlOf = createBaseUrlOf({ publicUrl: undefined, ownUrl });
   expect(await baseUrlOf(request, undefined)).toBe("http://127.0.0.1:4711");
 });
 
-it("signed URLs begin as the settings say, whatever the request did", async () => {
+it("signed URLs begin with the configured URL, independent of the request", async () => {
   const baseUrlOf = createBaseUrlOf({ publicUrl: "https://files.example/receivables/", ownUrl });
   for (const incoming of [socket, undefined]) {
     expect(await baseUrlOf(request, incoming)).toBe("https://files.example/receivables");

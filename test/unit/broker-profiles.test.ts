@@ -63,7 +63,7 @@ const refusalOf = async (act: Promise<unknown>): Promise<string> =>
   );
 
 describe("the stamp of a profile", () => {
-  it("differs after each login, whichever the secret, and tells nothing of it", async () => {
+  it("differs after each login with any kind of secret, and does not reveal the secret", async () => {
     const profiles = profilesWith(none);
     expect(await profiles.stamp("work")).toBe("");
     const stamps: string[] = [];
@@ -82,7 +82,7 @@ describe("the stamp of a profile", () => {
 
 describe("a profile without a keychain", () => {
   verifies("C-38");
-  it("is kept sealed in a file of the owner's alone, and it is told why", async () => {
+  it("is sealed in a file that only the owner can read, and the reason is reported", async () => {
     const kept = await profilesWith(none).write(profile());
     const path = join(folder, "work.sealed");
     expect(kept).toEqual({ in: "sealed_file", path, why: "nobody has made one" });
@@ -95,7 +95,7 @@ describe("a profile without a keychain", () => {
     expect(read?.credentials.apiKey?.reveal()).toBe("canary-key");
   });
 
-  it("is listed without a secret, and is gone once it is removed", async () => {
+  it("is listed without secrets, and disappears when it is removed", async () => {
     const profiles = profilesWith(none);
     await profiles.write(profile());
     const listed = await profiles.list();
@@ -116,7 +116,7 @@ describe("a profile without a keychain", () => {
     expect([await profiles.list(), await profiles.read("work")]).toEqual([[], undefined]);
   });
 
-  it("that was altered, or sealed with another master key, opens nothing", async () => {
+  it("cannot be opened after a change, or with another master key", async () => {
     await profilesWith(none).write(profile());
     const other = createSealedProfiles({
       folder,
@@ -129,7 +129,7 @@ describe("a profile without a keychain", () => {
   });
 
   verifies("C-38");
-  it("is whole whatever several processes write and read at once", async () => {
+  it("is whole while several processes write and read at once", async () => {
     const children = ["ann", "ben", "cid"].map((who) => startChild(CHILD, [folder, who, "40"]));
     expect(await Promise.all(children.map(finished))).toEqual(["whole", "whole", "whole"]);
     expect(await readdir(folder)).toEqual(["shared.sealed"]);
@@ -137,7 +137,7 @@ describe("a profile without a keychain", () => {
 });
 
 describe("a profile with a keychain", () => {
-  it("opens with the keychain alone: neither file nor master key suffice", async () => {
+  it("needs the keychain: file and master key do not suffice", async () => {
     const { keychain, held, lock } = heldKeychain();
     const profiles = profilesWith(keychain);
     expect(await profiles.write(profile())).toEqual({ in: "keychain" });
@@ -150,7 +150,7 @@ describe("a profile with a keychain", () => {
     expect(await profiles.list()).toHaveLength(1);
   });
 
-  it("leaves one key there, however often it is written, and none when it is removed", async () => {
+  it("has one key in the keychain after many writes, and none after its removal", async () => {
     const { keychain, held } = heldKeychain();
     const profiles = profilesWith(keychain);
     await profiles.write(profile("one"));
@@ -161,14 +161,14 @@ describe("a profile with a keychain", () => {
     expect(held.size).toBe(0);
   });
 
-  it("leaves no key there when the file cannot be written", async () => {
+  it("leaves no key in the keychain if the file cannot be written", async () => {
     const { keychain, held } = heldKeychain();
     await writeFile(folder, "a file where the folder should be");
     await expect(profilesWith(keychain).write(profile())).rejects.toThrow("EEXIST");
     expect(held.size).toBe(0);
   });
 
-  it("is read as another process has just written it anew", async () => {
+  it("is read as another process has just written it", async () => {
     const { keychain, held } = heldKeychain();
     const meanwhile: Keychain = {
       ...keychain,
@@ -193,7 +193,7 @@ describe("a profile with a keychain", () => {
     expect(read?.credentials.apiKey?.reveal()).toBe("new");
   });
 
-  it("whose key somebody took out is told of", async () => {
+  it("is reported if its key was removed from the keychain", async () => {
     const { keychain, held } = heldKeychain();
     await profilesWith(keychain).write(profile());
     held.clear();
@@ -205,7 +205,7 @@ describe("the keychain's process", () => {
   const node = (code: string, withinMs?: number) =>
     createKeychainProcess({ command: process.execPath, args: ["-e", code] }, withinMs);
 
-  it("is ended when it does not answer, and the profile goes into the file", async () => {
+  it("is ended if it does not respond, and the profile goes into the file", async () => {
     const silent = node("setInterval(() => {}, 1000)", 300);
     expect(await profilesWith(silent).write(profile())).toMatchObject({
       in: "sealed_file",
@@ -221,7 +221,7 @@ describe("the keychain's process", () => {
     await expect(node(code).get("x")).rejects.toThrow("did not answer");
   });
 
-  it("that does not start is no keychain", async () => {
+  it("counts as no keychain if it does not start", async () => {
     const missing = createKeychainProcess({ command: join(folder, "nothing"), args: [] });
     await expect(missing.get("x")).rejects.toThrow(KeychainError);
   });

@@ -76,7 +76,7 @@ it.each(["../secret.key", "a/b", "", ".", "..", "x\0y", "A".repeat(300)])(
 );
 
 verifies("C-51");
-it("makes a safe name of whatever id the platform gives, and loses no secret to another", async () => {
+it("makes a safe and distinct name of every id that the platform gives", async () => {
   const evil = await vault().put({ ...entry, keyId: "../../evil", value: "one" });
   const again = await vault().put({ ...entry, keyId: "../../evil", value: "two" });
   expect(evil).toMatch(/^api-key-[0-9a-f]{32}$/);

@@ -31,7 +31,7 @@ let now: number;
 /** Tokens that the platform of these tests still takes. */
 let live: Set<string>;
 let logins: number;
-/** What it says of others. */
+/** The body of refusals. */
 let refusal: string;
 let timers: { at: number; act: () => void }[];
 
@@ -152,7 +152,7 @@ afterEach(async () => {
   if (logged.includes("canary")) throw new Error("a secret stands in the log");
 });
 
-describe("whose credential goes with a call", () => {
+describe("the credential of a call", () => {
   verifies("KEY-04");
   it("prefers the API key and opens no session", async () => {
     await list(brokerWith(both));
@@ -178,7 +178,7 @@ describe("whose credential goes with a call", () => {
   });
 
   verifies("D-MCP-7");
-  it("puts in the tenant, whatever the arguments say", async () => {
+  it("sets the tenant, also if the arguments name another one", async () => {
     const broker = brokerWith(both);
     await broker.call(contract.departments.list, { tenantId: "other" }, options);
     expect(server.seen[0]?.url).toContain("/tenants/t/");
@@ -228,7 +228,7 @@ describe("whose credential goes with a call", () => {
     expect(String(error)).not.toContain("canary");
   });
 
-  it("has a lasting principal that is no secret", () => {
+  it("has a stable principal that is not secret", () => {
     expect(derivePrincipal(both)).toBe("ann@example.com");
     const key = derivePrincipal({ apiKey: new Secret(API_KEY) });
     expect(key).toBe(derivePrincipal({ apiKey: new Secret(API_KEY) }));
@@ -274,7 +274,7 @@ describe("the session", () => {
     expect(logins).toBe(1);
   });
 
-  it("is left to lapse an hour after its last use", async () => {
+  it("lapses an hour after its last use", async () => {
     const asked: string[] = [];
     const { call } = client;
     const noting: Client["call"] = (operation, ...rest) => {
@@ -309,7 +309,7 @@ describe("the session", () => {
   });
 
   verifies("D-AUTH-1");
-  it("is not asked for again at once after a refusal, lest the person be locked out", async () => {
+  it("is not opened again at once after a refusal, so that the account is not locked", async () => {
     const broker = brokerWith({ ...login, password: new Secret("canary-wrong") });
     for (let step = 0; step < 5; step++) {
       await expect(list(broker)).rejects.toMatchObject({ code: "invalid_credentials" });
@@ -339,7 +339,7 @@ describe("the session", () => {
     const dead = await broker.verify(options);
     expect(dead.output).toEqual({ verified: false, status: "ACCESSTOKEN_EXPIRED" });
     await list(broker);
-    // What is known to be dead is not tried.
+    // A session that is known to be invalid is not used.
     expect(paths().filter((path) => path === "departments")).toHaveLength(1);
     const out = await broker.logout(options);
     expect(out.output).toEqual({ status: "LOGOUT_SUCCESS" });
@@ -358,7 +358,7 @@ describe("the session", () => {
     expect(timers).toEqual([]);
   });
 
-  it("does not hold up the end when the platform hangs", async () => {
+  it("does not delay the end if the platform hangs", async () => {
     const broker = brokerWith(login);
     await list(broker);
     server.behave(() => {});
@@ -367,12 +367,12 @@ describe("the session", () => {
     expect(timers).toEqual([]);
   });
 
-  it("takes no session operation for an ordinary call", async () => {
+  it("refuses session operations as ordinary calls", async () => {
     const call = brokerWith(both).call(contract.auth.logout, { accessToken: "x" }, options);
     await expect(call).rejects.toBeInstanceOf(TypeError);
   });
 
-  it("one caller's cancellation does not end the login that others wait for", async () => {
+  it("survives the cancellation of one of the callers that wait for the login", async () => {
     const broker = brokerWith(login);
     const stop = new AbortController();
     server.behave((seen, response) => {

@@ -59,7 +59,7 @@ const listening = async (connected: (socket: Socket) => void): Promise<number> =
   return typeof address === "object" && address !== null ? address.port : 0;
 };
 
-describe("a connection that does not come about", () => {
+describe("a connection that fails", () => {
   verifies("C-34");
   it.each(KINDS)("has the platform's certificate checked (%s)", async (kind) => {
     const fake = await fakeOf(await certificateFor("platform.example"));
@@ -72,7 +72,7 @@ describe("a connection that does not come about", () => {
     expect(fake.tries).toEqual({ read: 0, put: 0, post: 0 });
   });
 
-  it("is told where the address does not speak TLS at all", async () => {
+  it("is reported if the address does not speak TLS at all", async () => {
     const fake = await fakeOf();
     const client = clientOf(fake.url.replace("http:", "https:"));
     const problem = await problemOf(call(client, "post"));
@@ -80,7 +80,7 @@ describe("a connection that does not come about", () => {
     expect(client.waits).toEqual([]);
   });
 
-  it("is told where nobody knows the name, and changes nothing", async () => {
+  it("is reported if the name does not resolve, and changes nothing", async () => {
     const client = clientOf("http://nobody.invalid");
     const problem = await problemOf(call(client, "post"));
     // Without any name server it cannot be said that there is no such name.
@@ -89,7 +89,7 @@ describe("a connection that does not come about", () => {
     expect(client.lines.join("")).toMatch(/"cause":"(ENOTFOUND|EAI_AGAIN)"/);
   });
 
-  it("is tried again where it is refused, but for what makes something", async () => {
+  it("is retried if it is refused, except for creating requests", async () => {
     const port = await listening(() => {});
     await closing.pop()?.();
     const client = clientOf(`http://127.0.0.1:${port}`);
@@ -101,7 +101,7 @@ describe("a connection that does not come about", () => {
     expect(client.waits).toEqual([200, 400, 200, 400]);
   });
 
-  it.each(KINDS)("ends with the deadline where a handshake stalls (%s)", async (kind) => {
+  it.each(KINDS)("ends at the deadline if a handshake stalls (%s)", async (kind) => {
     const port = await listening(() => {});
     const client = clientOf(`https://127.0.0.1:${port}`, { requestMs: 200 });
     const problem = await problemOf(call(client, kind));
@@ -110,7 +110,7 @@ describe("a connection that does not come about", () => {
 });
 
 describe("one deadline", () => {
-  it("holds for all tries together, however often it pays to try again", async () => {
+  it("covers all tries together", async () => {
     const fake = await fakeOf();
     let left = 1;
     fake.misbehave((_request, response) => {
@@ -133,8 +133,8 @@ describe("one deadline", () => {
 });
 
 verifies("C-87");
-describe("a call that nobody wants any longer", () => {
-  it.each(KINDS)("is not even begun where that is known before (%s)", async (kind) => {
+describe("a canceled call", () => {
+  it.each(KINDS)("is not begun if it was canceled before (%s)", async (kind) => {
     const fake = await fakeOf();
     const client = clientOf(fake.url);
     const problem = await problemOf(call(client, kind, AbortSignal.abort()));
@@ -157,7 +157,7 @@ describe("a call that nobody wants any longer", () => {
 });
 
 describe("connections", () => {
-  it("are kept and shared by the calls to one origin, and gone when the client is closed", async () => {
+  it("are kept and shared by the calls to one origin, and closed with the client", async () => {
     let opened = 0;
     let open = 0;
     const body = JSON.stringify(RIGHT.read);

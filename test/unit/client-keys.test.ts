@@ -47,7 +47,7 @@ afterEach(async () => {
 
 verifies("D-MCP-3");
 describe("a creating POST", () => {
-  it("is made again with its key where the service's health says that it honours keys", async () => {
+  it("is repeated with its key if the service's health document says that it honours keys", async () => {
     failures = 2;
     expect(await create()).toMatchObject({ status: 201, output: NOTE });
     expect(posts().map(({ headers }) => headers["idempotency-key"])).toEqual([
@@ -60,7 +60,7 @@ describe("a creating POST", () => {
     expect(server.seen.filter(isHealth)).toHaveLength(1);
   });
 
-  it("asks nobody's health while all goes well", async () => {
+  it("does not ask the service's health as long as no error occurs", async () => {
     await create();
     expect(server.seen).toHaveLength(1);
   });
@@ -94,7 +94,7 @@ describe("a creating POST", () => {
     expect(posts()).toHaveLength(1);
   });
 
-  it("is made again where an answer was a replay, whatever health says", async () => {
+  it("is repeated after a response that was a replay, also if the health document is silent about keys", async () => {
     health = {};
     fail = (response) => json(response, 201, NOTE, { "idempotency-replayed": "true" });
     failures = 1;
@@ -104,20 +104,20 @@ describe("a creating POST", () => {
     expect((await create()).status).toBe(201);
   });
 
-  it("is made once without a key", async () => {
+  it("is sent once without a key", async () => {
     failures = 1;
     await problemOf(create({ tool: "a_tool" } as typeof keyed));
     expect(server.seen).toHaveLength(1);
   });
 
-  it("is not made again when the platform told of a fault in it", async () => {
+  it("is not repeated after an error about the request", async () => {
     failures = 1;
     fail = (response) => problem(response, 409, { code: "conflict", detail: "No." });
     expect((await problemOf(create())).code).toBe("conflict");
     expect(server.seen).toHaveLength(1);
   });
 
-  it("that may have been done says so, and names the key that makes it safe to repeat", async () => {
+  it("reports an uncertain outcome with the key that makes a repetition safe", async () => {
     failures = 9;
     fail = (response) => response.destroy();
     expect((await problemOf(create())).details).toEqual({
@@ -131,11 +131,11 @@ describe("a creating POST", () => {
   });
 });
 
-describe("what may have been done", () => {
+describe("requests that may have been executed", () => {
   const { update, get, delete: remove } = contract.dispute_notes;
   const one = { tenantId: "t", disputeId: "d", noteId: "n" };
 
-  it.each([500, 502, 504])("is every change answered with %i", async (status) => {
+  it.each([500, 502, 504])("include every change answered with %i", async (status) => {
     failures = 9;
     fail = (response) => response.writeHead(status).end();
     for (const [operation, sent] of [
@@ -151,7 +151,7 @@ describe("what may have been done", () => {
     expect(read.details).toEqual({});
   });
 
-  it("is not what was refused, or what never left", async () => {
+  it("exclude those that were refused or never sent", async () => {
     failures = 9;
     fail = (response) => problem(response, 400, { code: "invalid_request" });
     expect((await problemOf(create())).details).toEqual({});
@@ -163,7 +163,7 @@ describe("what may have been done", () => {
     await gone.close();
   });
 
-  it("a page in place of an empty answer is no deletion", async () => {
+  it("include a deletion answered with a page in place of an empty response", async () => {
     failures = 1;
     fail = (response) => response.writeHead(200, { "content-type": "text/html" }).end("<h1>Hi");
     const refusal = await problemOf(client.call(remove, one, {}, { tool: "a_tool" }));

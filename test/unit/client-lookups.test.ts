@@ -80,7 +80,7 @@ afterEach(async () => {
 
 verifies("T-01");
 describe("a lookup", () => {
-  it("is a GET with its body, as documented, where that works", async () => {
+  it("is a GET with its body, as documented, if that works", async () => {
     expect((await lookUp()).output).toEqual([EVERY[0]]);
     expect((await lookUp(byDocuments, list_by_document_numbers)).output).toEqual(EVERY.slice(1));
     expect(methods()).toEqual(["GET", "GET"]);
@@ -101,7 +101,7 @@ describe("a lookup", () => {
     ["another account's record", (_, r) => json(r, 200, [dispute("1", { disputeId: "9" })])],
     ["nothing at all", (_, r) => json(r, 200, [])],
   ];
-  it.each(REFUSALS)("goes by POST where a GET with a body meets %s", async (_what, proxy) => {
+  it.each(REFUSALS)("uses POST if a GET with a body fails with %s", async (_what, proxy) => {
     server.behave(behind(proxy));
     expect((await lookUp()).output).toEqual([EVERY[0]]);
     expect(methods()).toEqual(["GET", "POST"]);
@@ -111,7 +111,7 @@ describe("a lookup", () => {
     expect(client.waits).toEqual([]);
   });
 
-  it("goes by POST the next time where a GET with a body hangs", async () => {
+  it("uses POST the next time if a GET with a body times out", async () => {
     const hasty = remoteClient(server.url, { requestMs: 1500 });
     server.behave(behind(() => {}));
     const refusal = await problemOf(lookUp(byIds, list_by_ids, hasty));
@@ -121,13 +121,13 @@ describe("a lookup", () => {
     await hasty.close();
   });
 
-  it.each([403, 401, 429])("is not asked twice where the platform says %i", async (status) => {
+  it.each([403, 401, 429])("is not repeated if the platform answers %i", async (status) => {
     server.behave((_seen, r) => problem(r, status, { code: "x" }, { "retry-after": "60" }));
     await problemOf(lookUp());
     expect(methods()).toEqual(["GET"]);
   });
 
-  it.each([502, 503, 504])("is a GET again after a passing %i, not a POST", async (status) => {
+  it.each([502, 503, 504])("is repeated as GET after a temporary %i", async (status) => {
     let left = 1;
     server.behave((seen, response) => {
       if (left-- > 0) problem(response, status, { code: "x" }, { "retry-after": "1" });
@@ -138,7 +138,7 @@ describe("a lookup", () => {
     expect(client.waits).toEqual([1000]);
   });
 
-  it("once a GET has shown that its body arrives, is refused and empty in good faith", async () => {
+  it("trusts refusals and empty results once a GET has shown that its body arrives", async () => {
     await lookUp();
     server.seen.length = 0;
     expect((await lookUp({ ...byIds, disputeIds: ["none"] })).output).toEqual([]);
@@ -147,12 +147,12 @@ describe("a lookup", () => {
     expect(methods()).toEqual(["GET", "GET"]);
   });
 
-  it("is empty where both ways say so", async () => {
+  it("is empty if both methods say so", async () => {
     expect((await lookUp({ ...byIds, disputeIds: ["none"] })).output).toEqual([]);
     expect(methods()).toEqual(["GET", "POST"]);
   });
 
-  it("keeps the GET's answer where there is no POST", async () => {
+  it("keeps the GET's response if there is no POST route", async () => {
     const without = (status: number): Answer => {
       return (_seen, r) => problem(r, status, { code: "method_not_allowed" });
     };
@@ -166,7 +166,7 @@ describe("a lookup", () => {
     await other.close();
   });
 
-  it("returns to the GET where the POST is there no longer", async () => {
+  it("returns to GET if the POST route disappears", async () => {
     server.behave(behind(page(405)));
     await lookUp();
     server.behave(behind(honest, page(405)));
@@ -175,7 +175,7 @@ describe("a lookup", () => {
   });
 });
 
-describe("what a lookup gives is what was asked for", () => {
+describe("the result of a lookup", () => {
   const STRANGE: [string, Record<string, unknown>, unknown[]][] = [
     ["other ids", byIds, EVERY],
     ["other documents", byDocuments, [dispute("1")]],
@@ -183,7 +183,7 @@ describe("what a lookup gives is what was asked for", () => {
     ["another status", { ...byDocuments, status: "Open" }, [dispute("2", { status: 1 })]],
     ["more than a page", { ...byDocuments, pageSize: 1, page: 1 }, EVERY.slice(1)],
   ];
-  it.each(STRANGE)("or a Problem, where both ways answer with %s", async (_what, args, found) => {
+  it.each(STRANGE)("is a Problem if both methods answer with %s", async (_what, args, found) => {
     server.behave((_seen, response) => json(response, 200, found));
     const operation = "disputeIds" in args ? list_by_ids : list_by_document_numbers;
     const refusal = await problemOf(lookUp(args, operation));
@@ -194,7 +194,7 @@ describe("what a lookup gives is what was asked for", () => {
     expect(methods()).toEqual(["GET", "POST"]);
   });
 
-  it("in whatever case, with whatever spaces, and of any status", async () => {
+  it("matches in any case, with any spaces, and of any status", async () => {
     const found = [dispute("2", { documentNumber: "inv-2 ", accountNumber: "A-1", status: 2 })];
     server.behave((_seen, response) => json(response, 200, found));
     const args = { ...byDocuments, status: "All", page: 1, pageSize: 1 };

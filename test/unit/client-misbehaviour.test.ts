@@ -46,7 +46,7 @@ describe.each(misbehaviours.map((one) => [one.what, one] as const))(
   "a platform that %s",
   (_what, { behave, code, says, tries, wait, uncertain, hangs }: Misbehaviour) => {
     verifies("C-78");
-    it("is told of in each call, tried no more often than is safe, and the next call is right", async () => {
+    it("is reported in each call, tried no more often than is safe, and the next call is right", async () => {
       const client = remoteClient(fake.url, hangs === true ? { requestMs: 300 } : {});
       fake.misbehave(behave);
       for (const kind of KINDS) {

@@ -120,7 +120,7 @@ const checkProblem = (problem: Problem): void => {
 };
 
 verifies("C-47");
-describe("whatever a platform answers", () => {
+describe("arbitrary responses of a platform", () => {
   it("a call gives an output that fits its schema, or a Problem in clean and bounded words", async () => {
     const seen = { outputs: 0, problems: 0 };
     await fc.assert(

@@ -18,7 +18,7 @@ import {
 const wild = useWildClient();
 const { departments, audit_logs, assignees } = contract;
 
-describe("what a call gives", () => {
+describe("the result of a call", () => {
   it("keeps fields that the schema does not name, and reads the headers that matter", async () => {
     wild.server.behave((_request, response) => {
       json(
@@ -44,7 +44,7 @@ describe("what a call gives", () => {
   });
 
   verifies("D-GEN-4");
-  it("reads a DELETE's empty answer as null", async () => {
+  it("converts a DELETE's empty response to null", async () => {
     wild.server.behave((_request, response) => response.writeHead(204).end());
     const reply = await wild.client.call(
       departments.delete,
@@ -81,7 +81,7 @@ describe("what a call gives", () => {
     expect(wild.server.seen.every(({ url }) => !url.includes(CANARY))).toBe(true);
   });
 
-  it("refuses a number with more digits than a double keeps", async () => {
+  it("refuses a number with more digits than a double has", async () => {
     wild.server.behave((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"data":[],"pagination":{"cursor":null,"hasMore":false,"rowCount":1e400}}');
@@ -108,7 +108,7 @@ describe("what a call gives", () => {
     await expect.poll(() => ended).toBe(true);
   });
 
-  it("gives up on a platform that never answers, and on one that stops in the middle", async () => {
+  it("times out if a platform never responds, or stops in the middle", async () => {
     const hasty = wild.clientFor(wild.server.url, { requestMs: 150 });
     wild.server.behave(() => {});
     expect((await wild.refusal(readNote, noteArgs, hasty)).message).toMatch(/in time/);
@@ -120,7 +120,7 @@ describe("what a call gives", () => {
     expect(wild.waits).toEqual([]);
   });
 
-  it("gives up on an embedded platform that does not heed its signal", async () => {
+  it("times out if an embedded platform ignores its signal", async () => {
     const inside = createClient({
       transport: inProcessTransport({ requestMs: 50, fetch: () => new Promise(() => {}) }),
       headerWord: "Platform",
@@ -237,7 +237,7 @@ describe("refusals of the platform", () => {
     expect(error.details.requestId).toBe("r-2");
   });
 
-  it("bounds what a hostile platform says", async () => {
+  it("limits the text of a hostile platform", async () => {
     wild.server.behave((_request, response) => {
       const errors = Array.from({ length: 5000 }, () => ({ field: "f", code: "c", message: "m" }));
       problem(response, 400, { code: "invalid_request", detail: "x".repeat(1e6), errors });
@@ -248,7 +248,7 @@ describe("refusals of the platform", () => {
   });
 });
 
-describe("trying again", () => {
+describe("retries", () => {
   const flaky = (times: number, status: number, headers: Record<string, string>) => {
     let left = times;
     wild.server.behave((_request, response) => {
@@ -258,7 +258,7 @@ describe("trying again", () => {
   };
 
   it.each([429, 503])(
-    "a read survives two answers with %i and wild.waits as told",
+    "a read survives two responses with %i and waits as long as they say",
     async (status) => {
       flaky(2, status, { "retry-after": "2" });
       await wild.client.call(readNote, noteArgs, key, options);
@@ -266,7 +266,7 @@ describe("trying again", () => {
     },
   );
 
-  it("waits longer each time when it is not told", async () => {
+  it("waits longer each time without a Retry-After", async () => {
     flaky(2, 503, {});
     await wild.client.call(readNote, noteArgs, key, options);
     expect(wild.waits).toEqual([200, 400]);
@@ -279,7 +279,7 @@ describe("trying again", () => {
   });
 
   verifies("C-56");
-  it("tells of a longer wait and leaves it to the caller", async () => {
+  it("reports a longer wait and leaves it to the caller", async () => {
     flaky(1, 429, { "retry-after": "6" });
     expect((await wild.refusal()).details.retryAfterSeconds).toBe(6);
     expect(wild.waits).toEqual([]);
@@ -302,7 +302,7 @@ describe("trying again", () => {
     expect(wild.server.seen).toHaveLength(2);
   });
 
-  it("repeats a PUT, but one with If-Match only when it was not acted upon", async () => {
+  it("repeats a PUT, but one with If-Match only if it was not executed", async () => {
     const put = contract.dispute_notes.update;
     const args = { ...noteArgs, content: "x" };
     flaky(1, 503, {});
@@ -328,7 +328,7 @@ describe("trying again", () => {
     expect((await wild.client.call(readNote, noteArgs, key, options)).status).toBe(200);
   });
 
-  it("tells of a refused connection after three tries, in words of its own", async () => {
+  it("reports a refused connection after three tries", async () => {
     const gone = await wildServer();
     await gone.close();
     const error = await wild.refusal(readNote, noteArgs, wild.clientFor(gone.url));

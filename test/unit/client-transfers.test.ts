@@ -21,7 +21,7 @@ type Seen = {
   body: Buffer;
 };
 
-/** A server that keeps what it was asked and answers as it is told. */
+/** A server that records requests and responds with `answer`. */
 const listening = async (
   answer: (request: IncomingMessage) => { status: number; headers?: object; body?: Buffer },
 ) => {
@@ -63,7 +63,7 @@ const failure = async (act: Promise<unknown>): Promise<Problem> => {
 };
 
 describe("files to and from signed URLs", () => {
-  it("are sent with their length and no header that tells of anybody", async () => {
+  it("are sent with their length and without headers about the caller", async () => {
     const { url, seen } = await listening(() => ({ status: 204 }));
     await transfers().put(`${url}/uploads/1?expires=9&sig=s`, file("bytes"));
     expect(seen).toMatchObject([{ method: "PUT", url: "/uploads/1?expires=9&sig=s" }]);
@@ -72,14 +72,14 @@ describe("files to and from signed URLs", () => {
     expect(seen[0]?.headers.filter((name) => !harmless.has(name))).toEqual([]);
   });
 
-  it("are sent as they are read", async () => {
+  it("are sent while they are read", async () => {
     const { url, seen } = await listening(() => ({ status: 204 }));
     const bytes = Readable.from([Buffer.from("in "), Buffer.from("pieces")]);
     await transfers().put(`${url}/u`, { size: 9, bytes });
     expect(seen[0]?.body.toString()).toBe("in pieces");
   });
 
-  it("are got whole, or not, or their beginning", async () => {
+  it("are downloaded completely, refused, or cut to their beginning", async () => {
     const body = Buffer.alloc(100_000, "x");
     const headers = { "Content-Type": "Text/Plain; charset=utf-8" };
     const { url, seen } = await listening(() => ({ status: 200, headers, body }));
@@ -125,7 +125,7 @@ describe("files to and from signed URLs", () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  it("are told as unavailable where nobody listens, or does not answer", async () => {
+  it("are unavailable if the server does not listen or respond", async () => {
     const refusedAt = await failure(transfers().put("http://127.0.0.1:9/u", file("x")));
     expect(refusedAt).toMatchObject({ code: "unavailable" });
     const silent = createTcpServer(() => {});
@@ -137,8 +137,8 @@ describe("files to and from signed URLs", () => {
   });
 });
 
-describe("files that come without end", () => {
-  it("end with their time where they drip, and where the person no longer wants them", async () => {
+describe("endless files", () => {
+  it("end at the time limit, or when the person cancels", async () => {
     const open = new Set<unknown>();
     const server = createTcpServer((socket) => {
       open.add(socket);
@@ -164,7 +164,7 @@ describe("files that come without end", () => {
   });
 });
 
-describe("where signed URLs may lead", () => {
+describe("allowed destinations of signed URLs", () => {
   const foreign = (resolve: TransferNeeds["resolve"]) => transfers({ isOwn: () => false, resolve });
   const nobody: TransferNeeds["resolve"] = () => Promise.reject(new Error("not looked up"));
 
@@ -222,7 +222,7 @@ describe("where signed URLs may lead", () => {
   });
 
   verifies("C-24");
-  it("to the very address that was checked, whatever the name means a moment later", async () => {
+  it("connects to the very address that was checked, even if the name resolves to another one afterwards", async () => {
     const hellos: Buffer[] = [];
     const server = createTcpServer((socket) => {
       socket.on("error", () => {});

@@ -12,7 +12,7 @@ import { CANARY, key, noteArgs, options, readNote, useWildClient } from "../supp
 const wild = useWildClient();
 const { disputes, audit_logs } = contract;
 
-describe("what a call sends", () => {
+describe("the request of a call", () => {
   verifies("ID-20");
   it("encodes path parameters with slash, space, percent and unicode", async () => {
     wild.server.behave((_request, response) => {
@@ -94,7 +94,7 @@ describe("what a call sends", () => {
   });
 
   verifies("T-01");
-  it("takes the POST twin where it cannot", async () => {
+  it("uses the POST alias if it cannot", async () => {
     const sent: string[] = [];
     const inside = createClient({
       transport: inProcessTransport({
@@ -159,7 +159,7 @@ describe("what a call sends", () => {
     expect(wild.server.seen[0]?.url).toBe("/ext/api/v1/remittance-export/audit-logs?limit=1");
   });
 
-  it("takes an unknown argument for a fault of ours, not the caller's", async () => {
+  it("treats an unknown argument as a bug, not as the caller's fault", async () => {
     const call = wild.client.call(
       disputes.list,
       { tenantId: "t", baseUrl: "http://x" },

@@ -22,7 +22,7 @@ const envIn = (text: string): unknown => {
 
 const TOKENS: Entrance = { auth: "static", tokens: { path: "/data/http-tokens", made: undefined } };
 
-describe("how hosts are connected", () => {
+describe("instructions to connect hosts", () => {
   it("needs nothing for the demo tenant but the data", () => {
     const text = hints({ auth: "none" });
     expect(text).toContain(`The demo tenant is ready at ${LOCAL}`);

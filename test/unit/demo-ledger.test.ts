@@ -164,7 +164,7 @@ describe("the demo tenant's documents", () => {
     }
   });
 
-  it("are bought by few customers for the most part, and everybody buys", () => {
+  it("belong mostly to few customers, and to each customer at least once", () => {
     const counts = [...Map.groupBy(invoices, ({ row }) => row.account_number).values()]
       .map(({ length }) => length)
       .toSorted((one, other) => other - one);
@@ -173,7 +173,7 @@ describe("the demo tenant's documents", () => {
     expect(first / invoices.length).toBeGreaterThan(0.4);
   });
 
-  it("leave short payments that nobody has claimed yet", () => {
+  it("have short payments without a dispute", () => {
     const disputed = new Set(demo.disputes.map((row) => row.document_number));
     const short = invoices.filter(
       ({ row, fields }) =>
@@ -184,7 +184,7 @@ describe("the demo tenant's documents", () => {
     expect(short.length).toBeGreaterThan(15);
   });
 
-  it("tell the same story a week later, each a week later", () => {
+  it("are the same a week later, each a week later", () => {
     const later = demoAt(NOW + 7 * DAY);
     const story = (rows: DemoRows, shift: number) =>
       rows.documents.map((row) => {

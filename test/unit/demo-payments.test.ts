@@ -28,7 +28,7 @@ const credits = [...documents.values()].filter(
   ({ fields }) => fields.document_type === "credit_note" && fields.denomination === 0,
 );
 
-/** What reached the supplier for each invoice. */
+/** Payments by invoice, from all sources. */
 const arrived = [
   ...cashapp.map((row) => ({ row, cents: cents(row["appliedAmount"]) })),
   ...iandp
@@ -147,7 +147,7 @@ describe("the demo tenant's payments", () => {
     for (const lines of Map.groupBy(short, (row) => row["documentNumber"]).values()) {
       expect(sum(lines, "deductionAmount")).toBe(cents(lines[0]?.["invoiceBalance"]));
       if (lines.some((row) => row["disputeId"] != null)) continue;
-      // What somebody disputes says so.
+      // Such an invoice has no dispute.
       const number = lines[0]?.["documentNumber"];
       expect(demo.disputes.some((one) => one.document_number === number)).toBe(false);
     }

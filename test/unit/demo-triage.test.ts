@@ -76,7 +76,7 @@ describe("the demo's reading of disputes", () => {
     expect(unassignedAndOld([small, ...others, large], NOW)).toEqual([large, small]);
   });
 
-  it("finds what somebody inactive holds", () => {
+  it("finds the disputes of inactive assignees", () => {
     const gone = assignee("gone", "sales", { active: false });
     const orphan = dispute({ assigneeId: "gone" });
     expect(heldByInactive([dispute({}), orphan, dispute(NOBODY)], [gone])).toEqual([orphan]);

@@ -8,7 +8,7 @@ import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { verifies } from "../support/verifies.ts";
 
-/** What is asked of the disk, and with what it fails at its next write. */
+/** Recorded disk operations, and the error code of the next write. */
 const disk = vi.hoisted(() => ({ acts: [] as string[], fails: undefined as string | undefined }));
 
 vi.mock("node:fs/promises", async (importOriginal) => {
@@ -54,7 +54,7 @@ describe("a disk", () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   verifies("C-05");
-  it("flushes a file before it has its name, and the names before it counts as kept", async () => {
+  it("flushes a file before it is renamed, and its folders before it counts as stored", async () => {
     await diskFiles(folder).put("own/file", pieces("one", "two"), 100);
     const [rename, folders] = [disk.acts.indexOf("rename"), disk.acts.slice(-2)];
     expect(disk.acts.slice(0, rename)).toEqual([
@@ -80,7 +80,7 @@ describe("a disk", () => {
     },
   );
 
-  it("that fails otherwise is a fault of ours", async () => {
+  it("that fails with another code throws an internal error", async () => {
     disk.fails = "EBADF";
     const put = diskFiles(folder).put("own/file", pieces("one"), 100);
     await expect(put).rejects.toThrow("the disk fails");

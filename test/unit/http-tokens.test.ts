@@ -24,7 +24,7 @@ describe("a line of the file of tokens", () => {
     expect(JSON.stringify(tokens)).not.toContain("canary");
   });
 
-  it("is told by its number when it is wrong, and its token never", () => {
+  it("is reported by its number if it is wrong, without its token", () => {
     const wrong = [
       A,
       `${A} ann`,
@@ -82,7 +82,7 @@ describe("the file of tokens", () => {
     return error instanceof Error ? error.message : "";
   };
 
-  it("is made once, for its owner alone, with a token that nobody can guess", async () => {
+  it("is created once, readable by its owner only, with a random token", async () => {
     const made = await Promise.all([1, 2, 3].map(() => createTokensFile(path, "default")));
     const [token = "", ...others] = made.filter((one) => one !== undefined);
     expect(token).toMatch(/^[\w-]{43}$/);

@@ -213,7 +213,7 @@ describe("a field's source", () => {
   });
 });
 
-describe("where", () => {
+describe("the member where", () => {
   const where = (condition: object, cell: string) =>
     mapped({ name: "N", where: condition }, { N: "x", C: cell }).as;
 

@@ -14,14 +14,14 @@ const start = (size: number | undefined, isTTY: boolean) => {
   stream.on("data", (text: string) => {
     shown += text;
   });
-  // What a terminal can do, as far as the bar asks for it.
+  // The functions of a terminal that the bar uses.
   const terminal = Object.assign(stream, { cursorTo() {}, clearLine() {}, moveCursor() {} });
   const progress = createProgress({ stream: terminal, log, clock, size });
   return { progress, clock, lines, shown: () => shown };
 };
 
 describe("progress", () => {
-  it("is a line of the log every two seconds where nobody looks on", () => {
+  it("is a line of the log every two seconds without a terminal", () => {
     const { progress, clock, lines, shown } = start(200, false);
     progress.at(50, { read: 5 });
     clock.advance(2 * SECOND);

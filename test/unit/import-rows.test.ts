@@ -41,7 +41,7 @@ describe("CSV", () => {
     expect(rest).toEqual(more.map(({ number }) => [number, text]));
   });
 
-  it("counts lines in the file, whatever line breaks and blank lines stand between", async () => {
+  it("counts lines of the file with any line breaks and blank lines", async () => {
     const text = 'a,b\n1,2\n\n"3\r\n3",4\r\n   \n5,"6"';
     expect(brief(await csv(text))).toEqual([
       [2, "1", "2"],

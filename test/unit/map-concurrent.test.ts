@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mapConcurrent } from "../../src/kit/map-concurrent.ts";
 
-/** What was begun and ended, with a hand on when. */
+/** Records begun and ended calls, and lets the test end each of them. */
 const making = () => {
   const begun: number[] = [];
   const ended: number[] = [];
@@ -44,7 +44,7 @@ describe("making ahead", () => {
     expect([begun, ended]).toEqual([[1, 2], [2]]);
   });
 
-  it("ends only when nothing is under way, where nobody wants more", async () => {
+  it("waits for running calls after an early return", async () => {
     const { begun, ended, make, gateOf } = making();
     const made = mapConcurrent([1, 2, 3], 2, make);
     const first = made.next();

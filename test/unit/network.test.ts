@@ -68,7 +68,7 @@ describe("public addresses", () => {
     expect(known.filter((address) => !isGlobal(address))).toEqual([]);
   });
 
-  it("what is not an address is not public", () => {
+  it("text that is not an address is not public", () => {
     const others = ["", "localhost", "127.1", "0x7f000001", "2130706433", "8.8.8.8/32", "1.2.3"];
     expect(others.filter(isGlobal)).toEqual([]);
   });

@@ -16,7 +16,7 @@ for (let round = 0; round < Number(times); round++) {
   const read = await profiles.read("shared");
   const [host = ""] = /(?<=\/\/)\w+/.exec(read?.baseUrl ?? "") ?? [];
   const key = read?.credentials.apiKey?.reveal() ?? "";
-  // What is read is one writer's, whole.
+  // Each read must return one writer's value as a whole.
   if (!key.startsWith(`canary ${host} `) || key.length < 4500) throw new Error("torn");
 }
 process.stdout.write("whole");

@@ -69,7 +69,7 @@ describe("names", () => {
   });
 
   it("that name servers do not know are the system's to explain too", async () => {
-    // Any system reads this as an address, without asking anybody.
+    // Every system parses this as an address, without a query.
     await expect(resolve("127.1")).resolves.toEqual(["127.0.0.1"]);
     expect(asked).toContain("127.1");
   });

@@ -99,7 +99,7 @@ describe("the calculated score", () => {
   });
 
   verifies("D-CRED-4");
-  it("stays within its bounds, whatever the invoices", () => {
+  it("stays within its bounds for any invoices", () => {
     fc.assert(
       fc.property(invoices, (list) => {
         const score = scoreOf(list);

@@ -6,7 +6,7 @@ const KEY = Buffer.alloc(32, 7);
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 verifies("C-66");
-it("what is sealed opens with its own key for its own purpose", () => {
+it("sealed text opens only with its own key and purpose", () => {
   const value = { tenant: "acme", seq: 7, nothing: null };
   const sealed = createSeal(KEY, "cursor").seal(value);
   expect(createSeal(KEY, "cursor").open(sealed)).toEqual(value);
@@ -18,7 +18,7 @@ it("what is sealed opens with its own key for its own purpose", () => {
 });
 
 verifies("C-66");
-it.each(["", "a", "ab"])("has one spelling alone, whatever its length (%j)", (value) => {
+it.each(["", "a", "ab"])("has exactly one spelling at any length (%j)", (value) => {
   const seal = createSeal(KEY, "token");
   const sealed = seal.seal(value);
   const spellings = Array.from(ALPHABET, (last) => sealed.slice(0, -1) + last);

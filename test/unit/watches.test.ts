@@ -9,7 +9,7 @@ import {
   type Watches,
 } from "../../src/mcp/resources/watches.ts";
 
-/** A platform with one schedule, and time that passes only when somebody sleeps. */
+/** A platform with one schedule, and time that passes only while a watch sleeps. */
 const world = (chance = 0) => {
   let now = 1_000_000;
   const slept: number[] = [];
@@ -19,7 +19,7 @@ const world = (chance = 0) => {
     reads: 0,
     slept,
     now: () => now,
-    /** What happens while a watch sleeps, in turn; it sleeps on for ever once nothing is left. */
+    /** Events during the sleeps of a watch, in order; without further events it sleeps for ever. */
     meanwhile: [] as (() => void)[],
     resting: Promise.withResolvers<void>(),
     watches: undefined as unknown as Watches,

@@ -85,7 +85,7 @@ export const addPrompts = (server: McpServer): void => {
   );
 };
 
-/** What hosts of 2025 may set and ask beside tools, resources and prompts. */
+/** Adds the methods of hosts of 2025 beside tools, resources and prompts. */
 export const addUtilities = ({ server }: McpServer): void => {
   server.setRequestHandler("logging/setLevel", () => ({}));
   server.setRequestHandler("completion/complete", () => ({

@@ -44,7 +44,7 @@ const addTriggers = (server: McpServer, publish: (event: ServerEvent) => void): 
   }
 };
 
-/** The server that the official suite demands, behind the doors of the real one. */
+/** Serves the tools of the official conformance suite over the real transports. */
 export const serveConformance = async (): Promise<Served> => {
   const codec = createRequestStateCodec<Record<string, unknown>>({
     key: crypto.getRandomValues(new Uint8Array(32)),

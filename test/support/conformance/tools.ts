@@ -172,7 +172,7 @@ const addStateless = (server: McpServer): void => {
   );
 };
 
-/** What a business server has no reason to have: answers of every kind. */
+/** Adds the suite's tools with responses of every kind. */
 export const addTools = (server: McpServer): void => {
   addContent(server);
   addTelling(server);

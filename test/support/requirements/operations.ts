@@ -1,6 +1,6 @@
 import type { Section } from "./section.ts";
 
-/** What it takes to run the service. */
+/** Requirements of operating the service. */
 export const OPERATIONS_SECTIONS: readonly Section[] = [
   {
     title: "Operations",

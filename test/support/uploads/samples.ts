@@ -159,7 +159,7 @@ export const mail = (...enclosed: Enclosed[]): Buffer => {
   return Buffer.from(`${head}${words}${parts.join("")}--limit--\r\n`, "latin1");
 };
 
-/** The head of a Windows program, which is enough of one for whoever looks at heads. */
+/** The header of a Windows program, which a scanner recognizes. */
 export const program = (): Buffer => {
   const bytes = Buffer.alloc(512);
   bytes.write("MZ", 0);

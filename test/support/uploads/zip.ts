@@ -8,11 +8,11 @@ export type ZipEntry = {
   method?: number;
   /** Of the file in Unix, kind and permissions. */
   mode?: number;
-  /** What the header beside the data says, where it is to differ from the index. */
+  /** Values of the local header that differ from the index. */
   localName?: string;
   claimedSize?: number;
   claimedPackedSize?: number;
-  /** Where the index says the entry is. */
+  /** The offset of the entry in the index. */
   claimedAt?: number;
 };
 
@@ -42,7 +42,7 @@ const built = (entry: ZipEntry, at: number) => {
   return { local, index };
 };
 
-/** A ZIP archive as it is told, true or not. */
+/** Builds a ZIP archive, also with inconsistent headers. */
 export const zip = (
   entries: readonly ZipEntry[],
   { before = "", comment = "" }: { before?: string | Uint8Array; comment?: string } = {},
