@@ -7,8 +7,8 @@ import type { Reply } from "../../src/client/port.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { createCallLog } from "../../src/mcp/tools/call-log.ts";
-import { openGate } from "../../src/mcp/http/gate.ts";
-import { ownCaller } from "../../src/mcp/caller.ts";
+import { createOpenGate } from "../../src/mcp/http/gate.ts";
+import { createOwnCaller } from "../../src/mcp/caller.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
@@ -63,7 +63,7 @@ export const serveOurs = async (): Promise<Served> => {
     uploadFolders: [],
   };
   const front = { settings, version: "1.0.0", log, open: async () => needs };
-  const mcp = createHttpServer(front, { gate: openGate(ownCaller("bench")) });
+  const mcp = createHttpServer(front, { gate: createOpenGate(createOwnCaller("bench")) });
   const served = await serve(createMcpListener(mcp), LOOPBACK);
   return {
     url: `${served.url}/mcp`,

@@ -4,7 +4,7 @@ import { errorFields, type Log } from "../kit/log.ts";
 import { isLoopback, networksOf } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
 import { type Bearer, createBearerGate, type Verify } from "../mcp/http/bearer.ts";
-import { callerId } from "../mcp/caller.ts";
+import { deriveCallerId } from "../mcp/caller.ts";
 import type { AuthorizationServer } from "../oauth/server.ts";
 import { type Identity, openSealingKey, type Shared } from "./compose.ts";
 import type { Config } from "./config.ts";
@@ -95,7 +95,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
     },
   );
 
-  const callerOf = (personId: string): string => callerId(key, "person", personId);
+  const callerOf = (personId: string): string => deriveCallerId(key, "person", personId);
 
   const verify: Verify = async (token): Promise<Bearer | "invalid"> => {
     const bearer = await (await server).verifyToken(token);
@@ -103,8 +103,8 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
     const { personId, clientId, grantId, scopes, expiresAt } = bearer;
     return {
       id: callerOf(personId),
-      client: callerId(key, "client", clientId),
-      grant: callerId(key, "grant", grantId),
+      client: deriveCallerId(key, "client", clientId),
+      grant: deriveCallerId(key, "grant", grantId),
       profile: personId,
       scopes,
       expiresAt,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Gate } from "../mcp/http/gate.ts";
-import type { CreateOwnKey } from "../mcp/http/secret-desk.ts";
+import type { CreateOwnKey } from "../mcp/http/secret-page-handler.ts";
 import type { Identity } from "./compose.ts";
 import type { Config } from "./config.ts";
 

@@ -2,9 +2,9 @@ import { Problem } from "../contract/errors.ts";
 import { systemClock } from "../kit/clock.ts";
 import { isLoopback } from "../kit/network.ts";
 import { createBearerGate } from "../mcp/http/bearer.ts";
-import { openGate } from "../mcp/http/gate.ts";
-import { ownCaller } from "../mcp/caller.ts";
-import { verifyStatic } from "../mcp/http/static-tokens.ts";
+import { createOpenGate } from "../mcp/http/gate.ts";
+import { createOwnCaller } from "../mcp/caller.ts";
+import { createStaticVerifier } from "../mcp/http/static-tokens.ts";
 import { openBuiltinEntrance } from "./builtin.ts";
 import { openSealingKey, type Shared } from "./compose.ts";
 import type { Config, IssuerSettings } from "./config.ts";
@@ -44,7 +44,7 @@ const openStaticEntrance = async (shared: Shared): Promise<Entrance> => {
     isProfile: (name) => isProfile(config, name),
     log,
   });
-  const verify = verifyStatic(current, await openSealingKey(shared));
+  const verify = createStaticVerifier(current, await openSealingKey(shared));
   return {
     auth: "static",
     gateAt: (resource) =>
@@ -58,7 +58,7 @@ const openIssuerEntrance = async (shared: Shared, issuer: IssuerSettings): Promi
   const { url, audience, clientId, clientSecret } = issuer;
   const profileOf = await openSubjects(config);
   const key = await openSealingKey(shared);
-  const { verifyIssued } = await import("../mcp/http/issuer.ts");
+  const { createIssuerVerifier: verifyIssued } = await import("../mcp/http/issuer.ts");
   const client =
     clientId === undefined || clientSecret === undefined
       ? undefined
@@ -92,7 +92,7 @@ export const openEntrance = async (shared: Shared, address: Address): Promise<En
   if (auth === "issuer" && issuer !== undefined) return openIssuerEntrance(shared, issuer);
   if (auth === "none") {
     if (!isOpen) throwOpenRefused();
-    return { auth, gateAt: () => openGate(ownCaller(shared.config.profile)) };
+    return { auth, gateAt: () => createOpenGate(createOwnCaller(shared.config.profile)) };
   }
   throw new Problem(
     "invalid_request",

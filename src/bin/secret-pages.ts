@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import { createFileVault } from "../broker/vault.ts";
 import { systemClock } from "../kit/clock.ts";
-import { createSecretPageHandler } from "../mcp/http/secret-desk.ts";
+import { createSecretPageHandler } from "../mcp/http/secret-page-handler.ts";
 import { createSecretPages, type SecretPages } from "../mcp/tools/secret-pages.ts";
 import { openSealingKey, type Shared } from "./compose.ts";
 import { dataPaths } from "./folder.ts";

@@ -3,7 +3,7 @@ import { randomToken } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { createFileOnce } from "../kit/once.ts";
 import { SCOPES } from "../mcp/caller.ts";
-import { readTokens, type StaticToken } from "../mcp/http/static-tokens.ts";
+import { parseTokens, type StaticToken } from "../mcp/http/static-tokens.ts";
 import { readPrivate, readStamp } from "./private-file.ts";
 
 export type TokensFile = {
@@ -31,7 +31,7 @@ type Read = { tokens: readonly StaticToken[]; faults: readonly string[] };
 
 const readFile = async ({ path, isProfile }: TokensFile): Promise<Read> => {
   try {
-    const { tokens, faults } = readTokens(readPrivate(path));
+    const { tokens, faults } = parseTokens(readPrivate(path));
     const known = await Promise.all(tokens.map(({ profile }) => isProfile(profile)));
     const strange = tokens.filter((_token, index) => known[index] === false);
     return {

@@ -48,20 +48,20 @@ export type CallerContext = {
 const ID_CHARACTERS = 22;
 
 /** Returns the caller id for the parts of an identity: a keyed hash, so that the id does not reveal the identity. */
-export const callerId = (key: Buffer, ...parts: readonly string[]): string =>
+export const deriveCallerId = (key: Buffer, ...parts: readonly string[]): string =>
   createHmac("sha256", keyFor(key, "mcp/caller"))
     .update(JSON.stringify(parts))
     .digest("base64url")
     .slice(0, ID_CHARACTERS);
 
 /** A caller in the SDK's `AuthInfo`. Its token is empty, so that no handler can forward the token. */
-export type Admitted = AuthInfo & { token: ""; extra: { caller: Caller } };
+export type CallerAuthInfo = AuthInfo & { token: ""; extra: { caller: Caller } };
 
 /** Wraps a caller in the SDK's `AuthInfo`. */
-export const admitted = (
+export const toAuthInfo = (
   caller: Caller,
   more: Pick<AuthInfo, "expiresAt" | "resource" | "resourceMetadataUrl"> = {},
-): Admitted => ({
+): CallerAuthInfo => ({
   token: "",
   clientId: caller.id,
   scopes: [...caller.scopes],
@@ -78,7 +78,7 @@ export type RequestAuth = { http?: { authInfo?: AuthInfo | undefined } | undefin
  * @throws {Error} for a request that was not authenticated
  */
 export const requireCaller = ({ http }: RequestAuth): Caller => {
-  const { extra } = (http?.authInfo ?? {}) as Partial<Admitted>;
+  const { extra } = (http?.authInfo ?? {}) as Partial<CallerAuthInfo>;
   if (extra === undefined) throw new Error("The request is not authenticated.");
   return extra.caller;
 };
@@ -97,7 +97,7 @@ export const checkScope = ({ scopes }: Caller, scope: Scope): void => {
 };
 
 /** Returns the caller for the person who runs this server: all scopes, one fixed id. */
-export const ownCaller = (profile: string): Caller => ({
+export const createOwnCaller = (profile: string): Caller => ({
   id: "own",
   client: "own",
   grant: "own",

@@ -4,8 +4,12 @@ import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./tools/every-tool.ts";
 import { toolList } from "./tools/tool-list.ts";
 import type { Settings } from "./caller.ts";
-import { promptList } from "./prompts/prompt-list.ts";
-import { offers, resourceList, resourceTemplates } from "./resources/resource-list.ts";
+import { listPrompts } from "./prompts/prompt-list.ts";
+import {
+  enabledResources,
+  listResources,
+  listResourceTemplates,
+} from "./resources/resource-list.ts";
 
 /** Name, capabilities and lists of a server. They depend on the settings alone, so they are the same for every caller. */
 export type ServerInfo = {
@@ -33,14 +37,14 @@ export const createServerInfo = ({
   capabilities: {
     tools: {},
     // Runs of exports are the only resources that change by themselves.
-    resources: offers(settings).payments ? { subscribe: true } : {},
+    resources: enabledResources(settings).payments ? { subscribe: true } : {},
     prompts: {},
     completions: {},
   },
   instructions: buildInstructions(settings.readOnly),
   hint: { ttlMs: 5 * MINUTE, cacheScope: "public" },
   tools: toolList(settings),
-  resources: resourceList(settings),
-  resourceTemplates: resourceTemplates(settings),
-  prompts: promptList(settings),
+  resources: listResources(settings),
+  resourceTemplates: listResourceTemplates(settings),
+  prompts: listPrompts(settings),
 });

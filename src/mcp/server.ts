@@ -11,9 +11,13 @@ import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
 import { type ServerInfo, createServerInfo } from "./server-info.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
-import { type Caller, checkScope, ownCaller, type Settings } from "./caller.ts";
+import { type Caller, checkScope, createOwnCaller, type Settings } from "./caller.ts";
 import { guardErrors } from "./results/error-guard.ts";
-import { lasts, serveSubscriptions, type Subscribing } from "./resources/subscriptions.ts";
+import {
+  isLongLived,
+  serveSubscriptions,
+  type SubscriptionContext,
+} from "./resources/subscriptions.ts";
 import { createWatches } from "./resources/watches.ts";
 import type { FindHandlers, Handlers } from "./handlers.ts";
 
@@ -30,7 +34,7 @@ type Parts = { log: Log; face: ServerInfo; find: FindHandlers };
 
 /** One caller, whoever asks: for a server that nobody but its own host reaches. */
 const alone = ({ open }: Pick<ServerOptions, "open">): FindHandlers => {
-  const caller = ownCaller("default");
+  const caller = createOwnCaller("default");
   const work = lazily(async (): Promise<Handlers> => {
     const [{ createHandlers: createWork }, needs] = await Promise.all([
       import("./handlers.ts"),
@@ -42,10 +46,10 @@ const alone = ({ open }: Pick<ServerOptions, "open">): FindHandlers => {
 };
 
 /** Access to callers' handlers, and the watches behind resource subscriptions. */
-export type ServerSubscriptions = Subscribing & { find: FindHandlers };
+export type ServerSubscriptions = SubscriptionContext & { find: FindHandlers };
 
 /** What subscriptions of servers that nobody but their own host reaches are made with. */
-export const subscriptionsOfOneHost = (front: ServerOptions): ServerSubscriptions => ({
+export const createLocalSubscriptions = (front: ServerOptions): ServerSubscriptions => ({
   find: alone(front),
   watches: createWatches({ now: systemClock, wait: systemWait, log: front.log }),
 });
@@ -131,7 +135,7 @@ export type BuildServer = (context?: McpRequestContext) => Server | McpServer;
 
 export const createBuildServer = (
   front: ServerOptions,
-  { find, watches }: ServerSubscriptions = subscriptionsOfOneHost(front),
+  { find, watches }: ServerSubscriptions = createLocalSubscriptions(front),
 ): ((context?: McpRequestContext) => Server) => {
   const parts = { log: front.log, face: createServerInfo(front), find };
   const { info, capabilities, instructions } = parts.face;
@@ -144,7 +148,7 @@ export const createBuildServer = (
     });
     serveLists(server, parts);
     serveWork(server, parts);
-    if (capabilities.resources.subscribe === true && lasts(context)) {
+    if (capabilities.resources.subscribe === true && isLongLived(context)) {
       serveSubscriptions(server, { find, watches, log: front.log });
     }
     return server;

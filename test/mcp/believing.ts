@@ -1,4 +1,4 @@
-import { admitted, SCOPES } from "../../src/mcp/caller.ts";
+import { toAuthInfo, SCOPES } from "../../src/mcp/caller.ts";
 import type { Gate } from "../../src/mcp/http/gate.ts";
 
 /** Admits every caller as the first word of the header: proof of identity is tested elsewhere. An id may bear `@CLIENT`. */
@@ -8,7 +8,7 @@ export const believing: Gate = {
     const [id = "", client = "client-1"] = named.split("@");
     if (id === "") return new Response(null, { status: 401 });
     const known = SCOPES.filter((scope) => scopes.includes(scope));
-    return admitted(
+    return toAuthInfo(
       { id, client, grant: `grant of ${client}`, scopes: known, profile: "shared" },
       { resourceMetadataUrl: "http://x/prm" },
     );

@@ -8,8 +8,8 @@ import { silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { createBearerGate, type Verify } from "../../src/mcp/http/bearer.ts";
 import { FAILURE_LIMITS } from "../../src/mcp/http/failure-limiter.ts";
-import { verifyIssued } from "../../src/mcp/http/issuer.ts";
-import { createSecretPageHandler } from "../../src/mcp/http/secret-desk.ts";
+import { createIssuerVerifier } from "../../src/mcp/http/issuer.ts";
+import { createSecretPageHandler } from "../../src/mcp/http/secret-page-handler.ts";
 import { createSecretPages, OWN_KEY } from "../../src/mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../src/platform/http/address.ts";
 import { askFrom, behindProxy } from "../support/addresses.ts";
@@ -138,7 +138,7 @@ describe("invalid tokens of another authorization server", () => {
   it("are not asked about beyond the limit, and known and signed tokens are admitted", async () => {
     const issuer = await startIssuer();
     ends.push(async () => issuer.close());
-    const verify = verifyIssued({
+    const verify = createIssuerVerifier({
       issuer: issuer.issuer,
       audience: RESOURCE.href,
       client: { id: CLIENT.id, secret: new Secret(CLIENT.secret) },

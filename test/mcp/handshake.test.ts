@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
 import type { ServerOptions } from "../../src/mcp/server.ts";
-import { GREETED } from "../../src/mcp/stdio/handshake-messages.ts";
+import { HANDSHAKE_VERSIONS } from "../../src/mcp/stdio/handshake-messages.ts";
 import { createHandshake } from "../../src/mcp/stdio/handshake.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { serveStreams } from "../../src/mcp/stdio/stdio-server.ts";
@@ -89,10 +89,10 @@ const fromOpening = (front: ServerOptions, lines: string[]): unknown[] => {
 
 describe("the opening", () => {
   it("greets in every version that the SDK does", () => {
-    expect(GREETED.toSorted()).toEqual(SUPPORTED_PROTOCOL_VERSIONS.toSorted());
+    expect(HANDSHAKE_VERSIONS.toSorted()).toEqual(SUPPORTED_PROTOCOL_VERSIONS.toSorted());
   });
 
-  it.each(GREETED)("says in %s what the SDK says", async (protocolVersion) => {
+  it.each(HANDSHAKE_VERSIONS)("says in %s what the SDK says", async (protocolVersion) => {
     for (const settings of [{}, { readOnly: true }, { toolsets: ["audit"] as const }]) {
       const front = await frontOf({ settings });
       const params = { _meta: { progressToken: "p" } };

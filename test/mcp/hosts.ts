@@ -7,7 +7,7 @@ import type { Broker } from "../../src/broker/port.ts";
 import type { Transfers } from "../../src/client/transfers.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
 import { type Caller, SCOPES } from "../../src/mcp/caller.ts";
-import { openGate } from "../../src/mcp/http/gate.ts";
+import { createOpenGate } from "../../src/mcp/http/gate.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
@@ -76,7 +76,7 @@ export const callerNamed = (id: string, more: Partial<Caller> = {}): Caller => (
 });
 
 /** Options of a server that admits every request as one caller. */
-export const OPEN = { gate: openGate(callerNamed("person-1")) };
+export const OPEN = { gate: createOpenGate(callerNamed("person-1")) };
 
 /** A log whose lines a test may read. */
 export const keptLog = () => {

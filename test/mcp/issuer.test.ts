@@ -5,7 +5,7 @@ import { createLog, silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { createBearerGate } from "../../src/mcp/http/bearer.ts";
 import type { Gate } from "../../src/mcp/http/gate.ts";
-import { type IssuerNeeds, verifyIssued } from "../../src/mcp/http/issuer.ts";
+import { type IssuerNeeds, createIssuerVerifier } from "../../src/mcp/http/issuer.ts";
 import { fakeClock } from "../support/clock.ts";
 import { CLIENT, type Issuer, startIssuer } from "../support/issuer.ts";
 import { verifies } from "../support/verifies.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => issuer.close());
 
 const gateOf = (more: Partial<IssuerNeeds> = {}, log = silentLog): Gate => {
-  const verify = verifyIssued({
+  const verify = createIssuerVerifier({
     issuer: issuer.issuer,
     audience: RESOURCE,
     client: { id: CLIENT.id, secret: new Secret(CLIENT.secret) },

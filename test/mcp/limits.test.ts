@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterEach, describe, expect, it } from "vitest";
 import { createMcpListener, type Timeouts, serve, type Served } from "../../src/bin/serve.ts";
 import { SECOND } from "../../src/kit/clock.ts";
-import { admitted } from "../../src/mcp/caller.ts";
+import { toAuthInfo } from "../../src/mcp/caller.ts";
 import type { Gate } from "../../src/mcp/http/gate.ts";
 import {
   createHttpServer,
@@ -17,7 +17,7 @@ import { verifies } from "../support/verifies.ts";
 
 /** Whoever says their name is believed. */
 const believing: Gate = {
-  admit: async ({ headers }) => admitted(callerNamed(headers.get("authorization") ?? "ann")),
+  admit: async ({ headers }) => toAuthInfo(callerNamed(headers.get("authorization") ?? "ann")),
   describe: () => undefined,
 };
 

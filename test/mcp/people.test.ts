@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { type Callers, createCallers } from "../../src/mcp/http/callers.ts";
-import { type Admitted, admitted, type Caller, SCOPES } from "../../src/mcp/caller.ts";
+import { type CallerAuthInfo, toAuthInfo, type Caller, SCOPES } from "../../src/mcp/caller.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
@@ -282,9 +282,9 @@ describe("what is kept ready for callers", () => {
   afterEach(() => callers.close());
 
   type Context = Parameters<Callers["find"]>[0];
-  const contextOf = (authInfo: Admitted | undefined) =>
+  const contextOf = (authInfo: CallerAuthInfo | undefined) =>
     ({ http: { authInfo } }) as unknown as Context;
-  const from = (id: string) => contextOf(admitted(callerNamed(id, { profile: "shared" })));
+  const from = (id: string) => contextOf(toAuthInfo(callerNamed(id, { profile: "shared" })));
   const use = (id: string): Promise<Handlers> => callers.find(from(id), async (work) => work);
   const closed = (id: string) => place.people.get(id)?.closed;
 

@@ -10,7 +10,10 @@ import { activeTools } from "../../src/mcp/tools/active-tools.ts";
 import { createCallTool } from "../../src/mcp/tools/call.ts";
 import { createHandOver } from "../../src/mcp/tools/hand-over.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { type CreateOwnKey, createSecretPageHandler } from "../../src/mcp/http/secret-desk.ts";
+import {
+  type CreateOwnKey,
+  createSecretPageHandler,
+} from "../../src/mcp/http/secret-page-handler.ts";
 import { createSecretPages, OWN_KEY } from "../../src/mcp/tools/secret-pages.ts";
 import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";

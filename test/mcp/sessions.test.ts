@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { admitted } from "../../src/mcp/caller.ts";
+import { toAuthInfo } from "../../src/mcp/caller.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { createSessions, type Sessions } from "../../src/mcp/http/sessions.ts";
@@ -13,7 +13,7 @@ import { callerNamed, needsOf, OPEN } from "./hosts.ts";
 import { scripted } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
-const ANN = admitted(callerNamed("ann"));
+const ANN = toAuthInfo(callerNamed("ann"));
 const ADDRESS = "http://127.0.0.1:8765/mcp";
 
 const HELLO = {
@@ -176,7 +176,7 @@ describe("the sessions of a server", () => {
 
   verifies("C-65");
   it("are not pushed out by a caller who has many", async () => {
-    const bob = admitted(callerNamed("bob"));
+    const bob = toAuthInfo(callerNamed("bob"));
     const few = await sessions.begin(request(HELLO), bob, HELLO);
     await few.text();
     clock.advance(1);

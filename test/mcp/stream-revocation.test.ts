@@ -7,7 +7,7 @@ import { SECOND, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { type Bearer, createBearerGate, type Verify } from "../../src/mcp/http/bearer.ts";
 import { SCOPES } from "../../src/mcp/caller.ts";
-import { verifyStatic } from "../../src/mcp/http/static-tokens.ts";
+import { createStaticVerifier } from "../../src/mcp/http/static-tokens.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import { authorize, redeem, revoke, startAuthorization } from "../support/oauth.ts";
 import { startPlatform } from "../support/platform.ts";
@@ -179,7 +179,7 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     const lineOf = (name: string): string => `${name.repeat(40)} default read,write\n`;
     await writeFile(path, lineOf("a") + lineOf("b"), { mode: 0o600 });
     const current = await openTokensFile({ path, isProfile: async () => true, log: silentLog });
-    const http = await serverWith(verifyStatic(current, KEY));
+    const http = await serverWith(createStaticVerifier(current, KEY));
     const [one, other] = [
       heard(await open(http, "a".repeat(40))),
       heard(await open(http, "b".repeat(40))),

@@ -4,18 +4,22 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTokensFile, openTokensFile } from "../../src/bin/tokens-file.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { readTokens, type StaticToken, verifyStatic } from "../../src/mcp/http/static-tokens.ts";
+import {
+  parseTokens,
+  type StaticToken,
+  createStaticVerifier,
+} from "../../src/mcp/http/static-tokens.ts";
 
 const A = `canary-${"a".repeat(40)}`;
 const B = `canary-${"b".repeat(40)}`;
 const KEY = Buffer.alloc(32, 3);
 
 const verified = (token: string, tokens: readonly StaticToken[], key = KEY) =>
-  verifyStatic(async () => tokens, key)(token);
+  createStaticVerifier(async () => tokens, key)(token);
 
 describe("a line of the file of tokens", () => {
   it("names a token, a profile and scopes; the rest may be blank or a remark", async () => {
-    const { tokens, faults } = readTokens(`# who\n\n  ${A}\tann  read,write \r\n${B} bob read\n`);
+    const { tokens, faults } = parseTokens(`# who\n\n  ${A}\tann  read,write \r\n${B} bob read\n`);
     expect(faults).toEqual([]);
     expect(await verified(A, tokens)).toMatchObject({ profile: "ann", scopes: ["read", "write"] });
     expect(await verified(B, tokens)).toMatchObject({ profile: "bob", scopes: ["read"] });
@@ -37,7 +41,7 @@ describe("a line of the file of tokens", () => {
       `${B} bob read`,
       `${B} bob write`,
     ];
-    const { tokens, faults } = readTokens(wrong.join("\n"));
+    const { tokens, faults } = parseTokens(wrong.join("\n"));
     expect(faults.map((fault) => Number(/^line (\d+)/.exec(fault)?.[1]))).toEqual([
       1, 2, 3, 4, 5, 6, 7, 8, 10,
     ]);
@@ -48,7 +52,7 @@ describe("a line of the file of tokens", () => {
 
   it("makes a caller whose id tells no token, lasts, and is another's for another profile", async () => {
     const idOf = async (line: string, key = KEY) => {
-      const bearer = await verified(A, readTokens(line).tokens, key);
+      const bearer = await verified(A, parseTokens(line).tokens, key);
       if (typeof bearer === "string") throw new Error(bearer);
       return bearer.id;
     };
@@ -114,7 +118,7 @@ describe("the file of tokens", () => {
   it("is read again when it has changed: who was removed is out with the next request", async () => {
     await createTokensFile(path, "default");
     await write(`${A} ann read\n${B} bob read\n`);
-    const verify = verifyStatic(await open(), KEY);
+    const verify = createStaticVerifier(await open(), KEY);
     expect(await verify(A)).toMatchObject({ profile: "ann" });
     await write(`${B} bob write\n`);
     expect(await verify(A)).toBe("invalid");
@@ -124,7 +128,7 @@ describe("the file of tokens", () => {
   it("costs the lines with a fault alone when it goes wrong later, and everybody when it cannot be read", async () => {
     await createTokensFile(path, "default");
     await write(`${A} ann read\n${B} bob read\n`);
-    const verify = verifyStatic(await open(), KEY);
+    const verify = createStaticVerifier(await open(), KEY);
     await write(`${A} ann read\n${B} bob reading\n`);
     expect(await verify(A)).toMatchObject({ profile: "ann" });
     expect(await verify(B)).toBe("invalid");

@@ -10,10 +10,10 @@ import { LRUCache } from "lru-cache";
 import { clientAddress } from "../../kit/client-address.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
-import { admitted, type Caller } from "../caller.ts";
+import { toAuthInfo, type Caller } from "../caller.ts";
 import { createFailureLimiter } from "./failure-limiter.ts";
 import type { Gate } from "./gate.ts";
-import { IssuerAway } from "./issuer-fetch.ts";
+import { IssuerUnavailable } from "./issuer-fetch.ts";
 
 /** The caller that a token identifies. `expiresAt`: seconds since the epoch, `Infinity` for a token without expiry. */
 export type Bearer = Caller & { expiresAt: number };
@@ -146,7 +146,7 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
       throw new OAuthError(OAuthErrorCode.InvalidToken, "The token is not valid here.");
     }
     const { expiresAt, ...caller } = bearer;
-    return admitted(caller, { expiresAt, resource, resourceMetadataUrl });
+    return toAuthInfo(caller, { expiresAt, resource, resourceMetadataUrl });
   };
 
   const refuse = (error: unknown): Response => {
@@ -159,7 +159,7 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
       });
     }
     // It was logged when it began.
-    if (error instanceof IssuerAway) {
+    if (error instanceof IssuerUnavailable) {
       return unavailable(", since the server that gives tokens does not answer");
     }
     log.error("gate.failed", errorFields(error));
@@ -168,7 +168,7 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
 
   return {
     async admit({ headers }) {
-      let caller: ReturnType<typeof admitted> | undefined;
+      let caller: ReturnType<typeof toAuthInfo> | undefined;
       const verifier = {
         async verifyAccessToken(token: string) {
           caller = await verifyAccessToken(token);

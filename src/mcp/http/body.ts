@@ -1,7 +1,7 @@
 import { isJsonContentType, readRequestBody } from "@modelcontextprotocol/server";
 import { isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
-import { refused } from "./refused.ts";
+import { createErrorResponse } from "./error-response.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
@@ -10,23 +10,23 @@ export const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND
 
 // The connection stays open: a client that is still sending would not read the response otherwise.
 const tooLarge = ({ bytes }: BodyLimits): Response =>
-  refused(413, {
+  createErrorResponse(413, {
     code: -32_000,
     message: `The request is longer than ${bytes} bytes; send less at once.`,
   });
 
 const tooSlow = ({ ms }: BodyLimits): Response =>
-  refused(
+  createErrorResponse(
     408,
     { code: -32_000, message: `The request took longer than ${ms / SECOND} seconds to come.` },
     { Connection: "close" },
   );
 
 const unreadable = (): Response =>
-  refused(400, { code: -32_700, message: "The request's body is not JSON." });
+  createErrorResponse(400, { code: -32_700, message: "The request's body is not JSON." });
 
 const otherCharset = (): Response =>
-  refused(415, {
+  createErrorResponse(415, {
     code: -32_000,
     message: "Send the request in UTF-8, and name no other charset in Content-Type.",
   });

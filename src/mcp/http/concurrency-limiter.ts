@@ -1,5 +1,5 @@
-import { refused } from "./refused.ts";
-import { untilSent } from "./until-sent.ts";
+import { createErrorResponse } from "./error-response.ts";
+import { onResponseEnd } from "./response-end.ts";
 
 /** Concurrent requests whose body is read, that are answered, and that are answered for one caller. */
 export type ConcurrencyLimits = { reading: number; answering: number; perCaller: number };
@@ -25,21 +25,21 @@ export type ConcurrencyLimiter = {
 const RETRY = { "Retry-After": "1" };
 
 const full = (): Response =>
-  refused(
+  createErrorResponse(
     503,
     { code: -32_000, message: "The server has too much to do at once; try again in a second." },
     RETRY,
   );
 
 const tooMany = (most: number): Response =>
-  refused(
+  createErrorResponse(
     429,
     { code: -32_000, message: `At most ${most} requests of one caller are answered at once.` },
     RETRY,
   );
 
 const stopping = (): Response =>
-  refused(
+  createErrorResponse(
     503,
     { code: -32_000, message: "The server is being stopped; try again in a moment." },
     { ...RETRY, Connection: "close" },
@@ -104,7 +104,7 @@ export const createConcurrencyLimiter = (
         tally.leave(asked);
       };
       try {
-        return untilSent(await act(), leave);
+        return onResponseEnd(await act(), leave);
       } catch (error) {
         leave();
         throw error;

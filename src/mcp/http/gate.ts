@@ -1,15 +1,15 @@
-import { type Admitted, admitted, type Caller } from "../caller.ts";
+import { type CallerAuthInfo, toAuthInfo, type Caller } from "../caller.ts";
 
 /** Authenticates HTTP requests. */
 export type Gate = {
   /** Returns the caller of a request, or the response that refuses it; does not read the body. */
-  admit(request: Request): Promise<Admitted | Response>;
+  admit(request: Request): Promise<CallerAuthInfo | Response>;
   /** Answers requests for authentication metadata (RFC 9728); undefined for every other request. */
   describe(request: Request): Response | undefined;
 };
 
 /** Creates a gate that accepts every request as one caller: for servers without authentication. */
-export const openGate = (caller: Caller): Gate => ({
-  admit: async () => admitted(caller),
+export const createOpenGate = (caller: Caller): Gate => ({
+  admit: async () => toAuthInfo(caller),
   describe: () => undefined,
 });

@@ -13,13 +13,13 @@ import { errorFields, type Log } from "../../kit/log.ts";
 import { systemWait, waitAtMost } from "../../kit/wait.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { createCallers } from "./callers.ts";
-import type { Admitted } from "../caller.ts";
+import type { CallerAuthInfo } from "../caller.ts";
 import type { Gate } from "./gate.ts";
-import { createListening, type Listening } from "./http-listening.ts";
+import { createListenHandler, type ListenHandler } from "./listen-handler.ts";
 import { createStreamRevocation } from "./stream-revocation.ts";
 import type { ServerOptions } from "../server.ts";
 import { createConcurrencyLimiter, type ConcurrencyLimits } from "./concurrency-limiter.ts";
-import { createDemands, type Demands } from "./scopes.ts";
+import { createScopeChecks, type ScopeChecks } from "./scopes.ts";
 import { type BuildServer, createBuildServer } from "../server.ts";
 import { createSessions, type SessionLimits } from "./sessions.ts";
 import { createWatches } from "../resources/watches.ts";
@@ -63,9 +63,9 @@ const listens = ({ headers }: Request): boolean => headers.get("mcp-method") ===
 
 type DoorNeeds = {
   build: BuildServer;
-  demands: Demands;
+  demands: ScopeChecks;
   /** Where absent, hosts of 2026 that listen hear what the bus says. */
-  listening?: Listening;
+  listening?: ListenHandler;
   log: Log;
 };
 
@@ -90,7 +90,7 @@ export const createTransport = (
   /** Answers a request outside of sessions; only one that does not name its method in a header may open one. */
   const answer = async (
     request: Request,
-    authInfo: Admitted,
+    authInfo: CallerAuthInfo,
     parsedBody: unknown,
   ): Promise<Response> => {
     if (!request.headers.has("mcp-method")) {
@@ -103,7 +103,11 @@ export const createTransport = (
       : handler.fetch(request, { authInfo, parsedBody });
   };
 
-  const dispatch = async (request: Request, caller: Admitted, said: unknown): Promise<Response> => {
+  const dispatch = async (
+    request: Request,
+    caller: CallerAuthInfo,
+    said: unknown,
+  ): Promise<Response> => {
     const id = request.headers.get("mcp-session-id");
     if (id === null) return answer(request, caller, said);
     return demands.byBody(said, caller) ?? sessions.within(id, request, caller, said);
@@ -149,9 +153,9 @@ export const createHttpServer = (front: ServerOptions, options: HttpOptions): Ht
   const watches = createWatches({ now: systemClock, wait: systemWait, log });
   const subscribing = { find: callers.find, watches };
   const build = createBuildServer(front, subscribing);
-  const listening = createListening({ ...subscribing, build, log });
+  const listening = createListenHandler({ ...subscribing, build, log });
   const door = createTransport(
-    { build, demands: createDemands(front.settings), listening, log },
+    { build, demands: createScopeChecks(front.settings), listening, log },
     options,
   );
   return {

@@ -5,7 +5,7 @@ import { errorFields, type Log } from "../../kit/log.ts";
 const COOL_DOWN_MS = 10 * SECOND;
 
 /** An issuer that cannot be asked now. */
-export class IssuerAway extends Error {
+export class IssuerUnavailable extends Error {
   readonly until: number;
 
   constructor(issuer: string, until: number, cause: unknown) {
@@ -30,7 +30,7 @@ export const createIssuerFetch = ({
   now: Clock;
   log: Log;
 }): typeof globalThis.fetch => {
-  let away: IssuerAway | undefined;
+  let away: IssuerUnavailable | undefined;
 
   const ask: typeof fetch = async (...request) => {
     const answer = await fetch(...request);
@@ -47,7 +47,7 @@ export const createIssuerFetch = ({
       away = undefined;
       return answer;
     } catch (error) {
-      away = new IssuerAway(issuer, now() + COOL_DOWN_MS, error);
+      away = new IssuerUnavailable(issuer, now() + COOL_DOWN_MS, error);
       log.error("issuer.away", { issuer, ...errorFields(error) });
       throw away;
     }

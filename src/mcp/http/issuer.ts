@@ -13,7 +13,7 @@ import type { Log } from "../../kit/log.ts";
 import { isGuarded } from "../../kit/network.ts";
 import type { Secret } from "../../kit/secret.ts";
 import type { Bearer, Verify } from "./bearer.ts";
-import { callerId, SCOPES, type Scope } from "../caller.ts";
+import { deriveCallerId, SCOPES, type Scope } from "../caller.ts";
 import { createIntrospection } from "./introspection.ts";
 import { createIssuerFetch } from "./issuer-fetch.ts";
 
@@ -189,7 +189,7 @@ const createRead = async (needs: IssuerNeeds): Promise<Read> => {
 };
 
 /** Verifies tokens of an issuer: signed ones by its keys, others by asking it. It is found when a token first comes. */
-export const verifyIssued = (needs: IssuerNeeds): Verify => {
+export const createIssuerVerifier = (needs: IssuerNeeds): Verify => {
   const { issuer, profileOf, key } = needs;
   const fetch = createIssuerFetch(needs);
   const reader = lazily(() => createRead({ ...needs, fetch }));
@@ -198,8 +198,8 @@ export const verifyIssued = (needs: IssuerNeeds): Verify => {
     if (typeof claims?.sub !== "string") return "invalid";
     const profile = await profileOf(claims.sub);
     if (profile === undefined) return "forbidden";
-    const id = callerId(key, "issuer", issuer, claims.sub, profile);
-    const client = callerId(key, "issuer-client", issuer, claims.sub, clientIn(claims));
+    const id = deriveCallerId(key, "issuer", issuer, claims.sub, profile);
+    const client = deriveCallerId(key, "issuer-client", issuer, claims.sub, clientIn(claims));
     const expiresAt = typeof claims.exp === "number" ? claims.exp : Infinity;
     // Tokens of other issuers name no grant.
     return { id, client, grant: client, profile, scopes: scopesOf(claims), expiresAt };

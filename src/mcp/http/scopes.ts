@@ -6,7 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { scopeOf } from "../tools/scope.ts";
 import { activeTools } from "../tools/active-tools.ts";
-import type { Admitted, Scope } from "../caller.ts";
+import type { CallerAuthInfo, Scope } from "../caller.ts";
 import type { ListSettings } from "../tools/toolsets.ts";
 
 const READING = new Set([
@@ -21,15 +21,15 @@ const nameIn = (params: object | undefined): unknown =>
   params !== undefined && "name" in params ? params.name : undefined;
 
 /** What requests need beyond being admitted. Greetings and lists need nothing: they are the same for all. */
-export type Demands = {
+export type ScopeChecks = {
   /** Of a request of 2026, by its headers, which the SDK holds against its body. */
-  byHeaders(request: Request, caller: Admitted): Response | undefined;
+  byHeaders(request: Request, caller: CallerAuthInfo): Response | undefined;
   /** Of whatever a body says. */
-  byBody(said: unknown, caller: Admitted): Response | undefined;
+  byBody(said: unknown, caller: CallerAuthInfo): Response | undefined;
 };
 
 /** Answers 403 with the one scope that is needed, upon which hosts ask the person for it. */
-export const createDemands = (settings: ListSettings): Demands => {
+export const createScopeChecks = (settings: ListSettings): ScopeChecks => {
   const byTool = new Map<unknown, Scope>(
     activeTools(settings).map(({ name, operation }) => [name, scopeOf(operation)]),
   );
@@ -39,7 +39,7 @@ export const createDemands = (settings: ListSettings): Demands => {
   };
   const refuse = (
     scope: Scope | undefined,
-    { scopes, resourceMetadataUrl }: Admitted,
+    { scopes, resourceMetadataUrl }: CallerAuthInfo,
   ): Response | undefined => {
     if (scope === undefined || scopes.includes(scope)) return undefined;
     const error = new OAuthError(

@@ -2,10 +2,10 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
-import type { Admitted, Caller } from "../caller.ts";
-import { refused } from "./refused.ts";
+import type { CallerAuthInfo, Caller } from "../caller.ts";
+import { createErrorResponse } from "./error-response.ts";
 import type { BuildServer } from "../server.ts";
-import { untilSent } from "./until-sent.ts";
+import { onResponseEnd } from "./response-end.ts";
 
 /** Sessions of the protocol of 2025: how many there may be, and how long one may be idle, in milliseconds. */
 export type SessionLimits = { most: number; idleMs: number };
@@ -24,12 +24,12 @@ type Session = {
 
 export type Sessions = {
   /** Answers a request that opens a session; its body has been read. */
-  begin(request: Request, by: Admitted, body: unknown): Promise<Response>;
+  begin(request: Request, by: CallerAuthInfo, body: unknown): Promise<Response>;
   /**
    * Answers a request within a session; `body` if it has been read. An unknown session, or another caller's, gets 404,
    * after which hosts initialize a new one.
    */
-  within(id: string, request: Request, by: Admitted, body?: unknown): Promise<Response>;
+  within(id: string, request: Request, by: CallerAuthInfo, body?: unknown): Promise<Response>;
   count(): number;
   /** Closes idle sessions; also runs every minute. */
   sweep(): Promise<void>;
@@ -39,7 +39,7 @@ export type Sessions = {
 const RETRY_SECONDS = 30;
 
 const tooManySessions = (): Response =>
-  refused(
+  createErrorResponse(
     503,
     { code: -32_000, message: "Too many sessions are open; try again later." },
     { "Retry-After": String(RETRY_SECONDS) },
@@ -69,7 +69,7 @@ const handle = async (
   session: Session,
   now: Clock,
   request: Request,
-  options: { authInfo: Admitted; parsedBody?: unknown },
+  options: { authInfo: CallerAuthInfo; parsedBody?: unknown },
 ): Promise<Response> => {
   session.open += 1;
   session.usedAt = now();
@@ -78,7 +78,7 @@ const handle = async (
     session.usedAt = now();
   };
   try {
-    return untilSent(await session.transport.handleRequest(request, options), release);
+    return onResponseEnd(await session.transport.handleRequest(request, options), release);
   } catch (error) {
     release();
     throw error;
@@ -151,7 +151,7 @@ export const createSessions = (
         caller !== by.extra.caller.id ||
         client !== by.extra.caller.client
       ) {
-        return refused(404, { code: -32_001, message: "Session not found" });
+        return createErrorResponse(404, { code: -32_001, message: "Session not found" });
       }
       const options = { authInfo: by, ...(body === undefined ? {} : { parsedBody: body }) };
       return handle(session, now, request, options);

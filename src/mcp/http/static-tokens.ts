@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { PROFILE_NAME } from "../../kit/profile-name.ts";
 import type { Verify } from "./bearer.ts";
-import { callerId, SCOPES, type Scope } from "../caller.ts";
+import { deriveCallerId, SCOPES, type Scope } from "../caller.ts";
 
 /** One line of a file of tokens; the token itself is forgotten. */
 export type StaticToken = { hash: Buffer; profile: string; scopes: readonly Scope[]; line: number };
 
-export type TokensRead = {
+export type ParsedTokens = {
   tokens: readonly StaticToken[];
   /** What is wrong, by line, without a token. */
   faults: readonly string[];
@@ -32,7 +32,7 @@ const read = (text: string, line: number): StaticToken | string => {
 };
 
 /** The tokens of a file, one a line as `TOKEN PROFILE SCOPES`; blank lines and those with # are passed over. */
-export const readTokens = (text: string): TokensRead => {
+export const parseTokens = (text: string): ParsedTokens => {
   const tokens: StaticToken[] = [];
   const faults: string[] = [];
   for (const [index, whole] of text.split("\n").entries()) {
@@ -52,7 +52,7 @@ export const readTokens = (text: string): TokensRead => {
 };
 
 /** Verifies against whatever the file says at that moment. */
-export const verifyStatic =
+export const createStaticVerifier =
   (current: () => Promise<readonly StaticToken[]>, key: Buffer): Verify =>
   async (token) => {
     const hash = hashOf(token);
@@ -60,6 +60,6 @@ export const verifyStatic =
     const [known] = (await current()).filter((one) => timingSafeEqual(one.hash, hash));
     if (known === undefined) return "invalid";
     const { profile, scopes } = known;
-    const id = callerId(key, "static", hash.toString("base64url"), profile);
+    const id = deriveCallerId(key, "static", hash.toString("base64url"), profile);
     return { id, client: id, grant: id, profile, scopes, expiresAt: Infinity };
   };

@@ -1,6 +1,6 @@
 import { type Clock, SECOND } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
-import type { Admitted } from "../caller.ts";
+import type { CallerAuthInfo } from "../caller.ts";
 import type { Gate } from "./gate.ts";
 
 /** Interval between checks of the tokens of open streams, in milliseconds. */
@@ -8,12 +8,12 @@ export const REVOCATION_CHECK_MS = 10 * SECOND;
 
 export type StreamRevocation = {
   /** Returns the response; a stream in it is closed when the caller's token is revoked, expires or loses a scope. */
-  hold(request: Request, caller: Admitted, response: Response): Response;
+  hold(request: Request, caller: CallerAuthInfo, response: Response): Response;
   count(): number;
   close(): void;
 };
 
-type Lease = { request: Request; caller: Admitted; end(): void };
+type Lease = { request: Request; caller: CallerAuthInfo; end(): void };
 
 const isStream = ({ headers }: Response): boolean =>
   headers.get("content-type")?.startsWith("text/event-stream") === true;
@@ -32,7 +32,7 @@ export const createStreamRevocation = (
   const leases = new Set<Lease>();
   let looking = false;
 
-  const isOver = ({ caller }: Lease, again: Admitted | Response): boolean => {
+  const isOver = ({ caller }: Lease, again: CallerAuthInfo | Response): boolean => {
     if ((caller.expiresAt ?? Infinity) * SECOND <= now()) return true;
     // 503: the issuer is down, so the last known state holds.
     if (again instanceof Response) return again.status !== 503;

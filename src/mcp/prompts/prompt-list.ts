@@ -12,7 +12,7 @@ export const activePrompts = (offer: Offer): Prompt[] => {
 };
 
 /** What `prompts/list` answers. */
-export const promptList = (settings: Offer): ListedPrompt[] =>
+export const listPrompts = (settings: Offer): ListedPrompt[] =>
   activePrompts(settings).map(({ name, title, description, arguments: args }) => ({
     name,
     title,

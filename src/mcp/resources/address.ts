@@ -9,11 +9,11 @@ const decoded = (text: string): string | undefined => {
   }
 };
 
-export const tail = (uri: string, start: string): string | undefined =>
+export const parseName = (uri: string, start: string): string | undefined =>
   uri.startsWith(start) ? decoded(uri.slice(start.length)) : undefined;
 
 /** What a file belongs to, and its id, in the address of a file. */
-export const attachmentIn = (
+export const parseAttachmentUri = (
   uri: string,
   start: string,
 ): { of: string; id: string } | undefined => {
@@ -23,13 +23,13 @@ export const attachmentIn = (
 };
 
 /** A name in an address that has no further part. */
-export const whole = (uri: string, start: string): string | undefined =>
-  uri.slice(start.length).includes("/") ? undefined : tail(uri, start);
+export const parseLastName = (uri: string, start: string): string | undefined =>
+  uri.slice(start.length).includes("/") ? undefined : parseName(uri, start);
 
 export type RunAddress = { scheduleId: string; runId?: string };
 
 /** The schedule in an address, and the run where it names one. */
-export const runIn = (uri: string): RunAddress | undefined => {
+export const parseRunUri = (uri: string): RunAddress | undefined => {
   if (!uri.startsWith(EXPORT_RUNS)) return undefined;
   const [scheduleId, runId, ...more] = uri.slice(EXPORT_RUNS.length).split("/").map(decoded);
   if (scheduleId === undefined || more.length > 0) return undefined;

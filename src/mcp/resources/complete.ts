@@ -15,7 +15,7 @@ import { completeApplication } from "./credit-resources.ts";
 import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-lookup.ts";
 import { completeRun, completeSchedule } from "./export-run-resources.ts";
 import type { CallerContext } from "../caller.ts";
-import { configurationNouns, resourceTemplates } from "./resource-list.ts";
+import { configurationNouns, listResourceTemplates } from "./resource-list.ts";
 
 const MAX_TYPED = 200;
 
@@ -65,7 +65,7 @@ export const createComplete = (
   { broker, log, now, settings }: CallerContext,
   prompts: readonly Prompt[],
 ) => {
-  const offered = { prompts, templates: resourceTemplates(settings) };
+  const offered = { prompts, templates: listResourceTemplates(settings) };
 
   /** Ids of the files of a document, once that is known. */
   const attachmentIds = async (number: string, typed: string, asked: Asked): Promise<string[]> => {

@@ -7,7 +7,7 @@ import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
 import { DAY, iso } from "../../kit/clock.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { type Fields, truncateToBudget } from "../results/budget.ts";
-import { applicationAsRead } from "./form-as-read.ts";
+import { formatApplication } from "./format-application.ts";
 import type { CallerContext } from "../caller.ts";
 import { readList } from "../results/pages.ts";
 import { MARGIN_TOKENS } from "./part.ts";
@@ -46,7 +46,7 @@ export const createReadCredit = ({
   const one = async (applicationId: string, asked: Asked): Promise<Fields> => {
     const { output } = await broker.call(operations.get, { applicationId }, asked);
     const masked = maskSensitiveAnswers(output as CreditApplicationDetail);
-    const { record, cut } = truncateToBudget(applicationAsRead(masked), budget);
+    const { record, cut } = truncateToBudget(formatApplication(masked), budget);
     return { ...record, truncated: cut };
   };
 

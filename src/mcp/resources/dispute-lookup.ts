@@ -29,7 +29,7 @@ const look = async (
 };
 
 /** The id of a dispute that may have been named by its code. */
-export const disputeIdOf = async (
+export const findDisputeId = async (
   broker: Broker,
   name: string,
   options: Options,

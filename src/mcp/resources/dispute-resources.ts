@@ -3,8 +3,8 @@ import type { Operation } from "../../contract/operation.ts";
 import { contract } from "../../contract/index.ts";
 import { cost, fairShares, type Fields, truncateToBudget } from "../results/budget.ts";
 import { readList } from "../results/pages.ts";
-import { disputeIdOf } from "./dispute-lookup.ts";
-import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
+import { findDisputeId } from "./dispute-lookup.ts";
+import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 import type { ConfigurationNoun } from "./resource-list.ts";
 
 type Context = Pick<CallerContext, "broker" | "settings" | "now">;
@@ -48,7 +48,7 @@ export const readConfiguration = async (
   const wants = parts.map(({ part }) => cost(part));
   const shares = fairShares(wants, budget);
   return Object.fromEntries(
-    parts.map(({ noun, part }, index) => [noun, shortened(part, shares[index] ?? 0)]),
+    parts.map(({ noun, part }, index) => [noun, truncatePart(part, shares[index] ?? 0)]),
   );
 };
 
@@ -59,7 +59,7 @@ export const readDispute = async (
   asked: Asked,
 ): Promise<Fields> => {
   const { broker, settings } = context;
-  const disputeId = await disputeIdOf(broker, name, asked);
+  const disputeId = await findDisputeId(broker, name, asked);
   const { output } = await broker.call(contract.disputes.get, { disputeId }, asked);
   const budget = settings.answerTokens - MARGIN_TOKENS;
   const { record } = truncateToBudget(output as Fields, Math.floor(budget / 2));
@@ -73,7 +73,7 @@ export const readDispute = async (
   const [noteShare = 0, fileShare = 0] = fairShares([cost(notes), cost(attachments)], left);
   return {
     dispute: record,
-    notes: shortened(notes, noteShare),
-    attachments: shortened(attachments, fileShare),
+    notes: truncatePart(notes, noteShare),
+    attachments: truncatePart(attachments, fileShare),
   };
 };

@@ -4,7 +4,7 @@ import { contract } from "../../contract/index.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
 import type { CallerContext } from "../caller.ts";
-import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
+import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 import { protocolError } from "../results/protocol-error.ts";
 import { EXPORT_RUNS } from "../results/resource-uris.ts";
 import type { RunsState } from "./watches.ts";
@@ -57,7 +57,7 @@ export const createReadExports = ({
     const { record } = truncateToBudget(schedule, Math.floor(budget / 2));
     return {
       schedule: record,
-      runs: shortened(partOf(data, pagination.hasMore), budget - cost(record)),
+      runs: truncatePart(partOf(data, pagination.hasMore), budget - cost(record)),
     };
   };
 
@@ -72,7 +72,7 @@ export const createReadExports = ({
     const { record } = truncateToBudget(known ?? head, Math.floor(budget / 2));
     return {
       run: record,
-      rows: shortened(partOf(data, pagination.hasMore), budget - cost(record)),
+      rows: truncatePart(partOf(data, pagination.hasMore), budget - cost(record)),
     };
   };
 

@@ -4,7 +4,7 @@ import { sanitizeLine } from "../results/sanitize.ts";
 import { blobOf, MAX_RESOURCE_BYTES } from "../results/file-content.ts";
 import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
 import type { CallerContext } from "../caller.ts";
-import { MARGIN_TOKENS, type Part, shortened } from "./part.ts";
+import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 
 type Asked = { tool: string; signal: AbortSignal };
 type Content = { mimeType: string; blob: string };
@@ -26,7 +26,7 @@ export const createReadIngest = ({
     const budget = settings.answerTokens - MARGIN_TOKENS;
     const fitted = truncateToBudget(record, Math.floor(budget / 2)).record;
     const left = budget - cost(fitted) - MARGIN_TOKENS;
-    return { [name]: fitted, [partName]: shortened(part, left) };
+    return { [name]: fitted, [partName]: truncatePart(part, left) };
   };
 
   const account = async (account_number: string, asked: Asked): Promise<Fields> => {

@@ -6,7 +6,7 @@ export const MARGIN_TOKENS = 60;
 /** Records that belong to another one, as many as fit. */
 export type Part = { items: Fields[]; total: number | null; truncated: boolean };
 
-export const shortened = (part: Part, share: number): Part => {
+export const truncatePart = (part: Part, share: number): Part => {
   const whole = sanitizeWithin(part, share);
   if (whole !== undefined) return whole;
   const basket = createBasket(share - MARGIN_TOKENS);

@@ -27,7 +27,7 @@ export const JSON_TYPE = "application/json";
 
 type Offer = Pick<Settings, "toolsets">;
 
-export const offers = ({ toolsets }: Offer) => ({
+export const enabledResources = ({ toolsets }: Offer) => ({
   disputes: toolsets.includes("disputes"),
   configuration: toolsets.includes("dispute_configuration"),
   credit: toolsets.includes("credit"),
@@ -52,7 +52,7 @@ const SCHEMA_TEMPLATE: ResourceTemplateType = {
 };
 
 /** The resources that have an address of their own. */
-export const resourceList = (settings: Offer): Resource[] => [
+export const listResources = (settings: Offer): Resource[] => [
   {
     uri: GUIDE,
     name: "guide",
@@ -60,7 +60,7 @@ export const resourceList = (settings: Offer): Resource[] => [
     description: "How to use this server.",
     mimeType: "text/markdown",
   },
-  ...(offers(settings).configuration
+  ...(enabledResources(settings).configuration
     ? [
         {
           uri: CONFIGURATION,
@@ -78,7 +78,7 @@ export const resourceList = (settings: Offer): Resource[] => [
         })),
       ]
     : []),
-  ...(offers(settings).credit
+  ...(enabledResources(settings).credit
     ? [
         {
           uri: APPLICATIONS,
@@ -89,7 +89,7 @@ export const resourceList = (settings: Offer): Resource[] => [
         },
       ]
     : []),
-  ...(offers(settings).payments ? [SCHEMA] : []),
+  ...(enabledResources(settings).payments ? [SCHEMA] : []),
 ];
 
 const INGEST_TEMPLATES: readonly ResourceTemplateType[] = [
@@ -135,8 +135,8 @@ const EXPORT_TEMPLATES: readonly ResourceTemplateType[] = [
 ];
 
 /** The resources whose addresses have a place to fill in. */
-export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
-  ...(offers(settings).configuration
+export const listResourceTemplates = (settings: Offer): ResourceTemplateType[] => [
+  ...(enabledResources(settings).configuration
     ? [
         {
           uriTemplate: `${CONFIGURATION}/{noun}`,
@@ -147,7 +147,7 @@ export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
         },
       ]
     : []),
-  ...(offers(settings).disputes
+  ...(enabledResources(settings).disputes
     ? [
         {
           uriTemplate: `${DISPUTE}{disputeId}`,
@@ -164,7 +164,7 @@ export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
         },
       ]
     : []),
-  ...(offers(settings).credit
+  ...(enabledResources(settings).credit
     ? [
         {
           uriTemplate: `${APPLICATION}{applicationId}`,
@@ -175,7 +175,7 @@ export const resourceTemplates = (settings: Offer): ResourceTemplateType[] => [
         },
       ]
     : []),
-  ...(offers(settings).payments ? [SCHEMA_TEMPLATE] : []),
-  ...(offers(settings).payments ? EXPORT_TEMPLATES : []),
-  ...(offers(settings).ingest ? INGEST_TEMPLATES : []),
+  ...(enabledResources(settings).payments ? [SCHEMA_TEMPLATE] : []),
+  ...(enabledResources(settings).payments ? EXPORT_TEMPLATES : []),
+  ...(enabledResources(settings).ingest ? INGEST_TEMPLATES : []),
 ];

@@ -14,13 +14,13 @@ import {
   EXPORT_SCHEMA,
   GUIDE,
 } from "../results/resource-uris.ts";
-import { attachmentIn, runIn, tail, whole } from "./address.ts";
+import { parseAttachmentUri, parseRunUri, parseName, parseLastName } from "./address.ts";
 import { createReadCredit } from "./credit-resources.ts";
 import { readConfiguration, readDispute } from "./dispute-resources.ts";
 import { createReadSchema } from "./export-resources.ts";
 import { createReadExports } from "./export-run-resources.ts";
 import { createReadIngest } from "./ingest-resources.ts";
-import { configurationNouns, JSON_TYPE, offers } from "./resource-list.ts";
+import { configurationNouns, JSON_TYPE, enabledResources } from "./resource-list.ts";
 
 export type Asked = { tool: string; signal: AbortSignal };
 export type ReadResource = (uri: string, asked: Asked) => Promise<ReadResourceResult>;
@@ -40,7 +40,7 @@ const routeConfiguration =
   (context: CallerContext): Route<Fields> =>
   (uri, asked) => {
     if (uri === CONFIGURATION) return readConfiguration(context, configurationNouns, asked);
-    const name = tail(uri, `${CONFIGURATION}/`);
+    const name = parseName(uri, `${CONFIGURATION}/`);
     const noun = configurationNouns.find((one) => one === name);
     return noun === undefined ? undefined : readConfiguration(context, [noun], asked);
   };
@@ -48,7 +48,7 @@ const routeConfiguration =
 const routeDisputes =
   (context: CallerContext): Route<Fields> =>
   (uri, asked) => {
-    const name = tail(uri, DISPUTE);
+    const name = parseName(uri, DISPUTE);
     return name === undefined ? undefined : readDispute(context, name, asked);
   };
 
@@ -56,7 +56,7 @@ const routeCredit = (context: CallerContext): Route<Fields> => {
   const credit = createReadCredit(context);
   return (uri, asked) => {
     if (uri === APPLICATIONS) return credit.list(asked);
-    const applicationId = whole(uri, APPLICATION);
+    const applicationId = parseLastName(uri, APPLICATION);
     return applicationId === undefined ? undefined : credit.one(applicationId, asked);
   };
 };
@@ -66,9 +66,9 @@ const routePayments = (context: CallerContext): Route<Fields> => {
   const exports = createReadExports(context);
   return (uri, asked) => {
     if (uri === EXPORT_SCHEMA) return schema.all(asked);
-    const source = whole(uri, `${EXPORT_SCHEMA}/`);
+    const source = parseLastName(uri, `${EXPORT_SCHEMA}/`);
     if (source !== undefined) return schema.one(source, asked);
-    const { scheduleId, runId } = runIn(uri) ?? {};
+    const { scheduleId, runId } = parseRunUri(uri) ?? {};
     if (scheduleId === undefined) return undefined;
     return runId === undefined
       ? exports.runs(scheduleId, asked)
@@ -81,23 +81,23 @@ type Ingest = ReturnType<typeof createReadIngest>;
 const routeIngest =
   (ingest: Ingest): Route<Fields> =>
   (uri, asked) => {
-    const account = whole(uri, ACCOUNT);
+    const account = parseLastName(uri, ACCOUNT);
     if (account !== undefined) return ingest.account(account, asked);
-    const document = whole(uri, DOCUMENT);
+    const document = parseLastName(uri, DOCUMENT);
     return document === undefined ? undefined : ingest.document(document, asked);
   };
 
 const routeDocumentFiles =
   (ingest: Ingest): Route<Content> =>
   (uri, asked) => {
-    const found = attachmentIn(uri, DOCUMENT);
+    const found = parseAttachmentUri(uri, DOCUMENT);
     return found && ingest.file(found.of, found.id, asked);
   };
 
 const routeDisputeFiles =
   (read: ReadDisputeFile): Route<Content> =>
   (uri, asked) => {
-    const found = attachmentIn(uri, DISPUTE);
+    const found = parseAttachmentUri(uri, DISPUTE);
     return found && read({ disputeId: found.of, attachmentId: found.id }, asked);
   };
 
@@ -111,7 +111,7 @@ const toJson =
 
 /** Returns the routes of the configured toolsets. Routes to files come first: their URIs begin like a record's. */
 const createRoutes = (context: CallerContext, readFile: ReadDisputeFile): Route<Content>[] => {
-  const has = offers(context.settings);
+  const has = enabledResources(context.settings);
   const ingest = createReadIngest(context);
   return [
     ...(has.ingest ? [routeDocumentFiles(ingest)] : []),

@@ -6,11 +6,11 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "../../kit/log.ts";
-import { runIn } from "./address.ts";
+import { parseRunUri } from "./address.ts";
 import { type Caller, checkScope, type RequestAuth } from "../caller.ts";
 import { guardErrors } from "../results/error-guard.ts";
 import { EXPORT_RUNS } from "../results/resource-uris.ts";
-import type { RunsState, Watches, Watching } from "./watches.ts";
+import type { RunsState, Watches, Subscription } from "./watches.ts";
 
 /** The tool name of these requests in the platform's audit log. */
 const TOOL = "resources.subscribe";
@@ -20,7 +20,7 @@ type RunReader = {
   readRuns(scheduleId: string, options: { tool: string; signal: AbortSignal }): Promise<RunsState>;
 };
 
-export type Subscribing = {
+export type SubscriptionContext = {
   /** Finds the caller of a request and the caller's way to the platform. */
   find: <T>(
     auth: RequestAuth,
@@ -31,12 +31,12 @@ export type Subscribing = {
 
 /** Subscribes the caller of a request to a resource; undefined if the resource does not change by itself. */
 export const subscribe = async (
-  { find, watches }: Subscribing,
+  { find, watches }: SubscriptionContext,
   { http }: RequestAuth,
   uri: string,
   notify: () => void,
-): Promise<Watching | undefined> => {
-  const address = runIn(uri);
+): Promise<Subscription | undefined> => {
+  const address = parseRunUri(uri);
   if (address === undefined) return undefined;
   // The watch outlives the request, so it keeps the authentication alone.
   const asking: RequestAuth = http === undefined ? {} : { http: { authInfo: http.authInfo } };
@@ -50,7 +50,7 @@ export const subscribe = async (
 };
 
 /** Whether a server lives longer than one request, so that it can notify its host later. */
-export const lasts = (context: McpRequestContext | undefined): boolean =>
+export const isLongLived = (context: McpRequestContext | undefined): boolean =>
   context === undefined || (context.era === "legacy" && context.requestInfo === undefined);
 
 const unchanging = (uri: string): ProtocolError =>
@@ -63,9 +63,9 @@ const unchanging = (uri: string): ProtocolError =>
 /** Serves `resources/subscribe` for hosts of the protocol of 2025, as long as their server lives. */
 export const serveSubscriptions = (
   server: Server,
-  { log, ...subscribing }: Subscribing & { log: Log },
+  { log, ...subscribing }: SubscriptionContext & { log: Log },
 ): void => {
-  const open = new Map<string, Watching>();
+  const open = new Map<string, Subscription>();
   let isOver = false;
   const leave = (uri: string): void => {
     open.get(uri)?.end();

@@ -44,7 +44,7 @@ export const WATCH_LIMITS: WatchLimits = {
   brokenMs: 5 * MINUTE,
 };
 
-export type Watching = {
+export type Subscription = {
   /** Resolves after the first poll; rejects if it fails. */
   begun: Promise<unknown>;
   end(): void;
@@ -56,7 +56,7 @@ export type Watches = {
     caller: string,
     address: RunAddress,
     { read, notify }: { read: ReadRuns; notify: () => void },
-  ): Watching;
+  ): Subscription;
   /** Returns the number of watched schedules. */
   count(): number;
   close(): void;

@@ -5,7 +5,13 @@
 export type MessageId = string | number;
 
 /** The versions of the protocol with a handshake. */
-export const GREETED = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
+export const HANDSHAKE_VERSIONS = [
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+  "2024-10-07",
+];
 const MODERN = "2026-07-28";
 
 type Fields = Record<string, unknown>;
@@ -22,7 +28,7 @@ export const isId = (value: unknown): value is MessageId =>
 const only = (value: unknown, names: readonly string[]): Fields | undefined =>
   isFields(value) && Object.keys(value).every((name) => names.includes(name)) ? value : undefined;
 
-export const parsed = (line: string): Fields | undefined => {
+export const parseMessage = (line: string): Fields | undefined => {
   try {
     const message = only(JSON.parse(line), ["jsonrpc", "id", "method", "params"]);
     return message?.["jsonrpc"] === "2.0" ? message : undefined;
@@ -48,12 +54,12 @@ const isCapabilities = (value: unknown): boolean =>
     return Object.values(part).every(isOpen ? isFields : isFlags);
   });
 
-export const isGreeting = (params: unknown): params is { protocolVersion: string } => {
+export const isInitializeParams = (params: unknown): params is { protocolVersion: string } => {
   const { protocolVersion, capabilities, clientInfo } =
     only(params, ["protocolVersion", "capabilities", "clientInfo"]) ?? {};
   return (
     isText(protocolVersion) &&
-    GREETED.includes(protocolVersion) &&
+    HANDSHAKE_VERSIONS.includes(protocolVersion) &&
     isCapabilities(capabilities) &&
     isInfo(clientInfo)
   );
@@ -67,7 +73,7 @@ const metaOf = (params: unknown, names: readonly string[]): Fields | undefined =
 };
 
 /** A request of 2025 without arguments. */
-export const isPlain = (params: unknown): boolean =>
+export const isEmptyLegacyParams = (params: unknown): boolean =>
   params === undefined ||
   (isFields(params) && Object.keys(params).length === 0) ||
   metaOf(params, []) !== undefined;
@@ -77,7 +83,7 @@ const INFO = "io.modelcontextprotocol/clientInfo";
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
 /** A request of 2026 without arguments. */
-export const isModern = (params: unknown): boolean => {
+export const isEmptyModernParams = (params: unknown): boolean => {
   const meta = metaOf(params, [VERSION, INFO, CAPABILITIES]);
   return meta?.[VERSION] === MODERN && isInfo(meta[INFO]) && isCapabilities(meta[CAPABILITIES]);
 };

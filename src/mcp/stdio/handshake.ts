@@ -1,12 +1,12 @@
 import { type ServerInfo, createServerInfo } from "../server-info.ts";
 import {
-  isGreeting,
+  isInitializeParams,
   isId,
-  isModern,
-  isPlain,
+  isEmptyModernParams,
+  isEmptyLegacyParams,
   isText,
   type MessageId,
-  parsed,
+  parseMessage,
 } from "./handshake-messages.ts";
 import type { ServerOptions } from "../server.ts";
 
@@ -62,7 +62,7 @@ export const createHandshake = (front: Pick<ServerOptions, "settings" | "version
   let greeted: MessageId | undefined;
 
   const greet = (line: string, id: MessageId, params: unknown): string | undefined => {
-    if (!isGreeting(params)) return undefined;
+    if (!isInitializeParams(params)) return undefined;
     greeted = id;
     heard.push(line);
     const { protocolVersion } = params;
@@ -73,24 +73,24 @@ export const createHandshake = (front: Pick<ServerOptions, "settings" | "version
     if (greeted === undefined) {
       return method === "initialize"
         ? greet(line, id, params)
-        : isModern(params)
+        : isEmptyModernParams(params)
           ? modern(id, method)
           : undefined;
     }
     const result = method === "ping" ? {} : find(lists, method);
-    return result && isPlain(params) ? lineOf(id, result) : undefined;
+    return result && isEmptyLegacyParams(params) ? lineOf(id, result) : undefined;
   };
 
   const note = (line: string, method: string, params: unknown): string | undefined => {
     const isNext = method === "notifications/initialized" && heard.length === 1;
-    if (!isNext || !isPlain(params)) return undefined;
+    if (!isNext || !isEmptyLegacyParams(params)) return undefined;
     heard.push(line);
     return "";
   };
 
   return {
     answer(line) {
-      const { id, method, params } = parsed(line) ?? {};
+      const { id, method, params } = parseMessage(line) ?? {};
       if (!isText(method)) return undefined;
       if (id === undefined) return note(line, method, params);
       return isId(id) ? request(line, id, method, params) : undefined;

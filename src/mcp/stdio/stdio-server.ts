@@ -4,8 +4,8 @@ import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/s
 import { errorFields } from "../../kit/log.ts";
 import type { MessageId } from "./handshake-messages.ts";
 import type { ServerOptions } from "../server.ts";
-import { createBuildServer, subscriptionsOfOneHost } from "../server.ts";
-import { hearListening } from "./stdio-listening.ts";
+import { createBuildServer, createLocalSubscriptions } from "../server.ts";
+import { watchListenRequests } from "./listen-requests.ts";
 
 const isAnswerTo = (message: JSONRPCMessage, id: MessageId): boolean =>
   "id" in message && message.id === id && !("method" in message);
@@ -30,7 +30,7 @@ export const serveStreams = (
   }: { input: Readable; output: Writable; answered: MessageId | undefined },
   gone: () => void,
 ): { close(): Promise<void> } => {
-  const subscribing = subscriptionsOfOneHost(front);
+  const subscribing = createLocalSubscriptions(front);
   const build = createBuildServer(front, subscribing);
   let server: ReturnType<typeof build> | undefined;
   const wire = new StdioServerTransport(input, output);
@@ -43,7 +43,7 @@ export const serveStreams = (
     },
     { transport: wire, onerror: report },
   );
-  hearListening(wire, { ...subscribing, log: front.log }, (uri) => {
+  watchListenRequests(wire, { ...subscribing, log: front.log }, (uri) => {
     server?.sendResourceUpdated({ uri }).catch(report);
   });
   // The entry has put its own ear on the wire; this one only listens after it.

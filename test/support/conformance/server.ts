@@ -7,17 +7,17 @@ import {
 import { z } from "zod";
 import { createMcpListener, serve, type Served } from "../../../src/bin/serve.ts";
 import { silentLog } from "../../../src/kit/log.ts";
-import { openGate } from "../../../src/mcp/http/gate.ts";
-import { ownCaller } from "../../../src/mcp/caller.ts";
+import { createOpenGate } from "../../../src/mcp/http/gate.ts";
+import { createOwnCaller } from "../../../src/mcp/caller.ts";
 import { createTransport } from "../../../src/mcp/http/http-server.ts";
-import { createDemands } from "../../../src/mcp/http/scopes.ts";
+import { createScopeChecks } from "../../../src/mcp/http/scopes.ts";
 import { addAsking } from "./asking.ts";
 import { said } from "./content.ts";
 import { addPrompts, addResources, addUtilities } from "./rest.ts";
 import { addRounds } from "./rounds.ts";
 import { addTools } from "./tools.ts";
 
-const VISITOR = ownCaller("default");
+const VISITOR = createOwnCaller("default");
 const LIST_CHANGED = { listChanged: true };
 
 const CAPABILITIES = {
@@ -66,10 +66,10 @@ export const serveConformance = async (): Promise<Served> => {
     addUtilities(server);
     return server;
   };
-  const demands = createDemands({ toolsets: [], readOnly: false });
+  const demands = createScopeChecks({ toolsets: [], readOnly: false });
   const door = createTransport(
     { build, demands, log: silentLog },
-    { bus, gate: openGate(VISITOR) },
+    { bus, gate: createOpenGate(VISITOR) },
   );
   const served = await serve(createMcpListener(door), { host: "127.0.0.1", port: 0 });
   return {

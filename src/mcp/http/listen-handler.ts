@@ -5,17 +5,17 @@ import {
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "../../kit/log.ts";
-import type { Admitted } from "../caller.ts";
-import { addressesIn, listenTo } from "../resources/listening.ts";
+import type { CallerAuthInfo } from "../caller.ts";
+import { parseListenUris, watchResources } from "../resources/watch-resources.ts";
 import type { BuildServer } from "../server.ts";
-import type { Subscribing } from "../resources/subscriptions.ts";
+import type { SubscriptionContext } from "../resources/subscriptions.ts";
 
 /** How many requests to listen each caller may have open. */
 const MOST = 50;
 
-export type Listening = {
+export type ListenHandler = {
   /** Answers a request of 2026 to listen, by a stream that lasts until either side ends it; its body has been read. */
-  answer(request: Request, by: Admitted, body: unknown): Promise<Response>;
+  answer(request: Request, by: CallerAuthInfo, body: unknown): Promise<Response>;
   close(): Promise<void>;
 };
 
@@ -33,23 +33,23 @@ const refused = (said: unknown): Response =>
   });
 
 /** Hosts of 2026 that listen over HTTP: each hears of what its own caller may see, and of nothing else. */
-export const createListening = ({
+export const createListenHandler = ({
   build,
   log,
   ...subscribing
-}: Subscribing & { build: BuildServer; log: Log }): Listening => {
+}: SubscriptionContext & { build: BuildServer; log: Log }): ListenHandler => {
   const open = new Map<McpHttpHandler, string>();
 
   const openBy = (caller: string): number =>
     [...open.values()].filter((one) => one === caller).length;
 
   // The SDK tells everybody who listens to a bus of every event on it, so each request has a bus of its own.
-  const listen = async (request: Request, authInfo: Admitted, parsedBody: unknown) => {
+  const listen = async (request: Request, authInfo: CallerAuthInfo, parsedBody: unknown) => {
     let tell: ((event: ServerEvent) => void) | undefined;
-    const { begun, end } = listenTo(
+    const { begun, end } = watchResources(
       { ...subscribing, log },
       { http: { authInfo } },
-      addressesIn(paramsIn(parsedBody)),
+      parseListenUris(paramsIn(parsedBody)),
       (uri) => tell?.({ kind: "resource_updated", uri }),
     );
     const leave = (): void => {

@@ -1,5 +1,5 @@
 /** Returns the response to a request that does not reach a server: a JSON-RPC error without a request id. */
-export const refused = (
+export const createErrorResponse = (
   status: number,
   error: { code: number; message: string },
   headers: Record<string, string> = {},

@@ -4,17 +4,21 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import type { Log } from "../../kit/log.ts";
-import { addressesIn, listenTo, type ResourceListener } from "../resources/listening.ts";
+import {
+  parseListenUris,
+  watchResources,
+  type ResourceListener,
+} from "../resources/watch-resources.ts";
 import type { MessageId } from "./handshake-messages.ts";
-import type { Subscribing } from "../resources/subscriptions.ts";
+import type { SubscriptionContext } from "../resources/subscriptions.ts";
 
 /**
  * Watches what a host of 2026 listens for over a wire. The SDK answers such requests itself and tells nobody of them,
  * so they are heard as they pass; `tell` gives a change to the server, by way of which the SDK finds who listens.
  */
-export const hearListening = (
+export const watchListenRequests = (
   wire: Transport,
-  subscribing: Subscribing & { log: Log },
+  subscribing: SubscriptionContext & { log: Log },
   tell: (uri: string) => void,
 ): void => {
   const pass = wire.onmessage;
@@ -35,9 +39,9 @@ export const hearListening = (
     const go = (): void => pass?.(message, extra);
     if (isJSONRPCRequest(message) && message.method === "subscriptions/listen") {
       const { id, params } = message;
-      const uris = addressesIn(params);
+      const uris = parseListenUris(params);
       leave(id);
-      const hearing = listenTo(subscribing, {}, uris, (uri) => told(id, uri));
+      const hearing = watchResources(subscribing, {}, uris, (uri) => told(id, uri));
       open.set(id, { uris, hearing });
       void hearing.begun.then(go);
       return;

@@ -53,7 +53,7 @@ const reference = ({ sectionList, ...about }: Reference): Fields => ({
  * A credit application as a person reads it: who applies and how it stands; of its forms what is in use, in order,
  * each question with its answer and whatever follows from it; then the references.
  */
-export const applicationAsRead = (application: CreditApplicationDetail): Fields => {
+export const formatApplication = (application: CreditApplicationDetail): Fields => {
   const { applicationForm: form, tradeReferences, bankReferences, ...about } = application;
   return {
     application: about,

@@ -1,10 +1,10 @@
 import { errorFields, type Log } from "../../kit/log.ts";
 import type { RequestAuth } from "../caller.ts";
-import { subscribe, type Subscribing } from "./subscriptions.ts";
-import type { Watching } from "./watches.ts";
+import { subscribe, type SubscriptionContext } from "./subscriptions.ts";
+import type { Subscription } from "./watches.ts";
 
 /** Returns the URIs in the parameters of a `subscriptions/listen` request. */
-export const addressesIn = (params: unknown): string[] => {
+export const parseListenUris = (params: unknown): string[] => {
   const { notifications } = (params ?? {}) as {
     notifications?: { resourceSubscriptions?: unknown };
   };
@@ -20,13 +20,13 @@ export type ResourceListener = {
 };
 
 /** Watches several resources. Resources that do not change by themselves are accepted and cause no notification. */
-export const listenTo = (
-  { log, ...subscribing }: Subscribing & { log: Log },
+export const watchResources = (
+  { log, ...subscribing }: SubscriptionContext & { log: Log },
   asking: RequestAuth,
   uris: readonly string[],
   notify: (uri: string) => void,
 ): ResourceListener => {
-  const open = new Set<Watching>();
+  const open = new Set<Subscription>();
   let isOver = false;
   const one = async (uri: string): Promise<void> => {
     const watching = await subscribe(subscribing, asking, uri, () => notify(uri));
