@@ -4,6 +4,7 @@ import { disputeConfiguration } from "./dispute-configuration.ts";
 import { disputes } from "./disputes.ts";
 import { identity } from "./identity.ts";
 import { ingest } from "./ingest.ts";
+import { insightTools } from "./insights.ts";
 import { paymentTools } from "./payments.ts";
 import { scheduleTools } from "./schedules.ts";
 import type { Tool } from "./tool.ts";
@@ -11,6 +12,7 @@ import type { Toolset } from "./toolsets.ts";
 
 /** All tools by toolset. */
 export const toolsets: Readonly<Record<Toolset, readonly Tool[]>> = {
+  insights: insightTools,
   disputes,
   dispute_configuration: disputeConfiguration,
   credit,

@@ -1,4 +1,5 @@
 import type { CallArguments, Operation } from "../src/contract/operation.ts";
+import type { Insight } from "../src/insights/insight.ts";
 
 export type Arguments = CallArguments;
 /** Records by name of the read; has the key `ABSENT` if the record does not exist and the call creates it. */
@@ -29,15 +30,22 @@ export type Confirmation = {
   etagFrom?: string;
 };
 
-/** An operation as an MCP tool: its description, and the confirmation before it runs. */
-export type Tool = {
-  name: string;
+type Described = { name: string; title: string; description: string };
+
+/** An operation as an MCP tool, with the confirmation before it runs. */
+export type OperationTool = Described & {
   operation: Operation;
-  title: string;
-  description: string;
   /** Present if and only if the operation has effects. */
   confirm?: Confirmation;
 };
+
+/** A question that is answered from several reads, as an MCP tool. */
+export type InsightTool = Described & { insight: Insight };
+
+export type Tool = OperationTool | InsightTool;
+
+export const isOperationTool = (tool: Tool): tool is OperationTool => "operation" in tool;
+export const isInsightTool = (tool: Tool): tool is InsightTool => "insight" in tool;
 
 type Options = { title?: string; confirm?: Confirmation };
 
@@ -62,7 +70,7 @@ export const defineTool = (
   operation: Operation,
   description: string = operation.summary,
   { title, confirm }: Options = {},
-): Tool => {
+): OperationTool => {
   if ((confirm === undefined) !== (operation.effects.length === 0)) {
     throw new TypeError(`${operation.id} must have a confirmation if and only if it has effects`);
   }
@@ -74,3 +82,11 @@ export const defineTool = (
     ...(confirm === undefined ? {} : { confirm }),
   };
 };
+
+/** Defines the tool of an insight. */
+export const defineInsightTool = (insight: Insight, description: string): InsightTool => ({
+  name: insight.name,
+  title: insight.title,
+  description,
+  insight,
+});

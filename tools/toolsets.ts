@@ -1,5 +1,6 @@
 /** Names of the toolsets in list order. A separate file, so that reading settings does not load the tools. */
 export const toolsetNames = [
+  "insights",
   "disputes",
   "dispute_configuration",
   "credit",

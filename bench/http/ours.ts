@@ -33,6 +33,7 @@ const broker: Broker = {
   login: unused,
   verify: unused,
   logout: unused,
+  extensions: async () => new Set(),
   vault: { put: unused, list: unused, show: unused, remove: unused },
   tenantId: "bench",
   principal: "bench",

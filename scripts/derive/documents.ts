@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { settings } from "../../src/bin/config.ts";
 import { createProgram } from "../../src/bin/program.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { scopeOf } from "../../src/mcp/tools/scope.ts";
+import { scopeOfTool } from "../../src/mcp/tools/scope.ts";
 import { prompts } from "../../prompts/index.ts";
 import { toolsets } from "../../tools/index.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { isInsightTool, type OperationTool, type Tool } from "../../tools/tool.ts";
 import { checkedRows, replaceSection, table } from "./sections.ts";
 
 const code = (text: string): string => `\`${text}\``;
@@ -17,7 +17,7 @@ const DOES: Record<Operation["effect"], string> = {
   session: "session",
 };
 
-const kindOf = ({ operation, confirm }: Tool): string => {
+const kindOf = ({ operation, confirm }: OperationTool): string => {
   const does = operation.method === "DELETE" ? "deletes" : DOES[operation.effect];
   if (confirm === undefined) return does;
   const always = operation.method === "DELETE" || operation.effect === "create";
@@ -30,16 +30,20 @@ const needsOf = ({ access }: Operation): string => {
   return access === "member" ? "access to the tenant" : access;
 };
 
+const describeTool = (tool: Tool): string[] => {
+  if (!isInsightTool(tool)) {
+    const { operation } = tool;
+    return [operation.summary, kindOf(tool), needsOf(operation)];
+  }
+  const { needs } = tool.insight;
+  const rights = needs.map(needsOf).join(", ") || "any of the rights that it reads with";
+  return [tool.description, "reads", rights];
+};
+
 const toolTables = (): string =>
   Object.entries(toolsets)
     .map(([name, tools]: [string, readonly Tool[]]) => {
-      const rows = tools.map((tool) => [
-        code(tool.name),
-        tool.operation.summary,
-        kindOf(tool),
-        needsOf(tool.operation),
-        scopeOf(tool.operation),
-      ]);
+      const rows = tools.map((tool) => [code(tool.name), ...describeTool(tool), scopeOfTool(tool)]);
       return `Toolset ${code(name)}\n\n${table(["tool", "does", "kind", "needs", "scope"], rows)}`;
     })
     .join("\n\n");

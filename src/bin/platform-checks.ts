@@ -4,7 +4,7 @@ import { contract, operations } from "../contract/index.ts";
 import type { Access, Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { createLog } from "../kit/log.ts";
-import { activeTools } from "../mcp/tools/active-tools.ts";
+import { activeOperationTools } from "../mcp/tools/active-tools.ts";
 import { type Check, catchProblem, createFault, createPass, toCheck } from "./checks.ts";
 import { compose, type Composed } from "./compose.ts";
 import type { Config } from "./config.ts";
@@ -93,7 +93,7 @@ export const listRefusedTools = (config: Config, rights: readonly Right[]) => {
   const lacking = new Set(
     rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : [])),
   );
-  return activeTools(config.mcp)
+  return activeOperationTools(config.mcp)
     .filter(({ operation }) => lacking.has(operation.access))
     .map(({ name, operation }) => ({ tool: name, permission: operation.access }));
 };
@@ -107,7 +107,7 @@ export const checkPlatform = async (
     const { broker } = composed;
     const who = await checkCredential(broker);
     const known = who.every(({ ok }) => ok);
-    const used = activeTools(config.mcp).map(({ operation }) => operation);
+    const used = activeOperationTools(config.mcp).map(({ operation }) => operation);
     const wanted = listNeededAccess(used).filter((access) => known || isExport(access));
     const rights = await checkRights(broker, wanted);
     const [exports, gateway] = [

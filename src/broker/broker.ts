@@ -148,6 +148,7 @@ export const createBroker = (needs: BrokerNeeds): Broker => {
     login: (options) => session.open(options),
     verify: (options) => session.verify(options),
     logout: (options) => session.close(options),
+    extensions: (signal) => needs.client.extensions(signal),
     vault: needs.vault,
     tenantId: needs.tenantId,
     principal: needs.principal,

@@ -32,6 +32,8 @@ export type Broker = {
   login(options: CallOptions): Promise<Reply>;
   verify(options: CallOptions): Promise<Reply>;
   logout(options: CallOptions): Promise<Reply>;
+  /** Returns the ids of operations beyond the documents that the platform announces. */
+  extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
   vault: Vault;
   tenantId: string;
   /** Identifies the credential's owner, to bind cursors and confirmations to it; not a secret. */

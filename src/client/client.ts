@@ -1,11 +1,13 @@
 import { Problem } from "../contract/errors.ts";
+import { operations } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
-import { type Clock, systemClock } from "../kit/clock.ts";
+import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { systemWait, type Wait } from "../kit/wait.ts";
 import { withDeadline } from "./deadline.ts";
 import { collectSecrets, redactSecrets } from "./redact.ts";
 import { systemCode, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
+import { createHealth, type ReadHealth } from "./health.ts";
 import { createIdempotencySupport } from "./idempotency-support.ts";
 import { createLookups } from "./lookups.ts";
 import type {
@@ -83,6 +85,7 @@ const toProblem = (operation: Operation, fault: TransportFault): Problem => {
 
 type Context = Required<ClientNeeds> & {
   lookUp: ReturnType<typeof createLookups>;
+  readHealth: ReadHealth;
   idempotency: ReturnType<typeof createIdempotencySupport>;
 };
 
@@ -177,15 +180,35 @@ const describeFailure = (
   return new Problem(error.code, error.message, { ...error.details, idempotencyKey }, error);
 };
 
+const HEALTH_MS = 5 * SECOND;
+
+/** An extension is available where the service that answers it announces it. */
+const readExtensions = async (
+  { readHealth }: Context,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<string>> => {
+  const [gateway, exports] = await withDeadline(HEALTH_MS, signal, (bounded) =>
+    Promise.all([readHealth("gateway", bounded), readHealth("export", bounded)]),
+  ).catch(() => []);
+  const announcedBy = { gateway, export: exports, ingest: exports };
+  const announced = operations.filter(
+    ({ id, service }) => announcedBy[service]?.extensions.includes(id) === true,
+  );
+  return new Set(announced.map(({ id }) => id));
+};
+
 /** Creates the client: the only place that maps operations to HTTP requests and responses to records. */
 export const createClient = (needs: ClientNeeds): Client => {
   const { transport } = needs;
+  const { clock = systemClock } = needs;
+  const readHealth = createHealth(transport, clock);
   const context: Context = {
     wait: systemWait,
-    clock: systemClock,
     ...needs,
+    clock,
     lookUp: createLookups(),
-    idempotency: createIdempotencySupport((request) => transport.send(request)),
+    readHealth,
+    idempotency: createIdempotencySupport(readHealth),
   };
   return {
     async call(operation, args, credential, options) {
@@ -197,6 +220,7 @@ export const createClient = (needs: ClientNeeds): Client => {
         throw describeFailure(context, operation, options, error);
       }
     },
+    extensions: (signal) => readExtensions(context, signal),
     close: () => transport.close(),
   };
 };

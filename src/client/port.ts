@@ -37,6 +37,8 @@ export type Client = {
     credential: CredentialHeaders,
     options: CallOptions,
   ): Promise<Reply>;
+  /** Returns the ids of operations beyond the documents, as the platform announces them; empty if it does not answer. */
+  extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
   close(): Promise<void>;
 };
 

@@ -14,7 +14,7 @@ import { nearest } from "../kit/nearest.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 import { createGetPrompt, type GetPrompt } from "./prompts/get-prompt.ts";
 import { createReadResource, type ReadResource } from "./resources/resources.ts";
-import { scopeOf } from "./tools/scope.ts";
+import { scopeOfTool } from "./tools/scope.ts";
 
 /** Handlers of the requests that call the platform. Loaded, with contract and schemas, at the first such request. */
 export type Handlers = {
@@ -52,7 +52,7 @@ export const createHandlers = (needs: ToolContext): Handlers => {
       if (tool === undefined) throw unknownTool(name, tools);
       return tool;
     },
-    scopeOf: ({ operation }) => scopeOf(operation),
+    scopeOf: scopeOfTool,
     callTool: createCallTool(needs),
     clientOf,
     hostOf,

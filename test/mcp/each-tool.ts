@@ -8,10 +8,11 @@ import { silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { activeTools } from "../../src/mcp/tools/active-tools.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { isInsightTool, type Tool } from "../../tools/tool.ts";
 import { connectionOf } from "../support/pdf.ts";
 import type { Person, TestPlatform } from "../support/platform.ts";
 import { type Records, seed } from "../support/records.ts";
+import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
 import { type Arguments, SAMPLES } from "../support/samples.ts";
 import type { Driver } from "./doors.ts";
 import { ALL, type Result } from "./hosts.ts";
@@ -20,7 +21,9 @@ import { ALL, type Result } from "./hosts.ts";
 export const BY_URL = new Set(["dispute_attachments_upload", "dispute_attachments_download"]);
 const WITHHELD = new Set(["email", "password", "accessToken"]);
 
-const rank = ({ name, operation }: Tool): number => {
+const rank = (tool: Tool): number => {
+  if (isInsightTool(tool)) return 1;
+  const { name, operation } = tool;
   if (name === "auth_logout") return 5;
   // With it go its notes and attachments.
   if (name === "disputes_delete") return 4;
@@ -33,8 +36,9 @@ export const tools = activeTools(ALL)
   .filter(({ name }) => !BY_URL.has(name))
   .toSorted((one, other) => rank(one) - rank(other));
 
-const argumentsOf = ({ operation, name }: Tool, records: Records): Arguments => {
-  const sample = SAMPLES[operation.id]?.[0];
+const argumentsOf = (tool: Tool, records: Records): Arguments => {
+  const { name } = tool;
+  const sample = isInsightTool(tool) ? INSIGHT_SAMPLES[name] : SAMPLES[tool.operation.id]?.[0];
   if (sample === undefined) throw new Error(`${name} has no sample`);
   const args = Object.entries(sample(records, `fresh-${randomId().slice(0, 8)}`));
   return Object.fromEntries(args.filter(([key]) => !WITHHELD.has(key)));
@@ -96,7 +100,7 @@ export const callEach = async (tenant: Tenant, driver: Driver): Promise<[string,
   const [used, spare] = [await recordsOf(tenant, "used"), await recordsOf(tenant, "spare")];
   const failed: [string, string][] = [];
   for (const tool of tools) {
-    const isSpare = tool.operation.method === "DELETE" && !/_by_/.test(tool.operation.id);
+    const isSpare = rank(tool) > 2 && !/_by_/.test(tool.name);
     const args = argumentsOf(tool, isSpare ? spare : used);
     // oxlint-disable-next-line no-await-in-loop -- one after the other, since they build on each other
     const said = saidBy(await driver.call(tool.name, args));

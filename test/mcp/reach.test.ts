@@ -9,8 +9,8 @@ import { silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { readArguments } from "../../src/mcp/tools/arguments.ts";
 import { inputSchema } from "../../src/mcp/tools/schemas.ts";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
+import type { OperationTool } from "../../tools/tool.ts";
 import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -80,12 +80,15 @@ const checkReach = (path: string, { target, headers }: WireRequest): void => {
 };
 
 // Session tools take nothing from anybody; those that move files are made of several operations.
-const tools = activeTools({ toolsets: knownToolsets, readOnly: false }).filter(
+const tools = activeOperationTools({ toolsets: knownToolsets, readOnly: false }).filter(
   ({ name, operation }) => operation.effect !== "session" && !/_(up|down)load$/.test(name),
 );
 
 /** Calls a tool's operation as the server does, and gives the requests that came of it. */
-const requestsOf = async (tool: Tool, args: Record<string, unknown>): Promise<WireRequest[]> => {
+const requestsOf = async (
+  tool: OperationTool,
+  args: Record<string, unknown>,
+): Promise<WireRequest[]> => {
   const { seen, client } = platform();
   const broker = createBroker({
     client,

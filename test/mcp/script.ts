@@ -34,7 +34,7 @@ export type ScriptedBroker = Broker & { seen: Seen[]; kept: { name: string; valu
 /** A broker that knows the calls it is told of and refuses every other: an unexpected call fails the test. */
 export const scripted = (
   plays: Record<string, Play>,
-  who: { tenantId?: string; principal?: string } = {},
+  who: { tenantId?: string; principal?: string; extensions?: readonly string[] } = {},
 ): ScriptedBroker => {
   const seen: Seen[] = [];
   const kept: { name: string; value: string }[] = [];
@@ -54,6 +54,7 @@ export const scripted = (
     login: (options) => play("auth.login", {}, options),
     verify: (options) => play("auth.verify_session", {}, options),
     logout: (options) => play("auth.logout", {}, options),
+    extensions: async () => new Set(who.extensions),
     vault: {
       put: async ({ kind, keyId, value }) => {
         const name = `${kind}-${keyId}`;

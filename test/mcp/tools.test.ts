@@ -3,7 +3,7 @@ import { operations } from "../../src/contract/index.ts";
 import { CLOSURE_REASONS, DOCUMENT_TYPES } from "../../src/contract/operations/documents.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
 import { findSideEffects, parsePathParameters } from "../../src/contract/operation.ts";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
+import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
 import { readArguments } from "../../src/mcp/tools/arguments.ts";
 import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
@@ -16,6 +16,9 @@ import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { prompts } from "../../prompts/index.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { toolsets } from "../../tools/index.ts";
+import { insightTools } from "../../tools/insights.ts";
+import { questions } from "../../tools/questions.ts";
+import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ENUMERATED = [0, 1, 2, "Internal", "All"];
@@ -28,11 +31,12 @@ const ASKING_CHANGES = [
   "documents_replace",
   "webhooks_create",
 ];
+const insights = insightTools.map(({ name }) => name);
 /** Tools that serve no single operation. */
-const BEYOND = ["dispute_attachments_upload", "dispute_attachments_download"];
+const BEYOND = ["dispute_attachments_upload", "dispute_attachments_download", ...insights];
 const EVERYTHING = { toolsets: knownToolsets, readOnly: false };
 const all = toolList(EVERYTHING);
-const tools = activeTools(EVERYTHING);
+const tools = activeOperationTools(EVERYTHING);
 
 type Part = { where: string; schema: JsonSchema };
 
@@ -104,10 +108,16 @@ describe("hints, titles and descriptions", () => {
   );
 
   it("marks exactly the tools with a reading name as read-only", () => {
-    const reads = all.filter(({ name }) =>
-      /_(get|list|profile|schema|query|status|data|download)(_|$)/.test(name),
+    const reads = all.filter(
+      ({ name }) =>
+        insights.includes(name) ||
+        /_(get|list|profile|schema|query|status|data|download)(_|$)/.test(name),
     );
     expect(all.filter(({ annotations }) => annotations.readOnlyHint)).toEqual(reads);
+  });
+
+  it("says for every insight which question it answers", () => {
+    expect(Object.keys(questions)).toEqual(insights);
   });
 
   it("has a distinct title and description for every tool", () => {
@@ -133,8 +143,8 @@ describe("hints, titles and descriptions", () => {
     expect(texts.filter((text) => bossy.test(text))).toEqual([]);
     const more = [
       buildGuide(knownToolsets, false),
-      buildInstructions(false),
-      buildInstructions(true),
+      buildInstructions(knownToolsets, false),
+      buildInstructions(knownToolsets, true),
     ];
     const asked = prompts.map((prompt) => prompt.text({ disputeId: "d" }));
     for (const text of [...texts, ...more, ...asked]) expect(sanitizeText(text)).toBe(text);
@@ -266,19 +276,17 @@ describe("the list", () => {
     expect(some.map(({ name }) => name)).toEqual(chosen);
   });
 
+  verifies("IN-58");
   it("stays within its token budget", () => {
-    const bytes = Buffer.byteLength(JSON.stringify({ tools: all }));
-    // 4.46 bytes a token when measured with a real tokenizer.
-    const isWide = ({ name }: ListedTool) =>
-      /^(accounts|documents)_(create|replace|update)$/.test(name);
-    const narrow = all.filter((tool) => !isWide(tool));
-    expect(Buffer.byteLength(JSON.stringify({ tools: narrow })) / narrow.length).toBeLessThan(727);
-    // Six tools have the twenty to forty fields of accounts and documents.
-    expect(bytes / all.length).toBeLessThan(950);
-    for (const tool of narrow) expect(estimateTokens(JSON.stringify(tool))).toBeLessThan(850);
-    for (const tool of all) expect(estimateTokens(JSON.stringify(tool))).toBeLessThan(1800);
-    expect(estimateTokens(buildInstructions(false))).toBeLessThan(100);
-    expect(estimateTokens(buildGuide(knownToolsets, false))).toBeLessThan(1750);
+    const given = all.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema,
+    }));
+    expect(o200kTokens(given)).toBeLessThanOrEqual(12_500);
+    expect(o200kTokens(all)).toBeLessThanOrEqual(30_000);
+    expect(o200kTokens(buildInstructions(knownToolsets, false))).toBeLessThanOrEqual(600);
+    expect(o200kTokens(buildGuide(knownToolsets, false))).toBeLessThanOrEqual(2500);
   });
 });
 

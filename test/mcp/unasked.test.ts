@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { contract } from "../../src/contract/index.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { isOperationTool, type OperationTool } from "../../tools/tool.ts";
 import { DOCUMENT } from "../support/ingest.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { type Records } from "../support/records.ts";
@@ -67,7 +67,7 @@ const valuesOf = ({ type, enum: words, items }: JsonSchema): unknown[] => {
   return items === undefined ? [null] : [[], null];
 };
 
-const variants = (tool: Tool, args: Arguments): Arguments[] => [
+const variants = (tool: OperationTool, args: Arguments): Arguments[] => [
   args,
   ...Object.entries(inputSchema(tool).properties)
     .filter(([name]) => !["cursor", "idempotencyKey", "confirmationToken"].includes(name))
@@ -124,10 +124,12 @@ onEveryStore("calls that no person was asked about", (at) => {
     host = await modernHost(await needsOf(broker, { settings: { confirm: "refuse" } }));
   });
 
-  const writing = tools.filter(({ operation }) => ["create", "change"].includes(operation.effect));
+  const writing = tools
+    .filter(isOperationTool)
+    .filter(({ operation }) => ["create", "change"].includes(operation.effect));
 
   /** The sample calls of a tool, and the same calls on the open document with a dispute. */
-  const callsOf = (tool: Tool, fresh: string): Arguments[] => {
+  const callsOf = (tool: OperationTool, fresh: string): Arguments[] => {
     const samples = (SAMPLES[tool.operation.id] ?? []).map((sample) => sample(records, fresh));
     const onOpen = samples.slice(0, 1).map((args) => ({
       ...args,
@@ -171,7 +173,7 @@ onEveryStore("calls that no person was asked about", (at) => {
 });
 
 /** A code of its own for each call that creates: a second record of one code is refused. */
-const unique = ({ operation }: Tool, args: Arguments, index: number): Arguments => {
+const unique = ({ operation }: OperationTool, args: Arguments, index: number): Arguments => {
   if (operation.effect !== "create" || index === 0) return {};
   return "code" in args && typeof args["code"] === "string" ? { code: `U${index}` } : {};
 };

@@ -8,6 +8,7 @@ const failWith = (error: unknown): Client => ({
   call: async () => {
     throw error;
   },
+  extensions: async () => new Set(),
   close: async () => {},
 });
 

@@ -4,7 +4,7 @@ import {
   OAuthError,
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
-import { scopeOf } from "../tools/scope.ts";
+import { scopeOfTool } from "../tools/scope.ts";
 import { activeTools } from "../tools/active-tools.ts";
 import type { CallerAuthInfo, Scope } from "../caller.ts";
 import type { ListSettings } from "../tools/toolsets.ts";
@@ -31,7 +31,7 @@ export type ScopeChecks = {
 /** Answers 403 with the one scope that is needed, upon which hosts ask the person for it. */
 export const createScopeChecks = (settings: ListSettings): ScopeChecks => {
   const byTool = new Map<unknown, Scope>(
-    activeTools(settings).map(({ name, operation }) => [name, scopeOf(operation)]),
+    activeTools(settings).map((tool) => [tool.name, scopeOfTool(tool)]),
   );
   const needed = (method: string, name: unknown): Scope | undefined => {
     if (method === "tools/call") return byTool.get(name);

@@ -1,6 +1,6 @@
 import { contract } from "../../contract/index.ts";
 import type { ProblemDetails } from "../../contract/errors.ts";
-import type { Tool } from "../../../tools/tool.ts";
+import { isInsightTool, type Tool } from "../../../tools/tool.ts";
 import { parseDisputeCode } from "./dispute-code.ts";
 import { sanitizeLine } from "./sanitize.ts";
 import type { RefusalCode } from "./refusal.ts";
@@ -44,16 +44,31 @@ const byCode = ({ disputeId }: Args): string | undefined => {
   return `That is a disputeCode; disputes_list with DocumentNumber ${quoted} gives the disputeId.`;
 };
 
+/** The tool that finds records by what people call them. */
+const FINDER = "find_records";
+
 // Where the noun of a tool has no list of its own.
 const LIST_OF: Record<string, string> = {
   company_scores: "credit_applications_list",
   export_runs: "schedules_list",
 };
 
+/** The noun of an operation's tool; an insight has none. */
+const nounOf = (tool: Tool): string =>
+  isInsightTool(tool) ? "" : (tool.operation.id.split(".")[0] ?? "");
+
+const accessOf = (tool: Tool): string | undefined =>
+  isInsightTool(tool) ? tool.insight.needs[0]?.access : tool.operation.access;
+
 const check: Step = (tool, _details, args) => {
+  if (isInsightTool(tool)) {
+    return tool.name === FINDER
+      ? "Check the identifiers."
+      : `Check the identifiers; ${FINDER} finds records by number, code or name.`;
+  }
   const code = byCode(args);
   if (code !== undefined) return code;
-  const [noun = ""] = tool.operation.id.split(".");
+  const noun = nounOf(tool);
   const list = sibling(tool, "list") ?? LIST_OF[noun];
   return list === undefined || list === tool.name
     ? "Check the identifiers."
@@ -62,7 +77,7 @@ const check: Step = (tool, _details, args) => {
 
 /** The tool that lists or reads the noun of a tool, where there is one. */
 const sibling = (tool: Tool, verb: "get" | "list"): string | undefined => {
-  const [noun = ""] = tool.operation.id.split(".");
+  const noun = nounOf(tool);
   const operations: Record<string, unknown> = Object.hasOwn(contract, noun)
     ? contract[noun as keyof typeof contract]
     : {};
@@ -114,7 +129,7 @@ const STEPS: Record<RefusalCode, Step> = {
   forbidden_tenant:
     "The person must configure a tenant that the credential may use; `receivables-mcp doctor` names them.",
   forbidden_permission: (tool, { permission }) =>
-    `An administrator must grant "${permission ?? tool.operation.access}" to the user or key; other tools may work.`,
+    `An administrator must grant "${permission ?? accessOf(tool) ?? ""}" to the user or key; other tools may work.`,
   signed_url_refused: "Call again: a URL that was signed anew holds.",
   storage_quota_exceeded:
     "Tell the person: files must be deleted, or an administrator must raise the tenant's quota.",

@@ -1,12 +1,13 @@
 import { toolsets } from "../../../tools/index.ts";
-import type { Tool } from "../../../tools/tool.ts";
-import { reads } from "./kinds.ts";
+import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
+import { isReading } from "./kinds.ts";
 import { isActive, knownToolsets, type ListSettings } from "./toolsets.ts";
 
 /** The tools a server with these settings has, in the order of the toolsets. */
 export const activeTools = (settings: ListSettings): Tool[] =>
   knownToolsets.flatMap((toolset) =>
-    toolsets[toolset].filter((tool) =>
-      isActive(settings, { toolset, reads: reads(tool.operation) }),
-    ),
+    toolsets[toolset].filter((tool) => isActive(settings, { toolset, reads: isReading(tool) })),
   );
+
+export const activeOperationTools = (settings: ListSettings): OperationTool[] =>
+  activeTools(settings).filter(isOperationTool);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
-import type { Tool } from "../../../tools/tool.ts";
+import type { OperationTool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk } from "./kinds.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { badArguments } from "../results/refusal.ts";
@@ -79,17 +79,30 @@ const MOST_STRANGERS = 20;
 // Of so few a model can choose; more would hide what is wrong.
 const MOST_KNOWN = 8;
 
-const instead = (name: string, known: string[]): string => {
+const instead = (name: string, known: string[], most: number): string => {
   const near = nearest(name, known);
   if (near.length > 0) return `; did you mean ${near.join(" or ")}?`;
-  return known.length === 0 || known.length > MOST_KNOWN ? "" : `; known: ${known.join(", ")}`;
+  return known.length === 0 || known.length > most ? "" : `; known: ${known.join(", ")}`;
 };
 
-const strangerFault = (field: string, known: string[], name: string): Fault => {
+const strangerFault = (field: string, known: string[], name: string, most: number): Fault => {
   const hint = CONFIGURED.includes(name)
     ? "comes from the server's configuration and is not an argument"
-    : `is not an argument${instead(name, known)}`;
+    : `is not an argument${instead(name, known, most)}`;
   return { field, code: "unknown", message: hint };
+};
+
+/** Returns arguments without the JSON strings that hosts wrap values in, and a fault for each unknown name. */
+export const unwrapArguments = (
+  sent: Values,
+  schema: JsonSchema,
+  mostKnown: number,
+): { values: Values; unknown: Fault[] } => {
+  const unknown: Fault[] = [];
+  const values = walk(sent, schema, "", (field, known, name) => {
+    if (unknown.length < MOST_STRANGERS) unknown.push(strangerFault(field, known, name, mostKnown));
+  }) as Values;
+  return { values, unknown };
 };
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -102,7 +115,7 @@ const Steering = z.object({
   confirmationToken: z.string().min(1).max(4096).optional(),
 });
 
-const steeringNames = (tool: Tool, listed: Values): string[] =>
+const steeringNames = (tool: OperationTool, listed: Values): string[] =>
   Object.keys(Steering.shape).filter((name) => {
     if (name === "cursor") return name in listed;
     if (name === "idempotencyKey") return isCreating(tool.operation);
@@ -121,23 +134,23 @@ const namesOf = (part: z.ZodObject | null): string[] =>
 /** What a tool's arguments are held against; made at its first call, since a schema costs more to make than to use. */
 type Form = { schema: JsonSchema; steering: string[]; own: z.ZodObject; ownNames: string[] };
 
-const forms = new WeakMap<Tool, Form>();
+const forms = new WeakMap<OperationTool, Form>();
 
-const newForm = (tool: Tool): Form => {
+const newForm = (tool: OperationTool): Form => {
   const schema = inputSchema(tool);
   const own = ownShape(tool.operation);
   const steering = steeringNames(tool, schema.properties ?? {});
   return { schema, steering, own: z.object(own), ownNames: Object.keys(own) };
 };
 
-const formOf = (tool: Tool): Form => {
+const formOf = (tool: OperationTool): Form => {
   const form = forms.get(tool) ?? newForm(tool);
   forms.set(tool, form);
   return form;
 };
 
 /** Values as the platform expects them: bodies as the contract reads them, so that a status may be a word. */
-const checked = (tool: Tool, values: Values): { args: Values; wrong: Fault[] } => {
+const checked = (tool: OperationTool, values: Values): { args: Values; wrong: Fault[] } => {
   const { operation } = tool;
   const { own, ownNames } = formOf(tool);
   const flat = own.safeParse(pick(values, ownNames), REPORT);
@@ -151,26 +164,23 @@ const checked = (tool: Tool, values: Values): { args: Values; wrong: Fault[] } =
 };
 
 /** Sentences name the value's fault; unknown names are told with what may have been meant. */
-const refuse = (tool: Tool, list: Fault[]): Problem =>
+export const refuseArguments = (tool: Pick<OperationTool, "name">, list: Fault[]): Problem =>
   badArguments(
     `${tool.name}: ${formatFaults(list).replaceAll("?.", "?").replaceAll("?;", "?")}`,
     list,
   );
 
 /** What a model sent, as the operation takes it; a Problem that names every fault otherwise. */
-export const readArguments = (tool: Tool, sent: Values): Given => {
+export const readArguments = (tool: OperationTool, sent: Values): Given => {
   const { schema, steering: names, ownNames } = formOf(tool);
-  const strangers: Fault[] = [];
-  const values = walk(sent, schema, "", (field, known, name) => {
-    if (strangers.length < MOST_STRANGERS) strangers.push(strangerFault(field, known, name));
-  }) as Values;
+  const { values, unknown } = unwrapArguments(sent, schema, MOST_KNOWN);
   const steering = pick(values, names);
   const steered = Steering.safeParse(steering, REPORT);
   // The audit log's own cursor is the server's: the platform's one stays inside it.
   const rest = ownNames.filter((name) => !(name in steering));
   const { args, wrong } = checked(tool, pick(values, rest));
-  const all = [...strangers, ...(steered.success ? [] : toFaults(steered.error)), ...wrong];
-  if (all.length > 0 || !steered.success) throw refuse(tool, all);
+  const all = [...unknown, ...(steered.success ? [] : toFaults(steered.error)), ...wrong];
+  if (all.length > 0 || !steered.success) throw refuseArguments(tool, all);
   const { cursor, idempotencyKey, ifMatch, confirmationToken } = steered.data;
   return { args, cursor, idempotencyKey, ifMatch, confirmationToken };
 };

@@ -8,7 +8,7 @@ import { brokenLimit } from "../../kit/json.ts";
 import { errorFields } from "../../kit/log.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
-import type { Tool } from "../../../tools/tool.ts";
+import { isInsightTool, type Tool } from "../../../tools/tool.ts";
 import { act } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
 import type { Purpose } from "./binding.ts";
@@ -19,6 +19,7 @@ import { failed, tell } from "../results/failure.ts";
 import { MAX_EMBEDDED_BYTES, withFile } from "../results/file-content.ts";
 import { createDownload } from "./file-download.ts";
 import { createUpload } from "./file-upload.ts";
+import { createInsightCall } from "./insight-call.ts";
 import { createHandOver, describeStored } from "./hand-over.ts";
 import { storedSecretIn } from "./stored-secret.ts";
 import { asksAbout, isCreating, isPaged } from "./kinds.ts";
@@ -129,7 +130,8 @@ const confirmCall = async (
 const createCall = (context: ToolContext) => {
   const parts = createParts(context);
   const { handOver, special } = parts;
-  return async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
+  const callInsight = createInsightCall(context);
+  const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
     const { operation } = call.tool;
     const given = readArguments(call.tool, call.args);
     const callSpecial = special.get(operation);
@@ -146,6 +148,10 @@ const createCall = (context: ToolContext) => {
     const ifMatch = given.ifMatch ?? consented.etag ?? undefined;
     const ifAbsent = ifMatch === undefined && consented.absent;
     return callOne(parts, call, { ...given, ifMatch }, ifAbsent);
+  };
+  return (call: Working<Tool>): Promise<CallToolResult | InputRequiredResult> => {
+    const { tool } = call;
+    return isInsightTool(tool) ? callInsight({ ...call, tool }) : callOperation({ ...call, tool });
   };
 };
 

@@ -1,6 +1,6 @@
 import type { Operation } from "../../contract/operation.ts";
 import { toolsets } from "../../../tools/index.ts";
-import type { Tool } from "../../../tools/tool.ts";
+import { isInsightTool, type Tool } from "../../../tools/tool.ts";
 import type { Toolset } from "../../../tools/toolsets.ts";
 import { inputSchema, type ObjectSchema, outputSchema } from "./schemas.ts";
 import { knownToolsets } from "./toolsets.ts";
@@ -46,7 +46,7 @@ const listed = (tool: Tool): ListedTool => ({
   description: tool.description,
   inputSchema: inputSchema(tool),
   outputSchema: outputSchema(tool),
-  annotations: hintsOf(tool.operation),
+  annotations: isInsightTool(tool) ? HINTS.read : hintsOf(tool.operation),
 });
 
 /**

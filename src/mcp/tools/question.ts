@@ -2,7 +2,12 @@ import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { findSideEffects, type Operation, parsePathParameters } from "../../contract/operation.ts";
-import { ABSENT, type Arguments, type ConfirmationRead, type Tool } from "../../../tools/tool.ts";
+import {
+  ABSENT,
+  type Arguments,
+  type ConfirmationRead,
+  type OperationTool,
+} from "../../../tools/tool.ts";
 import { sanitizeBeginning, type Step } from "../results/budget.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
@@ -23,7 +28,7 @@ export type Asking = {
   absent: boolean;
 };
 
-type Needs = { broker: Broker; tool: Tool; args: Arguments; options: CallOptions };
+type Needs = { broker: Broker; tool: OperationTool; args: Arguments; options: CallOptions };
 
 type Found = { name: string; reply?: Reply | undefined; missing?: boolean };
 

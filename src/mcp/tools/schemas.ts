@@ -3,7 +3,12 @@ import { CreditApplication } from "../../contract/operations/credit-applications
 import { ClosureFields } from "../../contract/operations/documents.ts";
 import { DisputeStatus, NoteVisibility } from "../../contract/fields.ts";
 import { mergeArguments, type Operation, parsePathParameters } from "../../contract/operation.ts";
-import type { Tool } from "../../../tools/tool.ts";
+import {
+  type InsightTool,
+  isInsightTool,
+  type OperationTool,
+  type Tool,
+} from "../../../tools/tool.ts";
 import {
   addedParameterDescriptions,
   parameterDescriptions,
@@ -51,11 +56,12 @@ const openEnum = (zodSchema: unknown, jsonSchema: JsonSchema) => {
 
 type Raw = JsonSchema & { anyOf?: Raw[] };
 
-const raw = (schema: z.ZodType): Raw =>
+/** `own`: the enumerations are this server's own, so no platform knows further values. */
+const raw = (schema: z.ZodType, own = false): Raw =>
   z.toJSONSchema(schema, {
     io: "input",
     override({ zodSchema, jsonSchema }) {
-      openEnum(zodSchema, jsonSchema as JsonSchema);
+      if (!own) openEnum(zodSchema, jsonSchema as JsonSchema);
       oneKind(jsonSchema as JsonSchema);
     },
   }) as Raw;
@@ -67,7 +73,11 @@ const typesOf = ({ type, anyOf = [] }: Raw): string[] => [
 /** `anyOf [X, null]` as X with the further type null; of `anyOf [X, Y]` what the types have in common with X. */
 const withoutUnion = (schema: Raw): JsonSchema => {
   const { anyOf, ...rest } = schema;
-  const other = anyOf?.find((one) => one.type !== "null");
+  const others = anyOf?.filter(({ type }) => type !== "null") ?? [];
+  // Of "one or a list" the list: a single value is accepted where a list is expected.
+  const list = others.length > 1 ? others.find(({ type }) => type === "array") : undefined;
+  if (list !== undefined) return { ...list, ...rest };
+  const [other] = others;
   return other === undefined ? rest : { ...other, ...rest, type: typesOf(schema) };
 };
 
@@ -127,7 +137,7 @@ const item = (schema: JsonSchema): JsonSchema => {
 
 const text = (description: string): JsonSchema => ({ type: "string", description });
 
-const extras = (tool: Tool): Record<string, JsonSchema> => ({
+const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(isPaged(tool.operation)
     ? {
         cursor: text(
@@ -155,15 +165,26 @@ export const ownShape = (operation: Operation): Record<string, z.ZodType> => {
   );
 };
 
+const strictObject = (
+  properties: Record<string, JsonSchema>,
+  required: string[] = [],
+): ObjectSchema => ({
+  type: "object",
+  properties,
+  ...(required.length === 0 ? {} : { required }),
+  additionalProperties: false,
+});
+
+const insightInput = ({ insight }: InsightTool): ObjectSchema => {
+  const { properties = {}, required } = raw(insight.input, true);
+  return strictObject(mapped(properties, argument), required);
+};
+
 export const inputSchema = (tool: Tool): ObjectSchema => {
-  const { properties = {}, required = [] } = raw(z.object(ownShape(tool.operation)));
+  if (isInsightTool(tool)) return insightInput(tool);
+  const { properties = {}, required } = raw(z.object(ownShape(tool.operation)));
   const change = tool.operation.method === "PATCH" ? clearing : argument;
-  return {
-    type: "object",
-    properties: { ...mapped(properties, change), ...extras(tool) },
-    ...(required.length === 0 ? {} : { required }),
-    additionalProperties: false,
-  };
+  return strictObject({ ...mapped(properties, change), ...extras(tool) }, required);
 };
 
 /** A field of an answer: its type alone, so that a value of tomorrow never costs the answer of today. */
@@ -228,7 +249,41 @@ const APPLICATIONS: ObjectSchema = {
 const rowOf = (output: z.ZodType): z.ZodType =>
   (output as z.ZodObject<{ data: z.ZodArray }>).shape.data.element as z.ZodType;
 
-export const outputSchema = ({ operation }: Tool): ObjectSchema => {
+const itemField: Change = (source) => {
+  const schema = field(source);
+  if (![schema.type].flat().includes("array")) return schema;
+  return { ...schema, items: { type: withoutUnion(source.items ?? {}).type ?? "object" } };
+};
+
+/** The figures of an insight; its items by the fields that they may have. */
+const insightOutput = ({ insight }: InsightTool): ObjectSchema => {
+  const { properties = {} } = raw(insight.item);
+  const total = {
+    currencyCode: NULLABLE_TEXT,
+    count: { type: "integer" },
+    amount: { type: "number" },
+  };
+  return {
+    type: "object",
+    properties: {
+      asOf: { type: "string" },
+      filter: { type: "object" },
+      rowCount: { type: "integer" },
+      truncated: { type: "boolean" },
+      itemsTotal: { type: "integer" },
+      currencyTotals: { type: "array", items: { type: "object", properties: total } },
+      notes: { type: "array", items: { type: "string" } },
+      items: {
+        type: "array",
+        items: { type: "object", properties: mapped(properties, itemField) },
+      },
+    },
+  };
+};
+
+export const outputSchema = (tool: Tool): ObjectSchema => {
+  if (isInsightTool(tool)) return insightOutput(tool);
+  const { operation } = tool;
   const { output } = operation;
   if (output === null) return DELETED;
   if (output instanceof z.ZodArray) return listSchema(record(output.element as z.ZodType));

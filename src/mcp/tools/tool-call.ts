@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
-import type { Tool } from "../../../tools/tool.ts";
+import type { InsightTool, OperationTool, Tool } from "../../../tools/tool.ts";
 import type { Host } from "./confirm.ts";
 import type { Opens } from "./hand-over.ts";
 
@@ -22,4 +22,9 @@ export type ToolCall = {
 export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequiredResult>;
 
 /** A call with the broker that works for it. */
-export type Working = ToolCall & { broker: Broker };
+export type Working<T extends Tool = OperationTool> = Omit<ToolCall, "tool"> & {
+  tool: T;
+  broker: Broker;
+};
+
+export type WorkingInsight = Working<InsightTool>;

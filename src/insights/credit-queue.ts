@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { contract } from "../contract/index.ts";
+import type {
+  CreditApplication,
+  CreditApplications,
+} from "../contract/operations/credit-applications.ts";
+import { type Clock, DAY, iso } from "../kit/clock.ts";
+import { defineInsight, type Fields } from "./insight.ts";
+
+const { credit_applications } = contract;
+
+const DEFAULT_DAYS = 365;
+const LIMIT = 20;
+
+const day = (words: string) =>
+  z.iso
+    .date()
+    .optional()
+    .meta({ description: `status date, YYYY-MM-DD; ${words}` });
+
+const toDay = (timestamp: number): string => iso(timestamp).slice(0, 10);
+
+/** Types of a decided or ended application begin so. */
+const isClosed = ({ applicationStatus }: CreditApplication): boolean =>
+  applicationStatus.type.startsWith("Closed");
+
+const lacking = (kind: string, submitted: string, requested: string): string[] => {
+  const [got, asked] = [Number(submitted), Number(requested)];
+  return got < asked ? [`${asked - got} of ${asked} ${kind} references`] : [];
+};
+
+/** What an application still needs before it can be decided. */
+const missingIn = ({
+  applicantSubmitDate,
+  applicationStatus: { type },
+  references,
+}: CreditApplication): string[] => [
+  ...(applicantSubmitDate === null ? ["submission by the applicant"] : []),
+  ...(type === "Pending Information" ? ["information that the reviewer asked for"] : []),
+  ...lacking(
+    "trade",
+    references.tradeReferenceSubmitCount,
+    references.tradeRefReferenceRequestedCount,
+  ),
+  ...lacking("bank", references.bankReferenceSubmitCount, references.bankReferenceRequestedCount),
+];
+
+const toItem = (application: CreditApplication, now: number): Fields => {
+  const { applicationId, company, applicationStatus, lastActivityDate } = application;
+  const { title, statusDate } = applicationStatus;
+  const missing = missingIn(application);
+  return {
+    applicationId,
+    companyName: company.name,
+    status: title,
+    statusDate: statusDate.slice(0, 10),
+    waitingDays: Math.floor((now - Date.parse(statusDate)) / DAY),
+    lastActivityDate: lastActivityDate.slice(0, 10),
+    missing: missing.length === 0 ? ["a decision"] : missing,
+  };
+};
+
+const byAge = (a: CreditApplication, b: CreditApplication): number =>
+  Date.parse(a.applicationStatus.statusDate) - Date.parse(b.applicationStatus.statusDate) ||
+  (a.applicationId < b.applicationId ? -1 : 1);
+
+const period = (now: Clock, from: string | undefined, to: string | undefined) => {
+  const endDate = to ?? toDay(now());
+  const startDate = from ?? toDay(Date.parse(endDate) - DEFAULT_DAYS * DAY);
+  return { startDate, endDate };
+};
+
+/** Credit applications that are not decided yet. */
+export const creditQueue = defineInsight({
+  name: "credit_queue",
+  title: "Credit applications that wait",
+  input: z.strictObject({
+    startDate: day("default 365 days before endDate"),
+    endDate: day("default today"),
+    limit: z.int().min(1).max(200).default(LIMIT).meta({ description: "default 20" }),
+  }),
+  item: z.object({
+    applicationId: z.string(),
+    companyName: z.string(),
+    status: z.string(),
+    statusDate: z.string(),
+    waitingDays: z.int(),
+    lastActivityDate: z.string(),
+    missing: z.array(z.string()),
+  }),
+  needs: [credit_applications.list],
+  async run({ call, now }, { startDate, endDate, limit }) {
+    const filter = period(now, startDate, endDate);
+    const reply = await call(credit_applications.list, {
+      activityType: "APPLICATIONSTATUSDATE",
+      ...filter,
+    });
+    const { applications, applicationStatusSummary } = reply.output as CreditApplications;
+    const waiting = applications.filter((one) => !isClosed(one)).toSorted(byAge);
+    return {
+      asOf: iso(now()),
+      filter: { ...filter, limit },
+      rowCount: waiting.length,
+      truncated: false,
+      currencyTotals: [],
+      byStatus: Object.fromEntries(
+        applicationStatusSummary.map(({ title, noOfApplications }) => [title, noOfApplications]),
+      ),
+      items: waiting.slice(0, limit).map((one) => toItem(one, now())),
+      itemsTotal: waiting.length,
+      notes: [],
+    };
+  },
+});

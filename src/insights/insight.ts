@@ -1,0 +1,83 @@
+import type { z } from "zod";
+import type { Reply } from "../client/port.ts";
+import type { CurrencyTotal } from "../contract/insights/result.ts";
+import type { Operation } from "../contract/operation.ts";
+import type { Clock } from "../kit/clock.ts";
+
+export type Fields = Record<string, unknown>;
+
+/** An insight's answer. Fields that it has beside these are figures over everything that matched. */
+export type InsightResult = {
+  /** RFC 3339: the time of the reading, or the day asked for. */
+  asOf: string;
+  /** The conditions as applied, defaults included. */
+  filter: Fields;
+  /** Records that matched. */
+  rowCount: number;
+  /** Not every matching record was read: figures are partial, and `notes` says how far the reading got. */
+  truncated: boolean;
+  currencyTotals: readonly CurrencyTotal[];
+  /** At most as many as the caller asked for, the most important first. */
+  items: readonly Fields[];
+  /** How many items there are, those beyond `items` included. */
+  itemsTotal: number;
+  /** Sentences about what limits the answer. */
+  notes: readonly string[];
+  [figure: string]: unknown;
+};
+
+/** How much an insight reads at most. */
+export type InsightLimits = {
+  paymentRows: number;
+  disputes: number;
+  /** Milliseconds from the start of the call. */
+  ms: number;
+};
+
+export const INSIGHT_LIMITS: InsightLimits = {
+  paymentRows: 2_000_000,
+  disputes: 200_000,
+  ms: 60_000,
+};
+
+/** The platform and the host as one call of an insight sees them. */
+export type InsightContext = {
+  /**
+   * Calls an operation with the caller's credential; the audit log names the insight's tool.
+   *
+   * @throws {Problem}
+   */
+  call(operation: Operation, args: Fields): Promise<Reply>;
+  /** Ids of the operations beyond the documents that the platform announces. */
+  extensions: ReadonlySet<string>;
+  now: Clock;
+  /** Aborted when the host cancels the call. */
+  signal: AbortSignal;
+  /** Tells the host in one sentence how far the reading is. */
+  progress(message: string): Promise<void>;
+  limits: InsightLimits;
+};
+
+/** A question about receivables with its way of answering it through operations. */
+export type Insight = {
+  name: string;
+  title: string;
+  /** Strict; every field has a description. */
+  input: z.ZodObject;
+  /** The fields of an item. */
+  item: z.ZodObject;
+  /** Operations without which there is no answer. */
+  needs: readonly Operation[];
+  run(context: InsightContext, args: Fields): Promise<InsightResult>;
+};
+
+type Definition<I extends z.ZodObject> = Omit<Insight, "input" | "run"> & {
+  input: I;
+  run(context: InsightContext, args: z.output<I>): Promise<InsightResult>;
+};
+
+/** Defines an insight. Its arguments are validated by `input` before `run`. */
+export const defineInsight = <I extends z.ZodObject>({ run, ...rest }: Definition<I>): Insight => ({
+  ...rest,
+  run: (context, args) => run(context, args as z.output<I>),
+});

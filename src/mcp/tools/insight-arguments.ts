@@ -1,0 +1,68 @@
+import type { z } from "zod";
+import { toFaults } from "../../contract/faults.ts";
+import type { Fault } from "../../contract/errors.ts";
+import type { InsightTool } from "../../../tools/tool.ts";
+import { refuseArguments, unwrapArguments } from "./arguments.ts";
+import { inputSchema, type JsonSchema } from "./schemas.ts";
+
+type Values = Record<string, unknown>;
+
+// An insight's arguments are its own, so a refusal names all of them.
+const MOST_KNOWN = 40;
+
+const schemas = new WeakMap<InsightTool, JsonSchema>();
+
+const schemaOf = (tool: InsightTool): JsonSchema => {
+  const schema = schemas.get(tool) ?? inputSchema(tool);
+  schemas.set(tool, schema);
+  return schema;
+};
+
+/** The default of an argument, if it has one. */
+export const defaultOf = ({ input }: InsightTool["insight"], name: string): unknown => {
+  const field = (input.shape as Record<string, z.ZodType>)[name];
+  const parsed = field?.safeParse(undefined);
+  return parsed?.success === true ? parsed.data : undefined;
+};
+
+/** A value in the form of a schema, as an example for a refusal. */
+const exampleOf = ({ type, enum: values, items, properties = {} }: JsonSchema): unknown => {
+  const [kind] = [type].flat();
+  if (values !== undefined) return values[0];
+  if (kind === "array") return items === undefined ? [] : [exampleOf(items)];
+  if (kind === "boolean") return true;
+  if (kind === "integer" || kind === "number") return 10;
+  if (kind !== "object") return "text";
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, exampleOf(schema)]),
+  );
+};
+
+const HAS_EXAMPLE = /such as|for instance|one of|did you mean|known:/;
+
+/** Adds an example of the right form to a fault that has none. */
+const withExample = ({ properties = {} }: JsonSchema, fault: Fault): Fault => {
+  const [name = ""] = fault.field.split(/[.[]/, 1);
+  const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (schema === undefined || HAS_EXAMPLE.test(fault.message)) return fault;
+  return {
+    ...fault,
+    message: `${fault.message}, for instance ${JSON.stringify(exampleOf(schema))}`,
+  };
+};
+
+/**
+ * Returns the arguments of an insight as its schema reads them, defaults included.
+ *
+ * @throws {Problem} `invalid_request`, which names every fault with what is known or an example
+ */
+export const readInsightArguments = (tool: InsightTool, sent: Values): Values => {
+  const schema = schemaOf(tool);
+  const { values, unknown } = unwrapArguments(sent, schema, MOST_KNOWN);
+  const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
+  const parsed = tool.insight.input.safeParse(Object.fromEntries(known), { reportInput: true });
+  const wrong = parsed.success ? [] : toFaults(parsed.error);
+  const all = [...unknown, ...wrong.map((fault) => withExample(schema, fault))];
+  if (all.length > 0 || !parsed.success) throw refuseArguments(tool, all);
+  return parsed.data;
+};

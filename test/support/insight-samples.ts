@@ -1,0 +1,7 @@
+import type { Records } from "./records.ts";
+import type { Arguments } from "./samples.ts";
+
+/** Arguments of each insight that a tenant with one record of each noun can answer. */
+export const INSIGHT_SAMPLES: Record<string, (records: Records) => Arguments> = {
+  credit_queue: () => ({}),
+};

@@ -1,0 +1,4 @@
+/** The questions that each insight answers, for the server's instructions. A separate file, so that a handshake loads no insight. */
+export const questions: Readonly<Record<string, string>> = {
+  credit_queue: "credit applications that wait, and what they lack",
+};
