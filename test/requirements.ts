@@ -1,4 +1,5 @@
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
+import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 
@@ -9,6 +10,7 @@ export const requirements: readonly Requirement[] = [
   ...INTERFACE_SECTIONS,
   ...BEHAVIOUR_SECTIONS,
   ...OPERATIONS_SECTIONS,
+  ...INSIGHT_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );

@@ -12,7 +12,6 @@ import { OWN_CODES, type RefusalCode } from "../../src/mcp/results/refusal.ts";
 import type { JsonSchema } from "../../src/mcp/tools/schemas.ts";
 import { isToolset, knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
-import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { prompts } from "../../prompts/index.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { toolsets } from "../../tools/index.ts";
