@@ -3,6 +3,7 @@ import { probe } from "../client/probe.ts";
 import { SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { createReadiness, NotReady, readyAnswer } from "../kit/readiness.ts";
+import { NO_ROUTE } from "../kit/telemetry.ts";
 import { before } from "../kit/text.ts";
 import type { Remote } from "./config.ts";
 
@@ -15,6 +16,12 @@ const checkRemote = async (baseUrl: string): Promise<void> => {
   const result = await probe(baseUrl, { clock: systemClock, timeoutMs: TIMEOUT_MS }, "/ready");
   if (!result.answers) throw new NotReady(`no answer: ${result.why}`);
   if (result.status >= 500) throw new NotReady(`answers ${result.status}`);
+};
+
+/** Returns the route of a request that an MCP server without an embedded platform answers. */
+export const ownRouteOf = (request: IncomingMessage): string => {
+  const path = parsePath(request);
+  return path === "/health" || path === "/ready" ? path : NO_ROUTE;
 };
 
 /** Creates the routes of an MCP server without an embedded platform: `/health`, `/ready`, and 404 for the rest. */

@@ -3,6 +3,7 @@ import { isIPv6, type AddressInfo } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { createLog, errorFields } from "../kit/log.ts";
+import { factsOf } from "./observe.ts";
 import type { HttpServer } from "../mcp/http/http-server.ts";
 import type { Platform } from "../platform/platform.ts";
 
@@ -92,4 +93,6 @@ export const createPlatformListener = (platform: Pick<Platform, "fetch">): Reque
   getRequestListener((request, env) => platform.fetch(request, env), { errorHandler });
 
 export const createMcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
-  getRequestListener((request) => mcp.fetch(request), { errorHandler });
+  getRequestListener((request, { outgoing }) => mcp.fetch(request, factsOf(outgoing)), {
+    errorHandler,
+  });

@@ -4,6 +4,7 @@ import { platformContract } from "../contract/index.ts";
 import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { type Readiness, readyAnswer } from "../kit/readiness.ts";
+import { NO_ROUTE } from "../kit/telemetry.ts";
 import { documents } from "./http/documents.ts";
 import { problemResponse, toProblem } from "./http/problem.ts";
 import { withSecurityHeaders, requestIdOf } from "./http/headers.ts";
@@ -46,24 +47,51 @@ const serviceAt = (path: string): Service =>
 
 const patternOf = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
-/** Creates the function that answers requests to no operation. */
+/** A request to a route that is no operation of the contract. */
+type OwnRequest = { raw: Request; path: string; route: string; requestId: string; began: number };
+
+const openRequest = (
+  { newId }: Pick<AppNeeds, "newId">,
+  { req }: Context,
+  route: string,
+): OwnRequest => ({
+  raw: req.raw,
+  path: req.path,
+  route,
+  requestId: requestIdOf(req.raw, newId),
+  began: performance.now(),
+});
+
+/** Creates the function that reports a request when its answer is complete. */
+const createDone =
+  (
+    { report }: Pick<AppNeeds, "report">,
+    { raw, route, requestId, began }: OwnRequest,
+    { status, code }: { status: number; code?: string },
+  ): ((bytes: number) => void) =>
+  (bytes) => {
+    const ms = performance.now() - began;
+    report({ server: "platform", requestId, method: raw.method, route, status, ms, bytes, code });
+  };
+
+/** Creates the function that refuses requests to no operation. */
 const createRefuse =
-  ({ newId }: Pick<AppNeeds, "newId">) =>
-  ({ req }: Context, problem: Problem, requestId = requestIdOf(req.raw, newId)): Response =>
-    problemResponse(problem, serviceAt(req.path), { requestId, path: req.path });
-type Refuse = ReturnType<typeof createRefuse>;
+  (needs: Pick<AppNeeds, "report">) =>
+  (request: OwnRequest, problem: Problem): Response =>
+    problemResponse(problem, serviceAt(request.path), request, createDone(needs, request, problem));
 
 /** Answers the methods that a path does not support with 405. Call it after the path's own routes. */
 const refuseOthers = (
   app: Hono<Env>,
-  refuse: Refuse,
+  needs: AppNeeds,
   path: string,
   methods: readonly string[],
 ): void => {
   const allowed = methods.join(", ");
+  const refuse = createRefuse(needs);
   app.all(patternOf(path), (context) =>
     refuse(
-      context,
+      openRequest(needs, context, path),
       new Problem("method_not_allowed", `This path takes ${allowed}.`, {
         headers: { Allow: allowed },
       }),
@@ -72,12 +100,16 @@ const refuseOthers = (
 };
 
 /** Mounts the public routes of the service itself: health, readiness, API document. */
-const mountOwn = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
+const mountOwn = (app: Hono<Env>, needs: AppNeeds): void => {
   const mount = (path: string, serve: (context: Context) => Promise<Response>): void => {
-    app.get(patternOf(path), async (context) =>
-      withSecurityHeaders(await serve(context), requestIdOf(context.req.raw, needs.newId)),
-    );
-    refuseOthers(app, refuse, path, ["GET"]);
+    app.get(patternOf(path), async (context) => {
+      const request = openRequest(needs, context, path);
+      const response = await serve(context);
+      const { byteLength } = await response.clone().arrayBuffer();
+      createDone(needs, request, response)(byteLength);
+      return withSecurityHeaders(response, request.requestId);
+    });
+    refuseOthers(app, needs, path, ["GET"]);
   };
   mount("/health", async (context) => context.json({ status: "ok", idempotency: true }));
   mount("/ready", async (context) => {
@@ -94,13 +126,17 @@ const mountOwn = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
 };
 
 /** Mounts the routes for signed URLs. A refused body is left unread, so the connection is closed. */
-const mountTransfers = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void => {
+const mountTransfers = (app: Hono<Env>, needs: AppNeeds): void => {
+  const refuse = createRefuse(needs);
   for (const { method, path, serve } of transferRoutes(needs.transfers)) {
     app.on(method, patternOf(path), async (context) => {
-      const requestId = requestIdOf(context.req.raw, needs.newId);
+      const request = openRequest(needs, context, path);
+      const { requestId } = request;
       try {
         const { uploadId, attachmentId } = context.req.param() as Record<string, string>;
-        return await serve(context.req.raw, uploadId ?? attachmentId ?? "", requestId);
+        const done = createDone(needs, request, { status: method === "PUT" ? 204 : 200 });
+        const id = uploadId ?? attachmentId ?? "";
+        return await serve(context.req.raw, id, { requestId, done });
       } catch (error) {
         const asked = {
           ip: needs.addressOf(context.env?.incoming),
@@ -108,12 +144,12 @@ const mountTransfers = (app: Hono<Env>, refuse: Refuse, needs: AppNeeds): void =
           requestId,
         };
         const found = toProblem(error, needs.log, requestId);
-        const response = refuse(context, await limitFailures(needs, asked, found), requestId);
+        const response = refuse(request, await limitFailures(needs, asked, found));
         response.headers.set("Connection", "close");
         return response;
       }
     });
-    refuseOthers(app, refuse, path, [method]);
+    refuseOthers(app, needs, path, [method]);
   }
 };
 
@@ -130,21 +166,21 @@ export const createApp = (services: Services, needs: AppNeeds) => {
   const app = new Hono<Env>();
 
   const refuse = createRefuse(needs);
-  mountOwn(app, refuse, needs);
-  mountTransfers(app, refuse, needs);
+  mountOwn(app, needs);
+  mountTransfers(app, needs);
 
   const byPath = Map.groupBy(routesOf(services), (route) => route.path);
   for (const path of [...byPath.keys()].toSorted(specificFirst)) {
     const routes = byPath.get(path) ?? [];
     for (const { method, operation, handler } of routes) {
-      const serve = createServe(needs, operation, handler as never);
+      const serve = createServe(needs, { operation, route: path }, handler as never);
       app.on(method, patternOf(path), (context) =>
         serve(context.req.raw, context.req.param(), context.env?.incoming),
       );
     }
     refuseOthers(
       app,
-      refuse,
+      needs,
       path,
       routes.map((route) => route.method),
     );
@@ -152,13 +188,13 @@ export const createApp = (services: Services, needs: AppNeeds) => {
 
   app.notFound((context) =>
     refuse(
-      context,
+      openRequest(needs, context, NO_ROUTE),
       new Problem("not_found", "There is no such path; /docs shows those that there are."),
     ),
   );
   app.onError((error, context) => {
-    const requestId = requestIdOf(context.req.raw, needs.newId);
-    return refuse(context, toProblem(error, needs.log, requestId), requestId);
+    const request = openRequest(needs, context, NO_ROUTE);
+    return refuse(request, toProblem(error, needs.log, request.requestId));
   });
   return app;
 };

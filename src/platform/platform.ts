@@ -3,6 +3,7 @@ import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { HostNeeds } from "../kit/network.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
+import { createReport } from "../kit/telemetry.ts";
 import { createApp } from "./app.ts";
 import { createUses, type Lifetimes, type Uses } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
@@ -185,6 +186,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     clock,
     newId,
     log,
+    report: createReport(log),
     audit: createAudit(store),
     idempotency: createIdempotency(createSeal(masterKey, "idempotency")),
     limiter,

@@ -90,6 +90,8 @@ export type TestPlatform = {
   dialect: Dialect["name"];
   /** The lines of the platform's log, warnings and errors alone. */
   logged: string[];
+  /** All lines of the platform's log from level `info` on. */
+  lines: string[];
   /** The folder of uploaded files. */
   files: string;
   /** Calls without a credential. */
@@ -161,10 +163,14 @@ export const startPlatform = async (
   const files = join(database.environment["RECEIVABLES_DATA"] ?? "", "files");
   const needs = { store, clock, newId: countedIds() };
   const logged: string[] = [];
+  const lines: string[] = [];
   const platform = createPlatform({
     ...needs,
     files: diskFiles(files),
-    log: createLog("warn", (line) => logged.push(line)),
+    log: createLog("info", (line) => {
+      lines.push(line);
+      if (!line.includes('"level":"info"')) logged.push(line);
+    }),
     masterKey: MASTER_KEY,
     ...TRANSFERS,
     scanner,
@@ -224,6 +230,7 @@ export const startPlatform = async (
     platform,
     dialect: dialect.name,
     logged,
+    lines,
     files,
     call,
     async tenant(id) {

@@ -17,6 +17,7 @@ const failingApp = () => {
   const app = createApp(services, {
     newId: () => `made-${(made += 1)}`,
     clock: () => 0,
+    report: () => {},
     log: { debug: note, info: note, warn: note, error: note },
     addressOf: () => "127.0.0.1",
     transfers: { upload: broken, download: broken },

@@ -3,6 +3,7 @@ import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { withClientAddress } from "../../kit/client-address.ts";
 import { createLog } from "../../kit/log.ts";
+import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
@@ -15,13 +16,17 @@ import { waitForAbort } from "../abort.ts";
 import type { Entrance } from "../entrance.ts";
 import { openEntrance } from "../http-gate.ts";
 import type { Io } from "../io.ts";
-import { createOwnRoutes, parsePath } from "../own-routes.ts";
+import { observe } from "../observe.ts";
+import { createOwnRoutes, ownRouteOf, parsePath } from "../own-routes.ts";
 import { createNeedsFactory } from "../people.ts";
 import { readProfileStamp, withProfile } from "../profile.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { type Address, createMcpListener, createPlatformListener, serve } from "../serve.ts";
 
 const MCP_PATH = "/mcp";
+const SECRETS_ROUTE = `${SECRETS_PATH}{token}`;
+const DESCRIPTION_ROUTE = "/.well-known/oauth-protected-resource";
+const SIGN_IN_ROUTE = "(sign-in)";
 const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
 
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
@@ -53,9 +58,10 @@ const listAcceptedNames = (
 const createPlatformHandler = (
   { opened, log }: Shared,
   remote: Remote | undefined,
+  report: ReportRequest,
 ): RequestListener => {
   let listener: RequestListener | undefined;
-  const own = createOwnRoutes({ remote, log });
+  const own = observe(report, ownRouteOf, createOwnRoutes({ remote, log }));
   return (request, response) => {
     const platform = opened()?.platform;
     if (platform === undefined) return own(request, response);
@@ -72,18 +78,21 @@ const createListener = (
   shared: Shared,
   { signIn, remote }: Pick<Entrance, "signIn"> & { remote: Remote | undefined },
 ): RequestListener => {
-  const onMcp = createMcpListener(server);
-  const onDescription = createMcpListener({
-    fetch: async (request) => server.describe(request) ?? new Response(null, { status: 404 }),
-  });
-  const onPlatform = createPlatformHandler(shared, remote);
+  const report = createReport(shared.log);
+  const onMcp = observe(report, MCP_PATH, createMcpListener(server));
+  const onSecret = observe(report, SECRETS_ROUTE, secrets.listener);
+  const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, signIn.listener);
+  const describe = async (request: Request) =>
+    server.describe(request) ?? new Response(null, { status: 404 });
+  const onDescription = observe(report, DESCRIPTION_ROUTE, createMcpListener({ fetch: describe }));
+  const onPlatform = createPlatformHandler(shared, remote, report);
   const addressOf = createAddressOf(shared.config.trustedProxies);
   return (request, response) => {
     const ofClient = (listener: RequestListener) =>
       withClientAddress(addressOf(request), () => listener(request, response));
     if (isMcp(request)) return ofClient(onMcp);
-    if (signIn?.isPath(parsePath(request))) return signIn.listener(request, response);
-    if (isSecret(request)) return ofClient(secrets.listener);
+    if (signIn?.isPath(parsePath(request))) return onSignIn?.(request, response);
+    if (isSecret(request)) return ofClient(onSecret);
     return isDescription(request)
       ? onDescription(request, response)
       : onPlatform(request, response);

@@ -2,6 +2,7 @@ import {
   createMcpHandler,
   hostHeaderValidationResponse,
   isInitializeRequest,
+  isJSONRPCNotification,
   isJSONRPCRequest,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
@@ -10,6 +11,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { SECOND, systemClock } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
+import type { RequestFacts } from "../../kit/telemetry.ts";
 import { systemWait, waitAtMost } from "../../kit/wait.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { createCallers } from "./callers.ts";
@@ -26,7 +28,7 @@ import { createWatches } from "../resources/watches.ts";
 
 export type HttpServer = {
   /** Answers one request to the MCP address. */
-  fetch: (request: Request) => Promise<Response>;
+  fetch: (request: Request, facts?: RequestFacts) => Promise<Response>;
   /** Answers what is asked about the way in, at other addresses; undefined for whatever else. */
   describe: (request: Request) => Response | undefined;
   /** Refuses new requests, lets those under way end while there is time, then ends every stream and session. */
@@ -58,6 +60,21 @@ const LISTEN = "subscriptions/listen";
 /** How much work a body asks for. Answers and notices of hosts ask none; what they listen to has limits of its own. */
 const workIn = (said: unknown): number =>
   [said].flat().filter((message) => isJSONRPCRequest(message) && message.method !== LISTEN).length;
+
+// Foreign text: names of other forms are not logged.
+const RPC_METHOD = /^[a-zA-Z/_]{1,64}$/;
+const TOOL_NAME = /^[a-z0-9_.-]{1,64}$/;
+
+/** Returns the method of a request or notification, and the tool that it names. */
+const factsIn = (said: unknown): RequestFacts => {
+  if (!isJSONRPCRequest(said) && !isJSONRPCNotification(said)) return {};
+  const { method, params } = said;
+  const name: unknown = method === "tools/call" ? params?.["name"] : undefined;
+  return {
+    ...(RPC_METHOD.test(method) ? { rpcMethod: method } : {}),
+    ...(typeof name === "string" && TOOL_NAME.test(name) ? { tool: name } : {}),
+  };
+};
 
 const listens = ({ headers }: Request): boolean => headers.get("mcp-method") === LISTEN;
 
@@ -113,13 +130,15 @@ export const createTransport = (
     return demands.byBody(said, caller) ?? sessions.within(id, request, caller, said);
   };
 
-  const enter = async (request: Request): Promise<Response> => {
+  const enter = async (request: Request, facts: RequestFacts): Promise<Response> => {
     const caller = await gate.admit(request);
     if (caller instanceof Response) return caller;
+    facts.principal = caller.extra.caller.id;
     const refusal = demands.byHeaders(request, caller);
     if (refusal !== undefined) return refusal;
     const said = await room.read(() => readBody(request, options.body));
     if (said instanceof Response) return said;
+    Object.assign(facts, factsIn(said));
     const act = () => dispatch(request, caller, said);
     const work = workIn(said);
     return work === 0
@@ -128,10 +147,10 @@ export const createTransport = (
   };
 
   return {
-    fetch: async (request) =>
+    fetch: async (request, facts = {}) =>
       hostHeaderValidationResponse(request, hostNames) ??
       originValidationResponse(request, originNames) ??
-      enter(request),
+      enter(request, facts),
     describe(request) {
       const description = gate.describe(request);
       return description && (hostHeaderValidationResponse(request, hostNames) ?? description);

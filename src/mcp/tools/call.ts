@@ -206,6 +206,10 @@ export const createCallTool = (needs: ToolContext): CallTool => {
     const args = isTooDeep ? withinDepth(request.args) : request.args;
     const started = now();
     const { working, lastRequestId } = watched(broker);
+    const logCall = (event: string, outcome: string, requestId: string | null): void => {
+      const who = { caller, tenantId, principal, requestId };
+      log.info(event, { tool: tool.name, outcome, ms: now() - started, ...who });
+    };
     const record = (outcome: string, requestId: string | null) => {
       const called = { caller, tenantId, principal, tool: tool.name, args };
       return callLog.record({ ...called, outcome, ms: now() - started, requestId });
@@ -214,13 +218,14 @@ export const createCallTool = (needs: ToolContext): CallTool => {
       pass();
       if (isTooDeep) throw tooDeep(tool);
       const result = await call({ ...request, broker: working });
-      log.info("tool.called", { tool: tool.name, ms: now() - started });
-      await record(outcomeOf(result), lastRequestId());
+      const outcome = outcomeOf(result);
+      logCall("tool.called", outcome, lastRequestId());
+      await record(outcome, lastRequestId());
       return result;
     } catch (error) {
       const problem = tell(error, { tool, args }, newId());
       const { code, requestId } = problem;
-      log.info("tool.refused", { tool: tool.name, ms: now() - started, code, requestId });
+      logCall("tool.refused", code, requestId ?? lastRequestId());
       if (code === "internal" && !signal.aborted) {
         log.error("tool.failed", { tool: tool.name, requestId, ...errorFields(error) });
       }

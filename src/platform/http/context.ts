@@ -4,6 +4,7 @@ import type { Operation } from "../../contract/operation.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import type { ReportRequest } from "../../kit/telemetry.ts";
 import type { Principal } from "../handlers.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
 import type { Store } from "../store/port.ts";
@@ -18,6 +19,8 @@ export type RequestNeeds = {
   clock: Clock;
   newId: NewId;
   log: Log;
+  /** Called once for each answered request. */
+  report: ReportRequest;
   audit: Audit;
   authenticate: Authenticate;
   idempotency: Idempotency;
@@ -33,6 +36,8 @@ export type RequestNeeds = {
 /** One request on its way through the service. */
 export type RequestContext = {
   readonly operation: Operation;
+  /** The path template that matched: the operation's own, or one of its aliases. */
+  readonly route: string;
   readonly request: Request;
   /** Node's own message, where the request came over a socket. */
   readonly incoming: IncomingMessage | undefined;
@@ -40,6 +45,8 @@ export type RequestContext = {
   readonly url: URL;
   /** Epoch milliseconds at which the request arrived. */
   readonly now: number;
+  /** The same time on the monotonic clock. */
+  readonly began: number;
   readonly ip: string;
   /** The MCP tool that the request names. */
   readonly tool: string | undefined;
@@ -74,17 +81,19 @@ export const platformHeader = (
 
 export const createContext = (
   needs: RequestNeeds,
-  operation: Operation,
+  { operation, route }: Pick<RequestContext, "operation" | "route">,
   request: Request,
   params: Record<string, string>,
   incoming: IncomingMessage | undefined,
 ): RequestContext => ({
   operation,
+  route,
   request,
   incoming,
   requestId: requestIdOf(request, needs.newId),
   url: new URL(request.url),
   now: needs.clock(),
+  began: performance.now(),
   ip: needs.addressOf(incoming),
   tool: toolOf(platformHeader(needs, request, "mcp-tool")),
   origin: platformHeader(needs, request, "client") === "mcp" ? "mcp" : "api",
@@ -98,6 +107,28 @@ export const createContext = (
   keyed: undefined,
   audited: false,
 });
+
+/** Creates the function that reports the request. Call it when the answer is complete, or was cut. */
+export const createDone =
+  (
+    { report }: Pick<RequestNeeds, "report">,
+    context: RequestContext,
+    { status, code }: { status: number; code?: string },
+  ): ((bytes: number) => void) =>
+  (bytes) =>
+    report({
+      server: "platform",
+      requestId: context.requestId,
+      method: context.request.method,
+      route: context.route,
+      status,
+      ms: performance.now() - context.began,
+      bytes,
+      tenantId: context.tenantId || undefined,
+      principal: context.caller?.id,
+      tool: context.tool,
+      code,
+    });
 
 /** Tells whether a request is audited: on the gateway those of the MCP server, on the export service all. */
 export const isAudited = ({ operation, tool }: RequestContext, tenantId: string): boolean =>

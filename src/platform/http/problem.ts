@@ -77,13 +77,16 @@ export const toProblem = (error: unknown, log: Log, requestId: string): Problem 
   return new Problem("internal", "Something went wrong in the service. Try again later.");
 };
 
-/** Builds the error response in the format of the service. */
+/** Builds the error response in the format of the service; `done` gets the size of its body. */
 export const problemResponse = (
   problem: Problem,
   service: Service,
   context: { requestId: string; path: string },
+  done?: (bytes: number) => void,
 ): Response => {
-  return new Response(JSON.stringify(bodyOf(problem, service, context)), {
+  const text = JSON.stringify(bodyOf(problem, service, context));
+  done?.(Buffer.byteLength(text));
+  return new Response(text, {
     status: problem.status,
     headers: {
       ...commonHeaders(context.requestId),

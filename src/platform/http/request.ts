@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type AuditFacts, Problem } from "../../contract/errors.ts";
-import type { Operation, Service } from "../../contract/operation.ts";
+import type { Service } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
 import { errorFields } from "../../kit/log.ts";
 import { ignoredFields } from "../ignored-fields.ts";
@@ -10,6 +10,7 @@ import { createCall } from "./call.ts";
 import {
   auditEntry,
   createContext,
+  createDone,
   isAudited,
   platformHeader,
   type RequestContext,
@@ -158,9 +159,10 @@ const respond = async (
   const all = { ...commonHeaders(context.requestId), ...headers, ...context.rateLimitHeaders };
   const rowCount = rowCountOf(body);
   if (operation.cacheSeconds > 0) {
-    const cached = cachedResponse(request, operation.cacheSeconds, body, all);
-    await recordAudit(needs, context, { status: cached.status, facts, rowCount });
-    return cached;
+    const { response, bytes } = cachedResponse(request, operation.cacheSeconds, body, all);
+    await recordAudit(needs, context, { status: response.status, facts, rowCount });
+    createDone(needs, context, response)(bytes);
+    return response;
   }
   try {
     await recordAudit(needs, context, { status, facts, rowCount });
@@ -168,7 +170,9 @@ const respond = async (
     await discard(body);
     throw error;
   }
-  return toResponse({ method: request.method, ...cutting(needs, context) }, status, body, url, all);
+  const done = createDone(needs, context, { status });
+  const sending = { method: request.method, ...cutting(needs, context), done };
+  return toResponse(sending, status, body, url, all);
 };
 
 /** Answers a repeated request with the stored answer to the first one. */
@@ -242,10 +246,12 @@ const refuse = async (
 ): Promise<Response> => {
   const found = await limitFailures(needs, context, toProblem(error, needs.log, context.requestId));
   const problem = await auditedProblem(needs, context, found);
-  const response = problemResponse(problem, context.operation.service, {
-    requestId: context.requestId,
-    path: context.url.pathname,
-  });
+  const { requestId, ip: address } = context;
+  if (problem.code === "invalid_credentials")
+    needs.log.warn("login.failed", { requestId, address });
+  const asked = { requestId, path: context.url.pathname };
+  const done = createDone(needs, context, problem);
+  const response = problemResponse(problem, context.operation.service, asked, done);
   // The rest of a refused file is not read, so the connection cannot be used again.
   if (context.operation.raw !== null) response.headers.set("Connection", "close");
   for (const [name, value] of Object.entries(context.rateLimitHeaders)) {
@@ -256,13 +262,13 @@ const refuse = async (
 
 /** Creates the request handler of one operation. */
 export const createServe =
-  (needs: RequestNeeds, operation: Operation, handler: Handler) =>
+  (needs: RequestNeeds, route: Pick<RequestContext, "operation" | "route">, handler: Handler) =>
   async (
     request: Request,
     params: Record<string, string>,
     incoming: IncomingMessage | undefined,
   ): Promise<Response> => {
-    const context = createContext(needs, operation, request, params, incoming);
+    const context = createContext(needs, route, request, params, incoming);
     try {
       return await perform(needs, context, handler);
     } catch (error) {

@@ -73,41 +73,54 @@ export const cachedResponse = (
   seconds: number,
   output: unknown,
   headers: Record<string, string>,
-): Response => {
+): { response: Response; bytes: number } => {
   const text = JSON.stringify(output);
   const etag = etagOf(text);
   const all = { ...headers, ...cachedFor(seconds), ETag: etag };
-  if (matchesIfNoneMatch(request, etag)) return new Response(null, { status: 304, headers: all });
-  return new Response(request.method === "HEAD" ? null : text, {
-    headers: { ...all, "Content-Type": "application/json" },
-  });
+  if (matchesIfNoneMatch(request, etag)) {
+    return { response: new Response(null, { status: 304, headers: all }), bytes: 0 };
+  }
+  const body = request.method === "HEAD" ? null : text;
+  return {
+    response: new Response(body, { headers: { ...all, "Content-Type": "application/json" } }),
+    bytes: body === null ? 0 : Buffer.byteLength(body),
+  };
+};
+
+export type Sending = {
+  method: string;
+  cut?: Cut;
+  /** Called with the size of the body when all of it was produced, or the client is gone. */
+  done: (bytes: number) => void;
 };
 
 /** Builds the response to an operation. The rows and bytes of HEAD requests are not read. */
 export const toResponse = async (
-  { method, cut }: { method: string; cut?: Cut },
+  { method, cut, done }: Sending,
   status: number,
   output: unknown,
   url: URL,
   headers: Record<string, string>,
 ): Promise<Response> => {
+  const isEmpty = status === 204 || method === "HEAD";
+  if (isEmpty) done(0);
   if (status === 204) return new Response(null, { status, headers });
-  if (method === "HEAD") await discard(output);
+  if (isEmpty) await discard(output);
   if (isFile(output)) {
-    return new Response(method === "HEAD" ? null : guardedBytes(output.bytes, cut), {
+    return new Response(isEmpty ? null : guardedBytes(output.bytes, { cut, done }), {
       status,
       headers: { ...headers, ...fileHeaders(output) },
     });
   }
   const all = { ...headers, "Content-Type": "application/json" };
   if (isPage(output)) {
-    const body = method === "HEAD" ? null : streamed(pageBytes(output), output.close, cut);
+    const body = isEmpty ? null : streamed(pageBytes(output), { close: output.close, cut, done });
     return new Response(body, { status, headers: all });
   }
   const listing = listingOf(output);
   if (listing !== undefined) {
     const pieces = () => arrayBytes(listing.rows, frameOf(output));
-    const body = method === "HEAD" ? null : streamed(pieces(), listing.close, cut);
+    const body = isEmpty ? null : streamed(pieces(), { close: listing.close, cut, done });
     const links = isListing(output) ? linkHeader(listing, url) : {};
     return new Response(body, {
       status,
@@ -117,5 +130,7 @@ export const toResponse = async (
   const total: Record<string, string> = Array.isArray(output)
     ? { "X-Total-Count": String(output.length) }
     : {};
-  return new Response(JSON.stringify(output), { status, headers: { ...all, ...total } });
+  const text = JSON.stringify(output);
+  if (!isEmpty) done(Buffer.byteLength(text));
+  return new Response(text, { status, headers: { ...all, ...total } });
 };

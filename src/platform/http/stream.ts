@@ -55,20 +55,30 @@ export class SlowReader extends Error {
 /** Resets the connection of a response that cannot be completed. */
 export type Cut = (error: unknown) => void;
 
+type Ending = {
+  /** Releases the source. */
+  close?: (() => Promise<void>) | undefined;
+  cut?: Cut | undefined;
+  /** Called with the number of bytes that were produced. */
+  done: (bytes: number) => void;
+};
+
 /**
  * Returns a body that is produced as fast as the client reads. After a failure, or if the client is too slow, the
  * connection is reset by `cut`; without a connection the body fails. The source is closed in any case.
  */
 export const streamed = (
   pieces: AsyncGenerator<Uint8Array>,
-  close?: () => Promise<void>,
-  cut?: Cut,
+  { close, cut, done: report }: Ending,
 ): ReadableStream<Uint8Array> => {
   const began = performance.now();
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
+  let hasEnded = false;
   const end = async (): Promise<void> => {
     clearTimeout(timer);
+    if (!hasEnded) report(bytes);
+    hasEnded = true;
     await pieces.return(undefined);
     await close?.();
   };
@@ -109,20 +119,30 @@ export const streamed = (
 /** Returns the bytes of a file as a body. After a read error the response is cut like that of {@link streamed}. */
 export const guardedBytes = (
   bytes: ReadableStream<Uint8Array>,
-  cut?: Cut,
+  { cut, done: report }: Omit<Ending, "close">,
 ): ReadableStream<Uint8Array> => {
-  if (cut === undefined) return bytes;
   const reader = bytes.getReader();
+  let count = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (done) {
+          report(count);
+          controller.close();
+          return;
+        }
+        count += value.byteLength;
+        controller.enqueue(value);
       } catch (error) {
-        cut(error);
+        report(count);
+        if (cut === undefined) controller.error(error);
+        else cut(error);
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel(reason) {
+      report(count);
+      return reader.cancel(reason);
+    },
   });
 };

@@ -3,11 +3,13 @@ import type { Transfers } from "../services/dispute-attachments/transfers.ts";
 import { toResponse } from "./response.ts";
 import { commonHeaders } from "./headers.ts";
 
+type Answer = { requestId: string; done: (bytes: number) => void };
+
 /** A route for signed URLs. `serve` throws refusals as Problems. */
 export type TransferRoute = {
   method: "PUT" | "GET";
   path: string;
-  serve(request: Request, id: string, requestId: string): Promise<Response>;
+  serve(request: Request, id: string, answer: Answer): Promise<Response>;
 };
 
 const claimIn = ({ searchParams }: URL): Claim => ({
@@ -29,22 +31,24 @@ export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[]
   {
     method: "PUT",
     path: "/uploads/{uploadId}",
-    async serve(request, id, requestId) {
+    async serve(request, id, { requestId, done }) {
       const size = lengthIn(request);
       await upload(id, claimIn(new URL(request.url)), {
         size,
         body: request.body ?? EMPTY.stream(),
       });
+      done(0);
       return new Response(null, { status: 204, headers: commonHeaders(requestId) });
     },
   },
   {
     method: "GET",
     path: "/downloads/{attachmentId}",
-    async serve(request, id, requestId) {
+    async serve(request, id, { requestId, done }) {
       const url = new URL(request.url);
       const file = await download(id, claimIn(url));
-      return toResponse(request, 200, file, url, commonHeaders(requestId));
+      const sending = { method: request.method, done };
+      return toResponse(sending, 200, file, url, commonHeaders(requestId));
     },
   },
 ];

@@ -1,0 +1,51 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { randomId } from "../kit/ids.ts";
+import type { ReportRequest, RequestFacts } from "../kit/telemetry.ts";
+
+const REQUEST_ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+// The status by which nginx logs a client that left before it got an answer.
+const CLIENT_LEFT = 499;
+
+const facts = new WeakMap<object, RequestFacts>();
+
+/** Returns what is known about the request of a response; handlers add to it. */
+export const factsOf = (response: object): RequestFacts => {
+  const known = facts.get(response) ?? {};
+  facts.set(response, known);
+  return known;
+};
+
+const requestIdOf = ({ headers }: IncomingMessage): string => {
+  const sent = headers["x-request-id"];
+  return typeof sent === "string" && REQUEST_ID.test(sent) ? sent : randomId();
+};
+
+/** Calls a listener, and reports the request of the MCP server when its response is complete or cut. */
+export const observe = (
+  report: ReportRequest,
+  route: string | ((request: IncomingMessage) => string),
+  listener: RequestListener,
+): RequestListener => {
+  return (request: IncomingMessage, response: ServerResponse & { req: IncomingMessage }) => {
+    const began = performance.now();
+    const { method = "", socket } = request;
+    const before = socket.bytesWritten;
+    const requestId = requestIdOf(request);
+    response.setHeader("X-Request-Id", requestId);
+    response.once("close", () => {
+      const status = response.headersSent ? response.statusCode : CLIENT_LEFT;
+      report({
+        server: "mcp",
+        requestId,
+        method,
+        route: typeof route === "string" ? route : route(request),
+        status,
+        ms: performance.now() - began,
+        bytes: socket.bytesWritten - before,
+        ...factsOf(response),
+      });
+    });
+    return listener(request, response);
+  };
+};
