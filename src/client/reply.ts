@@ -9,8 +9,8 @@ import type { Reply, WireReply } from "./port.ts";
 import { isChanging, isJson, toReplyProblem, parseRequestId } from "./problem.ts";
 
 const MAX_IGNORED = 20;
-/** Deeper than any record; a deeper value could overflow the stack of recursive code. */
-const LIMITS = { depth: 64, arrayLength: Infinity };
+/** Beyond any record: a deeper value could overflow the stack of recursive code, more names take long to parse. */
+const LIMITS = { depth: 64, arrayLength: Infinity, names: 10_000 };
 
 export type ReplyNeeds = { operation: Operation; log: Log; now: () => number };
 
@@ -45,14 +45,17 @@ const parseOutput = (needs: ReplyNeeds, reply: WireReply): unknown => {
   if (output === null && reply.body === "") return null;
   if (!isJson(reply)) throw unexpectedAnswer(needs, reply, "it is not JSON");
   if (output === null) return null;
+  const broken = brokenLimit(reply.body, LIMITS);
+  if (broken !== undefined) {
+    const why = broken === "depth" ? "it is too deep" : "it has too many different fields";
+    throw unexpectedAnswer(needs, reply, why);
+  }
   let value: unknown;
   try {
     value = parseJson(reply.body);
   } catch {
     throw unexpectedAnswer(needs, reply, "its JSON is broken");
   }
-  if (brokenLimit(value, LIMITS) !== undefined)
-    throw unexpectedAnswer(needs, reply, "it is too deep");
   const { error } = output.safeParse(value);
   if (error === undefined) return value;
   const at = formatPath(error.issues[0]?.path ?? []);

@@ -45,23 +45,58 @@ export const parseJson = (text: string): unknown => {
   );
 };
 
-/** Maximum nesting of arrays and objects, and maximum items in one array. */
-export type JsonLimits = { depth: number; arrayLength: number };
+/** Maximum nesting of arrays and objects, items in one array, and different names of fields in the whole text. */
+export type JsonLimits = { depth: number; arrayLength: number; names: number };
 
-/** Returns the first limit that a value exceeds, or undefined. */
-export const brokenLimit = (value: unknown, limits: JsonLimits): keyof JsonLimits | undefined => {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth >= limits.depth) return "depth";
-    const next: unknown[] = [];
-    for (const item of level) {
-      if (item === null || typeof item !== "object") continue;
-      if (Array.isArray(item) && item.length > limits.arrayLength) return "arrayLength";
-      for (const child of Object.values(item)) {
-        if (child !== null && typeof child === "object") next.push(child);
-      }
-    }
-    level = next;
+const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c] as const;
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
+
+/** The index of the quote that closes a string, or the end of a text in which none does. */
+const closingQuote = (text: string, from: number): number => {
+  for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+};
+
+/**
+ * Returns the first limit that JSON text exceeds, or undefined; text that is not JSON may exceed none. Checked before the
+ * text is parsed, because the parser takes most of a second for a megabyte of different names.
+ */
+export const brokenLimit = (text: string, limits: JsonLimits): keyof JsonLimits | undefined => {
+  /** Items counted in each open array; -1 for an object. */
+  const open: number[] = [];
+  const names = new Set<string>();
+  let [from, to] = [0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) {
+      from = at + 1;
+      to = closingQuote(text, from);
+      at = to;
+    } else if (unit === COLON) {
+      if (names.add(text.slice(from, to)).size > limits.names) return "names";
+    } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+      if (open.push(unit === OPEN_ARRAY ? 1 : -1) > limits.depth) return "depth";
+    } else if (unit === COMMA) {
+      const count = open.at(-1) ?? -1;
+      if (count >= limits.arrayLength) return "arrayLength";
+      if (count > 0) open[open.length - 1] = count + 1;
+    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open.pop();
   }
   return undefined;
+};
+
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** Whether arrays and objects are nested deeper than so many levels. */
+export const isDeeperThan = (value: unknown, depth: number): boolean => {
+  let level = [value].filter(isNested);
+  for (let reached = 0; level.length > 0; reached += 1) {
+    if (reached >= depth) return true;
+    level = level.flatMap((one) => Object.values(one).filter(isNested));
+  }
+  return false;
 };

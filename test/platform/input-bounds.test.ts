@@ -62,6 +62,17 @@ onEveryStore("bounds of input", (at) => {
     expect(query.status).toBeLessThan(500);
   });
 
+  verifies("OP-50");
+  it("refuses a body with thousands of different names, before it is parsed", async () => {
+    const others = Array.from({ length: 2001 }, (_, number) => [`n${number}`, 1]);
+    const body = { ...base, amount: 1, ...Object.fromEntries(others) };
+    const refused = await admin.call("POST", DISPUTES, { body });
+    expect([refused.status, refused.body.code]).toEqual([400, "invalid_request"]);
+    expect(refused.body.detail).toContain("2000 different names");
+    const taken = { ...base, amount: 1, ...Object.fromEntries(others.slice(0, 1900)) };
+    expect((await admin.call("POST", DISPUTES, { body: taken })).status).toBe(201);
+  });
+
   verifies("C-100");
   it.each(["1e300", "1e15", "1000000000001000", "1.7e308", "1e400"])(
     "refuses an amount of %s",

@@ -15,8 +15,18 @@ const costOf = (work: Work, size: number): number => {
 const median = (values: number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 
+/** Some clocks advance in steps of 10 ms, so that a single short run costs nothing or a whole step. */
+const RELIABLE = 30_000;
+
+/** The cost of one run, as the mean of as many as the clock can measure. */
+const meanCost = (work: Work, size: number): number => {
+  let [sum, runs] = [0, 0];
+  for (; sum < RELIABLE; runs += 1) sum += costOf(work, size);
+  return sum / runs;
+};
+
 const medianCost = (work: Work, size: number): number =>
-  median(Array.from({ length: SAMPLES }, () => costOf(work, size)));
+  median(Array.from({ length: SAMPLES }, () => meanCost(work, size)));
 
 /** The least cost in microseconds that stands out from the noise of the clock. */
 const MEASURABLE = 3000;
@@ -40,5 +50,47 @@ export const growthAt = (work: Work, size: number): number => {
   for (let attempt = 0; attempt < ATTEMPTS && least > MAX_GROWTH; attempt += 1) {
     least = Math.min(least, medianCost(work, size * 2) / medianCost(work, size));
   }
+  return least;
+};
+
+/** Work in proportion to a size that ends later, such as reading a stream of that many bytes. */
+export type AsyncWork = (size: number) => Promise<unknown>;
+
+const MAX_RUNS = 10;
+
+const meanCostLater = async (work: AsyncWork, size: number): Promise<number> => {
+  const before = process.threadCpuUsage();
+  for (let runs = 1; ; runs += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- measured one by one
+    await work(size);
+    const { user, system } = process.threadCpuUsage(before);
+    if (user + system >= RELIABLE) return (user + system) / runs;
+    if (runs === MAX_RUNS) return 0;
+  }
+};
+
+const LEAST_SIZE = 2 ** 12;
+const LARGEST_SIZE = 2 ** 20;
+const FACTOR = 4;
+/** A quadratic scanner takes 16 times as long for four times the size, a linear one 4 times. */
+export const MAX_FOURFOLD_GROWTH = 9;
+
+/**
+ * The factor by which the cost grows when the size is doubled twice, from the least size that can be measured; 0 for
+ * work that is too fast for that at a size of one MiB. The least of several attempts counts.
+ */
+export const fourfoldGrowth = async (work: AsyncWork): Promise<number> => {
+  let size = LEAST_SIZE;
+  // oxlint-disable no-await-in-loop -- measured one by one
+  while ((await meanCostLater(work, size)) === 0) {
+    if (size === LARGEST_SIZE) return 0;
+    size *= FACTOR;
+  }
+  let least = Infinity;
+  for (let attempt = 0; attempt < ATTEMPTS && least > MAX_FOURFOLD_GROWTH; attempt += 1) {
+    const cost = (await meanCostLater(work, size)) || RELIABLE / MAX_RUNS;
+    least = Math.min(least, (await meanCostLater(work, size * FACTOR)) / cost);
+  }
+  // oxlint-enable no-await-in-loop
   return least;
 };

@@ -2,11 +2,15 @@ import { isJsonContentType, readRequestBody } from "@modelcontextprotocol/server
 import { isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { createErrorResponse } from "./error-response.ts";
+import { brokenLimit } from "../../kit/json.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
 
 export const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
+
+// Deep arguments have their own refusal, which is logged as a call.
+const JSON_LIMITS = { depth: 200_000, arrayLength: Infinity, names: 10_000 };
 
 // The connection stays open: a client that is still sending would not read the response otherwise.
 const tooLarge = ({ bytes }: BodyLimits): Response =>
@@ -24,6 +28,12 @@ const tooSlow = ({ ms }: BodyLimits): Response =>
 
 const unreadable = (): Response =>
   createErrorResponse(400, { code: -32_700, message: "The request's body is not JSON." });
+
+const tooComplex = (): Response =>
+  createErrorResponse(400, {
+    code: -32_600,
+    message: `The request is nested deeper than ${JSON_LIMITS.depth} levels, or has more than ${JSON_LIMITS.names} different names of fields.`,
+  });
 
 const otherCharset = (): Response =>
   createErrorResponse(415, {
@@ -56,6 +66,7 @@ const inTime = async <T>(reading: Promise<T>, ms: number, late: () => T): Promis
 const read = async (request: Request, limits: BodyLimits): Promise<unknown> => {
   const text = await textOf(request, limits).catch(() => "");
   if (text === undefined) return tooLarge(limits);
+  if (brokenLimit(text, JSON_LIMITS) !== undefined) return tooComplex();
   try {
     return JSON.parse(text) as unknown;
   } catch {

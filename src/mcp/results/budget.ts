@@ -137,9 +137,9 @@ export type Fields = Record<string, unknown>;
 export type Fitted = {
   record: Fields;
   cut: boolean;
-  /** How many items lists have at most, where some may have lost more. */
+  /** The most items that a list kept; some lists may have had more. */
   most?: number;
-  /** How many fields objects have at most, where some may have lost more. */
+  /** The most fields that an object kept; some objects may have had more. */
   mostFields?: number;
 };
 

@@ -4,7 +4,7 @@ import type { Reply } from "../../client/port.ts";
 import type { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
-import { brokenLimit } from "../../kit/json.ts";
+import { isDeeperThan } from "../../kit/json.ts";
 import { errorFields } from "../../kit/log.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
@@ -173,14 +173,14 @@ const watched = (broker: Broker) => {
   return { working, lastRequestId: () => requestId };
 };
 
-const ARGUMENT_LIMITS = { depth: 32, arrayLength: Infinity };
+const MAX_DEPTH = 32;
 
 const tooDeep = ({ name }: Tool): Problem =>
-  badArguments(`${name}: arguments may be nested ${ARGUMENT_LIMITS.depth} levels deep at most.`, [
+  badArguments(`${name}: arguments may be nested ${MAX_DEPTH} levels deep at most.`, [
     {
       field: "",
       code: "depth",
-      message: `must be nested at most ${ARGUMENT_LIMITS.depth} levels deep`,
+      message: `must be nested at most ${MAX_DEPTH} levels deep`,
     },
   ]);
 
@@ -201,7 +201,7 @@ export const createCallTool = (needs: ToolContext): CallTool => {
   const { tenantId, principal } = broker;
   return async (request) => {
     const { tool, signal } = request;
-    const isTooDeep = brokenLimit(request.args, ARGUMENT_LIMITS) !== undefined;
+    const isTooDeep = isDeeperThan(request.args, MAX_DEPTH);
     // Nothing may walk arguments that are too deep, the log included: they are read to the limit.
     const args = isTooDeep ? withinDepth(request.args) : request.args;
     const started = now();

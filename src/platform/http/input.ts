@@ -9,7 +9,12 @@ import { brokenLimit, parseJson } from "../../kit/json.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BODY_BYTES: Record<Service, number> = { gateway: MIB, export: MIB, ingest: 5 * MIB };
-const LIMITS = { depth: 32, arrayLength: 10_000 };
+const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000 };
+const BROKEN = {
+  depth: `The body is nested deeper than ${LIMITS.depth} levels.`,
+  arrayLength: `An array has more than ${LIMITS.arrayLength} items.`,
+  names: `The body has more than ${LIMITS.names} different names of fields.`,
+};
 
 type Invalid = "invalid_parameter" | "invalid_request" | "validation_failed";
 
@@ -111,20 +116,15 @@ const parseBody = (operation: Operation, text: string, contentType: string | nul
       "Send the body in UTF-8, and name no other charset.",
     );
   }
-  let value: unknown;
+  const broken = brokenLimit(text, LIMITS);
+  if (broken !== undefined) {
+    throw new Problem(invalid(operation, "invalid_request"), BROKEN[broken]);
+  }
   try {
-    value = parseJson(text);
+    return parseJson(text);
   } catch {
     throw new Problem("invalid_json", "The body is not valid JSON.");
   }
-  const broken = brokenLimit(value, LIMITS);
-  if (broken === undefined) return value;
-  throw new Problem(
-    invalid(operation, "invalid_request"),
-    broken === "depth"
-      ? `The body is nested deeper than ${LIMITS.depth} levels.`
-      : `An array has more than ${LIMITS.arrayLength} items.`,
-  );
 };
 
 /** Reads the JSON body, not validated; undefined where there is none or the operation takes none. */

@@ -2,7 +2,7 @@ import { brokenLimit, parseJson } from "../../kit/json.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
 import type { Line } from "./lines.ts";
 
-const LIMITS = { depth: 32, arrayLength: 10_000 };
+const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000 };
 
 const INVALID = { code: "invalid_json", message: "is not valid JSON" };
 const NO_OBJECT = { code: "type", message: "must be a JSON object" };
@@ -12,10 +12,16 @@ const BROKEN = {
     code: "too_long",
     message: `has an array of more than ${LIMITS.arrayLength} items`,
   },
+  names: {
+    code: "too_long",
+    message: `has more than ${LIMITS.names} different names of fields`,
+  },
 };
 
 const parseLine = (line: Line): Item => {
   if (line.fault !== undefined) return toUnreadable(line, line.fault);
+  const broken = brokenLimit(line.text, LIMITS);
+  if (broken !== undefined) return toUnreadable(line, BROKEN[broken]);
   let value: unknown;
   try {
     value = parseJson(line.text);
@@ -25,8 +31,6 @@ const parseLine = (line: Line): Item => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return toUnreadable(line, NO_OBJECT);
   }
-  const broken = brokenLimit(value, LIMITS);
-  if (broken !== undefined) return toUnreadable(line, BROKEN[broken]);
   return { line: line.number, cells: value as Record<string, unknown> };
 };
 

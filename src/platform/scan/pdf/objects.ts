@@ -104,7 +104,9 @@ class ObjectReader {
   }
 
   #addInteger(number: number, value: number): void {
-    this.#integers.set(number, [...(this.#integers.get(number) ?? []), value]);
+    const values = this.#integers.get(number);
+    if (values === undefined) this.#integers.set(number, [value]);
+    else values.push(value);
   }
 
   #checkLength(claimed: Value | undefined, size: number, isStrict: boolean): void {
