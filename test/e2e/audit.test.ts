@@ -90,7 +90,7 @@ describe("the audit log from the command line", () => {
   });
 
   verifies("C-97", "OP-04");
-  it("says that the master key is missing, or that it is another one", async () => {
+  it("reports a missing or different master key", async () => {
     await create("keyed");
     const other = await run(["admin", "audit", "verify", "keyed"], {
       RECEIVABLES_SECRET_KEY: "another-master-key-of-many-characters-0123456789",

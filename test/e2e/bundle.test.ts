@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
-it("packs the program, what it is called and how it is started, and nothing else", async () => {
+it("contains the program, its name and its start command, and nothing else", async () => {
   expect((await readdir(unpacked)).toSorted()).toEqual([
     "LICENSE",
     "README.md",
@@ -34,7 +34,7 @@ it("packs the program, what it is called and how it is started, and nothing else
   ]);
 });
 
-it("starts as the manifest says, with every field of its form left empty", async () => {
+it("starts according to the manifest, with every field of its form empty", async () => {
   const manifest = JSON.parse(await readFile(join(unpacked, "manifest.json"), "utf8")) as Manifest;
   const { entry_point, mcp_config } = manifest.server;
   const client = new Client({ name: "desktop", version: "1" });

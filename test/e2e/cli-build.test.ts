@@ -50,7 +50,7 @@ const open = async (settings: Record<string, string>): Promise<Client> => {
   return client;
 };
 
-it("builds a program that runs by itself, without node_modules", async () => {
+it("builds a program that runs without node_modules", async () => {
   expect(await readFile(cli, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
   expect((await stat(cli)).mode & 0o111).not.toBe(0);
   const { stdout } = await run(process.execPath, [cli, "--help"], { env: env() });
@@ -179,7 +179,7 @@ describe("loaded modules", () => {
   const count = (files: string[], part: string) =>
     files.filter((file) => file.includes(part)).length;
 
-  it("to greet and to list: neither SDK nor contract, client or platform", async () => {
+  it("are neither SDK nor contract, client or platform to initialize and to list", async () => {
     const files = await loadedFor({}, LISTS);
     expect(files).toContain("src/mcp/stdio/handshake.ts");
     const heavy =
@@ -187,20 +187,20 @@ describe("loaded modules", () => {
     expect(files.filter((file) => heavy.test(file))).toEqual([]);
   });
 
-  it("to call a remote platform: nothing of the platform here", async () => {
+  it("exclude the platform for calls to a remote platform", async () => {
     const files = await loadedFor(REMOTE, [...LISTS, CALL]);
     expect(count(files, "src/client/remote.ts")).toBe(1);
     expect(count(files, "src/platform/")).toBe(0);
     expect(count(files, "node_modules/kysely/")).toBe(0);
   });
 
-  it("to call the embedded platform: the platform", async () => {
+  it("include the platform for calls to the embedded platform", async () => {
     const files = await loadedFor({}, [CALL]);
     expect(count(files, "src/platform/")).toBeGreaterThan(50);
     expect(count(files, "src/client/remote.ts")).toBe(0);
   });
 
-  it("keeps what it compiled in a folder of the owner's alone", async () => {
+  it("are cached in a folder that only the owner can access", async () => {
     const cache = await stat(join(folder, ".cache", "receivables-mcp"));
     expect(cache.isDirectory()).toBe(true);
     expect(cache.mode & 0o077).toBe(0);

@@ -104,7 +104,7 @@ describe("stdio", () => {
     await client.close();
   });
 
-  it("makes the first start together with others on one folder", async () => {
+  it("survives concurrent first starts on one folder", async () => {
     const clients = await Promise.all([connected(), connected(), connected()]);
     const all = await Promise.all(clients.map((client) => tool(client, "disputes_list")));
     for (const { structuredContent } of all) expect(structuredContent?.["total"]).toBe(300);
@@ -114,7 +114,7 @@ describe("stdio", () => {
   });
 
   it.each(["stdin", "SIGTERM", "SIGINT"] as const)(
-    "is gone by itself after %s, with the platform open and a session",
+    "exits after %s, with the platform open and a session",
     async (how) => {
       const server = startCli([], env);
       say(server, hello(1));
@@ -130,7 +130,7 @@ describe("stdio", () => {
   );
 
   verifies("C-81");
-  it("has JSON-RPC alone on stdout and no secret anywhere", async () => {
+  it("writes only JSON-RPC to stdout, and no secret anywhere", async () => {
     const server = startCli(["stdio"], { ...env, RECEIVABLES_LOG: "debug" });
     say(server, hello(1));
     await answerTo(server, 1);
@@ -159,7 +159,7 @@ describe("stdio", () => {
     expect(JSON.parse(stored.stdout)).toMatchObject({ kind: "api-key" });
   });
 
-  it("says what is wrong when the data folder cannot be used, and lists its tools all the same", async () => {
+  it("explains an unusable data folder, and still lists its tools", async () => {
     const client = await connected({ RECEIVABLES_DATA: "/dev/null/data" });
     expect((await client.listTools()).tools.length).toBeGreaterThan(40);
     const answer = await tool(client, "disputes_list");
@@ -209,7 +209,7 @@ describe("stdio with a remote platform", () => {
     return data.map(({ action }) => action);
   };
 
-  it("is all there is over HTTP: no platform runs beside it, and no demo tenant", async () => {
+  it("serves no platform and no demo tenant over HTTP", async () => {
     const server = startCli(["http", "--port", "0"], {
       ...own,
       RECEIVABLES_DATA: join(folder, "door"),
@@ -226,7 +226,7 @@ describe("stdio with a remote platform", () => {
   });
 
   verifies("C-82");
-  it("leaves every call in the tenant's audit log, and keeps one session alive", async () => {
+  it("records every call in the tenant's audit log, and uses one session", async () => {
     const client = await connected(own);
     await tool(client, "departments_create", { code: "AR", description: "Receivables" });
     const kept = { timeout: 40 * SECOND, interval: SECOND };
@@ -240,7 +240,7 @@ describe("stdio with a remote platform", () => {
   });
 
   verifies("D-MCP-4");
-  it("makes a key that works, and hands it to a person alone", async () => {
+  it("creates a working key, and gives it to a person only", async () => {
     const client = await connected(own);
     const made = await tool(client, "api_keys_create");
     expect(made.isError).not.toBe(true);
@@ -257,7 +257,7 @@ describe("stdio with a remote platform", () => {
     await keyed.close();
   });
 
-  it("tells which setting is missing", async () => {
+  it("names a missing setting", async () => {
     const { RECEIVABLES_EMAIL: _email, ...rest } = own;
     const client = await connected(rest);
     expect(JSON.stringify((await tool(client, "departments_list")).content)).toContain(
@@ -267,7 +267,7 @@ describe("stdio with a remote platform", () => {
   });
 
   verifies("C-60");
-  it("sends the credential to the configured address alone", async () => {
+  it("sends the credential to the configured address only", async () => {
     const elsewhere = await wildServer((_request, response) => {
       json(response, 200, []);
     });

@@ -36,7 +36,7 @@ const result = async (line: string[], input?: string): Promise<Record<string, un
 };
 
 describe("audit", () => {
-  it("prints the log of tool calls past what a dying process left, and by tool", async () => {
+  it("prints the log of tool calls, by tool, and skips an incomplete line", async () => {
     const entries = ["disputes_get", "disputes_list"].map((tool) => JSON.stringify({ tool }));
     await writeFile(join(folder, "audit.ndjson"), [...entries, '{"tool":"dis'].join("\n"));
     expect(await run(["audit"])).toMatchObject({ status: 0, stdout: `${entries.join("\n")}\n` });
@@ -52,7 +52,7 @@ describe("starting", () => {
     'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });',
   )}`;
 
-  it("says which Node it needs on one that is too old", async () => {
+  it("names the required Node.js version on an older one", async () => {
     const old = { ...env, NODE_OPTIONS: `--import ${OLD_NODE}` };
     const { status, stdout, stderr } = await runCli(["export-spec"], old);
     expect([status, stdout]).toEqual([1, ""]);
@@ -125,7 +125,7 @@ describe("usage", () => {
     expect(stderr).toMatch(/RECEIVABLES_TOOLSETS.*payroll.*disputes/);
   });
 
-  it("takes settings as options too", async () => {
+  it("accepts settings as options too", async () => {
     const { status, stderr } = await run(["stdio", "--toolsets", "payroll"]);
     expect(status).toBe(2);
     expect(stderr).toContain("payroll");
@@ -158,7 +158,7 @@ describe("admin", () => {
     }
   });
 
-  it("makes a role, a user with a password from standard input, and changes it", async () => {
+  it("creates a role and a user with a password from standard input, and changes the user", async () => {
     const grants = ["Dispute Management : READ", "Dispute Management : CREATE"];
     const createRole = ["admin", "role", "create", "--tenant", "acme", "--name", "Clerk"];
     const role = await result(createRole.concat(grants.flatMap((grant) => ["--grant", grant])));
@@ -200,20 +200,20 @@ describe("platform", () => {
       body: JSON.stringify({ email: "ann@acme.example", password }),
     });
 
-  it("prints one line when it is ready, and answers for its store", async () => {
+  it("prints one line when it is ready, and serves its store", async () => {
     expect(ready).toEqual({ event: "ready", baseUrl: ready.baseUrl, extBaseUrl: ready.baseUrl });
     expect(ready.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect((await fetch(`${ready.baseUrl}/health`)).status).toBe(200);
   });
 
   verifies("AUTH-01");
-  it("takes a password as it was typed, less the shell's newline", async () => {
+  it("accepts a password from standard input without the final newline", async () => {
     expect((await login(PASSWORD)).status).toBe(200);
     expect((await login(PASSWORD.trim())).status).toBe(401);
   });
 
   verifies("KEY-05");
-  it("sees what admin changes at the next request", async () => {
+  it("applies changes by admin commands to the next request", async () => {
     const { accessToken } = (await (await login(PASSWORD)).json()) as { accessToken: string };
     const list = () =>
       fetch(`${ready.baseUrl}/dispute/v1/tenants/acme/disputes`, {
@@ -254,7 +254,7 @@ describe("platform", () => {
     expect(other.texts.stdout.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  it("says which port is taken and ends with 1", async () => {
+  it("names a taken port and ends with 1", async () => {
     const { status, stdout, stderr } = await run([
       "platform",
       "--port",
@@ -284,7 +284,7 @@ describe("secrets", () => {
   });
 
   verifies("D-MCP-4");
-  it("are shown to no pipe, but written to a private file", async () => {
+  it("are not written to a pipe, but to a private file", async () => {
     const piped = await run(["secrets", "show", name]);
     expect(piped.status).toBe(1);
     expect(piped.stdout + piped.stderr).not.toContain("canary");
@@ -302,7 +302,7 @@ describe("secrets", () => {
   });
 });
 
-it("leaves nothing in the data folder that others can read, and no password in clear", async () => {
+it("leaves nothing in the data folder that others can read, and no password in clear text", async () => {
   for (const file of await readdir(folder)) {
     const path = join(folder, file);
     const about = await stat(path);

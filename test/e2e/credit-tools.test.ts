@@ -95,7 +95,7 @@ afterAll(async () => {
 });
 
 describe("credit over stdio", () => {
-  it("imports the manual's example lines while a server runs, and only once", async () => {
+  it("imports the manual's example lines once while a server runs", async () => {
     const examples = examplesOf(await readFile(IMPORT_MANUAL, "utf8"));
     expect(examples.map(([name]) => name)).toEqual(["units", "scores", "applications"]);
     for (const [name, line] of examples) await writeFile(join(folder, `${name}.ndjson`), line);
@@ -111,7 +111,7 @@ describe("credit over stdio", () => {
     }
   });
 
-  it("nested records are NDJSON unless their file is called CSV, and refused ones are kept", async () => {
+  it("reads nested records as NDJSON by default, and writes refused ones to a file", async () => {
     const bad = { ...application("CA-3"), colour: "red" };
     const lines = [application("CA-2", { applicationForm: FORM }), bad];
     const text = lines.map((line) => JSON.stringify(line)).join("\n");
@@ -121,7 +121,7 @@ describe("credit over stdio", () => {
     expect(kept).toMatchObject({ line: 2, field: "colour", code: "unknown", row: bad });
   });
 
-  it("the tools give what REST gives, sensitive answers masked", async () => {
+  it("returns the same as REST, with sensitive answers masked", async () => {
     const args = { activityType: "LASTMODIFIED", startDate: "2026-01-11", endDate: "2026-01-11" };
     const list = await call("credit_applications_list", args);
     expect(list).toMatchObject({
@@ -144,7 +144,7 @@ describe("credit over stdio", () => {
   });
 
   verifies("CR-23");
-  it("the resource and the prompt give the form as a person reads it", async () => {
+  it("returns the form as text in the resource and the prompt", async () => {
     const uri = "receivables://credit-applications/CA-2";
     const { contents } = await host.readResource({ uri });
     const text = String((contents[0] as { text?: string }).text);

@@ -56,13 +56,13 @@ describe("npm run demo", () => {
 
   const step = (name: string): Line => lines.find((line) => line.step === name);
 
-  it("ends well and prints one JSON line a step", () => {
+  it("succeeds and prints one JSON line per step", () => {
     expect([ended.stderr, ended.status]).toEqual(["", 0]);
     expect(lines.map((line) => line.step)).toEqual(STEPS);
     expect(step("done")).toEqual({ step: "done", ok: true });
   });
 
-  it("triages what is there: old ones without an owner, a leaver's, a claim entered twice", () => {
+  it("finds old disputes without an owner, those of a leaver, and a claim entered twice", () => {
     const { unassigned, orphaned, duplicates } = step("picks");
     expect(unassigned.length).toBeGreaterThan(3);
     expect(orphaned.length).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ describe("npm run demo", () => {
     });
   });
 
-  it("sets claims beside their invoices, and reads a file that a customer sent", () => {
+  it("compares claims with their invoices, and reads a customer's file", () => {
     const { documents, over, mail, quotes, calls } = step("papers");
     expect(documents).toHaveLength(5);
     expect(over).toBe(0);
@@ -90,14 +90,14 @@ describe("npm run demo", () => {
     expect(calls.map(({ tool }: Line) => tool)).toContain("dispute_attachments_download");
   });
 
-  it("reads a credit application with how much is answered in it", () => {
+  it("reads a credit application and counts its answers", () => {
     const { waiting, company, answers } = step("credit");
     expect(waiting).toBeGreaterThan(4);
     expect(company).toMatch(/\w/);
     expect(answers).toBeGreaterThan(12);
   });
 
-  it("closes only after the server has asked and the person agreed", () => {
+  it("closes disputes only after the person has agreed", () => {
     const { quotes, calls, closed } = step("close-duplicate");
     const asked = quotes.find(({ who }: Line) => who === "The server asks:");
     const closing = calls.find(({ tool }: Line) => tool === "disputes_update");
@@ -106,7 +106,7 @@ describe("npm run demo", () => {
     expect(asked.words).toContain(closing.arguments.resolutionCode);
   });
 
-  it("changes exactly what it says", () => {
+  it("changes exactly what it reports", () => {
     const { unassigned, orphaned } = step("picks");
     const touched = new Set([
       step("close-duplicate").closed,
@@ -151,7 +151,7 @@ describe("npm run demo", () => {
     expect(longest).toBeLessThanOrEqual(130);
   });
 
-  it("ends with 1 and says why when it cannot go on", async () => {
+  it("ends with 1 and a reason when it cannot continue", async () => {
     const { status, stdout, stderr } = await demo(["--json"], { TMPDIR: join(folder, "missing") });
     expect(status).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ step: "failed", ok: false });

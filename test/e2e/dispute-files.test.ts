@@ -159,7 +159,7 @@ describe("files of the demo tenant over HTTP", () => {
     (await host.callTool({ name, arguments: args })) as unknown as Answer;
 
   verifies("AT-04");
-  it("go through the server's own address, and never from its own disk", async () => {
+  it("are transferred through the server's own address, never from its own disk", async () => {
     const listed = await call("disputes_list", { PageSize: 1 });
     const { items } = listed.structuredContent as { items: { disputeId: string }[] };
     const file = { disputeId: items[0]?.disputeId, fileName: "over-http.txt" };

@@ -77,7 +77,7 @@ const described = Object.entries(published.paths).flatMap(([path, methods]) =>
 );
 
 it.skipIf(browser === undefined)(
-  "shows every operation under its noun in a browser, without a complaint (skipped where there is no chromium)",
+  "shows every operation under its noun in a browser, without errors (skipped where there is no chromium)",
   async () => {
     const { page, said } = await shown(`${served.url}/docs`);
     expect(said).toEqual([]);
@@ -93,7 +93,7 @@ it.skipIf(browser === undefined)(
 );
 
 it.skipIf(browser === undefined)(
-  "hears a browser's complaint when there is one (skipped where there is no chromium)",
+  "detects a browser's errors (skipped where there is no chromium)",
   async () => {
     const { said } = await shown("data:text/html,<script>console.error('a complaint')</script>");
     expect(said).toEqual([expect.stringContaining("a complaint")]);

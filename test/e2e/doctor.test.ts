@@ -73,7 +73,7 @@ const doctor = async (settings: Record<string, string>) => {
 };
 
 describe("doctor", () => {
-  it("finds every link in order, and says whose credential it is", async () => {
+  it("checks every step in order, and names the user of the credential", async () => {
     const { status, checks, refusedTools, stderr } = await doctor({});
     expect([status, refusedTools]).toEqual([0, []]);
     expect(checks.map(({ check }) => check)).toEqual([
@@ -90,7 +90,7 @@ describe("doctor", () => {
     expect(stderr).toContain("Administrator@acme.example");
   });
 
-  it("changes nothing in finding out what may be changed", async () => {
+  it("changes nothing to find the rights", async () => {
     const ask = async (path: string) => {
       const login = await fetch(`${ready.baseUrl}/authentication/v1/login`, {
         method: "POST",
@@ -110,7 +110,7 @@ describe("doctor", () => {
   });
 
   verifies("C-83");
-  it("names the tools that the credential may not use, with the right they need", async () => {
+  it("names the tools that the credential may not use, with the missing right", async () => {
     const { faults, refusedTools, all } = await doctor({
       RECEIVABLES_EMAIL: "Viewer@acme.example",
       RECEIVABLES_EXT_API_KEY: keys["narrow"] ?? "",
@@ -140,14 +140,14 @@ describe("doctor", () => {
     expect((await doctor(settings as unknown as Record<string, string>)).faults).toEqual(expected);
   });
 
-  it("finds a folder that cannot be written", async () => {
+  it("reports a folder that cannot be written", async () => {
     const file = join(folder, "file");
     await writeFile(file, "");
     const { faults } = await doctor({ RECEIVABLES_DATA: join(file, "data") });
     expect(faults).toEqual(["data_folder"]);
   });
 
-  it("finds a clock that is wrong", async () => {
+  it("reports a wrong clock", async () => {
     const late = createServer((_request, response) => {
       response.setHeader("date", new Date(Date.now() - 3_600_000).toUTCString());
       response.statusCode = 404;
@@ -162,7 +162,7 @@ describe("doctor", () => {
   });
 
   verifies("C-81");
-  it("reports an untrusted certificate, and accepts it once its authority is named", async () => {
+  it("reports an untrusted certificate, and accepts it once its authority is configured", async () => {
     const { cert, private: key } = await generate([{ name: "commonName", value: "127.0.0.1" }], {
       extensions: [{ name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] }],
     });
@@ -194,13 +194,13 @@ describe("doctor", () => {
     expect([faults, all[0]?.hint]).toEqual([["tenant"], expect.stringContaining("acme")]);
   });
 
-  it("finds a profile that is not there", async () => {
+  it("reports a missing profile", async () => {
     const { faults } = await doctor({ RECEIVABLES_PROFILE: "nobodys" });
     expect(faults).toEqual(["profile"]);
   });
 
   verifies("C-83");
-  it("finds what is wrong with the file of tokens for HTTP, and says nothing of them", async () => {
+  it("reports faults of the file of tokens, without the tokens", async () => {
     const path = join(folder, "tokens");
     const settings = { RECEIVABLES_HTTP_TOKENS_FILE: path };
     const good = `${"canary-token-".padEnd(40, "x")} default read\n`;
@@ -217,7 +217,7 @@ describe("doctor", () => {
   });
 
   verifies("C-83");
-  it("finds whether the issuer of tokens is there, and whose they would be", async () => {
+  it("checks the issuer of tokens and its subjects", async () => {
     const issuer = await startIssuer();
     const profiles = join(folder, "profiles.json");
     await writeFile(profiles, '{"ann": {"subjects": ["subject-1"]}}', { mode: 0o600 });

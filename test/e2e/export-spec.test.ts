@@ -6,7 +6,7 @@ import about from "../../package.json" with { type: "json" };
 import { createOpenApi } from "../../src/contract/openapi.ts";
 import { runCli } from "../support/cli.ts";
 
-it("export-spec prints the API document, and opens no store for it", async () => {
+it("prints the API document without opening a store", async () => {
   const folder = mkdtempSync(join(tmpdir(), "export-spec-"));
   const data = join(folder, "data");
   try {

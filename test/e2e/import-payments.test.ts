@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 verifies("D-QRY-7");
-it("a bank's file over standard input is loaded once, however often it is read", async () => {
+it("imports a bank's file from standard input once, however often it is sent", async () => {
   const file = bai2([
     { cents: "100" },
     { cents: "250", customer: "R-2" },
@@ -51,7 +51,7 @@ it("a bank's file over standard input is loaded once, however often it is read",
   expect(JSON.parse(again.stdout)).toEqual({ ...counts, written: 0, unchanged: 2 });
 });
 
-it("a malformed file is refused with the segment at fault, and none of it stays", async () => {
+it("refuses a malformed file with the faulty segment, and stores none of it", async () => {
   const rows = ["RMR*IV*INV-1**10", "RMR*IV*INV-2**ten"];
   await writeFile(join(folder, "bad.edi"), edi820(rows));
   const { status, stdout, stderr } = await run(
@@ -64,7 +64,7 @@ it("a malformed file is refused with the segment at fault, and none of it stays"
   expect(JSON.parse(good.stdout)).toMatchObject({ read: 1, written: 1 });
 });
 
-it("rows of CSV that cannot be taken are kept with their reason; the others are loaded", async () => {
+it("writes refused rows of CSV to a file with the reason, and imports the others", async () => {
   const csv = `paymentId,paymentAmount,currencyCode,paymentDate,shortPay,payerAccountLast4,unknown
 P-1,10.5,USD,2026-02-01,true,1234,x
 P-2,ten,USD,2026-02-01,no,1234,x

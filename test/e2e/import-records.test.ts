@@ -64,7 +64,7 @@ describe("the manual's maps of a whole ledger", () => {
     closures: { written: paid.length, unchanged: 0, skipped: rows - paid.length },
   };
 
-  it("import accounts, documents and closures, and write nothing the second time", async () => {
+  it("import accounts, documents and closures, and change nothing the second time", async () => {
     expect(paid.length).toBeGreaterThan(50);
     expect(paid.length).toBeLessThan(rows - 50);
     expect(shown).toEqual(KINDS);
@@ -85,7 +85,7 @@ describe("the manual's maps of a whole ledger", () => {
     }
   });
 
-  it("import what comes through a named pipe, as a shell makes them", async () => {
+  it("import a named pipe, as shells create them", async () => {
     const pipe = join(folder, "pipe.ndjson");
     execFileSync("mkfifo", [pipe]);
     const account = { account_number: "PIPED", name: "Piped", currency: "USD" };
@@ -96,7 +96,7 @@ describe("the manual's maps of a whole ledger", () => {
     expect(counts).toMatchObject({ read: 1, written: 1 });
   });
 
-  it("put what is refused into a file whose rows can be imported once they are right", async () => {
+  it("write refused rows to a file that can be corrected and imported", async () => {
     const closure = { document_number: "nowhere", closure_reason: "paid" };
     const lines = [
       closure,

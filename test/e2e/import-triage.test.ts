@@ -57,7 +57,7 @@ describe("the import command", () => {
   const KNOWN = { kind: "disputes", tenantId: "acme", read: ledger.length };
   const skipped = ledger.length - seen.length;
 
-  it("imports a ledger, says what became of its rows, and writes nothing the second time", async () => {
+  it("imports a ledger, reports the outcome of its rows, and writes nothing the second time", async () => {
     const file = join("in", "ledger.csv");
     expect(await result(importing(file, ...MAPPED))).toEqual({
       ...KNOWN,
@@ -74,7 +74,7 @@ describe("the import command", () => {
     expect((await readdir(folder)).toSorted()).toEqual(["data", "in", "map.json"]);
   });
 
-  it("puts what it refuses into a file of its own, whose rows can be corrected and imported", async () => {
+  it("writes refused rows to a file that can be corrected and imported", async () => {
     const row = { accountNumber: "A-1", amount: "9.99", categoryCode: "LEDGER" };
     const rows = [
       { ...row, documentNumber: "E-1" },
@@ -258,7 +258,7 @@ describe("a triage of imported disputes", () => {
     await server?.end("SIGTERM");
   });
 
-  it("finds the open disputes of the ledger, page by page, as the platform has them", async () => {
+  it("lists the open disputes of the ledger, page by page", async () => {
     const { items, pages } = await all("disputes_list", {
       Status: [0],
       CategoryName: "LEDGER",

@@ -117,7 +117,7 @@ const DATES = { invoice_date: "2026-01-05", due_date: "2026-02-05" };
 const INVOICE = { account_number: "ACC/1", ...DATES, currency: "USD", denomination: 100.25 };
 
 describe("the ingest tools over stdio", () => {
-  it("keep accounts with their notes, as REST has them", async () => {
+  it("maintain accounts and their notes like REST", async () => {
     const made = await answer("accounts_create", ACCOUNT);
     expect(made).toMatchObject({ accountNumber: "ACC/1", name: "Northwind" });
     expect(await refusal("accounts_create", ACCOUNT)).toMatchObject({
@@ -140,7 +140,7 @@ describe("the ingest tools over stdio", () => {
     });
   });
 
-  it("every fault of a body has its field, those that the platform finds too", async () => {
+  it("report every fault of a body with its field, also those found by the platform", async () => {
     const wrong = { account_number: "ACC-9", name: "Nine", currency: "XXQ", language: "zq" };
     const { code, status, fields } = await refusal("accounts_create", wrong);
     expect([code, status]).toEqual(["validation_failed", 422]);
@@ -150,7 +150,7 @@ describe("the ingest tools over stdio", () => {
     ]);
   });
 
-  it("replace without asking what is new, and with a question about what is there", async () => {
+  it("replace a record after a question, and create one without", async () => {
     const args = { document_number: "INV/1", ...INVOICE };
     expect(await answer("documents_replace", args)).toMatchObject({ status: "open" });
     expect(questions).toEqual([]);
@@ -169,7 +169,7 @@ describe("the ingest tools over stdio", () => {
     });
   });
 
-  it("give PDF files: small ones in the answer, larger ones by their address", async () => {
+  it("return small PDF files in the answer, larger ones as an address", async () => {
     const args = { document_number: "INV/1" };
     expect(await answer("document_attachments_list", args)).toEqual({ ...args, attachments: [] });
     const small = pdf("small");
@@ -221,7 +221,7 @@ describe("the ingest tools over stdio", () => {
   });
 
   verifies("D-AUD-3");
-  it("records every call in the tenant's audit log", async () => {
+  it("record every call in the tenant's audit log", async () => {
     const { data } = await answer("audit_logs_list", { q: "ingest", limit: 100 });
     const actions = (data as { action: string }[]).map(({ action }) => action);
     expect(actions).toEqual(

@@ -84,7 +84,7 @@ describe.each(doors)("the inspector over %s", (_door, target) => {
     expect(refused.stdout).toContain("not_found: ");
   });
 
-  it("finds nothing in the schemas that a host would refuse", async () => {
+  it("finds no fault in the schemas", async () => {
     const strict = await inspect(target(), "--method", "tools/list", "--strict");
     expect(strict.status).toBe(0);
   });

@@ -60,7 +60,7 @@ const list = (token: string) =>
     }),
   });
 
-describe("a server that takes the tokens of an issuer", () => {
+describe("a server that accepts tokens of an issuer", () => {
   verifies("C-61");
   it("sends a client without a token to the issuer, and accepts only tokens for this server", async () => {
     const refused = await list("none");
@@ -90,11 +90,11 @@ describe("a server that takes the tokens of an issuer", () => {
   });
 
   verifies("C-61");
-  it("takes no token for the address by which its own machine reaches it", async () => {
+  it("refuses tokens for its local address", async () => {
     expect((await list(await issuer.token(mcpUrl))).status).toBe(401);
   });
 
-  it("knows a subject from the moment they have a profile, and as long", async () => {
+  it("accepts a subject exactly as long as it has a profile", async () => {
     const token = await issuer.token(RESOURCE, { claims: { sub: "subject-2" } });
     expect((await list(token)).status).toBe(403);
     await give({ ann: ["subject-1"], bob: ["subject-2"] });

@@ -54,7 +54,7 @@ describe.skipIf(why !== undefined)(`the keychain of the operating system${untrie
   });
 
   verifies("C-38");
-  it("holds what opens the profile: a copy of the data folder does not", async () => {
+  it("is needed to open the profile: a copy of the data folder does not suffice", async () => {
     // Its keeper may need a moment before it listens.
     await expect
       .poll(async () => JSON.parse((await logIn()).stdout), { timeout: 30_000 })

@@ -91,7 +91,7 @@ const asked = async (settings: Record<string, string> = {}) => {
 };
 
 describe("login", () => {
-  it("keeps an API key instead of the password, and the server works with it", async () => {
+  it("stores an API key instead of the password, and the server works with it", async () => {
     const { status, stdout, stderr } = await logIn();
     expect(status).toBe(0);
     expect(stderr).toContain(`sealed in ${join(mine, "profiles", "default.sealed")}`);
@@ -112,7 +112,7 @@ describe("login", () => {
     expect(await readFile(path, "utf8")).not.toMatch(/canary|rcvg|acme/);
   });
 
-  it("lists profiles without secrets, those of a file too, and the file's first", async () => {
+  it("lists profiles without secrets, those of the file first", async () => {
     await logIn(["--profile", "work"]);
     const file = join(mine, "profiles.json");
     await writeFile(join(mine, "pass"), `${PASSWORD}\n`, { mode: 0o600 });
@@ -129,7 +129,7 @@ describe("login", () => {
     expect(structuredContent).toMatchObject({ email: EMAIL });
   });
 
-  it("asks which tenant when there are several, and refuses one that is not theirs", async () => {
+  it("asks for the tenant if there are several, and refuses another one", async () => {
     const several = await logIn([], "both@acme.example");
     expect([several.status, several.stderr]).toEqual([1, expect.stringContaining("acme, other")]);
     const strange = await logIn(["--tenant-id", "nobody"], "both@acme.example");
@@ -138,7 +138,7 @@ describe("login", () => {
     expect(JSON.parse(chosen.stdout)).toMatchObject({ tenantId: "other" });
   });
 
-  it("keeps nothing when it is refused", async () => {
+  it("stores nothing after a refusal", async () => {
     const line = ["login", "--base-url", ready.baseUrl, "--email", EMAIL];
     const refused = await run(line, "wrong");
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/password/)]);
@@ -147,7 +147,7 @@ describe("login", () => {
     await expectNoProfile();
   });
 
-  it("makes a new key and revokes the old one when it is repeated", async () => {
+  it("creates a new key and revokes the old one when it is repeated", async () => {
     const made: { keyId: string; key: string }[] = [];
     for (let times = 0; times < 2; times++) {
       // oxlint-disable-next-line no-await-in-loop -- the second takes the place of the first
@@ -171,7 +171,7 @@ describe("login", () => {
     await elsewhere.end("SIGTERM");
   });
 
-  it("takes the key back when it cannot be kept", async () => {
+  it("revokes the new key if it cannot be stored", async () => {
     const before = await keyCount();
     await writeFile(join(mine, "profiles"), "a file where the folder should be");
     const { status, stdout, stderr } = await logIn();
@@ -211,15 +211,12 @@ describe("login", () => {
   const noTerminal = spawnSync("script", ["--version"]).status !== 0;
   const TYPED: [RegExp, string] = [/Password/, `${PASSWORD}\r`];
 
-  it.skipIf(noTerminal)(
-    "hides what is typed, and offers a key in the password's place",
-    async () => {
-      const { status, seen } = await atTerminal([], [TYPED, [/What is kept/, "\r"]]);
-      expect([status, seen]).toEqual([0, expect.stringContaining('"credential":"api_key"')]);
-    },
-  );
+  it.skipIf(noTerminal)("hides the typed password, and offers to store a key instead", async () => {
+    const { status, seen } = await atTerminal([], [TYPED, [/What is kept/, "\r"]]);
+    expect([status, seen]).toEqual([0, expect.stringContaining('"credential":"api_key"')]);
+  });
 
-  it.skipIf(noTerminal)("lets the person choose the tenant, and keep the password", async () => {
+  it.skipIf(noTerminal)("lets the person choose the tenant, and store the password", async () => {
     const down = "\u001B[B\r";
     const { status, seen } = await atTerminal(
       ["--email", "both@acme.example"],
@@ -259,7 +256,7 @@ const keyCount = async (): Promise<number> => {
 };
 
 describe("logout", () => {
-  it("revokes the key that was made, and forgets the profile", async () => {
+  it("revokes the created key, and removes the profile", async () => {
     await logIn();
     const key = await keptKey();
     expect(await opens(key)).toBe(200);
@@ -280,14 +277,14 @@ describe("logout", () => {
 
 describe("a profile", () => {
   verifies("C-60");
-  it("gives its credentials to no other platform than its own", async () => {
+  it("sends its credentials to no other platform", async () => {
     await logIn(["--profile", "work"]);
     const elsewhere = { RECEIVABLES_PROFILE: "work", RECEIVABLES_BASE_URL: "http://127.0.0.1:9" };
     const refused = await run(["doctor"], "", elsewhere);
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("work")]);
   });
 
-  it("is refused when there is none by its name, and a file when others may read it", async () => {
+  it("is refused if it does not exist, and a file if others may read it", async () => {
     expect((await run(["doctor", "--profile", "none"])).stderr).toContain("no profile none");
     expect((await run(["doctor", "--profile", "../up"])).status).toBe(2);
     await expect(asked({ RECEIVABLES_PROFILE: "none" })).rejects.toThrow("no profile none");

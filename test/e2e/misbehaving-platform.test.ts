@@ -104,7 +104,7 @@ describe("over both transports, a platform that", () => {
   );
 
   verifies("D-MCP-3");
-  it("honours keys is asked again with the same one", async () => {
+  it("honours keys gets repeated requests with the same key", async () => {
     for (const { fake, patient } of places) {
       let left = 2;
       fake.honoursKeys(true);
@@ -127,7 +127,7 @@ describe("over both transports, a platform that", () => {
   });
 
   verifies("C-81");
-  it("did all of it is in no log and on no stream with its own words, or with the credential", () => {
+  it("misbehaves leaves neither its text nor the credential in any log or stream", () => {
     for (const { patient, hasty } of places) {
       for (const { stdout, stderr } of [patient.texts, hasty.texts]) {
         expect(stdout + stderr).not.toContain(HOSTILE);

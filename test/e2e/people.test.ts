@@ -110,7 +110,7 @@ describe.each([
   ["2025", "legacy"],
 ] as const)("several people on one server with hosts of %s", (era, mode) => {
   verifies("C-65");
-  it("each acts in their own tenant with their own rights, all at once", async () => {
+  it("use their own tenants with their own rights at the same time", async () => {
     const [ann, bob, cid] = await Promise.all([as("ann", mode), as("bob", mode), as("cid", mode)]);
     const made = await Promise.all(
       [ann, bob, cid].map((client) =>
@@ -132,7 +132,7 @@ describe.each([
   });
 
   verifies("C-66");
-  it("a confirmation of one is refused to all others, of the same tenant too", async () => {
+  it("cannot use each other's confirmations, not even in one tenant", async () => {
     const [cid, bob, ann] = await Promise.all([as("cid", mode), as("bob", mode), as("ann", mode)]);
     await call(cid, "departments_create", { code: `Y${era}`, description: "To be deleted" });
     const gone = { departmentCode: `Y${era}` };
@@ -175,7 +175,7 @@ const toolCall = (name: string, args: object = {}) => ({
 
 describe("a server with static tokens", () => {
   verifies("C-62");
-  it("refuses a write with a token for reading, and names the scope", async () => {
+  it("refuses a write with a read-only token, and names the scope", async () => {
     const response = await post(tokenOf("dan"), toolCall("disputes_create"));
     expect(response.status).toBe(403);
     const challenge = response.headers.get("www-authenticate");
@@ -185,7 +185,7 @@ describe("a server with static tokens", () => {
   });
 
   verifies("C-61");
-  it("refuses an unknown token, and says where to read how to come in", async () => {
+  it("refuses an unknown token, and refers to its metadata", async () => {
     const response = await post(tokenOf("eve"), toolCall("departments_list"));
     expect(response.status).toBe(401);
     const at = /resource_metadata="([^"]+)"/.exec(response.headers.get("www-authenticate") ?? "");
@@ -194,7 +194,7 @@ describe("a server with static tokens", () => {
   });
 
   verifies("C-89");
-  it("limits invalid tokens by the address of the client, and still takes valid ones", async () => {
+  it("limits invalid tokens by the address of the client, and still accepts valid ones", async () => {
     const from = "127.0.0.50";
     const ask = async (token: string, at = from) => {
       const headers = { authorization: `Bearer ${token}` };
@@ -219,7 +219,7 @@ describe("a server with static tokens", () => {
   });
 
   verifies("C-60");
-  it("no token of a caller reaches the platform, nor any log, and each acts with their own credential", async () => {
+  it("sends no caller's token to the platform or a log, and uses each caller's own credential", async () => {
     const seen = JSON.stringify(trace.seen);
     expect(trace.seen.length).toBeGreaterThan(10);
     expect(seen).toContain(mailOf("bob"));
@@ -238,7 +238,7 @@ describe("a server with static tokens", () => {
   });
 
   verifies("C-60");
-  it("acts with a profile's new credential soon, amid a session", async () => {
+  it("uses a profile's new credential soon, within a session", async () => {
     const path = join(folder, "profiles.json");
     const whole = await readFile(path, "utf8");
     const dan = await as("dan", "legacy");

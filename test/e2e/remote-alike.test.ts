@@ -230,7 +230,7 @@ const prepare = async (door: Door): Promise<void> => {
 verifies("C-05");
 describe("a platform elsewhere that is killed and comes back", LONG, () => {
   it.each(DOORS)(
-    "leaves a server over %s that goes on by itself, and nothing twice",
+    "does not end the server over %s, which continues without repeating a change",
     async (name, open) => {
       const data = `killed ${name}`;
       const { platform, url } = await newPlatform(data);

@@ -171,7 +171,7 @@ describe("two hosts on one platform", () => {
   };
 
   verifies("C-82");
-  it("work a dispute from claim to close; the platform's own answers and log agree", async () => {
+  it("work a dispute from claim to close; the platform's responses and log agree", async () => {
     const [one, two] = hosts;
     await made(one, "categories_create", { code: "PRICE", description: "Pricing" });
     await made(two, "reasons_create", {
@@ -228,7 +228,7 @@ describe("two hosts on one platform", () => {
   });
 
   verifies("CONV-07", "C-67");
-  it("know no tenant, address or key among their arguments", async () => {
+  it("have no tenant, address or key among their arguments", async () => {
     const [one] = hosts;
     for (const name of ["tenantId", "baseUrl", "apiKey", "X-Platform-Auth"]) {
       const answer = await one.call("disputes_list", { [name]: "other" });
@@ -273,7 +273,7 @@ describe("a user with the role Agent", () => {
     Object.fromEntries(required.map((name) => [name, "none"]));
 
   verifies("C-83");
-  it("may read all but users, and gets the name of the missing permission", async () => {
+  it("may read everything but users, and gets the name of the missing permission", async () => {
     const tools = await host.tools();
     const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint);
     for (const { name, inputSchema } of reading) {
@@ -289,7 +289,7 @@ describe("a user with the role Agent", () => {
   });
 
   verifies("C-81");
-  it("no output of a host or server contains a secret", async () => {
+  it("finds a secret in no output of hosts and servers", async () => {
     await host.call("dispute_notes_delete", { disputeId: "none", noteId: "none" });
     const all = [...told, platform.texts.stdout, platform.texts.stderr].join("\n");
     for (const secret of secrets) expect(all).not.toContain(secret);

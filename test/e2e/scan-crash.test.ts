@@ -40,7 +40,7 @@ const slowScanner = async () => {
   };
 };
 
-describe.each(dialects)("a platform killed amid a scan ($name)", ({ create }) => {
+describe.each(dialects)("a platform killed during a scan ($name)", ({ create }) => {
   let database: Database;
   let scanner: Awaited<ReturnType<typeof slowScanner>>;
   let running: Running;
@@ -99,7 +99,7 @@ describe.each(dialects)("a platform killed amid a scan ($name)", ({ create }) =>
   };
 
   verifies("AT-05");
-  it("comes to its verdict when it has started again", async () => {
+  it("completes the scan after its restart", async () => {
     const root = "/dispute/v1/tenants/{t}";
     await ask("POST", `${root}/categories`, { code: "C", description: "C" });
     const reason = { code: "R", description: "R", categoryCode: "C" };

@@ -124,7 +124,7 @@ describe.each([
   });
 
   verifies("D-MCP-4");
-  it("is read with `secrets show` where the host opens no pages", async () => {
+  it("is read with `secrets show` if the host opens no pages", async () => {
     const { text } = await makeKey("bob", mode, false);
     expect(text).not.toContain("/secrets/");
     const name = /secrets show (\S+)/.exec(text)?.[1] ?? "";

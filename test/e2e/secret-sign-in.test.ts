@@ -99,7 +99,7 @@ describe.each([
   "a key for somebody who signs in here (hosts of %s, %s, that open pages: %s)",
   (_era, mode, opens) => {
     verifies("D-MCP-4", "C-65");
-    it("is made by them alone, once, and acts with their rights", async () => {
+    it("is created by the signed-in person only, once, and has their rights", async () => {
       const url = await pageFor("ann", mode, opens);
       const browser = openBrowser();
       const page = await browser.open(url);

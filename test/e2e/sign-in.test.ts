@@ -91,7 +91,7 @@ for (const dialect of dialects) {
       await rm(home, { recursive: true, force: true, maxRetries: 3 });
     });
 
-    it("from a refusal to a tool's answer, with the hosts of 2026 and of 2025", async () => {
+    it("complete the flow from a refusal to a tool's answer, with the hosts of 2026 and of 2025", async () => {
       for (const mode of ["auto", "legacy"] as const) {
         const { client, host } = await connectNew(mcpUrl, loginOf("ann"), { mode });
         expect(await whoIs(client)).toContain(emailOf("ann"));
@@ -105,7 +105,7 @@ for (const dialect of dialects) {
     });
 
     verifies("C-62");
-    it("a host that asks once, and for little, may do what the person ticked", async () => {
+    it("grant the scopes that they ticked, also to a host that asks for few", async () => {
       const scope = ["read", "admin"];
       const { client } = await connectOld(mcpUrl, { ...loginOf("ann"), scope });
       const made = await client.callTool({
@@ -117,7 +117,7 @@ for (const dialect of dialects) {
     });
 
     verifies("C-62");
-    it("again when a tool needs more, without losing what they had", async () => {
+    it("sign in again when a tool needs more scopes, and keep the others", async () => {
       for (const mode of ["auto", "legacy"] as const) {
         const { client, host, transport } = await connectNew(mcpUrl, loginOf("ann"), { mode });
         expect(host.tokens().scope.split(" ")).not.toContain("write");
@@ -141,7 +141,7 @@ for (const dialect of dialects) {
       }
     });
 
-    it("each with their own rights, at the same time", async () => {
+    it("have their own rights, at the same time", async () => {
       const [ann, bob] = await Promise.all([
         connectNew(mcpUrl, loginOf("ann")),
         connectNew(mcpUrl, loginOf("bob")),
@@ -156,7 +156,7 @@ for (const dialect of dialects) {
       await Promise.all([ann.client.close(), bob.client.close()]);
     });
 
-    it("until the platform has no place for them any more", async () => {
+    it("lose access when the platform removes them", async () => {
       const { client, host } = await connectNew(mcpUrl, loginOf("bob"));
       await client.close();
       const token = host.tokens().access_token;
@@ -168,7 +168,7 @@ for (const dialect of dialects) {
       expect((await asking(mcpUrl, token)).status).toBe(401);
     });
 
-    it("and stay signed in at a second process, and when the first has gone", async () => {
+    it("stay signed in at a second process, also after the first has ended", async () => {
       const { client, host } = await connectNew(mcpUrl, loginOf("ann"));
       await client.close();
       const other = startCli(["http", "--port", "0"], {
@@ -184,7 +184,7 @@ for (const dialect of dialects) {
       expect((await asking(there, host.tokens().access_token)).status).toBe(200);
     });
 
-    it("leaving no word of it on standard output or in the log", () => {
+    it("leave no secret on standard output or in the log", () => {
       for (const { texts } of servers) {
         expect(texts.stdout.trim().split("\n")).toHaveLength(1);
         expect(texts.stderr).not.toContain(PASSWORD);
@@ -194,7 +194,7 @@ for (const dialect of dialects) {
   });
 }
 
-it("is not begun where passwords could be read on their way", async () => {
+it("cannot sign in over an unencrypted connection", async () => {
   const home = await mkdtemp(join(tmpdir(), "sign-in-"));
   const env = { RECEIVABLES_DATA: home, RECEIVABLES_HTTP_AUTH: "builtin" };
   for (const more of [{}, { RECEIVABLES_PUBLIC_URL: "http://mcp.example" }]) {

@@ -15,7 +15,7 @@ import { verifies } from "../support/verifies.ts";
 const MIB = 1024 * 1024;
 const TENANT = "crash";
 
-describe.each(dialects)("a platform killed amid uploads ($name)", ({ create }) => {
+describe.each(dialects)("a platform killed during uploads ($name)", ({ create }) => {
   let database: Database;
   let running: Running;
   let ready: Ready;
@@ -66,7 +66,7 @@ describe.each(dialects)("a platform killed amid uploads ($name)", ({ create }) =
   };
 
   verifies("D-PDF");
-  it("keeps what it acknowledged, and sweeps the rest when it starts again", async () => {
+  it("has every acknowledged file, and sweeps the rest, after its restart", async () => {
     const made = await ask(
       "POST",
       `${DOCUMENTS}/D`,

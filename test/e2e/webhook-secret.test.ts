@@ -56,7 +56,7 @@ const openHost = async (env: Record<string, string>) => {
 };
 
 verifies("D-MCP-4", "WH-09", "C-31");
-it("the secret that a tool keeps is the one that deliveries are signed with", async () => {
+it("stores the secret with which deliveries are signed", async () => {
   const folder = await folderFor();
   const certificate = await certificateFor("localhost");
   const trusted = join(folder, "trusted.pem");

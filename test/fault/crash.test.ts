@@ -230,10 +230,10 @@ const playAll = async (database: Database): Promise<Play> => {
   }
 };
 
-describe.each(dialects)("a platform killed in the midst of its work ($name)", (dialect) => {
+describe.each(dialects)("a platform killed during its work ($name)", (dialect) => {
   verifies("C-05", "C-07", "C-58");
   it(
-    `loses nothing that it acknowledged and keeps nothing half done (FAULT_SEED=${SEED})`,
+    `loses no acknowledged change and has no partial one (FAULT_SEED=${SEED})`,
     { timeout: 20 * MINUTE },
     async () => {
       const database = await dialect.create();

@@ -202,7 +202,7 @@ describe("bad input", () => {
 
   verifies("C-39", "C-41", "C-47", "C-48", "C-50");
   it.each(dialects)(
-    `is refused without a trace by every operation, or taken as declared ($name, FAULT_SEED=${SEED})`,
+    `is refused without a change by every operation, or accepted as declared ($name, FAULT_SEED=${SEED})`,
     { timeout: 10 * MINUTE },
     async (dialect) => {
       const trial = await begin(dialect);
@@ -233,7 +233,7 @@ describe("bad input", () => {
   );
 
   verifies("C-08");
-  it("is answered alike by both databases", () => {
+  it("has the same responses on both databases", () => {
     const [first = [], ...others] = dialects.map(({ name }) => told.get(name) ?? []);
     expect(first.length).toBeGreaterThanOrEqual(2000);
     for (const other of others) {

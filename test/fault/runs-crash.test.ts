@@ -39,10 +39,10 @@ const kept = async ({ files }: TestPlatform): Promise<string[]> =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-describe.each(dialects)("processes that die amid exports ($name)", (dialect) => {
+describe.each(dialects)("processes that die during exports ($name)", (dialect) => {
   verifies("C-05", "SC-16", "D-SCH-3");
   it(
-    "wherever it is, no slot is lost or run twice, and nothing half is seen",
+    "lose no slot, run none twice, and show no partial rows",
     { timeout: 10 * MINUTE },
     async () => {
       const database = await dialect.createMigrated();

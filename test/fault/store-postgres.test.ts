@@ -62,7 +62,7 @@ describe("a PostgreSQL server", () => {
 
   verifies("C-06");
   it(
-    "that drops its connections amid work costs some 503, and never half a change",
+    "causes some 503 when it drops connections, and never a partial change",
     { timeout: 120 * SECOND },
     async () => {
       const dice = createDice(7);
@@ -109,7 +109,7 @@ describe("a PostgreSQL server", () => {
 
   verifies("C-06");
   it(
-    "that drops a connection amid a list cuts the list short and keeps no place of it",
+    "cuts a list when it drops the connection, and keeps no view of it",
     { timeout: 120 * SECOND },
     async () => {
       await create(service, "many");
@@ -187,7 +187,7 @@ const createRelay = (target: { host: string; port: number }) => {
   return { open, close };
 };
 
-describe("an address of PostgreSQL where nothing listens", () => {
+describe("an address of PostgreSQL without a server", () => {
   let relay: ReturnType<typeof createRelay>;
   let nowhere: string;
 

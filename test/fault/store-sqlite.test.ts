@@ -40,7 +40,7 @@ describe("a SQLite file", () => {
   afterEach(() => service.at.close());
 
   verifies("C-06");
-  it("that is full refuses what needs room, keeps what it has, and goes on once there is room", async () => {
+  it("refuses writes while it is full, keeps its data, and continues once there is room", async () => {
     const first = (await create(service, "first")).body;
     const note = { content: "n".repeat(10_000) };
     const notes = `${DISPUTES}/${first.disputeId}/disputenotes`;
@@ -87,7 +87,7 @@ describe("a SQLite file", () => {
   });
 
   verifies("C-06");
-  it("that another process keeps locked answers later, and every answer is logged once it can be", async () => {
+  it("answers later while another process locks it, and records every answer", async () => {
     await create(service, "before");
     const path = join(service.database.environment["RECEIVABLES_DATA"] ?? "", "receivables.db");
     expect(existsSync(path)).toBe(true);
@@ -119,7 +119,7 @@ describe.skipIf(!canLimit)("a process whose writes to disk fail", () => {
   afterEach(() => service.at.close());
 
   verifies("C-06");
-  it("says so with 503 and one warning each, and goes on when they succeed again", async () => {
+  it("returns 503 with one warning each, and continues when writes succeed again", async () => {
     const server = await startServer(service.database.environment, 4);
     try {
       const path = DISPUTES.replace("{t}", TENANT);

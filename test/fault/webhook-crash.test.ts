@@ -89,7 +89,7 @@ const isWhole = (attempts: readonly Attempt[]): boolean => {
 
 describe.each(dialects)("deliveries of a process that dies ($name)", (dialect) => {
   verifies("C-05", "C-16", "C-28");
-  it("none is lost, each attempt is recorded once, and few are sent twice", async () => {
+  it("lose none, record each attempt once, and send few twice", async () => {
     const database = await dialect.create();
     opened.push(() => database.remove());
     const { store, apiKey } = await found(database);

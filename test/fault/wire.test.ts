@@ -153,7 +153,7 @@ onEveryStore("bytes from the network", (at) => {
 
   verifies("C-41", "C-55", "C-57");
   it.each(BROKEN)(
-    "%s gets an answer that it may get, and the next request its own",
+    "%s gets an allowed response, and the next request its own",
     async (_what, text, allowed) => {
       const before = await touches();
       const heard = await exchange(port(), text);
@@ -168,7 +168,7 @@ onEveryStore("bytes from the network", (at) => {
   );
 
   verifies("C-57");
-  it("the rest of a body is never taken for a request of its own", async () => {
+  it("never takes the rest of a body for a request", async () => {
     const hidden = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n";
     const kept = POST([`Content-Length: ${hidden.length}`], hidden).replace(
       "Connection: close\r\n",
@@ -178,7 +178,7 @@ onEveryStore("bytes from the network", (at) => {
   });
 
   verifies("C-48");
-  it("odd percent signs in paths and queries find nothing", async () => {
+  it("answers malformed percent-encoding in paths and queries with an error", async () => {
     const before = await touches();
     const disputes = `/dispute/v1/tenants/${TENANT}/disputes`;
     const odd = ["%zz", "%", "%00", "%F0%9F", "%ED%A0%80", "%2e%2e%2f", "__proto__", "%FF"];

@@ -75,7 +75,7 @@ onEveryStore("assignees: update and delete", (at) => {
   });
 
   verifies("AS-07");
-  it("needs a name and an address where no user gives them, and says all that is missing", async () => {
+  it("requires name and address without a user, and reports all missing fields", async () => {
     const post = async (sent: object) =>
       (await call("POST", "/assignees", { body: { departmentCode: "SALES", ...sent } })).body;
     expect(faultsOf(await post({}))).toEqual({
@@ -94,7 +94,7 @@ onEveryStore("assignees: update and delete", (at) => {
 
   describe("changes", () => {
     verifies("AS-08", "CONV-05");
-    it("takes the fields of create, and says who and when", async () => {
+    it("accepts the fields of create, and records author and time", async () => {
       const made = await assignee();
       at().clock.advance(MINUTE);
       const editor = await at().person("acme", { grants: ["Dispute Configuration : UPDATE"] });
@@ -121,7 +121,7 @@ onEveryStore("assignees: update and delete", (at) => {
     });
 
     verifies("AS-08", "D-CONF-7");
-    it("keeps what is not sent, inside person and address too; null clears", async () => {
+    it("keeps absent fields, also of person and address; null clears a field", async () => {
       const email = "keeper@acme.example";
       const made = await assignee({ allUpdates: true, person: { ...FULL_PERSON, email } });
       const put = async (sent: object) =>
@@ -174,7 +174,7 @@ onEveryStore("assignees: update and delete", (at) => {
     });
 
     verifies("D-GEN-9");
-    it("tells versions apart and refuses a stale one", async () => {
+    it("returns a version and refuses a stale one", async () => {
       const made = await assignee();
       const path = byEmail(made.person.email);
       const first = await call("GET", path);
@@ -198,7 +198,7 @@ onEveryStore("assignees: update and delete", (at) => {
   });
 
   verifies("AS-10", "D-CONF-3");
-  it("returns the flags as stored, with their defaults, and takes booleans alone", async () => {
+  it("returns the flags as stored, with their defaults, and accepts only booleans", async () => {
     expect(await assignee()).toMatchObject({ active: true, allUpdates: false, dailyDigest: false });
     expect(await assignee({ active: false, allUpdates: true, dailyDigest: true })).toMatchObject({
       active: false,
@@ -222,7 +222,7 @@ onEveryStore("assignees: update and delete", (at) => {
     });
 
     verifies("AS-09");
-    it("deletes by department code and address, where the two belong together", async () => {
+    it("deletes by department code and address if they belong together", async () => {
       const { assigneeId, person: gone } = await assignee();
       const path = (code: string) =>
         `/departments/by-code/${code}${byEmail(gone.email.toUpperCase())}`;
@@ -240,7 +240,7 @@ onEveryStore("assignees: update and delete", (at) => {
     });
 
     verifies("D-CONF-6", "D-CONF-10");
-    it("keeps one that a dispute names or a category routes to", async () => {
+    it("refuses to delete an assignee of a dispute or a category", async () => {
       const busy = await at().tenant("busy");
       const { reason, assignee: ana } = await configure(busy);
       const { assigneeId } = ana;
@@ -271,7 +271,7 @@ onEveryStore("assignees: update and delete", (at) => {
   });
 
   verifies("CONV-06", "D-CONF-11");
-  it("reads by id within the tenant alone", async () => {
+  it("finds records of its own tenant only", async () => {
     const made = await assignee();
     const path = `/assignees/${made.assigneeId}`;
     const mail = byEmail(made.person.email);
@@ -296,7 +296,7 @@ onEveryStore("assignees: update and delete", (at) => {
 
   verifies("CONV-08");
   it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "is guarded by Dispute Configuration : %s alone",
+    "requires Dispute Configuration : %s",
     async (action) => {
       const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
       const { assigneeId, person: one } = await assignee();

@@ -102,7 +102,7 @@ onEveryStore("assignees", (at) => {
   });
 
   verifies("AS-03");
-  it("shows every key of person and address, null where nothing is known", async () => {
+  it("returns every key of person and address, null where unknown", async () => {
     const sent = person({ address: { city: "Oslo" } });
     const made = await assignee({ person: sent });
     expect(made.person).toEqual({
@@ -118,7 +118,7 @@ onEveryStore("assignees", (at) => {
   });
 
   verifies("AS-02", "T-03");
-  it("takes timeZone or timezone and answers timezone alone", async () => {
+  it("accepts timeZone or timezone and returns timezone", async () => {
     const documented = await assignee({ person: person({ timeZone: "Asia/Tokyo" }) });
     expect(documented.person.timezone).toBe("Asia/Tokyo");
     expect(documented.person).not.toHaveProperty("timeZone");
@@ -147,7 +147,7 @@ onEveryStore("assignees", (at) => {
     });
 
     verifies("D-CONF-10");
-    it("takes an address once in a tenant, in any case, from one of many who ask at once", async () => {
+    it("accepts an address once per tenant, in any case, from one of many concurrent requests", async () => {
       const post = (email: string) =>
         call("POST", "/assignees", {
           body: { departmentCode: "SALES", person: person({ email }) },
@@ -165,7 +165,7 @@ onEveryStore("assignees", (at) => {
   });
 
   verifies("AS-05", "D-CONF-9");
-  it("lists all in order of their e-mail addresses, or a department's", async () => {
+  it("lists all assignees, or a department's, by e-mail address", async () => {
     const lister = await at().tenant("lister");
     const other = below(lister);
     const one = await make(lister, "/departments", { code: "ONE", description: "x" });
@@ -192,7 +192,7 @@ onEveryStore("assignees", (at) => {
 
   describe("naming the department", () => {
     verifies("AS-06");
-    it("takes its id, its code, or both, to create and to change", async () => {
+    it("accepts its id, its code, or both, to create and to change", async () => {
       const { departmentId } = claims;
       for (const department of [
         { departmentId },
@@ -209,7 +209,7 @@ onEveryStore("assignees", (at) => {
     });
 
     verifies("AS-06");
-    it("refuses none, an unknown one, and two that disagree", async () => {
+    it("refuses no department, an unknown one, and two that disagree", async () => {
       const made = await assignee();
       const refuse = async (department: object) => {
         const body = { ...department, person: person() };
@@ -233,7 +233,7 @@ onEveryStore("assignees", (at) => {
 
   describe("based on a user", () => {
     verifies("AS-07", "D-CONF-10");
-    it("fills what of the person is not sent", async () => {
+    it("fills the absent fields of the person", async () => {
       const user = await at().person("acme", { roles: ["Viewer"] });
       const made = await make(admin, "/assignees", {
         departmentCode: "SALES",
@@ -282,7 +282,7 @@ onEveryStore("assignees", (at) => {
     });
 
     verifies("AS-07");
-    it("refuses a user that is unknown or of another tenant, to create and to change", async () => {
+    it("refuses an unknown user, or one of another tenant, to create and to change", async () => {
       const stranger = await at().tenant("strangers-user");
       const made = await assignee();
       for (const userId of [stranger.userId, "nobody"]) {

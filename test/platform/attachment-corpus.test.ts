@@ -42,7 +42,7 @@ onEveryStore("uploads that must not be kept", (at) => {
   };
 
   verifies("C-52");
-  it("none of the corpus is ever Available, and nothing of it stays", async () => {
+  it("makes no hostile file Available, and stores none of its bytes", async () => {
     const before = filesUnder(at().files);
     const seen = await verdicts(hostileUploads);
     const expected = hostileUploads.map(({ title, status, code }, index) =>
@@ -58,13 +58,13 @@ onEveryStore("uploads that must not be kept", (at) => {
   });
 
   verifies("AT-03");
-  it("every sound file is Available", async () => {
+  it("makes every sound file Available", async () => {
     const seen = await verdicts(goodUploads);
     expect(seen.map(({ status }) => status)).toEqual(goodUploads.map(() => "Available"));
   });
 
   verifies("C-52", "D-PDF");
-  it("refuses what the scanner refuses, and keeps nothing of it", async () => {
+  it("stores no file that the scanner refuses", async () => {
     const call = await at().exportCaller("corpus", ["ingest:read", "ingest:write"]);
     await call("POST", `${DOCUMENTS}/D`, { body: invoice("D") });
     const to = uploadPath(await connectionOf(at().store, "corpus"), "D");
@@ -86,7 +86,7 @@ onEveryStore("uploads that must not be kept", (at) => {
     expect(filesUnder(at().files)).toEqual(before);
   });
 
-  it("a file that is announced and never sent costs no storage", async () => {
+  it("counts no storage for an announced file without upload", async () => {
     const before = filesUnder(at().files);
     await announce(admin, path, "never.pdf");
     expect(filesUnder(at().files)).toEqual(before);

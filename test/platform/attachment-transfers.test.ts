@@ -76,7 +76,7 @@ onEveryStore("files of disputes over sockets", (at) => {
   });
 
   verifies("AT-01");
-  it("names the address that the request came to", async () => {
+  it("returns URLs at the address of the request", async () => {
     const listed = await fetch(`${serving.url}${path.replace("{t}", "transfer")}`, {
       method: "POST",
       headers: { "X-Platform-Auth": admin.token, "Content-Type": "application/json" },
@@ -88,7 +88,7 @@ onEveryStore("files of disputes over sockets", (at) => {
   });
 
   verifies("AT-04");
-  it("writes an upload as it comes, and keeps it once it is whole", async () => {
+  it("writes an upload as it arrives, and stores it when it is complete", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "streamed.txt");
     const before = filesUnder(at().files);
     const bytes = Buffer.alloc(3 * MIB, "streamed ");
@@ -110,7 +110,7 @@ onEveryStore("files of disputes over sockets", (at) => {
   });
 
   verifies("AT-04");
-  it("leaves nothing of an upload that is cut off, and takes the next one", async () => {
+  it("stores nothing of an aborted upload, and accepts the next one", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "cut.txt");
     const before = filesUnder(at().files);
     const length = { "Content-Length": String(MIB) };
@@ -124,7 +124,7 @@ onEveryStore("files of disputes over sockets", (at) => {
   });
 
   verifies("AT-04");
-  it("refuses before it reads: no length, chunks, too much, an altered URL", async () => {
+  it("refuses before reading: no length, chunks, too many bytes, an altered URL", async () => {
     const { uploadUrl } = await announce(admin, path, "refused.txt");
     const before = filesUnder(at().files);
     const altered = uploadUrl.replace(/sig=./, "sig=_");
@@ -151,7 +151,7 @@ onEveryStore("files of disputes over sockets", (at) => {
   });
 
   verifies("AT-04");
-  it("takes a file of exactly the limit", async () => {
+  it("accepts a file of exactly the limit", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "limit.txt");
     const piece = Buffer.alloc(MIB, "a line of text\n");
     const socket = begin(uploadUrl, { "Content-Length": String(LIMIT) }, Buffer.alloc(0));
@@ -168,7 +168,7 @@ onEveryStore("files of disputes over sockets", (at) => {
   });
 
   verifies("AT-04");
-  it("counts a file as in time whose upload began in time", async () => {
+  it("accepts a file whose upload began before its URL expired", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "slow.txt");
     const socket = begin(uploadUrl, { "Content-Length": "8" }, Buffer.from("slow"));
     await written(4);
@@ -184,7 +184,7 @@ onEveryStore("files of disputes over sockets", (at) => {
   });
 
   verifies("AT-13");
-  it("leaves nothing of a file that arrives after its record was deleted", async () => {
+  it("stores nothing of a file whose record was deleted meanwhile", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "deleted.txt");
     const before = filesUnder(at().files);
     const socket = begin(uploadUrl, { "Content-Length": "8" }, Buffer.from("half"));
@@ -198,7 +198,7 @@ onEveryStore("files of disputes over sockets", (at) => {
   });
 
   verifies("AT-13");
-  it("keeps the file of a record when it sweeps, and removes one without", async () => {
+  it("sweeps files without a record only", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "swept.txt");
     const before = new Set(filesUnder(at().files));
     await send(uploadUrl, Buffer.from("kept"));

@@ -191,7 +191,7 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
     await expect(signHead(at(), tenantId)).rejects.toThrow("another master key");
   });
 
-  describe("and a head that was kept elsewhere", () => {
+  describe("compared with a head that was stored elsewhere", () => {
     let kept: Parameters<typeof verifyAudit>[2];
     let before: State;
     const against = () => verifyAudit(at(), tenantId, kept);
@@ -212,7 +212,7 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
     });
 
     verifies("C-97", "D-AUD-4", "OP-04");
-    it("reports a log that was put back to an older state, also when it has grown since", async () => {
+    it("reports a log that was restored to an older state, also if it has grown since", async () => {
       await change((tx) => restore(tx, tenantId, before));
       expect(await verdict()).toMatchObject({ ok: true, entries: 5 });
       expect(await against()).toMatchObject({ ok: false, fault: "kept_head_differs" });

@@ -45,7 +45,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("AU-01", "D-AUD-3");
-  it("each request of a tool and each export request leaves one entry, others none", async () => {
+  it("adds one entry per request of a tool and per export request, and no other", async () => {
     const before = (await stored("audit")).length;
     await admin.call("GET", DISPUTES);
     expect(await stored("audit")).toHaveLength(before);
@@ -86,7 +86,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("D-AUD-3");
-  it("a status change is called what it does", async () => {
+  it("names a status change by its effect", async () => {
     const { body } = await admin.call("POST", DISPUTES, { body: dispute });
     const change = async (sent: object) => {
       await admin.call("PUT", `${DISPUTES}/${body.disputeId}`, {
@@ -116,7 +116,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("D-AUD-2");
-  it("a tool's name is lower case and has 64 characters at most, an id 128", async () => {
+  it("limits a tool's name to 64 lower-case characters, an id to 128", async () => {
     const before = (await stored("audit")).length;
     for (const name of ["x".repeat(64), "x".repeat(65), "Disputes_get", "a b"]) {
       await admin.call("GET", `${DISPUTES}/${"y".repeat(300)}`, { headers: tool(name) });
@@ -128,7 +128,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("T-25");
-  it("a login that fails is in no log, one that works is in its tenant's", async () => {
+  it("adds no entry for a failed login, and one in the tenant's log for a successful one", async () => {
     const count = async () =>
       (await at().store.read.selectFrom("audit_logs").select("id").execute()).length;
     const login = (password: string) =>
@@ -157,7 +157,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("AU-05");
-  it("entries from before the action field list without it", async () => {
+  it("lists entries from before the action field without it", async () => {
     await at().tenant("audit-old");
     const old = await at().exportCaller("audit-old");
     const entry = {
@@ -178,7 +178,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("AU-06", "AU-12");
-  it("walks newest first without gap or double while entries arrive", async () => {
+  it("returns each entry once, newest first, while entries arrive", async () => {
     const tenant = await at().tenant("audit-walk");
     const caller = await at().exportCaller("audit-walk");
     for (let number = 0; number < 23; number++) {
@@ -203,7 +203,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("AU-07");
-  it("from and to include their own moment", async () => {
+  it("includes the times of from and to", async () => {
     at().clock.advance(MINUTE);
     const moment = new Date(at().clock()).toISOString();
     await admin.call("GET", DISPUTES, { headers: tool("at_the_moment") });
@@ -220,7 +220,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("AU-08");
-  it("endpoint, status code, action and schedule match exactly", async () => {
+  it("matches endpoint, status code, action and schedule exactly", async () => {
     expect((await entries("?endpoint=/audit-logs")).length).toBeGreaterThan(0);
     expect(await entries("?endpoint=/audit-log")).toEqual([]);
     const refused = await entries("?statusCode=400&action=dispute.created");
@@ -232,7 +232,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("AU-09");
-  it("q searches endpoint, action and the named metadata, and nothing else", async () => {
+  it("searches endpoint, action and the named metadata with q, and nothing else", async () => {
     await admin.call("GET", DISPUTES, { headers: tool("needle_tool") });
     expect((await entries("?q=NEEDLE_")).length).toBe(1);
     expect((await entries("?q=dispute.LIST")).length).toBeGreaterThan(0);
@@ -244,14 +244,14 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("AU-10");
-  it("q has up to 200 characters, counted as characters", async () => {
+  it("accepts up to 200 characters in q", async () => {
     const q = (text: string) => read("GET", `${LOGS}?q=${encodeURIComponent(text)}`);
     expect((await q("😀".repeat(200))).status).toBe(200);
     expect((await q("x".repeat(201))).status).toBe(400);
   });
 
   verifies("AU-11", "T-19", "D-AUD-4");
-  it("limit is 1 to 100000, a whole number", async () => {
+  it("accepts a limit from 1 to 100000", async () => {
     for (const [limit, status] of [
       ["1", 200],
       ["100000", 200],
@@ -267,7 +267,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("AU-13", "T-22");
-  it("entries and cursors stay with their tenant", async () => {
+  it("returns entries and accepts cursors of the own tenant only", async () => {
     await at().tenant("audit-other");
     const other = await at().exportCaller("audit-other");
     expect((await other("GET", LOGS)).body.data).toEqual([]);
@@ -281,7 +281,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("AU-14");
-  it("metadata holds ids and the tool, nothing that people wrote and no secret", async () => {
+  it("stores ids and the tool as metadata, but no text of people and no secret", async () => {
     const { body } = await admin.call("POST", DISPUTES, {
       body: { ...dispute, poNumber: "canary-po" },
       headers: tool("disputes_create"),
@@ -300,7 +300,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("C-58");
-  it("the entries of a tenant form a chain that shows every alteration", async () => {
+  it("chains a tenant's entries so that every alteration is found", async () => {
     const rows = await stored("audit");
     const head = await at()
       .store.read.selectFrom("audit_heads")
@@ -323,7 +323,7 @@ onEveryStore("audit log", (at) => {
   });
 
   verifies("EX-05");
-  it("refuses unknown and repeated query names in the export's own words", async () => {
+  it("refuses unknown and repeated query names in the format of the export service", async () => {
     for (const query of ["?colour=red", "?limit=1&limit=2", "?q="]) {
       const { status, body } = await read("GET", `${LOGS}${query}`);
       expect(status).toBe(400);

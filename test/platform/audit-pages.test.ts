@@ -58,7 +58,7 @@ onEveryStore("long pages of the audit log", (at) => {
   }, 60_000);
 
   verifies("AU-11", "AU-12");
-  it("a page of all entries is read as it is sent, and tells how many there are", async () => {
+  it("streams a page of all entries with its total number", async () => {
     const response = await ask("?limit=100000&q=payments");
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const first = await reader.read();
@@ -105,7 +105,7 @@ onEveryStore("long pages of the audit log", (at) => {
     expect(ids).toEqual(Array.from({ length: COUNT }, (_, index) => `entry-${COUNT - 1 - index}`));
   });
 
-  it("a HEAD request reads no entries", async () => {
+  it("reads no entries for a HEAD request", async () => {
     const before = seen.rows;
     const response = await ask("?limit=100000", "HEAD");
     expect([response.status, await response.text()]).toEqual([200, ""]);
@@ -134,7 +134,7 @@ const EACH = 150;
 for (const dialect of dialects) {
   describe(`audit entries of several processes (${dialect.name})`, () => {
     verifies("AU-12", "D-AUD-4");
-    it("every walk gives each entry that was there at its start once, newest first", async () => {
+    it("lists each entry that existed at the first page once, newest first", async () => {
       const database = await dialect.createMigrated();
       const at = await startPlatform({ name: dialect.name, createMigrated: async () => database });
       await at.tenant("busy");

@@ -43,7 +43,7 @@ onEveryStore("API keys", (at) => {
   });
 
   verifies("KEY-04", "KEY-10", "CONV-11");
-  it("a key of any user works in its own header", async () => {
+  it("accepts a key of any user in its own header", async () => {
     await at().tenant("key-use");
     const viewer = await at().person("key-use", { roles: ["Viewer"] });
     const { apiKey } = (await viewer.call("POST", API_KEYS)).body;
@@ -61,7 +61,7 @@ onEveryStore("API keys", (at) => {
   });
 
   verifies("KEY-05", "KEY-06");
-  it("a key has its user's access at every moment", async () => {
+  it("gives a key its user's current access", async () => {
     await at().tenant("key-access");
     const user = await at().person("key-access", { roles: ["Integration"] });
     const { apiKey } = (await user.call("POST", API_KEYS)).body;
@@ -75,7 +75,7 @@ onEveryStore("API keys", (at) => {
   });
 
   verifies("KEY-08", "KEY-11");
-  it("deleting one key leaves the others", async () => {
+  it("deletes one key and keeps the others", async () => {
     const admin = await at().tenant("key-delete");
     const one = (await admin.call("POST", API_KEYS)).body;
     const other = (await admin.call("POST", API_KEYS)).body;
@@ -88,7 +88,7 @@ onEveryStore("API keys", (at) => {
   });
 
   verifies("KEY-08");
-  it("a key may delete itself, and no other", async () => {
+  it("lets a key delete itself, and no other", async () => {
     const admin = await at().tenant("key-ends-itself");
     const [one, other] = [await admin.call("POST", API_KEYS), await admin.call("POST", API_KEYS)];
     const withKey = (method: string, keyId: string) =>
@@ -102,7 +102,7 @@ onEveryStore("API keys", (at) => {
   });
 
   verifies("CONV-06", "KEY-08");
-  it("a key is deleted under the tenant that it was made in", async () => {
+  it("deletes a key only under the tenant that it was created in", async () => {
     const admin = await at().tenant("key-home");
     await at().tenant("key-away");
     const { store, clock } = at();
@@ -118,7 +118,7 @@ onEveryStore("API keys", (at) => {
   });
 
   verifies("KEY-09");
-  it("a key sleeps for a year at most, and each use wakes it", async () => {
+  it("expires a key after a year without use", async () => {
     const admin = await at().tenant("key-idle");
     const { apiKey } = (await admin.call("POST", API_KEYS)).body;
     at().clock.advance(364 * DAY);
@@ -132,7 +132,7 @@ onEveryStore("API keys", (at) => {
   });
 
   verifies("KEY-07");
-  it("no answer holds the key again, and the store has its hash alone", async () => {
+  it("returns the key in no later response, and stores its hash only", async () => {
     const admin = await at().tenant("key-secret");
     const { apiKey } = (await admin.call("POST", API_KEYS)).body;
     const seen = await Promise.all([
@@ -149,7 +149,7 @@ onEveryStore("API keys", (at) => {
   });
 
   verifies("D-AUTH-6");
-  it("a key cannot mint keys, and ten are enough", async () => {
+  it("refuses to create keys with a key, and more than ten keys", async () => {
     const admin = await at().tenant("key-mint");
     const made = await Promise.all(Array.from({ length: 10 }, () => admin.call("POST", API_KEYS)));
     expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
@@ -164,7 +164,7 @@ onEveryStore("API keys", (at) => {
   });
 
   verifies("D-AUTH-7");
-  it("two credentials must be one user's", async () => {
+  it("refuses two credentials of different users", async () => {
     const admin = await at().tenant("both");
     const other = await at().person("both", { roles: ["Viewer"] });
     const { apiKey } = (await admin.call("POST", API_KEYS)).body;
@@ -185,7 +185,7 @@ onEveryStore("sessions and counters that have ended", (at) => {
   };
 
   verifies("D-AUTH-2", "D-RATE");
-  it("stay in the store for a day at most", async () => {
+  it("are in the store for at most a day", async () => {
     const admin = await at().tenant("ended");
     const token = await tokenOf(at(), admin);
     await login(at(), { email: "nobody@ended.example", password: "guess" });

@@ -28,7 +28,7 @@ const verify = (at: TestPlatform, accessToken: unknown) =>
 
 onEveryStore("sessions", (at) => {
   verifies("AUTH-01", "AUTH-02", "AUTH-03", "AUTH-04", "AUTH-14");
-  it("logs in with e-mail and password alone", async () => {
+  it("logs in with e-mail address and password only", async () => {
     const admin = await at().tenant("login-shape");
     const { status, body } = await login(at(), admin);
     expect(status).toBe(200);
@@ -52,7 +52,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("AUTH-05", "AUTH-06", "CONV-07", "CONV-08");
-  it("a token opens what its user may do, in the user's tenant", async () => {
+  it("gives a token the permissions of its user in the user's tenant", async () => {
     await at().tenant("scope-a");
     await at().tenant("scope-b");
     const viewer = await at().person("scope-a", { grants: ["Dispute Management : READ"] });
@@ -71,7 +71,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("AUTH-07", "AUTH-13");
-  it("a token unused for more than 15 minutes is refused, a use restarts the clock", async () => {
+  it("refuses a token after 15 minutes without use", async () => {
     const admin = await at().tenant("idle");
     const token = await tokenOf(at(), admin);
     for (let use = 0; use < 3; use++) {
@@ -85,7 +85,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("AUTH-09", "AUTH-10", "T-09");
-  it("verify-session tells and keeps a session alive", async () => {
+  it("verifies a session and extends it", async () => {
     const admin = await at().tenant("verify");
     const token = await tokenOf(at(), admin);
     at().clock.advance(14 * MINUTE);
@@ -98,7 +98,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("D-AUTH-2");
-  it("a session that is only used ends an hour after login, a verified one twelve hours after", async () => {
+  it("ends a used session after an hour, and a verified one after twelve hours", async () => {
     const admin = await at().tenant("lifetime");
     const used = await tokenOf(at(), admin);
     for (let minutes = 0; minutes < 60; minutes += 10) {
@@ -118,7 +118,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("D-AUTH-3");
-  it("verify-session of unknown and missing tokens", async () => {
+  it("refuses to verify unknown and missing tokens", async () => {
     expect((await verify(at(), "nonsense")).body).toEqual({
       verified: false,
       status: "ACCESSTOKEN_INVALID",
@@ -131,7 +131,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("AUTH-11", "AUTH-12", "D-AUTH-4");
-  it("logout closes that session alone, again and again", async () => {
+  it("closes only the own session at logout, repeatedly", async () => {
     const admin = await at().tenant("logout");
     const [one, other] = [await tokenOf(at(), admin), await tokenOf(at(), admin)];
     const out = () =>
@@ -143,7 +143,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("AUTH-15", "D-AUTH-8");
-  it("the profile needs a credential and no tenant", async () => {
+  it("returns the profile for a credential without a tenant", async () => {
     const admin = await at().tenant("profile");
     const token = { "X-Platform-Auth": admin.token };
     const { status, body } = await at().call("GET", "/user/v1/users/profile", { headers: token });
@@ -193,7 +193,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("D-AUTH-1");
-  it("failures count for an address in any case, until one login succeeds", async () => {
+  it("counts failures of an address in any case, until a login succeeds", async () => {
     const admin = await at().tenant("forgiven");
     const fail = async (times: number) => {
       for (let attempt = 0; attempt < times; attempt++) {
@@ -219,7 +219,7 @@ onEveryStore("sessions", (at) => {
   });
 
   verifies("D-AUTH-5", "C-38");
-  it("neither tokens nor passwords are in the store", async () => {
+  it("stores neither tokens nor passwords", async () => {
     const admin = await at().tenant("hashed");
     const token = await tokenOf(at(), admin);
     const rows = JSON.stringify([

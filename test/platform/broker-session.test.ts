@@ -109,7 +109,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
   });
 
   verifies("AUTH-07");
-  it("outlives its hour by use alone, where no timer runs", async () => {
+  it("outlives its hour by use alone if no timer runs", async () => {
     for (let times = 0; times < 30; times++) {
       timers = [];
       // oxlint-disable-next-line no-await-in-loop -- one use after the other
@@ -146,7 +146,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
   });
 
   verifies("AUTH-11", "AUTH-12");
-  it("is no session of the platform any more once the broker has closed", async () => {
+  it("ends on the platform when the broker closes", async () => {
     await use();
     const ask = () =>
       at().call("GET", "/user/v1/users/profile", { headers: { "X-Platform-Auth": token } });

@@ -35,7 +35,7 @@ onEveryStore("categories", (at) => {
   });
 
   verifies("CA-01", "T-17");
-  it("reads by code at /code/, in any case, and lists in order of the codes", async () => {
+  it("reads by code at /code/, in any case, and lists by code", async () => {
     const lister = await at().tenant("lister");
     for (const code of ["beta", "ALPHA", "Über", "gamma"]) {
       await make(lister, "/categories", { code, description: "x" });
@@ -59,7 +59,7 @@ onEveryStore("categories", (at) => {
   });
 
   verifies("CA-02", "CONV-05");
-  it("creates, and changes by id without touching the code", async () => {
+  it("creates, and changes by id without changing the code", async () => {
     const made = await category("TWO", { defaultInternalReasonId: reasons.internal.reasonId });
     expect(made).toEqual({
       categoryId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -96,7 +96,7 @@ onEveryStore("categories", (at) => {
   });
 
   verifies("CA-02");
-  it("refuses a taken code in any case, also to one of many who ask at once", async () => {
+  it("refuses a taken code in any case, also in concurrent requests", async () => {
     const body = { code: "Race", description: "x" };
     const all = await Promise.all(
       ["Race", "RACE", "race", "rAcE"].map((code) =>
@@ -108,7 +108,7 @@ onEveryStore("categories", (at) => {
   });
 
   verifies("CA-02");
-  it("needs a code and a description", async () => {
+  it("requires a code and a description", async () => {
     const { status, body } = await call("POST", "/categories", { body: {} });
     expect([status, faultsOf(body)]).toEqual([400, { code: "required", description: "required" }]);
   });
@@ -118,7 +118,7 @@ onEveryStore("categories", (at) => {
       call("POST", "/categories", { body: { code: "REFUSED", description: "x", ...body } });
 
     verifies("CA-03", "D-CONF-4");
-    it("shows the codes of reasons of any category", async () => {
+    it("returns the codes of reasons of any category", async () => {
       const { body } = await post({
         code: "ELSEWHERE",
         defaultInternalReasonId: reasons.internal.reasonId,
@@ -150,7 +150,7 @@ onEveryStore("categories", (at) => {
     });
 
     verifies("D-CONF-4");
-    it("must be of fitting visibility", async () => {
+    it("must have a suitable visibility", async () => {
       const external = await post({ defaultInternalReasonId: reasons.external.reasonId });
       expect([external.status, faultsOf(external.body)]).toEqual([
         400,
@@ -182,7 +182,7 @@ onEveryStore("categories", (at) => {
 
   describe("removal", () => {
     verifies("CA-04", "T-16");
-    it("deletes at /by-code/ alone", async () => {
+    it("deletes at /by-code/ only", async () => {
       const { categoryId } = await category("GONE");
       expect((await call("DELETE", `/categories/${categoryId}`)).status).toBe(405);
       expect((await call("DELETE", "/categories/code/GONE")).status).toBe(405);
@@ -193,7 +193,7 @@ onEveryStore("categories", (at) => {
     });
 
     verifies("D-CONF-6");
-    it("keeps a category that has reasons, used by disputes or not", async () => {
+    it("refuses to delete a category that has reasons, used by disputes or not", async () => {
       const inUse = await call("DELETE", "/categories/by-code/HOME");
       expect([inUse.status, inUse.body.code]).toEqual([409, "in_use"]);
       await category("BUSY");
@@ -216,7 +216,7 @@ onEveryStore("categories", (at) => {
   });
 
   verifies("D-GEN-9");
-  it("tells versions apart and refuses a stale one, deletes included", async () => {
+  it("returns a version and refuses a stale one, also to delete", async () => {
     const { categoryId } = await category("VERSION");
     const path = `/categories/${categoryId}`;
     const first = (await call("GET", path)).headers.get("etag") ?? "";
@@ -245,7 +245,7 @@ onEveryStore("categories", (at) => {
   });
 
   verifies("CONV-06", "D-CONF-11");
-  it("reads by id within the tenant alone", async () => {
+  it("finds records of its own tenant only", async () => {
     const made = await category("BY-ID");
     const path = `/categories/${made.categoryId}`;
     expect((await call("GET", path)).body).toEqual(made);
@@ -263,7 +263,7 @@ onEveryStore("categories", (at) => {
 
   verifies("CONV-08");
   it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "is guarded by Dispute Configuration : %s alone",
+    "requires Dispute Configuration : %s",
     async (action) => {
       const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
       const { categoryId } = await category(`GUARD-${action}`);
@@ -293,7 +293,7 @@ onEveryStore("categories", (at) => {
     });
 
     verifies("D-DISP-11");
-    it("gives a category's disputes to its default assignee", async () => {
+    it("assigns a category's disputes to its default assignee", async () => {
       expect(await route("price", "ANA@sales.example")).toEqual({
         tenantId: "routed",
         categoryCode: "PRICE",
@@ -314,7 +314,7 @@ onEveryStore("categories", (at) => {
     });
 
     verifies("D-DISP-11");
-    it("gives an inactive one nothing", async () => {
+    it("assigns nothing to an inactive assignee", async () => {
       const active = (value: boolean) =>
         below(routed)("PUT", "/assignees/by-email/ana@sales.example", {
           body: { departmentCode: "SALES", active: value },
@@ -325,7 +325,7 @@ onEveryStore("categories", (at) => {
       await active(true);
     });
 
-    it("refuses what is unknown or inactive by name", async () => {
+    it("refuses unknown or inactive names", async () => {
       const person = { firstName: "Ivo", lastName: "Gone", email: "ivo@sales.example" };
       await make(routed, "/assignees", { departmentCode: "SALES", active: false, person });
       await expect(route("PRICE", "ivo@sales.example")).rejects.toMatchObject({

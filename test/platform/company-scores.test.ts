@@ -11,7 +11,7 @@ const of = (companyId: number | string): string =>
 
 onEveryStore("company scores", (at) => {
   verifies("CR-03", "CR-04");
-  it("reads the newest score of the buyer of an application", async () => {
+  it("returns the newest score of the buyer of an application", async () => {
     const admin = await at().tenant("newest");
     await importCredit(at(), "newest", "credit-applications", [application("app")]);
     const older = { creditLimit: 1 };
@@ -38,7 +38,7 @@ onEveryStore("company scores", (at) => {
   });
 
   verifies("D-CRED-4");
-  it("a company that nothing is known of has no score", async () => {
+  it("returns no score for an unknown company", async () => {
     const admin = await at().tenant("unknown");
     for (const companyId of [4711, "Juniper", "%F0%9F%98%80"]) {
       const { status, body } = await admin.call("GET", of(companyId));

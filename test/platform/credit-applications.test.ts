@@ -101,7 +101,7 @@ onEveryStore("credit applications", (at) => {
   });
 
   verifies("CR-05");
-  it("the same list answers under the other prefix", async () => {
+  it("returns the same list under the other prefix", async () => {
     const path = LIST.replace("creditappcore", "creditapp");
     const other = await admin.call("POST", path, { body: ALL });
     expect(other.body).toEqual((await list(ALL)).body);
@@ -109,7 +109,7 @@ onEveryStore("credit applications", (at) => {
   });
 
   verifies("CR-06", "CR-07");
-  it("each activity type goes by its own date, newest first, the last day included", async () => {
+  it("filters each activity type by its own date, newest first, including the last day", async () => {
     const days = { startDate: "2026-02-02", endDate: "2026-02-04" };
     const byStatus = await list({ ...days, activityType: "APPLICATIONSTATUSDATE" });
     expect(idsOf(byStatus.body)).toEqual(["app-3", "app-2", "app-1"]);
@@ -120,7 +120,7 @@ onEveryStore("credit applications", (at) => {
   });
 
   verifies("CR-07");
-  it("refuses other activity types, dates that are none, and an end before its start", async () => {
+  it("refuses other activity types, invalid dates, and an end before its start", async () => {
     const refusals = [
       [{ ...ALL, activityType: "CREATED" }, "activityType"],
       [{ ...ALL, activityType: "lastmodified" }, "activityType"],
@@ -142,7 +142,7 @@ onEveryStore("credit applications", (at) => {
   });
 
   verifies("CR-08", "CR-09", "CR-19");
-  it("lists the asked status types alone and counts every status of the time", async () => {
+  it("lists only the requested status types and counts every status of the period", async () => {
     const asked = ["Closed - Approved", "Closed - Declined", "Under Review"];
     const { body, headers } = await list({ ...ALL, applicationStatusType: asked });
     const types = body.applications.map(
@@ -160,7 +160,7 @@ onEveryStore("credit applications", (at) => {
   });
 
   verifies("D-CRED-2");
-  it("gives pages where they are asked for, with the summary of all", async () => {
+  it("returns pages on request, with the summary of all", async () => {
     const first = await list({ ...ALL, pageSize: 4 });
     const last = await list({ ...ALL, page: 3, pageSize: 4 });
     const whole = await list(ALL);
@@ -172,7 +172,7 @@ onEveryStore("credit applications", (at) => {
   });
 
   verifies("D-CRED-2");
-  it("streams thousands of applications in order, none twice", async () => {
+  it("streams thousands of applications in order, each once", async () => {
     const many = await at().tenant("credit-many");
     const records = Array.from({ length: 3000 }, (_, index) =>
       application(`app-${index}`, {
@@ -210,7 +210,7 @@ onEveryStore("credit applications", (at) => {
   });
 
   verifies("D-CRED-6");
-  it("shows tax ids and bank accounts to those alone who may change applications", async () => {
+  it("shows tax ids and bank accounts only with the permission to change applications", async () => {
     await at().tenant("masked");
     const hidden = (fieldsId: string, displayName: string, answer: string) =>
       field(fieldsId, { displayName, answerDetails: [{ answer, index: 0, updated: false }] });

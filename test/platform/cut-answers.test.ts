@@ -78,13 +78,13 @@ onEveryStore("an answer that fails in the middle of its body", (at) => {
     });
   };
 
-  it("ends with its last chunk when nothing fails", async () => {
+  it("ends with its last chunk if no error occurs", async () => {
     expect(await (await requestList()).ended()).toMatch(/\]\r\n0\r\n\r\n$/);
     expect(at().logged).toEqual([]);
   });
 
   verifies("C-99");
-  it("is cut, so that the client cannot take it for whole, and logged in one line", async () => {
+  it("is reset, so that a client notices, and logged in one line", async () => {
     const printed = [vi.spyOn(console, "error"), vi.spyOn(console, "info")];
     failAfter(1100);
     const connection = await requestList();
@@ -104,7 +104,7 @@ onEveryStore("an answer that fails in the middle of its body", (at) => {
   });
 
   verifies("C-99");
-  it("is cut when its first row fails", async () => {
+  it("is reset if its first row fails", async () => {
     failAfter(0);
     const connection = await requestList();
     await expect(connection.ended()).rejects.toThrow("ECONNRESET");

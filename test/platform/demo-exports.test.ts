@@ -45,7 +45,7 @@ onEveryStore("what the demo tenant exports", (at) => {
     expect(Math.min(...counts)).toBeGreaterThan(200);
   });
 
-  it("finds a short pay, its document and the dispute about what is missing", async () => {
+  it("finds a short payment, its document and the dispute about the difference", async () => {
     const rows = await query({ source: "cashapp", fields: FOUND, filters: FILTERS });
     expect(rows.length).toBeGreaterThan(60);
     const { read } = at().store;
@@ -62,7 +62,7 @@ onEveryStore("what the demo tenant exports", (at) => {
     }
   });
 
-  it("has runs with the rows that were there at their time", async () => {
+  it("has runs with the rows that existed at their time", async () => {
     const schedule = await onlySchedule();
     const runs = await runsOf(call, schedule?.id ?? "");
     expect(runs.map(({ status }) => status)).toEqual([
@@ -87,7 +87,7 @@ onEveryStore("what the demo tenant exports", (at) => {
     }
   });
 
-  it("has an audit log that is whole, with entries from before actions had names", async () => {
+  it("has a valid audit log, with entries from before actions had names", async () => {
     const verdict = await verifyAudit(at(), "demo");
     expect(verdict).toMatchObject({ ok: true, firstBadId: null });
     expect(verdict.entries).toBeGreaterThan(400);
@@ -99,7 +99,7 @@ onEveryStore("what the demo tenant exports", (at) => {
     expect(body.data.every((entry: object) => !("action" in entry))).toBe(true);
   });
 
-  it("goes on with its schedule when its next slot comes", async () => {
+  it("runs its schedule at its next slot", async () => {
     const schedule = await onlySchedule();
     const { clock, platform } = at();
     clock.set(iso(Date.parse(schedule?.nextRunAt ?? "") + HOUR));

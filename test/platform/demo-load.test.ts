@@ -91,7 +91,7 @@ it(
 );
 
 it(
-  "is loaded whole after a process that died while it did, whose files are swept",
+  "is loaded completely after a process died while loading it, whose files are swept",
   async () => {
     const running = await startPlatform();
     const path = join(running.files, "..", "receivables.db");

@@ -134,7 +134,7 @@ for (const dialect of dialects) {
       }
     });
 
-    it("shows names, notes and status counts as they were made", async () => {
+    it("returns names, notes and status counts as in the data", async () => {
       const { body } = await call(
         "GET",
         "/dispute/v1/tenants/demo/disputes?Status=0&Sort=CreateDate",
@@ -166,7 +166,7 @@ for (const dialect of dialects) {
       expect(body.disputeCode).toBe(`D-${again.documentNumber}-03`);
     });
 
-    it("knows the account and the document of every dispute, and what both say of it", async () => {
+    it("has the account and the document of every dispute, with matching facts", async () => {
       const { body: all } = await call("GET", "/dispute/v1/tenants/demo/disputes");
       const documents = new Map<string, Promise<Reply>>();
       const accounts = new Map<string, Promise<Reply>>();
@@ -191,7 +191,7 @@ for (const dialect of dialects) {
       }
     });
 
-    it("has invoices as PDF files that say what their documents say", async () => {
+    it("has invoices as PDF files with the facts of their documents", async () => {
       const { read } = running.store;
       const attachments = await read.selectFrom("document_attachments").selectAll().execute();
       for (const { document_number: number, id, file_key, file_size, uploaded_at } of attachments) {
@@ -216,7 +216,7 @@ for (const dialect of dialects) {
       }
     });
 
-    it("has files of disputes that open in other programs, and that the scanner lets pass", async () => {
+    it("has files of disputes that open in other programs and pass the scanner", async () => {
       const { read } = running.store;
       const attachments = await read.selectFrom("dispute_attachments").selectAll().execute();
       const disputes = await read.selectFrom("disputes").selectAll().execute();
@@ -241,7 +241,7 @@ for (const dialect of dialects) {
       expect(kinds).toEqual(new Set(["pdf", "png", "xlsx", "eml"]));
     });
 
-    it("has sheets whose lines add up to what is claimed, and say so line by line", async () => {
+    it("has spreadsheets whose lines add up to the claim", async () => {
       const { read } = running.store;
       const sheets = await read
         .selectFrom("dispute_attachments as a")
@@ -266,7 +266,7 @@ for (const dialect of dialects) {
       }
     });
 
-    it("answers for a dispute's files as the contract says, with an address to download from", async () => {
+    it("returns the files of a dispute as the contract says, with download URLs", async () => {
       const { read } = running.store;
       const rows = await read.selectFrom("dispute_attachments").selectAll().limit(5).execute();
       const { list, get } = contract.dispute_attachments;
@@ -345,7 +345,7 @@ for (const dialect of dialects) {
   });
 
   describe(`loading the demo tenant (${dialect.name})`, () => {
-    it("leaves no record behind when it fails half way, and its files for an hour", async () => {
+    it("leaves no record behind when it fails half way, and its files for an hour at most", async () => {
       const running = await startPlatform(dialect);
       const failing = loadDemo({
         ...needsOf(running),

@@ -59,7 +59,7 @@ onEveryStore("departments", (at) => {
   });
 
   verifies("DE-01");
-  it("refuses a taken code in any case, also to one of many who ask at once", async () => {
+  it("refuses a taken code in any case, also in concurrent requests", async () => {
     const all = await Promise.all(
       ["Race", "RACE", "race", "rAcE"].map((code) =>
         call("POST", "/departments", { body: { code, description: "x" } }),
@@ -70,7 +70,7 @@ onEveryStore("departments", (at) => {
   });
 
   verifies("DE-01");
-  it("needs a code and a description that is not empty", async () => {
+  it("requires a code and a description", async () => {
     const nothing = await call("POST", "/departments", { body: {} });
     expect([nothing.status, faultsOf(nothing.body)]).toEqual([
       400,
@@ -117,7 +117,7 @@ onEveryStore("departments", (at) => {
   });
 
   verifies("D-CONF-6");
-  it("keeps a department that has assignees, by id and by code", async () => {
+  it("refuses to delete a department that has assignees, by id and by code", async () => {
     const { departmentId } = await department("STAFFED");
     const person = { firstName: "Ana", lastName: "Silva", email: "ana@staffed.example" };
     const { assigneeId } = await make(admin, "/assignees", { departmentId, person });
@@ -130,7 +130,7 @@ onEveryStore("departments", (at) => {
   });
 
   verifies("D-GEN-9");
-  it("tells versions apart and refuses a stale one", async () => {
+  it("returns a version and refuses a stale one", async () => {
     const { departmentId } = await department("VERSION");
     const path = `/departments/${departmentId}`;
     const first = (await call("GET", path)).headers.get("etag") ?? "";
@@ -154,7 +154,7 @@ onEveryStore("departments", (at) => {
   });
 
   verifies("CONV-06", "D-CONF-11");
-  it("reads by id within the tenant alone", async () => {
+  it("finds records of its own tenant only", async () => {
     const made = await department("BY-ID");
     const path = `/departments/${made.departmentId}`;
     expect((await call("GET", path)).body).toEqual(made);
@@ -174,7 +174,7 @@ onEveryStore("departments", (at) => {
   describe("rights", () => {
     verifies("CONV-08");
     it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-      "asks for Dispute Configuration : %s alone",
+      "requires Dispute Configuration : %s",
       async (action) => {
         const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
         const { departmentId } = await department(`GUARD-${action}`);

@@ -49,7 +49,7 @@ onEveryStore(
     });
 
     verifies("AT-10", "AT-11");
-    it("changes visibility and nothing else, and answers three fields", async () => {
+    it("changes only the visibility, and returns three fields", async () => {
       const { attachmentId, body: before } = await attach(at(), admin, path, file("change.txt"));
       at().clock.advance(SECOND);
       const body = {
@@ -76,7 +76,7 @@ onEveryStore(
     });
 
     verifies("AT-10");
-    it("refuses a change to a version that is gone", async () => {
+    it("refuses a change of a stale version", async () => {
       const { attachmentId } = await announce(admin, path, "version.txt");
       const etag = (await admin.call("GET", `${path}/${attachmentId}`)).headers.get("etag") ?? "";
       const change = (visibility: string) =>
@@ -89,7 +89,7 @@ onEveryStore(
     });
 
     verifies("AT-12", "T-15");
-    it("asks for UPDATE to create, change and delete, and for no DELETE", async () => {
+    it("requires UPDATE to create, change and delete, and never DELETE", async () => {
       const editor = await at().person("attach", { grants: ["Dispute Management : UPDATE"] });
       const { attachmentId } = await announce(editor, path, "editor.txt");
       const one = `${path}/${attachmentId}`;
@@ -101,7 +101,7 @@ onEveryStore(
     });
 
     verifies("AT-13");
-    it("deletes the record, the file, its URLs and what was planned", async () => {
+    it("deletes the record, the file, its URLs and its job", async () => {
       const before = { files: filesUnder(at().files), jobs: await jobs() };
       const { attachmentId, body } = await attach(at(), admin, path, file("gone.txt"));
       const waiting = await announce(admin, path, "waiting.txt");
@@ -120,7 +120,7 @@ onEveryStore(
     });
 
     verifies("AT-13");
-    it("takes a dispute's files with it", async () => {
+    it("deletes the files of a deleted dispute", async () => {
       const before = { files: filesUnder(at().files), jobs: await jobs() };
       const made = await disputeWithFiles(admin, reasonId, "INV-CASCADE");
       const { body } = await attach(at(), admin, made.path, file("cascade.txt"));
@@ -135,7 +135,7 @@ onEveryStore(
     });
 
     verifies("AT-14");
-    it("answers the documented fields", async () => {
+    it("returns the documented fields", async () => {
       const { attachmentId, body } = await attach(at(), admin, path, file("fields.txt"));
       expect(body).toEqual({
         attachmentId,
@@ -155,7 +155,7 @@ onEveryStore(
       });
     });
 
-    it("leaves the dispute itself as it was, and works on a closed one", async () => {
+    it("does not change the dispute itself, and works on a closed one", async () => {
       const made = await disputeWithFiles(admin, reasonId, "INV-CLOSED");
       const one = `${DISPUTES}/${made.disputeId}`;
       await admin.call("PUT", one, { body: { status: 1 } });
@@ -166,7 +166,7 @@ onEveryStore(
     });
 
     verifies("C-36");
-    it("finds a file under its own dispute alone", async () => {
+    it("finds a file only under its own dispute", async () => {
       const other = await disputeWithFiles(admin, reasonId, "INV-OTHER");
       const { attachmentId } = await announce(admin, path, "own.txt");
       for (const method of ["GET", "PUT", "DELETE"]) {
@@ -216,7 +216,7 @@ onEveryStore(
       };
 
       verifies("C-53");
-      it("are refused when altered, for either way", async () => {
+      it("are refused when altered, for both methods", async () => {
         const waiting = await announce(admin, path, "altered.txt");
         for (const [how, url] of Object.entries(spoilt(waiting.uploadUrl))) {
           const { status, body } = await put(at(), url, "x");
@@ -231,7 +231,7 @@ onEveryStore(
       });
 
       verifies("C-53");
-      it("are good for one method, and for one file of one tenant", async () => {
+      it("are valid for one method, and for one file of one tenant", async () => {
         const stranger = await at().tenant("attach-other");
         const theirs = await disputeWithFiles(
           stranger,
@@ -270,14 +270,14 @@ onEveryStore(
       });
 
       verifies("C-53");
-      it("take one file, also if that file was refused", async () => {
+      it("accept one file, also if that file was refused", async () => {
         const { uploadUrl } = await attach(at(), admin, path, file("once.txt", "infected"));
         const again = await put(at(), uploadUrl, "harmless");
         expect([again.status, again.body.code]).toEqual([409, "conflict"]);
       });
 
       verifies("C-53");
-      it("take one of two files that come at once", async () => {
+      it("accept one of two concurrent files", async () => {
         const before = filesUnder(at().files);
         const { attachmentId, uploadUrl } = await announce(admin, path, "race.txt");
         const sent = await Promise.all([
@@ -292,7 +292,7 @@ onEveryStore(
       });
 
       verifies("C-54", "C-55");
-      it("answer with a file to save, which nothing runs", async () => {
+      it("return a file to save, which browsers do not run", async () => {
         const name = 'Ra\u0308tsel "100%" \u{1f4c4}.TXT';
         const { body } = await attach(at(), admin, path, file(name, "<script>alert(1)</script>"));
         const got = await at().call("GET", targetOf(String(body["downloadUrl"])));
@@ -309,7 +309,7 @@ onEveryStore(
         expect([head.status, head.text]).toEqual([200, ""]);
       });
 
-      it("stand beneath the configured base, and need no credential to be made wrong by", async () => {
+      it("begin with the configured base", async () => {
         const { uploadUrl } = await announce(admin, path, "credential.txt");
         const length = { "Content-Length": "1" };
         const headers = { ...length, "X-Platform-Auth": admin.token };

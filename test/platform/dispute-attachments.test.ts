@@ -35,7 +35,7 @@ onEveryStore(
     const file = (fileName: string, bytes = "a plain text") => ({ fileName, bytes });
 
     verifies("AT-01", "T-08");
-    it("answers an upload's id and URL, and the attachment's id, which is the same", async () => {
+    it("returns the upload's id and URL, and the attachment's id, which is the same", async () => {
       const made = await admin.call("POST", path, { body: { fileName: "claim.pdf" } });
       expect(made.status, made.text).toBe(201);
       expect(Object.keys(made.body)).toEqual(["uploadId", "uploadUrl", "attachmentId"]);
@@ -51,7 +51,7 @@ onEveryStore(
     });
 
     verifies("AT-01");
-    it("gives a repeat under one Idempotency-Key the same URL, and makes nothing", async () => {
+    it("returns the same URL for a repeat with the Idempotency-Key, and creates nothing", async () => {
       const headers = { "Idempotency-Key": "attach once" };
       const body = { fileName: "once.pdf" };
       const first = await admin.call("POST", path, { body, headers });
@@ -75,7 +75,7 @@ onEveryStore(
     });
 
     verifies("AT-03");
-    it.each(EXTENSIONS)("takes .%s in any case", async (extension) => {
+    it.each(EXTENSIONS)("accepts .%s in any case", async (extension) => {
       for (const fileName of [`file.${extension}`, `file.${extension.toUpperCase()}`]) {
         expect((await admin.call("POST", path, { body: { fileName } })).status).toBe(201);
       }
@@ -110,7 +110,7 @@ onEveryStore(
     });
 
     verifies("AT-02");
-    it("keeps a name in composed form", async () => {
+    it("normalizes a name to composed form", async () => {
       const { attachmentId } = await announce(admin, path, "re\u0301sume\u0301.txt");
       expect((await read(attachmentId)).fileName).toBe("r\u00e9sum\u00e9.txt");
     });
@@ -126,7 +126,7 @@ onEveryStore(
     });
 
     verifies("AT-04");
-    it("stores what is put to the URL, without a credential", async () => {
+    it("stores an upload to the URL, without a credential", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "stored.txt");
       const before = filesUnder(at().files);
       const sent = await put(at(), uploadUrl, "the very bytes");
@@ -139,7 +139,7 @@ onEveryStore(
     });
 
     verifies("AT-05");
-    it("is PendingScan before the upload and until the scan is done", async () => {
+    it("is PendingScan before the upload and until the scan has ended", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "pending.txt");
       expect((await read(attachmentId)).status).toBe("PendingScan");
       await put(at(), uploadUrl, "pending");
@@ -180,7 +180,7 @@ onEveryStore(
     });
 
     verifies("AT-05");
-    it("is Expired when no file has come in time, and its URL is of no more use", async () => {
+    it("is Expired if no file was uploaded in time, and its URL is invalid", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "late.txt");
       at().clock.advance(15 * MINUTE - SECOND);
       await at().platform.worker.runDue();
@@ -195,7 +195,7 @@ onEveryStore(
     });
 
     verifies("AT-06", "T-07");
-    it("gives a download URL by id when Available, else an empty string", async () => {
+    it("returns a download URL by id when Available, else an empty string", async () => {
       const { attachmentId } = await announce(admin, path, "empty-url.txt");
       expect((await read(attachmentId)).downloadUrl).toBe("");
       const { body } = await attach(at(), admin, path, file("has-url.txt"));
@@ -216,7 +216,7 @@ onEveryStore(
     });
 
     verifies("AT-04");
-    it("keeps nothing of a file that is shorter than it was announced", async () => {
+    it("stores nothing of a file that is shorter than its announced size", async () => {
       const { attachmentId, uploadUrl } = await announce(admin, path, "short.txt");
       const before = filesUnder(at().files);
       const headers = { "Content-Length": "10" };
@@ -228,7 +228,7 @@ onEveryStore(
     });
 
     verifies("AT-07");
-    it("lets a download URL live for one hour", async () => {
+    it("accepts a download URL for one hour", async () => {
       const { attachmentId, body } = await attach(at(), admin, path, file("hour.txt"));
       const target = targetOf(String(body["downloadUrl"]));
       at().clock.advance(60 * MINUTE - SECOND);

@@ -41,7 +41,7 @@ onEveryStore("dispute notes", (at) => {
   });
 
   verifies("NO-03", "D-GEN-11");
-  it("refuses other visibilities, empty and endless content", async () => {
+  it("refuses other visibilities, empty and oversized content", async () => {
     for (const body of [
       { content: "x", visibility: "External" },
       { content: "x", visibility: "internal" },
@@ -82,7 +82,7 @@ onEveryStore("dispute notes", (at) => {
   });
 
   verifies("D-NOTE");
-  it("a change keeps what is absent and leaves the dispute itself alone", async () => {
+  it("keeps absent fields, and does not change the dispute itself", async () => {
     const dispute = await newDispute();
     const own = `${DISPUTES}/${dispute.disputeId}/disputenotes`;
     const note = (await admin.call("POST", own, { body: { content: "first" } })).body;
@@ -101,7 +101,7 @@ onEveryStore("dispute notes", (at) => {
   });
 
   verifies("D-GEN-9");
-  it("tells versions of a note apart and refuses a stale one, deletes included", async () => {
+  it("returns a version and refuses a stale one, also to delete", async () => {
     const note = await add("versioned");
     const path = `${notes}/${note.disputeNoteId}`;
     const first = (await admin.call("GET", path)).headers.get("etag") ?? "";
@@ -116,14 +116,14 @@ onEveryStore("dispute notes", (at) => {
   });
 
   verifies("NO-01");
-  it("a note of a dispute that is not there is refused", async () => {
+  it("refuses a note of a dispute that does not exist", async () => {
     const body = { content: "lost" };
     const refused = await admin.call("POST", `${DISPUTES}/none/disputenotes`, { body });
     expect([refused.status, refused.body.detail]).toEqual([404, "There is no dispute none."]);
   });
 
   verifies("NO-04", "NO-05", "T-15");
-  it("writing needs UPDATE, deleting DELETE", async () => {
+  it("requires UPDATE to write, DELETE to delete", async () => {
     const note = await add("mine");
     const creator = await at().person("notes", { grants: ["Dispute Management : CREATE"] });
     const updater = await at().person("notes", { grants: ["Dispute Management : UPDATE"] });
@@ -139,7 +139,7 @@ onEveryStore("dispute notes", (at) => {
   });
 
   verifies("NO-07", "C-36");
-  it("a note of another dispute is not found here", async () => {
+  it("does not find a note of another dispute", async () => {
     const note = await add("elsewhere");
     const other = `${DISPUTES}/${(await newDispute()).disputeId}/disputenotes/${note.disputeNoteId}`;
     expect((await admin.call("GET", other)).status).toBe(404);

@@ -53,7 +53,7 @@ onEveryStore("disputes: read and list", (at) => {
   });
 
   verifies("DR-01");
-  it("reads one with READ", async () => {
+  it("requires READ to read one", async () => {
     const reader = await at().person("read", { grants: ["Dispute Management : READ"] });
     const { status, body, headers } = await reader.call("GET", `${DISPUTES}/${ids[0]}`);
     expect([status, body.disputeId]).toEqual([200, ids[0]]);
@@ -62,7 +62,7 @@ onEveryStore("disputes: read and list", (at) => {
   });
 
   verifies("DR-02", "DR-21", "D-DISP-12");
-  it("without page and filter the list is whole, newest first", async () => {
+  it("lists all disputes newest first without page and filter", async () => {
     const { body, headers } = await admin.call("GET", DISPUTES);
     expect(body).toHaveLength(45);
     expect(headers.get("x-total-count")).toBe("45");
@@ -71,7 +71,7 @@ onEveryStore("disputes: read and list", (at) => {
   });
 
   verifies("DR-03", "DR-04", "D-DISP-14");
-  it("names match in part, in any case, after Unicode folding", async () => {
+  it("matches parts of names in any case, after Unicode folding", async () => {
     expect(await numbers("ReasonName=e%CC%81LAN")).toHaveLength(9);
     expect(await numbers("CategoryName=quantity")).toHaveLength(9);
     expect(await numbers("DepartmentName=ale")).toHaveLength(12);
@@ -79,7 +79,7 @@ onEveryStore("disputes: read and list", (at) => {
   });
 
   verifies("D-DISP-14");
-  it("the two small sigmas are one letter, wherever a search ends", async () => {
+  it("treats the two small sigmas as one letter, also at the end of a search", async () => {
     const category = { code: "ΟΔΟΣ", description: "ΟΔΟΣΗΜΑΝΣΗ" };
     await admin.call("POST", `${CONFIGURATION}/categories`, { body: category });
     await admin.call("POST", `${CONFIGURATION}/reasons`, {
@@ -95,14 +95,14 @@ onEveryStore("disputes: read and list", (at) => {
   });
 
   verifies("DR-09", "C-49");
-  it("wildcards are letters like any other", async () => {
+  it("treats wildcards as letters", async () => {
     expect(await numbers("CategoryName=%25_s")).toHaveLength(9);
     expect(await numbers("CategoryName=%25%25")).toEqual([]);
     expect(await numbers("CategoryName=Pric_ng")).toEqual([]);
   });
 
   verifies("DR-05", "DR-08");
-  it("statuses filter exactly, repeated ones widen, other filters narrow", async () => {
+  it("filters statuses exactly; repeated statuses widen, other filters narrow", async () => {
     expect(await numbers("Status=0")).toHaveLength(42);
     expect((await numbers("Status=1")).toSorted()).toEqual(["DOC-01", "DOC-02"]);
     expect(await numbers("Status=2")).toEqual(["DOC-03"]);
@@ -111,7 +111,7 @@ onEveryStore("disputes: read and list", (at) => {
   });
 
   verifies("DR-06", "DR-07");
-  it("ids and numbers match whole", async () => {
+  it("matches ids and numbers completely", async () => {
     const { assigneeId } = made.assignee;
     expect(await numbers(`AssigneeId=${assigneeId}`)).toHaveLength(12);
     expect(await numbers(`AssigneeId=${assigneeId.slice(0, 8)}`)).toEqual([]);
@@ -122,7 +122,7 @@ onEveryStore("disputes: read and list", (at) => {
   });
 
   verifies("DR-10", "D-DISP-13");
-  it("sorts up and down, by several fields, the rest by id", async () => {
+  it("sorts up and down, by several fields, then by id", async () => {
     const up = await numbers("Sort=CreateDate");
     expect(up).toEqual(up.toSorted());
     expect(await numbers("Sort=-createdate")).toEqual(up.toReversed());
@@ -160,7 +160,7 @@ onEveryStore("disputes: read and list", (at) => {
   });
 
   verifies("DR-11");
-  it("pages have no gap and no double, and say where the next one is", async () => {
+  it("returns each row on one page, with a link to the next page", async () => {
     const seen: string[] = [];
     let target = `${DISPUTES}?Sort=Amount&Page=1&PageSize=8`;
     for (let page = 1; target !== ""; page++) {
@@ -222,7 +222,7 @@ onEveryStore("disputes: read and list", (at) => {
     });
 
     verifies("DR-15", "DR-17");
-    it("finds by ids, without account names and without the unknown", async () => {
+    it("finds by ids, without account names, and omits unknown ids", async () => {
       const { status, body } = await admin.call("POST", BY_IDS, {
         body: { disputeIds: [ids[0], "unknown", ids[9]] },
       });
@@ -232,7 +232,7 @@ onEveryStore("disputes: read and list", (at) => {
     });
 
     verifies("DR-18", "D-DISP-15");
-    it("pages when a size is given", async () => {
+    it("returns pages if a size is given", async () => {
       const page = (number: number) =>
         admin.call("POST", BY_IDS, { body: { disputeIds: ids, page: number, pageSize: 20 } });
       const sizes = await Promise.all(
@@ -254,14 +254,14 @@ onEveryStore("disputes: read and list", (at) => {
     });
 
     verifies("DR-19");
-    it("gives nothing of another tenant", async () => {
+    it("finds nothing of another tenant", async () => {
       const stranger = await at().tenant("read-stranger");
       const { status, body } = await stranger.call("POST", BY_IDS, { body: { disputeIds: ids } });
       expect([status, body]).toEqual([200, []]);
     });
 
     verifies("DR-20");
-    it("the words of a path are never an id", async () => {
+    it("never takes the words of a path for an id", async () => {
       const { status, headers } = await admin.call("PUT", BY_IDS, { body: {} });
       expect([status, headers.get("allow")]).toEqual([405, "GET, POST"]);
     });

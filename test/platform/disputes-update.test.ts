@@ -28,7 +28,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("DU-01", "DU-02", "DU-03", "DU-06", "T-05");
-  it("takes the documented body; department follows assignee", async () => {
+  it("accepts the documented body; the department follows the assignee", async () => {
     const dispute = await create();
     at().clock.advance(HOUR);
     const other = await at().person("update", { roles: ["Dispute Analyst"] });
@@ -55,7 +55,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-2");
-  it("keeps what is absent, clears what is empty, ignores what is not its to change", async () => {
+  it("keeps absent fields, clears empty ones, ignores read-only ones", async () => {
     const dispute = await create({ assigneeId: made.assignee.assigneeId, poNumber: "PO-2" });
     const kept = await update(dispute.disputeId, {
       documentNumber: "X",
@@ -83,7 +83,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-3");
-  it("moves as the table says", async () => {
+  it("changes between statuses according to the table", async () => {
     const { disputeId } = await create();
     const move = async (status: number) => (await update(disputeId, { status })).status;
     const moves: [number, number][] = [
@@ -103,7 +103,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-4", "D-DISP-5");
-  it("the resolution decides validity, reopening forgets both", async () => {
+  it("derives validity from the resolution; reopening clears both", async () => {
     const { disputeId } = await create();
     const closed = await update(disputeId, { status: 1, resolutionCode: "credit" });
     expect(closed.body).toMatchObject({
@@ -138,7 +138,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-4");
-  it("refuses inactive and unknown resolutions, and closing without one where it is required", async () => {
+  it("refuses inactive and unknown resolutions, and closing without a required one", async () => {
     await admin.call("POST", `${CONFIGURATION}/resolutions`, {
       body: { code: "OLD", description: "Old", active: false },
     });
@@ -155,7 +155,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-6");
-  it("a closed dispute changes by reopening alone; the same value is no change", async () => {
+  it("changes a closed dispute only by reopening it; an equal value is no change", async () => {
     const { disputeId } = await create();
     await update(disputeId, { status: 1 });
     expect((await update(disputeId, { amount: 1 })).body.code).toBe("conflict");
@@ -164,7 +164,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-6");
-  it("a dispute that is read and sent back whole has not changed, closed or open", async () => {
+  it("accepts an unchanged dispute in full, closed or open, without a change", async () => {
     const { disputeId } = await create({ externalReasonCode: "CUST-PRICE" });
     const whole = async () => (await admin.call("GET", `${DISPUTES}/${disputeId}`)).body;
     const sendBack = async (change: object = {}) => {
@@ -232,7 +232,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("D-DISP-2");
-  it("an id and a code or an address must name the same", async () => {
+  it("refuses an id that disagrees with a code or an address", async () => {
     const { disputeId } = await create();
     await admin.call("POST", `${CONFIGURATION}/resolutions`, {
       body: { code: "DENIED", description: "Denied" },
@@ -279,7 +279,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("DU-10");
-  it("an external reason obeys the rule of create", async () => {
+  it("applies the rule of create to an external reason", async () => {
     const { disputeId } = await create();
     const { body } = await update(disputeId, { externalReasonCode: "CUST-PRICE" });
     expect(body).toMatchObject({
@@ -290,7 +290,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("DU-07", "DU-08");
-  it("deleting removes, closing does not", async () => {
+  it("deletes a dispute and keeps a closed one", async () => {
     const [closed, deleted] = [await create(), await create()];
     await update(closed.disputeId, { status: 1 });
     await admin.call("POST", `${DISPUTES}/${deleted.disputeId}/disputenotes`, {
@@ -313,7 +313,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("DU-09");
-  it("updating needs UPDATE, deleting DELETE", async () => {
+  it("requires UPDATE to update, DELETE to delete", async () => {
     const { disputeId } = await create();
     const updater = await at().person("update", { grants: ["Dispute Management : UPDATE"] });
     const deleter = await at().person("update", { grants: ["Dispute Management : DELETE"] });
@@ -325,7 +325,7 @@ onEveryStore("disputes: update and delete", (at) => {
   });
 
   verifies("CONV-06", "C-35");
-  it("a record of another tenant is not there", async () => {
+  it("does not find a record of another tenant", async () => {
     const { disputeId } = await create();
     const stranger = await at().tenant("update-stranger");
     const path = `${DISPUTES}/${disputeId}`;

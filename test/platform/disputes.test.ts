@@ -33,7 +33,7 @@ onEveryStore("disputes: create", (at) => {
     "CONV-04",
     "CONV-05",
   );
-  it("answers the whole dispute", async () => {
+  it("returns the whole dispute", async () => {
     const { status, body } = await create({ ...base, reasonId: made.reason.reasonId });
     const now = new Date(at().clock()).toISOString();
     expect(status).toBe(201);
@@ -89,7 +89,7 @@ onEveryStore("disputes: create", (at) => {
   );
 
   verifies("DC-03", "D-GEN-3");
-  it("the amount is greater than 0 and exact in its currency", async () => {
+  it("requires an amount above 0 that is exact in its currency", async () => {
     const amounts = async (raw: string) =>
       (
         await admin.call("POST", DISPUTES, {
@@ -128,7 +128,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("DC-04");
-  it("any one of the four reason names suffices, none does not", async () => {
+  it("requires any one of the four reason fields", async () => {
     for (const reason of [
       { reasonId: made.reason.reasonId },
       { reasonCode: "wrong" },
@@ -142,7 +142,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("DC-05");
-  it("an external reason needs its category's default internal reason", async () => {
+  it("requires the category's default internal reason for an external one alone", async () => {
     await admin.call("POST", `${CONFIGURATION}/categories`, {
       body: { code: "BARE", description: "Bare" },
     });
@@ -154,7 +154,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("DC-06", "T-24");
-  it("an external reason brings the default internal one, whose category counts", async () => {
+  it("derives the default internal reason, and its category, from an external one", async () => {
     const other = await admin.call("POST", `${CONFIGURATION}/categories`, {
       body: {
         code: "PORTAL",
@@ -183,7 +183,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("DC-07", "DC-10");
-  it("assignee and purchase order are optional; the assignee brings the department", async () => {
+  it("accepts assignee and purchase order, both optional; the department follows the assignee", async () => {
     const { body } = await create({
       ...base,
       reasonCode: "WRONG",
@@ -201,7 +201,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("DC-15");
-  it("creating needs CREATE, the other rights do not open it", async () => {
+  it("requires CREATE; other rights do not suffice", async () => {
     const others = await at().person("create", {
       grants: [
         "Dispute Management : READ",
@@ -238,7 +238,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("D-DISP-10");
-  it("an internal and an external reason are both kept as given", async () => {
+  it("keeps an internal and an external reason as given", async () => {
     const { body } = await create({
       ...base,
       reasonCode: "CODED",
@@ -261,7 +261,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("D-DISP-10", "D-DISP-11");
-  it("inactive reasons and assignees are refused", async () => {
+  it("refuses inactive reasons and assignees", async () => {
     const reason = await admin.call("POST", `${CONFIGURATION}/reasons`, {
       body: { code: "OLD", description: "Old", categoryCode: "PRICE", active: false },
     });
@@ -287,7 +287,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("D-DISP-1", "C-09");
-  it("codes count per document, never twice, also all at once and after deletes", async () => {
+  it("numbers codes per document, each once, also concurrently and after deletions", async () => {
     const one = async () => {
       for (;;) {
         const reply = await create({ ...base, documentNumber: "MANY", reasonCode: "WRONG" });
@@ -315,7 +315,7 @@ onEveryStore("disputes: create", (at) => {
   });
 
   verifies("C-39");
-  it("nothing that the server decides can be sent", async () => {
+  it("ignores fields that only the server sets", async () => {
     const { body } = await create({
       ...base,
       reasonCode: "WRONG",

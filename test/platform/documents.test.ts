@@ -33,7 +33,7 @@ const TYPES: Record<string, string> = {
   css: "text/css; charset=utf-8",
 };
 
-it("serves the page and every file that it names, of the right type and from here alone", async () => {
+it("serves the page and every file that it names, with the right type and from this server only", async () => {
   const page = await get("/docs");
   expect([page.status, page.headers.get("content-type")]).toEqual([
     200,
@@ -67,7 +67,7 @@ it("allows only own scripts on the page, and no frames around it", async () => {
 });
 
 it.each(["nothing.js", "package.json", "..%2Fpackage.json", "index.html", "constructor"])(
-  "has no other file beside it, such as %s",
+  "serves no other file beside it, such as %s",
   async (file) => {
     const { status, body } = await get(`/docs/${file}`);
     expect([status, body.code]).toEqual([404, "not_found"]);

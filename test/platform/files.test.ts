@@ -42,7 +42,7 @@ describe("files on a disk", () => {
     return file && text(file.bytes);
   };
 
-  it("keeps a stream whole, and tells its size and its hash", async () => {
+  it("stores a whole stream, and returns its size and hash", async () => {
     const kept = await diskFiles(folder).put(KEY, pieces("one, ", "two"), 100);
     const sha256 = createHash("sha256").update("one, two").digest("hex");
     expect(kept).toEqual({ size: 8, sha256 });
@@ -61,7 +61,7 @@ describe("files on a disk", () => {
     expect(await contentOf(KEY)).toBeUndefined();
   });
 
-  it("shows no file before it is whole", async () => {
+  it("shows no incomplete file", async () => {
     let seen: string[] = [];
     async function* watched() {
       yield Buffer.from("half");
@@ -77,7 +77,7 @@ describe("files on a disk", () => {
     expect(filesUnder(folder)).toEqual([join(folder, KEY)]);
   });
 
-  it("takes as many bytes as it may, and stops reading where there are more", async () => {
+  it("accepts the allowed number of bytes, and stops reading after it", async () => {
     const files = diskFiles(folder);
     expect(await files.put(KEY, pieces("1234", "5"), 5)).toMatchObject({ size: 5 });
     let read = 0;
@@ -98,7 +98,7 @@ describe("files on a disk", () => {
     expect(filesUnder(folder)).toEqual([join(folder, KEY)]);
   });
 
-  it("leaves nothing of a stream that fails, and fails as it does", async () => {
+  it("stores nothing of a stream that fails, and throws its error", async () => {
     async function* broken() {
       yield Buffer.from("half");
       throw new Error("cut off");
@@ -109,7 +109,7 @@ describe("files on a disk", () => {
   });
 
   verifies("C-51");
-  it("takes no key that could leave its folder", async () => {
+  it("refuses keys that could leave its folder", async () => {
     const files = diskFiles(folder);
     await writeFile(join(parent, "secret"), "secret");
     const keys = ["../secret", "..", ".", "", "own/../../secret", "/etc/passwd", "own//x", "own/"];
@@ -137,7 +137,7 @@ describe("files on a disk", () => {
     expect(await listed(files, "none")).toEqual([]);
   });
 
-  it("says that it cannot serve where its folder cannot be written", async () => {
+  it("reports an outage if its folder cannot be written", async () => {
     await writeFile(folder, "a file where the folder should be");
     const put = diskFiles(folder).put(KEY, pieces("x"), 10);
     await expect(put).rejects.toThrow();
@@ -189,7 +189,7 @@ onEveryStore("what crashes leave behind", (at) => {
     utimesSync(path, moment, moment);
   };
 
-  it("is swept once it is an hour old, and nothing that has a record or another store's", async () => {
+  it("is swept after an hour, unless it has a record or belongs to another store", async () => {
     await at().tenant("swept");
     const call = await at().exportCaller("swept", ["ingest:read", "ingest:write"]);
     const connection = await connectionOf(at().store, "swept");
@@ -225,7 +225,7 @@ onEveryStore("what crashes leave behind", (at) => {
     expect(filesUnder(at().files).toSorted()).toEqual([one, foreign].toSorted());
   });
 
-  it("is swept however much it is", async () => {
+  it("is swept in any number", async () => {
     await at().tenant("swept-much");
     const connection = await connectionOf(at().store, "swept-much");
     const folder = join(at().files, connection);

@@ -104,7 +104,7 @@ onEveryStore("the platform over HTTP", (at) => {
   });
 
   verifies("D-ERR-1");
-  it("a refusal is a problem document without a word of the inside", async () => {
+  it("a refusal is a problem document without internal details", async () => {
     const { status, headers: sent, body } = await admin.call("GET", `${DISPUTES}/nothing`);
     expect(status).toBe(404);
     expect(sent.get("content-type")).toBe("application/problem+json");
@@ -123,7 +123,7 @@ onEveryStore("the platform over HTTP", (at) => {
   });
 
   verifies("D-GEN-10");
-  it("tells an unknown route from a wrong method", async () => {
+  it("distinguishes an unknown route from a wrong method", async () => {
     expect((await admin.call("GET", "/dispute/v1/tenants/{t}/colours")).status).toBe(404);
     const wrong = await admin.call("PATCH", `${DISPUTES}/1`);
     expect([wrong.status, wrong.body.code]).toEqual([405, "method_not_allowed"]);
@@ -166,7 +166,7 @@ onEveryStore("the platform over HTTP", (at) => {
   });
 
   verifies("D-GEN-7", "C-41");
-  it("takes what is just within the limits, and nothing beyond", async () => {
+  it("accepts input at the limits, and nothing beyond", async () => {
     const status = async (more: string) => {
       const raw = `${JSON.stringify(base).slice(0, -1)},"more":${more}}`;
       return (await admin.call("POST", DISPUTES, { raw })).status;
@@ -183,7 +183,7 @@ onEveryStore("the platform over HTTP", (at) => {
   });
 
   verifies("D-GEN-7");
-  it("refuses bytes that are no UTF-8, and keeps nothing of them", async () => {
+  it("refuses bytes that are not UTF-8, and stores none of them", async () => {
     const raw = new Uint8Array(
       Buffer.from(JSON.stringify({ ...base, documentNumber: "é" }), "latin1"),
     );
@@ -194,7 +194,7 @@ onEveryStore("the platform over HTTP", (at) => {
   });
 
   verifies("D-GEN-7", "C-41");
-  it("a body without a length is cut at the same size", async () => {
+  it("a body without a length is limited to the same size", async () => {
     const status = await new Promise<string>((resolve, reject) => {
       const socket = connect(port, "127.0.0.1", () => {
         socket.write(
@@ -268,19 +268,19 @@ onEveryStore("the platform over HTTP", (at) => {
   });
 
   verifies("CONV-09", "DR-12", "T-18");
-  it("rights and names are those of the documents", async () => {
+  it("uses the rights and names of the interface documents", async () => {
     const { body } = await admin.call("GET", `${CONFIGURATION}/reasons?visibility=Internal`);
     expect([body.code, body.errors[0].field]).toEqual(["invalid_parameter", "visibility"]);
   });
 
-  it("answers HEAD without a body and without holding on to the store", async () => {
+  it("answers HEAD without a body and releases the store", async () => {
     for (let round = 0; round < 20; round++) {
       const head = await send(port, "HEAD", path("/disputes"), headers);
       expect([head.status, head.text]).toEqual([200, ""]);
     }
   });
 
-  it("tells without a credential that it is alive", async () => {
+  it("reports without a credential that it is alive", async () => {
     expect((await at().call("GET", "/health")).body).toMatchObject({ status: "ok" });
   });
 });

@@ -22,7 +22,7 @@ onEveryStore("safe retries", (at) => {
     who.call("POST", DISPUTES, { body: sent, headers: key(name) });
 
   verifies("D-GEN-8");
-  it("a repeat gets the first answer again, also after the record has changed", async () => {
+  it("a repeat gets the first response again, also after the record has changed", async () => {
     const admin = await at().tenant("retry");
     await configure(admin);
     const first = await create(admin, "k1");
@@ -123,7 +123,7 @@ onEveryStore("safe retries", (at) => {
   });
 
   verifies("D-GEN-8");
-  it("a key counts for one route: elsewhere it is another request's", async () => {
+  it("a key belongs to one route: another route treats it as new", async () => {
     const admin = await at().tenant("retry-route");
     const make = (path: string) =>
       admin.call("POST", `${CONFIGURATION}${path}`, {
@@ -137,7 +137,7 @@ onEveryStore("safe retries", (at) => {
   });
 
   verifies("C-10", "C-76");
-  it("fifty at once make one record", async () => {
+  it("fifty concurrent requests create one record", async () => {
     const admin = await at().tenant("retry-race");
     await configure(admin);
     const answers = await Promise.all(Array.from({ length: 50 }, () => create(admin, "race")));
@@ -155,7 +155,7 @@ onEveryStore("safe retries", (at) => {
   });
 
   verifies("D-GEN-8");
-  it("keys belong to their sender and tenant, and are forgotten after a day", async () => {
+  it("keys belong to their sender and tenant, and expire after a day", async () => {
     const admin = await at().tenant("retry-own");
     await configure(admin);
     const colleague = await at().person("retry-own", { roles: ["Agent"] });
@@ -171,7 +171,7 @@ onEveryStore("safe retries", (at) => {
   });
 
   verifies("D-GEN-8");
-  it("a refused request is not remembered, a wrong key is refused, the answer is sealed", async () => {
+  it("a refused request is not stored, an invalid key is refused, the response is encrypted", async () => {
     const admin = await at().tenant("retry-refused");
     await configure(admin);
     expect((await create(admin, "fix", { ...body, amount: 0 })).status).toBe(400);
@@ -184,14 +184,14 @@ onEveryStore("safe retries", (at) => {
   });
 
   verifies("D-GEN-8");
-  it("says that it honours keys", async () => {
+  it("the health document says that keys are honoured", async () => {
     expect((await at().call("GET", "/health")).body.idempotency).toBe(true);
   });
 });
 
 onEveryStore("ignored fields", (at) => {
   verifies("D-GEN-6");
-  it("names what it did not know, at most twenty", async () => {
+  it("names ignored fields, at most twenty", async () => {
     const admin = await at().tenant("ignored");
     await configure(admin);
     const create = (extra: object) =>

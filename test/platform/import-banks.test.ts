@@ -31,7 +31,7 @@ onEveryStore("payments from banks", (at) => {
 
   describe("bai2", () => {
     verifies("D-QRY-7");
-    it("takes detail credits alone, in their currency's decimals, and knows the methods", async () => {
+    it("imports detail credits only, in their currency's decimals, with their payment methods", async () => {
       await fresh();
       const { counts, warned } = await bring(
         "bai2",
@@ -72,7 +72,7 @@ onEveryStore("payments from banks", (at) => {
       });
     });
 
-    it("reads continuations, several records on a line and cents; a lost line is a warning", async () => {
+    it("reads continuations, several records on a line and cents; warns about a lost line", async () => {
       await fresh();
       const { counts, warned } = await bring(
         "bai2",
@@ -97,7 +97,7 @@ onEveryStore("payments from banks", (at) => {
       ]);
     });
 
-    it("the n-th equal credit of a file is its own; a second import changes nothing", async () => {
+    it("imports equal credits of a file separately; a second import changes nothing", async () => {
       await fresh();
       const same = { cents: "500", bank: "R" };
       const file = bai2([same, same, { cents: "700", bank: "R" }, same]);
@@ -138,7 +138,7 @@ onEveryStore("payments from banks", (at) => {
     ];
 
     verifies("D-QRY-7");
-    it("makes each remittance a row of its payment", async () => {
+    it("imports each remittance as a row of its payment", async () => {
       await fresh();
       const { counts } = await bring("edi820", edi820(REMITTED));
       expect(counts).toMatchObject({ read: 2, written: 2 });
@@ -232,7 +232,7 @@ onEveryStore("payments from banks", (at) => {
 
   describe("camt", () => {
     verifies("D-QRY-7");
-    it("takes booked credits, a row for each document that they are for", async () => {
+    it("imports booked credits, a row for each document that they refer to", async () => {
       await fresh();
       const file = camt053([
         entry({
@@ -294,7 +294,7 @@ onEveryStore("payments from banks", (at) => {
       expect((await bring("camt", file)).counts).toMatchObject({ written: 0, unchanged: 6 });
     });
 
-    it("reads prefixed names and another encoding, and rejects what has no amount of its own", async () => {
+    it("reads prefixed names and another encoding, and rejects entries without an amount of their own", async () => {
       await fresh();
       const file = camt053([entry({ details: [transfer({ payer: "M\u00FCller" })] })], "n");
       const latin = Buffer.from(file.replace("UTF-8", "ISO-8859-1"), "latin1");
@@ -335,7 +335,7 @@ onEveryStore("payments from banks", (at) => {
     );
   });
 
-  it("finds the documents that are paid by their invoices' numbers, and says what is short", async () => {
+  it("matches documents by invoice number, and reports short payments", async () => {
     await fresh();
     await importRecords(at(), tenantId, "accounts", "account_number,name,currency\nA-1,Acme,USD\n");
     await importRecords(

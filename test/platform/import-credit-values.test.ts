@@ -8,7 +8,7 @@ const UNITS = "/creditappcore/api/v1/tenants/{t}/businessunits/values";
 
 onEveryStore("importing business units", (at) => {
   verifies("CR-01");
-  it("makes and replaces groupings, and writes nothing when it runs again", async () => {
+  it("creates and replaces groupings, and writes nothing when it runs again", async () => {
     const admin = await at().tenant("groupings");
     const records = [grouping("g-1", "v-1"), grouping("g-2", "v-2", "v-3")];
     await importCredit(at(), "groupings", "business-units", records);
@@ -20,7 +20,7 @@ onEveryStore("importing business units", (at) => {
   });
 
   verifies("CR-22");
-  it("keeps the values that applications name, and each value in one grouping", async () => {
+  it("refuses to remove values that applications name, and a value in two groupings", async () => {
     await at().tenant("units-kept");
     const load = (...records: unknown[]) =>
       importCredit(at(), "units-kept", "business-units", records);
@@ -44,7 +44,7 @@ onEveryStore("importing business units", (at) => {
 
 onEveryStore("importing scores", (at) => {
   verifies("CR-03");
-  it("takes NDJSON and CSV, and writes nothing when it runs again", async () => {
+  it("reads NDJSON and CSV, and writes nothing when it runs again", async () => {
     const admin = await at().tenant("scores");
     const csv = [
       "companyId,asOf,fibs.fibs_score,fibs.fibs_confidence,dibs.dibs_score,dibs.dibs_confidence,creditLimit,bankruptcyFlag",

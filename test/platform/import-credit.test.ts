@@ -225,7 +225,7 @@ const WRONG: [what: string, record: Fields, field: string, code: string][] = [
 
 onEveryStore("importing credit applications", (at) => {
   verifies("CR-13", "CR-14", "CR-16", "CR-18", "CR-21", "CR-22");
-  it("keeps a whole application as it was", async () => {
+  it("imports a whole application unchanged", async () => {
     const admin = await at().tenant("whole");
     await importCredit(at(), "whole", "business-units", [grouping("g", "v-1", "v-2")]);
     const inUnit = { businessUnitIdList: ["v-2"] };
@@ -283,7 +283,7 @@ onEveryStore("importing credit applications", (at) => {
   });
 
   verifies("CR-13", "CR-15", "CR-16", "CR-17", "CR-18", "CR-22");
-  it.each(WRONG)("refuses %s and says where", async (_what, record, place, code) => {
+  it.each(WRONG)("refuses %s and names the place", async (_what, record, place, code) => {
     await at()
       .tenant("refused")
       .catch(() => undefined);
@@ -295,7 +295,7 @@ onEveryStore("importing credit applications", (at) => {
   });
 
   verifies("CR-09", "CR-10");
-  it("takes the least there can be: what is not said is empty, titles and counts follow", async () => {
+  it("accepts the fewest possible fields; the rest is empty or derived", async () => {
     const admin = await at().tenant("least");
     const least = {
       applicationId: "app",
@@ -331,7 +331,7 @@ onEveryStore("importing credit applications", (at) => {
     });
   });
 
-  it("writes nothing when it runs again, and replaces what differs", async () => {
+  it("writes nothing when it runs again, and replaces changed applications", async () => {
     const admin = await at().tenant("again");
     const records = [application("app-1"), application("app-2")];
     await importCredit(at(), "again", "credit-applications", records);
@@ -346,7 +346,7 @@ onEveryStore("importing credit applications", (at) => {
     expect((await admin.call("GET", one("app-3"))).status).toBe(200);
   });
 
-  it("loses nothing good for something bad, and keeps tenants apart", async () => {
+  it("keeps stored applications when a row is invalid, and separates tenants", async () => {
     const admin = await at().tenant("mixed");
     const other = await at().tenant("mixed-other");
     const text = [

@@ -47,7 +47,7 @@ onEveryStore("import of disputes that are known", (at) => {
     await configure(admin);
   });
 
-  it("changes the dispute of a row whose key is known, which keeps its id, code and version", async () => {
+  it("changes the dispute of a known key, and keeps its id and code", async () => {
     const row = { ...base, documentNumber: "K-1" };
     await bring({ ...row, poNumber: "P-1" });
     const before = await one(admin, "K-1");
@@ -60,7 +60,7 @@ onEveryStore("import of disputes that are known", (at) => {
     expect(headers.get("etag")).not.toBe(etag);
   });
 
-  it("opens, closes and cancels as the source does", async () => {
+  it("opens, closes and cancels according to the source", async () => {
     const row = { ...base, documentNumber: "K-2" };
     const steps = [
       [{ status: 1, closedDate: "2026-01-09", resolutionCode: "CREDIT" }, true, "2026-01-09"],
@@ -80,7 +80,7 @@ onEveryStore("import of disputes that are known", (at) => {
     }
   });
 
-  it("writes what the source changed, not what people changed", async () => {
+  it("writes changes of the source, and keeps changes by people", async () => {
     const row = { ...base, documentNumber: "K-3", poNumber: "P-1", status: 0 };
     await bring(row);
     const dispute = await one(admin, "K-3");
@@ -99,7 +99,7 @@ onEveryStore("import of disputes that are known", (at) => {
     });
   });
 
-  it("counts a dispute as unchanged where people did already what the source says now", async () => {
+  it("counts a dispute as unchanged if people made the same change before", async () => {
     const row = { ...base, documentNumber: "K-4" };
     await bring(row);
     const dispute = await one(admin, "K-4");
@@ -111,7 +111,7 @@ onEveryStore("import of disputes that are known", (at) => {
     expect(await bring({ ...row, amount: 10 })).toMatchObject({ written: 1 });
   });
 
-  it("brings back a dispute that was deleted, with a code of its own", async () => {
+  it("creates a deleted dispute again, with a new code", async () => {
     const row = { ...base, documentNumber: "K-5" };
     await bring(row);
     const { disputeId } = await one(admin, "K-5");
@@ -120,7 +120,7 @@ onEveryStore("import of disputes that are known", (at) => {
     expect(await one(admin, "K-5")).toMatchObject({ disputeCode: "D-K-5-02" });
   });
 
-  it("is known without a source key by account, document and the date that its row gives", async () => {
+  it("identifies a row without a source key by account, document and date", async () => {
     const row = { accountNumber: "A-1", documentNumber: "K-6", amount: 1, reasonCode: "WRONG" };
     const add = (...rows: Record<string, string | number>[]) =>
       importDisputes(at(), "known", csv(...rows));
@@ -133,7 +133,7 @@ onEveryStore("import of disputes that are known", (at) => {
     expect(await listed(admin, "?DocumentNumber=K-6")).toHaveLength(3);
   });
 
-  it("takes the last of equal keys within a file", async () => {
+  it("imports the last of equal keys within a file", async () => {
     const row = { ...base, documentNumber: "K-7" };
     const { counts } = await importDisputes(
       at(),
@@ -144,7 +144,7 @@ onEveryStore("import of disputes that are known", (at) => {
     expect(await one(admin, "K-7")).toMatchObject({ amount: 2, disputeCode: "D-K-7-01" });
   });
 
-  it("knows a row by a key of any length", async () => {
+  it("accepts keys of any length", async () => {
     const long = { ...base, documentNumber: "K-8" };
     const map = {
       ...Object.fromEntries(Object.keys(base).map((name) => [name, name])),
@@ -191,7 +191,7 @@ onEveryStore("import of disputes into a tenant without configuration", (at) => {
     expect(await one(admin, "4")).toMatchObject({ categoryName: "Price", reasonName: "R1" });
   });
 
-  it("creates nothing for a row that is refused, or that does not say enough", async () => {
+  it("creates no configuration for a refused or incomplete row", async () => {
     const admin = await at().tenant("sparse");
     const { counts, rejects } = await add(
       "sparse",
@@ -214,7 +214,7 @@ onEveryStore("import of disputes into a tenant without configuration", (at) => {
     expect(await list(admin, "/categories")).toEqual([]);
   });
 
-  it("leaves the default reason of a category that was there", async () => {
+  it("keeps the default reason of an existing category", async () => {
     const admin = await at().tenant("there");
     const body = { code: "C", description: "Mine" };
     await admin.call("POST", `${CONFIGURATION}/categories`, { body });
@@ -241,7 +241,7 @@ onEveryStore("import as a whole", (at) => {
       })),
     );
 
-  it("reads NDJSON, whose numbers are numbers", async () => {
+  it("reads numbers of NDJSON as numbers", async () => {
     const base = { accountNumber: "A", documentNumber: "N-1", amount: 5.5, reasonCode: "WRONG" };
     const lines = [
       { ...base, status: 1, closedDate: null, unknown: { a: 1 } },
@@ -266,7 +266,7 @@ onEveryStore("import as a whole", (at) => {
     expect(await one(admin, "N-1")).toMatchObject({ amount: 5.5, status: 1 });
   });
 
-  it("tells how far it has come, a batch at a time", async () => {
+  it("reports its progress after each batch", async () => {
     const { progress, counts } = await importDisputes(at(), "whole", rows(0, 1100));
     expect(progress.map(({ read }) => read)).toEqual([500, 1000, 1100]);
     expect(counts).toMatchObject({ read: 1100, written: 1100 });
@@ -280,7 +280,7 @@ onEveryStore("import as a whole", (at) => {
     expect(counts).toMatchObject({ read: 700, written: 200, unchanged: 500 });
   });
 
-  it("lets several processes import one file at once", async () => {
+  it("allows concurrent imports of one file by several processes", async () => {
     const text = rows(4000, 600);
     const both = await Promise.all([1, 2].map(() => importDisputes(at(), "whole", text)));
     const [a, b] = both.map(({ counts }) => counts);

@@ -42,7 +42,7 @@ onEveryStore("import of a ledger", (at) => {
     admin = await at().tenant("ledger");
   });
 
-  it("makes a dispute of each row that the map keeps, as it stood on the day", async () => {
+  it("creates a dispute for each row that the map selects, as of the given day", async () => {
     expect(open.length).toBeGreaterThan(5);
     expect(seen.length).toBeGreaterThan(open.length + 20);
     const { counts, rejects } = await importDisputes(at(), "ledger", ledgerCsv(ledger), how);
@@ -85,7 +85,7 @@ onEveryStore("import of a ledger", (at) => {
     expect(await listed(admin)).toEqual(before);
   });
 
-  it("closes on a later day what was settled since, and keeps what people did meanwhile", async () => {
+  it("closes disputes that were settled by a later day, and keeps changes by people", async () => {
     const later = "2025-08-25";
     const after = disputesOf(ledger, later);
     const [worked] = after.open.filter((invoice) => open.includes(invoice));
@@ -151,7 +151,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     await make("/resolutions", { code: "DENIED", description: "Denied", isValid: false });
   });
 
-  it("takes every field", async () => {
+  it("imports every field", async () => {
     const { rejects } = await add({
       accountNumber: "A-7",
       accountName: "Seven Ltd.",
@@ -203,7 +203,7 @@ onEveryStore("import of disputes, field by field", (at) => {
   });
 
   verifies("D-DISP-8");
-  it("takes the currency of its document, else its account's, where the row has none", async () => {
+  it("uses the currency of its document, else its account's, if the row has none", async () => {
     const dates = { invoice_date: "2026-01-31", due_date: "2026-03-02" };
     const of = (document_number: string, more: object = {}) => ({
       document_number,
@@ -240,7 +240,7 @@ onEveryStore("import of disputes, field by field", (at) => {
   });
 
   verifies("D-DISP-9");
-  it("needs the document to be there where the tenant says so", async () => {
+  it("requires the document to exist if the tenant does", async () => {
     const set = (value: boolean) =>
       setTenant({ store: at().store }, "fields", [`requireKnownDocument=${value}`]);
     await set(true);
@@ -249,7 +249,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     expect(await listed(admin, "?DocumentNumber=BAD")).toEqual([]);
   });
 
-  it("closes at the moment of the import where a closed row has no date, once", async () => {
+  it("closes at the time of the first import if a closed row has no date", async () => {
     const row = { ...base, documentNumber: "NODATE", status: 2 };
     await add(row);
     const closedDate = iso(at().clock());
@@ -297,7 +297,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     expect(await listed(admin, "?DocumentNumber=BAD")).toEqual([]);
   });
 
-  it("refuses an unknown resolution, and one that goes with no other status than closed", async () => {
+  it("refuses an unknown resolution, and a resolution with another status than closed", async () => {
     expect(await faultOf({ status: 1, resolutionCode: "NOPE" })).toEqual([
       "resolutionCode",
       "unknown_reference",
@@ -309,7 +309,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     expect(await faultOf({ amount: "100.5", currencyCode: "JPY" })).toEqual(["amount", "format"]);
   });
 
-  it("lands the good rows of a file with faults in every column, and says why the others did not", async () => {
+  it("imports the valid rows of a file with faults in every column, and explains the others", async () => {
     const good = (documentNumber: string) => ({ ...base, documentNumber });
     const { counts, rejects } = await add(
       good("GOOD-1"),
@@ -343,7 +343,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     for (const document of ["GOOD-1", "GOOD-2", "GOOD-3"]) await one(admin, document);
   });
 
-  it("takes the category's default reason where a row names the category alone", async () => {
+  it("uses the category's default reason if a row names only the category", async () => {
     await add({
       accountNumber: "A-1",
       amount: 1,
@@ -374,7 +374,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     expect(await one(admin, "PAST")).toMatchObject({ assigneeName: null });
   });
 
-  it("counts the disputes of a document on, also those of people and of one file", async () => {
+  it("continues the numbers of a document's disputes, also those created by people", async () => {
     await admin.call("POST", DISPUTES, {
       body: { amount: 1, accountNumber: "A-1", documentNumber: "MANY", reasonCode: "WRONG" },
     });
@@ -390,7 +390,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     expect(next.body.disputeCode).toBe("D-MANY-04");
   });
 
-  it("names columns that it does not know", async () => {
+  it("reports unknown columns", async () => {
     const { ignored } = await add({ ...base, documentNumber: "IGNORED", amout: 1, note: "x" });
     expect(ignored).toEqual(["amout", "note"]);
   });

@@ -36,7 +36,7 @@ onEveryStore("import of documents", (at) => {
     (await call("GET", documentAt(number))).body.status;
 
   verifies("ID-08");
-  it("closes what has nothing left to pay, and reopens what has", async () => {
+  it("closes documents without an open amount, and reopens those with one", async () => {
     const { counts } = await run(
       document("Z-1", { denomination: 0 }),
       document("Z-2", { denomination_in_base_currency: 0, denomination: 5 }),
@@ -68,7 +68,7 @@ onEveryStore("import of documents", (at) => {
   });
 
   verifies("ID-03", "ID-04", "ID-07");
-  it("takes types by number, drops a status, and refuses what the API refuses", async () => {
+  it("accepts types by number, ignores a status, and refuses the same values as the API", async () => {
     const csv = [
       "document_number,account_number,invoice_date,due_date,document_type,applies_to_invoice,denomination",
       "T-1,A-1,2026-01-31,2026-03-02,3,INV-1,12.5",
@@ -90,7 +90,7 @@ onEveryStore("import of documents", (at) => {
     expect(await statusOf("T-2")).toBe("open");
   });
 
-  it("takes an unknown account, unless the tenant asks for known ones", async () => {
+  it("accepts an unknown account, unless the tenant requires known ones", async () => {
     await setTenant({ store: at().store }, "acme", ["requireKnownAccount=true"]);
     await importRecords(
       at(),
@@ -110,7 +110,7 @@ onEveryStore("import of documents", (at) => {
     expect((await run(document("K-2", { account_number: "nobody" }))).counts.written).toBe(1);
   });
 
-  it("writes nothing of what the API wrote alike", async () => {
+  it("writes nothing for documents that the API has written with equal values", async () => {
     const { document_number: number, ...body } = document("S-1", { denomination: 5.1 });
     expect((await call("PUT", documentAt(number), { body })).status).toBe(201);
     expect((await run(document("S-1", { denomination: 5.1 }))).counts.unchanged).toBe(1);
@@ -126,7 +126,7 @@ onEveryStore("import of closures", (at) => {
     importRecords(at(), "acme", "closures", ndjson(...rows), NDJSON);
 
   verifies("ID-14");
-  it("closes once: the same again is unchanged, another reason or day is refused", async () => {
+  it("closes once: an equal row is unchanged, another reason or day is refused", async () => {
     const numbers = ["C-1", "C-2", "C-3"];
     await importRecords(
       at(),
@@ -181,7 +181,7 @@ onEveryStore("import of closures", (at) => {
     expect((await run(...rows)).counts).toMatchObject({ written: 0, unchanged: 4 });
   });
 
-  it("closes what was reopened, once more", async () => {
+  it("closes a reopened document again", async () => {
     const closure = { document_number: "C-1", closure_reason: "paid", closure_date: "2026-02-20" };
     await call("PATCH", documentAt("C-1"), { body: { denomination: 4 } });
     expect((await run(closure)).counts.written).toBe(1);
@@ -190,7 +190,7 @@ onEveryStore("import of closures", (at) => {
   });
 
   verifies("D-CONF-8");
-  it("closes the disputes on a document where the tenant has chosen a resolution for it", async () => {
+  it("closes the disputes on a document if the tenant has chosen a resolution for it", async () => {
     const admin = await at().tenant("linked");
     const { reason } = await configure(admin);
     const { store, clock } = at();

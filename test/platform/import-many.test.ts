@@ -82,7 +82,7 @@ onEveryStore("import of many records at once", (at) => {
     });
   };
 
-  it("keeps any text, and numbers the new ones in the order of their rows", async () => {
+  it("stores any text, and numbers new disputes in the order of their rows", async () => {
     const { counts } = await importRecords(
       at(),
       "many",
@@ -98,7 +98,7 @@ onEveryStore("import of many records at once", (at) => {
     }
   });
 
-  it("changes, adds and leaves alone, each in its place", async () => {
+  it("changes, adds and keeps rows in mixed order", async () => {
     const before = await stored("documents", MANY);
     at().clock.advance(MINUTE);
     const text = ndjson([
@@ -122,7 +122,7 @@ onEveryStore("import of many records at once", (at) => {
     expect(closures).toMatchObject([{ number: 1, source: "auto", closure_reason: null }]);
   });
 
-  it("goes on from batch to batch, where a row refuses itself alone", async () => {
+  it("continues over several batches, although a row is refused", async () => {
     const rows = 5200;
     const text = ndjson(
       Array.from({ length: rows }, (_, place) => ({
@@ -153,7 +153,7 @@ onEveryStore("import of many records at once", (at) => {
     expect(again.counts).toEqual({ ...counts, written: 0, unchanged: rows - 5 });
   });
 
-  it("does the same to accounts", async () => {
+  it("treats accounts alike", async () => {
     const first = await importRecords(at(), "many", "accounts", ndjson(accounts(0, MANY)), NDJSON);
     expect(first.counts).toEqual(PLAIN);
     const before = await stored("accounts", MANY);

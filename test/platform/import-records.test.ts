@@ -30,7 +30,7 @@ onEveryStore("import of a whole ledger", (at) => {
   const run = (kind: keyof typeof maps) =>
     importRecords(at(), "ledger", kind, text, { map: maps[kind] });
 
-  it("E2 makes an account of each customer, with nested fields", async () => {
+  it("creates an account for each customer of the ledger, with nested fields", async () => {
     const { counts, rejects } = await run("accounts");
     expect(rejects).toEqual([]);
     expect(counts.read).toBe(ledger.length);
@@ -48,7 +48,7 @@ onEveryStore("import of a whole ledger", (at) => {
     }
   });
 
-  it("E2 makes a document of each invoice, whose sums agree to the cent", async () => {
+  it("creates a document for each invoice of the ledger, with exact sums", async () => {
     const { counts } = await run("documents");
     expect(counts).toEqual({ ...NONE, read: ledger.length, written: ledger.length });
     let sum = new Big(0);
@@ -70,7 +70,7 @@ onEveryStore("import of a whole ledger", (at) => {
     expect(sum.toFixed(2)).toBe(wanted.toFixed(2));
   });
 
-  it("E4 closes as paid what was settled by the day", async () => {
+  it("closes the documents that were settled by the day as paid", async () => {
     expect(paid.length).toBeGreaterThan(100);
     expect(paid.length).toBeLessThan(ledger.length - 50);
     const { counts } = await run("closures");
@@ -119,7 +119,7 @@ onEveryStore("import of accounts", (at) => {
     call = await ingestTenant(at(), "acme");
   });
 
-  it("takes NDJSON with nested objects, and replaces like a PUT", async () => {
+  it("reads NDJSON with nested objects, and replaces like a PUT", async () => {
     const row = {
       account_number: "A/1 ü",
       name: "Northwind",
@@ -168,7 +168,7 @@ onEveryStore("import of accounts", (at) => {
     expect((await call("GET", accountAt("C-2"))).body).not.toHaveProperty("billing_address");
   });
 
-  it("refuses rows with all that is wrong, and keeps the good ones", async () => {
+  it("refuses rows with all their faults, and imports the valid ones", async () => {
     const rows = [
       { account_number: "R-1", name: "", currency: "XXQ", billing_address: { country: "ZZ" } },
       { name: "No number", currency: "USD" },
@@ -197,7 +197,7 @@ onEveryStore("import of accounts", (at) => {
     expect((await call("GET", accountAt("R-1"))).status).toBe(404);
   });
 
-  it("sees a circle of parents, within one file and beyond it", async () => {
+  it("detects a cycle of parents, within one file and with stored accounts", async () => {
     const row = (number: string, parent: string) => ({
       account_number: number,
       name: number,

@@ -55,7 +55,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("D-ING-10");
-  it("refuses an account as its own parent, at any remove", async () => {
+  it("refuses an account as its own ancestor", async () => {
     const below = (parent_account_number: string) => ({
       ...ACCOUNT,
       parent_account_number,
@@ -73,7 +73,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("C-91");
-  it("refuses a parent that has 32 accounts above it, and reads no further up", async () => {
+  it("refuses a parent with 32 ancestors, and reads no further", async () => {
     const DEEPEST = 32;
     const below = (number: number) => ({
       ...ACCOUNT,
@@ -90,7 +90,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("IA-10");
-  it("knows the published codes, and no others", async () => {
+  it("accepts the published codes, and no others", async () => {
     const { put } = account("CODES");
     for (const [field, value] of [
       ["currency", "XYZ"],
@@ -117,7 +117,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("D-ERR-7");
-  it("names every fault at once by its path", async () => {
+  it("reports every fault at once with its path", async () => {
     const refused = await account("FAULTS").post({
       name: "",
       language: "xx",
@@ -152,7 +152,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("IA-11", "IA-21");
-  it("every field comes back as it was sent", async () => {
+  it("returns every field unchanged", async () => {
     const { post, get } = account("WHOLE");
     const made = await post(WHOLE);
     expect(made.status, made.text).toBe(201);
@@ -163,7 +163,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("IA-11");
-  it("keeps keys that other objects would lose, and refuses what it could not give back", async () => {
+  it("keeps keys such as __proto__, and refuses values that it could not return unchanged", async () => {
     const { get } = account("PROTO");
     const send = (data_providers: string) =>
       call("PUT", accountAt("PROTO"), {
@@ -182,7 +182,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("D-ING-2");
-  it("patches custom fields by their names", async () => {
+  it("merges custom fields by name in a PATCH", async () => {
     const { put, patch } = account("CUSTOM");
     await put(WHOLE);
     const { body } = await patch({
@@ -209,7 +209,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("D-GEN-6");
-  it("names what it does not know, inside known objects too", async () => {
+  it("names ignored fields, also inside known objects", async () => {
     const { put } = account("IGNORED");
     const { status, headers, body } = await put({
       ...ACCOUNT,
@@ -226,7 +226,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("D-GEN-9");
-  it("tells versions apart, and refuses a stale one or one of what is not there", async () => {
+  it("returns a version, and refuses a stale one or one of a missing record", async () => {
     const { put, patch, get } = account("VERSION");
     const early = await put(ACCOUNT, { "If-Match": "*" });
     expect([early.status, early.body.error]).toEqual([412, "precondition_failed"]);

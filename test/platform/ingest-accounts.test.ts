@@ -56,7 +56,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("IA-01", "T-12");
-  it("creates once; the second time is a conflict that points to PUT and PATCH", async () => {
+  it("creates once; the second POST is a conflict that refers to PUT and PATCH", async () => {
     const { post, get } = account("A-1");
     const made = await post(ACCOUNT);
     expect([made.status, made.body]).toEqual([
@@ -78,7 +78,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("IA-02", "IA-12");
-  it("replaces what is there, makes what is not, and a repeat is harmless", async () => {
+  it("replaces or creates with PUT; a repeat changes nothing", async () => {
     const { put, get } = account("PUT-1");
     const made = await put(ACCOUNT);
     expect(made.status).toBe(201);
@@ -95,7 +95,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("IA-02", "D-GEN-1");
-  it("gives numbers of its own from 1, each once, to many who ask at once", async () => {
+  it("assigns csrIds from 1, each once, also in concurrent requests", async () => {
     const other = await ingestTenant(at(), "numbers");
     const all = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
@@ -108,7 +108,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("IA-03", "D-ING-2");
-  it("replacing drops what is not sent, but for the currency", async () => {
+  it("clears absent fields in a PUT, except the currency", async () => {
     const { put, get } = account("PUT-2");
     await put(WHOLE);
     const { body } = await put({ name: "Bare" });
@@ -124,7 +124,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("IA-04", "T-12");
-  it("tells what is not there in the API's own words", async () => {
+  it("reports missing records in the API's own format", async () => {
     const missing = await account("nobody").get();
     expect([missing.status, missing.body]).toEqual([
       404,
@@ -133,7 +133,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("IA-05");
-  it("changes any part and never creates", async () => {
+  it("changes any field with PATCH, and never creates", async () => {
     const { put, patch, get } = account("PATCH-1");
     const { body } = await put(WHOLE);
     at().clock.advance(MINUTE);
@@ -153,7 +153,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("D-ING-9");
-  it("null clears an optional field, and is refused for a required one", async () => {
+  it("clears an optional field with null, and refuses null for a required one", async () => {
     const { put, patch } = account("PATCH-2");
     await put(WHOLE);
     const refused = await patch({ name: null });
@@ -166,7 +166,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("D-ING-2");
-  it("null in POST and PUT means absent", async () => {
+  it("treats null in POST and PUT as absent", async () => {
     const { post, put } = account("NULLS");
     const nulls = Object.fromEntries(Object.keys(WHOLE).map((name) => [name, null]));
     const made = await post({ ...nulls, ...ACCOUNT, billing_address: { city: null, zip: "1" } });
@@ -178,7 +178,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("IA-06");
-  it("needs a name that is not empty", async () => {
+  it("requires a name", async () => {
     for (const [sent, code] of [
       [{}, "required"],
       [{ name: "" }, "empty"],
@@ -197,7 +197,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("IA-07");
-  it("asks for a currency in the basic model alone", async () => {
+  it("requires a currency in the basic model only", async () => {
     const refused = await account("POOR").post({ name: "x" });
     expect([refused.status, faultsOf(refused.body)]).toEqual([
       422,
@@ -228,7 +228,7 @@ onEveryStore("ingested accounts", (at) => {
   });
 
   verifies("IA-09");
-  it("a parent's number needs is_parent_account, in what a PATCH leaves too", async () => {
+  it("requires is_parent_account with a parent's number, also after a PATCH", async () => {
     const { post, put, patch } = account("CHILD");
     const needed = { is_parent_account: "conditional_required" };
     const parent = { parent_account_number: "unknown" };

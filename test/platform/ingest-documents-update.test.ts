@@ -92,7 +92,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("T-14");
-  it("an unrelated PATCH leaves a closed document with an amount closed", async () => {
+  it("keeps a closed document with an amount closed after an unrelated PATCH", async () => {
     const { post, patch, close } = document("PAID");
     await post({ ...DOCUMENT, denomination: 50 });
     await close({ closure_reason: "paid" });
@@ -104,7 +104,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("ID-12", "ID-13");
-  it("closes for one of five reasons, now or on a day before", async () => {
+  it("closes for one of five reasons, now or on an earlier day", async () => {
     for (const closure_reason of ["paid", "write_off", "contra", "adjustment", "other"]) {
       const { post, get, close } = document(`CLOSE-${closure_reason}`);
       const { csrId, documentNumber } = (await post(DOCUMENT)).body;
@@ -124,7 +124,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("ID-12", "D-ING-8", "D-ING-12");
-  it("refuses other reasons, days to come and long notes, all at once", async () => {
+  it("refuses other reasons, future days and long notes, all at once", async () => {
     const { post, get, close } = document("CLOSE-BAD");
     await post(DOCUMENT);
     const future = new Date(at().clock() + DAY).toISOString();
@@ -144,7 +144,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("ID-14");
-  it("closing what is closed is a conflict, and what is not there is missing", async () => {
+  it("refuses to close a closed document (conflict) or a missing one (not found)", async () => {
     const conflict = (document_number: string) => ({
       error: "document_already_closed",
       document_number,
@@ -189,7 +189,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("ID-15");
-  it("a PATCH replaces lists whole", async () => {
+  it("replaces whole lists with PATCH", async () => {
     const { post, patch } = document("LINES");
     await post({ ...DOCUMENT, line_items: WHOLE.line_items });
     const line_items = [{ line_number: 9, amount: 1 }];
@@ -199,7 +199,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("ID-19");
-  it("the key's tenant alone has the document", async () => {
+  it("finds a document only in the key's tenant", async () => {
     const other = await ingestTenant(at(), "docs-2");
     const theirs = recordAt(other, documentAt("SHARED"));
     await document("SHARED").post({ ...DOCUMENT, comment: "ours" });
@@ -212,7 +212,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("ID-20", "D-ING-11");
-  it("takes odd numbers, encoded, and refuses what no number can be", async () => {
+  it("accepts unusual encoded numbers, and refuses invalid ones", async () => {
     for (const number of ["A/1", "a b", "50%", "%2F", "株/é🙂", "#1?x=1&y", "..x", "closure"]) {
       const made = await document(number).put(DOCUMENT);
       expect([made.status, made.body.documentNumber]).toEqual([201, number]);
@@ -235,7 +235,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("ID-21", "D-GEN-3");
-  it("every field comes back as it was sent, to the last digit", async () => {
+  it("returns every field unchanged, to the last digit", async () => {
     const { post, get } = document("WHOLE");
     const made = await post(WHOLE);
     expect(made.status, made.text).toBe(201);
@@ -259,7 +259,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("D-GEN-2", "D-ING-8");
-  it("keeps plain dates, gives moments in UTC, and takes a due date before the invoice's", async () => {
+  it("keeps plain dates, returns times in UTC, and accepts a due date before the invoice date", async () => {
     const { put } = document("DATES");
     const { body } = await put({
       ...DOCUMENT,
@@ -275,7 +275,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("D-GEN-2");
-  it("refuses a moment whose offset leads out of the years that can be written", async () => {
+  it("refuses a time whose offset leads to a year without four digits", async () => {
     const { put, close } = document("YEARS");
     await put(DOCUMENT);
     for (const date of ["9999-12-31T23:59:59-12:00", "0000-01-01T00:00:00+12:00"]) {
@@ -289,7 +289,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("D-ING-4");
-  it("takes an unknown account unless the tenant wants known ones", async () => {
+  it("accepts an unknown account unless the tenant requires known ones", async () => {
     const strict = await ingestTenant(at(), "strict");
     await setTenant({ store: at().store }, "strict", ["requireKnownAccount=true"]);
     const { post, patch } = recordAt(strict, documentAt("D"));
@@ -302,7 +302,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
     expect((await patch({ comment: "x" })).status).toBe(200);
   });
 
-  it("makes a document with If-None-Match, and leaves alone one that is there", async () => {
+  it("creates with If-None-Match, and does not replace an existing document", async () => {
     const { put, get } = document("ABSENT");
     const absent = { "If-None-Match": "*" };
     const first = await put(DOCUMENT, absent);
@@ -317,7 +317,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
   });
 
   verifies("D-GEN-9");
-  it("binds a closure to the version that was read", async () => {
+  it("closes only the version that was read", async () => {
     const { post, patch, close } = document("ETAG");
     const etag = (await post(DOCUMENT)).headers.get("etag") ?? "";
     await patch({ comment: "x" });

@@ -15,7 +15,7 @@ onEveryStore("ingested documents", (at) => {
   });
 
   verifies("ID-01", "ID-05", "ID-16");
-  it("creates once; the second time is a conflict", async () => {
+  it("creates once; the second POST is a conflict", async () => {
     const { post, get } = document("D-1");
     const made = await post(DOCUMENT);
     const now = new Date(at().clock()).toISOString();
@@ -43,7 +43,7 @@ onEveryStore("ingested documents", (at) => {
   });
 
   verifies("ID-01");
-  it("replaces or makes with PUT, changes with PATCH, and says what is not there", async () => {
+  it("replaces or creates with PUT, changes with PATCH, and reports missing documents", async () => {
     const { put, patch } = document("D-2");
     const made = await put({ ...DOCUMENT, comment: "x" });
     expect(made.status).toBe(201);
@@ -69,7 +69,7 @@ onEveryStore("ingested documents", (at) => {
   });
 
   verifies("ID-01");
-  it("one of many who create at once makes it", async () => {
+  it("creates one document in concurrent requests", async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => document("RACE").post(DOCUMENT)));
     expect(statusesOf(all)).toEqual([201, ...Array(7).fill(409)]);
     const puts = await Promise.all(
@@ -79,7 +79,7 @@ onEveryStore("ingested documents", (at) => {
   });
 
   verifies("ID-02", "ID-06");
-  it("needs account and dates, and calls every fault by its path", async () => {
+  it("requires account and dates, and reports every fault by its path", async () => {
     const refused = await document("BAD").post({
       invoice_date: "2026-02-29",
       due_date: null,
@@ -121,7 +121,7 @@ onEveryStore("ingested documents", (at) => {
   });
 
   verifies("ID-03");
-  it("takes a type by word or number, and gives the word", async () => {
+  it("accepts a type by word or number, and returns the word", async () => {
     const { put } = document("TYPE");
     for (const [sent, given] of [
       ["other", "other"],
@@ -142,7 +142,7 @@ onEveryStore("ingested documents", (at) => {
   });
 
   verifies("ID-04");
-  it("a credit note names its invoice, also when a PATCH makes it one", async () => {
+  it("requires an invoice for a credit note, also when a PATCH changes the type", async () => {
     const { post, put, patch } = document("CREDIT");
     const needed = { applies_to_invoice: "conditional_required" };
     for (const document_type of ["credit_note", 3]) {
@@ -160,7 +160,7 @@ onEveryStore("ingested documents", (at) => {
   });
 
   verifies("ID-05");
-  it("the PDF's name follows the number until it is set, and again when it is cleared", async () => {
+  it("derives the PDF's name from the number until it is set, and after it is cleared", async () => {
     const { put, patch } = document("PDF 1");
     expect((await put({ ...DOCUMENT, pdf_name: "own.pdf" })).body.pdf_name).toBe("own.pdf");
     expect((await patch({ comment: "x" })).body.pdf_name).toBe("own.pdf");
@@ -168,7 +168,7 @@ onEveryStore("ingested documents", (at) => {
   });
 
   verifies("ID-07", "D-GEN-6");
-  it("a status in a body does nothing and is not named", async () => {
+  it("ignores a status in a body silently", async () => {
     const { post, put, patch, get } = document("STATUS");
     for (const [send, fields] of [
       [post, DOCUMENT],

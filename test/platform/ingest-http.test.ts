@@ -48,13 +48,13 @@ onEveryStore("the ingest API over HTTP", (at) => {
   });
 
   verifies("D-AUTH-9");
-  it("a person's session or key opens nothing here", async () => {
+  it("refuses a person's session or key", async () => {
     const person = await at().tenant("people");
     expect((await person.call("GET", accountAt("A"))).status).toBe(401);
   });
 
   verifies("D-GEN-7", "D-ERR-7");
-  it("says what is wrong with the body itself", async () => {
+  it("reports faults of the body itself", async () => {
     const send = (raw: string, type = "application/json") =>
       call("PUT", accountAt("BODY"), { raw, headers: { "Content-Type": type } });
     const answers = [
@@ -81,7 +81,7 @@ onEveryStore("the ingest API over HTTP", (at) => {
   });
 
   verifies("D-GEN-7");
-  it("takes bodies up to 5 MiB", async () => {
+  it("accepts bodies up to 5 MiB", async () => {
     const sized = (bytes: number) => {
       const body = { ...ACCOUNT, data_providers: { filling: "" } };
       const empty = Buffer.byteLength(JSON.stringify(body));
@@ -94,7 +94,7 @@ onEveryStore("the ingest API over HTTP", (at) => {
   });
 
   verifies("D-GEN-10");
-  it("tells unknown paths from wrong methods", async () => {
+  it("distinguishes unknown paths from wrong methods", async () => {
     const missing = await call("GET", `${INGEST}/customers/A`);
     expect([missing.status, missing.body.error]).toEqual([404, "not_found"]);
     const wrong = await call("DELETE", accountAt("A"));
@@ -137,7 +137,7 @@ onEveryStore("the ingest API over HTTP", (at) => {
   });
 
   verifies("D-AUD-3");
-  it("logs what MCP tools ask, by the name of what became of it", async () => {
+  it("records requests of MCP tools with the name of their outcome", async () => {
     const tenant = await ingestTenant(at(), "logged");
     const tool = { "X-Platform-Mcp-Tool": "a_tool", "X-Platform-Client": "mcp" };
     const account = recordAt(tenant, accountAt("A"));
@@ -192,7 +192,7 @@ onEveryStore(
   "limits of the ingest API",
   (at) => {
     verifies("D-RATE");
-    it("counts a tenant's ingest requests apart from its exports", async () => {
+    it("limits ingest and export requests separately", async () => {
       const a = await ingestTenant(at(), "rate-a");
       const b = await ingestTenant(at(), "rate-b");
       const exported = await at().exportCaller("rate-a");

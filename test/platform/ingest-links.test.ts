@@ -35,7 +35,7 @@ onEveryStore("disputes and what is ingested", (at) => {
     (await admin.call("GET", `${DISPUTES}/${disputeId}`)).body;
 
   verifies("D-DISP-8");
-  it("a dispute shows its account's name, as it is now", async () => {
+  it("shows the current account name in a dispute", async () => {
     const { disputeId, accountName } = await open("NAMED", "N-1");
     expect(accountName).toBeNull();
     await account("NAMED").post({ ...ACCOUNT, name: "First" });
@@ -47,7 +47,7 @@ onEveryStore("disputes and what is ingested", (at) => {
   });
 
   verifies("D-DISP-8");
-  it("takes the currency of its document, else its account's, else the tenant's", async () => {
+  it("uses the currency of its document, else its account's, else the tenant's", async () => {
     await account("CUR").post({ ...ACCOUNT, currency: "EUR" });
     const own = { ...DOCUMENT, account_number: "CUR" };
     await document("C-JPY").post({ ...own, currency: "JPY", original_currency: "USD" });
@@ -71,7 +71,7 @@ onEveryStore("disputes and what is ingested", (at) => {
   });
 
   verifies("D-DISP-9");
-  it("refuses a known document of another account, and an unknown one where the tenant says so", async () => {
+  it("refuses a document of another account, and an unknown one if the tenant requires known ones", async () => {
     await document("OWNED").post({ ...DOCUMENT, account_number: "OWNER" });
     const ask = (accountNumber: string, documentNumber: string) =>
       admin.call("POST", DISPUTES, {
@@ -103,7 +103,7 @@ onEveryStore("disputes and what is ingested", (at) => {
     );
 
   verifies("D-CONF-8");
-  it("leaves disputes alone unless the tenant has chosen a resolution", async () => {
+  it("keeps disputes open unless the tenant has chosen a resolution", async () => {
     await document("ALONE").post(DOCUMENT);
     const { disputeId } = await open("A-1", "ALONE");
     await document("ALONE").close({ closure_reason: "paid" });
@@ -111,7 +111,7 @@ onEveryStore("disputes and what is ingested", (at) => {
   });
 
   verifies("D-CONF-8");
-  it("closes a document's open disputes once, however it closes", async () => {
+  it("closes a document's open disputes once, with every kind of closure", async () => {
     await choose(true);
     const ways: [string, () => Promise<{ status: number }>][] = [
       ["W-CLOSE", () => document("W-CLOSE").close({ closure_reason: "paid" })],
@@ -180,7 +180,7 @@ onEveryStore("disputes and what is ingested", (at) => {
   });
 
   verifies("D-CONF-8");
-  it("a closure that is refused closes no dispute", async () => {
+  it("closes no dispute if the closure is refused", async () => {
     await document("REFUSED").post(DOCUMENT);
     const { disputeId } = await open("A-1", "REFUSED");
     expect((await document("REFUSED").close({ closure_reason: "gone" })).status).toBe(422);

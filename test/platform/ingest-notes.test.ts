@@ -17,7 +17,7 @@ onEveryStore("notes on accounts", (at) => {
   });
 
   verifies("IA-13", "IA-14", "IA-17", "T-10");
-  it("adds a note whose date is now unless it is sent", async () => {
+  it("adds a note dated now by default", async () => {
     const bare = await account("A").note({ reference: "N-1", body: "Called." });
     const now = new Date(at().clock()).toISOString();
     expect([bare.status, bare.body]).toEqual([
@@ -49,7 +49,7 @@ onEveryStore("notes on accounts", (at) => {
   });
 
   verifies("D-GEN-2");
-  it("gives a moment with an offset back in UTC", async () => {
+  it("returns a time with an offset in UTC", async () => {
     const made = await account("A").note({
       reference: "zone",
       body: "x",
@@ -59,7 +59,7 @@ onEveryStore("notes on accounts", (at) => {
   });
 
   verifies("IA-13", "IA-16", "T-18");
-  it("refuses a note without reference or body, and one on no account", async () => {
+  it("refuses a note without reference, body or existing account", async () => {
     const bad = await account("A").note({ body: "", effective_date: "2026-02-30", subject: 1 });
     expect([bad.status, bad.body.error]).toEqual([422, "validation_failed"]);
     expect(faultsOf(bad.body)).toEqual({
@@ -74,7 +74,7 @@ onEveryStore("notes on accounts", (at) => {
   });
 
   verifies("IA-15");
-  it("a reference is taken in the whole tenant, and free in another", async () => {
+  it("accepts a reference once per tenant", async () => {
     await account("A").note({ reference: "ONE", body: "first" });
     const again = await account("B").note({ reference: "ONE", body: "second" });
     expect([again.status, again.body]).toEqual([
@@ -92,7 +92,7 @@ onEveryStore("notes on accounts", (at) => {
   });
 
   verifies("IA-15");
-  it("one of many who ask at once gets the reference", async () => {
+  it("accepts a reference from one of many concurrent requests", async () => {
     const all = await Promise.all(
       ["A", "B", "A", "B"].map((number) => account(number).note({ reference: "RACE", body: "x" })),
     );
@@ -100,7 +100,7 @@ onEveryStore("notes on accounts", (at) => {
   });
 
   verifies("IA-04", "IA-18", "T-10");
-  it("an account shows its notes, the newest date first, in other words", async () => {
+  it("lists an account's notes in the account's format, newest date first", async () => {
     const { note, get } = account("ORDER");
     for (const [reference, effective_date] of [
       ["middle", "2026-01-15"],
@@ -127,7 +127,7 @@ onEveryStore("notes on accounts", (at) => {
   });
 
   verifies("IA-19");
-  it("nothing changes or removes a note", async () => {
+  it("has no request to change or remove a note", async () => {
     await account("A").note({ reference: "KEPT", body: "as it was" });
     const before = await call("GET", noteAt("A", "KEPT"));
     for (const method of ["PUT", "PATCH", "DELETE"]) {
@@ -140,7 +140,7 @@ onEveryStore("notes on accounts", (at) => {
   });
 
   verifies("IA-20");
-  it("a note is found under its own account alone", async () => {
+  it("finds a note only under its own account", async () => {
     await account("A").note({ reference: "MINE", body: "x" });
     const elsewhere = await call("GET", noteAt("B", "MINE"));
     expect([elsewhere.status, elsewhere.body.error]).toEqual([404, "note_not_found"]);
@@ -149,7 +149,7 @@ onEveryStore("notes on accounts", (at) => {
   });
 
   verifies("ID-20");
-  it("takes odd references and account numbers", async () => {
+  it("accepts unusual references and account numbers", async () => {
     const number = "A/B %41 ü 株?#";
     await account(number).post(ACCOUNT);
     const reference = "n/1 %2F é🙂";

@@ -26,7 +26,7 @@ const pathOf = ({ path }: Operation): string => path.replace(/\{\w+\}/g, "some")
 
 onEveryStore("the export API's first refusals", (at) => {
   verifies("EX-01", "EX-05");
-  it("no operation but the public ones answers without a good key", async () => {
+  it("refuses every non-public operation without a valid key", async () => {
     expect(exported.length).toBeGreaterThan(0);
     for (const operation of exported) {
       for (const headers of [undefined, { "X-API-Key": "rcvx_wrong" }]) {
@@ -51,7 +51,7 @@ onEveryStore("the export API's first refusals", (at) => {
   });
 
   verifies("AU-01", "D-AUD-2");
-  it("every refusal of every operation leaves its one entry", async () => {
+  it("records every refusal of every operation once", async () => {
     await at().tenant("refused");
     const [none, all] = [
       await at().exportCaller("refused", ["ingest:read"]),
@@ -89,7 +89,7 @@ onEveryStore("the export API's first refusals", (at) => {
   });
 
   verifies("EX-03");
-  it("a tenant has 1,000 requests a minute and 50,000 an hour", async () => {
+  it("allows a tenant 1,000 requests a minute and 50,000 an hour", async () => {
     const config = readConfig({ env: {}, readFile: () => "", dataFolder: "." });
     const limiter = createRateLimiter(at().store, config.limits);
     const now = at().clock();
@@ -138,7 +138,7 @@ onEveryStore(
     });
 
     verifies("EX-02", "EX-04", "EX-06", "D-RATE");
-    it("limits a tenant's exports in both windows; what is refused does not count", async () => {
+    it("limits a tenant's exports in both windows; refused requests do not count", async () => {
       for (const id of ["rate-a", "rate-b"]) {
         at().clock.advance(MINUTE);
         await at().tenant(id);
@@ -174,7 +174,7 @@ onEveryStore(
     });
 
     verifies("EX-02");
-    it("every operation of the export API tells a tenant over its limit when to come back", async () => {
+    it("returns Retry-After from every export operation above the limit", async () => {
       at().clock.advance(MINUTE);
       await at().tenant("rate-every");
       const caller = await at().exportCaller("rate-every");
@@ -241,7 +241,7 @@ onEveryStore(
     });
 
     verifies("C-37", "D-RATE");
-    it("limits logins by address, believing only trusted proxies", async () => {
+    it("limits logins by address; only trusted proxies can name one", async () => {
       at().clock.advance(MINUTE);
       const login = () =>
         at().call("POST", "/authentication/v1/login", {
@@ -267,7 +267,7 @@ onEveryStore(
     });
 
     verifies("D-RATE");
-    it("two processes on one store share a window", async () => {
+    it("shares a window between processes on one store", async () => {
       const limiters = [
         createRateLimiter(at().store, LIMITS),
         createRateLimiter(at().store, LIMITS),
@@ -286,7 +286,7 @@ onEveryStore(
 
 describe.each(dialects)("rate limits of several processes ($name)", (dialect) => {
   verifies("EX-03", "D-RATE");
-  it("let no more in than one would, in either window", async () => {
+  it("allow together as many requests as one process would, in either window", async () => {
     const database = await dialect.createMigrated();
     const script = new URL("../store/limit-child.ts", import.meta.url);
     const grantedAt = async (now: number): Promise<number> => {

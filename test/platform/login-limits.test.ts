@@ -85,7 +85,7 @@ onEveryStore(
     });
 
     verifies("C-89", "OP-13");
-    it("at invented accounts use up the logins of their own address alone", async () => {
+    it("count failures at unknown accounts against the address only", async () => {
       const { login } = await open(at());
       const user = await at().tenant("guess-invented");
       const same = { from: "127.0.3.1" };
@@ -157,7 +157,7 @@ onEveryStore(
     });
 
     verifies("C-90", "D-RATE");
-    it("leave no counter behind once their windows have ended, and no address in clear", async () => {
+    it("leave no counter behind after their windows, and no address in clear text", async () => {
       const { login } = await open(at());
       const user = await at().tenant("guess-rows");
       await login(user.email, user.password, { from: "127.0.6.1" });
@@ -184,7 +184,7 @@ onEveryStore(
       }) as const;
 
     verifies("C-96");
-    it("are verified so often a minute each", async () => {
+    it("are verified a limited number of times per minute", async () => {
       const { ask } = await open(at());
       const one = await at().tenant("verify-often");
       const other = await at().person("verify-often", { roles: ["Viewer"] });

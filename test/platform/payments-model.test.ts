@@ -85,7 +85,7 @@ onEveryStore("payments against a model", (at) => {
   });
 
   verifies("QY-05", "QY-06", "C-49");
-  it.each(SOURCES)("any filters of %s keep the rows that they say", async (source) => {
+  it.each(SOURCES)("return the rows that match any filters of %s", async (source) => {
     const rows = all.get(source) ?? [];
     expect(rows).toHaveLength(COUNT);
     await fc.assert(
@@ -148,7 +148,7 @@ onEveryStore("payments against a model", (at) => {
 });
 
 verifies("C-08");
-it("both databases answer the same queries with the same bytes", async () => {
+it("both databases return the same bytes", async () => {
   const answers = async (at: TestPlatform): Promise<string[]> => {
     const texts: string[] = [];
     await at.tenant(TENANT);

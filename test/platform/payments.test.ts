@@ -64,7 +64,7 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("QY-02", "QY-04");
-  it("answers rows with the core fields, or those named, in the catalogue's order", async () => {
+  it("returns rows with the core fields, or the requested ones, in the catalogue's order", async () => {
     for (const source of SOURCES) {
       const { status, body } = await ask({ source });
       expect(status).toBe(200);
@@ -94,7 +94,7 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("QY-05");
-  it("eq finds the row by every field", async () => {
+  it("finds the row by eq on every field", async () => {
     for (const source of SOURCES) {
       const { body } = await ask({
         source,
@@ -112,7 +112,7 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("QY-07");
-  it("following cursors gives each row once", async () => {
+  it("returns each row once over the pages of a cursor", async () => {
     const walked: string[] = [];
     let cursor: string | null = null;
     do {
@@ -127,7 +127,7 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("QY-08");
-  it("takes limits from 1 to 100,000, and pageSize for the same", async () => {
+  it("accepts limits from 1 to 100,000, also as pageSize", async () => {
     for (const limit of [0, -1, 1.5, "5", 100_001, null]) {
       expect(await refusal({ source: "bpn", limit })).toContain("limit");
     }
@@ -151,7 +151,7 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("QY-11", "T-22", "C-66");
-  it("refuses a cursor of another tenant or query, altered, or a day old", async () => {
+  it("refuses a cursor of another tenant or query, altered, or older than a day", async () => {
     const query = {
       source: "cashapp",
       fields: ["id"],
@@ -177,7 +177,7 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("QY-10", "C-75");
-  it("a query writes nothing but its audit entry, which names the source and the count", async () => {
+  it("writes only an audit entry, with the source and the number of rows", async () => {
     const { body } = await ask({ source: "bpn", filters: { deliveryStatus: { eq: "received" } } });
     await ask({ source: "bpn", filters: { nope: 1 } });
     const keyed = await at().exportCaller("pay", ["audit:read", "export:read"]);
@@ -200,10 +200,10 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("QY-06");
-  describe("faults that teach", () => {
+  describe("error messages of queries", () => {
     const told = (filters: unknown) => refusal({ source: "cashapp", filters });
 
-    it("names the near fields and conditions", async () => {
+    it("suggest similar fields and conditions", async () => {
       expect(await told({ paymentDat: { eq: "2026-01-01" } })).toSatisfy(
         naming("filters.paymentDat", "similar: paymentDate"),
       );
@@ -228,7 +228,7 @@ onEveryStore("payments", (at) => {
       );
     });
 
-    it("says how to write a value that stands alone", async () => {
+    it("explain how to write a value without an operator", async () => {
       expect(await told({ payerName: "Acme" })).toContain('write {"eq": "Acme"}');
       expect(await told({ payerName: ["A", "B"] })).toContain('write {"in": ["A","B"]}');
       expect(await told({ payerName: null })).toContain('write {"isNull": true}');
@@ -279,7 +279,7 @@ onEveryStore("payments", (at) => {
       },
     );
 
-    it("refuses values of other types, empty conditions and lists", async () => {
+    it("report values of other types, empty conditions and lists", async () => {
       expect(await told({ paymentAmount: { eq: "12.5" } })).toContain(
         "a number without quotes, such as 12.5",
       );
@@ -300,7 +300,7 @@ onEveryStore("payments", (at) => {
     });
 
     verifies("C-41");
-    it("stops looking for what was meant where nothing is right", async () => {
+    it("make no suggestions if everything is wrong", async () => {
       const names = Array.from({ length: 9000 }, (_, place) => `payerNane${place}`);
       const bad = Object.fromEntries(names.map((name) => [name, { eq: 1 }]));
       const wrong = Object.fromEntries(names.map((name) => [name, 1]));
@@ -313,7 +313,7 @@ onEveryStore("payments", (at) => {
       expect(await told(bad)).toContain("And 90 more.");
     });
 
-    it("names every fault at once, and keeps to its bounds", async () => {
+    it("report every fault at once, within limits", async () => {
       expect(await told({ a: 1, payerName: 2, paymentAmount: { gt: "x" } })).toSatisfy(
         naming("filters.a", "payerName", "gt"),
       );
@@ -335,7 +335,7 @@ onEveryStore("payments", (at) => {
   });
 
   verifies("C-48", "C-49");
-  it("takes wildcards, quotes and other scripts as they are", async () => {
+  it("accept wildcards, quotes and other scripts unchanged", async () => {
     const { body } = await ask({ source: "cashapp", limit: 1000 });
     const corpus = ["%", "_", "\\", "'", '"', "100%", "a_b", "ø", "ZÜRICH", "'; drop table x; --"];
     for (const text of corpus) {

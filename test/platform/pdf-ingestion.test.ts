@@ -50,7 +50,7 @@ onEveryStore("PDF files of documents", (at) => {
   const kept = () => filesUnder(at().files);
 
   verifies("D-PDF");
-  it("takes a PDF and tells what it has kept", async () => {
+  it("stores a PDF and returns its receipt", async () => {
     const number = await document();
     const bytes = pdf("whole", 3000);
     const reply = await upload(number, bytes);
@@ -75,7 +75,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("ID-17", "T-11");
-  it("lists a document's files, and none where there are none", async () => {
+  it("lists a document's files", async () => {
     const number = await document();
     expect(await list(number)).toEqual({ document_number: number, attachments: [] });
     const { csrId } = (await call("GET", `${DOCUMENTS}/${number}`)).body;
@@ -97,7 +97,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("ID-18");
-  it("answers a file's bytes, to be saved under the document's PDF name", async () => {
+  it("returns a file's bytes, to be saved under the document's PDF name", async () => {
     const number = await document({ pdf_name: "Rechnung März.pdf" });
     const bytes = pdf("content", 70_000);
     const { id } = (await upload(number, bytes)).body;
@@ -124,7 +124,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("ID-18");
-  it("knows no other document's file, nor another tenant's", async () => {
+  it("finds no file of another document or tenant", async () => {
     const [number, next] = [await document(), await document()];
     const { id } = (await upload(number)).body;
     const replies = [
@@ -161,7 +161,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("leaves the document as it is", async () => {
+  it("does not change the document", async () => {
     const number = await document();
     const before = await call("GET", `${DOCUMENTS}/${number}`);
     at().clock.advance(1000);
@@ -193,7 +193,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("takes an end that is just within the last KiB", async () => {
+  it("accepts an end mark within the last KiB", async () => {
     const number = await document();
     // Text after the mark on its line is a comment.
     const ending = (count: number) =>
@@ -203,7 +203,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("refuses another type, and takes this one with parameters", async () => {
+  it("refuses another content type, and accepts this one with parameters", async () => {
     const number = await document();
     for (const type of ["application/json", "text/plain", "application/pdfx"]) {
       const reply = await upload(number, pdf(), { headers: { "Content-Type": type } });
@@ -215,7 +215,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("takes 25 MiB and not a byte more", async () => {
+  it("accepts 25 MiB and not a byte more", async () => {
     const number = await document();
     const before = kept();
     const most = pdf("most", 25 * MIB);
@@ -229,7 +229,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("knows its own tenant's connection and documents alone", async () => {
+  it("accepts only its own tenant's connection and documents", async () => {
     const number = await document();
     const theirs = await connectionOf(at().store, "pdf-other");
     const before = kept();
@@ -247,7 +247,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("needs a key that may write", async () => {
+  it("requires a key with write access", async () => {
     const number = await document();
     const reader = await at().exportCaller(TENANT, ["ingest:read", "export:read"]);
     const refused = await upload(number, pdf(), { by: reader });
@@ -261,7 +261,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("refuses a word that append does not know", async () => {
+  it("refuses an unknown value of append", async () => {
     const number = await document();
     const reply = await upload(number, pdf(), { query: "?append=yes" });
     expect([reply.status, reply.body.error]).toEqual([422, "validation_failed"]);
@@ -269,7 +269,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("C-51");
-  it("keeps no file by a number or a name that is a path", async () => {
+  it("uses no number or name as a path", async () => {
     const numbers = [
       "../../escape",
       "/etc/passwd",
@@ -295,7 +295,7 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("leaves one file after uploads that race", async () => {
+  it("stores one file after concurrent uploads", async () => {
     const number = await document();
     const before = kept().length;
     const replies = await Promise.all(

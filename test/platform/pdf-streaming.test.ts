@@ -69,7 +69,7 @@ onEveryStore("PDF files over sockets", (at) => {
     });
 
   verifies("D-PDF");
-  it("writes an upload as it comes, and keeps it once it is whole", async () => {
+  it("writes an upload as it arrives, and stores it when it is complete", async () => {
     const bytes = pdf("streamed", 3 * MIB);
     const socket = await begin({ "Content-Length": String(3 * MIB) }, bytes.subarray(0, MIB));
     await written(MIB);
@@ -103,7 +103,7 @@ onEveryStore("PDF files over sockets", (at) => {
   });
 
   verifies("D-PDF");
-  it("takes an upload in chunks, and refuses one that grows too large", async () => {
+  it("accepts an upload in chunks, and refuses one that grows too large", async () => {
     const chunked = { "Transfer-Encoding": "chunked" };
     expect((await send(pdf("chunks", 2 * MIB), chunked)).status).toBe(200);
     const before = filesUnder(at().files);
@@ -119,7 +119,7 @@ onEveryStore("PDF files over sockets", (at) => {
   });
 
   verifies("D-PDF");
-  it("refuses before it reads what can be refused before", async () => {
+  it("refuses a request before it reads the body, if it can", async () => {
     const before = filesUnder(at().files);
     const refusals: [Record<string, string>, number][] = [
       [{ "X-API-Key": "none", "Content-Length": String(MIB) }, 401],

@@ -43,9 +43,12 @@ onEveryStore(
     };
 
     verifies("C-96");
-    it.each(publicOperations)("$id answers 429 in the end", async ({ id, method, path }) => {
-      expect((await burst(method, path, BODIES[id])).at(-1)).toBe(429);
-    });
+    it.each(publicOperations)(
+      "$id answers 429 after many requests",
+      async ({ id, method, path }) => {
+        expect((await burst(method, path, BODIES[id])).at(-1)).toBe(429);
+      },
+    );
 
     verifies("C-96");
     it.each([
@@ -56,7 +59,7 @@ onEveryStore(
     });
 
     verifies("C-96");
-    it("are these, and the ones that are free for a reason", () => {
+    it("are listed here, and the unlimited ones with a reason", () => {
       const operations = new Set(
         Object.values(platformContract)
           .flatMap((verbs): Operation[] => Object.values(verbs))

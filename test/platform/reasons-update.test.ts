@@ -32,7 +32,7 @@ onEveryStore("reasons: update and delete", (at) => {
 
   describe("changes", () => {
     verifies("RE-08", "CONV-05");
-    it("takes description, active and visibility, keeps the code, and says who and when", async () => {
+    it("accepts description, active and visibility, keeps the code, and records author and time", async () => {
       const made = await reason("CHANGE");
       at().clock.advance(MINUTE);
       const editor = await at().person("acme", { grants: ["Dispute Configuration : UPDATE"] });
@@ -57,7 +57,7 @@ onEveryStore("reasons: update and delete", (at) => {
     });
 
     verifies("RE-08", "D-CONF-7");
-    it("keeps what is not sent", async () => {
+    it("keeps absent fields", async () => {
       const made = await reason("KEEP", { active: false, visibility: "External" });
       const { body } = await call("PUT", `/reasons/${made.reasonId}`, {
         body: { categoryId: price.categoryId },
@@ -83,7 +83,7 @@ onEveryStore("reasons: update and delete", (at) => {
     });
 
     verifies("D-GEN-9");
-    it("tells versions apart and refuses a stale one", async () => {
+    it("returns a version and refuses a stale one", async () => {
       const { reasonId } = await reason("VERSION");
       const path = `/reasons/${reasonId}`;
       const first = (await call("GET", path)).headers.get("etag") ?? "";
@@ -108,7 +108,7 @@ onEveryStore("reasons: update and delete", (at) => {
     });
 
     verifies("C-50");
-    it("treats __proto__ as data and takes the last of two equal keys", async () => {
+    it("treats __proto__ as data and uses the last of two equal keys", async () => {
       const raw =
         '{"__proto__":{"active":false},"code":"PROTO","description":"first","description":"last","categoryCode":"PRICE"}';
       const made = await call("POST", "/reasons", {
@@ -134,7 +134,7 @@ onEveryStore("reasons: update and delete", (at) => {
     });
 
     verifies("D-CONF-3");
-    it("is active by default and takes booleans alone", async () => {
+    it("is active by default and accepts only booleans", async () => {
       expect((await reason("ACTIVE")).active).toBe(true);
       for (const active of ["true", 1, null]) {
         const { body } = await call("POST", "/reasons", {
@@ -147,7 +147,7 @@ onEveryStore("reasons: update and delete", (at) => {
 
   describe("removal", () => {
     verifies("RE-09", "T-16");
-    it("deletes by category code and reason code alone", async () => {
+    it("deletes by category code and reason code only", async () => {
       const { reasonId } = await reason("GONE");
       const byId = await call("DELETE", `/reasons/${reasonId}`);
       expect(byId.status).toBe(405);
@@ -159,7 +159,7 @@ onEveryStore("reasons: update and delete", (at) => {
     });
 
     verifies("RE-09");
-    it("deletes the reason of the category named, not its namesake", async () => {
+    it("deletes the reason of the named category, not one with the same code elsewhere", async () => {
       const here = await reason("SAME");
       const there = await reason("SAME", { categoryCode: "FREIGHT" });
       await call("DELETE", "/categories/by-code/FREIGHT/reasons/by-code/SAME");
@@ -168,7 +168,7 @@ onEveryStore("reasons: update and delete", (at) => {
     });
 
     verifies("D-CONF-6");
-    it("keeps a reason that a dispute has, internal or external", async () => {
+    it("refuses to delete a reason of a dispute, internal or external", async () => {
       const internal = await reason("USED");
       const external = await reason("USED-EXT", { visibility: "External" });
       const setDefault = (defaultInternalReasonId: string | null) =>
@@ -200,7 +200,7 @@ onEveryStore("reasons: update and delete", (at) => {
     });
 
     verifies("D-CONF-5");
-    it("may not be moved or deleted", async () => {
+    it("cannot be moved or deleted", async () => {
       const moved = await put({ categoryCode: "FREIGHT" });
       expect([moved.status, moved.body.code]).toEqual([409, "in_use"]);
       const deleted = await call("DELETE", "/categories/by-code/PRICE/reasons/by-code/DEFAULT");
@@ -209,7 +209,7 @@ onEveryStore("reasons: update and delete", (at) => {
     });
 
     verifies("D-CONF-4");
-    it("stay visible as their role needs, and may change otherwise", async () => {
+    it("keep the visibility that their role requires, and may change otherwise", async () => {
       const hidden = await put({ categoryCode: "PRICE", visibility: "External" });
       expect([hidden.status, hidden.body.code]).toEqual([409, "in_use"]);
       const fitting = await put({ categoryCode: "PRICE", visibility: "Internal", active: false });
@@ -219,7 +219,7 @@ onEveryStore("reasons: update and delete", (at) => {
 
   verifies("RE-10", "CONV-08");
   it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "is guarded by Dispute Configuration : %s alone",
+    "requires Dispute Configuration : %s",
     async (action) => {
       const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
       const { reasonId } = await reason(`GUARD-${action}`);
@@ -246,7 +246,7 @@ onEveryStore("reasons: update and delete", (at) => {
   );
 
   verifies("CONV-06", "D-CONF-11");
-  it("reads by id within the tenant alone", async () => {
+  it("finds records of its own tenant only", async () => {
     const made = await reason("BY-ID");
     const path = `/reasons/${made.reasonId}`;
     expect((await call("GET", path)).body).toEqual(made);
@@ -268,7 +268,7 @@ onEveryStore("reasons: update and delete", (at) => {
   });
 
   verifies("D-ERR-8");
-  it("cuts what it repeats", async () => {
+  it("shortens repeated input", async () => {
     const { body } = await call("GET", `/reasons/${"x".repeat(120)}`);
     expect(body.detail).toBe(`There is no reason with the id ${"x".repeat(100)}.`);
   });

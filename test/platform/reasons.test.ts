@@ -84,7 +84,7 @@ onEveryStore("reasons", (at) => {
   });
 
   verifies("RE-03");
-  it("says whether the category or the reason is missing", async () => {
+  it("reports whether the category or the reason is missing", async () => {
     const noReason = await call("GET", "/reasons/by-category-code/PRICE/by-reason-code/NOPE");
     expect([noReason.status, noReason.body.code]).toEqual([404, "not_found"]);
     expect(noReason.body.detail).toBe(
@@ -114,7 +114,7 @@ onEveryStore("reasons", (at) => {
 
   describe("codes", () => {
     verifies("RE-05");
-    it("takes a code once in a category and again in another", async () => {
+    it("accepts a code once per category", async () => {
       await reason("TWICE");
       const again = await call("POST", "/reasons", {
         body: { code: "twice", description: "x", categoryCode: "PRICE" },
@@ -133,7 +133,7 @@ onEveryStore("reasons", (at) => {
     });
 
     verifies("RE-05");
-    it("gives a code to one of many who ask at once", async () => {
+    it("accepts a code from one of many concurrent requests", async () => {
       const body = { code: "RACE", description: "x", categoryCode: "PRICE" };
       const all = await Promise.all(
         Array.from({ length: 6 }, () => call("POST", "/reasons", { body })),
@@ -165,7 +165,7 @@ onEveryStore("reasons", (at) => {
 
   describe("naming the category", () => {
     verifies("RE-06");
-    it("takes its id, its code, or both", async () => {
+    it("accepts its id, its code, or both", async () => {
       const { categoryId } = freight;
       const bodies = [
         { categoryId },
@@ -179,7 +179,7 @@ onEveryStore("reasons", (at) => {
     });
 
     verifies("RE-06", "D-CONF-5");
-    it("refuses an id and a code that disagree, or name nothing", async () => {
+    it("refuses an id and a code that disagree, or are unknown", async () => {
       const body = { code: "ODD", description: "x" };
       const { categoryId } = price;
       const post = async (category: object) =>
@@ -193,7 +193,7 @@ onEveryStore("reasons", (at) => {
     });
 
     verifies("RE-07");
-    it("refuses to create or change without one", async () => {
+    it("is required to create or change", async () => {
       const created = await call("POST", "/reasons", { body: { code: "C", description: "x" } });
       expect([created.status, faultsOf(created.body)]).toEqual([400, { categoryId: "required" }]);
       const { reasonId } = await reason("HOMELESS");

@@ -12,7 +12,7 @@ onEveryStore("what may happen once", (at) => {
   };
 
   verifies("C-66");
-  it("is claimed by one of all nodes on a database", async () => {
+  it("claims a token on one of all nodes of a database", async () => {
     const nodes = Array.from({ length: 8 }, node);
     const expiresAt = at().clock() + 10 * MINUTE;
     const claims = await Promise.all(nodes.map(({ claim }) => claim("confirmation-1", expiresAt)));
@@ -21,7 +21,7 @@ onEveryStore("what may happen once", (at) => {
     expect(await node().claim("confirmation-2", expiresAt)).toBe(true);
   });
 
-  it("is forgotten once it has expired", async () => {
+  it("forgets a token after it has expired", async () => {
     const { oauthStore, clock } = at();
     await node().claim("confirmation-3", clock() + MINUTE);
     clock.advance(DAY);

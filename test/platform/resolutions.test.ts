@@ -63,7 +63,7 @@ onEveryStore("resolutions", (at) => {
   });
 
   verifies("RS-01", "D-CONF-3");
-  it("is active and not valid by default, and takes booleans alone", async () => {
+  it("is active and not valid by default, and accepts only booleans", async () => {
     expect(await resolution("DEFAULTS")).toMatchObject({ active: true, isValid: false });
     const { status, body } = await call("POST", "/resolutions", {
       body: { code: "B", description: "x", active: 1, isValid: "true" },
@@ -72,7 +72,7 @@ onEveryStore("resolutions", (at) => {
   });
 
   verifies("RS-01", "D-CONF-7");
-  it("keeps what is not sent", async () => {
+  it("keeps absent fields", async () => {
     const made = await resolution("KEEP", { active: false, isValid: true });
     const put = async (body: object) =>
       (await call("PUT", `/resolutions/${made.resolutionId}`, { body })).body;
@@ -82,7 +82,7 @@ onEveryStore("resolutions", (at) => {
   });
 
   verifies("RS-01");
-  it("refuses a taken code in any case, also to one of many who ask at once", async () => {
+  it("refuses a taken code in any case, also in concurrent requests", async () => {
     const all = await Promise.all(
       ["Race", "RACE", "race", "rAcE"].map((code) =>
         call("POST", "/resolutions", { body: { code, description: "x" } }),
@@ -134,7 +134,7 @@ onEveryStore("resolutions", (at) => {
   });
 
   verifies("D-CONF-6");
-  it("keeps a resolution that a dispute was closed with, until it is reopened", async () => {
+  it("refuses to delete a resolution of a closed dispute, until the dispute is reopened", async () => {
     const busy = await at().tenant("busy");
     const { reason, resolution: credit } = await configure(busy);
     const { disputeId } = await dispute(busy, { reasonId: reason.reasonId });
@@ -149,7 +149,7 @@ onEveryStore("resolutions", (at) => {
   });
 
   verifies("D-GEN-9");
-  it("tells versions apart and refuses a stale one", async () => {
+  it("returns a version and refuses a stale one", async () => {
     const { resolutionId } = await resolution("VERSION");
     const path = `/resolutions/${resolutionId}`;
     const headers = { "If-Match": (await call("GET", path)).headers.get("etag") ?? "" };
@@ -160,7 +160,7 @@ onEveryStore("resolutions", (at) => {
   });
 
   verifies("CONV-06", "D-CONF-11");
-  it("reads by id within the tenant alone", async () => {
+  it("finds records of its own tenant only", async () => {
     const made = await resolution("BY-ID");
     const path = `/resolutions/${made.resolutionId}`;
     expect((await call("GET", path)).body).toEqual(made);
@@ -179,7 +179,7 @@ onEveryStore("resolutions", (at) => {
 
   verifies("CONV-08");
   it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "is guarded by Dispute Configuration : %s alone",
+    "requires Dispute Configuration : %s",
     async (action) => {
       const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
       const { resolutionId } = await resolution(`GUARD-${action}`);
@@ -204,7 +204,7 @@ onEveryStore("resolutions", (at) => {
       );
 
     verifies("D-CONF-8", "RS-03");
-    it("is chosen by the operator, for one resolution of the tenant at most", async () => {
+    it("is chosen by the operator, for at most one resolution of the tenant", async () => {
       const made = await resolution("PAID");
       await resolution("PAID-TOO");
       at().clock.advance(MINUTE);

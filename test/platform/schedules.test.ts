@@ -34,7 +34,7 @@ onEveryStore("schedules", (at) => {
   });
 
   verifies("SC-01", "SC-04", "SC-05");
-  it("creating answers 201 and the whole schedule, due in one interval", async () => {
+  it("returns 201 and the whole schedule, due in one interval", async () => {
     const { status, body } = await create({ fields: undefined });
     expect(status).toBe(201);
     expect(Object.keys(body)).toEqual(FIELDS);
@@ -60,7 +60,7 @@ onEveryStore("schedules", (at) => {
   });
 
   verifies("SC-02", "D-SCH-1");
-  it("the interval is a whole number from five minutes to a year", async () => {
+  it("requires an interval from five minutes to a year", async () => {
     for (const [intervalMs, status] of [
       [299_999, 400],
       [300_000, 201],
@@ -76,7 +76,7 @@ onEveryStore("schedules", (at) => {
   });
 
   verifies("SC-03", "SC-06");
-  it("filters are needed, and checked when the schedule is made", async () => {
+  it("requires filters, and validates them", async () => {
     expect(await refusal({ filters: undefined })).toContain("filters");
     expect(await refusal({ filters: {} })).toContain("at least one condition");
     expect(await refusal({ filters: { currencyCod: { eq: "EUR" } } })).toContain("currencyCode");
@@ -91,7 +91,7 @@ onEveryStore("schedules", (at) => {
   });
 
   verifies("D-SCH-1");
-  it("a first run lies neither in the past nor in a far future", async () => {
+  it("refuses a first run in the past or the far future", async () => {
     const now = at().clock();
     for (const [moment, status] of [
       [now, 201],
@@ -109,7 +109,7 @@ onEveryStore("schedules", (at) => {
   });
 
   verifies("SC-07", "SC-08", "SC-14");
-  it("lists, deletes and shows the status of one's own alone", async () => {
+  it("lists, deletes and shows only schedules of the own tenant", async () => {
     const { id } = (await create({ scheduleName: "mine" })).body;
     const ids = async (who: Caller) =>
       (await who("GET", SCHEDULES)).body.data.map((one: { id: string }) => one.id);
@@ -137,7 +137,7 @@ onEveryStore("schedules", (at) => {
   });
 
   verifies("SC-09");
-  it("a deleted schedule starts no run; its past ones can still be read", async () => {
+  it("starts no run of a deleted schedule; past runs can still be read", async () => {
     const { id } = (await create({ firstRunAt: iso(at().clock()) })).body;
     await at().platform.worker.runDue();
     const [run] = await runsOf(call, id);

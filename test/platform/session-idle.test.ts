@@ -7,7 +7,7 @@ import { verifies } from "../support/verifies.ts";
 const sources = { readFile: () => "", dataFolder: "/nowhere" };
 
 verifies("AUTH-08");
-it("the time after which an unused session dies is a setting, 15 minutes without it", async () => {
+it("ends an unused session after the configured time, 15 minutes by default", async () => {
   expect(readConfig({ env: {}, ...sources }).lifetimes.sessionIdle).toBe(900 * SECOND);
   const { lifetimes } = readConfig({ env: { RECEIVABLES_TOKEN_IDLE_SECONDS: "60" }, ...sources });
   const at = await startPlatform(undefined, {}, lifetimes);

@@ -80,7 +80,7 @@ onEveryStore("whole lists of many disputes", (at) => {
   });
 
   verifies("C-87", "C-91");
-  it("are read no further when the client goes away", async () => {
+  it("stop being read when the client disconnects", async () => {
     const before = released;
     const gone = new AbortController();
     const response = await list(gone.signal);

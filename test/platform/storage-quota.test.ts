@@ -24,7 +24,7 @@ onEveryStore("the storage quota of a tenant", (at) => {
   });
 
   verifies("C-98", "OP-51");
-  it("counts stored files and uploads under way, and frees both", async () => {
+  it("counts stored files and running uploads, and releases both", async () => {
     const quota = createStorageQuota(at().store, LIMIT);
     const first = await quota.reserve("quota", 600);
     await expect(quota.reserve("quota", 401)).rejects.toMatchObject({

@@ -43,7 +43,7 @@ const PROFILE_V1 = [
 
 onEveryStore("users", (at) => {
   verifies("US-01", "US-02", "US-03", "US-05", "C-40");
-  it("v3 lists the whole tenant with exactly its fields", async () => {
+  it("lists the whole tenant with exactly the fields of v3", async () => {
     const admin = await at().tenant("users-v3");
     await at().person("users-v3", { roles: ["Viewer", "Agent"] });
     const custom = await at().person("users-v3", { grants: ["Dispute Management : READ"] });
@@ -73,7 +73,7 @@ onEveryStore("users", (at) => {
   });
 
   verifies("US-04", "D-PERM-4");
-  it("v1 has one role, the highest built-in one, and the ten profile fields", async () => {
+  it("lists one role, the highest built-in one, and the ten profile fields in v1", async () => {
     const admin = await at().tenant("users-v1");
     await at().person("users-v1", { roles: ["Viewer", "AR Manager"] });
     const grants = ["Dispute Management : READ" as const];
@@ -91,7 +91,7 @@ onEveryStore("users", (at) => {
   });
 
   verifies("US-06");
-  it("neither version shows a secret", async () => {
+  it("shows no secret in either version", async () => {
     const admin = await at().tenant("users-secret");
     const { apiKey } = (
       await admin.call("POST", "/authentication/v1/tenants/{t}/users/profile/api-key")
@@ -109,7 +109,7 @@ onEveryStore("users", (at) => {
   });
 
   verifies("US-05", "US-07", "T-22");
-  it("another tenant's users and memberships do not appear", async () => {
+  it("shows no users and memberships of other tenants", async () => {
     const [one, other] = [await at().tenant("users-one"), await at().tenant("users-other")];
     const both = { store: at().store, clock: at().clock, newId: randomId };
     await createUser(
@@ -136,7 +136,7 @@ onEveryStore("users", (at) => {
   });
 
   verifies("D-PERM-3");
-  it("the lists need User Management : READ", async () => {
+  it("requires User Management : READ", async () => {
     await at().tenant("users-perm");
     const agent = await at().person("users-perm", { roles: ["Agent"] });
     const analyst = await at().person("users-perm", { roles: ["Dispute Analyst"] });

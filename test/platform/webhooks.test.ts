@@ -50,7 +50,7 @@ onEveryStore("webhooks", (at) => {
   const tenantId = () => `hooks-${tenants}`;
 
   verifies("WH-01", "WH-05");
-  it("shows the secret once, in the answer that creates it", async () => {
+  it("returns the secret once, in the response that creates it", async () => {
     const call = await manager();
     const made = await create(call, { callbackUrl: CALLBACK });
     expect(made.status, made.text).toBe(201);
@@ -75,7 +75,7 @@ onEveryStore("webhooks", (at) => {
   });
 
   verifies("C-32");
-  it("the secret is nowhere in the store as it is", async () => {
+  it("stores the secret encrypted only", async () => {
     const call = await manager();
     const { secret } = (await create(call, { callbackUrl: CALLBACK })).body;
     const tables = ["webhooks", "webhook_deliveries", "audit_logs", "idempotency_keys"];
@@ -84,7 +84,7 @@ onEveryStore("webhooks", (at) => {
     expect(rows).not.toContain(secret);
   });
 
-  it("the same key sent again names the webhook, not its secret", async () => {
+  it("returns the webhook without its secret for a repeated Idempotency-Key", async () => {
     const call = await manager();
     const headers = { "Idempotency-Key": "once" };
     const first = await create(call, { callbackUrl: CALLBACK }, headers);
@@ -96,7 +96,7 @@ onEveryStore("webhooks", (at) => {
   });
 
   verifies("WH-02", "EX-05");
-  it("needs a URL, and takes nothing that it does not know", async () => {
+  it("requires a URL, and refuses unknown fields", async () => {
     const call = await manager();
     const bodies = [
       {},
@@ -165,13 +165,13 @@ onEveryStore("webhooks", (at) => {
     expect([made.status, made.body.callbackUrl]).toEqual([201, callbackUrl]);
   });
 
-  it("leaves the fragment out, which would never be sent", async () => {
+  it("removes the fragment, which would never be sent", async () => {
     const made = await create(await manager(), { callbackUrl: "https://hooks.example/a?b#c#d" });
     expect(made.body.callbackUrl).toBe("https://hooks.example/a?b");
   });
 
   verifies("D-WH-1");
-  it("a schedule that the tenant does not have is refused; none means all", async () => {
+  it("refuses a schedule that the tenant does not have; none means all", async () => {
     const call = await manager();
     const refused = await create(call, { callbackUrl: CALLBACK, scheduleId: "no-such" });
     expect([refused.status, refused.body.error.code]).toEqual([400, "BAD_REQUEST"]);
@@ -181,7 +181,7 @@ onEveryStore("webhooks", (at) => {
   });
 
   verifies("D-WH-1");
-  it("a tenant may have twenty", async () => {
+  it("allows twenty per tenant", async () => {
     const call = await manager();
     const all = await Promise.all(
       Array.from({ length: 22 }, () => create(call, { callbackUrl: CALLBACK })),
@@ -197,7 +197,7 @@ onEveryStore("webhooks", (at) => {
   });
 
   verifies("WH-14", "WH-15");
-  it("a webhook that is not there has no deliveries and cannot be deleted", async () => {
+  it("finds no deliveries of a missing webhook, and cannot delete it", async () => {
     const other = await manager();
     const { id } = (await create(other, { callbackUrl: CALLBACK })).body;
     const call = await manager();
@@ -216,7 +216,7 @@ onEveryStore("webhooks", (at) => {
     expect((await other("DELETE", `${WEBHOOKS_PATH}/${id}`)).status).toBe(404);
   });
 
-  it("each right opens its own part", async () => {
+  it("requires the permission of each operation", async () => {
     await manager();
     const reader = await at().exportCaller(tenantId(), ["export:read"]);
     const writer = await at().exportCaller(tenantId(), ["export:manage"]);
@@ -227,7 +227,7 @@ onEveryStore("webhooks", (at) => {
   });
 
   verifies("AU-02", "AU-14");
-  it("the audit log names each act and its webhook, and no secret", async () => {
+  it("records each action with its webhook and without a secret", async () => {
     const call = await manager();
     const made = (await create(call, { callbackUrl: CALLBACK })).body;
     await call("GET", WEBHOOKS_PATH);
@@ -273,18 +273,18 @@ describe("addresses of callbacks", () => {
   };
 
   verifies("WH-03", "C-25");
-  it("a name with any private address is refused", async () => {
+  it("refuse a name with any private address", async () => {
     const [status, message] = await registering({ addresses: ["93.184.215.14", "192.168.0.1"] });
     expect([status, message]).toEqual([400, expect.stringContaining("private")]);
   });
 
   verifies("WH-03");
-  it("a name that cannot be resolved is refused", async () => {
+  it("refuse a name that does not resolve", async () => {
     const [status, message] = await registering({ addresses: new Error("ENOTFOUND") });
     expect([status, message]).toEqual([400, expect.stringContaining("resolved")]);
   });
 
-  it("an allowed network may be called, unencrypted too, and nothing beside it", async () => {
+  it("accept an allowed network, also unencrypted, and no other", async () => {
     const at = { addresses: ["127.0.0.1"], allow: ["127.0.0.0/8"] };
     await expect(registering(at)).resolves.toEqual([201, undefined]);
     await expect(registering(at, "http://hooks.example/")).resolves.toEqual([201, undefined]);

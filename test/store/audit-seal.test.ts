@@ -164,7 +164,7 @@ for (const dialect of dialects) {
     });
 
     verifies("C-97", "D-AUD-4", "OP-04");
-    it("reports entries before the seal that are changed after it, relinked or not", async () => {
+    it("reports changed entries before the seal, relinked or not", async () => {
       const opened = await open();
       await append(opened, "acme");
       await opened.transaction(async (tx) => {
@@ -178,7 +178,7 @@ for (const dialect of dialects) {
     });
 
     verifies("C-97", "OP-04");
-    it("reports a chain that was written again without a key, and never seals it", async () => {
+    it("reports a chain that was rewritten without a key, and never seals it", async () => {
       const opened = await open();
       await append(opened, "acme");
       await opened.transaction(async (tx) => {
@@ -190,7 +190,7 @@ for (const dialect of dialects) {
     });
 
     verifies("D-AUD-4");
-    it("verifies while retention removes the old part and then the seal", async () => {
+    it("verifies while retention removes entries before the seal and then the seal", async () => {
       const opened = await open();
       await append(opened, "acme");
       const purge = (before: number) =>
@@ -209,7 +209,7 @@ for (const dialect of dialects) {
     });
 
     verifies("C-97", "OP-04");
-    it("opens with the key that signed it, and names the fault with another or none", async () => {
+    it("opens with the key that signed it, and reports another or a missing key", async () => {
       await open();
       const openWith = (masterKey: (mustExist: boolean) => Promise<Buffer>) => {
         const { RECEIVABLES_DATA: folder = "", DATABASE_URL: url } = database.environment;

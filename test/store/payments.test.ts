@@ -47,7 +47,7 @@ onEveryStore("streams of payment rows", (at) => {
     expect(await lastSeq(at().store.read, TENANT, "bpn")).toBe(COUNT + 1);
   });
 
-  it("finds the same rows by an index of few, an index of many and no index", async () => {
+  it("find the same rows by an index of few, an index of many and no index", async () => {
     const sets = [
       { accountNumber: { eq: rows[4]?.["accountNumber"] } },
       { networkPaymentId: { in: ["P-7", "P-9", "P-10999", "nothing"] } },

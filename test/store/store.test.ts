@@ -53,7 +53,7 @@ for (const dialect of dialects) {
       expect(await counter(second, "hidden")).toBeDefined();
     });
 
-    it("queues writers, so that read-then-write loses nothing", async () => {
+    it("queues writers, so that read-modify-write loses no change", async () => {
       const bump = (db: Store) =>
         db.transaction(async (tx) => {
           const row = await findCounter(tx, "bumped", 0);
@@ -75,7 +75,7 @@ for (const dialect of dialects) {
       ]);
     });
 
-    it("keeps a snapshot still while others write, and streams it whole", async () => {
+    it("keeps a snapshot unchanged while others write, and streams all of it", async () => {
       await store.transaction(async (tx) => {
         for (let number = 0; number < 1000; number++) await count(tx, `s${number}`, 0, 5000);
       });
@@ -101,7 +101,7 @@ for (const dialect of dialects) {
       expect(await counter(store, "s1")).toBeUndefined();
     });
 
-    it("gives back a snapshot that was left in the middle", async () => {
+    it("releases a snapshot that was not read to its end", async () => {
       await store.transaction((tx) => count(tx, "left", 0, 7000));
       for (let round = 0; round < 10; round++) {
         const snapshot = await store.snapshot({ owner: "test" });
@@ -118,7 +118,7 @@ for (const dialect of dialects) {
       expect(found).toBeDefined();
     });
 
-    it("orders text by code point, folds by itself and keeps every character", async () => {
+    it("orders text by code point, folds case in the program and stores every character", async () => {
       const words = ["z", "Z", "é", "a", "ä", "B", "😀", "\uff21"];
       await store.transaction(async (tx) => {
         for (const word of words) await count(tx, `order:${word}`, 0, 9000);
@@ -168,7 +168,7 @@ describe("the SQLite file", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   verifies("C-07");
-  it("is opened by several processes at once for the first time, and none of their writes is lost", async () => {
+  it("can be opened for the first time by several processes at once, without losing writes", async () => {
     const script = new URL("open-child.ts", import.meta.url);
     await Promise.all(Array.from({ length: 4 }, () => finished(startChild(script, [path, "100"]))));
     const store = await openSqlite(path, signingIn(folder));

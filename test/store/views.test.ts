@@ -68,7 +68,7 @@ for (const dialect of dialects) {
     });
 
     verifies("C-91", "OP-50");
-    it("shows in a view what was committed before it was opened", async () => {
+    it("shows in a view all changes committed before it was opened", async () => {
       for (let round = 1; round <= 20; round += 1) {
         await store.transaction((tx) => count(tx, "own write", 0, 1000));
         const view = await store.snapshot({ owner: "reader" });
@@ -78,7 +78,7 @@ for (const dialect of dialects) {
     });
 
     verifies("C-91", "OP-50");
-    it("gives one owner a share of the views, and another owner one at once", async () => {
+    it("limits the views of one owner, and opens one for another owner at once", async () => {
       const held = await Promise.all(
         Array.from({ length: PER_OWNER }, () => store.snapshot({ owner: "greedy" })),
       );
@@ -109,7 +109,7 @@ for (const dialect of dialects) {
     };
 
     verifies("C-92", "OP-51");
-    it("releases a view whose time is over, and refuses later reads of it", async () => {
+    it("releases an expired view, and refuses later reads of it", async () => {
       const view = await store.snapshot({ owner: "slow", maxMs: 500 });
       await findCounter(view.db, "known", 0);
       expect(await holdsView()).toBe(true);
@@ -120,7 +120,7 @@ for (const dialect of dialects) {
     });
 
     verifies("C-87", "C-92");
-    it("stops reading and releases the view when its reader is gone", async () => {
+    it("stops reading and releases the view when its reader disconnects", async () => {
       const gone = new AbortController();
       const view = await store.snapshot({ owner: "gone", signal: gone.signal });
       let rows = 0;

@@ -17,7 +17,7 @@ const listenFault = (address: { port: number; host: string }): Promise<unknown> 
   });
 
 describe("hints about faults", () => {
-  it("names another port where one is taken, another address where there is none", async () => {
+  it("suggest another port or another address", async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => {
       holder.listen(0, "127.0.0.1", resolve);
@@ -28,13 +28,13 @@ describe("hints about faults", () => {
     await new Promise((resolve) => holder.close(resolve));
   });
 
-  it("names the data folder, the store or the doctor", () => {
+  it("refer to the data folder, the store or the doctor", () => {
     expect(findAdvice(faultOf("EROFS"))).toContain("RECEIVABLES_DATA");
     expect(findAdvice(new StoreUnavailable(faultOf("EACCES")))).toContain("DATABASE_URL");
     expect(findAdvice(new Problem("unavailable", "It is away."))).toContain("doctor");
   });
 
-  it("says nothing where the words say all", () => {
+  it("are absent if the message says enough", () => {
     expect(findAdvice(new Problem("not_found", "There is none."))).toBeUndefined();
     expect(findAdvice(faultOf("EWHATEVER"))).toBeUndefined();
     expect(findAdvice("a text")).toBeUndefined();

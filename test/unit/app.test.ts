@@ -26,7 +26,7 @@ const failingApp = () => {
 };
 
 verifies("C-78");
-it("a fault in a transfer is answered with the id under which it was logged", async () => {
+it("logs an error of a transfer under the id of its response", async () => {
   const { app, logged } = failingApp();
   const answer = await app.request("/downloads/some?expires=1&sig=2");
   const body = (await answer.json()) as { code: string; requestId: string };

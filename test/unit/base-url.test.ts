@@ -6,7 +6,7 @@ const ownUrl = async (): Promise<string> => "http://127.0.0.1:4711";
 const request = new Request("http://platform.example:8080/dispute/v1/x?y=z");
 const socket = {} as IncomingMessage;
 
-it("signed URLs begin as the request did, where it came over a socket", async () => {
+it("signed URLs begin with the address of the request if it came over a socket", async () => {
   const baseUrlOf = createBaseUrlOf({ publicUrl: undefined, ownUrl });
   expect(await baseUrlOf(request, socket)).toBe("http://platform.example:8080");
 });

@@ -263,7 +263,7 @@ describe.runIf(process.platform === "linux")("a machine whose message bus", () =
       withinMs,
     );
 
-  it("takes a call and says nothing: the keychain is given up in time", async () => {
+  it("does not respond: the keychain is given up in time", async () => {
     const hangs = real({ DBUS_SESSION_BUS_ADDRESS: address }, 1500);
     expect(await profilesWith(hangs).write(profile())).toMatchObject({
       in: "sealed_file",

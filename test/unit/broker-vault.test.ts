@@ -22,7 +22,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const files = async () => readdir(join(folder, "secrets"));
 
 verifies("D-MCP-4");
-it("keeps a secret, lists it without showing it, shows it, removes it", async () => {
+it("stores, lists, shows and removes a secret", async () => {
   const name = await vault().put(entry);
   expect(name).toBe("api-key-0b1c");
   const [listed] = await vault().list();
@@ -36,7 +36,7 @@ it("keeps a secret, lists it without showing it, shows it, removes it", async ()
 });
 
 verifies("D-MCP-4");
-it("keeps the secret of a webhook under a name that says so", async () => {
+it("stores the secret of a webhook under a distinct name", async () => {
   const name = await vault().put({ ...entry, kind: "webhook-secret" });
   expect(name).toBe("webhook-secret-0b1c");
   expect(await vault().list()).toMatchObject([{ name, kind: "webhook-secret", keyId: "0b1c" }]);
@@ -44,7 +44,7 @@ it("keeps the secret of a webhook under a name that says so", async () => {
 });
 
 verifies("C-38");
-it("leaves nothing readable on disk, and nothing readable by others", async () => {
+it("stores nothing in clear text, and nothing that others can read", async () => {
   await vault().put(entry);
   const [file = ""] = await files();
   const path = join(folder, "secrets", file);
@@ -54,7 +54,7 @@ it("leaves nothing readable on disk, and nothing readable by others", async () =
   expect((await stat(join(folder, "secrets"))).mode & 0o777).toBe(0o700);
 });
 
-it("is of no use with another master key, altered, or under another name", async () => {
+it("does not open with another master key, after a change, or under another name", async () => {
   const name = await vault().put(entry);
   const other = vault(async () => Buffer.alloc(32, 8));
   expect(await other.show(name)).toBeUndefined();
@@ -88,7 +88,7 @@ it("is empty before its first use", async () => {
   expect(await vault().list()).toEqual([]);
 });
 
-it("lets exactly one of many writers make a file, whole", async () => {
+it("lets exactly one of many concurrent writers create a file", async () => {
   const path = join(folder, "deep", "once");
   const all = await Promise.all(
     Array.from({ length: 20 }, (_, index) => createFileOnce(path, `content ${index}`)),

@@ -47,7 +47,7 @@ afterEach(async () => {
 
 describe("a file from the platform", () => {
   verifies("ID-18");
-  it("comes byte for byte, with what its headers say", async () => {
+  it("is returned byte for byte, with the data of its headers", async () => {
     sends(named('attachment; filename="INV 1.pdf"'));
     const { output, bytes } = await call();
     expect(output).toEqual({ fileName: "INV 1.pdf", mimeType: "application/pdf", fileSize: 10 });
@@ -58,7 +58,7 @@ describe("a file from the platform", () => {
     });
   });
 
-  it("comes from an embedded platform in the same way", async () => {
+  it("is returned by an embedded platform in the same way", async () => {
     const headers = { ...named("attachment; filename=a.pdf"), "content-length": "10" };
     const transport = inProcessTransport({
       fetch: async () => new Response(PDF, { headers }),
@@ -73,7 +73,7 @@ describe("a file from the platform", () => {
     expect(less).not.toHaveProperty("bytes");
   });
 
-  it("is left where it is when it is larger than was asked for", async () => {
+  it("is not read if it is larger than allowed", async () => {
     const large = Buffer.alloc(4 * 1024 * 1024, 1);
     sends(
       { ...named("attachment; filename=a.pdf"), "content-length": String(large.length) },
@@ -88,7 +88,7 @@ describe("a file from the platform", () => {
     expect((await call(large.length)).bytes?.byteLength).toBe(large.length);
   });
 
-  it("is not read on when it hides its size", async () => {
+  it("is read up to the limit if it has no length", async () => {
     server.behave((_request, response) => {
       response.writeHead(200, named("attachment; filename=a.pdf"));
       response.write(Buffer.alloc(60));
@@ -112,7 +112,7 @@ describe("a file from the platform", () => {
 
   it.each([
     ["has no name", { "content-type": "application/pdf" }],
-    ["is a page of somebody else's", { "content-type": "text/html" }],
+    ["is a page of another server", { "content-type": "text/html" }],
   ])("is none when it %s", async (_how, headers) => {
     sends(headers);
     const refusal = await call().catch((error: unknown) => error);
@@ -121,7 +121,7 @@ describe("a file from the platform", () => {
   });
 
   verifies("D-ERR-7");
-  it("a refusal is read as ever", async () => {
+  it("is a Problem after a refusal", async () => {
     server.behave((_request, response) => {
       json(response, 404, { error: "attachment_not_found", message: "There is no such file." });
     });

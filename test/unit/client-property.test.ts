@@ -121,7 +121,7 @@ const checkProblem = (problem: Problem): void => {
 
 verifies("C-47");
 describe("arbitrary responses of a platform", () => {
-  it("a call gives an output that fits its schema, or a Problem in clean and bounded words", async () => {
+  it("become an output that fits its schema, or a Problem with a short and clean message", async () => {
     const seen = { outputs: 0, problems: 0 };
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...readings), answers, async (operation, told) => {

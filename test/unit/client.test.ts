@@ -41,7 +41,7 @@ describe("the request of a call", () => {
     },
   );
 
-  it("refuses half a surrogate pair rather than break on it", async () => {
+  it("refuses half a surrogate pair", async () => {
     const error = await wild.refusal(disputes.get, { tenantId: "t", disputeId: "\ud800" });
     expect(error.code).toBe("invalid_parameter");
   });
@@ -62,7 +62,7 @@ describe("the request of a call", () => {
   });
 
   verifies("CONV-03");
-  it("sends the body's fields as JSON, null kept and undefined left out", async () => {
+  it("sends the body's fields as JSON, with null and without undefined", async () => {
     wild.server.behave((_request, response) => {
       json(response, 401, {});
     });
@@ -80,7 +80,7 @@ describe("the request of a call", () => {
   });
 
   verifies("T-01");
-  it("sends a GET with its body where the transport can", async () => {
+  it("sends a GET with its body if the transport can", async () => {
     wild.server.behave((_request, response) => {
       json(response, 200, []);
     });
@@ -112,7 +112,7 @@ describe("the request of a call", () => {
   });
 
   verifies("C-82");
-  it("names the tool and the MCP wild.client, with the configured word", async () => {
+  it("names the tool and the MCP client in headers with the configured word", async () => {
     await wild.client.call(readNote, noteArgs, key, options);
     expect(wild.server.seen[0]?.headers).toMatchObject({
       "x-platform-mcp-tool": "a_tool",
@@ -132,7 +132,7 @@ describe("the request of a call", () => {
     await acme.close();
   });
 
-  it("sends Idempotency-Key and If-Match, and refuses what could break a header", async () => {
+  it("sends Idempotency-Key and If-Match, and refuses values that could break a header", async () => {
     await wild.client.call(readNote, noteArgs, key, {
       ...options,
       idempotencyKey: "k1",
@@ -151,7 +151,7 @@ describe("the request of a call", () => {
     expect(wild.server.seen).toHaveLength(2);
   });
 
-  it("reaches each service at its own base URL and keeps a path in it", async () => {
+  it("sends each service's requests to its own base URL and keeps a path in it", async () => {
     wild.server.behave((_request, response) => {
       json(response, 200, { data: [], pagination: { cursor: null, hasMore: false, rowCount: 0 } });
     });
@@ -170,7 +170,7 @@ describe("the request of a call", () => {
     expect(wild.server.seen).toHaveLength(0);
   });
 
-  it("finds no name twice among the parts of any operation", () => {
+  it("has distinct names for all parts of each operation", () => {
     const twice = operations.filter((operation) => {
       const parts = [operation.params, operation.query, operation.body];
       const names = parts.flatMap((part) => Object.keys(part?.shape ?? {}));

@@ -36,7 +36,7 @@ const faultsOf = (env: Record<string, string>): readonly string[] => {
 };
 
 describe("the settings", () => {
-  it("work without any", () => {
+  it("are all optional", () => {
     const config = read({});
     expect(config).toMatchObject({
       dataFolder: "/data/default",
@@ -57,7 +57,7 @@ describe("the settings", () => {
     });
   });
 
-  it("name who may call over HTTP, and whose tokens are taken", () => {
+  it("choose the authentication over HTTP, and the issuer of tokens", () => {
     expect(read({})).toMatchObject({ http: { auth: undefined }, issuer: undefined });
     const config = read({
       RECEIVABLES_OAUTH_ISSUER: "https://issuer.example",
@@ -79,7 +79,7 @@ describe("the settings", () => {
     ]);
   });
 
-  it("take empty values and templates of a desktop host for unset", () => {
+  it("treat empty values and templates of a desktop host as unset", () => {
     const config = read({
       RECEIVABLES_API_KEY: "",
       RECEIVABLES_BASE_URL: "${user_config.base_url}",
@@ -91,7 +91,7 @@ describe("the settings", () => {
     expect(config.mcp.readOnly).toBe(false);
   });
 
-  it("name every fault at once and repeat no value", () => {
+  it("report every fault at once without values", () => {
     const faults = faultsOf({
       RECEIVABLES_READ_ONLY: "canary",
       RECEIVABLES_BASE_URL: "canary://x",
@@ -111,7 +111,7 @@ describe("the settings", () => {
     expect(faults.every((fault) => fault.startsWith("RECEIVABLES_"))).toBe(true);
   });
 
-  it("name the known toolsets when one is unknown", () => {
+  it("list the known toolsets after an unknown one", () => {
     const [fault] = faultsOf({ RECEIVABLES_TOOLSETS: "disputes,payroll" });
     expect(fault).toContain("payroll");
     expect(fault).toContain("dispute_configuration");
@@ -122,7 +122,7 @@ describe("the settings", () => {
     ]);
   });
 
-  it.each(["0", "-1", "1.5", "1e3", "99999999999", "abc"])("take %j for no seconds", (value) => {
+  it.each(["0", "-1", "1.5", "1e3", "99999999999", "abc"])("refuse %j as seconds", (value) => {
     expect(faultsOf({ RECEIVABLES_REQUEST_SECONDS: value })).toHaveLength(1);
   });
 
@@ -140,14 +140,14 @@ describe("the settings", () => {
   });
 
   it.each(["clamd://av.example:3310", "clamd://[::1]:3310", "clamd://av", "clamd:/run/clamd.ctl"])(
-    "take %j for a scanner",
+    "accept %j as a scanner",
     (value) => {
       expect(read({ RECEIVABLES_SCANNER: value }).scanner).toBe(value);
       expect(createScanner(value)).toHaveProperty("scan");
     },
   );
 
-  it("say how long signed URLs hold, where they lead, and what may be uploaded", () => {
+  it("define lifetime and base of signed URLs, and the upload folders", () => {
     const { urlLives, publicUrl, uploadFolders } = read({
       RECEIVABLES_UPLOAD_SECONDS: "60",
       RECEIVABLES_PUBLIC_URL: "https://files.example/receivables/",
@@ -161,7 +161,7 @@ describe("the settings", () => {
   });
 
   it.each(["10.0.0.0/33", "10.0.0/8", "::1/129", "host", "10.0.0.0/8/8", "10.0.0.0/x"])(
-    "take %j for no network",
+    "refuse %j as a network",
     (value) => {
       expect(faultsOf({ RECEIVABLES_TRUSTED_PROXIES: value })).toHaveLength(1);
       expect(faultsOf({ RECEIVABLES_WEBHOOK_ALLOW: value })).toHaveLength(1);
@@ -169,7 +169,7 @@ describe("the settings", () => {
   );
 
   verifies("D-WH-8");
-  it("read the four delays of webhooks, and networks that they may call", () => {
+  it("define the four delays of webhooks, and their allowed networks", () => {
     expect(read({}).webhooks).toEqual({ delaysMs: [30e3, 60e3, 120e3, 300e3], allow: [] });
     const given = {
       RECEIVABLES_WEBHOOK_DELAYS_SECONDS: "0, 1,2,86400",
@@ -182,13 +182,13 @@ describe("the settings", () => {
   });
 
   it.each(["30,60,120", "30,60,120,300,600", "30,60,120,-1", "30,60,120,86401", "1s,2s,3s,4s"])(
-    "take %j for no delays",
+    "refuse %j as delays",
     (value) => {
       expect(faultsOf({ RECEIVABLES_WEBHOOK_DELAYS_SECONDS: value })).toHaveLength(1);
     },
   );
 
-  it("read limits, where 0 is none, and networks of proxies", () => {
+  it("define limits, where 0 is none, and networks of proxies", () => {
     const config = read({
       RECEIVABLES_LOGIN_RATE_MINUTE: "0",
       RECEIVABLES_TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8,127.0.0.1",
@@ -198,14 +198,14 @@ describe("the settings", () => {
   });
 
   it.each(["ftp://x", "http://user:pass@x", "https://x?token=1", "https://x#y", "not a url"])(
-    "take %j for no base URL",
+    "refuse %j as a base URL",
     (value) => {
       expect(faultsOf({ RECEIVABLES_BASE_URL: value })).toHaveLength(1);
     },
   );
 
   verifies("C-81");
-  it("read a secret from a file and show it nowhere", () => {
+  it("read a secret from a file and never show it", () => {
     const config = read({
       RECEIVABLES_API_KEY_FILE: "/key",
       RECEIVABLES_PASSWORD_FILE: "/password",
@@ -216,14 +216,14 @@ describe("the settings", () => {
     expect(JSON.stringify(config)).not.toMatch(/from-a-file|spaces/);
   });
 
-  it("refuse a secret that is given twice, or in an empty file", () => {
+  it("refuse a secret that is set twice, or in an empty file", () => {
     expect(faultsOf({ RECEIVABLES_API_KEY: "k", RECEIVABLES_API_KEY_FILE: "/key" })).toEqual([
       "RECEIVABLES_API_KEY and RECEIVABLES_API_KEY_FILE are both set: choose one",
     ]);
     expect(faultsOf({ RECEIVABLES_API_KEY_FILE: "/empty" })).toHaveLength(1);
   });
 
-  it("send both services to one address unless two are given", () => {
+  it("use one address for both services unless two are set", () => {
     expect(read({ RECEIVABLES_BASE_URL: "https://x/y" }).remote).toEqual({
       gateway: "https://x/y",
       export: "https://x/y",
@@ -231,7 +231,7 @@ describe("the settings", () => {
     expect(faultsOf({ RECEIVABLES_EXT_BASE_URL: "https://x" })).toHaveLength(1);
   });
 
-  it("notice names that mean nothing, such as a mistyped READ_ONLY", () => {
+  it("report unknown names, such as a mistyped READ_ONLY", () => {
     const { unused } = read({
       RECEIVABLES_READONLY: "true",
       RECEIVABLES_API_KEY_FILE: "/key",
@@ -240,7 +240,7 @@ describe("the settings", () => {
     expect(unused).toEqual(["RECEIVABLES_READONLY"]);
   });
 
-  it("each have a default and a meaning for the README", () => {
+  it("have a default and a meaning for the README", () => {
     expect(settings.length).toBeGreaterThan(15);
     for (const { name, default: shown, meaning } of settings) {
       expect(name).toMatch(/^(RECEIVABLES_[A-Z_]+(, …_FILE)?|DATABASE_URL)$/);
@@ -257,7 +257,7 @@ describe("the master key", () => {
   });
   afterEach(() => rm(join(folder, ".."), { recursive: true }));
 
-  it("is made once, though many ask at the same time, and is private", async () => {
+  it("is created once by concurrent readers, and is private", async () => {
     const asked = Array.from({ length: 12 }, () =>
       createMasterKeyReader({ secretKey: undefined, dataFolder: folder })(),
     );
@@ -269,14 +269,14 @@ describe("the master key", () => {
     expect([...keys]).toEqual([Buffer.from((await readFile(path, "utf8")).trim()).toString("hex")]);
   });
 
-  it("is the configured one where there is one", async () => {
+  it("is the configured one if there is one", async () => {
     const text = "0123456789abcdef".repeat(4);
     const key = await createMasterKeyReader({ secretKey: new Secret(text), dataFolder: folder })();
     expect(key.toString()).toBe(text);
     await expect(stat(join(folder, "secret.key"))).rejects.toThrow("ENOENT");
   });
 
-  it("is not replaced where the file is damaged", async () => {
+  it("is not replaced if the file is damaged", async () => {
     await createMasterKeyReader({ secretKey: undefined, dataFolder: folder })();
     await writeFile(join(folder, "secret.key"), "short");
     await expect(

@@ -23,13 +23,13 @@ const envIn = (text: string): unknown => {
 const TOKENS: Entrance = { auth: "static", tokens: { path: "/data/http-tokens", made: undefined } };
 
 describe("instructions to connect hosts", () => {
-  it("needs nothing for the demo tenant but the data", () => {
+  it("name only the data folder for the demo tenant", () => {
     const text = hints({ auth: "none" });
     expect(text).toContain(`The demo tenant is ready at ${LOCAL}`);
     expect(envIn(text)).toEqual({ RECEIVABLES_DATA: "/data" });
   });
 
-  it("gives a desktop host the platform, tenant and profile that this server has, and no secret", () => {
+  it("give a desktop host the server's platform, tenant and profile, and no secret", () => {
     const text = hints(TOKENS, {
       RECEIVABLES_BASE_URL: "https://platform.example.com",
       RECEIVABLES_TENANT_ID: "acme",
@@ -47,7 +47,7 @@ describe("instructions to connect hosts", () => {
     expect(text).not.toContain("rcvg_kept-away");
   });
 
-  it("sends a desktop host to the server where people sign in, by an address that it can reach", () => {
+  it("send a desktop host to the public address of a server with sign-in", () => {
     const behindProxy = hints({ auth: "builtin" }, {}, PUBLIC);
     expect(behindProxy).toContain(`Add custom connector: ${PUBLIC}`);
     expect(behindProxy).not.toContain("mcpServers");

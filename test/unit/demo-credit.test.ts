@@ -39,7 +39,7 @@ describe("the demo tenant's credit applications", () => {
     expect(new Set(all.map(({ row }) => row.status_type))).toEqual(new Set(STATUS_TYPES));
   });
 
-  it("obey all that an import would ask of them, the rules of answers included", () => {
+  it("obey every rule of an import, also those of answers", () => {
     const { parse } = createApplicationTarget({ tenantId: "demo" });
     for (const { summary, detail } of all) {
       const { autoDecisioned, references } = summary;
@@ -49,7 +49,7 @@ describe("the demo tenant's credit applications", () => {
     }
   });
 
-  it("are each of another account, under its name and address", () => {
+  it("belong to different accounts, with their names and addresses", () => {
     expect(new Set(all.map(({ summary }) => summary.company.companyId)).size).toBe(60);
     for (const { summary, detail } of all) {
       const account = accounts.get(`C-${summary.company.companyId}`);
@@ -70,7 +70,7 @@ describe("the demo tenant's credit applications", () => {
     }
   });
 
-  it("name values of business units that exist, and people who have a login", () => {
+  it("refer to existing values of business units and existing users", () => {
     const values = demo.business_units.flatMap(({ value_list }) =>
       JSON.parse(value_list).map((value: { businessUnitsValuesId: string }) => value),
     );
@@ -86,7 +86,7 @@ describe("the demo tenant's credit applications", () => {
     }
   });
 
-  it("have their dates in order, none of them to come", () => {
+  it("have their dates in order, none in the future", () => {
     for (const { row, detail } of all) {
       const { applicationDate, applicantAccessDate, applicantSubmitDate } = detail;
       inOrder(applicationDate, applicantAccessDate, applicantSubmitDate);
@@ -98,7 +98,7 @@ describe("the demo tenant's credit applications", () => {
     }
   });
 
-  it("have references of the bank that is named, and an approver where a person has decided", () => {
+  it("have references of the named bank, and an approver if a person has decided", () => {
     for (const application of all) {
       const { detail, summary, row } = application;
       const bank = fieldsOf(application).find(({ displayName }) => displayName === "Bank");
@@ -111,7 +111,7 @@ describe("the demo tenant's credit applications", () => {
     }
   });
 
-  it("are filled as far as they have come", () => {
+  it("have answers according to their status", () => {
     for (const application of all) {
       const { detail, summary, row } = application;
       const required = fieldsOf(application).filter((field) => field.required);
@@ -136,7 +136,7 @@ describe("the demo tenant's credit applications", () => {
     expect(all.some(({ summary }) => summary.autoDecisioned)).toBe(true);
   });
 
-  it("ask for what is to be masked, and have parts that are not in use any more", () => {
+  it("have sensitive answers, and parts that are not in use any more", () => {
     const masked = all.map(({ detail }) => maskSensitiveAnswers(detail));
     const shown = JSON.stringify(masked);
     for (const application of all.filter(({ detail }) => detail.applicantSubmitDate !== null)) {
@@ -154,7 +154,7 @@ describe("the demo tenant's credit applications", () => {
     expect(parts.some(({ fieldsSet }) => fieldsSet.length > 0)).toBe(true);
   });
 
-  it("tell the same story a week later, each a week later", () => {
+  it("are the same a week later, each a week later", () => {
     const story = (rows: typeof demo, shift: number) =>
       rows.applications.map(({ id, status_type, status_at }) => [
         id,
@@ -166,7 +166,7 @@ describe("the demo tenant's credit applications", () => {
 });
 
 describe("the demo tenant's company scores", () => {
-  it("know every account's company, once a quarter, with values in their range", () => {
+  it("exist for every account's company, once a quarter, with values in their range", () => {
     expect(new Set(demo.company_scores.map(({ company_id }) => `C-${company_id}`))).toEqual(
       new Set(accounts.keys()),
     );

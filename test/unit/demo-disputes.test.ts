@@ -89,7 +89,7 @@ describe("the demo tenant's disputes", () => {
     expect(demo.dispute_sequences).toHaveLength(byDocument.size);
   });
 
-  it("refers only to records that exist, of fitting visibility", () => {
+  it("refers only to existing records of suitable visibility", () => {
     for (const row of demo.disputes) {
       const reason = reasons.get(row.reason_id);
       expect(reason?.active).toBe(1);
@@ -119,7 +119,7 @@ describe("the demo tenant's disputes", () => {
     for (const row of demo.assignees) expect(departments.has(row.department_id)).toBe(true);
   });
 
-  it("is signed by users who exist", () => {
+  it("is signed by existing users", () => {
     const ids = [...demo.users.values()];
     for (const row of [...demo.disputes, ...demo.dispute_notes, ...demo.categories]) {
       expect(ids).toContain(row.created_by);
@@ -144,7 +144,7 @@ describe("the demo tenant's disputes", () => {
     }
   });
 
-  it("ages like a ledger: every bucket filled, most of it younger than 60 days", () => {
+  it("has a realistic age structure: every bucket filled, most disputes younger than 60 days", () => {
     const within = (from: number, to: number) =>
       open.filter((row) => ageDays(row.created_at) > from && ageDays(row.created_at) <= to).length;
     for (const [from, to] of [
@@ -175,7 +175,7 @@ describe("the demo tenant's disputes", () => {
     expect(amounts.at(-1)).toBeGreaterThan(20 * median);
   });
 
-  it("leaves work to find: unassigned, a leaver's, duplicates, claims from the portal", () => {
+  it("includes disputes to triage: unassigned, a leaver's, duplicates, claims from the portal", () => {
     expect(workIn(demo, NOW)).toEqual({ duplicates: 6, enough: true });
     expect(demo.assignees.filter((row) => row.active === 0)).toHaveLength(1);
     expect(demo.disputes.filter((row) => row.external_reason_id !== null).length).toBeGreaterThan(
@@ -183,7 +183,7 @@ describe("the demo tenant's disputes", () => {
     );
   });
 
-  it("knows an account under one name, one currency, and a document under one account", () => {
+  it("has one name and currency per account, and one account per document", () => {
     const named = Map.groupBy(demo.disputes, (row) => row.account_number);
     expect(named.size).toBeGreaterThan(50);
     for (const rows of named.values()) {
@@ -194,7 +194,7 @@ describe("the demo tenant's disputes", () => {
     }
   });
 
-  it("has 0 to 5 notes a dispute, in its time, complete, none said twice", () => {
+  it("has 0 to 5 distinct notes per dispute, within its time", () => {
     const counts = new Set<number>();
     const noted = Map.groupBy(demo.dispute_notes, (note) => note.dispute_id);
     for (const row of demo.disputes) {
@@ -215,7 +215,7 @@ describe("the demo tenant's disputes", () => {
 });
 
 describe("the notes of the demo tenant", () => {
-  it("show customers only what was said to them", () => {
+  it("show customers only external ones", () => {
     const shared = demo.dispute_notes.filter((note) => note.visibility === "All");
     expect(shared.length).toBeGreaterThan(20);
     for (const { content } of shared) {
@@ -224,7 +224,7 @@ describe("the notes of the demo tenant", () => {
     }
   });
 
-  it("are never written by a person who had left", () => {
+  it("are never written by a person who had left before", () => {
     const left = demo.assignees.find((row) => row.active === 0);
     const notes = demo.dispute_notes.filter((note) => note.created_by === left?.user_id);
     expect(notes.length).toBeGreaterThan(0);

@@ -27,7 +27,7 @@ const documentOf = (number: string): Paper => {
 };
 
 describe("the demo tenant's accounts", () => {
-  it("are a hundred, as the contract has them, in three currencies and more places", () => {
+  it("are a hundred that fit the contract, in three currencies and more places", () => {
     expect(demo.accounts).toHaveLength(100);
     expect(accounts.size).toBe(100);
     expect(new Set(demo.accounts.map(({ name }) => name)).size).toBe(100);
@@ -46,7 +46,7 @@ describe("the demo tenant's accounts", () => {
     expect(streets.size).toBe(100);
   });
 
-  it("have branches that name a parent of the same currency, which has none itself", () => {
+  it("have branches whose parent has the same currency and no parent itself", () => {
     const branches = demo.accounts.filter((row) => row.parent_account_number !== null);
     expect(branches).toHaveLength(40);
     for (const { parent_account_number, currency, name } of branches) {
@@ -56,7 +56,7 @@ describe("the demo tenant's accounts", () => {
     }
   });
 
-  it("have notes of their own, in the order in which they were made", () => {
+  it("have notes in the order of their dates", () => {
     expect(demo.account_notes.length).toBeGreaterThan(50);
     expect(new Set(demo.account_notes.map(({ reference }) => reference)).size).toBe(
       demo.account_notes.length,
@@ -71,7 +71,7 @@ describe("the demo tenant's accounts", () => {
 });
 
 describe("the demo tenant's documents", () => {
-  it("are 2,000 of accounts that exist, in their currency", () => {
+  it("are 2,000 of existing accounts, in their currency", () => {
     expect(papers).toHaveLength(2000);
     expect(byNumber.size).toBe(2000);
     for (const { row, fields } of papers) {
@@ -88,7 +88,7 @@ describe("the demo tenant's documents", () => {
     ]);
   });
 
-  it("add up: lines, freight and tax are what was billed", () => {
+  it("add up: lines, freight and tax are the billed amount", () => {
     for (const { fields } of invoices) {
       const lines = fields.line_items ?? [];
       expect(lines.length).toBeGreaterThan(0);
@@ -104,7 +104,7 @@ describe("the demo tenant's documents", () => {
     }
   });
 
-  it("owe what is left of what was billed, and nothing is closed or open that should not be", () => {
+  it("have consistent open amounts and statuses", () => {
     for (const { row, fields } of papers) {
       const [was, left] = [cents(fields.original_denomination), cents(fields.denomination)];
       expect(Math.abs(left)).toBeLessThanOrEqual(Math.abs(was));
@@ -131,7 +131,7 @@ describe("the demo tenant's documents", () => {
     }
   });
 
-  it("have credit notes on invoices of the same account, which the invoice is smaller by", () => {
+  it("have credit notes on invoices of the same account, which reduce the invoice", () => {
     const credits = papers.filter(({ fields }) => fields.document_type === "credit_note");
     expect(credits.length).toBeGreaterThan(80);
     expect(credits.filter(({ row }) => row.status === "open").length).toBeGreaterThan(9);
@@ -145,7 +145,7 @@ describe("the demo tenant's documents", () => {
     }
   });
 
-  it("age like a ledger: most is not due yet, some of it is long overdue", () => {
+  it("have a realistic age structure: most are not due yet, some are long overdue", () => {
     const overdue = invoices
       .filter(({ row }) => row.status === "open")
       .map(({ fields }) => (NOW - Date.parse(fields.due_date)) / DAY);
@@ -205,7 +205,7 @@ describe("the demo tenant's documents", () => {
 });
 
 describe("the demo tenant's disputes", () => {
-  it("are on documents that exist, of their account, currency and purchase order", () => {
+  it("are on existing documents, with their account, currency and purchase order", () => {
     for (const row of demo.disputes) {
       const { row: document, fields } = documentOf(row.document_number);
       expect(fields.document_type).toBe("invoice");
@@ -217,7 +217,7 @@ describe("the demo tenant's disputes", () => {
     }
   });
 
-  it("are over no more than is owed: the open ones than is open, the others than was billed", () => {
+  it("are at most over the open amount while open, else over the billed amount", () => {
     for (const row of demo.disputes) {
       const { row: document, fields } = documentOf(row.document_number);
       const most = row.status === 0 ? fields.denomination : fields.original_denomination;
@@ -226,7 +226,7 @@ describe("the demo tenant's disputes", () => {
     }
   });
 
-  it("do not together claim more than is open, but for what was entered twice", () => {
+  it("do not together claim more than the open amount, except for duplicates", () => {
     const open = demo.disputes.filter(({ status }) => status === 0);
     for (const [number, rows] of Map.groupBy(open, (row) => row.document_number)) {
       const claims = new Map(rows.map((row) => [`${row.amount} ${row.reason_id}`, row]));
@@ -235,7 +235,7 @@ describe("the demo tenant's disputes", () => {
     }
   });
 
-  it("that were granted have led to the credit note that their notes name", () => {
+  it("have led to the named credit note if they were granted", () => {
     const told = demo.dispute_notes.flatMap(({ content, dispute_id }) => {
       const number = /CM-\d+/.exec(content)?.[0];
       return number === undefined ? [] : [{ number, dispute_id }];
@@ -263,7 +263,7 @@ describe("the demo tenant's notes", () => {
     }
   });
 
-  it("say of orders, lines and terms what the invoice and its customer say", () => {
+  it("agree with the invoice and its customer about orders, lines and terms", () => {
     let seen = 0;
     for (const { content, dispute_id } of demo.dispute_notes) {
       const dispute = demo.disputes.find(({ id }) => id === dispute_id);
@@ -282,7 +282,7 @@ describe("the demo tenant's notes", () => {
     expect(seen).toBeGreaterThan(20);
   });
 
-  it("hold hostile text on open disputes, some of which hides from people", () => {
+  it("contain hostile text on open disputes, some of it invisible", () => {
     const hidden = demo.dispute_notes.filter(({ content }) => sanitizeText(content) !== content);
     const loud = demo.dispute_notes.filter(({ content }) =>
       /Ignore all previous|SYSTEM NOTICE/.test(content),

@@ -50,7 +50,7 @@ const countsBy = (rows: readonly Row[], name: string): Record<string, number> =>
   );
 
 describe("the demo tenant's payments", () => {
-  it("are rows that an import would take, each with an id of its own", () => {
+  it("are rows that an import accepts, each with its own id", () => {
     for (const source of SOURCES) {
       const check = createRowCheck(source, "demo");
       const faults = demo.payments[source].flatMap((row) => check(row).faults ?? []);
@@ -60,7 +60,7 @@ describe("the demo tenant's payments", () => {
     expect(new Set(all.map(({ row }) => row.id)).size).toBe(all.length);
   });
 
-  it("name documents and accounts that there are, in their currency", () => {
+  it("refer to existing documents and accounts, in their currency", () => {
     for (const { row } of all) {
       const account = accounts.get(String(row["accountNumber"]));
       if (row["invoiceNumber"] == null) {
@@ -77,7 +77,7 @@ describe("the demo tenant's payments", () => {
     }
   });
 
-  it("come to what their documents say was paid of them, and never to more than they are over", () => {
+  it("add up to the paid amounts of their documents, and never exceed the billed amount", () => {
     const paid = new Map<string, number>();
     for (const { row, cents: some } of arrived) {
       const number = String(row["invoiceNumber"]);
@@ -105,7 +105,7 @@ describe("the demo tenant's payments", () => {
     expect(closed).toBeGreaterThan(1000);
   });
 
-  it("come to the whole payment, line by line", () => {
+  it("add up to the whole payment, line by line", () => {
     const named = (rows: readonly Row[], name: string) => [
       ...Map.groupBy(rows, (row) => row[name]).values(),
     ];
@@ -132,7 +132,7 @@ describe("the demo tenant's payments", () => {
     ).toBe(true);
   });
 
-  it("are short by what is disputed, and say which dispute it is", () => {
+  it("are short by the disputed amount, and name the dispute", () => {
     const short = cashapp.filter((row) => row["shortPay"] === true);
     const named = short.filter((row) => typeof row["disputeId"] === "string");
     expect(named.length).toBeGreaterThan(60);
@@ -156,7 +156,7 @@ describe("the demo tenant's payments", () => {
     expect(heldBack.every((row) => row["adjustmentReasonCode"] != null)).toBe(true);
   });
 
-  it("show what goes wrong, in every source", () => {
+  it("include failed payments of every source", () => {
     expect(countsBy(cashapp, "applicationStatus")).toMatchObject({ reversed: 10 });
     expect(Object.keys(countsBy(cashapp, "applicationStatus")).toSorted()).toEqual([
       "matched",
@@ -210,7 +210,7 @@ describe("the demo tenant's payments", () => {
 });
 
 describe("the demo tenant's past", () => {
-  it("has a schedule whose next slot is days away, and runs of its slots before", () => {
+  it("has a schedule whose next slot is days away, and runs of earlier slots", () => {
     for (const { now, made } of days) {
       const { schedules, runs } = made;
       const [schedule] = schedules;

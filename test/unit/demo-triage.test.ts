@@ -51,7 +51,7 @@ const assignee = (id: string, departmentId: string, fields: Partial<Assignee> = 
 const NOBODY = { assigneeId: null, assigneeName: null, departmentId: null, departmentName: null };
 
 describe("the demo's reading of disputes", () => {
-  it("adds amounts exactly and never over currencies", () => {
+  it("adds amounts exactly and never across currencies", () => {
     const rows = [
       ...Array.from({ length: 10 }, () => dispute({ amount: 0.1 })),
       dispute({ amount: 5, currencyCode: "EUR" }),
@@ -62,7 +62,7 @@ describe("the demo's reading of disputes", () => {
     ]);
   });
 
-  it("puts every dispute into one bucket of age", () => {
+  it("assigns every dispute to one age bucket", () => {
     const rows = [0, 7, 8, 30, 31, 60, 61, 90, 91, 400].map((days) =>
       dispute({ createDate: daysAgo(days) }),
     );
@@ -82,7 +82,7 @@ describe("the demo's reading of disputes", () => {
     expect(heldByInactive([dispute({}), orphan, dispute(NOBODY)], [gone])).toEqual([orphan]);
   });
 
-  it("takes claims for duplicates only with the same document, amount and reason", () => {
+  it("finds duplicates only with the same document, amount and reason", () => {
     const claim = { documentNumber: "77", amount: 12.5 };
     const first = dispute({ ...claim, createDate: daysAgo(9) });
     const again = dispute({ ...claim, createDate: daysAgo(2) });
@@ -94,7 +94,7 @@ describe("the demo's reading of disputes", () => {
     expect(duplicates([again, ...others, first])).toEqual([{ kept: first, again }]);
   });
 
-  it("gives work to the active, present person of the department with the fewest", () => {
+  it("assigns disputes to the active person of the department with the fewest", () => {
     const assignees = [
       assignee("ann", "sales"),
       assignee("ben", "sales"),
@@ -129,7 +129,7 @@ describe("the demo's transcript", () => {
     return text;
   };
 
-  it("has aligned columns, and colour only where it is wanted", () => {
+  it("has aligned columns, and colour only if enabled", () => {
     expect(told(false)).toBe(
       [
         "",
@@ -146,7 +146,7 @@ describe("the demo's transcript", () => {
     expect(stripVTControlCharacters(told(true))).toBe(told(false));
   });
 
-  it("is one JSON line a step for machines", () => {
+  it("is one JSON line per step for machines", () => {
     const lines: string[] = [];
     const out = machine((line) => lines.push(line));
     out.begin("look", "Look around");

@@ -45,7 +45,7 @@ describe("a document's status", () => {
   });
 
   verifies("ID-08", "T-13");
-  it("zero under either name closes, at creation too; less than zero does not", () => {
+  it("is closed by zero in either currency, also at creation; not by a negative amount", () => {
     for (const before of [undefined, "open"] as const) {
       expect(write(before, { denomination: 0 })).toEqual(CLOSES);
       expect(write(before, { denomination: -0 })).toEqual(CLOSES);
@@ -57,7 +57,7 @@ describe("a document's status", () => {
   });
 
   verifies("ID-10", "ID-11", "T-14");
-  it("only an amount in the body reopens", () => {
+  it("is reopened only by an amount in the body", () => {
     expect(write("closed", { denomination: 5 })).toEqual(OPEN);
     expect(write("closed", { denomination_in_base_currency: -5 })).toEqual(OPEN);
     expect(write("closed", { denomination: 0 })).toEqual(CLOSED);
@@ -68,7 +68,7 @@ describe("a document's status", () => {
   });
 
   verifies("ID-14");
-  it("is closed on request once", () => {
+  it("is closed once on request", () => {
     expect(move("open", "closure")).toEqual(CLOSES);
     expect(move("closed", "closure")).toBeUndefined();
   });

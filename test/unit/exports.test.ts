@@ -15,7 +15,7 @@ import { verifies } from "../support/verifies.ts";
 
 describe("slots", () => {
   verifies("SC-16", "D-SCH-5");
-  it("lie on the schedule's own grid, ahead of now, and never drift", () => {
+  it("have the times of the schedule's grid, are in the future, and never drift", () => {
     const moment = fc.integer({ min: 0, max: 10_000_000 });
     fc.assert(
       fc.property(moment, fc.integer({ min: 1, max: 1_000_000 }), moment, (slot, interval, now) => {
@@ -40,7 +40,7 @@ async function* bytesOf(batches: readonly object[][]): AsyncGenerator<RowBytes> 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 describe("chunks", () => {
-  it("cut rows however they come into equal lengths, and give back any of them", async () => {
+  it("regroup rows into equal lengths, and return any range of them", async () => {
     const batches = fc.array(fc.array(row, { minLength: 1, maxLength: 9 }), { maxLength: 9 });
     const size = fc.integer({ min: 1, max: 12 });
     await fc.assert(
@@ -74,7 +74,7 @@ describe("chunks", () => {
     );
   });
 
-  it("are one frame of zstd each, and refused when a byte differs", async () => {
+  it("are one frame of zstd each, and refused if a byte differs", async () => {
     const text = '{"a":1},\n{"a":2}';
     const bytes = await compressed(Buffer.from(text));
     expect(bytes.readUInt32LE(0)).toBe(0xfd2fb528);

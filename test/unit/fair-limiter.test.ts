@@ -60,7 +60,7 @@ describe("a fair limiter", () => {
   });
 
   verifies("C-87");
-  it("forgets a request whose sender is gone, and gives its turn to the next one", async () => {
+  it("removes a canceled request, and gives its turn to the next one", async () => {
     const limiter = new FairLimiter({ ...LIMITS, total: 1 });
     const leave = await limiter.enter("busy");
     const gone = new AbortController();

@@ -36,7 +36,7 @@ describe("the fair queue", () => {
   });
 
   verifies("C-90");
-  it("refuses a key that waits for too much, and displaces a flood when full", async () => {
+  it("refuses a key with too many waiting tasks, and displaces a flood when full", async () => {
     const queue = createFairQueue({ running: 1, waiting: 6, waitingPerKey: 3 });
     const { started, task, endNext } = createTasks();
     const results = ["a", "a", "a", "a", "b", "b", "b", "a"].map((key) =>
@@ -54,7 +54,7 @@ describe("the fair queue", () => {
     expect(started.toSorted()).toEqual(["a", "a", "a", "b", "b", "b", "c"]);
   });
 
-  it("goes on after a task that fails", async () => {
+  it("continues after a task that fails", async () => {
     const queue = createFairQueue({ running: 1, waiting: 1, waitingPerKey: 1 });
     await expect(queue.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     await expect(queue.run("a", async () => 1)).resolves.toBe(1);

@@ -67,7 +67,7 @@ describe("a disk", () => {
 
   verifies("C-06");
   it.each(["ENOSPC", "EDQUOT", "EIO", "EROFS"])(
-    "that fails with %s is an outage, and leaves nothing half written",
+    "that fails with %s is an outage, and leaves no partial file",
     async (code) => {
       disk.fails = code;
       const put = diskFiles(folder).put("own/file", pieces("one"), 100);

@@ -18,7 +18,7 @@ const verified = (token: string, tokens: readonly StaticToken[], key = KEY) =>
   createStaticVerifier(async () => tokens, key)(token);
 
 describe("a line of the file of tokens", () => {
-  it("names a token, a profile and scopes; the rest may be blank or a remark", async () => {
+  it("names a token, a profile and scopes; blank lines and remarks are ignored", async () => {
     const { tokens, faults } = parseTokens(`# who\n\n  ${A}\tann  read,write \r\n${B} bob read\n`);
     expect(faults).toEqual([]);
     expect(await verified(A, tokens)).toMatchObject({ profile: "ann", scopes: ["read", "write"] });
@@ -50,7 +50,7 @@ describe("a line of the file of tokens", () => {
     expect(tokens).toHaveLength(1);
   });
 
-  it("makes a caller whose id tells no token, lasts, and is another's for another profile", async () => {
+  it("defines a caller whose id hides the token, is stable, and depends on the profile", async () => {
     const idOf = async (line: string, key = KEY) => {
       const bearer = await verified(A, parseTokens(line).tokens, key);
       if (typeof bearer === "string") throw new Error(bearer);
@@ -100,7 +100,7 @@ describe("the file of tokens", () => {
     expect(await createTokensFile(path, "default")).toBeUndefined();
   });
 
-  it("is refused to begin with when anything is wrong, with every fault and no token", async () => {
+  it("is refused at the start with every fault and no token", async () => {
     expect(await fault()).toContain("ENOENT");
     await createTokensFile(path, "default");
     await chmod(path, 0o640);
@@ -115,7 +115,7 @@ describe("the file of tokens", () => {
     expect(all).not.toContain("canary");
   });
 
-  it("is read again when it has changed: who was removed is out with the next request", async () => {
+  it("is read again when it has changed: a removed token is refused at the next request", async () => {
     await createTokensFile(path, "default");
     await write(`${A} ann read\n${B} bob read\n`);
     const verify = createStaticVerifier(await open(), KEY);
@@ -125,7 +125,7 @@ describe("the file of tokens", () => {
     expect(await verify(B)).toMatchObject({ scopes: ["write"] });
   });
 
-  it("costs the lines with a fault alone when it goes wrong later, and everybody when it cannot be read", async () => {
+  it("loses only faulty lines when it becomes invalid later, and all if it cannot be read", async () => {
     await createTokensFile(path, "default");
     await write(`${A} ann read\n${B} bob read\n`);
     const verify = createStaticVerifier(await open(), KEY);
@@ -143,7 +143,7 @@ describe("the file of tokens", () => {
     expect(lines.join("")).not.toContain("canary");
   });
 
-  it("says how it is written", async () => {
+  it("explains its format", async () => {
     await createTokensFile(path, "default");
     expect(await readFile(path, "utf8")).toMatch(/^# .*TOKEN PROFILE SCOPES\n/);
   });

@@ -42,7 +42,7 @@ const faultsOf = (map: string | object) => {
 };
 
 describe("a map", () => {
-  it("is in the manual as the ledger tests use it", () => {
+  it("is in the manual as in the ledger tests", () => {
     const manual = readFileSync(join(ROOT, "docs/import.md"), "utf8");
     const [, sample = ""] = /## Disputes[^]*?```json\n([^]*?)```/.exec(manual) ?? [];
     expect(JSON.parse(sample)).toEqual(ledgerMap("2013-09-30"));
@@ -63,7 +63,7 @@ describe("a map", () => {
     );
   });
 
-  it("says everything that is wrong with it at once", () => {
+  it("reports every fault at once", () => {
     const faults = faultsOf({
       nome: "N",
       name: { column: "N", dates: "M/D/YYYY" },
@@ -95,7 +95,7 @@ describe("a map", () => {
     expect(faultsOf("[]")).toEqual([expect.objectContaining({ code: "type" })]);
   });
 
-  it("is refused where it names columns that the file lacks, or has twice", () => {
+  it("is refused if it names columns that the file lacks, or has twice", () => {
     const map = parseImportMap('{"name": "N", "sourceKey": "K"}', fields);
     expect(() => createMapping(fields, map, ["n", "K"])).toThrow(/does not have: N\. It has n, K/);
     expect(() => createMapping(fields, map, ["N", "K", "K"])).toThrow(/more than one column K/);
@@ -104,17 +104,17 @@ describe("a map", () => {
 });
 
 describe("a field's source", () => {
-  it("is a column; a blank cell is absent", () => {
+  it("can be a column; a blank cell is absent", () => {
     expect(record({ name: "N", since: "S" }, { N: " Ann ", S: "  " })).toEqual({ name: " Ann " });
   });
 
-  it("is a constant of any type", () => {
+  it("can be a constant of any type", () => {
     expect(
       record({ name: { value: "x" }, paid: { value: false }, amount: { value: null } }, {}),
     ).toEqual({ name: "x", paid: false });
   });
 
-  it("becomes a number or a truth where the field takes one, and stays text where it is none", () => {
+  it("is converted to a number or boolean if the field requires it, and stays text if it is none", () => {
     const map = { amount: "A", paid: "P", level: "L" };
     expect(record(map, { A: " -007.50", P: "TRUE", L: "2" })).toEqual({
       amount: -7.5,
@@ -162,7 +162,7 @@ describe("a field's source", () => {
     });
   });
 
-  it("counts a day after asOf as blank, before its values are looked up", () => {
+  it("counts a day after asOf as blank, before its values are mapped", () => {
     const map = {
       since: { column: "S", date: "M/D/YYYY", asOf: "2013-09-30" },
       level: { column: "S", date: "M/D/YYYY", asOf: "2013-09-30", values: { "": 0, "*": 1 } },
@@ -172,7 +172,7 @@ describe("a field's source", () => {
     expect(record(map, { S: "" })).toEqual({ level: 0 });
   });
 
-  it("reads asOf without a pattern against days and moments", () => {
+  it("compares asOf without a pattern with days and timestamps", () => {
     const map = { since: { column: "S", asOf: "2013-09-30" } };
     expect(record(map, { S: "2013-09-30T23:59:59Z" })).toEqual({ since: "2013-09-30T23:59:59Z" });
     expect(record(map, { S: "2013-09-30T23:00:00-02:00" })).toEqual({});
@@ -180,7 +180,7 @@ describe("a field's source", () => {
     expect(record(map, { S: "30.9.2013" })).toMatchObject({ as: "refused" });
   });
 
-  it("looks values up, blank and any other included, and refuses what is not listed", () => {
+  it("maps values, blank and any other included, and refuses unlisted ones", () => {
     const map = { level: { column: "V", values: { Yes: 2, "": null } } };
     expect(record(map, { V: " Yes" })).toEqual({ level: 2 });
     expect(record(map, { V: "" })).toEqual({});
@@ -192,7 +192,7 @@ describe("a field's source", () => {
     expect(record(other, { V: "" })).toMatchObject({ faults: [{ code: "required" }] });
   });
 
-  it("names every fault of a row", () => {
+  it("reports every fault of a row", () => {
     const map = {
       since: { column: "S", date: "M/D/YYYY" },
       level: { column: "V", values: {} },
@@ -203,7 +203,7 @@ describe("a field's source", () => {
     });
   });
 
-  it("is the column of the field's own name without a map", () => {
+  it("is the column with the field's name without a map", () => {
     const cells = { name: "Ann", "address.city": "Oslo", amount: "5", other: "x" };
     expect(record(undefined, cells)).toEqual({
       name: "Ann",
@@ -230,7 +230,7 @@ describe("the member where", () => {
     expect(where(notAfter, "")).toBe("skipped");
   });
 
-  it("refuses a row whose day cannot be read, rather than drop it", () => {
+  it("refuses a row with an invalid day instead of dropping it", () => {
     const result = mapped(
       { name: "N", where: { column: "C", date: "M/D/YYYY", notAfter: "2013-09-30" } },
       { N: "x", C: "soon" },
@@ -238,7 +238,7 @@ describe("the member where", () => {
     expect(result).toMatchObject({ as: "refused", faults: [{ field: "C", code: "format" }] });
   });
 
-  it("wants all conditions of a list", () => {
+  it("requires all conditions of a list", () => {
     const both = [
       { column: "C", equals: "Yes" },
       { column: "N", notEmpty: true },
@@ -254,7 +254,7 @@ describe("sourceKey", () => {
     return result.as === "record" ? result.sourceKey : result.as;
   };
 
-  it("tells rows apart by all its columns, blank ones included", () => {
+  it("distinguishes rows by all its columns, also blank ones", () => {
     const keys = [
       keyOf(["A", "B"], { A: "1", B: "2" }),
       keyOf(["A", "B"], { A: "12", B: "" }),
@@ -272,7 +272,7 @@ describe("rows that name their values themselves", () => {
   const map = (entries: object) =>
     createMapping(fields, parseImportMap(JSON.stringify(entries), fields), null);
 
-  it("reach below objects, and keep JSON's types", () => {
+  it("can be nested objects, and keep JSON's types", () => {
     const cells = { a: { b: "Oslo", "c.d": 1 }, "x.y": "own", n: 5, t: "5" };
     expect(map({ "address.city": "a.b", name: "x.y", amount: "n" })(cells)).toMatchObject({
       record: { address: { city: "Oslo" }, name: "own", amount: 5 },
@@ -282,7 +282,7 @@ describe("rows that name their values themselves", () => {
     expect(map({ name: "a.toString" })(cells)).toMatchObject({ record: {} });
   });
 
-  it("are taken as they are without a map, less what is blank", () => {
+  it("are used unchanged without a map, except blank values", () => {
     const cells = { name: "Ann", amount: null, since: "", address: { city: "Oslo" }, extra: 1 };
     expect(createMapping(fields, undefined, null)(cells)).toEqual({
       as: "record",

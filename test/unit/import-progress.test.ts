@@ -34,14 +34,14 @@ describe("progress", () => {
     expect(shown()).toBe("");
   });
 
-  it("says no share where it is not known", () => {
+  it("has no percentage if the size is unknown", () => {
     const { progress, clock, lines } = start(undefined, false);
     clock.advance(2 * SECOND);
     progress.at(100, { read: 10 });
     expect(lines[0]).not.toContain("percent");
   });
 
-  it("is a bar on a terminal, and just a count where the size is not known", () => {
+  it("is a bar on a terminal, and a count if the size is unknown", () => {
     const known = start(200, true);
     known.progress.at(100, { read: 1234 });
     known.progress.end();

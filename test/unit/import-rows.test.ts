@@ -29,7 +29,7 @@ describe("CSV", () => {
     expect(item).toEqual({ line: 2, cells: { a: " 1 ", b: 'x, "y"', c: "" } });
   });
 
-  it("holds back no more than a line may have, for a quote that is never closed", () => {
+  it("limits the memory for an unclosed quote to the size of a line", () => {
     const reader = createCsvReader();
     const text = "x".repeat(64 * 1024);
     const at = (number: number, line: string) => ({ number, text: line });
@@ -58,7 +58,7 @@ describe("CSV", () => {
     ]);
   });
 
-  it("loses to a stray quote the line that it is in, and no other", async () => {
+  it("loses only the line of a stray quote", async () => {
     const good = ["1,2", '"3","4"', "5,6"];
     for (const stray of ['5" pipe,2', '"open,2', 'x,"open', '"a"b,2', 'x,y"z', '"', 'a,"b"" ,c']) {
       const text = ["a,b", good[0], stray, good[1], good[2], ""].join("\n");
@@ -71,7 +71,7 @@ describe("CSV", () => {
     }
   });
 
-  it("loses two lines to two stray quotes, not what stands between them", async () => {
+  it("loses two lines to two stray quotes, not the lines between them", async () => {
     const text = 'a,b\nx,"open\n1,2\n3,4\ny,"open\n5,6\n';
     expect(brief(await csv(text))).toEqual([
       [2, "quote"],
@@ -82,7 +82,7 @@ describe("CSV", () => {
     ]);
   });
 
-  it("does not hold a file in memory for a quote that is never closed", async () => {
+  it("does not load a file into memory for an unclosed quote", async () => {
     const row = `1,${"x".repeat(1000)}\n`;
     const items = await csv(`a,b\n"open,2\n${row.repeat(2500)}`, 65_536);
     expect(items).toHaveLength(2501);
@@ -102,7 +102,7 @@ describe("CSV", () => {
     ]);
   });
 
-  it("refuses a line that is not UTF-8 within a quoted cell, and what it belonged to", async () => {
+  it("refuses a line that is not UTF-8 within a quoted cell, with its record", async () => {
     const text = Buffer.concat([
       Buffer.from('a,b\n"x\n'),
       Buffer.from([0xff, 0x0a]),
@@ -115,7 +115,7 @@ describe("CSV", () => {
     ]);
   });
 
-  it("refuses a line longer than a line may be, without holding it", async () => {
+  it("refuses a line beyond the size limit without loading it", async () => {
     const long = "x".repeat(3 * MAX_LINE_BYTES);
     const items = await csv(`a,b\n1,2\n${long},2\n3,4\n`, 65_536);
     expect(brief(items)).toEqual([
@@ -126,19 +126,19 @@ describe("CSV", () => {
     expect(items[1]).toHaveProperty("text.length", 1000);
   });
 
-  it("refuses a file whose header cannot be read", async () => {
+  it("refuses a file with an invalid header", async () => {
     await expect(csv('a,"b\n1,2\n')).rejects.toThrow(/header line/);
     await expect(csv("a,b\r1,2\r")).rejects.toThrow(/carriage return/);
     await expect(csv(Buffer.from([0xff, 0xfe, 0x61, 0x00, 0x0a]))).rejects.toThrow(/UTF-8/);
   });
 
-  it("gives nothing for an empty file", async () => {
+  it("returns nothing for an empty file", async () => {
     expect(await csv("")).toEqual([]);
     expect(await csv("\uFEFF")).toEqual([]);
     expect(await csv("a,b\r\n")).toEqual([]);
   });
 
-  it("reads what was written, in pieces of any size", async () => {
+  it("reads the same rows in pieces of any size", async () => {
     const cell = fc.string({ unit: fc.constantFrom("a", "é", "😀", '"', ",", "\n", "\r\n", " ") });
     const rows = fc.array(fc.tuple(fc.constant("k"), cell, cell), { maxLength: 20 });
     await fc.assert(
@@ -152,7 +152,7 @@ describe("CSV", () => {
 });
 
 describe("NDJSON", () => {
-  it("reads an object per line and refuses anything else", async () => {
+  it("reads an object per line and refuses other values", async () => {
     const items = await ndjson('\uFEFF{"a": 1}\r\n\n[1]\n{"a": \nnull\n{"a": {"b": null}}');
     expect(brief(items)).toEqual([
       [1, 1],

@@ -19,8 +19,8 @@ const run = async (failure: string) => {
 };
 
 verifies("C-99");
-describe("failures that no code handles", () => {
-  it("are one JSON line and the end of the process for an exception", async () => {
+describe("uncaught errors", () => {
+  it("log an exception as one JSON line and end the process", async () => {
     const { code, stdout, lines } = await run("exception");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(lines).toMatchObject([
@@ -28,7 +28,7 @@ describe("failures that no code handles", () => {
     ]);
   });
 
-  it("are one JSON line for a rejection, and the process goes on", async () => {
+  it("log a rejection as one JSON line, and keep the process running", async () => {
     const { code, stdout, lines } = await run("rejection");
     expect({ code, stdout }).toEqual({ code: 0, stdout: "still running" });
     expect(lines).toMatchObject([
@@ -36,7 +36,7 @@ describe("failures that no code handles", () => {
     ]);
   });
 
-  it("are JSON lines on stderr for what libraries print", async () => {
+  it("include the console output of libraries, as JSON lines on stderr", async () => {
     const { stdout, lines } = await run("library");
     expect(stdout).toBe("");
     expect(lines).toMatchObject([
@@ -45,7 +45,7 @@ describe("failures that no code handles", () => {
     ]);
   });
 
-  it("are a JSON line for a warning of Node.js", async () => {
+  it("include a warning of Node.js, as a JSON line", async () => {
     const { lines } = await run("warning");
     expect(lines).toMatchObject([{ event: "process.warning", message: "an old function" }]);
   });

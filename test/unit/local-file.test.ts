@@ -47,7 +47,7 @@ describe("a file in an upload folder", () => {
   });
   afterAll(() => rm(join(folder, ".."), { recursive: true }));
 
-  it("is read whole, an empty one too", async () => {
+  it("is read completely, also an empty one", async () => {
     expect(await read(join(folder, "claim.txt"), folder)).toBe("claim");
     expect(await read(join(folder, "empty.txt"), folder)).toBe("");
   });
@@ -74,7 +74,7 @@ describe("a file in an upload folder", () => {
   });
 
   verifies("C-104");
-  it("is not sent whole when it changes while it is read", async () => {
+  it("is refused if it changes while it is read", async () => {
     const path = join(folder, "growing.txt");
     await writeFile(path, Buffer.alloc(300_000, "a"));
     const file = await openLocalFile(path, [folder]);
@@ -91,7 +91,7 @@ describe("a file in an upload folder", () => {
   });
 
   verifies("C-104");
-  it("is not sent whole when it gets a second link while it is read", async () => {
+  it("is refused if it gets a second link while it is read", async () => {
     const path = join(folder, "linked-later.txt");
     await writeFile(path, "x");
     const file = await openLocalFile(path, [folder]);

@@ -20,8 +20,8 @@ const making = () => {
   return { begun, ended, make, gateOf };
 };
 
-describe("making ahead", () => {
-  it("begins some before they are wanted, and gives all in their order", async () => {
+describe("mapConcurrent", () => {
+  it("begins calls ahead, and yields results in order", async () => {
     const { begun, make, gateOf } = making();
     const made = mapConcurrent([1, 2, 3, 4], 3, make);
     const first = made.next();
@@ -36,7 +36,7 @@ describe("making ahead", () => {
     expect(rest).toEqual(["made 2", "made 3", "made 4"]);
   });
 
-  it("ends only when nothing is under way, where one fails", async () => {
+  it("waits for running calls after an error", async () => {
     const { begun, ended, make, gateOf } = making();
     gateOf(1).reject(new Error("no"));
     setImmediate(gateOf(2).resolve);

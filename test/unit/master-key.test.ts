@@ -13,7 +13,7 @@ const keyOf = (text: string) =>
 
 describe("the master key", () => {
   verifies("C-106");
-  it("is a passphrase only after a slow derivation, and the same on every node", async () => {
+  it("is derived slowly from a passphrase, with the same result on every node", async () => {
     const [one, other] = await Promise.all([keyOf(PASSPHRASE), keyOf(PASSPHRASE)]);
     expect(one.equals(other)).toBe(true);
     expect(one.includes(PASSPHRASE)).toBe(false);
@@ -25,7 +25,7 @@ describe("the master key", () => {
   });
 
   verifies("C-106");
-  it("opens what was sealed with the passphrase itself by earlier versions", async () => {
+  it("opens text that earlier versions sealed with the passphrase itself", async () => {
     const old = createSeal(Buffer.from(PASSPHRASE), "vault").seal("kept");
     const key = await deriveMasterKey(PASSPHRASE);
     expect(createSeal(key, "vault").open(old)).toBe("kept");
@@ -35,7 +35,7 @@ describe("the master key", () => {
   });
 
   verifies("C-106");
-  it("is a random key as it is", async () => {
+  it("is a random key unchanged", async () => {
     for (const encoding of ["hex", "base64", "base64url"] as const) {
       const text = randomBytes(48).toString(encoding);
       expect((await keyOf(text)).toString("utf8")).toBe(text);

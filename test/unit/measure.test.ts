@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { type Benchmark, interleaved, lineOf, median } from "../../bench/measure.ts";
 
 describe("benchmarks", () => {
-  it("take the middle of what they measure", () => {
+  it("use the median of their measurements", () => {
     expect(median([5])).toBe(5);
     expect(median([9, 1, 5])).toBe(5);
     expect(median([9, 1, 5, 6])).toBe(5.5);
     expect(() => median([])).toThrow(RangeError);
   });
 
-  it("repeat both sides in turn, begin with either, and do not count the warm-up", async () => {
+  it("repeat both sides in turn, begin with either, and skip the warm-up", async () => {
     const order: string[] = [];
     const side = (name: string) => () => order.push(name);
     const samples = await interleaved(
@@ -20,7 +20,7 @@ describe("benchmarks", () => {
     expect(samples).toEqual({ ours: [4, 5, 8], base: [3, 6, 7] });
   });
 
-  it("are judged by the ratio of the medians, where they have an aim", () => {
+  it("are judged by the ratio of the medians, if they have an aim", () => {
     const benchmark: Benchmark = {
       name: "b",
       about: "",

@@ -41,7 +41,7 @@ for (const [name, schema] of Object.entries(SCHEMAS)) {
   });
 }
 
-it("keeps no more than a few schemas, and then serves the whole one", () => {
+it("caches few schemas, and then uses the whole one", () => {
   const narrow = narrowing(DocumentFields);
   const optional = Object.keys(DocumentFields.shape).slice(3);
   const all = optional.flatMap((one) => optional.map((other) => narrow({ [one]: 1, [other]: 1 })));

@@ -98,7 +98,7 @@ describe("public addresses", () => {
   });
 });
 
-describe("hosts that may be connected to", () => {
+describe("checked hosts", () => {
   const answering =
     (...addresses: string[]) =>
     async () =>
@@ -106,7 +106,7 @@ describe("hosts that may be connected to", () => {
   const check = (hostname: string, addresses: string[], allowed = allowNone) =>
     checkedAddresses(hostname, { resolve: answering(...addresses), allowed });
 
-  it("gives every address of a name", async () => {
+  it("return every address of a name", async () => {
     await expect(check("a.example", ["8.8.8.8", "2a00::1"])).resolves.toEqual([
       "8.8.8.8",
       "2a00::1",
@@ -114,7 +114,7 @@ describe("hosts that may be connected to", () => {
   });
 
   verifies("C-25");
-  it("refuses a name when any of its addresses is private", async () => {
+  it("are refused if any address of a name is private", async () => {
     await expect(check("a.example", ["8.8.8.8", "10.0.0.1"])).rejects.toThrow(BlockedAddress);
     await expect(check("a.example", ["fd00::1", "8.8.8.8"])).rejects.toThrow(BlockedAddress);
     await expect(check("a.example", [])).rejects.toThrow(BlockedAddress);
@@ -153,7 +153,7 @@ describe("hosts that may be connected to", () => {
     await expect(check(name, ["8.8.8.8"])).rejects.toThrow(BlockedAddress);
   });
 
-  it("takes allowed networks, by literal, name and local name", async () => {
+  it("include allowed networks, by literal, name and local name", async () => {
     const allowed = networksOf(["127.0.0.0/8", "::1", "fd00:1::/32"]);
     await expect(check("127.0.0.1", [], allowed)).resolves.toEqual(["127.0.0.1"]);
     await expect(check("[fd00:1::7]", [], allowed)).resolves.toEqual(["fd00:1::7"]);

@@ -25,7 +25,7 @@ describe("If-Match", () => {
 });
 
 describe("preconditions of a PUT", () => {
-  it("rejects If-Match where there is no record", () => {
+  it("rejects If-Match if there is no record", () => {
     expect(codeOf(() => checkUpsert({ ifMatch: "*", ifNoneMatch: null }, undefined))).toBe(
       "precondition_failed",
     );
@@ -34,7 +34,7 @@ describe("preconditions of a PUT", () => {
     );
   });
 
-  it("rejects If-None-Match where the record exists", () => {
+  it("rejects If-None-Match if the record exists", () => {
     const check = (ifNoneMatch: string) =>
       codeOf(() => checkUpsert({ ifMatch: null, ifNoneMatch }, RECORD));
     expect([check("*"), check('"r-1.3"'), check('"r-1.2"')]).toEqual([
@@ -53,7 +53,7 @@ describe("the reply built from a handler's result", () => {
     expect([status, headers]).toEqual([200, { ETag: '"r-1.3"', "X-Ignored-Fields": "extra" }]);
   });
 
-  it("has the status 201 where a record was created, and the service's own ignored fields", () => {
+  it("has the status 201 if a record was created, and the service's own ignored fields", () => {
     const { status, headers } = toReply(context, { body: {}, createdId: "r-1", ignored: [] });
     expect([status, headers]).toEqual([201, {}]);
   });

@@ -49,7 +49,7 @@ describe("replacing a private file", () => {
   });
 
   verifies("C-103");
-  it("leaves the other name of a hard link as it was", async () => {
+  it("does not change the other name of a hard link", async () => {
     await link(victim, path);
     replacePrivateFile(path, "new");
     expect(await readFile(path, "utf8")).toBe("new");

@@ -56,25 +56,25 @@ describe("names", () => {
   });
   afterEach(() => server.close());
 
-  it("give the addresses of both families, or of the one there is", async () => {
+  it("resolve to addresses of both families, or of one", async () => {
     await expect(resolve("both.example")).resolves.toEqual(["93.184.215.14", "2001::7"]);
     await expect(resolve("four.example")).resolves.toEqual(["10.0.0.1"]);
   });
 
-  it("without a dot are the system's to explain", async () => {
+  it("without a dot are resolved by the system", async () => {
     const addresses = await resolve("localhost");
     expect(addresses.length).toBeGreaterThan(0);
     expect(addresses.filter((one) => one !== "::1" && !one.startsWith("127."))).toEqual([]);
     expect(asked).toEqual([]);
   });
 
-  it("that name servers do not know are the system's to explain too", async () => {
+  it("are resolved by the system if name servers do not know them", async () => {
     // Every system parses this as an address, without a query.
     await expect(resolve("127.1")).resolves.toEqual(["127.0.0.1"]);
     expect(asked).toContain("127.1");
   });
 
-  it("that name servers fail on are not resolved", async () => {
+  it("are not resolved if name servers fail", async () => {
     await expect(resolve("broken.example")).rejects.toThrow(/ESERVFAIL/);
   });
 });

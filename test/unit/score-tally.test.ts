@@ -48,7 +48,7 @@ const invoices = fc.array(anInvoice, { maxLength: 60 });
 
 describe("the calculated score", () => {
   verifies("D-CRED-4");
-  it("says nothing of whom nothing was due from", () => {
+  it("is absent for a company without due invoices", () => {
     expect(scoreOf([])).toBeUndefined();
     expect(scoreOf([open(-5)])).toBeUndefined();
     expect(scoreOf([paid(0, { amount: -5 }), paid(0, { amount: 0 })])).toBeUndefined();
@@ -58,7 +58,7 @@ describe("the calculated score", () => {
   });
 
   verifies("D-CRED-4");
-  it("weighs the days late by amount, and lends a tenth of what was billed by outlook", () => {
+  it("weights the days late by amount, and derives the credit limit from billed amount and outlook", () => {
     // 9 days late on average over the money: 100 - 9 * 100 / 90.
     const score = scoreOf([paid(0, { amount: 700 }), paid(30, { amount: 300.05 }), open(-5)]);
     expect(score).toEqual({
@@ -72,14 +72,14 @@ describe("the calculated score", () => {
   });
 
   verifies("D-CRED-4");
-  it("counts an open invoice as late as it is today, and early payment as on time", () => {
+  it("counts an open invoice as late as of today, and early payment as on time", () => {
     expect(scoreOf([open(45)])?.fibs.fibs_score).toBe(50);
     expect(scoreOf([paid(-20)])?.fibs.fibs_score).toBe(100);
     expect(scoreOf([paid(400)])?.fibs.fibs_score).toBe(0);
   });
 
   verifies("D-CRED-4");
-  it("takes what was written off or far too late from the viability", () => {
+  it("reduces the viability by amounts written off or paid far too late", () => {
     const score = scoreOf([
       paid(0, { amount: 500 }),
       paid(1, { amount: 250, writtenOff: true }),
@@ -90,7 +90,7 @@ describe("the calculated score", () => {
   });
 
   verifies("D-CRED-4");
-  it("is of one currency: the preferred one, else the one most invoices have", () => {
+  it("uses one currency: the preferred one, else that of most invoices", () => {
     const mixed = [paid(0, { currency: "JPY", amount: 12_345 }), paid(90), paid(90)];
     expect(scoreOf(mixed, "JPY")?.creditLimit).toBe(1234);
     expect(scoreOf(mixed, "EUR")?.fibs.fibs_score).toBe(0);
@@ -118,7 +118,7 @@ describe("the calculated score", () => {
   });
 
   verifies("D-CRED-4");
-  it("depends on the invoices alone, not on their order", () => {
+  it("does not depend on the order of invoices", () => {
     fc.assert(
       fc.property(invoices, fc.constantFrom("USD", null), (list, preferred) => {
         expect(scoreOf(list.toReversed(), preferred)).toEqual(scoreOf(list, preferred));
@@ -127,7 +127,7 @@ describe("the calculated score", () => {
   });
 
   verifies("D-CRED-4");
-  it("never gets better where an invoice is paid a day later", () => {
+  it("never improves if an invoice is paid a day later", () => {
     fc.assert(
       fc.property(invoices, fc.integer({ min: 0, max: 120 }), (list, late) => {
         const usd = list.map((invoice) => ({ ...invoice, currency: "USD" }));
@@ -141,7 +141,7 @@ describe("the calculated score", () => {
   });
 
   verifies("D-CRED-4");
-  it("is exact: the same money in ten pieces scores as in one", () => {
+  it("is exact: an amount in ten parts scores like a single one", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 ** 12 }), fc.nat(120), (cents, late) => {
         const whole = scoreOf([paid(late, { amount: cents / 10 })]);

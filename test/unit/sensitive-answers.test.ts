@@ -91,7 +91,7 @@ describe("sensitive answers", () => {
   });
 
   verifies("D-CRED-6");
-  it("hides every form that an answer may take, and short ones whole", () => {
+  it("are masked in every form, short ones completely", () => {
     const displayName = "Tax ID";
     const said = read({ displayName, ...answers(987_654_321, "1234", "", null, true, "÷12345÷") });
     expect(said).toEqual(["****4321", "****", "", null, true, "****2345"]);
@@ -104,7 +104,7 @@ describe("sensitive answers", () => {
   });
 
   verifies("D-CRED-6");
-  it("hides members of the tax and bank sets, and what is answered for a set as a whole", () => {
+  it("include members of the tax and bank sets, and answers of a whole set", () => {
     const members = {
       fieldsSet: [
         field("number", { displayName: "Number", ...answers(SECRET) }),
@@ -132,7 +132,7 @@ describe("sensitive answers", () => {
   });
 
   verifies("D-CRED-6");
-  it("hides what follows from a sensitive question, and no plain yes or no", () => {
+  it("include follow-ups of a sensitive question, but no plain yes or no", () => {
     const [first] = fieldsIn(
       maskSensitiveAnswers(
         detailWith(
@@ -150,7 +150,7 @@ describe("sensitive answers", () => {
   });
 
   verifies("D-CRED-6");
-  it("looks into secondary questions, their sets and references", () => {
+  it("include secondary questions, their sets and references", () => {
     const secret = field("ein", { displayName: "EIN", ...answers(SECRET) });
     const detail = CreditApplicationDetail.parse({
       ...detailWith(
@@ -177,7 +177,7 @@ describe("sensitive answers", () => {
   });
 
   verifies("D-CRED-6");
-  it("masked twice is masked once, and nothing else changes", () => {
+  it("are masked once although masked twice, and nothing else changes", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 40 });
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), fc.boolean(), (texts, isSecret) => {

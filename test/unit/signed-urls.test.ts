@@ -16,7 +16,7 @@ describe("signed URLs", () => {
   const claim = claimIn(url);
 
   verifies("AT-07");
-  it("hold to the end of their last whole second", () => {
+  it("are valid to the end of their last whole second", () => {
     expect(url.startsWith("https://p.example/downloads/file-1?")).toBe(true);
     expect(urls.holds(GRANT, claim, NOW)).toBe(true);
     expect(urls.holds(GRANT, claim, NOW + 59_999)).toBe(true);
@@ -33,7 +33,7 @@ describe("signed URLs", () => {
   });
 
   verifies("C-53");
-  it("hold under no other key, and for no other end", () => {
+  it("are invalid under another key or for another expiry", () => {
     const others = createSignedUrls(Buffer.alloc(32, 2));
     expect(others.holds(GRANT, claim, NOW)).toBe(false);
     const later = { ...claim, expires: String(Number(claim.expires) + 1) };

@@ -66,7 +66,7 @@ const ADDRESS = { scheduleId: "s" };
 const nothing = (): void => {};
 
 describe("watches of runs", () => {
-  it("ask when a slot is due, then more and more seldom, and tell once of each run that ends", async () => {
+  it("poll when a slot is due, then less and less often, and notify once of each run that ends", async () => {
     const place = opened();
     const told: string[] = [];
     const known = place.state as RunsState;
@@ -101,7 +101,7 @@ describe("watches of runs", () => {
     expect(place.reads).toBe(5);
   });
 
-  it("come back later by chance, and by no more than a quarter", async () => {
+  it("vary their delay by at most a quarter", async () => {
     const place = opened(0.999);
     place.watches.begin("ann", ADDRESS, { read: place.read, notify: nothing });
     await place.resting.promise;
@@ -110,7 +110,7 @@ describe("watches of runs", () => {
     expect(place.slept[0]).toBeLessThan(exact * 1.25);
   });
 
-  it("never pause for longer than half a minute while a run is under way", async () => {
+  it("never pause for longer than half a minute while a run is active", async () => {
     const place = opened();
     place.state = { ended: [], isUnderWay: true, nextRunAt: null };
     place.meanwhile = Array.from({ length: 20 }, () => nothing);
@@ -119,7 +119,7 @@ describe("watches of runs", () => {
     expect(Math.max(...place.slept)).toBe(30 * SECOND);
   });
 
-  it("go on after what cannot be read, and then tell, since something may have been missed", async () => {
+  it("continue after a failed poll, and notify then, because an event may have been missed", async () => {
     const place = opened();
     const known = place.state;
     place.state = new Error("the platform is away");
@@ -137,7 +137,7 @@ describe("watches of runs", () => {
     await expect(later.begun).resolves.toEqual(known);
   });
 
-  it("end with the last who subscribes, with a schedule that is not there, and with one that ran last", async () => {
+  it("end with their last subscriber, with a missing schedule, and after the last slot", async () => {
     const place = opened();
     const of = { read: place.read, notify: nothing };
     const [one, other] = [
@@ -164,7 +164,7 @@ describe("watches of runs", () => {
     expect([last.reads, last.slept]).toEqual([1, []]);
   });
 
-  it("are each caller's own, and not more than so many", async () => {
+  it("belong to one caller each, and are limited in number", async () => {
     const place = opened();
     const of = { read: place.read, notify: nothing };
     for (let number = 0; number < WATCH_LIMITS.most; number += 1) {
