@@ -15,11 +15,11 @@ export const systemWait: Wait = {
   chance: Math.random,
 };
 
-/** Waits for a promise for at most `ms` milliseconds. */
-export const waitAtMost = async (ms: number, act: Promise<unknown>): Promise<void> => {
+/** Waits for a promise for at most `ms` milliseconds, and returns its result or undefined. */
+export const waitAtMost = async <T>(ms: number, act: Promise<T>): Promise<T | undefined> => {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
   });
-  await Promise.race([act, late]).finally(() => clearTimeout(timer));
+  return Promise.race([act, timeout]).finally(() => clearTimeout(timer));
 };

@@ -188,7 +188,7 @@ describe("tokens that the issuer is asked about", () => {
     const log = createLog("info", (line) => lines.push(line));
     const client = { id: CLIENT.id, secret: new Secret("canary-wrong") };
     expect((await refusal(gateOf({ client }, log), "opaque-token-canary")).status).toBe(503);
-    expect(lines.join("")).toContain("answers 401");
+    expect(lines.join("")).toContain("answered 401");
     expect(lines.join("")).not.toContain("canary");
   });
 });
@@ -248,7 +248,7 @@ describe("an issuer", () => {
     for (let tries = 0; tries < 5; tries++) {
       const refused = await refusal(gate, token);
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"]);
-      expect(await refused.text()).toContain("the server that gives tokens does not answer");
+      expect(await refused.text()).toContain("the authorization server does not answer");
     }
     expect(asked).toBe(before);
     expect(lines.filter((line) => line.includes("issuer.away"))).toHaveLength(1);
@@ -268,6 +268,6 @@ describe("an issuer", () => {
     const log = createLog("info", (line) => lines.push(line));
     const gate = gateOf({ issuer: `${issuer.issuer}/` }, log);
     expect((await refusal(gate, await issuer.token(RESOURCE))).status).toBe(503);
-    expect(lines.join("")).toContain("is of another issuer");
+    expect(lines.join("")).toContain("names another issuer");
   });
 });

@@ -141,12 +141,12 @@ describe("a request", () => {
 });
 
 describe("many requests at once", () => {
-  const room = (limits: object) => ({
-    room: { reading: 10, answering: 10, perCaller: 10, ...limits },
+  const limitedTo = (limits: object) => ({
+    concurrency: { reading: 10, running: 10, perCaller: 10, ...limits },
   });
 
   it("of one caller are refused with 429, while others are answered", async () => {
-    const { post, asked, release } = await world(room({ perCaller: 2 }));
+    const { post, asked, release } = await world(limitedTo({ perCaller: 2 }));
     const first = [post(call), post(call)];
     await expect.poll(asked).toBe(2);
     const third = await post(call);
@@ -161,7 +161,7 @@ describe("many requests at once", () => {
   });
 
   it("count each for itself where they come as one batch", async () => {
-    const { post, asked, release } = await world(room({ perCaller: 3 }));
+    const { post, asked, release } = await world(limitedTo({ perCaller: 3 }));
     const headers = { ...HEADERS, "mcp-protocol-version": "2025-03-26" };
     const batch = (count: number) =>
       JSON.stringify(
@@ -186,7 +186,7 @@ describe("many requests at once", () => {
   });
 
   it("of many callers are refused with 503", async () => {
-    const { post, asked, release } = await world(room({ answering: 1 }));
+    const { post, asked, release } = await world(limitedTo({ running: 1 }));
     const first = post(call);
     await expect.poll(asked).toBe(1);
     const second = await post(call, { ...CALLING, authorization: "bob" });
@@ -196,7 +196,7 @@ describe("many requests at once", () => {
   });
 
   it("are refused with 503 while too many others are still coming in", async () => {
-    const { post, served } = await world(room({ reading: 1 }), { waits: false });
+    const { post, served } = await world(limitedTo({ reading: 1 }), { waits: false });
     const slow = await rawSocket(served.url);
     const lines = Object.entries(CALLING).map(([name, value]) => `${name}: ${value}`);
     const head = ["POST /mcp HTTP/1.1", "Host: 127.0.0.1", ...lines];
@@ -209,7 +209,7 @@ describe("many requests at once", () => {
   });
 
   it("leave room for a person's answer to the call that waits for it", async () => {
-    const { served } = await world(room({ perCaller: 1, answering: 1 }));
+    const { served } = await world(limitedTo({ perCaller: 1, running: 1 }));
     const client = new Client(
       { name: "test", version: "1" },
       { capabilities: { elicitation: {} }, versionNegotiation: { mode: "legacy" } },

@@ -270,14 +270,14 @@ describe("one request over HTTP", () => {
 });
 
 describe("what is kept ready for callers", () => {
-  const LIMITS = { most: 2, idleMs: 30 * MINUTE };
+  const LIMITS = { max: 2, idleMs: 30 * MINUTE };
   let callers: Callers;
   let clock: FakeClock;
   let place: Awaited<ReturnType<typeof town>>;
   beforeEach(async () => {
     clock = fakeClock();
     place = await town();
-    callers = createCallers({ front: place.front, now: clock }, LIMITS);
+    callers = createCallers({ serverOptions: place.front, now: clock }, LIMITS);
   });
   afterEach(() => callers.close());
 
@@ -340,7 +340,7 @@ describe("what is kept ready for callers", () => {
       if (tries === 1) throw new Error("the profile is not there yet");
       return place.front.open(caller);
     };
-    const own = createCallers({ front: { ...fails, open }, now: clock }, LIMITS);
+    const own = createCallers({ serverOptions: { ...fails, open }, now: clock }, LIMITS);
     await expect(own.find(from("ann"), async () => 1)).rejects.toThrow("not there yet");
     expect(own.count()).toBe(0);
     expect(await own.find(from("ann"), async () => 2)).toBe(2);
@@ -351,7 +351,7 @@ describe("what is kept ready for callers", () => {
   it("is made anew within a second of a change of what it is made of, and not cut short", async () => {
     let stamp = "first";
     const front = { ...place.front, stampOf: async () => stamp };
-    const own = createCallers({ front, now: clock }, LIMITS);
+    const own = createCallers({ serverOptions: front, now: clock }, LIMITS);
     const { promise, resolve } = Promise.withResolvers<void>();
     const slow = own.find(from("ann"), () => promise);
     const first = await own.find(from("ann"), async (work) => work);
@@ -374,7 +374,7 @@ describe("what is kept ready for callers", () => {
       if (isBroken) throw new Error("half written");
       return "whole";
     };
-    const own = createCallers({ front: { ...place.front, stampOf }, now: clock }, LIMITS);
+    const own = createCallers({ serverOptions: { ...place.front, stampOf }, now: clock }, LIMITS);
     const first = await own.find(from("ann"), async (work) => work);
     isBroken = true;
     clock.advance(1000);

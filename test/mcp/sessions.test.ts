@@ -94,14 +94,14 @@ describe("hosts of 2025 over HTTP", () => {
     await client.close();
   });
 
-  const begin = async (): Promise<string> => {
+  const openSession = async (): Promise<string> => {
     const response = await http.fetch(request(HELLO));
     await response.text();
     return response.headers.get("mcp-session-id") ?? "";
   };
 
   it("get a session that no other can guess, and that ends when they say so", async () => {
-    const [one, other] = [await begin(), await begin()];
+    const [one, other] = [await openSession(), await openSession()];
     expect(one).toMatch(/^[\w-]{43}$/);
     expect(other).not.toBe(one);
     const list = { jsonrpc: "2.0", id: 2, method: "prompts/list" };
@@ -137,7 +137,7 @@ describe("hosts of 2025 over HTTP", () => {
 });
 
 describe("the sessions of a server", () => {
-  const LIMITS = { most: 2, idleMs: 30 * MINUTE };
+  const LIMITS = { max: 2, idleMs: 30 * MINUTE };
   let sessions: Sessions;
   let clock: FakeClock;
   beforeEach(async () => {
@@ -150,23 +150,23 @@ describe("the sessions of a server", () => {
   });
   afterEach(() => sessions.close());
 
-  const begin = async () => {
-    const response = await sessions.begin(request(HELLO), ANN, HELLO);
+  const openSession = async () => {
+    const response = await sessions.open(request(HELLO), ANN, HELLO);
     await response.text();
     return { status: response.status, id: response.headers.get("mcp-session-id") ?? "", response };
   };
 
   const listen = (id: string): Promise<Response> => {
     const headers = { accept: "text/event-stream", "mcp-session-id": id };
-    return sessions.within(id, request(undefined, headers, "GET"), ANN);
+    return sessions.handle(id, request(undefined, headers, "GET"), ANN);
   };
 
   it("are at most so many: the one that is idle the longest makes room", async () => {
-    const first = await begin();
+    const first = await openSession();
     clock.advance(1);
-    const second = await begin();
+    const second = await openSession();
     clock.advance(1);
-    const third = await begin();
+    const third = await openSession();
     expect(sessions.count()).toBe(2);
     const known = await Promise.all(
       [first, second, third].map(async ({ id }) => (await listen(id)).status),
@@ -177,32 +177,32 @@ describe("the sessions of a server", () => {
   verifies("C-65");
   it("are not pushed out by a caller who has many", async () => {
     const bob = toAuthInfo(callerNamed("bob"));
-    const few = await sessions.begin(request(HELLO), bob, HELLO);
+    const few = await sessions.open(request(HELLO), bob, HELLO);
     await few.text();
     clock.advance(1);
     for (let count = 0; count < 3; count += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await begin();
+      await openSession();
       clock.advance(1);
     }
     const id = few.headers.get("mcp-session-id") ?? "";
     const headers = { accept: "text/event-stream", "mcp-session-id": id };
     const asked = request(undefined, headers, "GET");
-    expect((await sessions.within(id, asked, bob)).status).toBe(200);
+    expect((await sessions.handle(id, asked, bob)).status).toBe(200);
     expect(sessions.count()).toBe(2);
   });
 
   it("are refused when all are in use, with the time to come back", async () => {
-    const open = await Promise.all([begin(), begin()]);
+    const open = await Promise.all([openSession(), openSession()]);
     const streams = await Promise.all(open.map(({ id }) => listen(id)));
-    const refused = await begin();
+    const refused = await openSession();
     expect([refused.status, refused.response.headers.get("retry-after")]).toEqual([503, "30"]);
     await streams[0]?.body?.cancel();
-    expect((await begin()).status).toBe(200);
+    expect((await openSession()).status).toBe(200);
   });
 
   it("end after a time without a word, unless somebody is still listening", async () => {
-    const [listening, silent] = [await begin(), await begin()];
+    const [listening, silent] = [await openSession(), await openSession()];
     const stream = await listen(listening.id);
     clock.advance(LIMITS.idleMs + 1);
     await sessions.sweep();
@@ -215,7 +215,7 @@ describe("the sessions of a server", () => {
   });
 
   it("leave nothing behind when a greeting is refused", async () => {
-    const response = await sessions.begin(request(HELLO, { accept: "text/plain" }), ANN, HELLO);
+    const response = await sessions.open(request(HELLO, { accept: "text/plain" }), ANN, HELLO);
     expect(response.status).toBe(406);
     expect(sessions.count()).toBe(0);
   });

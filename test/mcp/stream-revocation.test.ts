@@ -52,7 +52,7 @@ const serverWith = async (verify: Verify): Promise<HttpServer> => {
     await needsOf(scripted({ "export_runs.status": () => UNDER_WAY })),
     {
       gate,
-      lookEveryMs: 10,
+      revocationCheckMs: 10,
     },
   );
   ends.push(() => http.close());

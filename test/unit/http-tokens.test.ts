@@ -111,7 +111,7 @@ describe("the file of tokens", () => {
     await write(`${A} nobody read\n${B} bob reads\n`);
     const all = await fault();
     expect(all).toContain("line 1 names no profile: nobody");
-    expect(all).toContain("line 2 has a scope that is none");
+    expect(all).toContain("line 2 has an unknown scope");
     expect(all).not.toContain("canary");
   });
 
@@ -138,7 +138,7 @@ describe("the file of tokens", () => {
     expect(await verify(A)).toMatchObject({ profile: "ann" });
     await rm(path);
     expect(await verify(A)).toBe("invalid");
-    expect(lines.join("")).toContain("line 2 has a scope");
+    expect(lines.join("")).toContain("line 2 has an unknown scope");
     expect(lines.join("")).toContain("chmod 600");
     expect(lines.join("")).not.toContain("canary");
   });

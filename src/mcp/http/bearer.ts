@@ -30,24 +30,24 @@ export type Verify = (
 
 export type BearerNeeds = {
   verify: Verify;
-  /** The address that hosts use, which tokens are for. */
+  /** The URL of the MCP endpoint, which tokens are for. */
   resource: URL;
-  /** Who gives tokens; empty where a person hands them out. */
+  /** The authorization servers; empty if the operator issues static tokens. */
   issuers: readonly string[];
   now: Clock;
   log: Log;
 };
 
-const PREFIX = "/.well-known/oauth-protected-resource";
-const PUBLIC = { "Access-Control-Allow-Origin": "*" };
+const METADATA_PATH = "/.well-known/oauth-protected-resource";
+const CORS_HEADERS = { "Access-Control-Allow-Origin": "*" };
 const METHODS = "GET, HEAD, OPTIONS";
 const RETRY_SECONDS = 10;
 
-// The least that is of use: a host asks for more when a tool needs it.
+// Hosts ask for further scopes when a tool needs them.
 const FIRST_SCOPES = ["read"];
 
-// Hashes of tokens that were valid, so that clients with one are not limited.
-const MOST_KNOWN = 10_000;
+/** Maximum number of cached hashes of valid tokens. */
+const MAX_VALID = 10_000;
 
 class Forbidden extends Error {}
 
@@ -60,16 +60,16 @@ class TooManyFailures extends Error {
   }
 }
 
-/** Answers with a public document, readable from any origin. */
-const shown = ({ method }: Request, document: object): Response => {
+/** Returns a response with a public document, readable from any origin (CORS). */
+const respondWithDocument = ({ method }: Request, document: object): Response => {
   if (method === "OPTIONS") {
-    const headers = { ...PUBLIC, "Access-Control-Allow-Methods": METHODS };
+    const headers = { ...CORS_HEADERS, "Access-Control-Allow-Methods": METHODS };
     return new Response(null, { status: 204, headers });
   }
   if (method !== "GET" && method !== "HEAD") {
-    return new Response(null, { status: 405, headers: { ...PUBLIC, Allow: METHODS } });
+    return new Response(null, { status: 405, headers: { ...CORS_HEADERS, Allow: METHODS } });
   }
-  const response = Response.json(document, { headers: PUBLIC });
+  const response = Response.json(document, { headers: CORS_HEADERS });
   return method === "HEAD" ? new Response(null, response) : response;
 };
 
@@ -84,7 +84,10 @@ const unavailable = (why = ""): Response =>
 
 const forbidden = (): Response =>
   Response.json(
-    { error: "access_denied", error_description: "Nobody has given you a profile on this server." },
+    {
+      error: "access_denied",
+      error_description: "You have no profile on this server. Ask its operator for one.",
+    },
     { status: 403 },
   );
 
@@ -98,27 +101,27 @@ const tooMany = (seconds: number): Response =>
   );
 
 /**
- * Limits invalid tokens by the client's address. A token that was valid here is checked without the limit, and gets an
- * ordinary answer when it ends, so that its host signs in again.
+ * Limits invalid tokens by the client's address. A token that was valid before is exempt, so that after its expiry the
+ * host gets the ordinary challenge and signs in again.
  */
 const limitFailures = ({ verify, now }: Pick<BearerNeeds, "verify" | "now">): Verify => {
   const failures = createFailureLimiter(now);
-  const known = new LRUCache<string, true>({ max: MOST_KNOWN });
+  const valid = new LRUCache<string, true>({ max: MAX_VALID });
   return async (token) => {
     const name = createHash("sha256").update(token).digest("base64url");
-    const wasValid = known.get(name) === true;
+    const wasValid = valid.get(name) === true;
     const attempt = failures.begin(wasValid ? undefined : clientAddress());
     const found = await verify(token, attempt.retryAfter !== undefined).catch((error: unknown) => {
       attempt.succeed();
       throw error;
     });
     if (found === "invalid") {
-      known.delete(name);
+      valid.delete(name);
       if (attempt.retryAfter !== undefined) throw new TooManyFailures(attempt.retryAfter);
       return found;
     }
     attempt.succeed();
-    known.set(name, true);
+    valid.set(name, true);
     return found;
   };
 };
@@ -136,7 +139,7 @@ const buildMetadata = ({ resource, issuers }: Pick<BearerNeeds, "resource" | "is
 export const createBearerGate = ({ verify, resource, issuers, now, log }: BearerNeeds): Gate => {
   const verifyLimited = limitFailures({ verify, now });
   const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(resource);
-  const paths = [PREFIX, new URL(resourceMetadataUrl).pathname];
+  const paths = [METADATA_PATH, new URL(resourceMetadataUrl).pathname];
   const metadata = buildMetadata({ resource, issuers });
 
   const verifyAccessToken = async (token: string) => {
@@ -158,9 +161,9 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
         resourceMetadataUrl,
       });
     }
-    // It was logged when it began.
+    // The fetch to the issuer has logged it.
     if (error instanceof IssuerUnavailable) {
-      return unavailable(", since the server that gives tokens does not answer");
+      return unavailable(" because the authorization server does not answer");
     }
     log.error("gate.failed", errorFields(error));
     return unavailable();
@@ -177,7 +180,7 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
       };
       try {
         await verifyBearerToken(headers.get("authorization"), { verifier });
-        if (caller === undefined) throw new Error("a token was taken for good unread");
+        if (caller === undefined) throw new Error("The SDK accepted a token without verifying it.");
         return caller;
       } catch (error) {
         return refuse(error);
@@ -185,7 +188,7 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
     },
     describe(request) {
       const path = new URL(request.url).pathname.replace(/\/$/, "");
-      return paths.includes(path) ? shown(request, metadata) : undefined;
+      return paths.includes(path) ? respondWithDocument(request, metadata) : undefined;
     },
   };
 };

@@ -1,13 +1,14 @@
 import { isJsonContentType, readRequestBody } from "@modelcontextprotocol/server";
 import { isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
+import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./error-response.ts";
 import { brokenLimit } from "../../kit/json.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
 
-export const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
+const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
 
 // Deep arguments have their own refusal, which is logged as a call.
 const JSON_LIMITS = { depth: 200_000, arrayLength: Infinity, names: 10_000 };
@@ -22,11 +23,11 @@ const tooLarge = ({ bytes }: BodyLimits): Response =>
 const tooSlow = ({ ms }: BodyLimits): Response =>
   createErrorResponse(
     408,
-    { code: -32_000, message: `The request took longer than ${ms / SECOND} seconds to come.` },
+    { code: -32_000, message: `The request took longer than ${ms / SECOND} seconds to arrive.` },
     { Connection: "close" },
   );
 
-const unreadable = (): Response =>
+const notJson = (): Response =>
   createErrorResponse(400, { code: -32_700, message: "The request's body is not JSON." });
 
 const tooComplex = (): Response =>
@@ -35,42 +36,28 @@ const tooComplex = (): Response =>
     message: `The request is nested deeper than ${JSON_LIMITS.depth} levels, or has more than ${JSON_LIMITS.names} different names of fields.`,
   });
 
-const otherCharset = (): Response =>
+const notUtf8 = (): Response =>
   createErrorResponse(415, {
     code: -32_000,
     message: "Send the request in UTF-8, and name no other charset in Content-Type.",
   });
 
 /** Returns the body's text; undefined if it is too long. */
-const textOf = async (request: Request, { bytes }: BodyLimits): Promise<string | undefined> => {
+const readText = async (request: Request, { bytes }: BodyLimits): Promise<string | undefined> => {
   const length = request.headers.get("content-length");
   if (length !== null) return Number(length) > bytes ? undefined : request.text();
   const body = await readRequestBody(request, bytes);
   return body.tooLarge ? undefined : body.text;
 };
 
-const inTime = async <T>(reading: Promise<T>, ms: number, late: () => T): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<T>((resolve) => {
-    timer = setTimeout(() => {
-      resolve(late());
-    }, ms);
-  });
-  try {
-    return await Promise.race([reading, over]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-const read = async (request: Request, limits: BodyLimits): Promise<unknown> => {
-  const text = await textOf(request, limits).catch(() => "");
+const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> => {
+  const text = await readText(request, limits).catch(() => "");
   if (text === undefined) return tooLarge(limits);
   if (brokenLimit(text, JSON_LIMITS) !== undefined) return tooComplex();
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return unreadable();
+    return notJson();
   }
 };
 
@@ -80,9 +67,10 @@ export const readBody = async (
   limits: BodyLimits = BODY_LIMITS,
 ): Promise<unknown> => {
   if (request.method !== "POST") return undefined;
-  // Left as it is for the SDK, which refuses it.
+  // The SDK refuses other types.
   const type = request.headers.get("content-type");
   if (!isJsonContentType(type)) return undefined;
-  if (!isUtf8Type(type ?? "")) return otherCharset();
-  return inTime(read(request, limits), limits.ms, () => tooSlow(limits));
+  if (!isUtf8Type(type ?? "")) return notUtf8();
+  const body = await waitAtMost(limits.ms, readJson(request, limits));
+  return body === undefined ? tooSlow(limits) : body;
 };

@@ -2,14 +2,14 @@ import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
 import { type Caller, requireCaller } from "../caller.ts";
+import type { FindHandlers, Handlers } from "../handlers.ts";
 import type { ServerOptions } from "../server.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
-import type { FindHandlers, Handlers } from "../handlers.ts";
 
 /** Cached callers: how many, and how long one may be idle, in milliseconds. */
-export type CallerLimits = { most: number; idleMs: number };
+export type CallerLimits = { max: number; idleMs: number };
 
-export const CALLER_LIMITS: CallerLimits = { most: 500, idleMs: 30 * MINUTE };
+const CALLER_LIMITS: CallerLimits = { max: 500, idleMs: 30 * MINUTE };
 
 export type Callers = {
   /** Gives `use` the handlers of the request's caller, and keeps them open until `use` settles. */
@@ -35,9 +35,11 @@ type Entry = {
 /** How long a caller may use replaced credentials, in milliseconds. */
 const CHECK_EVERY_MS = SECOND;
 
-export type CallersNeeds = { front: ServerOptions; now: Clock };
+export type CallersNeeds = { serverOptions: ServerOptions; now: Clock };
 
-const open = async (options: ServerOptions, caller: Caller): Promise<Ready> => {
+type Cache = CallersNeeds & { entries: LRUCache<string, Entry> };
+
+const openCaller = async (options: ServerOptions, caller: Caller): Promise<Ready> => {
   const [{ createHandlers }, context] = await Promise.all([
     import("../handlers.ts"),
     options.open(caller),
@@ -65,15 +67,49 @@ const createCloser = (log: Log) => {
   };
 };
 
+const addEntry = ({ serverOptions, now, entries }: Cache, caller: Caller, stamp: string): Entry => {
+  const ready = openCaller(serverOptions, caller);
+  const entry: Entry = { ready, stamp, checkedAt: now(), uses: 0, evicted: false };
+  entries.set(caller.id, entry);
+  ready.catch(() => {
+    // The next request tries again.
+    if (entries.peek(caller.id) === entry) entries.delete(caller.id);
+  });
+  return entry;
+};
+
+/** Returns the current stamp; if it cannot be read, the one of the entry. */
+const readStamp = async ({ serverOptions, entries }: Cache, caller: Caller): Promise<string> => {
+  try {
+    return (await serverOptions.stampOf?.(caller)) ?? "";
+  } catch (error) {
+    serverOptions.log.warn("caller.unread", errorFields(error));
+    return entries.peek(caller.id)?.stamp ?? "";
+  }
+};
+
+/** Returns the caller's entry, with this use counted. */
+const acquireEntry = async (cache: Cache, caller: Caller): Promise<Entry> => {
+  const { entries, now } = cache;
+  const known = entries.get(caller.id);
+  const isFresh = known !== undefined && now() - known.checkedAt < CHECK_EVERY_MS;
+  const stamp = isFresh ? known.stamp : await readStamp(cache, caller);
+  // Another request may have replaced the entry meanwhile.
+  const current = entries.get(caller.id);
+  const entry = current?.stamp === stamp ? current : addEntry(cache, caller, stamp);
+  if (!isFresh) entry.checkedAt = now();
+  entry.uses += 1;
+  return entry;
+};
+
 /** Caches each caller's credentials, platform session and handlers, and closes them when the caller is idle. */
 export const createCallers = (
-  { front, now }: CallersNeeds,
-  { most, idleMs }: CallerLimits = CALLER_LIMITS,
+  { serverOptions, now }: CallersNeeds,
+  { max, idleMs }: CallerLimits = CALLER_LIMITS,
 ): Callers => {
-  const { stampOf, log } = front;
-  const closer = createCloser(log);
+  const closer = createCloser(serverOptions.log);
   const entries = new LRUCache<string, Entry>({
-    max: most,
+    max,
     ttl: idleMs,
     ttlResolution: 0,
     updateAgeOnGet: true,
@@ -84,44 +120,10 @@ export const createCallers = (
     },
   });
   const timer = setInterval(() => entries.purgeStale(), MINUTE).unref();
-
-  const add = (caller: Caller, stamp: string): Entry => {
-    const ready = open(front, caller);
-    const entry: Entry = { ready, stamp, checkedAt: now(), uses: 0, evicted: false };
-    entries.set(caller.id, entry);
-    ready.catch(() => {
-      // The next request tries again.
-      if (entries.peek(caller.id) === entry) entries.delete(caller.id);
-    });
-    return entry;
-  };
-
-  /** Returns the current stamp; if it cannot be read, the one of the entry. */
-  const readStamp = async (caller: Caller): Promise<string> => {
-    try {
-      return (await stampOf?.(caller)) ?? "";
-    } catch (error) {
-      log.warn("caller.unread", errorFields(error));
-      return entries.peek(caller.id)?.stamp ?? "";
-    }
-  };
-
-  /** Returns the caller's entry, marked as used. */
-  const take = async (caller: Caller): Promise<Entry> => {
-    const known = entries.get(caller.id);
-    const isFresh = known !== undefined && now() - known.checkedAt < CHECK_EVERY_MS;
-    const stamp = isFresh ? known.stamp : await readStamp(caller);
-    const current = entries.get(caller.id);
-    const entry = current?.stamp === stamp ? current : add(caller, stamp);
-    if (!isFresh) entry.checkedAt = now();
-    entry.uses += 1;
-    return entry;
-  };
-
   return {
     async find(auth, use) {
       const caller = requireCaller(auth);
-      const entry = await take(caller);
+      const entry = await acquireEntry({ serverOptions, now, entries }, caller);
       try {
         return await use((await entry.ready).handlers, caller);
       } finally {

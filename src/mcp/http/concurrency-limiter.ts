@@ -1,74 +1,70 @@
 import { createErrorResponse } from "./error-response.ts";
 import { onResponseEnd } from "./response-end.ts";
 
-/** Concurrent requests whose body is read, that are answered, and that are answered for one caller. */
-export type ConcurrencyLimits = { reading: number; answering: number; perCaller: number };
+/** Maximum numbers of concurrent requests: while their body is read, while they run, and of one caller. */
+export type ConcurrencyLimits = { reading: number; running: number; perCaller: number };
 
-export const CONCURRENCY_LIMITS: ConcurrencyLimits = {
-  reading: 256,
-  answering: 256,
-  perCaller: 64,
-};
+const CONCURRENCY_LIMITS: ConcurrencyLimits = { reading: 256, running: 256, perCaller: 64 };
 
 /** The caller's id, and the number of requests in the body: a batch has several. */
-export type Asked = { caller: string; work: number };
+export type Load = { caller: string; requests: number };
 
 export type ConcurrencyLimiter = {
-  /** Reads a request, or returns the response that refuses it. */
+  /** Runs `act`, which reads a body, or returns the response that refuses the request. */
   read<T>(act: () => Promise<T>): Promise<T | Response>;
-  /** Answers a request, or refuses it. The request counts until its response is sent. */
-  answer(asked: Asked, act: () => Promise<Response>): Promise<Response>;
+  /** Runs `act`, or returns the response that refuses it. The load counts until the response is sent. */
+  run(load: Load, act: () => Promise<Response>): Promise<Response>;
   /** Refuses new requests; resolves after the last request in progress. */
   close(): Promise<void>;
 };
 
-const RETRY = { "Retry-After": "1" };
+const RETRY_HEADER = { "Retry-After": "1" };
 
-const full = (): Response =>
+const serverBusy = (): Response =>
   createErrorResponse(
     503,
-    { code: -32_000, message: "The server has too much to do at once; try again in a second." },
-    RETRY,
+    { code: -32_000, message: "The server is busy; try again in a second." },
+    RETRY_HEADER,
   );
 
-const tooMany = (most: number): Response =>
+const callerBusy = (max: number): Response =>
   createErrorResponse(
     429,
-    { code: -32_000, message: `At most ${most} requests of one caller are answered at once.` },
-    RETRY,
+    { code: -32_000, message: `At most ${max} requests of one caller run at once.` },
+    RETRY_HEADER,
   );
 
-const stopping = (): Response =>
+const shuttingDown = (): Response =>
   createErrorResponse(
     503,
-    { code: -32_000, message: "The server is being stopped; try again in a moment." },
-    { ...RETRY, Connection: "close" },
+    { code: -32_000, message: "The server is shutting down; try again in a moment." },
+    { ...RETRY_HEADER, Connection: "close" },
   );
 
-/** Counts the requests in progress, in total and per caller. */
+/** Creates a count of the running requests, in total and per caller. */
 const createTally = () => {
   const callers = new Map<string, number>();
-  let all = 0;
-  let emptied: (() => void) | undefined;
+  let total = 0;
+  let onEmpty: (() => void) | undefined;
   return {
-    all: () => all,
-    of: (caller: string): number => callers.get(caller) ?? 0,
-    enter({ caller, work }: Asked): void {
-      all += work;
-      callers.set(caller, (callers.get(caller) ?? 0) + work);
+    total: () => total,
+    countOf: (caller: string): number => callers.get(caller) ?? 0,
+    add({ caller, requests }: Load): void {
+      total += requests;
+      callers.set(caller, (callers.get(caller) ?? 0) + requests);
     },
-    leave({ caller, work }: Asked): void {
-      all -= work;
-      const left = (callers.get(caller) ?? work) - work;
+    remove({ caller, requests }: Load): void {
+      total -= requests;
+      const left = (callers.get(caller) ?? requests) - requests;
       if (left === 0) callers.delete(caller);
       else callers.set(caller, left);
-      if (all === 0) emptied?.();
+      if (total === 0) onEmpty?.();
     },
-    empty: (): Promise<void> =>
-      all === 0
+    waitUntilEmpty: (): Promise<void> =>
+      total === 0
         ? Promise.resolve()
         : new Promise((resolve) => {
-            emptied = resolve;
+            onEmpty = resolve;
           }),
   };
 };
@@ -77,18 +73,19 @@ export const createConcurrencyLimiter = (
   limits: ConcurrencyLimits = CONCURRENCY_LIMITS,
 ): ConcurrencyLimiter => {
   const tally = createTally();
-  let [reading, closed] = [0, false];
+  let reading = 0;
+  let isClosed = false;
 
-  const refusalOf = ({ caller, work }: Asked): Response | undefined => {
-    if (closed) return stopping();
-    if (tally.of(caller) + work > limits.perCaller) return tooMany(limits.perCaller);
-    return tally.all() + work > limits.answering ? full() : undefined;
+  const findRefusal = ({ caller, requests }: Load): Response | undefined => {
+    if (isClosed) return shuttingDown();
+    if (tally.countOf(caller) + requests > limits.perCaller) return callerBusy(limits.perCaller);
+    return tally.total() + requests > limits.running ? serverBusy() : undefined;
   };
 
   return {
     async read(act) {
-      if (closed) return stopping();
-      if (reading >= limits.reading) return full();
+      if (isClosed) return shuttingDown();
+      if (reading >= limits.reading) return serverBusy();
       reading += 1;
       try {
         return await act();
@@ -96,23 +93,21 @@ export const createConcurrencyLimiter = (
         reading -= 1;
       }
     },
-    async answer(asked, act) {
-      const refusal = refusalOf(asked);
+    async run(load, act) {
+      const refusal = findRefusal(load);
       if (refusal !== undefined) return refusal;
-      tally.enter(asked);
-      const leave = (): void => {
-        tally.leave(asked);
-      };
+      tally.add(load);
+      const release = (): void => tally.remove(load);
       try {
-        return onResponseEnd(await act(), leave);
+        return onResponseEnd(await act(), release);
       } catch (error) {
-        leave();
+        release();
         throw error;
       }
     },
     close() {
-      closed = true;
-      return tally.empty();
+      isClosed = true;
+      return tally.waitUntilEmpty();
     },
   };
 };

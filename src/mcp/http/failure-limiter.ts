@@ -22,14 +22,14 @@ export type FailureLimiter = {
 
 type Window = { failures: number; endsAt: number };
 
-/** Counts failed checks by client network in windows of a minute; IPv6 addresses count by /64. */
+/** Creates a limiter of failed checks by client network, in windows of a minute; IPv6 addresses count by /64. */
 export const createFailureLimiter = (
   now: Clock,
   { perMinute, networks }: FailureLimits = FAILURE_LIMITS,
 ): FailureLimiter => {
   const windows = new LRUCache<string, Window>({ max: networks });
 
-  const windowOf = (network: string): Window => {
+  const openWindow = (network: string): Window => {
     const known = windows.get(network);
     if (known !== undefined && now() < known.endsAt) return known;
     const started = { failures: 0, endsAt: now() + MINUTE };
@@ -40,7 +40,7 @@ export const createFailureLimiter = (
   return {
     begin(address) {
       if (address === undefined) return { retryAfter: undefined, succeed() {} };
-      const window = windowOf(clientNetworkOf(address) ?? address);
+      const window = openWindow(clientNetworkOf(address) ?? address);
       if (window.failures >= perMinute) {
         return { retryAfter: Math.ceil((window.endsAt - now()) / SECOND), succeed() {} };
       }

@@ -4,7 +4,7 @@ import { type CallerAuthInfo, toAuthInfo, type Caller } from "../caller.ts";
 export type Gate = {
   /** Returns the caller of a request, or the response that refuses it; does not read the body. */
   admit(request: Request): Promise<CallerAuthInfo | Response>;
-  /** Answers requests for authentication metadata (RFC 9728); undefined for every other request. */
+  /** Handles a request for authentication metadata (RFC 9728); undefined for every other request. */
   describe(request: Request): Response | undefined;
 };
 

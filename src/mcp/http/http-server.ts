@@ -6,6 +6,7 @@ import {
   isJSONRPCRequest,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
+  type McpHttpHandler,
   originValidationResponse,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
@@ -13,62 +14,65 @@ import { SECOND, systemClock } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
 import type { RequestFacts } from "../../kit/telemetry.ts";
 import { systemWait, waitAtMost } from "../../kit/wait.ts";
+import type { CallerAuthInfo } from "../caller.ts";
+import { createWatches } from "../resources/watches.ts";
+import { type BuildServer, createBuildServer, type ServerOptions } from "../server.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { createCallers } from "./callers.ts";
-import type { CallerAuthInfo } from "../caller.ts";
+import {
+  type ConcurrencyLimiter,
+  type ConcurrencyLimits,
+  createConcurrencyLimiter,
+} from "./concurrency-limiter.ts";
 import type { Gate } from "./gate.ts";
 import { createListenHandler, type ListenHandler } from "./listen-handler.ts";
-import { createStreamRevocation } from "./stream-revocation.ts";
-import type { ServerOptions } from "../server.ts";
-import { createConcurrencyLimiter, type ConcurrencyLimits } from "./concurrency-limiter.ts";
 import { createScopeChecks, type ScopeChecks } from "./scopes.ts";
-import { type BuildServer, createBuildServer } from "../server.ts";
-import { createSessions, type SessionLimits } from "./sessions.ts";
-import { createWatches } from "../resources/watches.ts";
+import { createSessions, type SessionLimits, type Sessions } from "./sessions.ts";
+import { createStreamRevocation, type StreamRevocation } from "./stream-revocation.ts";
 
 export type HttpServer = {
-  /** Answers one request to the MCP address. */
+  /** Handles a request to the MCP endpoint, and adds to `facts` for its log line. */
   fetch: (request: Request, facts?: RequestFacts) => Promise<Response>;
-  /** Answers what is asked about the way in, at other addresses; undefined for whatever else. */
+  /** Handles a request for authentication metadata at another path; undefined for every other request. */
   describe: (request: Request) => Response | undefined;
-  /** Refuses new requests, lets those under way end while there is time, then ends every stream and session. */
+  /** Refuses new requests, waits for running ones for a limited time, then closes every stream and session. */
   close(): Promise<void>;
 };
 
 export type HttpOptions = {
-  /** Who may come in, and as whom. */
   gate: Gate;
-  /** Names without port, as Host and Origin may bear them; loopback unless told otherwise. */
+  /** Host names that the Host header may contain; the port is ignored. Default: loopback. */
   hosts?: readonly string[];
+  /** Origins that the Origin header may contain; the port is ignored. Default: loopback. */
   origins?: readonly string[];
   sessions?: SessionLimits;
   body?: BodyLimits;
-  room?: ConcurrencyLimits;
-  /** How long a stream may outlast what its caller was let in by, in milliseconds. */
-  lookEveryMs?: number;
-  /** From which hosts of 2026 that listen hear what has changed. */
+  concurrency?: ConcurrencyLimits;
+  /** Interval between checks of the tokens of open streams, in milliseconds. */
+  revocationCheckMs?: number;
+  /** Source of change notifications for hosts of 2026, if the transport has no `listen` handler. */
   bus?: ServerEventBus;
 };
 
-// Shorter than the time after which connections are cut.
-const GRACE_MS = 8 * SECOND;
-
-const bare = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
+// Shorter than the time after which the HTTP server resets connections.
+const CLOSE_TIMEOUT_MS = 8 * SECOND;
 
 const LISTEN = "subscriptions/listen";
 
-/** How much work a body asks for. Answers and notices of hosts ask none; what they listen to has limits of its own. */
-const workIn = (said: unknown): number =>
-  [said].flat().filter((message) => isJSONRPCRequest(message) && message.method !== LISTEN).length;
+const toHostName = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
+
+/** Counts the requests in a body, except for listen requests, which have a limit of their own. */
+const countRequests = (body: unknown): number =>
+  [body].flat().filter((message) => isJSONRPCRequest(message) && message.method !== LISTEN).length;
 
 // Foreign text: names of other forms are not logged.
 const RPC_METHOD = /^[a-zA-Z/_]{1,64}$/;
 const TOOL_NAME = /^[a-z0-9_.-]{1,64}$/;
 
 /** Returns the method of a request or notification, and the tool that it names. */
-const factsIn = (said: unknown): RequestFacts => {
-  if (!isJSONRPCRequest(said) && !isJSONRPCNotification(said)) return {};
-  const { method, params } = said;
+const readFacts = (body: unknown): RequestFacts => {
+  if (!isJSONRPCRequest(body) && !isJSONRPCNotification(body)) return {};
+  const { method, params } = body;
   const name: unknown = method === "tools/call" ? params?.["name"] : undefined;
   return {
     ...(RPC_METHOD.test(method) ? { rpcMethod: method } : {}),
@@ -76,112 +80,132 @@ const factsIn = (said: unknown): RequestFacts => {
   };
 };
 
-const listens = ({ headers }: Request): boolean => headers.get("mcp-method") === LISTEN;
-
-type DoorNeeds = {
+type TransportNeeds = {
   build: BuildServer;
-  demands: ScopeChecks;
-  /** Where absent, hosts of 2026 that listen hear what the bus says. */
-  listening?: ListenHandler;
+  checks: ScopeChecks;
+  /** Handles listen requests of hosts of 2026; without it the SDK does, from the bus. */
+  listen?: ListenHandler;
   log: Log;
 };
 
-/** MCP over HTTP: a server per request for hosts of 2026, a session for those of 2025. Pages elsewhere get 403. */
-export const createTransport = (
-  { build, demands, listening, log }: DoorNeeds,
-  options: HttpOptions,
-): HttpServer => {
-  const { gate } = options;
-  const handler = createMcpHandler((context) => build(context), {
-    ...(options.bus === undefined ? {} : { bus: options.bus }),
-    onerror: (error) => {
-      log.debug("mcp.http", errorFields(error));
-    },
-  });
-  const sessions = createSessions({ build, now: systemClock, log }, options.sessions);
-  const room = createConcurrencyLimiter(options.room);
-  const leases = createStreamRevocation({ gate, now: systemClock, log }, options.lookEveryMs);
-  const hostNames = (options.hosts ?? localhostAllowedHostnames()).map(bare);
-  const originNames = (options.origins ?? localhostAllowedOrigins()).map(bare);
+type Context = TransportNeeds & {
+  options: HttpOptions;
+  handler: McpHttpHandler;
+  sessions: Sessions;
+  limiter: ConcurrencyLimiter;
+  revocation: StreamRevocation;
+};
 
-  /** Answers a request outside of sessions; only one that does not name its method in a header may open one. */
-  const answer = async (
-    request: Request,
-    authInfo: CallerAuthInfo,
-    parsedBody: unknown,
-  ): Promise<Response> => {
-    if (!request.headers.has("mcp-method")) {
-      if (isInitializeRequest(parsedBody)) return sessions.begin(request, authInfo, parsedBody);
-      const refusal = demands.byBody(parsedBody, authInfo);
-      if (refusal !== undefined) return refusal;
-    }
-    return listening !== undefined && listens(request)
-      ? listening.answer(request, authInfo, parsedBody)
-      : handler.fetch(request, { authInfo, parsedBody });
-  };
-
-  const dispatch = async (
-    request: Request,
-    caller: CallerAuthInfo,
-    said: unknown,
-  ): Promise<Response> => {
-    const id = request.headers.get("mcp-session-id");
-    if (id === null) return answer(request, caller, said);
-    return demands.byBody(said, caller) ?? sessions.within(id, request, caller, said);
-  };
-
-  const enter = async (request: Request, facts: RequestFacts): Promise<Response> => {
-    const caller = await gate.admit(request);
-    if (caller instanceof Response) return caller;
-    facts.principal = caller.extra.caller.id;
-    const refusal = demands.byHeaders(request, caller);
+/** Handles a request without a session. Only a request without the Mcp-Method header may open a session. */
+const handleStateless = async (
+  { checks, sessions, listen, handler }: Context,
+  request: Request,
+  authInfo: CallerAuthInfo,
+  parsedBody: unknown,
+): Promise<Response> => {
+  const method = request.headers.get("mcp-method");
+  if (method === null) {
+    if (isInitializeRequest(parsedBody)) return sessions.open(request, authInfo, parsedBody);
+    const refusal = checks.checkBody(parsedBody, authInfo);
     if (refusal !== undefined) return refusal;
-    const said = await room.read(() => readBody(request, options.body));
-    if (said instanceof Response) return said;
-    Object.assign(facts, factsIn(said));
-    const act = () => dispatch(request, caller, said);
-    const work = workIn(said);
-    return work === 0
-      ? leases.hold(request, caller, await act())
-      : room.answer({ caller: caller.extra.caller.id, work }, act);
-  };
+  }
+  return listen !== undefined && method === LISTEN
+    ? listen.handle(request, authInfo, parsedBody)
+    : handler.fetch(request, { authInfo, parsedBody });
+};
 
+const dispatch = async (
+  context: Context,
+  request: Request,
+  authInfo: CallerAuthInfo,
+  body: unknown,
+): Promise<Response> => {
+  const id = request.headers.get("mcp-session-id");
+  if (id === null) return handleStateless(context, request, authInfo, body);
+  const refusal = context.checks.checkBody(body, authInfo);
+  return refusal ?? context.sessions.handle(id, request, authInfo, body);
+};
+
+/** Authenticates and limits a request before its server handles it. */
+const handleRequest = async (
+  context: Context,
+  request: Request,
+  facts: RequestFacts,
+): Promise<Response> => {
+  const { options, checks, limiter, revocation } = context;
+  const authInfo = await options.gate.admit(request);
+  if (authInfo instanceof Response) return authInfo;
+  facts.principal = authInfo.extra.caller.id;
+  const refusal = checks.checkHeaders(request, authInfo);
+  if (refusal !== undefined) return refusal;
+  const body = await limiter.read(() => readBody(request, options.body));
+  if (body instanceof Response) return body;
+  Object.assign(facts, readFacts(body));
+  const act = () => dispatch(context, request, authInfo, body);
+  const requests = countRequests(body);
+  // A body without requests opens a stream at most, whose token is checked for as long as it is open.
+  return requests === 0
+    ? revocation.watch(request, authInfo, await act())
+    : limiter.run({ caller: authInfo.extra.caller.id, requests }, act);
+};
+
+const closeTransport = async (context: Context): Promise<void> => {
+  const { limiter, revocation, sessions, listen, handler } = context;
+  await waitAtMost(CLOSE_TIMEOUT_MS, limiter.close());
+  revocation.close();
+  await sessions.close();
+  await listen?.close();
+  await handler.close();
+};
+
+/** Creates Streamable HTTP: one server per request for hosts of 2026, one per session for hosts of 2025. */
+export const createTransport = (needs: TransportNeeds, options: HttpOptions): HttpServer => {
+  const { build, log } = needs;
+  const { gate, bus } = options;
+  const context: Context = {
+    ...needs,
+    options,
+    handler: createMcpHandler(build, {
+      ...(bus === undefined ? {} : { bus }),
+      onerror: (error) => log.debug("mcp.http", errorFields(error)),
+    }),
+    sessions: createSessions({ build, now: systemClock, log }, options.sessions),
+    limiter: createConcurrencyLimiter(options.concurrency),
+    revocation: createStreamRevocation({ gate, now: systemClock, log }, options.revocationCheckMs),
+  };
+  const hosts = (options.hosts ?? localhostAllowedHostnames()).map(toHostName);
+  const origins = (options.origins ?? localhostAllowedOrigins()).map(toHostName);
   return {
     fetch: async (request, facts = {}) =>
-      hostHeaderValidationResponse(request, hostNames) ??
-      originValidationResponse(request, originNames) ??
-      enter(request, facts),
+      hostHeaderValidationResponse(request, hosts) ??
+      originValidationResponse(request, origins) ??
+      handleRequest(context, request, facts),
     describe(request) {
-      const description = gate.describe(request);
-      return description && (hostHeaderValidationResponse(request, hostNames) ?? description);
+      const metadata = gate.describe(request);
+      return metadata && (hostHeaderValidationResponse(request, hosts) ?? metadata);
     },
-    async close() {
-      await waitAtMost(GRACE_MS, room.close());
-      leases.close();
-      await sessions.close();
-      await listening?.close();
-      await handler.close();
-    },
+    close: () => closeTransport(context),
   };
 };
 
-/** The door of the real server. */
-export const createHttpServer = (front: ServerOptions, options: HttpOptions): HttpServer => {
-  const { log } = front;
-  const callers = createCallers({ front, now: systemClock });
+/** Creates the MCP server over HTTP. */
+export const createHttpServer = (
+  serverOptions: ServerOptions,
+  options: HttpOptions,
+): HttpServer => {
+  const { log, settings } = serverOptions;
+  const callers = createCallers({ serverOptions, now: systemClock });
   const watches = createWatches({ now: systemClock, wait: systemWait, log });
-  const subscribing = { find: callers.find, watches };
-  const build = createBuildServer(front, subscribing);
-  const listening = createListenHandler({ ...subscribing, build, log });
-  const door = createTransport(
-    { build, demands: createScopeChecks(front.settings), listening, log },
-    options,
-  );
+  const subscriptions = { find: callers.find, watches };
+  const build = createBuildServer(serverOptions, subscriptions);
+  const listen = createListenHandler({ ...subscriptions, build, log });
+  const checks = createScopeChecks(settings);
+  const transport = createTransport({ build, checks, listen, log }, options);
   return {
-    ...door,
+    ...transport,
     async close() {
       watches.close();
-      await door.close();
+      await transport.close();
       await callers.close();
     },
   };

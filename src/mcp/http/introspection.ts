@@ -8,13 +8,13 @@ type IntrospectionNeeds = {
   url: string;
   client: { id: string; secret: Secret };
   issuer: string;
-  /** Whom tokens must be for. */
+  /** The audience (`aud`) that tokens must have. */
   audience: string;
   timeoutMs: number;
   fetch: typeof globalThis.fetch;
 };
 
-const Answer = z.object({
+const Introspection = z.object({
   active: z.boolean(),
   sub: z.string().optional(),
   scope: z.string().optional(),
@@ -24,60 +24,60 @@ const Answer = z.object({
   exp: z.number().optional(),
   nbf: z.number().optional(),
 });
-type Introspected = z.infer<typeof Answer>;
+type Introspection = z.infer<typeof Introspection>;
 
-/** How long a token that was ended may still be taken for good, at most. */
-const KEPT_MS = 15 * SECOND;
-const MOST_KEPT = 1000;
+/** How long a revoked token may still be accepted, in milliseconds. */
+const CACHE_MS = 15 * SECOND;
+const MAX_CACHED = 1000;
 
-const formEncoded = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
+const encodeForm = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
 
-const basic = ({ id, secret }: IntrospectionNeeds["client"]): string => {
-  const pair = `${formEncoded(id)}:${formEncoded(secret.reveal())}`;
+const basicAuthorization = ({ id, secret }: IntrospectionNeeds["client"]): string => {
+  const pair = `${encodeForm(id)}:${encodeForm(secret.reveal())}`;
   return `Basic ${Buffer.from(pair).toString("base64")}`;
 };
 
 /**
- * Asks the issuer about a token (RFC 7662). Returns undefined for a token that is not valid here, and, if `isLimited`,
- * for one without a recent answer: such a token is not asked about.
+ * Creates a function that introspects a token (RFC 7662). It returns undefined for a token that is not valid here, and,
+ * if `isLimited`, for one without a cached result, which is not introspected.
  */
 export const createIntrospection = (
   needs: IntrospectionNeeds,
-): ((token: string, isLimited?: boolean) => Promise<Introspected | undefined>) => {
+): ((token: string, isLimited?: boolean) => Promise<Introspection | undefined>) => {
   const { url, client, issuer, audience, timeoutMs, fetch } = needs;
 
-  const isGood = ({ active, iss, aud, exp = Infinity, nbf = 0 }: Introspected): boolean => {
+  const isValid = ({ active, iss, aud, exp = Infinity, nbf = 0 }: Introspection): boolean => {
     const now = systemClock() / SECOND;
-    const ours = (iss ?? issuer) === issuer && [aud].flat().includes(audience);
-    return active && ours && nbf <= now && now < exp;
+    const isForThisServer = (iss ?? issuer) === issuer && [aud].flat().includes(audience);
+    return active && isForThisServer && nbf <= now && now < exp;
   };
 
-  const ask = async (token: string): Promise<Introspected> => {
+  const introspect = async (token: string): Promise<Introspection> => {
     const response = await fetch(url, {
       method: "POST",
-      headers: { authorization: basic(client), accept: "application/json" },
+      headers: { authorization: basicAuthorization(client), accept: "application/json" },
       body: new URLSearchParams({ token, token_type_hint: "access_token" }),
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
     });
     if (!response.ok)
-      throw new Error(`the issuer answers ${response.status} when asked of a token`);
-    return Answer.parse(await response.json());
+      throw new Error(`the issuer answered ${response.status} to an introspection request`);
+    return Introspection.parse(await response.json());
   };
 
-  const asked = new LRUCache<string, Promise<Introspected>>({ max: MOST_KEPT, ttl: KEPT_MS });
+  const cache = new LRUCache<string, Promise<Introspection>>({ max: MAX_CACHED, ttl: CACHE_MS });
 
   return async (token, isLimited = false) => {
     const name = createHash("sha256").update(token).digest("base64url");
-    const recent = asked.get(name);
-    if (recent === undefined && isLimited) return undefined;
-    const known = recent ?? ask(token);
-    asked.set(name, known, { noUpdateTTL: true });
+    const cached = cache.get(name);
+    if (cached === undefined && isLimited) return undefined;
+    const pending = cached ?? introspect(token);
+    cache.set(name, pending, { noUpdateTTL: true });
     try {
-      const answer = await known;
-      return isGood(answer) ? answer : undefined;
+      const result = await pending;
+      return isValid(result) ? result : undefined;
     } catch (error) {
-      asked.delete(name);
+      cache.delete(name);
       throw error;
     }
   };

@@ -1,23 +1,25 @@
 import { type Clock, iso, SECOND } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
 
-/** For how long an issuer that did not answer is not asked again. */
+/** How long no request is sent to an issuer that did not answer. */
 const COOL_DOWN_MS = 10 * SECOND;
 
-/** An issuer that cannot be asked now. */
+/** The issuer did not answer recently. `until`: when the next request is sent, in epoch milliseconds. */
 export class IssuerUnavailable extends Error {
   readonly until: number;
 
   constructor(issuer: string, until: number, cause: unknown) {
-    super(`${issuer} does not answer; it is asked again from ${iso(until)} on`, { cause });
+    super(`${issuer} does not answer; the next request is sent after ${iso(until)}`, { cause });
     this.name = "IssuerAway";
     this.until = until;
   }
 }
 
 /**
- * As `fetch`, with the whole answer read. After one that did not come, whoever asks is told so at once for a while:
- * otherwise each request would wait for its full time. It is logged when that begins and when it is over.
+ * Creates a `fetch` that reads whole responses. After a failure it throws at once for ten seconds, because otherwise
+ * each request would wait until its timeout. The start and the end of an outage are logged.
+ *
+ * @throws {IssuerUnavailable}
  */
 export const createIssuerFetch = ({
   issuer,
@@ -30,26 +32,26 @@ export const createIssuerFetch = ({
   now: Clock;
   log: Log;
 }): typeof globalThis.fetch => {
-  let away: IssuerUnavailable | undefined;
+  let outage: IssuerUnavailable | undefined;
 
-  const ask: typeof fetch = async (...request) => {
-    const answer = await fetch(...request);
-    const body = await answer.arrayBuffer();
-    const { status, headers } = answer;
+  const fetchWhole: typeof fetch = async (...request) => {
+    const response = await fetch(...request);
+    const body = await response.arrayBuffer();
+    const { status, headers } = response;
     return new Response(body.byteLength === 0 ? null : body, { status, headers });
   };
 
   return async (...request) => {
-    if (away !== undefined && now() < away.until) throw away;
+    if (outage !== undefined && now() < outage.until) throw outage;
     try {
-      const answer = await ask(...request);
-      if (away !== undefined) log.info("issuer.back", { issuer });
-      away = undefined;
-      return answer;
+      const response = await fetchWhole(...request);
+      if (outage !== undefined) log.info("issuer.back", { issuer });
+      outage = undefined;
+      return response;
     } catch (error) {
-      away = new IssuerUnavailable(issuer, now() + COOL_DOWN_MS, error);
+      outage = new IssuerUnavailable(issuer, now() + COOL_DOWN_MS, error);
       log.error("issuer.away", { issuer, ...errorFields(error) });
-      throw away;
+      throw outage;
     }
   };
 };

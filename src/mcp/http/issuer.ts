@@ -17,17 +17,17 @@ import { deriveCallerId, SCOPES, type Scope } from "../caller.ts";
 import { createIntrospection } from "./introspection.ts";
 import { createIssuerFetch } from "./issuer-fetch.ts";
 
-/** Another's authorization server, whose tokens are taken. */
+/** An external authorization server whose tokens this server accepts. */
 export type IssuerNeeds = {
-  /** As it names itself in its tokens and metadata. */
+  /** The issuer identifier in its tokens and metadata. */
   issuer: string;
-  /** Whom tokens must be for. */
+  /** The audience (`aud`) that tokens must have. */
   audience: string;
-  /** With which this server asks about tokens that it cannot read. */
+  /** The OAuth client for token introspection (RFC 7662). */
   client: { id: string; secret: Secret } | undefined;
-  /** The name of the profile by which a subject acts; undefined for one who has no place here. */
+  /** Returns the name of a subject's profile; undefined if there is none. */
   profileOf(subject: string): Promise<string | undefined>;
-  /** Makes callers' ids. */
+  /** Derives callers' ids. */
   key: Buffer;
   fetch: typeof globalThis.fetch;
   now: Clock;
@@ -36,12 +36,12 @@ export type IssuerNeeds = {
 
 const TIMEOUT_MS = 5 * SECOND;
 
-/** Signatures that a public key checks; never none, and never a shared secret. */
+/** Asymmetric signatures only: neither `none` nor a shared secret. */
 const ALGORITHMS = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
 const TYPES = ["at+jwt", "application/at+jwt", "jwt"];
 
-/** What is wrong with a token, not with whoever could tell. */
-const WRONG: readonly string[] = [
+/** Errors that mean an invalid token; others mean that the issuer or its keys are unavailable. */
+const INVALID_TOKEN_CODES: readonly string[] = [
   errors.JWTExpired.code,
   errors.JWTClaimValidationFailed.code,
   errors.JWTInvalid.code,
@@ -60,8 +60,8 @@ const Metadata = z.object({
 });
 type Metadata = z.infer<typeof Metadata>;
 
-/** Where an issuer describes itself: as RFC 8414 has it, and as OpenID Connect does. */
-const placesOf = (issuer: string): string[] => {
+/** Returns the URLs of an issuer's metadata by RFC 8414 and by OpenID Connect Discovery. */
+const metadataUrls = (issuer: string): string[] => {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
   const [oauth, openid] = ["oauth-authorization-server", "openid-configuration"] as const;
@@ -74,55 +74,59 @@ const placesOf = (issuer: string): string[] => {
   ];
 };
 
-type Asking = Pick<IssuerNeeds, "issuer" | "fetch">;
+type DiscoveryNeeds = Pick<IssuerNeeds, "issuer" | "fetch">;
 
-const metadataAt = async (
-  place: string,
-  { issuer, fetch }: Asking,
+const fetchMetadata = async (
+  url: string,
+  { issuer, fetch }: DiscoveryNeeds,
 ): Promise<Metadata | undefined> => {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const response = await fetch(place, { signal, redirect: "error" });
+  const response = await fetch(url, { signal, redirect: "error" });
   if (!response.ok) {
     await response.body?.cancel();
     return undefined;
   }
   const metadata = Metadata.parse(await response.json());
-  if (metadata.issuer !== issuer) throw new Error(`${place} is of another issuer`);
+  if (metadata.issuer !== issuer) throw new Error(`${url} names another issuer`);
   const { jwks_uri, introspection_endpoint } = metadata;
-  const open = [jwks_uri, introspection_endpoint].some(
-    (url) => url !== undefined && !isGuarded(url),
+  const isUnguarded = [jwks_uri, introspection_endpoint].some(
+    (endpoint) => endpoint !== undefined && !isGuarded(endpoint),
   );
-  if (open) throw new Error(`${place} names an address without TLS`);
+  if (isUnguarded) throw new Error(`${url} names an address without TLS`);
   return metadata;
 };
 
-const discover = async (needs: Asking): Promise<Metadata> => {
+const discover = async (needs: DiscoveryNeeds): Promise<Metadata> => {
   const { issuer } = needs;
-  for (const place of placesOf(issuer)) {
-    // oxlint-disable-next-line no-await-in-loop -- the first that there is
-    const metadata = await metadataAt(place, needs);
+  for (const url of metadataUrls(issuer)) {
+    // oxlint-disable-next-line no-await-in-loop -- the first that exists
+    const metadata = await fetchMetadata(url, needs);
     if (metadata !== undefined) return metadata;
   }
-  throw new Error(`${issuer} does not describe itself at any of ${placesOf(issuer).join(", ")}`);
+  throw new Error(`${issuer} has no metadata at any of ${metadataUrls(issuer).join(", ")}`);
 };
 
 const Keys = z.object({ keys: z.array(z.unknown()).min(1) });
 
-/** What an issuer has by which tokens are checked: how many keys, and whether it can be asked. Throws what is wrong. */
+/**
+ * Returns the number of an issuer's keys, and whether it offers token introspection.
+ *
+ * @throws {Error} if its metadata or keys cannot be read
+ */
 export const checkIssuer = async (
-  needs: Asking,
+  needs: DiscoveryNeeds,
 ): Promise<{ keys: number | undefined; introspects: boolean }> => {
-  const { jwks_uri: place, introspection_endpoint } = await discover(needs);
+  const { jwks_uri: url, introspection_endpoint } = await discover(needs);
   const introspects = introspection_endpoint !== undefined;
-  if (place === undefined) return { keys: undefined, introspects };
+  if (url === undefined) return { keys: undefined, introspects };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const answer = await needs.fetch(place, { signal, redirect: "error" });
-  const { data } = Keys.safeParse(answer.ok ? await answer.json() : undefined);
-  if (data === undefined) throw new Error(`${place} answers ${answer.status} and no keys`);
+  const response = await needs.fetch(url, { signal, redirect: "error" });
+  const { data } = Keys.safeParse(response.ok ? await response.json() : undefined);
+  if (data === undefined) throw new Error(`${url} answered ${response.status} without keys`);
   return { keys: data.keys.length, introspects };
 };
 
-/** What a token says of its owner, once it is known to be good. */
+/** The claims of a valid token. */
 type Claims = {
   sub?: unknown;
   exp?: unknown;
@@ -132,15 +136,15 @@ type Claims = {
   azp?: unknown;
 };
 
-/** The OAuth client that a token was given to: RFC 9068 names it client_id, OpenID Connect azp. */
-const clientIn = ({ client_id, azp }: Claims): string => {
-  const named = client_id ?? azp;
-  return typeof named === "string" ? named : "";
+/** Returns the OAuth client of a token: `client_id` in RFC 9068, `azp` in OpenID Connect. */
+const clientOf = ({ client_id, azp }: Claims): string => {
+  const client = client_id ?? azp;
+  return typeof client === "string" ? client : "";
 };
 
 const scopesOf = ({ scope, scp }: Claims): Scope[] => {
-  const said = [scope ?? scp].flat().flatMap((one) => String(one).split(" "));
-  return SCOPES.filter((one) => said.includes(one));
+  const names = [scope ?? scp].flat().flatMap((value) => String(value).split(" "));
+  return SCOPES.filter((name) => names.includes(name));
 };
 
 const isJwt = (token: string): boolean => {
@@ -152,13 +156,14 @@ const isJwt = (token: string): boolean => {
   }
 };
 
-const unlessWrong = (error: unknown): undefined => {
-  if (error instanceof errors.JOSEError && WRONG.includes(error.code)) return undefined;
+const ignoreInvalidToken = (error: unknown): undefined => {
+  if (error instanceof errors.JOSEError && INVALID_TOKEN_CODES.includes(error.code))
+    return undefined;
   throw error;
 };
 
-/** Reads tokens that are signed; undefined for one that is not good. Keys are fetched anew when one is not known. */
-const createReadSigned = (jwksUri: string, { issuer, audience, fetch }: IssuerNeeds) => {
+/** Creates a verifier of signed tokens, which fetches the keys again for an unknown key id. */
+const createJwtVerifier = (jwksUri: string, { issuer, audience, fetch }: IssuerNeeds) => {
   const keys = createRemoteJWKSet(new URL(jwksUri), {
     timeoutDuration: TIMEOUT_MS,
     cooldownDuration: 30 * SECOND,
@@ -167,41 +172,44 @@ const createReadSigned = (jwksUri: string, { issuer, audience, fetch }: IssuerNe
   });
   return async (token: string): Promise<JWTPayload | undefined> => {
     const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["sub", "exp"] };
-    const verified = await jwtVerify(token, keys, rules).catch(unlessWrong);
+    const verified = await jwtVerify(token, keys, rules).catch(ignoreInvalidToken);
     const { typ = "jwt" } = verified?.protectedHeader ?? {};
     return TYPES.includes(typ.toLowerCase()) ? verified?.payload : undefined;
   };
 };
 
-type Read = (token: string, isLimited?: boolean) => Promise<Claims | undefined>;
+type ReadClaims = (token: string, isLimited?: boolean) => Promise<Claims | undefined>;
 
-const createRead = async (needs: IssuerNeeds): Promise<Read> => {
+const createClaimsReader = async (needs: IssuerNeeds): Promise<ReadClaims> => {
   const { client } = needs;
   const { jwks_uri, introspection_endpoint: url } = await discover(needs);
-  const signed = jwks_uri === undefined ? undefined : createReadSigned(jwks_uri, needs);
+  const verifyJwt = jwks_uri === undefined ? undefined : createJwtVerifier(jwks_uri, needs);
   const introspect =
     url === undefined || client === undefined
       ? undefined
       : createIntrospection({ ...needs, url, client, timeoutMs: TIMEOUT_MS });
-  // Signatures are checked without a request, so the limit is for introspection alone.
+  // Only introspection sends a request per token, so only introspection is limited.
   return async (token, isLimited) =>
-    isJwt(token) && signed ? signed(token) : introspect?.(token, isLimited);
+    isJwt(token) && verifyJwt ? verifyJwt(token) : introspect?.(token, isLimited);
 };
 
-/** Verifies tokens of an issuer: signed ones by its keys, others by asking it. It is found when a token first comes. */
+/**
+ * Creates a verifier of an issuer's tokens: JWTs by its keys, other tokens by introspection. Its metadata is read at the
+ * first token.
+ */
 export const createIssuerVerifier = (needs: IssuerNeeds): Verify => {
   const { issuer, profileOf, key } = needs;
   const fetch = createIssuerFetch(needs);
-  const reader = lazily(() => createRead({ ...needs, fetch }));
+  const openReader = lazily(() => createClaimsReader({ ...needs, fetch }));
   return async (token, isLimited): Promise<Bearer | "invalid" | "forbidden"> => {
-    const claims = await (await reader())(token, isLimited);
+    const claims = await (await openReader())(token, isLimited);
     if (typeof claims?.sub !== "string") return "invalid";
     const profile = await profileOf(claims.sub);
     if (profile === undefined) return "forbidden";
     const id = deriveCallerId(key, "issuer", issuer, claims.sub, profile);
-    const client = deriveCallerId(key, "issuer-client", issuer, claims.sub, clientIn(claims));
+    const client = deriveCallerId(key, "issuer-client", issuer, claims.sub, clientOf(claims));
     const expiresAt = typeof claims.exp === "number" ? claims.exp : Infinity;
-    // Tokens of other issuers name no grant.
+    // These tokens name no grant, so a confirmation is valid for the client.
     return { id, client, grant: client, profile, scopes: scopesOf(claims), expiresAt };
   };
 };

@@ -1,11 +1,15 @@
-/** Returns the response; `ended` is called once, after its last byte is sent or the client disconnects. */
-export const onResponseEnd = (response: Response, ended: () => void): Response => {
-  // Only streams take their time; any other answer is whole already.
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  if (!isStream || response.body === null) {
-    ended();
+export const isEventStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") === true;
+
+/**
+ * Returns the response and calls `onEnd` once: after the last byte of a stream or when the client disconnects; for any
+ * other response at once, because its body is complete already.
+ */
+export const onResponseEnd = (response: Response, onEnd: () => void): Response => {
+  if (!isEventStream(response) || response.body === null) {
+    onEnd();
     return response;
   }
-  const watched = new TransformStream({ flush: ended, cancel: ended });
+  const watched = new TransformStream({ flush: onEnd, cancel: onEnd });
   return new Response(response.body.pipeThrough(watched), response);
 };

@@ -4,12 +4,12 @@ import {
   OAuthError,
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
-import { scopeOfTool } from "../tools/scope.ts";
-import { activeTools } from "../tools/active-tools.ts";
 import type { CallerAuthInfo, Scope } from "../caller.ts";
+import { activeTools } from "../tools/active-tools.ts";
+import { scopeOfTool } from "../tools/scope.ts";
 import type { ListSettings } from "../tools/toolsets.ts";
 
-const READING = new Set([
+const READ_METHODS = new Set([
   "resources/read",
   "resources/subscribe",
   "subscriptions/listen",
@@ -17,47 +17,47 @@ const READING = new Set([
   "completion/complete",
 ]);
 
-const nameIn = (params: object | undefined): unknown =>
-  params !== undefined && "name" in params ? params.name : undefined;
-
-/** What requests need beyond being admitted. Greetings and lists need nothing: they are the same for all. */
+/** Checks of the scope that a request needs. Initialization and lists need none: they are the same for all callers. */
 export type ScopeChecks = {
-  /** Of a request of 2026, by its headers, which the SDK holds against its body. */
-  byHeaders(request: Request, caller: CallerAuthInfo): Response | undefined;
-  /** Of whatever a body says. */
-  byBody(said: unknown, caller: CallerAuthInfo): Response | undefined;
+  /** Checks a request of 2026 by its headers, which the SDK compares with the body. */
+  checkHeaders(request: Request, authInfo: CallerAuthInfo): Response | undefined;
+  /** Checks every request in a body. */
+  checkBody(body: unknown, authInfo: CallerAuthInfo): Response | undefined;
 };
 
-/** Answers 403 with the one scope that is needed, upon which hosts ask the person for it. */
+const challenge = (scope: Scope, { resourceMetadataUrl }: CallerAuthInfo): Response => {
+  const error = new OAuthError(
+    OAuthErrorCode.InsufficientScope,
+    `This needs the scope ${scope}. If your host does not ask for it, connect it again and allow it.`,
+  );
+  return bearerAuthChallengeResponse(error, {
+    requiredScopes: [scope],
+    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+  });
+};
+
+/** Creates checks that refuse with 403 and the missing scope (RFC 6750), for which hosts then ask the person. */
 export const createScopeChecks = (settings: ListSettings): ScopeChecks => {
-  const byTool = new Map<unknown, Scope>(
+  const scopesByTool = new Map<unknown, Scope>(
     activeTools(settings).map((tool) => [tool.name, scopeOfTool(tool)]),
   );
-  const needed = (method: string, name: unknown): Scope | undefined => {
-    if (method === "tools/call") return byTool.get(name);
-    return READING.has(method) ? "read" : undefined;
-  };
-  const refuse = (
-    scope: Scope | undefined,
-    { scopes, resourceMetadataUrl }: CallerAuthInfo,
+  const check = (
+    method: string | null,
+    name: unknown,
+    authInfo: CallerAuthInfo,
   ): Response | undefined => {
-    if (scope === undefined || scopes.includes(scope)) return undefined;
-    const error = new OAuthError(
-      OAuthErrorCode.InsufficientScope,
-      `This needs the scope ${scope}. Where your host does not ask for it, connect it again and allow it.`,
-    );
-    return bearerAuthChallengeResponse(error, {
-      requiredScopes: [scope],
-      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-    });
+    const readScope = READ_METHODS.has(method ?? "") ? "read" : undefined;
+    const scope = method === "tools/call" ? scopesByTool.get(name) : readScope;
+    const isAllowed = scope === undefined || authInfo.scopes.includes(scope);
+    return isAllowed ? undefined : challenge(scope, authInfo);
   };
   return {
-    byHeaders: ({ headers }, caller) =>
-      refuse(needed(headers.get("mcp-method") ?? "", headers.get("mcp-name")), caller),
-    byBody(said, caller) {
-      const requests = [said].flat().filter((message) => isJSONRPCRequest(message));
-      for (const { method, params } of requests) {
-        const refusal = refuse(needed(method, nameIn(params)), caller);
+    checkHeaders: ({ headers }, authInfo) =>
+      check(headers.get("mcp-method"), headers.get("mcp-name"), authInfo),
+    checkBody(body, authInfo) {
+      for (const message of [body].flat()) {
+        if (!isJSONRPCRequest(message)) continue;
+        const refusal = check(message.method, message.params?.["name"], authInfo);
         if (refusal !== undefined) return refusal;
       }
       return undefined;

@@ -7,10 +7,10 @@ import { createErrorResponse } from "./error-response.ts";
 import type { BuildServer } from "../server.ts";
 import { onResponseEnd } from "./response-end.ts";
 
-/** Sessions of the protocol of 2025: how many there may be, and how long one may be idle, in milliseconds. */
-export type SessionLimits = { most: number; idleMs: number };
+/** Limits of sessions: their number, and how long one may be idle, in milliseconds. */
+export type SessionLimits = { max: number; idleMs: number };
 
-export const SESSION_LIMITS: SessionLimits = { most: 1000, idleMs: 30 * MINUTE };
+const SESSION_LIMITS: SessionLimits = { max: 1000, idleMs: 30 * MINUTE };
 
 type Session = {
   /** The id and client of the caller who opened the session; any other caller gets 404. */
@@ -23,13 +23,15 @@ type Session = {
 };
 
 export type Sessions = {
-  /** Answers a request that opens a session; its body has been read. */
-  begin(request: Request, by: CallerAuthInfo, body: unknown): Promise<Response>;
-  /**
-   * Answers a request within a session; `body` if it has been read. An unknown session, or another caller's, gets 404,
-   * after which hosts initialize a new one.
-   */
-  within(id: string, request: Request, by: CallerAuthInfo, body?: unknown): Promise<Response>;
+  /** Handles a request that opens a session. */
+  open(request: Request, authInfo: CallerAuthInfo, parsedBody: unknown): Promise<Response>;
+  /** Handles a request within a session. An unknown session, or another caller's, gets 404: hosts then open a new one. */
+  handle(
+    id: string,
+    request: Request,
+    authInfo: CallerAuthInfo,
+    parsedBody?: unknown,
+  ): Promise<Response>;
   count(): number;
   /** Closes idle sessions; also runs every minute. */
   sweep(): Promise<void>;
@@ -52,9 +54,9 @@ const tooManySessions = (): Response =>
 const findEvictable = (
   sessions: readonly Session[],
   before: number,
-  opener?: string,
+  openingCaller?: string,
 ): Session | undefined => {
-  const counts = new Map(opener === undefined ? [] : [[opener, 1]]);
+  const counts = new Map(openingCaller === undefined ? [] : [[openingCaller, 1]]);
   for (const { caller } of sessions) counts.set(caller, (counts.get(caller) ?? 0) + 1);
   const countSessions = ({ caller }: Session): number => counts.get(caller) ?? 0;
   return sessions
@@ -65,7 +67,7 @@ const findEvictable = (
 };
 
 /** Forwards a request to the session's transport, and marks the session as used until the response is sent. */
-const handle = async (
+const forward = async (
   session: Session,
   now: Clock,
   request: Request,
@@ -113,13 +115,13 @@ const openSession = async (
 /** Creates the sessions of hosts of 2025, which can receive requests and notifications only within one. */
 export const createSessions = (
   dependencies: SessionDependencies,
-  { most, idleMs }: SessionLimits = SESSION_LIMITS,
+  { max, idleMs }: SessionLimits = SESSION_LIMITS,
 ): Sessions => {
   const { now, log } = dependencies;
   const sessions = new Map<string, Session>();
 
-  const evict = async (before: number, opener?: string): Promise<boolean> => {
-    const session = findEvictable([...sessions.values()], before, opener);
+  const evict = async (before: number, openingCaller?: string): Promise<boolean> => {
+    const session = findEvictable([...sessions.values()], before, openingCaller);
     await session?.transport.close();
     return session !== undefined;
   };
@@ -133,28 +135,24 @@ export const createSessions = (
   }, MINUTE).unref();
 
   return {
-    async begin(request, by, body) {
-      const { caller } = by.extra;
-      if (sessions.size >= most && !(await evict(now(), caller.id))) return tooManySessions();
+    async open(request, authInfo, parsedBody) {
+      const { caller } = authInfo.extra;
+      if (sessions.size >= max && !(await evict(now(), caller.id))) return tooManySessions();
       const session = await openSession(dependencies, sessions, caller);
-      const options = { authInfo: by, parsedBody: body };
-      const response = await handle(session, now, request, options);
+      const options = { authInfo, parsedBody };
+      const response = await forward(session, now, request, options);
       // The request was refused and opened no session.
       if (session.transport.sessionId === undefined) await session.transport.close();
       return response;
     },
-    async within(id, request, by, body) {
+    async handle(id, request, authInfo, parsedBody) {
       const session = sessions.get(id);
-      const { caller, client } = session ?? {};
-      if (
-        session === undefined ||
-        caller !== by.extra.caller.id ||
-        client !== by.extra.caller.client
-      ) {
+      const { id: caller, client } = authInfo.extra.caller;
+      if (session?.caller !== caller || session.client !== client) {
         return createErrorResponse(404, { code: -32_001, message: "Session not found" });
       }
-      const options = { authInfo: by, ...(body === undefined ? {} : { parsedBody: body }) };
-      return handle(session, now, request, options);
+      const options = { authInfo, ...(parsedBody === undefined ? {} : { parsedBody }) };
+      return forward(session, now, request, options);
     },
     count: () => sessions.size,
     sweep,

@@ -3,23 +3,23 @@ import { PROFILE_NAME } from "../../kit/profile-name.ts";
 import type { Verify } from "./bearer.ts";
 import { deriveCallerId, SCOPES, type Scope } from "../caller.ts";
 
-/** One line of a file of tokens; the token itself is forgotten. */
+/** One line of a tokens file. Only the hash of the token is stored. */
 export type StaticToken = { hash: Buffer; profile: string; scopes: readonly Scope[]; line: number };
 
 export type ParsedTokens = {
   tokens: readonly StaticToken[];
-  /** What is wrong, by line, without a token. */
+  /** Messages with line numbers; they contain no token. */
   faults: readonly string[];
 };
 
-// As RFC 6750 has it, and long enough that nobody guesses it.
+// The syntax of RFC 6750, section 2.1; 32 characters at least, so that a token cannot be guessed.
 const TOKEN = /^[\w.~+/-]{32,512}={0,2}$/;
 
 const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text);
 
-const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
+const hashToken = (token: string): Buffer => createHash("sha256").update(token).digest();
 
-const read = (text: string, line: number): StaticToken | string => {
+const parseLine = (text: string, line: number): StaticToken | string => {
   const [token = "", profile = "", scopes = "", ...more] = text.split(/\s+/);
   if (scopes === "" || more.length > 0) return "must be TOKEN PROFILE SCOPES";
   if (!TOKEN.test(token))
@@ -27,37 +27,37 @@ const read = (text: string, line: number): StaticToken | string => {
   if (!PROFILE_NAME.test(profile))
     return "names no profile: use a-z, 0-9, dot, dash and underscore";
   const names = scopes.split(",");
-  if (!names.every(isScope)) return `has a scope that is none: use ${SCOPES.join(", ")}`;
-  return { hash: hashOf(token), profile, scopes: names, line };
+  if (!names.every(isScope)) return `has an unknown scope: use ${SCOPES.join(", ")}`;
+  return { hash: hashToken(token), profile, scopes: names, line };
 };
 
-/** The tokens of a file, one a line as `TOKEN PROFILE SCOPES`; blank lines and those with # are passed over. */
-export const parseTokens = (text: string): ParsedTokens => {
+/** Parses a tokens file: `TOKEN PROFILE SCOPES` per line; blank lines and lines with # at the start are ignored. */
+export const parseTokens = (file: string): ParsedTokens => {
   const tokens: StaticToken[] = [];
   const faults: string[] = [];
-  for (const [index, whole] of text.split("\n").entries()) {
+  for (const [index, whole] of file.split("\n").entries()) {
     const line = index + 1;
-    const said = whole.trim();
-    if (said === "" || said.startsWith("#")) continue;
-    const found = read(said, line);
-    if (typeof found === "string") {
-      faults.push(`line ${line} ${found}`);
+    const text = whole.trim();
+    if (text === "" || text.startsWith("#")) continue;
+    const parsed = parseLine(text, line);
+    if (typeof parsed === "string") {
+      faults.push(`line ${line} ${parsed}`);
       continue;
     }
-    const first = tokens.find(({ hash }) => hash.equals(found.hash));
-    if (first === undefined) tokens.push(found);
+    const first = tokens.find(({ hash }) => hash.equals(parsed.hash));
+    if (first === undefined) tokens.push(parsed);
     else faults.push(`line ${line} has the token of line ${first.line}`);
   }
   return { tokens, faults };
 };
 
-/** Verifies against whatever the file says at that moment. */
+/** Creates a verifier against the current content of the tokens file. */
 export const createStaticVerifier =
-  (current: () => Promise<readonly StaticToken[]>, key: Buffer): Verify =>
+  (readCurrent: () => Promise<readonly StaticToken[]>, key: Buffer): Verify =>
   async (token) => {
-    const hash = hashOf(token);
-    // Each is compared, so that the time taken tells nothing.
-    const [known] = (await current()).filter((one) => timingSafeEqual(one.hash, hash));
+    const hash = hashToken(token);
+    // All are compared, so that the duration does not depend on the token.
+    const [known] = (await readCurrent()).filter((one) => timingSafeEqual(one.hash, hash));
     if (known === undefined) return "invalid";
     const { profile, scopes } = known;
     const id = deriveCallerId(key, "static", hash.toString("base64url"), profile);

@@ -2,26 +2,51 @@ import { type Clock, SECOND } from "../../kit/clock.ts";
 import { errorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo } from "../caller.ts";
 import type { Gate } from "./gate.ts";
+import { isEventStream } from "./response-end.ts";
 
-/** Interval between checks of the tokens of open streams, in milliseconds. */
-export const REVOCATION_CHECK_MS = 10 * SECOND;
+const REVOCATION_CHECK_MS = 10 * SECOND;
 
 export type StreamRevocation = {
   /** Returns the response; a stream in it is closed when the caller's token is revoked, expires or loses a scope. */
-  hold(request: Request, caller: CallerAuthInfo, response: Response): Response;
+  watch(request: Request, authInfo: CallerAuthInfo, response: Response): Response;
   count(): number;
   close(): void;
 };
 
-type Lease = { request: Request; caller: CallerAuthInfo; end(): void };
+/** An open stream: its request without a body, and the result of its authentication. */
+type Stream = { request: Request; authInfo: CallerAuthInfo; end(): void };
 
-const isStream = ({ headers }: Response): boolean =>
-  headers.get("content-type")?.startsWith("text/event-stream") === true;
+type Context = { gate: Gate; now: Clock; streams: Set<Stream> };
 
-/** Returns a request with the Authorization header alone. */
-const bare = ({ url, headers }: Request): Request => {
+const copyAuthorization = ({ url, headers }: Request): Request => {
   const authorization = headers.get("authorization");
   return new Request(url, { headers: authorization === null ? {} : { authorization } });
+};
+
+const isRevoked = (
+  { authInfo }: Stream,
+  current: CallerAuthInfo | Response,
+  now: number,
+): boolean => {
+  if ((authInfo.expiresAt ?? Infinity) * SECOND <= now) return true;
+  // 503: the issuer is down, so the last known state holds.
+  if (current instanceof Response) return current.status !== 503;
+  const { caller } = authInfo.extra;
+  const { id, grant } = current.extra.caller;
+  const isSame = id === caller.id && grant === caller.grant;
+  return !isSame || !authInfo.scopes.every((scope) => current.scopes.includes(scope));
+};
+
+/** Checks the token of each stream, once for all streams of a token. */
+const endRevokedStreams = async ({ gate, now, streams }: Context): Promise<void> => {
+  const results = new Map<string | null, ReturnType<Gate["admit"]>>();
+  const check = async (stream: Stream): Promise<void> => {
+    const token = stream.request.headers.get("authorization");
+    const result = results.get(token) ?? gate.admit(stream.request);
+    results.set(token, result);
+    if (isRevoked(stream, await result, now())) stream.end();
+  };
+  await Promise.all([...streams].map(check));
 };
 
 /** Closes streams whose token was revoked, has expired or identifies another caller. */
@@ -29,61 +54,40 @@ export const createStreamRevocation = (
   { gate, now, log }: { gate: Gate; now: Clock; log: Log },
   everyMs = REVOCATION_CHECK_MS,
 ): StreamRevocation => {
-  const leases = new Set<Lease>();
-  let looking = false;
-
-  const isOver = ({ caller }: Lease, again: CallerAuthInfo | Response): boolean => {
-    if ((caller.expiresAt ?? Infinity) * SECOND <= now()) return true;
-    // 503: the issuer is down, so the last known state holds.
-    if (again instanceof Response) return again.status !== 503;
-    const { caller: then } = caller.extra;
-    const { caller: current } = again.extra;
-    const isSame = current.id === then.id && current.grant === then.grant;
-    return !isSame || !caller.scopes.every((scope) => again.scopes.includes(scope));
+  const streams = new Set<Stream>();
+  let isChecking = false;
+  const check = async (): Promise<void> => {
+    if (isChecking) return;
+    isChecking = true;
+    await endRevokedStreams({ gate, now, streams })
+      .catch((error: unknown) => log.warn("mcp.leases", errorFields(error)))
+      .finally(() => {
+        isChecking = false;
+      });
   };
-
-  const look = async (): Promise<void> => {
-    if (looking) return;
-    looking = true;
-    // Several streams share a token; each token is checked once.
-    const answers = new Map<string | null, ReturnType<Gate["admit"]>>();
-    const judge = async (lease: Lease): Promise<void> => {
-      const token = lease.request.headers.get("authorization");
-      const answer = answers.get(token) ?? gate.admit(lease.request);
-      answers.set(token, answer);
-      if (isOver(lease, await answer)) lease.end();
-    };
-    try {
-      await Promise.all([...leases].map(judge));
-    } finally {
-      looking = false;
-    }
-  };
-  const timer = setInterval(() => {
-    look().catch((error: unknown) => log.warn("mcp.leases", errorFields(error)));
-  }, everyMs).unref();
+  const timer = setInterval(() => void check(), everyMs).unref();
 
   return {
-    hold(request, caller, response) {
-      if (!isStream(response) || response.body === null) return response;
-      const lease: Lease = { request: bare(request), caller, end() {} };
+    watch(request, authInfo, response) {
+      if (!isEventStream(response) || response.body === null) return response;
+      const stream: Stream = { request: copyAuthorization(request), authInfo, end() {} };
       const forget = (): void => {
-        leases.delete(lease);
+        streams.delete(stream);
       };
       const watched = new TransformStream<Uint8Array, Uint8Array>({
-        start(control) {
-          lease.end = () => {
+        start(controller) {
+          stream.end = () => {
             forget();
-            control.terminate();
+            controller.terminate();
           };
         },
         flush: forget,
         cancel: forget,
       });
-      leases.add(lease);
+      streams.add(stream);
       return new Response(response.body.pipeThrough(watched), response);
     },
-    count: () => leases.size,
+    count: () => streams.size,
     close: () => clearInterval(timer),
   };
 };

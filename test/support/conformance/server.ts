@@ -66,16 +66,16 @@ export const serveConformance = async (): Promise<Served> => {
     addUtilities(server);
     return server;
   };
-  const demands = createScopeChecks({ toolsets: [], readOnly: false });
-  const door = createTransport(
-    { build, demands, log: silentLog },
+  const checks = createScopeChecks({ toolsets: [], readOnly: false });
+  const transport = createTransport(
+    { build, checks, log: silentLog },
     { bus, gate: createOpenGate(VISITOR) },
   );
-  const served = await serve(createMcpListener(door), { host: "127.0.0.1", port: 0 });
+  const served = await serve(createMcpListener(transport), { host: "127.0.0.1", port: 0 });
   return {
     url: `${served.url}/mcp`,
     async close() {
-      await door.close();
+      await transport.close();
       await served.close();
     },
   };
