@@ -192,7 +192,7 @@ const readExtensions = async (
   ).catch(() => []);
   const announcedBy = { gateway, export: exports, ingest: exports };
   const announced = operations.filter(
-    ({ id, service }) => announcedBy[service]?.extensions.includes(id) === true,
+    ({ id, service }) => announcedBy[service]?.extensions.includes(id) ?? false,
   );
   return new Set(announced.map(({ id }) => id));
 };

@@ -100,5 +100,5 @@ export const DocumentSummaryItem = z.object({
 });
 export type DocumentSummaryItem = z.infer<typeof DocumentSummaryItem>;
 
-export const DocumentSummaryResult = insightResult(DocumentSummaryItem);
+export const DocumentSummaryResult = insightResult(DocumentSummaryItem, {});
 export type DocumentSummaryResult = z.infer<typeof DocumentSummaryResult>;

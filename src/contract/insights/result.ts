@@ -21,10 +21,7 @@ export const CurrencyTotal = z.object({
 export type CurrencyTotal = z.infer<typeof CurrencyTotal>;
 
 /** Creates the result of an insight; what qualifies the figures stands before the items. */
-export const insightResult = <I extends z.ZodType, E extends z.ZodRawShape = Record<never, never>>(
-  item: I,
-  extra = {} as E,
-) =>
+export const insightResult = <I extends z.ZodType, E extends z.ZodRawShape>(item: I, extra: E) =>
   z.object({
     asOf: z.string().meta({ description: "when the data was read, or the day asked for" }),
     filter: z.record(z.string(), z.unknown()).meta({ description: "conditions as applied" }),
