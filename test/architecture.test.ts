@@ -55,6 +55,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   undici: ["src/client"],
   "oidc-provider": ["src/oauth"],
   commander: ["src/bin"],
+  "prom-client": ["src/bin/metrics"],
   "lru-cache": [
     "src/mcp/http/bearer.ts",
     "src/mcp/http/callers.ts",
@@ -153,6 +154,15 @@ describe("imports point at the contract, never from it", () => {
     const loaded = [...loadedWith("src/bin/cli.ts")];
     expect(loaded).toContain("src/bin/cli.ts");
     expect(loaded.filter((path) => path.startsWith("src/platform/"))).toEqual([]);
+  });
+});
+
+describe("metrics cost nothing where they are off", () => {
+  verifies("OP-31");
+  it.each(["http", "platform", "stdio"])("%s loads no metrics before it starts", (command) => {
+    const loaded = [...loadedWith(`src/bin/commands/${command}.ts`)];
+    expect(loaded.filter((path) => path.startsWith("src/bin/metrics/"))).toEqual([]);
+    expect(bySource.has("src/bin/metrics/server.ts")).toBe(true);
   });
 });
 

@@ -78,6 +78,8 @@ export type Config = {
   };
   /** Undefined: no tokens of an issuer are accepted. */
   issuer: IssuerSettings | undefined;
+  /** The address of `/metrics`; undefined: off. */
+  metricsAddress: string | undefined;
   level: Level;
   /** Names in the environment that begin like a setting but are unknown. */
   unused: string[];
@@ -230,6 +232,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     registration: env.RECEIVABLES_OAUTH_REGISTRATION,
   },
   issuer: toIssuerSettings(env),
+  metricsAddress: env.RECEIVABLES_METRICS_ADDRESS,
   level: env.RECEIVABLES_LOG,
   unused,
 });

@@ -81,6 +81,8 @@ export const HTTP_AUTH = ["none", "static", "builtin", "issuer"] as const;
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 
+const METRICS_ADDRESS = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):\d{1,5}$/i;
+
 const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
   schema.optional().meta(about(meaning, shown));
 
@@ -337,6 +339,11 @@ export const Environment = z.object({
   RECEIVABLES_OAUTH_CLIENT_SECRET: optional(
     Text.max(1024),
     "client secret for token introspection",
+  ),
+  RECEIVABLES_METRICS_ADDRESS: optional(
+    Text.regex(METRICS_ADDRESS, "must be HOST:PORT"),
+    "address of `/metrics` in Prometheus' format, as `HOST:PORT`, for `platform` and `http`; it has no authentication",
+    "unset: off",
   ),
   RECEIVABLES_LOG: z
     .enum(LEVELS, refuse(`must be one of ${LEVELS.join(", ")}`))

@@ -42,6 +42,7 @@ export type OpenPlatform = Base & {
   files: FileStore;
   masterKey: Buffer;
   fetch: Platform["fetch"];
+  figures: Platform["figures"];
   close(): Promise<void>;
 };
 
@@ -138,6 +139,7 @@ export const openPlatform = async (
     files,
     masterKey,
     fetch: platform.fetch,
+    figures: platform.figures,
     async close() {
       await door.close();
       await endCleaning();

@@ -7,6 +7,7 @@ import { createReport } from "../kit/telemetry.ts";
 import { createApp } from "./app.ts";
 import { createUses, type Lifetimes, type Uses } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
+import { createFigures, type Figures } from "./figures.ts";
 import { createStorageQuota } from "./files/quota.ts";
 import { createSignedUrls, type SignedUrls } from "./files/signed-urls.ts";
 import { sweep, type Swept } from "./files/sweep.ts";
@@ -100,6 +101,8 @@ export type Platform = {
   purge(): Promise<Purged>;
   /** Removes rate limit windows that have ended: each minute. */
   purgeCounters(): Promise<void>;
+  /** Counts waiting work and the use of the store's pools. */
+  figures(): Promise<Figures>;
   /** Background jobs; idle until started. */
   worker: Worker;
   /** Stops the jobs and writes pending uses. The store stays open. */
@@ -203,6 +206,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     routes: app.routes,
     sweep: () => sweep({ files, store, clock }),
     purge: () => purge({ store, files, clock, log, retention: needs.retention, lifetimes }),
+    figures: createFigures({ store, clock, kinds: kinds.map(({ kind }) => kind) }),
     purgeCounters: () => purgeEndedCounters({ store, clock }),
     worker,
     async close() {

@@ -16,6 +16,7 @@ import { waitForAbort } from "../abort.ts";
 import type { Entrance } from "../entrance.ts";
 import { openEntrance } from "../http-gate.ts";
 import type { Io } from "../io.ts";
+import { openMetrics } from "../metrics.ts";
 import { observe } from "../observe.ts";
 import { createOwnRoutes, ownRouteOf, parsePath } from "../own-routes.ts";
 import { createNeedsFactory } from "../people.ts";
@@ -132,7 +133,9 @@ const createMcp = async (
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */
 export const http = async (io: Io, address: Address): Promise<void> => {
   const { config } = io;
-  const log = createLog(config.level);
+  const figures = async () => shared.opened()?.platform.figures();
+  const metrics = await openMetrics(config, createLog(config.level), figures);
+  const { log } = metrics;
   const { promise: ownUrl, resolve: servedAt } = Promise.withResolvers<string>();
   const shared = createShared(config, log, () => openEmbedded(config, log, () => ownUrl));
   try {
@@ -159,5 +162,6 @@ export const http = async (io: Io, address: Address): Promise<void> => {
     await closed;
   } finally {
     await shared.close();
+    await metrics.close();
   }
 };

@@ -1,19 +1,23 @@
 import type { Io } from "../io.ts";
 import { createLog } from "../../kit/log.ts";
-import { openPlatform } from "../platform.ts";
+import { openMetrics } from "../metrics.ts";
+import { openPlatform, type OpenPlatform } from "../platform.ts";
 import { type Address, createPlatformListener, serve } from "../serve.ts";
 import { waitForAbort } from "../abort.ts";
 
 /** Serves the REST platform alone. */
 export const platform = async (io: Io, address: Address): Promise<void> => {
-  const log = createLog(io.config.level);
-  const open = await openPlatform(io.config, log);
+  let open: OpenPlatform | undefined;
+  const figures = async () => open?.figures();
+  const metrics = await openMetrics(io.config, createLog(io.config.level), figures);
   try {
+    open = await openPlatform(io.config, metrics.log);
     const served = await serve(createPlatformListener(open), address);
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url });
     await waitForAbort(io.ended);
     await served.close();
   } finally {
-    await open.close();
+    await open?.close();
+    await metrics.close();
   }
 };

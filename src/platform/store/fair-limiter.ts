@@ -1,4 +1,4 @@
-import { TooManyReads } from "./port.ts";
+import { type PoolUse, TooManyReads } from "./port.ts";
 
 export type FairLimits = {
   /** Turns of all owners at a time. */
@@ -28,6 +28,12 @@ export class FairLimiter {
   /** The number of turns in use. */
   get held(): number {
     return this.#total;
+  }
+
+  /** Returns the turns in use, the free ones, and the requests that wait. */
+  use(pool: string): PoolUse {
+    const waiting = [...this.#waiting.values()].reduce((sum, waiters) => sum + waiters.length, 0);
+    return { pool, busy: this.#total, free: this.#limits.total - this.#total, waiting };
   }
 
   /**

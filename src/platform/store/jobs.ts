@@ -28,6 +28,22 @@ export const removeJob = async (tx: Db, { kind, id }: Name): Promise<void> => {
 
 export type Due = { kind: string; now: number; perLane: number; atMost: number };
 
+export type JobCount = { kind: string; state: JobState; count: number; oldest: number };
+
+/** `running`: a worker has it; `due`: it waits for a worker; `scheduled`: its time has not come. */
+export const JOB_STATES = ["running", "due", "scheduled"] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+/** Counts the jobs by kind and state; `oldest` is the earliest time at which one of them was due. */
+export const countJobs = async (db: Db, now: number): Promise<JobCount[]> => {
+  const { rows } = await sql<JobCount>`
+    select kind,
+      case when leased_until > ${now} then 'running' when due_at <= ${now} then 'due' else 'scheduled' end as state,
+      count(*) as count, min(due_at) as oldest
+    from jobs group by 1, 2`.execute(db);
+  return rows;
+};
+
 /** Returns the number of running jobs per lane. */
 const underWay = async (db: Db, { kind, now }: Due): Promise<Map<string, number>> => {
   const rows = await db

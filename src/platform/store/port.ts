@@ -53,6 +53,9 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** How far a bounded resource is used. */
+export type PoolUse = { pool: string; busy: number; free: number; waiting: number };
+
 /** The platform's database. */
 export type Store = {
   dialect: "sqlite" | "postgres";
@@ -74,6 +77,8 @@ export type Store = {
    * was committed before the call.  @throws {TooManyReads}
    */
   snapshot(options: SnapshotOptions): Promise<Snapshot>;
+  /** Returns how far its connections and views are used. */
+  pools(): PoolUse[];
   /** Rejects if the database does not respond. */
   ping(): Promise<void>;
   close(): Promise<void>;

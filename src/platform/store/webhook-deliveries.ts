@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Db } from "./port.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow } from "./tables.ts";
 
@@ -24,6 +25,21 @@ export const recordAttempt = async (
     .set({ attempts: attempt.attempt })
     .where("id", "=", attempt.delivery_id)
     .execute();
+};
+
+export type DeliveryCount = { state: DeliveryState; count: number; oldest: number };
+
+/** `new`: no attempt was made; `retrying`: an attempt failed. */
+export const DELIVERY_STATES = ["new", "retrying"] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** Counts the deliveries that have not ended; `oldest` is the time of the oldest event. */
+export const countDeliveries = async (db: Db): Promise<DeliveryCount[]> => {
+  const { rows } = await sql<DeliveryCount>`
+    select case when attempts = 0 then 'new' else 'retrying' end as state,
+      count(*) as count, min(created_at) as oldest
+    from webhook_deliveries group by 1`.execute(db);
+  return rows;
 };
 
 const MOST_AT_ONCE = 1000;

@@ -6,6 +6,7 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
     title: "Operations",
     lines: {
       "OP-30": "/health says that the process lives, /ready checks each part and gives the reason",
+      "OP-31": "/metrics where an address is set, without tenants and personal data in labels",
       "OP-33": "one log line per request, failed logins with the address, tool calls with caller",
     },
   },

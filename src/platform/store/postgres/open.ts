@@ -95,6 +95,12 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
     counting: db,
     stamp: () => undefined,
     snapshot: (options) => snapshots.open(options),
+    pools() {
+      const { totalCount, idleCount, waitingCount, options } = pool;
+      const busy = totalCount - idleCount;
+      const main = { pool: "connections", busy, free: options.max - busy, waiting: waitingCount };
+      return [main, writers.use("writers"), snapshots.use()];
+    },
     async ping() {
       await sql`select 1`.execute(db);
     },

@@ -3,7 +3,13 @@ import type pg from "pg";
 import Cursor from "pg-cursor";
 import { FairLimiter, VIEWS } from "../fair-limiter.ts";
 import { guarded, guardedDialect } from "../guard.ts";
-import { type Db, type Snapshot, type SnapshotOptions, ViewExpired } from "../port.ts";
+import {
+  type Db,
+  type PoolUse,
+  type Snapshot,
+  type SnapshotOptions,
+  ViewExpired,
+} from "../port.ts";
 import { streamRows } from "../stream-rows.ts";
 import type { Tables } from "../tables.ts";
 import { createPostgresDialect } from "./dialect.ts";
@@ -125,6 +131,10 @@ export class PostgresSnapshots {
       stream: (query) => readUntilExpired(lease, streamRows(db, query)),
       close: () => (closed ??= close()),
     };
+  }
+
+  use(): PoolUse {
+    return this.#limiter.use("views");
   }
 
   close(): Promise<void> {

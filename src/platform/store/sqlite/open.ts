@@ -94,6 +94,7 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
       }
     },
     snapshot: (options) => snapshots.open(options),
+    pools: () => [snapshots.use()],
     async ping() {
       await sql`select 1`.execute(reader);
     },

@@ -8,7 +8,13 @@ import {
 } from "kysely";
 import { FairLimiter, VIEWS } from "../fair-limiter.ts";
 import { guardedDialect } from "../guard.ts";
-import { type Db, type Snapshot, type SnapshotOptions, ViewExpired } from "../port.ts";
+import {
+  type Db,
+  type PoolUse,
+  type Snapshot,
+  type SnapshotOptions,
+  ViewExpired,
+} from "../port.ts";
 import { streamRows } from "../stream-rows.ts";
 import type { Tables } from "../tables.ts";
 import { BUSY_MS, checkParameters } from "../../../kit/sqlite/dialect.ts";
@@ -124,6 +130,10 @@ export class SqliteSnapshots {
       throw error;
     });
     return { db, stream: (query) => streamRows(db, query), close };
+  }
+
+  use(): PoolUse {
+    return this.#limiter.use("views");
   }
 
   async close(): Promise<void> {
