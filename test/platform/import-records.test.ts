@@ -5,6 +5,7 @@ import { listClosures } from "../../src/platform/store/documents.ts";
 import { importRecords } from "../support/importing.ts";
 import { accountAt, documentAt, ingestTenant } from "../support/ingest.ts";
 import { invoices, ledgerCsv, recordMaps } from "../support/ledger.ts";
+import { verifies } from "../support/verifies.ts";
 import { onEveryStore } from "../support/platform.ts";
 import type { Caller } from "../support/platform.ts";
 
@@ -213,4 +214,27 @@ onEveryStore("import of accounts", (at) => {
     const later = await importRecords(at(), "acme", "accounts", ndjson(row("P-3", "P-1")), NDJSON);
     expect(later.rejects).toMatchObject([{ line: 1, code: "cycle" }]);
   });
+
+  verifies("C-91");
+  it.each(["first", "last"])(
+    "refuses chains of more than 32 parents, with the children %s",
+    async (children) => {
+      const COUNT = 2000;
+      const numbered = (number: number) => ({
+        account_number: `${children}-${number}`,
+        name: "N",
+        currency: "USD",
+        parent_account_number: `${children}-${number + 1}`,
+        is_parent_account: true,
+      });
+      const rows = Array.from({ length: COUNT }, (_, number) => numbered(number));
+      const text = ndjson(...(children === "first" ? rows : rows.toReversed()));
+      const { counts, rejects } = await importRecords(at(), "acme", "accounts", text, NDJSON);
+      expect(rejects.length).toBe(Math.floor(COUNT / 33));
+      expect(rejects.every(({ code }) => code === "depth")).toBe(true);
+      expect(counts.written).toBe(COUNT - rejects.length);
+      const again = await importRecords(at(), "acme", "accounts", text, NDJSON);
+      expect([again.counts.written, again.rejects.length]).toEqual([0, rejects.length]);
+    },
+  );
 });

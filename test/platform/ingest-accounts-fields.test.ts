@@ -89,6 +89,30 @@ onEveryStore("fields of ingested accounts", (at) => {
     expect(faultsOf(refused.body)).toEqual({ parent_account_number: "depth" });
   });
 
+  verifies("C-91");
+  it("counts the accounts above and below together, whichever came first", async () => {
+    const below = (parent: string) => ({
+      ...ACCOUNT,
+      parent_account_number: parent,
+      is_parent_account: true,
+    });
+    const link = (number: number) => account(`up-${number}`).post(below(`up-${number + 1}`));
+    for (let number = 0; number < 32; number += 1) expect((await link(number)).status).toBe(201);
+    expect(faultsOf((await link(32)).body)).toEqual({ parent_account_number: "depth" });
+    expect((await account("up-32").post(ACCOUNT)).status).toBe(201);
+    expect(faultsOf((await account("up-32").put(below("top"))).body)).toEqual({
+      parent_account_number: "depth",
+    });
+    // In the middle, the account at either end counts.
+    expect((await account("up-16").patch({ parent_account_number: null })).status).toBe(200);
+    await account("top").post(ACCOUNT);
+    expect((await account("up-32").put(below("top"))).status).toBe(200);
+    expect(faultsOf((await account("up-16").patch(below("up-17"))).body)).toEqual({
+      parent_account_number: "depth",
+    });
+    expect((await account("up-16").patch(below("up-18"))).status).toBe(200);
+  });
+
   verifies("IA-10");
   it("accepts the published codes, and no others", async () => {
     const { put } = account("CODES");

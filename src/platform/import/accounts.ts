@@ -1,8 +1,17 @@
+import type { Fault } from "../../contract/errors.ts";
 import { AccountFields } from "../../contract/operations/accounts.ts";
-import { checkAccount, ancestorFaults } from "../services/accounts/rules.ts";
+import { parentChainFaults } from "../services/accounts/lineage.ts";
+import { checkAccount } from "../services/accounts/rules.ts";
 import { storedAccount } from "../services/ingest/stored.ts";
 import { changed, made } from "../services/records.ts";
-import { addAccounts, findAccounts, findParentNumber, putAccounts } from "../store/accounts.ts";
+import {
+  addAccounts,
+  findAccounts,
+  findChildNumbers,
+  findParentNumber,
+  findParentsAmong,
+  putAccounts,
+} from "../store/accounts.ts";
 import { takeCsrIds } from "../store/csr-sequences.ts";
 import type { Db } from "../store/port.ts";
 import type { AccountRow, TenantRow } from "../store/tables.ts";
@@ -18,6 +27,10 @@ type Batch = {
   currencyModel: TenantRow["currency_model"];
   now: number;
   known: Map<string, AccountRow>;
+  /** The children of accounts among the known rows. */
+  children: Map<string, Set<string>>;
+  /** The accounts of the batch without stored children. */
+  childless: ReadonlySet<string>;
   /** Numbers of the accounts that the batch creates, and of those that it changes. */
   fresh: Set<string>;
   touched: Set<string>;
@@ -30,15 +43,53 @@ const openBatch = async (
 ): Promise<Batch> => {
   const { currency_model: currencyModel } = await readTenant(tx, tenantId);
   const found = await findAccounts(tx, tenantId, numbers);
-  const known = new Map(found.map((row) => [row.account_number, row]));
-  const sets = { fresh: new Set<string>(), touched: new Set<string>() };
-  return { tx, tenantId, currencyModel, now: clock(), known, ...sets };
+  const parents = await findParentsAmong(tx, tenantId, numbers);
+  const batch: Batch = {
+    tx,
+    tenantId,
+    currencyModel,
+    now: clock(),
+    known: new Map(),
+    children: new Map(),
+    childless: new Set(numbers.filter((number) => !parents.has(number))),
+    fresh: new Set(),
+    touched: new Set(),
+  };
+  for (const row of found) setKnown(batch, row);
+  return batch;
 };
 
-const findCycle = ({ tx, tenantId, known }: Batch, { number, sent }: NumberedRecord) =>
-  ancestorFaults(sent, number, async (ancestor) => {
-    const row = known.get(ancestor);
-    return row === undefined ? findParentNumber(tx, tenantId, ancestor) : row.parent_account_number;
+const setKnown = ({ known, children }: Batch, row: AccountRow): void => {
+  const { account_number: number, parent_account_number: parent } = row;
+  children.get(known.get(number)?.parent_account_number ?? "")?.delete(number);
+  known.set(number, row);
+  if (parent === null) return;
+  const siblings = children.get(parent) ?? new Set();
+  children.set(parent, siblings.add(number));
+};
+
+/** Finds children as the batch leaves them: those of its own rows, and of stored rows that it does not write. */
+const findChildren = async (
+  { tx, tenantId, known, children, childless }: Batch,
+  numbers: readonly string[],
+  limit: number,
+): Promise<string[]> => {
+  const own = numbers.flatMap((number) => [...(children.get(number) ?? [])]);
+  const others = numbers.filter((number) => !childless.has(number));
+  if (others.length === 0) return own;
+  const stored = await findChildNumbers(tx, tenantId, others, limit + known.size);
+  return [...own, ...stored.filter((number) => !known.has(number))];
+};
+
+const checkParent = (batch: Batch, { number, sent }: NumberedRecord): Promise<Fault[]> =>
+  parentChainFaults(sent, number, {
+    current: batch.known.get(number)?.parent_account_number,
+    async parentOf(ancestor) {
+      const row = batch.known.get(ancestor);
+      if (row !== undefined) return row.parent_account_number;
+      return findParentNumber(batch.tx, batch.tenantId, ancestor);
+    },
+    childrenOf: (numbers, limit) => findChildren(batch, numbers, limit),
   });
 
 const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => {
@@ -49,7 +100,7 @@ const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => 
   const { value, faults } = checkAccount(
     sent,
     { ...asked, before: before && storedAccount(before) },
-    await findCycle(batch, row),
+    await checkParent(batch, row),
   );
   if (value === undefined) return faults;
   const fields = JSON.stringify(value);
@@ -65,7 +116,7 @@ const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => 
   if (before === undefined) fresh.add(number);
   else if (!fresh.has(number)) touched.add(number);
   const tracked = before === undefined || fresh.has(number) ? {} : changed(before, by);
-  known.set(number, { ...(before ?? blank), ...columns, ...tracked });
+  setKnown(batch, { ...(before ?? blank), ...columns, ...tracked });
   return "written";
 };
 

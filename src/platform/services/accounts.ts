@@ -4,12 +4,13 @@ import { iso } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import { checkIfMatch, checkUpsert } from "../preconditions.ts";
 import { listAccountNotes } from "../store/account-notes.ts";
-import { findAccount, findParentNumber, putAccounts } from "../store/accounts.ts";
+import { findAccount, findChildNumbers, findParentNumber, putAccounts } from "../store/accounts.ts";
 import { takeCsrIds } from "../store/csr-sequences.ts";
 import type { Db } from "../store/port.ts";
 import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
-import { checkAccount, ancestorFaults } from "./accounts/rules.ts";
+import { parentChainFaults } from "./accounts/lineage.ts";
+import { checkAccount } from "./accounts/rules.ts";
 import { type IngestCall, noAccount, ignoredIn, versionOf } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
 import { storedAccount } from "./ingest/stored.ts";
@@ -48,9 +49,12 @@ const written = async (
     currencyModel: currency_model,
     before: before && storedAccount(before),
   };
-  const parentOf = (number: string) => findParentNumber(tx, call.tenantId, number);
-  const cycle = await ancestorFaults(sent, accountNumber, parentOf);
-  const { value, faults = [] } = checkAccount(sent, known, cycle);
+  const found = await parentChainFaults(sent, accountNumber, {
+    current: before?.parent_account_number,
+    parentOf: (number) => findParentNumber(tx, call.tenantId, number),
+    childrenOf: (numbers, limit) => findChildNumbers(tx, call.tenantId, numbers, limit),
+  });
+  const { value, faults = [] } = checkAccount(sent, known, found);
   if (value === undefined) return call.invalid(faults);
   const columns = {
     name: value.name,

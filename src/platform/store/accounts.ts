@@ -47,6 +47,39 @@ export const findParentNumber = async (
 ): Promise<string | null | undefined> =>
   (await parentByNumber(db, tenantId, number))[0]?.parent_account_number;
 
+/** Finds the children of several accounts, `limit` at most. */
+export const findChildNumbers = async (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+  limit: number,
+): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("accounts")
+    .select("account_number")
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("parent_account_number", numbers))
+    .limit(limit)
+    .execute();
+  return rows.map(({ account_number }) => account_number);
+};
+
+/** Finds those of several accounts that have children. */
+export const findParentsAmong = async (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+): Promise<Set<string | null>> => {
+  const rows = await db
+    .selectFrom("accounts")
+    .select("parent_account_number")
+    .distinct()
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("parent_account_number", numbers))
+    .execute();
+  return new Set(rows.map(({ parent_account_number }) => parent_account_number));
+};
+
 const COLUMNS = {
   tenant_id: "key",
   account_number: "key",

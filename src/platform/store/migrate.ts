@@ -13,6 +13,7 @@ import { oauth } from "./migrations/0009-oauth.ts";
 import { auditKey, type Sealing } from "./migrations/0010-audit-key.ts";
 import { knownAddresses } from "./migrations/0011-known-addresses.ts";
 import { fairTurns } from "./migrations/0012-fair-turns.ts";
+import { accountChildren } from "./migrations/0013-account-children.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -29,6 +30,7 @@ export const migrationsOf = (types: Types, sealing: Sealing): Record<string, Mig
   "0010-audit-key": auditKey(types, sealing),
   "0011-known-addresses": knownAddresses(types),
   "0012-fair-turns": fairTurns(types),
+  "0013-account-children": accountChildren(types),
 });
 
 // The steps' types and keys matter only when they run.

@@ -1,5 +1,4 @@
 import { AccountFields } from "../../../contract/operations/accounts.ts";
-import { IngestNumber } from "../../../contract/ingest-fields.ts";
 import type { Fault } from "../../../contract/errors.ts";
 import type { TenantRow } from "../../store/tables.ts";
 import {
@@ -76,43 +75,4 @@ export const checkAccount = (
     ...parentFaults(fields, known),
     ...found,
   ]);
-};
-
-/** Maximum number of ancestors of an account. */
-export const MAX_PARENT_DEPTH = 32;
-
-const PARENT_FAULTS = {
-  cycle: {
-    field: "parent_account_number",
-    code: "cycle",
-    message: "must not lead back to the account",
-  },
-  depth: {
-    field: "parent_account_number",
-    code: "depth",
-    message: `must have fewer than ${MAX_PARENT_DEPTH} accounts above it`,
-  },
-} satisfies Record<string, Fault>;
-
-type ParentOf = (accountNumber: string) => Promise<string | null | undefined>;
-
-/**
- * Checks the parent of an unchecked body by walking up from it. Refuses a parent that leads back to the account, or is
- * too deep: the walk reads at most {@link MAX_PARENT_DEPTH} accounts.
- */
-export const ancestorFaults = async (
-  sent: unknown,
-  accountNumber: string,
-  parentOf: ParentOf,
-): Promise<Fault[]> => {
-  const named = IngestNumber.safeParse(isObject(sent) ? sent["parent_account_number"] : undefined);
-  let ancestor: string | null | undefined = named.data;
-  for (let depth = 1; depth <= MAX_PARENT_DEPTH; depth += 1) {
-    if (ancestor === accountNumber) return [PARENT_FAULTS.cycle];
-    if (ancestor == null) return [];
-    // oxlint-disable-next-line no-await-in-loop -- each account names the next one
-    ancestor = await parentOf(ancestor);
-  }
-  if (ancestor === accountNumber) return [PARENT_FAULTS.cycle];
-  return ancestor == null ? [] : [PARENT_FAULTS.depth];
 };
