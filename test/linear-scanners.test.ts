@@ -3,7 +3,7 @@ import { describeFile } from "../src/client/file.ts";
 import { redactSecrets } from "../src/client/redact.ts";
 import { parseRetryAfter } from "../src/client/retry-after.ts";
 import { isUtf8Type } from "../src/kit/charset.ts";
-import { brokenLimit, parseJson } from "../src/kit/json.ts";
+import { findExceededLimit, parseJson } from "../src/kit/json.ts";
 import { quote } from "../tools/formatting.ts";
 import { sanitizeLine, sanitizeText } from "../src/mcp/results/sanitize.ts";
 import { estimateTokens } from "../src/mcp/results/tokens.ts";
@@ -164,10 +164,10 @@ const SCANNERS: [string, Scan, Payload[]][] = [
     (text) => redactSecrets({ ...wire({}), body: text }, ["aaaaaaaa", "aaaaaaaab"]),
     ["a", ["", "aaaaaaa "]],
   ],
-  ["limits of JSON", (text) => brokenLimit(text, JSON_LIMITS), JSON_TEXTS],
+  ["limits of JSON", (text) => findExceededLimit(text, JSON_LIMITS), JSON_TEXTS],
   [
     "JSON",
-    (text) => brokenLimit(text, { ...JSON_LIMITS, depth: 32 }) ?? parseJson(text),
+    (text) => findExceededLimit(text, { ...JSON_LIMITS, depth: 32 }) ?? parseJson(text),
     JSON_TEXTS,
   ],
   ["handshake", parseHandshake, ['{"a":', "[", ['"', "\\"]]],

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
-import { iso } from "../../src/kit/clock.ts";
-import { compressed } from "../../src/platform/exports/chunk.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { formatTimestamp } from "../../src/kit/clock.ts";
+import { compressRows } from "../../src/platform/exports/chunk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { findChunks, findLastCompleted } from "../../src/platform/store/export-runs.ts";
 import type { ExportRunRow } from "../../src/platform/store/tables.ts";
 import { type Benchmark, interleaved, wallMs } from "../measure.ts";
@@ -43,7 +43,7 @@ const open = async (): Promise<Exports> => {
     ask: (path) => send("GET", path),
     async run() {
       const filters = { currencyCode: { eq: "USD" } };
-      const firstRunAt = iso(Date.now());
+      const firstRunAt = formatTimestamp(Date.now());
       const body = { source: "cashapp", intervalMs: 300_000, firstRunAt, filters };
       const made = (await (await send("POST", "/schedules", body)).json()) as { id: string };
       await bench.platform.worker.runDue();
@@ -85,13 +85,13 @@ export const exportBenchmarks: readonly Benchmark[] = [
       const chunks = await chunksOf(exports, await exports.run(), ROWS);
       const rows = await Promise.all(chunks.map(decompress));
       const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
-      const files = diskFiles(folder);
+      const files = createDiskFiles(folder);
       let written = 0;
       const write = async (): Promise<void> => {
         for (const some of rows) {
           written += 1;
           // oxlint-disable no-await-in-loop -- as a run does
-          const chunk = await compressed(some);
+          const chunk = await compressRows(some);
           await files.put(`bench/chunk-${written}`, only(chunk), chunk.length);
           // oxlint-enable no-await-in-loop
         }

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { networksOf } from "../../src/kit/network.ts";
+import { createNetworks } from "../../src/kit/network.ts";
 import { insertApiKey, insertExportKey } from "../../src/platform/admin/keys.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { insertUser } from "../../src/platform/admin/users.ts";
 import { createScanner } from "../../src/platform/scan/scanner.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { insertDisputes } from "../../src/platform/store/disputes.ts";
@@ -160,7 +160,7 @@ export const openLedgers = async (
     // oxlint-disable-next-line no-await-in-loop -- one writer
     ledgers.push(await fill(store, `ledger-${size}`, size));
   }
-  const files = diskFiles(join(folder, "files"));
+  const files = createDiskFiles(join(folder, "files"));
   const platform = createPlatform({
     ...needs,
     store,
@@ -187,7 +187,7 @@ export const openLedgers = async (
     },
     retention: { auditLogs: 3.456e10, exportRuns: 2.592e9 },
     trustedProxies: [],
-    webhooks: { hosts: { resolve: async () => [], allowed: networksOf([]) }, delaysMs: [] },
+    webhooks: { hosts: { resolve: async () => [], allowed: createNetworks([]) }, delaysMs: [] },
     headerWord: "Platform",
     version: "bench",
   });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId, randomToken } from "../../src/kit/ids.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { networksOf } from "../../src/kit/network.ts";
+import { createNetworks } from "../../src/kit/network.ts";
 import { createSeal } from "../../src/kit/seal.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
@@ -123,7 +123,7 @@ type Bench = { store: Store; receivers: Awaited<ReturnType<typeof openReceivers>
 const msPerRun = async ({ store, receivers }: Bench, dead: number): Promise<number> => {
   await setWebhooks(store, receivers.url, dead);
   await tell(store);
-  const hosts = { resolve: async () => [], allowed: networksOf(["127.0.0.0/8"]) };
+  const hosts = { resolve: async () => [], allowed: createNetworks(["127.0.0.0/8"]) };
   const send = createSend(hosts);
   const delaysMs = [3e4, 6e4, 12e4, 3e5];
   const needs = { store, clock: systemClock, log };

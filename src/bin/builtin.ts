@@ -1,7 +1,7 @@
 import { Problem } from "../contract/errors.ts";
 import { HOUR, systemClock } from "../kit/clock.ts";
-import { errorFields, type Log } from "../kit/log.ts";
-import { isLoopback, networksOf } from "../kit/network.ts";
+import { toErrorFields, type Log } from "../kit/log.ts";
+import { isLoopback, createNetworks } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
 import { type Bearer, createBearerGate, type Verify } from "../mcp/http/bearer.ts";
 import { deriveCallerId } from "../mcp/caller.ts";
@@ -27,7 +27,7 @@ const checkAddress = ({ publicUrl }: Config, { host }: Address): void => {
 
 const cleanHourly = (server: AuthorizationServer, log: Log): (() => void) => {
   const clean = (): void =>
-    void server.purge().catch((error: unknown) => log.warn("oauth.clean", errorFields(error)));
+    void server.purge().catch((error: unknown) => log.warn("oauth.clean", toErrorFields(error)));
   const timer = setInterval(clean, HOUR).unref();
   clean();
   return () => clearInterval(timer);
@@ -57,7 +57,7 @@ const createServerAt = async (
     tenantId: config.tenantId,
     registration: config.http.registration,
     // A client metadata document on a loopback address is accepted only if the server itself is local.
-    hosts: { resolve: createResolve(), allowed: networksOf(isAlone ? LOOPBACK : []) },
+    hosts: { resolve: createResolve(), allowed: createNetworks(isAlone ? LOOPBACK : []) },
     addressOf: createAddressOf(config.trustedProxies),
     now: systemClock,
     log,
@@ -90,7 +90,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
   const cleaning = server.then(
     (made) => cleanHourly(made, shared.log),
     (error: unknown) => {
-      shared.log.error("oauth.unavailable", errorFields(error));
+      shared.log.error("oauth.unavailable", toErrorFields(error));
       return () => {};
     },
   );

@@ -6,15 +6,15 @@ import { createFileVault } from "../broker/vault.ts";
 import { createClient } from "../client/client.ts";
 import type { Client, Transport } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
-import { lazily } from "../kit/lazily.ts";
+import { createLazy } from "../kit/lazily.ts";
 import { systemClock } from "../kit/clock.ts";
-import { errorFields, type Log } from "../kit/log.ts";
+import { toErrorFields, type Log } from "../kit/log.ts";
 import { createReplayFolder, type ReplayGuard } from "../mcp/tools/replay-guard.ts";
 import type { OauthStore, Storage } from "../oauth/store/port.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
 import { createReplayRecords } from "./replay-guard.ts";
-import { dataPaths, createMasterKeyReader } from "./folder.ts";
+import { getDataPaths, createMasterKeyReader } from "./folder.ts";
 
 export type Composed = {
   broker: Broker;
@@ -26,12 +26,12 @@ export type Composed = {
 };
 
 /** Creates the transport at its first use: listing tools needs neither network nor store. */
-const lazyTransport = (
+const createLazyTransport = (
   known: Pick<Transport, "getWithBody" | "requestMs">,
   make: () => Promise<Transport>,
 ): Transport => {
   let made: Transport | undefined;
-  const open = lazily(async () => {
+  const open = createLazy(async () => {
     made = await make();
     return made;
   });
@@ -48,7 +48,7 @@ const hasAny = ({ apiKey, email }: Credentials): boolean =>
 const throwUnavailable =
   (config: Config, log: Log) =>
   (error: unknown): never => {
-    log.error("embedded.unavailable", errorFields(error));
+    log.error("embedded.unavailable", toErrorFields(error));
     const why = error instanceof Error ? error.message : String(error);
     throw new Problem(
       "unavailable",
@@ -77,22 +77,23 @@ export type Shared = {
 };
 
 const createRemoteTransport = (baseUrls: Remote, { requestMs }: Config): Transport =>
-  lazyTransport({ getWithBody: true, requestMs }, async () => {
+  createLazyTransport({ getWithBody: true, requestMs }, async () => {
     const { createRemoteTransport: remoteTransport } = await import("../client/remote.ts");
     return remoteTransport({ baseUrls, requestMs });
   });
 
 const createEmbeddedTransport = (embedded: Shared["embedded"], { requestMs }: Config): Transport =>
-  lazyTransport({ getWithBody: false, requestMs }, async () => {
-    const { inProcessTransport } = await import("../client/in-process.ts");
+  createLazyTransport({ getWithBody: false, requestMs }, async () => {
+    const { createInProcessTransport: inProcessTransport } =
+      await import("../client/in-process.ts");
     const fetch = async (request: Request) => (await embedded()).fetch(request);
     return inProcessTransport({ fetch, requestMs });
   });
 
 /** Returns the replay guard in the database that nodes share, if there is one, else in the data folder. */
-const replayGuardIn = (config: Config, oauthStorage: Shared["oauthStorage"]): ReplayGuard => {
+const createReplayGuard = (config: Config, oauthStorage: Shared["oauthStorage"]): ReplayGuard => {
   if (config.databaseUrl === undefined) {
-    return createReplayFolder(dataPaths(config.dataFolder).replayGuard, systemClock);
+    return createReplayFolder(getDataPaths(config.dataFolder).replayGuard, systemClock);
   }
   return createReplayRecords(oauthStorage, systemClock);
 };
@@ -104,15 +105,15 @@ export const createShared = (
 ): Shared => {
   const clients = new Map<string, Client>();
   let opened: Embedded | undefined;
-  const embedded = lazily(async () => {
+  const embedded = createLazy(async () => {
     opened = await open().catch(throwUnavailable(config, log));
     return opened;
   });
   let oauthStore: OauthStore | undefined;
-  const oauthStorage = lazily(async () => {
+  const oauthStorage = createLazy(async () => {
     const { openOauthStore } = await import("../oauth/store/open.ts");
     const { createStorage } = await import("../oauth/store/storage.ts");
-    const { oauth: path, database: platformPath } = dataPaths(config.dataFolder);
+    const { oauth: path, database: platformPath } = getDataPaths(config.dataFolder);
     const databaseUrl = config.databaseUrl?.reveal();
     oauthStore = await openOauthStore({ databaseUrl, path, platformPath });
     return createStorage(oauthStore, systemClock);
@@ -131,7 +132,7 @@ export const createShared = (
     embedded,
     opened: () => opened,
     oauthStorage,
-    replayGuard: replayGuardIn(config, oauthStorage),
+    replayGuard: createReplayGuard(config, oauthStorage),
     clientOf(remote) {
       const name = remote === undefined ? "" : `${remote.gateway} ${remote.export}`;
       const client = clients.get(name) ?? connect(remote);
@@ -205,7 +206,7 @@ export const createBrokerFor = (
   const { masterKey, log } = shared;
   const broker = createBroker({
     client: shared.clientOf(config.remote),
-    vault: createFileVault({ folder: dataPaths(config.dataFolder).secrets, masterKey }),
+    vault: createFileVault({ folder: getDataPaths(config.dataFolder).secrets, masterKey }),
     headerWord: config.headerWord,
     ...identity,
     log,
@@ -220,7 +221,7 @@ export const createBrokerFor = (
  */
 export const openSealingKey = ({ masterKey, log }: Shared): Promise<Buffer> =>
   masterKey().catch((error: unknown) => {
-    log.warn("master_key.unavailable", errorFields(error));
+    log.warn("master_key.unavailable", toErrorFields(error));
     return randomBytes(32);
   });
 

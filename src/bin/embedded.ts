@@ -2,7 +2,7 @@ import type { Credentials } from "../broker/credentials.ts";
 import type { Log } from "../kit/log.ts";
 import type { Config } from "./config.ts";
 import { ensureDemo, mayCreateDemo } from "./demo.ts";
-import { dataPaths } from "./folder.ts";
+import { getDataPaths } from "./folder.ts";
 import { openPlatform, type OpenPlatform } from "./platform.ts";
 
 /** The platform in this process. */
@@ -22,7 +22,7 @@ export const openEmbedded = async (
 ): Promise<Embedded> => {
   const platform = await openPlatform(config, log, ownUrl);
   try {
-    const { demo: path } = dataPaths(config.dataFolder);
+    const { demo: path } = getDataPaths(config.dataFolder);
     const credentials = await ensureDemo({ ...platform, path }, mayCreateDemo(config));
     return {
       fetch: async (request) => platform.fetch(request),

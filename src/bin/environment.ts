@@ -5,7 +5,7 @@ import { isGuarded, isNetwork } from "../kit/network.ts";
 import { knownToolsets } from "../mcp/tools/toolsets.ts";
 
 /** The meaning of a setting and its default as shown in documents. */
-const about = (description: string, shown: string) => ({ description, shown });
+const describeSetting = (description: string, shown: string) => ({ description, shown });
 
 const refuse = (message: string) => ({ error: message });
 
@@ -16,7 +16,7 @@ const Flag = z.stringbool({
   error: "must be true or false",
 });
 
-const whole = (fallback: number, min: number, max: number, meaning: string) => {
+const wholeNumber = (fallback: number, min: number, max: number, meaning: string) => {
   const message = `must be a whole number from ${min} to ${max}`;
   return z
     .string()
@@ -24,7 +24,7 @@ const whole = (fallback: number, min: number, max: number, meaning: string) => {
     .transform(Number)
     .refine((value) => value >= min && value <= max, message)
     .default(fallback)
-    .meta(about(meaning, String(fallback)));
+    .meta(describeSetting(meaning, String(fallback)));
 };
 
 const isPlainUrl = (text: string): boolean => {
@@ -84,7 +84,7 @@ const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 const METRICS_ADDRESS = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):\d{1,5}$/i;
 
 const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
-  schema.optional().meta(about(meaning, shown));
+  schema.optional().meta(describeSetting(meaning, shown));
 
 /** The schema of the environment. A secret can be read from a file instead, which `…_FILE` names. */
 export const Environment = z.object({
@@ -131,7 +131,7 @@ export const Environment = z.object({
   )
     .default("default")
     .meta(
-      about(
+      describeSetting(
         "profile that the MCP server uses; over HTTP, for callers without a profile of their own",
         "default",
       ),
@@ -144,25 +144,27 @@ export const Environment = z.object({
     .enum(["auto", "off"], refuse("must be auto or off"))
     .default("auto")
     .meta(
-      about(
+      describeSetting(
         "where `login` stores the encryption key of profiles: `auto` in the operating system's keychain if there is one, `off` never in the keychain",
         "auto",
       ),
     ),
   RECEIVABLES_TOOLSETS: Toolsets.optional().meta(
-    about(`comma list of ${knownToolsets.join(", ")}`, "all"),
+    describeSetting(`comma list of ${knownToolsets.join(", ")}`, "all"),
   ),
-  RECEIVABLES_READ_ONLY: Flag.default(false).meta(about("only tools that change nothing", "false")),
+  RECEIVABLES_READ_ONLY: Flag.default(false).meta(
+    describeSetting("only tools that change nothing", "false"),
+  ),
   RECEIVABLES_CONFIRM: z
     .enum(["token", "refuse"], refuse("must be token or refuse"))
     .default("token")
     .meta(
-      about(
+      describeSetting(
         "how a tool confirms a change when the host cannot ask the user: `token` returns a token for a second call, `refuse` refuses the call",
         "token",
       ),
     ),
-  RECEIVABLES_ANSWER_TOKENS: whole(
+  RECEIVABLES_ANSWER_TOKENS: wholeNumber(
     20_000,
     1_000,
     1_000_000,
@@ -176,9 +178,12 @@ export const Environment = z.object({
   RECEIVABLES_UPLOAD_FOLDERS: list
     .default([])
     .meta(
-      about("comma list of folders from which the upload tool may read files over stdio", "empty"),
+      describeSetting(
+        "comma list of folders from which the upload tool may read files over stdio",
+        "empty",
+      ),
     ),
-  RECEIVABLES_REQUEST_SECONDS: whole(
+  RECEIVABLES_REQUEST_SECONDS: wholeNumber(
     30,
     1,
     3600,
@@ -189,26 +194,26 @@ export const Environment = z.object({
     "must be a word of letters and digits",
   )
     .default("Platform")
-    .meta(about("the word in header names such as `X-Platform-Auth`", "Platform")),
-  RECEIVABLES_TOKEN_IDLE_SECONDS: whole(
+    .meta(describeSetting("the word in header names such as `X-Platform-Auth`", "Platform")),
+  RECEIVABLES_TOKEN_IDLE_SECONDS: wholeNumber(
     900,
     1,
     DAY_SECONDS,
     "seconds after which an unused session ends",
   ),
-  RECEIVABLES_TOKEN_LIFETIME_SECONDS: whole(
+  RECEIVABLES_TOKEN_LIFETIME_SECONDS: wholeNumber(
     3600,
     1,
     7 * DAY_SECONDS,
     "seconds after its login or last verification when a session ends",
   ),
-  RECEIVABLES_TOKEN_MAX_SECONDS: whole(
+  RECEIVABLES_TOKEN_MAX_SECONDS: wholeNumber(
     43_200,
     1,
     30 * DAY_SECONDS,
     "seconds after its login when a session ends in any case",
   ),
-  RECEIVABLES_KEY_INACTIVITY_DAYS: whole(
+  RECEIVABLES_KEY_INACTIVITY_DAYS: wholeNumber(
     365,
     1,
     3650,
@@ -219,63 +224,76 @@ export const Environment = z.object({
     "public base URL of this server behind a proxy: for upload and download URLs, the MCP endpoint and the sign-in",
     "from the request",
   ),
-  RECEIVABLES_DOWNLOAD_SECONDS: whole(
+  RECEIVABLES_DOWNLOAD_SECONDS: wholeNumber(
     3600,
     1,
     7 * DAY_SECONDS,
     "lifetime of a download URL in seconds",
   ),
-  RECEIVABLES_UPLOAD_SECONDS: whole(900, 1, DAY_SECONDS, "lifetime of an upload URL in seconds"),
+  RECEIVABLES_UPLOAD_SECONDS: wholeNumber(
+    900,
+    1,
+    DAY_SECONDS,
+    "lifetime of an upload URL in seconds",
+  ),
   RECEIVABLES_SCANNER: optional(
     Text.refine(isScanner, "must be clamd://HOST:PORT or clamd:/SOCKET"),
     "the clamd that scans uploaded files, as `clamd://host:port` or `clamd:/socket`",
     "built in",
   ),
-  RECEIVABLES_TENANT_FILE_MIB: whole(
+  RECEIVABLES_TENANT_FILE_MIB: wholeNumber(
     10_240,
     1,
     1_000_000_000,
     "storage quota of one tenant's files, in MiB: attachments, PDFs of documents, runs",
   ),
-  RECEIVABLES_TOOLS_RATE_MINUTE: whole(
+  RECEIVABLES_TOOLS_RATE_MINUTE: wholeNumber(
     600,
     0,
     MAX_REQUESTS,
     "MCP tool calls a minute per caller; 0 = off",
   ),
-  RECEIVABLES_GATEWAY_RATE_MINUTE: whole(
+  RECEIVABLES_GATEWAY_RATE_MINUTE: wholeNumber(
     600,
     0,
     MAX_REQUESTS,
     "gateway requests a minute per credential; 0 = off",
   ),
-  RECEIVABLES_LOGIN_RATE_MINUTE: whole(20, 0, MAX_REQUESTS, "logins a minute per address; 0 = off"),
-  RECEIVABLES_RATE_MINUTE: whole(
+  RECEIVABLES_LOGIN_RATE_MINUTE: wholeNumber(
+    20,
+    0,
+    MAX_REQUESTS,
+    "logins a minute per address; 0 = off",
+  ),
+  RECEIVABLES_RATE_MINUTE: wholeNumber(
     1000,
     0,
     MAX_REQUESTS,
     "export requests a minute per tenant; 0 = off",
   ),
-  RECEIVABLES_RATE_HOUR: whole(
+  RECEIVABLES_RATE_HOUR: wholeNumber(
     50_000,
     0,
     MAX_REQUESTS,
     "export requests an hour per tenant; 0 = off",
   ),
-  RECEIVABLES_EXPORT_RETENTION_DAYS: whole(
+  RECEIVABLES_EXPORT_RETENTION_DAYS: wholeNumber(
     30,
     1,
     36_500,
     "days for which the rows of a completed export run are stored",
   ),
-  RECEIVABLES_AUDIT_RETENTION_DAYS: whole(
+  RECEIVABLES_AUDIT_RETENTION_DAYS: wholeNumber(
     400,
     1,
     36_500,
     "days for which entries of the audit log are stored",
   ),
   RECEIVABLES_TRUSTED_PROXIES: Networks.meta(
-    about("comma list of networks (CIDR) of proxies whose X-Forwarded-For is trusted", "empty"),
+    describeSetting(
+      "comma list of networks (CIDR) of proxies whose X-Forwarded-For is trusted",
+      "empty",
+    ),
   ),
   RECEIVABLES_WEBHOOK_DELAYS_SECONDS: list
     .refine(
@@ -284,9 +302,9 @@ export const Environment = z.object({
     )
     .transform((seconds) => seconds.map(Number))
     .default([30, 60, 120, 300])
-    .meta(about("seconds before a webhook's attempts 2 to 5", "30,60,120,300")),
+    .meta(describeSetting("seconds before a webhook's attempts 2 to 5", "30,60,120,300")),
   RECEIVABLES_WEBHOOK_ALLOW: Networks.meta(
-    about(
+    describeSetting(
       "comma list of non-public networks (CIDR) that webhooks may call, also over http",
       "empty",
     ),
@@ -294,7 +312,9 @@ export const Environment = z.object({
   RECEIVABLES_HTTP_HOSTS: list
     .refine((hosts) => hosts.every((host) => HOST.test(host)), "must be a comma list of host names")
     .optional()
-    .meta(about("comma list of accepted Host values of the MCP endpoint", "loopback names")),
+    .meta(
+      describeSetting("comma list of accepted Host values of the MCP endpoint", "loopback names"),
+    ),
   RECEIVABLES_HTTP_ORIGINS: list
     .refine(
       (origins) =>
@@ -302,12 +322,14 @@ export const Environment = z.object({
       "must be a comma list of origins such as https://host.example",
     )
     .optional()
-    .meta(about("comma list of accepted Origin values of the MCP endpoint", "loopback names")),
+    .meta(
+      describeSetting("comma list of accepted Origin values of the MCP endpoint", "loopback names"),
+    ),
   RECEIVABLES_HTTP_AUTH: z
     .enum(HTTP_AUTH, refuse(`must be one of ${HTTP_AUTH.join(", ")}`))
     .optional()
     .meta(
-      about(
+      describeSetting(
         "how clients authenticate over HTTP: `none`, `static` tokens, the `builtin` sign-in, or tokens of an `issuer`",
         "`none` on loopback with the demo tenant, `issuer` if RECEIVABLES_OAUTH_ISSUER is set, else `static`",
       ),
@@ -318,7 +340,7 @@ export const Environment = z.object({
     "`http-tokens` in the data folder, created with one token that is shown once",
   ),
   RECEIVABLES_OAUTH_REGISTRATION: Flag.default(false).meta(
-    about(
+    describeSetting(
       "allow dynamic client registration (RFC 7591) at the `builtin` sign-in, for hosts without a client metadata document",
       "false",
     ),
@@ -348,7 +370,7 @@ export const Environment = z.object({
   RECEIVABLES_LOG: z
     .enum(LEVELS, refuse(`must be one of ${LEVELS.join(", ")}`))
     .default("info")
-    .meta(about("level of the log, JSON lines on stderr", "info")),
+    .meta(describeSetting("level of the log, JSON lines on stderr", "info")),
 });
 export type Environment = z.output<typeof Environment>;
 export type Name = keyof Environment;

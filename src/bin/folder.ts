@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomToken } from "../kit/ids.ts";
-import { lazily } from "../kit/lazily.ts";
+import { createLazy } from "../kit/lazily.ts";
 import { createFileOnce } from "../kit/once.ts";
 import { deriveMasterKey } from "../kit/master-key.ts";
 import type { MasterKey } from "../kit/seal.ts";
 import type { Config } from "./config.ts";
 
 /** Paths of the files in the data folder. */
-export const dataPaths = (dataFolder: string) => ({
+export const getDataPaths = (dataFolder: string) => ({
   database: join(dataFolder, "receivables.db"),
   oauth: join(dataFolder, "oauth.db"),
   masterKey: join(dataFolder, "secret.key"),
@@ -46,11 +46,11 @@ const toKey = async (text: string, path: string): Promise<MasterKey> => {
  *
  * @throws {Error} where neither the settings nor the data folder have one
  */
-export const existingMasterKey = async ({
+export const readExistingMasterKey = async ({
   secretKey,
   dataFolder,
 }: Pick<Config, "secretKey" | "dataFolder">): Promise<Buffer> => {
-  const path = dataPaths(dataFolder).masterKey;
+  const path = getDataPaths(dataFolder).masterKey;
   const text = secretKey?.reveal() ?? (await readKey(path));
   if (text !== "") return toKey(text, path);
   throw new Error(
@@ -64,7 +64,7 @@ export const createMasterKeyReader = ({
   secretKey,
   dataFolder,
 }: Pick<Config, "secretKey" | "dataFolder">): (() => Promise<Buffer>) =>
-  lazily(async () => {
-    const path = dataPaths(dataFolder).masterKey;
+  createLazy(async () => {
+    const path = getDataPaths(dataFolder).masterKey;
     return toKey(secretKey?.reveal() ?? (await openKeyFile(path)), path);
   });

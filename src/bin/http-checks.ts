@@ -3,7 +3,7 @@ import { Problem } from "../contract/errors.ts";
 import { silentLog } from "../kit/log.ts";
 import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config, IssuerSettings } from "./config.ts";
-import { dataPaths } from "./folder.ts";
+import { getDataPaths } from "./folder.ts";
 import { isProfile } from "./profile.ts";
 import { openSubjects } from "./subjects.ts";
 import { openTokensFile } from "./tokens-file.ts";
@@ -21,7 +21,7 @@ const runCheck = async (
   }
 };
 
-const exists = (path: string): Promise<boolean> =>
+const hasFile = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,
@@ -29,9 +29,9 @@ const exists = (path: string): Promise<boolean> =>
 
 const checkTokens = async (config: Config): Promise<Check[]> => {
   const { auth, tokensFile } = config.http;
-  const path = tokensFile ?? dataPaths(config.dataFolder).httpTokens;
+  const path = tokensFile ?? getDataPaths(config.dataFolder).httpTokens;
   // The default file is created at the first start.
-  if (tokensFile === undefined && !(await exists(path))) return [];
+  if (tokensFile === undefined && !(await hasFile(path))) return [];
   if ((auth ?? "static") !== "static" || (auth === undefined && config.issuer !== undefined)) {
     return [];
   }

@@ -9,7 +9,7 @@ import { openBuiltinEntrance } from "./builtin.ts";
 import { openSealingKey, type Shared } from "./compose.ts";
 import type { Config, IssuerSettings } from "./config.ts";
 import type { Auth, Entrance } from "./entrance.ts";
-import { dataPaths } from "./folder.ts";
+import { getDataPaths } from "./folder.ts";
 import { isProfile, withProfile } from "./profile.ts";
 import type { Address } from "./serve.ts";
 import { openSubjects } from "./subjects.ts";
@@ -36,7 +36,7 @@ const throwOpenRefused = (): never => {
 
 const openStaticEntrance = async (shared: Shared): Promise<Entrance> => {
   const { config, log } = shared;
-  const own = dataPaths(config.dataFolder).httpTokens;
+  const own = getDataPaths(config.dataFolder).httpTokens;
   const { tokensFile: path = own } = config.http;
   const made = path === own ? await createTokensFile(path, config.profile) : undefined;
   const current = await openTokensFile({

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { format } from "node:util";
-import { createLog, errorFields } from "../kit/log.ts";
+import { createLog, toErrorFields } from "../kit/log.ts";
 
 const STDERR = 2;
 
@@ -25,11 +25,11 @@ const METHODS = ["debug", "error", "info", "log", "trace", "warn"] as const;
 export const installLastResort = (): void => {
   const log = createLog("warn", write);
   process.on("uncaughtException", (error) => {
-    log.error("process.uncaught_exception", errorFields(error));
+    log.error("process.uncaught_exception", toErrorFields(error));
     process.exit(1);
   });
   process.on("unhandledRejection", (reason) => {
-    log.error("process.unhandled_rejection", errorFields(reason));
+    log.error("process.unhandled_rejection", toErrorFields(reason));
   });
   process.removeAllListeners("warning");
   process.on("warning", ({ name, message }) => {

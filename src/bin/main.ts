@@ -56,8 +56,8 @@ const perform = async (host: Host): Promise<void> => {
   const [first = "stdio"] = argv;
   if (argv.length <= 1 && first === "stdio") {
     // Starts without loading the command line: hosts start this command most, and wait for it.
-    const { stdio } = await import("./commands/stdio.ts");
-    await stdio({ ...host, config: loadConfig(host, {}) });
+    const { serveStdio } = await import("./commands/stdio.ts");
+    await serveStdio({ ...host, config: loadConfig(host, {}) });
     return;
   }
   const { createProgram } = await import("./program.ts");
@@ -71,7 +71,7 @@ const perform = async (host: Host): Promise<void> => {
 };
 
 /** Runs one command line and returns the exit status. */
-export const main = async (host: Host): Promise<number> => {
+export const runMain = async (host: Host): Promise<number> => {
   try {
     await perform(host);
     return 0;

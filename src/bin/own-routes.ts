@@ -4,12 +4,12 @@ import { SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { createReadiness, NotReady, readyAnswer } from "../kit/readiness.ts";
 import { NO_ROUTE } from "../kit/telemetry.ts";
-import { before } from "../kit/text.ts";
+import { textBefore } from "../kit/text.ts";
 import type { Remote } from "./config.ts";
 
 const TIMEOUT_MS = 2 * SECOND;
 
-export const parsePath = ({ url = "/" }: IncomingMessage): string => before(url, "?#");
+export const parsePath = ({ url = "/" }: IncomingMessage): string => textBefore(url, "?#");
 
 /** Platforms without `/ready` answer 404: they can be reached, which is all that they tell. */
 const checkRemote = async (baseUrl: string): Promise<void> => {

@@ -1,4 +1,4 @@
-import { lazily } from "../kit/lazily.ts";
+import { createLazy } from "../kit/lazily.ts";
 import type { Caller } from "../mcp/caller.ts";
 import type { ToolContext } from "../mcp/tools/tool-context.ts";
 import type { SecretPages } from "../mcp/tools/secret-pages.ts";
@@ -13,7 +13,7 @@ export const createNeedsFactory = (
   { identityOf }: Pick<Entrance, "identityOf">,
   secretPages: SecretPages,
 ): ((caller: Caller) => Promise<ToolContext>) => {
-  const key = lazily(() => openSealingKey(shared));
+  const key = createLazy(() => openSealingKey(shared));
   return async (caller) => {
     const identity = await identityOf?.(caller.profile);
     const config =

@@ -2,17 +2,17 @@ import { mkdir } from "node:fs/promises";
 import about from "../../package.json" with { type: "json" };
 import { HOUR, MINUTE, systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
-import { errorFields, type Log } from "../kit/log.ts";
-import { networksOf } from "../kit/network.ts";
+import { toErrorFields, type Log } from "../kit/log.ts";
+import { createNetworks } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
-import { diskFiles } from "../platform/files/disk.ts";
+import { createDiskFiles } from "../platform/files/disk.ts";
 import type { FileStore } from "../platform/files/port.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 import { createScanner } from "../platform/scan/scanner.ts";
 import { openSqlite } from "../platform/store/sqlite/open.ts";
 import type { Store } from "../platform/store/port.ts";
 import type { Config } from "./config.ts";
-import { existingMasterKey, dataPaths, createMasterKeyReader } from "./folder.ts";
+import { readExistingMasterKey, getDataPaths, createMasterKeyReader } from "./folder.ts";
 import { createTransferServer } from "./transfer-server.ts";
 
 /** Dependencies of the platform and of administrative commands. */
@@ -24,11 +24,11 @@ const openStore = async (where: Where): Promise<Store> => {
   const { databaseUrl, dataFolder } = where;
   const signing = {
     masterKey: (mustExist: boolean) =>
-      mustExist ? existingMasterKey(where) : createMasterKeyReader(where)(),
+      mustExist ? readExistingMasterKey(where) : createMasterKeyReader(where)(),
     clock: systemClock,
     newId: randomId,
   };
-  if (databaseUrl === undefined) return openSqlite(dataPaths(dataFolder).database, signing);
+  if (databaseUrl === undefined) return openSqlite(getDataPaths(dataFolder).database, signing);
   const { openPostgres } = await import("../platform/store/postgres/open.ts");
   return openPostgres(databaseUrl.reveal(), signing);
 };
@@ -51,7 +51,7 @@ const sweep = async (platform: Platform, log: Log): Promise<void> => {
     const swept = await platform.sweep();
     if (swept.unfinished + swept.unknown > 0) log.info("files.swept", swept);
   } catch (error) {
-    log.warn("files.sweep_failed", errorFields(error));
+    log.warn("files.sweep_failed", toErrorFields(error));
   }
 };
 
@@ -60,7 +60,7 @@ const purge = async (platform: Platform, log: Log): Promise<void> => {
     const purged = await platform.purge();
     if (Object.values(purged).some((count) => count > 0)) log.info("store.purged", purged);
   } catch (error) {
-    log.warn("store.purge_failed", errorFields(error));
+    log.warn("store.purge_failed", toErrorFields(error));
   }
 };
 
@@ -80,7 +80,7 @@ const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   const purgeCounters = (): void =>
     void platform
       .purgeCounters()
-      .catch((error: unknown) => log.warn("store.purge_failed", errorFields(error)));
+      .catch((error: unknown) => log.warn("store.purge_failed", toErrorFields(error)));
   const counters = setInterval(purgeCounters, MINUTE);
   counters.unref();
   run();
@@ -110,7 +110,7 @@ export const openPlatform = async (
     urlLives,
   } = config;
   const door = createTransferServer(() => platform);
-  const files = diskFiles(dataPaths(config.dataFolder).files);
+  const files = createDiskFiles(getDataPaths(config.dataFolder).files);
   const platform = createPlatform({
     ...base,
     files,
@@ -126,7 +126,7 @@ export const openPlatform = async (
     retention,
     trustedProxies,
     webhooks: {
-      hosts: { resolve: createResolve(), allowed: networksOf(webhooks.allow) },
+      hosts: { resolve: createResolve(), allowed: createNetworks(webhooks.allow) },
       delaysMs: webhooks.delaysMs,
     },
     headerWord,

@@ -8,7 +8,7 @@ import { parseProfiles } from "../broker/profiles-file.ts";
 import { Problem } from "../contract/errors.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Config, Remote } from "./config.ts";
-import { dataPaths, createMasterKeyReader } from "./folder.ts";
+import { getDataPaths, createMasterKeyReader } from "./folder.ts";
 import { readPrivate } from "./private-file.ts";
 
 // In the built program the file is beside this one and ends in .js.
@@ -23,7 +23,7 @@ const createKeychain = ({ keychain }: Config): Keychain =>
 
 export const openStoredProfiles = (config: Config): Profiles =>
   createSealedProfiles({
-    folder: dataPaths(config.dataFolder).profiles,
+    folder: getDataPaths(config.dataFolder).profiles,
     masterKey: createMasterKeyReader(config),
     keychain: createKeychain(config),
   });

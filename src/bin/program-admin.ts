@@ -9,7 +9,7 @@ const SWITCHES = "requireResolutionOnClose, requireKnownDocument, requireKnownAc
 
 const truth = ["true", "false"];
 
-const tenants = (run: Run): Command =>
+const createTenantCommands = (run: Run): Command =>
   createGroup("tenant", "Tenants.", [
     createCommand("create", "Create a tenant.")
       .argument("<id>", "1 to 64 of a-z, 0-9 and -")
@@ -26,24 +26,24 @@ const tenants = (run: Run): Command =>
         ) => {
           const { name, currencyModel, currency } = options;
           return run(self, async (io) =>
-            (await load()).tenantCreate(io, { tenantId, name, currencyModel, currency }),
+            (await load()).runTenantCreate(io, { tenantId, name, currencyModel, currency }),
           );
         },
       ),
     createCommand("show", "Show a tenant.")
       .argument("<id>")
       .action((id: string, _options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).tenantShow(io, id)),
+        run(self, async (io) => (await load()).runTenantShow(io, id)),
       ),
     createCommand("set", "Change a tenant's switches.")
       .argument("<id>")
       .argument("<pair...>", `KEY=true or KEY=false; the keys are ${SWITCHES}`)
       .action((id: string, pairs: string[], _options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).tenantSet(io, id, pairs)),
+        run(self, async (io) => (await load()).runTenantSet(io, id, pairs)),
       ),
   ]);
 
-const roles = (run: Run): Command =>
+const createRoleCommands = (run: Run): Command =>
   createGroup("role", "Roles of a tenant.", [
     createCommand("create", "Create a role.")
       .requiredOption(...TENANT)
@@ -51,7 +51,9 @@ const roles = (run: Run): Command =>
       .requiredOption("--grant <permission>", GRANT, collect)
       .action((options: { tenant: string; name: string; grant: string[] }, self: Command) => {
         const { tenant: tenantId, name, grant: grants } = options;
-        return run(self, async (io) => (await load()).roleCreate(io, { tenantId, name, grants }));
+        return run(self, async (io) =>
+          (await load()).runRoleCreate(io, { tenantId, name, grants }),
+        );
       }),
   ]);
 
@@ -69,7 +71,7 @@ type UserChange = {
   status?: "Active" | "Inactive";
 };
 
-const users = (run: Run): Command =>
+const createUserCommands = (run: Run): Command =>
   createGroup("user", "Users of a tenant.", [
     createCommand("create", "Add a user; the password is read from standard input.")
       .requiredOption(...TENANT)
@@ -83,7 +85,7 @@ const users = (run: Run): Command =>
       .action((options: NewUser, self: Command) => {
         const { tenant: tenantId, role: roleNames, email, firstName, lastName } = options;
         const made = { tenantId, email, firstName, lastName, roles: roleNames };
-        return run(self, async (io) => (await load()).userCreate(io, made));
+        return run(self, async (io) => (await load()).runUserCreate(io, made));
       }),
     createCommand("update", "Change a user's roles or status; in force at the next request.")
       .requiredOption(...TENANT)
@@ -97,11 +99,11 @@ const users = (run: Run): Command =>
           ...(role === undefined ? {} : { roles: role }),
           ...(status === undefined ? {} : { status }),
         };
-        return run(self, async (io) => (await load()).userUpdate(io, change));
+        return run(self, async (io) => (await load()).runUserUpdate(io, change));
       }),
   ]);
 
-const configuration = (run: Run): Command[] => [
+const createConfigurationCommands = (run: Run): Command[] => [
   createGroup("resolution", "Resolutions of a tenant.", [
     createCommand(
       "set",
@@ -119,7 +121,7 @@ const configuration = (run: Run): Command[] => [
         ) => {
           const { tenant: tenantId, code, applyWhenInvoiceClosed } = options;
           const wish = { tenantId, code, value: applyWhenInvoiceClosed === "true" };
-          return run(self, async (io) => (await load()).resolutionSet(io, wish));
+          return run(self, async (io) => (await load()).runResolutionSet(io, wish));
         },
       ),
   ]),
@@ -131,13 +133,13 @@ const configuration = (run: Run): Command[] => [
       .action((options: { tenant: string; category: string; assignee: string }, self: Command) => {
         const { tenant: tenantId, category, assignee } = options;
         return run(self, async (io) =>
-          (await load()).routeSet(io, { tenantId, category, assignee }),
+          (await load()).runRouteSet(io, { tenantId, category, assignee }),
         );
       }),
   ]),
 ];
 
-const keys = (run: Run): Command =>
+const createKeyCommands = (run: Run): Command =>
   createGroup("key", "Export and ingest keys.", [
     createCommand("issue", "Issue a key; it is shown once.")
       .requiredOption(...TENANT)
@@ -147,16 +149,18 @@ const keys = (run: Run): Command =>
         const { tenant: tenantId, name, scopes } = options;
         const chosen =
           scopes === undefined ? {} : { scopes: scopes.split(",").map((scope) => scope.trim()) };
-        return run(self, async (io) => (await load()).keyIssue(io, { tenantId, name, ...chosen }));
+        return run(self, async (io) =>
+          (await load()).runKeyIssue(io, { tenantId, name, ...chosen }),
+        );
       }),
     createCommand("revoke", "Revoke a key.")
       .argument("<key-id>")
       .action((keyId: string, _options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).keyRevoke(io, keyId)),
+        run(self, async (io) => (await load()).runKeyRevoke(io, keyId)),
       ),
   ]);
 
-const audit = (run: Run): Command =>
+const createAuditCommands = (run: Run): Command =>
   createGroup("audit", "The audit log of a tenant.", [
     createCommand(
       "verify",
@@ -165,19 +169,20 @@ const audit = (run: Run): Command =>
       .argument("<id>")
       .option("--head <file>", "compare with a head that was kept; - is standard input")
       .action((tenantId: string, options: { head?: string }, self: Command) =>
-        run(self, async (io) => (await load()).auditVerify(io, tenantId, options)),
+        run(self, async (io) => (await load()).runAuditVerify(io, tenantId, options)),
       ),
     createCommand("head", "Print the signed end of the log, to keep outside the database.")
       .argument("<id>")
       .action((tenantId: string, _options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).auditHead(io, tenantId)),
+        run(self, async (io) => (await load()).runAuditHead(io, tenantId)),
       ),
   ]);
 
-const demo = (run: Run): Command =>
+const createDemoCommands = (run: Run): Command =>
   createGroup("demo", "The demo tenant.", [
     createCommand("create", "Create it, in any store that lacks it.").action(
-      (_options: unknown, self: Command) => run(self, async (io) => (await load()).demoCreate(io)),
+      (_options: unknown, self: Command) =>
+        run(self, async (io) => (await load()).runDemoCreate(io)),
     ),
   ]);
 
@@ -185,5 +190,13 @@ export const createAdminCommand = (run: Run): Command =>
   createGroup(
     "admin",
     "Set up tenants, roles, users, routes and keys and check audit logs, also while servers run.",
-    [tenants(run), roles(run), users(run), ...configuration(run), keys(run), audit(run), demo(run)],
+    [
+      createTenantCommands(run),
+      createRoleCommands(run),
+      createUserCommands(run),
+      ...createConfigurationCommands(run),
+      createKeyCommands(run),
+      createAuditCommands(run),
+      createDemoCommands(run),
+    ],
   );

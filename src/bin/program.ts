@@ -13,13 +13,13 @@ import { createAdminCommand } from "./program-admin.ts";
 import { createImportCommand } from "./program-import.ts";
 import type { Address } from "./serve.ts";
 
-const servers = (run: Run): Command[] => [
+const createServerCommands = (run: Run): Command[] => [
   createCommand("stdio", "The MCP server over stdio; also what runs without a command.", [
     ...PROFILE,
     ...TOOLS,
     ...REMOTE,
   ]).action((_options: unknown, self: Command) =>
-    run(self, async (io) => (await import("./commands/stdio.ts")).stdio(io)),
+    run(self, async (io) => (await import("./commands/stdio.ts")).serveStdio(io)),
   ),
   createCommand("http", "Platform and MCP server in one process, over HTTP; MCP at /mcp.", [
     ...PROFILE,
@@ -30,7 +30,7 @@ const servers = (run: Run): Command[] => [
     .option("--port <number>", "port to listen at, 0 for a free one", parsePort, 8765)
     .action(({ host, port: number }: Address, self: Command) =>
       run(self, async (io) =>
-        (await import("./commands/http.ts")).http(io, { host, port: number }),
+        (await import("./commands/http.ts")).serveHttp(io, { host, port: number }),
       ),
     ),
   createCommand("platform", "The REST platform alone.")
@@ -38,12 +38,12 @@ const servers = (run: Run): Command[] => [
     .option("--port <number>", "port to listen at, 0 for a free one", parsePort, 8080)
     .action(({ host, port: number }: Address, self: Command) =>
       run(self, async (io) =>
-        (await import("./commands/platform.ts")).platform(io, { host, port: number }),
+        (await import("./commands/platform.ts")).servePlatform(io, { host, port: number }),
       ),
     ),
 ];
 
-const secrets = (run: Run): Command =>
+const createSecretCommands = (run: Run): Command =>
   createGroup("secrets", "Secrets that tools put away for a person, such as new API keys.", [
     createCommand("list", "List their names, one per line.").action(
       (_options: unknown, self: Command) =>
@@ -62,13 +62,13 @@ const secrets = (run: Run): Command =>
       ),
   ]);
 
-const exportSpec = (run: Run): Command =>
+const createExportSpecCommand = (run: Run): Command =>
   createCommand("export-spec", "Print the OpenAPI 3.1 document of the REST platform.").action(
     (_options: unknown, self: Command) =>
       run(self, async (io) => (await import("./commands/export-spec.ts")).exportSpec(io)),
   );
 
-const profiles = (run: Run): Command[] => [
+const createProfileCommands = (run: Run): Command[] => [
   createCommand(
     "login",
     "Sign in to a remote platform once, and keep an API key for it as a profile.",
@@ -88,20 +88,20 @@ const profiles = (run: Run): Command[] => [
   ),
 ];
 
-const doctor = (run: Run): Command =>
+const createDoctorCommand = (run: Run): Command =>
   createCommand(
     "doctor",
     "Check settings, addresses, credentials and rights, with a hint per fault.",
     [...PROFILE, ...TOOLS, ...REMOTE],
   ).action((_options: unknown, self: Command) =>
-    run(self, async (io) => (await import("./commands/doctor.ts")).doctor(io)),
+    run(self, async (io) => (await import("./commands/doctor.ts")).runDoctor(io)),
   );
 
-const audit = (run: Run): Command =>
+const createAuditCommand = (run: Run): Command =>
   createCommand("audit", "The MCP server's own log of tool calls, one per line, oldest first.")
     .option("--tool <name>", "only calls of this tool")
     .action(({ tool }: { tool?: string }, self: Command) =>
-      run(self, async (io) => (await import("./commands/audit.ts")).audit(io, { tool })),
+      run(self, async (io) => (await import("./commands/audit.ts")).printAudit(io, { tool })),
     );
 
 const AFTER = `
@@ -109,9 +109,9 @@ Results are JSON on standard output, everything else goes to standard error.
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings.
 Settings come from the environment (RECEIVABLES_…); the README lists them. Secrets are never arguments.`;
 
-const everyCommand = (command: Command): Command[] => [
+const listCommands = (command: Command): Command[] => [
   command,
-  ...command.commands.flatMap(everyCommand),
+  ...command.commands.flatMap(listCommands),
 ];
 
 /** Creates the command line. Each command's code is loaded when it runs. */
@@ -121,18 +121,18 @@ export const createProgram = (run: Run, version: string): Command => {
     .version(version)
     .addHelpText("after", AFTER);
   for (const command of [
-    ...servers(run),
-    ...profiles(run),
-    doctor(run),
-    secrets(run),
-    audit(run),
+    ...createServerCommands(run),
+    ...createProfileCommands(run),
+    createDoctorCommand(run),
+    createSecretCommands(run),
+    createAuditCommand(run),
     createAdminCommand(run),
     createImportCommand(run),
-    exportSpec(run),
+    createExportSpecCommand(run),
   ])
     program.addCommand(command);
   // Commands added with `addCommand` do not inherit settings.
-  for (const command of everyCommand(program)) {
+  for (const command of listCommands(program)) {
     command.exitOverride().showHelpAfterError("Add --help to see what there is.");
   }
   return program;

@@ -1,7 +1,7 @@
 import about from "../../package.json" with { type: "json" };
 import { terminalAsk } from "./ask.ts";
 import { installLastResort } from "./last-resort.ts";
-import { main } from "./main.ts";
+import { runMain } from "./main.ts";
 
 // npm runs scripts in the package's folder, but file arguments are relative to the person's folder.
 const restoreWorkingFolder = (): void => {
@@ -25,7 +25,7 @@ export const run = async (dataFolder: string): Promise<void> => {
     ended.abort();
   });
 
-  process.exitCode = await main({
+  process.exitCode = await runMain({
     argv: process.argv.slice(2),
     env: process.env,
     dataFolder,

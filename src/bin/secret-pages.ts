@@ -4,7 +4,7 @@ import { systemClock } from "../kit/clock.ts";
 import { createSecretPageHandler } from "../mcp/http/secret-page-handler.ts";
 import { createSecretPages, type SecretPages } from "../mcp/tools/secret-pages.ts";
 import { openSealingKey, type Shared } from "./compose.ts";
-import { dataPaths } from "./folder.ts";
+import { getDataPaths } from "./folder.ts";
 import type { Entrance } from "./entrance.ts";
 import { createMcpListener } from "./serve.ts";
 
@@ -20,7 +20,7 @@ export const openSecretPages = async (
   { base, keyMaker }: { base: string; keyMaker: Entrance["keyMaker"] },
 ): Promise<SecretPlace> => {
   const { config, masterKey, log, replayGuard } = shared;
-  const { secrets: folder } = dataPaths(config.dataFolder);
+  const { secrets: folder } = getDataPaths(config.dataFolder);
   const key = await openSealingKey(shared);
   const signsIn = keyMaker !== undefined;
   const pages = createSecretPages({ key, base, now: systemClock, signsIn });

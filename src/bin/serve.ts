@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { isIPv6, type AddressInfo } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
-import { createLog, errorFields } from "../kit/log.ts";
+import { createLog, toErrorFields } from "../kit/log.ts";
 import { factsOf } from "./observe.ts";
 import type { HttpServer } from "../mcp/http/http-server.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -57,7 +57,7 @@ export const serve = async (
     server.listen(port, host, () => {
       server.off("error", reject);
       // For example no file descriptor for a further connection; open ones continue.
-      server.on("error", (error) => errorLog.error("http.server_failed", errorFields(error)));
+      server.on("error", (error) => errorLog.error("http.server_failed", toErrorFields(error)));
       resolve();
     });
   });
@@ -82,17 +82,19 @@ export const serve = async (
 };
 
 /** Answers a request whose handler failed; the response does not describe the error. */
-const errorHandler = (error: unknown): Response => {
+const createErrorHandler = (error: unknown): Response => {
   if (error instanceof RequestError) return new Response(null, { status: 400 });
-  errorLog.error("http.failed", errorFields(error));
+  errorLog.error("http.failed", toErrorFields(error));
   return new Response(null, { status: 500 });
 };
 
 /** Creates a Node.js listener over the platform. It passes the Node.js message on, for a GET with a body. */
 export const createPlatformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
-  getRequestListener((request, env) => platform.fetch(request, env), { errorHandler });
+  getRequestListener((request, env) => platform.fetch(request, env), {
+    errorHandler: createErrorHandler,
+  });
 
 export const createMcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
   getRequestListener((request, { outgoing }) => mcp.fetch(request, factsOf(outgoing)), {
-    errorHandler,
+    errorHandler: createErrorHandler,
   });

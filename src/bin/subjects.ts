@@ -6,7 +6,7 @@ import { readProfilesFile } from "./profile.ts";
 const invalidRequest = (message: string): Problem => new Problem("invalid_request", message);
 
 /** Returns the profile of each OAuth subject. */
-const profilesBySubject = (config: Config): ReadonlyMap<string, string> => {
+const readProfilesBySubject = (config: Config): ReadonlyMap<string, string> => {
   const found = new Map<string, string>();
   for (const { name, subjects = [] } of readProfilesFile(config)) {
     for (const subject of subjects) {
@@ -30,7 +30,7 @@ export const openSubjects = async (
   config: Config,
 ): Promise<(subject: string) => Promise<string | undefined>> => {
   const { profilesFile: path } = config;
-  let profiles = profilesBySubject(config);
+  let profiles = readProfilesBySubject(config);
   if (path === undefined || profiles.size === 0) {
     throw invalidRequest(
       'Nobody could come in with tokens of an issuer: give profiles in RECEIVABLES_PROFILES_FILE their people, as {"NAME": {"subjects": ["SUBJECT"], …}}.',
@@ -40,7 +40,7 @@ export const openSubjects = async (
   return async (subject) => {
     const now = await readStamp(path);
     if (now !== stamp) {
-      profiles = profilesBySubject(config);
+      profiles = readProfilesBySubject(config);
       stamp = now;
     }
     return profiles.get(subject);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from "node:http";
-import { lazily } from "../kit/lazily.ts";
+import { createLazy } from "../kit/lazily.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Served } from "./serve.ts";
 
@@ -23,7 +23,7 @@ const restrictToTransfers =
 /** Creates the server that makes signed URLs usable when the platform is called in memory. */
 export const createTransferServer = (platform: () => Pick<Platform, "fetch">): TransferServer => {
   let opened: Served | undefined;
-  const open = lazily(async () => {
+  const open = createLazy(async () => {
     const { createPlatformListener: platformListener, serve } = await import("./serve.ts");
     const listener = restrictToTransfers(platformListener(platform()));
     opened = await serve(listener, { host: "127.0.0.1", port: 0 });

@@ -1,6 +1,6 @@
 import type { TransferNeeds, Transfers } from "../client/transfers.ts";
-import { lazily } from "../kit/lazily.ts";
-import { networksOf } from "../kit/network.ts";
+import { createLazy } from "../kit/lazily.ts";
+import { createNetworks } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
 import type { Config } from "./config.ts";
 
@@ -13,10 +13,10 @@ const isOwn = ({ remote }: Pick<Config, "remote">): TransferNeeds["isOwn"] => {
 
 /** Creates file transfers; their code is loaded at the first one. */
 export const createLazyTransfers = (config: Pick<Config, "remote" | "requestMs">): Transfers => {
-  const open = lazily(async () => {
+  const open = createLazy(async () => {
     const { createTransfers } = await import("../client/transfers.ts");
     const { requestMs } = config;
-    const hosts = { resolve: createResolve(), allowed: networksOf([]) };
+    const hosts = { resolve: createResolve(), allowed: createNetworks([]) };
     return createTransfers({ isOwn: isOwn(config), requestMs, ...hosts });
   });
   return {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Clock, iso, systemClock } from "../kit/clock.ts";
+import { type Clock, formatTimestamp, systemClock } from "../kit/clock.ts";
 import { createFileOnce } from "../kit/once.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
 import type { StoredSecret, Vault } from "./port.ts";
@@ -82,7 +82,14 @@ export const createFileVault = (needs: VaultNeeds): Vault => {
       const { seal } = await openSeal(needs);
       for (let copy = 1; ; copy++) {
         const name = copy === 1 ? base : `${base}.${copy}`;
-        const entry: Entry = { name, kind, keyId, tenantId, createdAt: iso(clock()), value };
+        const entry: Entry = {
+          name,
+          kind,
+          keyId,
+          tenantId,
+          createdAt: formatTimestamp(clock()),
+          value,
+        };
         if (await createFileOnce(pathOf(folder, name), seal(entry))) return name;
       }
     },

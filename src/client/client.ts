@@ -6,7 +6,7 @@ import type { Log } from "../kit/log.ts";
 import { systemWait, type Wait } from "../kit/wait.ts";
 import { withDeadline } from "./deadline.ts";
 import { collectSecrets, redactSecrets } from "./redact.ts";
-import { systemCode, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
+import { findSystemCode, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
 import { createHealth, type ReadHealth } from "./health.ts";
 import { createIdempotencySupport } from "./idempotency-support.ts";
 import { createLookups } from "./lookups.ts";
@@ -166,7 +166,7 @@ const describeFailure = (
   error: unknown,
 ): unknown => {
   if (error instanceof TransportFault) {
-    const cause = systemCode(error.cause);
+    const cause = findSystemCode(error.cause);
     context.log.warn("platform.no_answer", {
       operation: operation.id,
       why: error.kind,

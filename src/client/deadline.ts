@@ -8,7 +8,7 @@ const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
   });
 
 /** Returns the fault that aborted a signal: our own deadline, else `canceled` by the caller. */
-export const abortReason = (signal: AbortSignal): TransportFault =>
+export const getAbortReason = (signal: AbortSignal): TransportFault =>
   signal.reason instanceof TransportFault ? signal.reason : new TransportFault("canceled");
 
 /**
@@ -22,7 +22,7 @@ export const withDeadline = async <T>(
   outer: AbortSignal | undefined,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
-  if (outer?.aborted === true) throw abortReason(outer);
+  if (outer?.aborted === true) throw getAbortReason(outer);
   const deadline = new AbortController();
   const timer = setTimeout(() => {
     deadline.abort(new TransportFault("timeout"));
@@ -31,7 +31,7 @@ export const withDeadline = async <T>(
   try {
     return await Promise.race([act(signal), rejectOnAbort(signal)]);
   } catch (error) {
-    throw signal.aborted ? abortReason(signal) : error;
+    throw signal.aborted ? getAbortReason(signal) : error;
   } finally {
     clearTimeout(timer);
   }

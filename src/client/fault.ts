@@ -30,8 +30,8 @@ const UNSENT: ReadonlySet<FaultKind> = new Set(["unknown_host", "untrusted", "re
 export const isUnsent = ({ kind }: TransportFault): boolean => UNSENT.has(kind);
 
 /** Returns an error's system code such as ECONNREFUSED, or "". Never text of the remote side. */
-export const systemCode = (error: unknown): string => {
-  if (error instanceof AggregateError) return systemCode(error.errors[0]);
+export const findSystemCode = (error: unknown): string => {
+  if (error instanceof AggregateError) return findSystemCode(error.errors[0]);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return /^[A-Z0-9_]{1,64}$/.test(code) ? code : "";
 };

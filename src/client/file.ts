@@ -16,7 +16,7 @@ const decodePercent = (text: string | undefined): string | undefined => {
   }
 };
 
-const baseName = (path: string): string => path.split(/[/\\]/).at(-1) ?? "";
+const getBaseName = (path: string): string => path.split(/[/\\]/).at(-1) ?? "";
 
 /** Parses the file name of a Content-Disposition header (RFC 6266), without folders. */
 const parseFileName = (disposition: string): string | undefined => {
@@ -26,7 +26,7 @@ const parseFileName = (disposition: string): string | undefined => {
     plain ??
     BARE.exec(disposition)?.groups?.["name"] ??
     "";
-  return baseName(name).slice(0, MAX_NAME) || undefined;
+  return getBaseName(name).slice(0, MAX_NAME) || undefined;
 };
 
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}/;

@@ -1,5 +1,5 @@
 import { readBody } from "./body.ts";
-import { abortReason } from "./deadline.ts";
+import { getAbortReason } from "./deadline.ts";
 import type { Transport } from "./port.ts";
 
 export type InProcessNeeds = {
@@ -12,7 +12,7 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const ORIGIN = "http://localhost";
 
 /** The platform in this process: the same requests and answers, no socket. */
-export const inProcessTransport = ({
+export const createInProcessTransport = ({
   fetch,
   requestMs,
   maxAnswerBytes = MAX_ANSWER_BYTES,
@@ -22,7 +22,7 @@ export const inProcessTransport = ({
   requestMs,
   async send(request) {
     const { method, headers, body, signal } = request;
-    if (signal.aborted) throw abortReason(signal);
+    if (signal.aborted) throw getAbortReason(signal);
     const answer = await fetch(
       new Request(ORIGIN + request.target, { method, headers, body, signal }),
     );

@@ -85,7 +85,7 @@ const refusesBody = (failure: Failure, proven: boolean): boolean => {
   return !proven && OF_NO_BODY.includes(wire.status);
 };
 
-const lacksTwin = ({ wire }: Failure): boolean => [404, 405, 501].includes(wire?.status ?? 0);
+const lacksPostAlias = ({ wire }: Failure): boolean => [404, 405, 501].includes(wire?.status ?? 0);
 
 /**
  * Lookups are a GET with a body, which much of what stands between us and a platform refuses, cuts off or robs of its
@@ -116,7 +116,7 @@ export const createLookups = () => {
     if (!isProven && isFault(first, "timeout")) byTwin.add(service);
     if (!refusesBody(first, isProven)) throw first.error;
     const second = await attempt(lookUp, "postAlias", "always");
-    if (!("reply" in second)) throw lacksTwin(second) ? first.error : second.error;
+    if (!("reply" in second)) throw lacksPostAlias(second) ? first.error : second.error;
     byTwin.add(service);
     return second.reply;
   };
@@ -125,7 +125,7 @@ export const createLookups = () => {
     const { service } = lookUp.operation;
     if (!byTwin.has(service)) return asDocumented(lookUp);
     const first = await attempt(lookUp, "postAlias", "always");
-    if ("reply" in first || !lacksTwin(first)) return settled(first);
+    if ("reply" in first || !lacksPostAlias(first)) return settled(first);
     byTwin.delete(service);
     return settled(await attempt(lookUp, "documented", "answered"));
   };

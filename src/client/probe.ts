@@ -12,13 +12,13 @@ export type ProbeResult =
     }
   | { answers: false; why: string };
 
-const errorCodes = (error: unknown): string[] => {
-  if (error instanceof AggregateError) return error.errors.flatMap(errorCodes);
+const listErrorCodes = (error: unknown): string[] => {
+  if (error instanceof AggregateError) return error.errors.flatMap(listErrorCodes);
   if (!(error instanceof Error)) return [];
   return "code" in error ? [String(error.code)] : [error.name];
 };
 
-const clockSkew = (date: string | string[] | undefined, now: number): number | undefined => {
+const measureClockSkew = (date: string | string[] | undefined, now: number): number | undefined => {
   const at = Date.parse(String(date));
   return Number.isNaN(at) ? undefined : at - now;
 };
@@ -33,9 +33,9 @@ export const probe = async (
     const signal = AbortSignal.timeout(timeoutMs);
     const answer = await request(`${trimEndOf(baseUrl, "/")}${path}`, { signal });
     await answer.body.dump();
-    const aheadMs = clockSkew(answer.headers["date"], clock());
+    const aheadMs = measureClockSkew(answer.headers["date"], clock());
     return { answers: true, status: answer.statusCode, aheadMs };
   } catch (error) {
-    return { answers: false, why: [...new Set(errorCodes(error))].join(", ") || String(error) };
+    return { answers: false, why: [...new Set(listErrorCodes(error))].join(", ") || String(error) };
   }
 };

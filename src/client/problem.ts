@@ -79,7 +79,7 @@ const BY_STATUS: Record<number, Code> = {
   501: "method_not_allowed",
 };
 
-const codeForStatus = (status: number): Code =>
+const toCode = (status: number): Code =>
   BY_STATUS[status] ?? (status >= 400 && status < 500 ? "invalid_request" : "unavailable");
 
 // Between us and the platform stand proxies that answer in their own way. Of a page of theirs only these statuses
@@ -103,7 +103,7 @@ const parseGatewayProblem = (status: number, body: unknown): ParsedRefusal | und
   const { success, data } = GatewayProblem.safeParse(body);
   if (!success) return undefined;
   return {
-    code: isCode(data.code) ? data.code : codeForStatus(status),
+    code: isCode(data.code) ? data.code : toCode(status),
     message: toLine(data.detail ?? data.title ?? ""),
     ...(data.requestId === undefined ? {} : { requestId: data.requestId }),
     ...toFaults(data.errors),
@@ -115,7 +115,7 @@ const parseIngestProblem = (status: number, body: unknown): ParsedRefusal | unde
   if (!success) return undefined;
   const code = INGEST_CODES[data.error] ?? data.error;
   return {
-    code: isCode(code) ? code : codeForStatus(status),
+    code: isCode(code) ? code : toCode(status),
     message: toLine(data.message ?? ""),
     ...toFaults(data.errors),
   };
@@ -126,7 +126,7 @@ const parseExportProblem = (status: number, body: unknown): ParsedRefusal | unde
   if (!success) return undefined;
   const { code, message, requestId } = data.error;
   return {
-    code: EXPORT_CODES[code] ?? codeForStatus(status),
+    code: EXPORT_CODES[code] ?? toCode(status),
     message: toLine(message ?? ""),
     ...(requestId === undefined ? {} : { requestId }),
   };
@@ -161,13 +161,13 @@ const parseRefusal = (reply: WireReply): ParsedRefusal => {
     parseIngestProblem(reply.status, body);
   if (known !== undefined) return known;
   const trusted = body !== undefined || reply.body === "" || PROXY_STATUSES.includes(reply.status);
-  return { code: trusted ? codeForStatus(reply.status) : "unavailable", message: "" };
+  return { code: trusted ? toCode(reply.status) : "unavailable", message: "" };
 };
 
 export const parseRequestId = (text: string | undefined): string | undefined =>
   text !== undefined && /^[\w-]{1,128}$/.test(text) ? text : undefined;
 
-const missingRight = (operation: Operation): ProblemDetails =>
+const toPermissionDetails = (operation: Operation): ProblemDetails =>
   /[ :]/.test(operation.access) ? { permission: operation.access } : {};
 
 export const isChanging = ({ effect }: Operation): boolean =>
@@ -192,7 +192,7 @@ export const toReplyProblem = (operation: Operation, reply: WireReply, now: numb
       ...(errors === undefined ? {} : { errors }),
       ...(requestId === undefined ? {} : { requestId }),
       ...(wait === undefined ? {} : { retryAfterSeconds: wait }),
-      ...(code === "forbidden_permission" ? missingRight(operation) : {}),
+      ...(code === "forbidden_permission" ? toPermissionDetails(operation) : {}),
       ...(isUncertain(operation, reply) ? { uncertain: true } : {}),
       ...(isRedirect(reply) ? { misconfigured: true } : {}),
     },

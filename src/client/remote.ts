@@ -1,8 +1,8 @@
 import { Agent, errors } from "undici";
-import { clientAddress } from "../kit/client-address.ts";
+import { getClientAddress } from "../kit/client-address.ts";
 import { readBody } from "./body.ts";
-import { abortReason } from "./deadline.ts";
-import { systemCode, type FaultKind, TransportFault } from "./fault.ts";
+import { getAbortReason } from "./deadline.ts";
+import { findSystemCode, type FaultKind, TransportFault } from "./fault.ts";
 import type { Transport, WireReply, WireRequest } from "./port.ts";
 import { trimEndOf } from "../kit/text.ts";
 
@@ -28,9 +28,9 @@ const KINDS: readonly (readonly [RegExp, FaultKind])[] = [
   [/^UND_ERR_(DESTROYED|CLOSED)$/, "canceled"],
 ];
 
-const faultKindOfError = (error: unknown): FaultKind => {
+const findErrorKind = (error: unknown): FaultKind => {
   if (error instanceof errors.HTTPParserError) return "garbled";
-  const code = systemCode(error);
+  const code = findSystemCode(error);
   if (code === "ETIMEDOUT") {
     return error instanceof Error && "syscall" in error && error.syscall === "connect"
       ? "refused"
@@ -40,14 +40,14 @@ const faultKindOfError = (error: unknown): FaultKind => {
 };
 
 // A host with several addresses that all failed yields one AggregateError.
-const faultKind = (error: unknown): FaultKind => {
-  if (!(error instanceof AggregateError)) return faultKindOfError(error);
-  const kinds = new Set(error.errors.map(faultKindOfError));
+const findFaultKind = (error: unknown): FaultKind => {
+  if (!(error instanceof AggregateError)) return findErrorKind(error);
+  const kinds = new Set(error.errors.map(findErrorKind));
   const [kind = "lost"] = kinds;
   return kinds.size === 1 ? kind : "refused";
 };
 
-const textHeaders = (
+const toTextHeaders = (
   headers: Record<string, string | string[] | undefined>,
 ): Record<string, string> =>
   Object.fromEntries(
@@ -83,11 +83,11 @@ export const createRemoteTransport = ({
     const { method, target, headers, body, signal } = request;
     const { origin, prefix } = bases[request.service === "gateway" ? "gateway" : "export"];
     const path = prefix + target;
-    const client = clientAddress();
+    const client = getClientAddress();
     // The platform believes it where it trusts this machine as a proxy.
     const forwarded = client === undefined ? headers : { ...headers, "x-forwarded-for": client };
     const answer = await agent.request({ origin, path, method, headers: forwarded, body, signal });
-    const head = { status: answer.statusCode, headers: textHeaders(answer.headers) };
+    const head = { status: answer.statusCode, headers: toTextHeaders(answer.headers) };
     return { ...head, ...(await readBody(request, head, answer.body, maxAnswerBytes)) };
   };
 
@@ -98,12 +98,12 @@ export const createRemoteTransport = ({
       try {
         return await exchange(request);
       } catch (error) {
-        if (request.signal.aborted) throw abortReason(request.signal);
+        if (request.signal.aborted) throw getAbortReason(request.signal);
         // A request that undici refuses to send is a bug of this client, not a transport fault.
         if (error instanceof TransportFault || error instanceof errors.InvalidArgumentError) {
           throw error;
         }
-        throw new TransportFault(faultKind(error), error);
+        throw new TransportFault(findFaultKind(error), error);
       }
     },
     close: () => agent.destroy(),

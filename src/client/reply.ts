@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
-import { brokenLimit, parseJson } from "../kit/json.ts";
+import { findExceededLimit, parseJson } from "../kit/json.ts";
 import type { Log } from "../kit/log.ts";
 import { isSuccess } from "./body.ts";
 import { describeFile } from "./file.ts";
@@ -45,7 +45,7 @@ const parseOutput = (needs: ReplyNeeds, reply: WireReply): unknown => {
   if (output === null && reply.body === "") return null;
   if (!isJson(reply)) throw unexpectedAnswer(needs, reply, "it is not JSON");
   if (output === null) return null;
-  const broken = brokenLimit(reply.body, LIMITS);
+  const broken = findExceededLimit(reply.body, LIMITS);
   if (broken !== undefined) {
     const why = broken === "depth" ? "it is too deep" : "it has too many different fields";
     throw unexpectedAnswer(needs, reply, why);

@@ -1,7 +1,12 @@
 import { Agent, type Dispatcher, errors } from "undici";
 import { type Code, Problem } from "../contract/errors.ts";
 import { SECOND } from "../kit/clock.ts";
-import { BlockedAddress, checkedAddresses, type HostNeeds, pinnedTo } from "../kit/network.ts";
+import {
+  BlockedAddress,
+  resolvePublic,
+  type HostNeeds,
+  createPinnedLookup,
+} from "../kit/network.ts";
 import { withDeadline } from "./deadline.ts";
 import { TransportFault } from "./fault.ts";
 import { describeFile } from "./file.ts";
@@ -107,8 +112,8 @@ const createAgent = async (
   const timeouts = { headersTimeout: requestMs, bodyTimeout: requestMs, allowH2: false };
   if (isOwn(url)) return new Agent({ ...timeouts, connect: { timeout: requestMs } });
   if (url.protocol !== "https:") throw transferFailed("its URL is not https");
-  const addresses = await checkedAddresses(url.hostname, { resolve, allowed });
-  const lookup = pinnedTo(addresses);
+  const addresses = await resolvePublic(url.hostname, { resolve, allowed });
+  const lookup = createPinnedLookup(addresses);
   return new Agent({ ...timeouts, connect: { timeout: requestMs, lookup } });
 };
 

@@ -4,7 +4,7 @@ import type {
   CreditApplication,
   CreditApplications,
 } from "../contract/operations/credit-applications.ts";
-import { type Clock, DAY, iso } from "../kit/clock.ts";
+import { type Clock, DAY, formatTimestamp } from "../kit/clock.ts";
 import { defineInsight, type Fields } from "./insight.ts";
 
 const { credit_applications } = contract;
@@ -18,7 +18,7 @@ const day = (words: string) =>
     .optional()
     .meta({ description: `status date, YYYY-MM-DD; ${words}` });
 
-const toDay = (timestamp: number): string => iso(timestamp).slice(0, 10);
+const toDay = (timestamp: number): string => formatTimestamp(timestamp).slice(0, 10);
 
 /** Types of a decided or ended application begin so. */
 const isClosed = ({ applicationStatus }: CreditApplication): boolean =>
@@ -98,7 +98,7 @@ export const creditQueue = defineInsight({
     const { applications, applicationStatusSummary } = reply.output as CreditApplications;
     const waiting = applications.filter((one) => !isClosed(one)).toSorted(byAge);
     return {
-      asOf: iso(now()),
+      asOf: formatTimestamp(now()),
       filter: { ...filter, limit },
       rowCount: waiting.length,
       truncated: false,

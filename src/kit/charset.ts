@@ -1,6 +1,6 @@
 const UTF8 = new Set(["utf-8", "utf8"]);
 
-const unquoted = (value: string): string =>
+const removeQuotes = (value: string): string =>
   value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
 
 /**
@@ -13,4 +13,4 @@ export const isUtf8Type = (contentType: string): boolean =>
     .slice(1)
     .map((parameter) => parameter.split("="))
     .filter(([name = ""]) => name.trim().toLowerCase() === "charset")
-    .every(([, ...value]) => UTF8.has(unquoted(value.join("=").trim()).toLowerCase()));
+    .every(([, ...value]) => UTF8.has(removeQuotes(value.join("=").trim()).toLowerCase()));

@@ -10,4 +10,4 @@ export const withClientAddress = <T>(address: string, act: () => T): T =>
   addresses.run(address, act);
 
 /** Returns the address of the client on whose behalf this code runs; undefined where it runs for this process. */
-export const clientAddress = (): string | undefined => addresses.getStore();
+export const getClientAddress = (): string | undefined => addresses.getStore();

@@ -4,7 +4,7 @@ export type Clock = () => number;
 export const systemClock: Clock = () => Date.now();
 
 /** Formats a timestamp as the interface writes it: ISO 8601, UTC, milliseconds, `Z`. */
-export const iso = (ms: number): string => new Date(ms).toISOString();
+export const formatTimestamp = (ms: number): string => new Date(ms).toISOString();
 
 const FIRST_YEAR = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_YEAR = Date.parse("9999-12-31T23:59:59.999Z");

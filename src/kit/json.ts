@@ -14,7 +14,7 @@ const isDigit = (unit: number): boolean => unit >= ZERO && unit <= 0x39;
 const isExponent = (unit: number): boolean => unit === 0x65 || unit === 0x45;
 
 /** Counts significant digits: without sign, point, exponent, leading and trailing zeros. */
-const significantDigits = (source: string): number => {
+const countSignificantDigits = (source: string): number => {
   let [digits, trailingZeros] = [0, 0];
   for (let at = 0; at < source.length; at += 1) {
     const unit = source.charCodeAt(at);
@@ -39,7 +39,7 @@ export const parseJson = (text: string): unknown => {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === "number" &&
     context?.source !== undefined &&
-    significantDigits(context.source) > MAX_DIGITS
+    countSignificantDigits(context.source) > MAX_DIGITS
       ? new InexactNumber(context.source)
       : value,
   );
@@ -52,7 +52,7 @@ const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c] as const;
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 
 /** The index of the quote that closes a string, or the end of a text in which none does. */
-const closingQuote = (text: string, from: number): number => {
+const findClosingQuote = (text: string, from: number): number => {
   for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
     while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
@@ -65,7 +65,10 @@ const closingQuote = (text: string, from: number): number => {
  * Returns the first limit that JSON text exceeds, or undefined; text that is not JSON may exceed none. Checked before the
  * text is parsed, because the parser takes most of a second for a megabyte of different names.
  */
-export const brokenLimit = (text: string, limits: JsonLimits): keyof JsonLimits | undefined => {
+export const findExceededLimit = (
+  text: string,
+  limits: JsonLimits,
+): keyof JsonLimits | undefined => {
   /** Items counted in each open array; -1 for an object. */
   const open: number[] = [];
   const names = new Set<string>();
@@ -74,7 +77,7 @@ export const brokenLimit = (text: string, limits: JsonLimits): keyof JsonLimits 
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) {
       from = at + 1;
-      to = closingQuote(text, from);
+      to = findClosingQuote(text, from);
       at = to;
     } else if (unit === COLON) {
       if (names.add(text.slice(from, to)).size > limits.names) return "names";

@@ -11,7 +11,7 @@ export const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** Converts an error to fields that survive JSON: message, stack and cause. */
-export const errorFields = (error: unknown): Fields =>
+export const toErrorFields = (error: unknown): Fields =>
   error instanceof Error
     ? {
         error: error.message,

@@ -4,7 +4,7 @@ const normalize = (word: string): string => word.toLowerCase().replace(/[^a-z0-9
 const MAX_LENGTH = 64;
 
 /** Returns up to `most` known names that resemble a mistyped one, best first. */
-export const nearest = (word: string, known: readonly string[], most = 3): string[] => {
+export const findNearest = (word: string, known: readonly string[], most = 3): string[] => {
   const meant = normalize(word.slice(0, MAX_LENGTH));
   if (meant === "") return [];
   return known

@@ -24,7 +24,7 @@ const parseNetwork = (text: string): [Parsed, number] => {
 export type Networks = { includes(address: string): boolean };
 
 /** Creates a set from addresses and networks in CIDR form. */
-export const networksOf = (cidrs: readonly string[]): Networks => {
+export const createNetworks = (cidrs: readonly string[]): Networks => {
   const networks = cidrs.map(parseNetwork);
   return {
     includes(text) {
@@ -53,9 +53,9 @@ export const isNetwork = (text: string): boolean => {
 };
 
 // IANA assigns global unicast addresses from this block only.
-const GLOBAL_UNICAST_V6 = networksOf(["2000::/3"]);
+const GLOBAL_UNICAST_V6 = createNetworks(["2000::/3"]);
 // Returned by the 6bone (RFC 3701) and never assigned again.
-const RETURNED_V6 = networksOf(["3ffe::/16"]);
+const RETURNED_V6 = createNetworks(["3ffe::/16"]);
 
 /** Whether an address is a public address of the internet; addresses that embed an IPv4 address are not. */
 export const isGlobal = (text: string): boolean => {
@@ -73,7 +73,7 @@ const BITS_PER_SITE = 64;
  * subscriber owns at least that many. An IPv4 address embedded by mapping or NAT64 (RFC 6052) counts as itself.
  * Undefined for text that is not an address.
  */
-export const clientNetworkOf = (text: string): string | undefined => {
+export const findClientNetwork = (text: string): string | undefined => {
   const parsed = parseAddress(text.replace(/%.*/, ""));
   if (parsed === undefined) return undefined;
   const address = unwrap(parsed);
@@ -109,7 +109,7 @@ export type HostNeeds = {
 };
 
 /** All addresses of a URL's `hostname`, each of them good. Throws {@link BlockedAddress}, or what `resolve` throws. */
-export const checkedAddresses = async (
+export const resolvePublic = async (
   hostname: string,
   { resolve, allowed }: HostNeeds,
 ): Promise<string[]> => {
@@ -123,7 +123,7 @@ export const checkedAddresses = async (
 };
 
 /** For a connection to these addresses, so that a name cannot mean something else a moment after its check. */
-export const pinnedTo = (addresses: readonly string[]): LookupFunction => {
+export const createPinnedLookup = (addresses: readonly string[]): LookupFunction => {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_name, { all }, done) => {
     if (all === true) return done(null, found);

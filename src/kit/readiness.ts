@@ -1,5 +1,5 @@
 import { type Clock, SECOND } from "./clock.ts";
-import { errorFields, type Log } from "./log.ts";
+import { toErrorFields, type Log } from "./log.ts";
 
 /** Whether one part that requests need can be used; `reason` says why not, without addresses, paths and secrets. */
 export type PartState = { ok: true } | { ok: false; reason: string };
@@ -61,7 +61,7 @@ export const createReadiness = ({
 
   // Logged when it changes, because probes ask every second.
   const logChange = (part: string, reason: string, error: unknown): void => {
-    if (known.get(part) !== reason) log.warn("ready.failed", { part, ...errorFields(error) });
+    if (known.get(part) !== reason) log.warn("ready.failed", { part, ...toErrorFields(error) });
     known.set(part, reason);
   };
 

@@ -4,7 +4,7 @@ import type { Resolve } from "./network.ts";
 // Names without a dot are resolved by the system alone: the hosts file, container networks.
 const isShort = (name: string): boolean => !name.replace(/\.$/, "").includes(".");
 
-const bySystem: Resolve = async (name) =>
+const resolveBySystem: Resolve = async (name) =>
   (await dns.lookup(name, { all: true })).map(({ address }) => address);
 
 const NOT_THERE = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED", "EBADNAME"]);
@@ -21,14 +21,14 @@ export const createResolve = (nameServers?: readonly string[]): Resolve => {
   const resolver = new dns.Resolver({ timeout: 2000, tries: 2 });
   if (nameServers !== undefined) resolver.setServers(nameServers);
   return async (name) => {
-    if (isShort(name)) return bySystem(name);
+    if (isShort(name)) return resolveBySystem(name);
     const asked = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const found = asked.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
     if (found.length > 0) return found;
     const failures = asked.flatMap((answer): unknown[] =>
       answer.status === "rejected" ? [answer.reason] : [],
     );
-    if (failures.every(isNotThere)) return bySystem(name);
+    if (failures.every(isNotThere)) return resolveBySystem(name);
     throw failures.find((failure) => !isNotThere(failure));
   };
 };

@@ -6,7 +6,7 @@ export const trimEndOf = (text: string, characters: string): string => {
 };
 
 /** The text before the first of these characters. */
-export const before = (text: string, characters: string): string => {
+export const textBefore = (text: string, characters: string): string => {
   for (let at = 0; at < text.length; at += 1) {
     if (characters.includes(text.charAt(at))) return text.slice(0, at);
   }

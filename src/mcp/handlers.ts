@@ -10,7 +10,7 @@ import { createComplete } from "./resources/complete.ts";
 import { createReadState } from "./resources/export-run-resources.ts";
 import type { RequestAuth, Caller, Scope } from "./caller.ts";
 import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
-import { nearest } from "../kit/nearest.ts";
+import { findNearest } from "../kit/nearest.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 import { createGetPrompt, type GetPrompt } from "./prompts/get-prompt.ts";
 import { createReadResource, type ReadResource } from "./resources/resources.ts";
@@ -38,7 +38,7 @@ export type FindHandlers = <T>(
 ) => Promise<T>;
 
 const unknownTool = (name: string, tools: ReadonlyMap<string, Tool>): ProtocolError => {
-  const near = nearest(name, [...tools.keys()]);
+  const near = findNearest(name, [...tools.keys()]);
   const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
   const shown = JSON.stringify(sanitizeLine(name, 80));
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);

@@ -6,7 +6,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { systemClock } from "../kit/clock.ts";
-import { lazily } from "../kit/lazily.ts";
+import { createLazy } from "../kit/lazily.ts";
 import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
 import { type ServerInfo, createServerInfo } from "./server-info.ts";
@@ -35,7 +35,7 @@ type Parts = { log: Log; face: ServerInfo; find: FindHandlers };
 /** One caller, whoever asks: for a server that nobody but its own host reaches. */
 const alone = ({ open }: Pick<ServerOptions, "open">): FindHandlers => {
   const caller = createOwnCaller("default");
-  const work = lazily(async (): Promise<Handlers> => {
+  const work = createLazy(async (): Promise<Handlers> => {
     const [{ createHandlers: createWork }, needs] = await Promise.all([
       import("./handlers.ts"),
       open(caller),

@@ -1,7 +1,7 @@
 import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
 import { DAY, SECOND } from "../kit/clock.ts";
-import { clientAddress } from "../kit/client-address.ts";
-import { clientNetworkOf } from "../kit/network.ts";
+import { getClientAddress } from "../kit/client-address.ts";
+import { findClientNetwork } from "../kit/network.ts";
 import type { OauthContext } from "./context.ts";
 import { revokeGrant } from "./grants.ts";
 import type { Interactions } from "./interactions.ts";
@@ -15,8 +15,8 @@ const toText = (value: unknown): string | undefined =>
 /** Returns the owner of a record: a grant's person, or the network that registered a client. */
 const ownerOf = (kind: string, payload: AdapterPayload): string | undefined => {
   if (kind === "Grant") return toText(payload.accountId);
-  const address = kind === "Client" ? clientAddress() : undefined;
-  return address === undefined ? undefined : (clientNetworkOf(address) ?? address);
+  const address = kind === "Client" ? getClientAddress() : undefined;
+  return address === undefined ? undefined : (findClientNetwork(address) ?? address);
 };
 
 const NO_OTHER_LOOKUPS = {

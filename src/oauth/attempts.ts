@@ -1,5 +1,5 @@
 import { HOUR, MINUTE } from "../kit/clock.ts";
-import { clientNetworkOf } from "../kit/network.ts";
+import { findClientNetwork } from "../kit/network.ts";
 import { hashId } from "./records.ts";
 import type { Storage } from "./store/port.ts";
 
@@ -18,7 +18,7 @@ const REQUESTS = {
 /** Maximum number of clients without a grant. Beyond it, the network with the most of them loses its oldest. */
 const MAX_UNUSED_CLIENTS = 1000;
 
-const networkOf = (ip: string): string => clientNetworkOf(ip) ?? ip;
+const networkOf = (ip: string): string => findClientNetwork(ip) ?? ip;
 
 // No limit counts over all networks: the platform limits attempts on an account without locking its user out.
 const signInKeys = (email: string, ip: string): [key: string, limit: Limit][] => {

@@ -1,4 +1,4 @@
-import { errorFields } from "../kit/log.ts";
+import { toErrorFields } from "../kit/log.ts";
 import { sendPage } from "./form.ts";
 import { revokeGrant, saveConnection } from "./grants.ts";
 import { ensurePerson, type Person, personIdOf } from "./people.ts";
@@ -104,7 +104,7 @@ export const submitConsent = async (
     await grantAccess(context, request, session, { tenant, scopes });
   } catch (error) {
     const { isSessionExpired, message: alert, status } = toKeyRefusal(error);
-    context.log.warn("oauth.no_key", errorFields(error));
+    context.log.warn("oauth.no_key", toErrorFields(error));
     if (isSessionExpired) {
       return showSignIn(context, request, session.email, { status, message: alert });
     }

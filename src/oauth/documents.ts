@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
-import { checkedAddresses, type HostNeeds, pinnedTo } from "../kit/network.ts";
+import { resolvePublic, type HostNeeds, createPinnedLookup } from "../kit/network.ts";
 
 const REQUEST_TIMEOUT_MS = 5 * SECOND;
 const MAX_BYTES = 32 * 1024;
@@ -63,7 +63,7 @@ export const createFetchDocument =
     checkUrl(url);
     const signal = AbortSignal.timeout(requestMs);
     const addresses = await Promise.race([
-      checkedAddresses(url.hostname, hosts),
+      resolvePublic(url.hostname, hosts),
       once(signal, "abort").then(() =>
         Promise.reject(new Error("a client's host was not found in time")),
       ),
@@ -72,7 +72,7 @@ export const createFetchDocument =
       headers: { accept: "application/json" },
       // The address of a pooled connection, or of a proxy named in the environment, was not checked.
       agent: false,
-      lookup: pinnedTo(addresses),
+      lookup: createPinnedLookup(addresses),
       minVersion: "TLSv1.2",
       signal,
       ...(ca === undefined ? {} : { ca }),

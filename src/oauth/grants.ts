@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { errorFields } from "../kit/log.ts";
+import { toErrorFields } from "../kit/log.ts";
 import type { OauthContext } from "./context.ts";
 import { removeIfUngranted } from "./people.ts";
 import type { Scope } from "./scopes.ts";
@@ -34,7 +34,7 @@ export const revokeGrant = async (context: OauthContext, grantId: string): Promi
   if (typeof personId !== "string") return;
   log.info("oauth.grant_ended", { person: personId });
   await removeIfUngranted(context, personId).catch((error: unknown) =>
-    log.warn("oauth.leave", errorFields(error)),
+    log.warn("oauth.leave", toErrorFields(error)),
   );
 };
 

@@ -1,4 +1,4 @@
-import { errorFields } from "../kit/log.ts";
+import { toErrorFields } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { OauthContext } from "./context.ts";
 import { createApiKey, personIdOf } from "./people.ts";
@@ -44,7 +44,7 @@ export const createOwnKey = async (
   try {
     return await createClaimedKey(context, result.session, request);
   } catch (error) {
-    context.log.warn("oauth.no_key", errorFields(error));
+    context.log.warn("oauth.no_key", toErrorFields(error));
     const { status, message } = toKeyRefusal(error);
     return { status, message: `${message} Then let your assistant ask again.` };
   } finally {

@@ -3,7 +3,7 @@ import { keyHeader, sessionHeader } from "../broker/credentials.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import { DAY } from "../kit/clock.ts";
-import { errorFields } from "../kit/log.ts";
+import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import type { OauthContext } from "./context.ts";
 import { CALL_OPTIONS, type PlatformSession, type Tenant } from "./platform-session.ts";
@@ -143,7 +143,7 @@ export const ensurePerson = async (
 ): Promise<Person> => {
   const { records, log } = context;
   await deleteUndeletedKeys(context, session).catch((error: unknown) =>
-    log.warn("oauth.left_keys", errorFields(error)),
+    log.warn("oauth.left_keys", toErrorFields(error)),
   );
   const { userId, email } = session;
   const id = personIdOf(context, userId, tenant.id);
@@ -171,7 +171,7 @@ const retireKey = async (context: OauthContext, person: Person): Promise<void> =
     await deleteApiKey(context, value, headerOf(context, apiKey));
     log.info("oauth.key_revoked", { keyId });
   } catch (error) {
-    log.warn("oauth.key_left", { keyId, ...errorFields(error) });
+    log.warn("oauth.key_left", { keyId, ...toErrorFields(error) });
     const owner = userIdOf(context, userId);
     await records.write({ kind: "LeftKey", id: keyId, value, expiresAt: now() + NEVER_MS, owner });
   }

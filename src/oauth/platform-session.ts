@@ -1,6 +1,6 @@
 import { contract } from "../contract/index.ts";
 import { Login } from "../contract/operations/auth.ts";
-import { errorFields } from "../kit/log.ts";
+import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import type { OauthContext } from "./context.ts";
 import { type Refusal, tooManyAttempts, toSignInRefusal } from "./refusal.ts";
@@ -40,7 +40,7 @@ export const closeSession = async (
 ): Promise<void> => {
   await client
     .call(contract.auth.logout, { accessToken: token.reveal() }, {}, CALL_OPTIONS)
-    .catch((error: unknown) => log.warn("oauth.sign_out_failed", errorFields(error)));
+    .catch((error: unknown) => log.warn("oauth.sign_out_failed", toErrorFields(error)));
 };
 
 export type PasswordSignIn = { email: string; password: Secret; ip: string };

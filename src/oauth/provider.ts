@@ -5,7 +5,7 @@ import Provider, {
   interactionPolicy,
 } from "oidc-provider";
 import { DAY, HOUR, MINUTE, SECOND } from "../kit/clock.ts";
-import { errorFields } from "../kit/log.ts";
+import { toErrorFields } from "../kit/log.ts";
 import { createAdapter } from "./adapter.ts";
 import { checkClient } from "./clients.ts";
 import type { OauthContext } from "./context.ts";
@@ -198,7 +198,7 @@ export const createProvider = (context: OauthContext): Provider => {
   // The server sets the X-Forwarded headers itself.
   provider.proxy = true;
   provider.on("server_error", (_context, error) =>
-    context.log.error("oauth.failed", errorFields(error)),
+    context.log.error("oauth.failed", toErrorFields(error)),
   );
   correctMetadata(provider);
   return provider;

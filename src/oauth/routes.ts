@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { withClientAddress } from "../kit/client-address.ts";
 import { randomToken } from "../kit/ids.ts";
-import { errorFields } from "../kit/log.ts";
+import { toErrorFields } from "../kit/log.ts";
 import { createAccountHandler } from "./account.ts";
 import { type Cookie, createCookie } from "./cookies.ts";
 import { type Exchange, sendPage } from "./form.ts";
@@ -131,7 +131,7 @@ export const createRequestHandler = (signInContext: SignInContext): Handler => {
     try {
       await withClientAddress(exchange.ip, () => route(context, exchange, path));
     } catch (error) {
-      log.error("oauth.failed", errorFields(error));
+      log.error("oauth.failed", toErrorFields(error));
       if (response.headersSent) response.destroy();
       else sendPage(exchange, errorPage("Something went wrong in this server.", 500));
     }

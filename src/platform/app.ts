@@ -5,8 +5,8 @@ import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { type Readiness, readyAnswer } from "../kit/readiness.ts";
 import { NO_ROUTE } from "../kit/telemetry.ts";
-import { documents } from "./http/documents.ts";
-import { problemResponse, toProblem } from "./http/problem.ts";
+import { createDocuments } from "./http/documents.ts";
+import { buildProblemResponse, toProblem } from "./http/problem.ts";
 import { withSecurityHeaders, requestIdOf } from "./http/headers.ts";
 import { transferRoutes } from "./http/transfers.ts";
 import { createServe } from "./http/request.ts";
@@ -18,7 +18,7 @@ import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 type Route = { method: string; path: string; operation: Operation; handler: unknown };
 type Env = { Bindings: { incoming?: IncomingMessage } };
 
-const routesOf = (services: Services): Route[] =>
+const listRoutes = (services: Services): Route[] =>
   Object.entries(platformContract).flatMap(([noun, verbs]) =>
     Object.entries(verbs).flatMap(([verb, declared]) => {
       const operation: Operation = declared;
@@ -33,7 +33,7 @@ const routesOf = (services: Services): Route[] =>
   );
 
 // Sorts literal segments before parameters, so that a literal is never matched as an id.
-const specificFirst = (a: string, b: string): number =>
+const compareSpecificity = (a: string, b: string): number =>
   a.replaceAll("{", "\uffff") < b.replaceAll("{", "\uffff") ? -1 : 1;
 
 const BASES: [base: string, service: Service][] = [
@@ -42,10 +42,10 @@ const BASES: [base: string, service: Service][] = [
   ["/api/v1/pdf-ingestion", "ingest"],
 ];
 
-const serviceAt = (path: string): Service =>
+const findService = (path: string): Service =>
   BASES.find(([base]) => path.startsWith(base))?.[1] ?? "gateway";
 
-const patternOf = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
+const toPattern = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
 /** A request to a route that is no operation of the contract. */
 type OwnRequest = { raw: Request; path: string; route: string; requestId: string; began: number };
@@ -78,7 +78,12 @@ const createDone =
 const createRefuse =
   (needs: Pick<AppNeeds, "report">) =>
   (request: OwnRequest, problem: Problem): Response =>
-    problemResponse(problem, serviceAt(request.path), request, createDone(needs, request, problem));
+    buildProblemResponse(
+      problem,
+      findService(request.path),
+      request,
+      createDone(needs, request, problem),
+    );
 
 /** Answers the methods that a path does not support with 405. Call it after the path's own routes. */
 const refuseOthers = (
@@ -89,7 +94,7 @@ const refuseOthers = (
 ): void => {
   const allowed = methods.join(", ");
   const refuse = createRefuse(needs);
-  app.all(patternOf(path), (context) =>
+  app.all(toPattern(path), (context) =>
     refuse(
       openRequest(needs, context, path),
       new Problem("method_not_allowed", `This path takes ${allowed}.`, {
@@ -102,7 +107,7 @@ const refuseOthers = (
 /** Mounts the public routes of the service itself: health, readiness, API document. */
 const mountOwn = (app: Hono<Env>, needs: AppNeeds): void => {
   const mount = (path: string, serve: (context: Context) => Promise<Response>): void => {
-    app.get(patternOf(path), async (context) => {
+    app.get(toPattern(path), async (context) => {
       const request = openRequest(needs, context, path);
       const response = await serve(context);
       const { byteLength } = await response.clone().arrayBuffer();
@@ -116,7 +121,7 @@ const mountOwn = (app: Hono<Env>, needs: AppNeeds): void => {
     const { status, body } = readyAnswer(await needs.ready());
     return context.json(body, status);
   });
-  for (const { path, serve } of documents(needs)) {
+  for (const { path, serve } of createDocuments(needs)) {
     mount(
       path,
       async (context) =>
@@ -129,7 +134,7 @@ const mountOwn = (app: Hono<Env>, needs: AppNeeds): void => {
 const mountTransfers = (app: Hono<Env>, needs: AppNeeds): void => {
   const refuse = createRefuse(needs);
   for (const { method, path, serve } of transferRoutes(needs.transfers)) {
-    app.on(method, patternOf(path), async (context) => {
+    app.on(method, toPattern(path), async (context) => {
       const request = openRequest(needs, context, path);
       const { requestId } = request;
       try {
@@ -169,12 +174,12 @@ export const createApp = (services: Services, needs: AppNeeds) => {
   mountOwn(app, needs);
   mountTransfers(app, needs);
 
-  const byPath = Map.groupBy(routesOf(services), (route) => route.path);
-  for (const path of [...byPath.keys()].toSorted(specificFirst)) {
+  const byPath = Map.groupBy(listRoutes(services), (route) => route.path);
+  for (const path of [...byPath.keys()].toSorted(compareSpecificity)) {
     const routes = byPath.get(path) ?? [];
     for (const { method, operation, handler } of routes) {
       const serve = createServe(needs, { operation, route: path }, handler as never);
-      app.on(method, patternOf(path), (context) =>
+      app.on(method, toPattern(path), (context) =>
         serve(context.req.raw, context.req.param(), context.env?.incoming),
       );
     }

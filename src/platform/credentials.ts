@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../kit/clock.ts";
 import { SECOND } from "../kit/clock.ts";
 import { randomToken } from "../kit/ids.ts";
-import { errorFields, type Log } from "../kit/log.ts";
+import { toErrorFields, type Log } from "../kit/log.ts";
 import type { Store } from "./store/port.ts";
 
 /** Hashes a random secret for the store. 256 random bits need no salt and no work factor. */
@@ -61,7 +61,7 @@ export const createUses = (store: Store, log: Log): Uses => {
   };
   // Failed batches stay pending. If the process dies, a session expires slightly sooner.
   const tryFlush = (): Promise<void> =>
-    flush().catch((error: unknown) => log.warn("uses.flush_failed", errorFields(error)));
+    flush().catch((error: unknown) => log.warn("uses.flush_failed", toErrorFields(error)));
   const flushLater = (): void => {
     timer ??= setTimeout(tryFlush, FLUSH_MS);
     timer.unref();
@@ -89,7 +89,7 @@ export type Lifetimes = {
 };
 
 /** Tells whether a session is valid at `now`. */
-export const sessionLives = (
+export const isSessionAlive = (
   session: { created_at: number; verified_at: number; used_at: number },
   now: number,
   lifetimes: Lifetimes,

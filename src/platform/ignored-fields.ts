@@ -5,7 +5,7 @@ const UNREPORTED = new Set(["status"]);
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-const pathOf = (parent: string, key: string, isIndex: boolean): string => {
+const formatPath = (parent: string, key: string, isIndex: boolean): string => {
   if (isIndex) return `${parent}[${key}]`;
   const name = encodeURIComponent(key.toWellFormed());
   return parent === "" ? name : `${parent}.${name}`;
@@ -15,16 +15,16 @@ const pathOf = (parent: string, key: string, isIndex: boolean): string => {
  * Returns the paths of the fields in `sent` that `known` does not have, at most 20, percent-encoded for the
  * X-Ignored-Fields header.
  */
-export const ignoredFields = (sent: unknown, known: unknown, parent = ""): string[] => {
+export const listIgnoredFields = (sent: unknown, known: unknown, parent = ""): string[] => {
   if (!isObject(sent) || !isObject(known)) return [];
   const found: string[] = [];
   for (const key of Object.keys(sent)) {
     if (found.length >= MAX_PATHS) break;
-    const path = pathOf(parent, key, Array.isArray(sent));
+    const path = formatPath(parent, key, Array.isArray(sent));
     if (!Object.hasOwn(known, key)) {
       if (!UNREPORTED.has(path)) found.push(path);
     } else {
-      found.push(...ignoredFields(sent[key], known[key], path));
+      found.push(...listIgnoredFields(sent[key], known[key], path));
     }
   }
   return found.slice(0, MAX_PATHS);

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { Problem } from "../contract/errors.ts";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { createFairQueue, QueueFull } from "../kit/fair-queue.ts";
-import { clientNetworkOf } from "../kit/network.ts";
+import { findClientNetwork } from "../kit/network.ts";
 import { keyFor } from "../kit/seal.ts";
 import { count, findCounter, forget, giveBack } from "./store/counters.ts";
 import { fold } from "./store/fold.ts";
@@ -29,7 +29,7 @@ const tooMany = (windowEndsAt: number, now: number): Problem =>
     retryAfterSeconds: Math.max(1, Math.ceil((windowEndsAt - now) / SECOND)),
   });
 
-const toNetwork = (ip: string): string => clientNetworkOf(ip) ?? ip;
+const toNetwork = (ip: string): string => findClientNetwork(ip) ?? ip;
 
 /**
  * Limits guesses at passwords. Failures count for the account at one address and, from addresses that are not known for

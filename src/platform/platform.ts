@@ -11,7 +11,7 @@ import { createFigures, type Figures } from "./figures.ts";
 import { createStorageQuota } from "./files/quota.ts";
 import { createSignedUrls, type SignedUrls } from "./files/signed-urls.ts";
 import { sweep, type Swept } from "./files/sweep.ts";
-import { unclaimedFiles } from "./files/unclaimed.ts";
+import { createUnclaimedFilesJob } from "./files/unclaimed.ts";
 import type { Services } from "./handlers.ts";
 import { createAudit } from "./http/audit.ts";
 import { createAddressOf } from "./http/address.ts";
@@ -171,7 +171,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const finished = tellWebhooks({ newId });
   const quota = createStorageQuota(store, needs.tenantFileBytes);
   const kinds: JobKind[] = [
-    unclaimedFiles({ store, clock, files }),
+    createUnclaimedFilesJob({ store, clock, files }),
     deliveries({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
     scanning({ store, files, scanner, log }),
     scheduleJobs({ store, clock, newId }),

@@ -1,6 +1,6 @@
 import { Problem } from "../contract/errors.ts";
 import { HOUR, MINUTE, SECOND } from "../kit/clock.ts";
-import { clientNetworkOf } from "../kit/network.ts";
+import { findClientNetwork } from "../kit/network.ts";
 import { count, giveBack } from "./store/counters.ts";
 import type { Store } from "./store/port.ts";
 
@@ -26,7 +26,7 @@ const hour = (quota: number): Window => ({ name: "hour", quota, ms: HOUR });
 const secondsLeft = (endsAt: number, now: number): number =>
   Math.max(1, Math.ceil((endsAt - now) / SECOND));
 
-const toNetwork = (ip: string): string => clientNetworkOf(ip) ?? ip;
+const toNetwork = (ip: string): string => findClientNetwork(ip) ?? ip;
 
 /** Returns the policy of all windows and the state of the counted ones (draft-ietf-httpapi-ratelimit-headers). */
 const buildHeaders = (

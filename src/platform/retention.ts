@@ -1,5 +1,5 @@
 import { type Clock, DAY } from "../kit/clock.ts";
-import { errorFields, type Log } from "../kit/log.ts";
+import { toErrorFields, type Log } from "../kit/log.ts";
 import type { Lifetimes } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
 import { AuditChainChanged, purgeEntries } from "./store/audit-chain.ts";
@@ -70,7 +70,7 @@ const purgeAudit = async (
     return await removeAll(store, (tx) => purgeEntries(tx, store.auditKey, tenantId, before));
   } catch (error) {
     if (!(error instanceof AuditChainChanged)) throw error;
-    log.error("audit.chain_changed", { tenantId, ...errorFields(error) });
+    log.error("audit.chain_changed", { tenantId, ...toErrorFields(error) });
     return 0;
   }
 };

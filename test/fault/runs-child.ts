@@ -7,7 +7,7 @@ import { tellWebhooks } from "../../src/platform/exports/finished.ts";
 import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { RUN_LIMITS, runJobs } from "../../src/platform/exports/run-job.ts";
 import { scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { createWorker } from "../../src/platform/jobs/worker.ts";
@@ -40,7 +40,7 @@ const store: Store = {
     return result;
   },
 };
-const disk = diskFiles(join(dataFolder, "files"));
+const disk = createDiskFiles(join(dataFolder, "files"));
 const files: FileStore = {
   ...disk,
   async put(key, bytes, maxBytes) {

@@ -3,9 +3,9 @@ import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
+import { HOUR, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { openRows } from "../../src/platform/exports/snapshot.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { findChunks } from "../../src/platform/store/export-runs.ts";
 import type { ExportRunRow } from "../../src/platform/store/tables.ts";
 import { insertWebhook } from "../../src/platform/store/webhooks.ts";
@@ -25,7 +25,7 @@ const runsOf = ({ store }: TestPlatform): Promise<ExportRunRow[]> =>
 const idsIn = async (at: TestPlatform, run: ExportRunRow): Promise<string[]> => {
   const span = { from: 0, to: run.row_count };
   const chunks = await findChunks(at.store.read, run, span);
-  const text = await buffer(await openRows(diskFiles(at.files), chunks, span));
+  const text = await buffer(await openRows(createDiskFiles(at.files), chunks, span));
   return (JSON.parse(`[${text.toString()}]`) as { id: string }[]).map(({ id }) => id);
 };
 
@@ -49,7 +49,7 @@ describe.each(dialects)("processes that die during exports ($name)", (dialect) =
       const at = await startPlatform({ name: dialect.name, createMigrated: async () => database });
       const call = await exportingTenant(at, TENANT, ROWS);
       const start = at.clock();
-      const due = { firstRunAt: iso(start), intervalMs: HOUR };
+      const due = { firstRunAt: formatTimestamp(start), intervalMs: HOUR };
       const made = await call("POST", SCHEDULES, { body: { ...everyPayment, ...due } });
       expect(made.status, made.text).toBe(201);
       await at.store.transaction((tx) =>

@@ -1,7 +1,7 @@
 import { createBroker } from "../../src/broker/broker.ts";
 import type { Broker } from "../../src/broker/port.ts";
 import { createClient } from "../../src/client/client.ts";
-import { inProcessTransport } from "../../src/client/in-process.ts";
+import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
@@ -78,7 +78,7 @@ export const brokerOn = async ({ at, tenantId, admin }: Tenant): Promise<Broker>
   const { apiKey } = await issueKey(needs, { tenantId, name: `driver ${randomId()}` });
   const { email, password } = admin;
   const fetch = async (request: Request) => platform.fetch(request);
-  const transport = inProcessTransport({ fetch, requestMs: MINUTE });
+  const transport = createInProcessTransport({ fetch, requestMs: MINUTE });
   return createBroker({
     client: createClient({ transport, headerWord: "Platform", log: silentLog }),
     vault: vaultOf(),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import { networksOf } from "../../src/kit/network.ts";
+import { createNetworks } from "../../src/kit/network.ts";
 import { createFetchDocument } from "../../src/oauth/documents.ts";
 import type { Client } from "../../src/client/port.ts";
 import { openBrowser, type Shown } from "../support/browser.ts";
@@ -419,7 +419,7 @@ describe("clients that are described by a document", () => {
     expect(shown.url.startsWith(there.url)).toBe(true);
   });
 
-  const loopback = networksOf(["127.0.0.0/8"]);
+  const loopback = createNetworks(["127.0.0.0/8"]);
   const document = (allowed = loopback) =>
     createFetchDocument({
       hosts: { resolve: async () => ["127.0.0.1"], allowed },
@@ -453,7 +453,7 @@ describe("clients that are described by a document", () => {
     "https://metadata.google.internal/client.json",
   ])("are not looked for at an address that is not public: %s", async (url) => {
     const before = receiver.connections();
-    await expect(document(networksOf([]))(url)).rejects.toThrow("not public");
+    await expect(document(createNetworks([]))(url)).rejects.toThrow("not public");
     expect(receiver.connections()).toBe(before);
   });
 
@@ -467,7 +467,10 @@ describe("clients that are described by a document", () => {
 
   verifies("C-25");
   it("are not looked for where one of several addresses is not public", async () => {
-    const hosts = { resolve: async () => ["93.184.215.14", "10.0.0.1"], allowed: networksOf([]) };
+    const hosts = {
+      resolve: async () => ["93.184.215.14", "10.0.0.1"],
+      allowed: createNetworks([]),
+    };
     await expect(createFetchDocument({ hosts })(`${home}/c`)).rejects.toThrow("not public");
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { STATUS_TYPES } from "../../src/contract/operations/credit-applications.ts";
-import { iso, MINUTE } from "../../src/kit/clock.ts";
+import { formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { application, COMPANY, grouping, score } from "../support/credit.ts";
 import { importCredit } from "../support/importing.ts";
 import { DOCUMENT, documentAt } from "../support/ingest.ts";
@@ -119,7 +119,7 @@ const applications = WORDS.map((word, index) =>
   application(`app ${word}`, {
     applicationStatus: {
       type: STATUS_TYPES[index % STATUS_TYPES.length],
-      statusDate: iso(Date.UTC(2026, 1, 1 + Math.floor(index / 2))),
+      statusDate: formatTimestamp(Date.UTC(2026, 1, 1 + Math.floor(index / 2))),
     },
     businessUnitsIds: [`unit ${word}`],
     company: { ...COMPANY, companyId: index, name: word },

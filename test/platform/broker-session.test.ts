@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createBroker } from "../../src/broker/broker.ts";
 import type { Broker } from "../../src/broker/port.ts";
 import { createClient } from "../../src/client/client.ts";
-import { inProcessTransport } from "../../src/client/in-process.ts";
+import { createInProcessTransport } from "../../src/client/in-process.ts";
 import type { Client } from "../../src/client/port.ts";
 import { contract } from "../../src/contract/index.ts";
 import { HOUR, MINUTE } from "../../src/kit/clock.ts";
@@ -26,7 +26,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
     tenants += 1;
     const tenantId = `kept-${tenants}`;
     const { email, password } = await tenant(tenantId);
-    const transport = inProcessTransport({
+    const transport = createInProcessTransport({
       fetch: async (request) => platform.fetch(request),
       requestMs: 30_000,
     });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { iso, DAY } from "../../src/kit/clock.ts";
+import { formatTimestamp, DAY } from "../../src/kit/clock.ts";
 import { application, COMPANY, score } from "../support/credit.ts";
 import { accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
 import { importCredit } from "../support/importing.ts";
@@ -51,7 +51,7 @@ onEveryStore("company scores", (at) => {
     const admin = await at().tenant("calculated");
     const ingest = await at().exportCaller("calculated");
     const now = at().clock();
-    const day = (ago: number): string => iso(now - ago * DAY).slice(0, 10);
+    const day = (ago: number): string => formatTimestamp(now - ago * DAY).slice(0, 10);
     const made = async (path: string, body: object) => {
       const reply = await ingest("POST", path, { body });
       if (reply.status >= 300) throw new Error(reply.text);

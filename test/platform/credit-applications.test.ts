@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { STATUS_TITLES, STATUS_TYPES } from "../../src/contract/operations/credit-applications.ts";
-import { DAY, iso } from "../../src/kit/clock.ts";
+import { DAY, formatTimestamp } from "../../src/kit/clock.ts";
 import {
   application,
   COMPANY,
@@ -36,8 +36,11 @@ onEveryStore("credit applications", (at) => {
     admin = await at().tenant("credit");
     const records = STATUS_TYPES.map((type, index) =>
       application(`app-${index}`, {
-        applicationStatus: status(type, iso(Date.UTC(2026, 1, 1 + index, 23, 59, 59, 999))),
-        lastActivityDate: iso(Date.UTC(2026, 5, 20 - index)),
+        applicationStatus: status(
+          type,
+          formatTimestamp(Date.UTC(2026, 1, 1 + index, 23, 59, 59, 999)),
+        ),
+        lastActivityDate: formatTimestamp(Date.UTC(2026, 5, 20 - index)),
       }),
     );
     await importCredit(at(), "credit", "credit-applications", records);
@@ -176,7 +179,7 @@ onEveryStore("credit applications", (at) => {
     const many = await at().tenant("credit-many");
     const records = Array.from({ length: 3000 }, (_, index) =>
       application(`app-${index}`, {
-        lastActivityDate: iso(Date.UTC(2026, 0, 1) + (index % 100) * DAY),
+        lastActivityDate: formatTimestamp(Date.UTC(2026, 0, 1) + (index % 100) * DAY),
       }),
     );
     await importCredit(at(), "credit-many", "credit-applications", records);

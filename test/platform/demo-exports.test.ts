@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from "vitest";
 import { contract } from "../../src/contract/index.ts";
-import { DAY, HOUR, iso } from "../../src/kit/clock.ts";
+import { DAY, HOUR, formatTimestamp } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { loadDemo } from "../../src/platform/demo/load.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { EXPORTS, runsOf, SCHEDULES } from "../support/exports.ts";
 import { documentAt } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
@@ -19,7 +19,7 @@ onEveryStore("what the demo tenant exports", (at) => {
 
   beforeAll(async () => {
     const { store, clock, files } = at();
-    await loadDemo({ store, files: diskFiles(files), clock, newId: randomId });
+    await loadDemo({ store, files: createDiskFiles(files), clock, newId: randomId });
     call = await at().exportCaller("demo");
     ingest = await at().exportCaller("demo", ["ingest:read"]);
   });
@@ -92,7 +92,7 @@ onEveryStore("what the demo tenant exports", (at) => {
     expect(verdict).toMatchObject({ ok: true, firstBadId: null });
     expect(verdict.entries).toBeGreaterThan(400);
     const reader = await at().exportCaller("demo", ["audit:read"]);
-    const to = iso(at().clock() - 60 * DAY);
+    const to = formatTimestamp(at().clock() - 60 * DAY);
     const { body, status } = await reader("GET", `${EXPORTS}/audit-logs?to=${to}&limit=1000`);
     expect(status).toBe(200);
     expect(body.data.length).toBeGreaterThan(50);
@@ -102,14 +102,14 @@ onEveryStore("what the demo tenant exports", (at) => {
   it("runs its schedule at its next slot", async () => {
     const schedule = await onlySchedule();
     const { clock, platform } = at();
-    clock.set(iso(Date.parse(schedule?.nextRunAt ?? "") + HOUR));
+    clock.set(formatTimestamp(Date.parse(schedule?.nextRunAt ?? "") + HOUR));
     await platform.worker.runDue();
     await platform.worker.runDue();
     const [newest, before] = await runsOf(call, schedule?.id ?? "");
     expect(newest?.status).toBe("completed");
     expect(newest?.rowCount).toBeGreaterThanOrEqual(before?.rowCount ?? Infinity);
     expect((await onlySchedule())?.nextRunAt).toBe(
-      iso(Date.parse(schedule?.nextRunAt ?? "") + 7 * DAY),
+      formatTimestamp(Date.parse(schedule?.nextRunAt ?? "") + 7 * DAY),
     );
   });
 });

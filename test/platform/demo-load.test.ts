@@ -8,7 +8,7 @@ import { createDemo, ensureDemo } from "../../src/bin/demo.ts";
 import { HOUR } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { hasTenant } from "../../src/platform/store/tenants.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
@@ -22,7 +22,7 @@ const needsOf = ({ store, clock, files }: TestPlatform) => ({
   store,
   clock,
   newId: randomId,
-  files: diskFiles(files),
+  files: createDiskFiles(files),
   masterKey: Buffer.alloc(32, 7),
   path: join(files, "..", "demo.sealed"),
 });

@@ -9,7 +9,7 @@ import { HOUR } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { insertApiKey } from "../../src/platform/admin/keys.ts";
 import { DEMO_OWNER, type DemoOwner, loadDemo } from "../../src/platform/demo/load.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Tables } from "../../src/platform/store/tables.ts";
@@ -64,7 +64,7 @@ const FILES = 40 + 60 + 3;
 
 const needsOf = (running: TestPlatform) => ({
   store: running.store,
-  files: diskFiles(running.files),
+  files: createDiskFiles(running.files),
   clock: running.clock,
   newId: randomId,
 });

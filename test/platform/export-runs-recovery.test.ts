@@ -1,13 +1,13 @@
 import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { DAY, HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
+import { DAY, HOUR, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { RUN_LIMITS, type RunNeeds, runJobs } from "../../src/platform/exports/run-job.ts";
 import { scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import { readTenant } from "../../src/platform/store/tenants.ts";
 import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
@@ -26,7 +26,7 @@ onEveryStore("interrupted export runs", (at) => {
   let call: Caller;
 
   const schedule = async (body: object = {}, who = call): Promise<string> => {
-    const due = { firstRunAt: iso(at().clock()), intervalMs: HOUR };
+    const due = { firstRunAt: formatTimestamp(at().clock()), intervalMs: HOUR };
     const made = await who("POST", SCHEDULES, { body: { ...everyPayment, ...due, ...body } });
     expect(made.status, made.text).toBe(201);
     return made.body.id;
@@ -49,7 +49,7 @@ onEveryStore("interrupted export runs", (at) => {
   const worker = (needs: Partial<RunNeeds>): Worker => {
     const { clock } = at();
     const { store = at().store } = needs;
-    const files = diskFiles(at().files);
+    const files = createDiskFiles(at().files);
     const finished = async () => {};
     const own = { store, files, clock, newId: randomId, log: silentLog };
     const quota = createStorageQuota(store, Infinity);
@@ -108,7 +108,7 @@ onEveryStore("interrupted export runs", (at) => {
     const ids = await Promise.all([1, 2, 3].map(() => schedule({ filters })));
     const { promise: gate, resolve: go } = Promise.withResolvers<void>();
     let inside = 0;
-    const files = diskFiles(at().files);
+    const files = createDiskFiles(at().files);
     const slow: FileStore = {
       ...files,
       async put(key, ...rest) {
@@ -149,7 +149,7 @@ onEveryStore("interrupted export runs", (at) => {
     const woken = new Promise<void>((resolve) => (wake = resolve));
     const dead: Promise<void>[] = [];
     const dying = async () => {
-      const files = diskFiles(at().files);
+      const files = createDiskFiles(at().files);
       const { store } = at();
       let died = (): void => {};
       const dies = new Promise<void>((resolve) => (died = resolve));
@@ -200,7 +200,7 @@ onEveryStore("interrupted export runs", (at) => {
       status: "failed",
       errorStage: "internal",
       rowCount: 0,
-      completedAt: iso(at().clock()),
+      completedAt: formatTimestamp(at().clock()),
     });
     expect(told).toEqual([`${failed.runId} failed`]);
     const before = await runsOf(call, id);
@@ -249,7 +249,7 @@ onEveryStore("interrupted export runs", (at) => {
           .where("id", "=", id)
           .execute();
       }
-      const files = diskFiles(at().files);
+      const files = createDiskFiles(at().files);
       const needs: Partial<RunNeeds> = {};
       if ("limits" in how) needs.limits = how.limits;
       if ("files" in how) {
@@ -273,7 +273,7 @@ onEveryStore("interrupted export runs", (at) => {
       await worker(needs).runDue();
       const run = await newest(id);
       expect(run).toMatchObject({ status: "failed", errorStage: stage });
-      expect(run.completedAt).toBe(iso(at().clock()));
+      expect(run.completedAt).toBe(formatTimestamp(at().clock()));
       expect(run.errorDetail).toContain(words);
       expect(run.errorDetail).not.toContain("secret");
       expect((await data(id)).status).toBe(404);
@@ -285,7 +285,7 @@ onEveryStore("interrupted export runs", (at) => {
   verifies("D-SCH-3");
   it("are released by a process that shuts down, and finished by another", async () => {
     const id = await schedule();
-    const files = diskFiles(at().files);
+    const files = createDiskFiles(at().files);
     let reached = (): void => {};
     const inside = new Promise<void>((resolve) => (reached = resolve));
     const first: Worker = worker({
@@ -339,7 +339,7 @@ onEveryStore("interrupted export runs", (at) => {
   verifies("SC-10");
   it("keep their files in a sweep at any age", async () => {
     const id = await schedule();
-    const files = diskFiles(at().files);
+    const files = createDiskFiles(at().files);
     let swept: unknown;
     let sweeping = Promise.resolve();
     const sweep = async (): Promise<void> => {

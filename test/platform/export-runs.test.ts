@@ -1,13 +1,13 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { DAY, HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
+import { DAY, HOUR, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { RUN_LIMITS, type RunNeeds, runJobs } from "../../src/platform/exports/run-job.ts";
 import { RUN_JOB, scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
@@ -30,7 +30,7 @@ onEveryStore("export runs", (at) => {
   let call: Caller;
 
   const schedule = async (body: object = {}, who = call): Promise<string> => {
-    const due = { firstRunAt: iso(at().clock()), intervalMs: HOUR };
+    const due = { firstRunAt: formatTimestamp(at().clock()), intervalMs: HOUR };
     const made = await who("POST", SCHEDULES, { body: { ...everyPayment, ...due, ...body } });
     expect(made.status, made.text).toBe(201);
     return made.body.id;
@@ -53,7 +53,7 @@ onEveryStore("export runs", (at) => {
   const worker = (needs: Partial<RunNeeds>): Worker => {
     const { clock } = at();
     const { store = at().store } = needs;
-    const files = diskFiles(at().files);
+    const files = createDiskFiles(at().files);
     const finished = async () => {};
     const own = { store, files, clock, newId: randomId, log: silentLog };
     const quota = createStorageQuota(store, Infinity);
@@ -89,7 +89,7 @@ onEveryStore("export runs", (at) => {
     const id = await schedule();
     await work();
     const run = await newest(id);
-    const now = iso(at().clock());
+    const now = formatTimestamp(at().clock());
     expect(run).toEqual({
       runId: expect.any(String),
       scheduleId: id,
@@ -282,7 +282,7 @@ onEveryStore("export runs", (at) => {
       .execute();
     expect(runs.map(({ slot_at }) => (slot_at - start) / HOUR)).toEqual([0, 1, 6]);
     const { body } = await call("GET", `${EXPORTS}/export-runs/${id}/status`);
-    expect(body.schedule.nextRunAt).toBe(iso(start + 7 * HOUR));
+    expect(body.schedule.nextRunAt).toBe(formatTimestamp(start + 7 * HOUR));
     await call("DELETE", `${SCHEDULES}/${id}`);
   });
 
@@ -321,7 +321,7 @@ onEveryStore("export runs", (at) => {
     let go = (): void => {};
     const entered = new Promise<void>((resolve) => (inside = resolve));
     const gate = new Promise<void>((resolve) => (go = resolve));
-    const files = diskFiles(at().files);
+    const files = createDiskFiles(at().files);
     const slow: FileStore = {
       ...files,
       async put(...asked) {

@@ -7,8 +7,8 @@ import { text } from "node:stream/consumers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HOUR } from "../../src/kit/clock.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
-import { dispositionOf, safeName } from "../../src/platform/files/name.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
+import { formatDisposition, toSafeName } from "../../src/platform/files/name.ts";
 import { type FileStore, FileTooLarge } from "../../src/platform/files/port.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -38,17 +38,17 @@ describe("files on a disk", () => {
   afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
   const contentOf = async (key: string): Promise<string | undefined> => {
-    const file = await diskFiles(folder).open(key);
+    const file = await createDiskFiles(folder).open(key);
     return file && text(file.bytes);
   };
 
   it("stores a whole stream, and returns its size and hash", async () => {
-    const kept = await diskFiles(folder).put(KEY, pieces("one, ", "two"), 100);
+    const kept = await createDiskFiles(folder).put(KEY, pieces("one, ", "two"), 100);
     const sha256 = createHash("sha256").update("one, two").digest("hex");
     expect(kept).toEqual({ size: 8, sha256 });
     expect(await contentOf(KEY)).toBe("one, two");
     expect(
-      await diskFiles(folder)
+      await createDiskFiles(folder)
         .open(KEY)
         .then(async (file) => {
           await file?.bytes.cancel();
@@ -56,8 +56,8 @@ describe("files on a disk", () => {
         }),
     ).toBe(8);
     expect(filesUnder(folder)).toEqual([join(folder, KEY)]);
-    await diskFiles(folder).remove(KEY);
-    await diskFiles(folder).remove(KEY);
+    await createDiskFiles(folder).remove(KEY);
+    await createDiskFiles(folder).remove(KEY);
     expect(await contentOf(KEY)).toBeUndefined();
   });
 
@@ -71,14 +71,14 @@ describe("files on a disk", () => {
       seen = filesUnder(folder);
       yield Buffer.from("whole");
     }
-    await diskFiles(folder).put(KEY, watched(), 100);
+    await createDiskFiles(folder).put(KEY, watched(), 100);
     expect(seen).toHaveLength(1);
     expect(seen[0]).toContain(".drafts");
     expect(filesUnder(folder)).toEqual([join(folder, KEY)]);
   });
 
   it("accepts the allowed number of bytes, and stops reading after it", async () => {
-    const files = diskFiles(folder);
+    const files = createDiskFiles(folder);
     expect(await files.put(KEY, pieces("1234", "5"), 5)).toMatchObject({ size: 5 });
     let read = 0;
     let ended = false;
@@ -103,14 +103,14 @@ describe("files on a disk", () => {
       yield Buffer.from("half");
       throw new Error("cut off");
     }
-    await expect(diskFiles(folder).put(KEY, broken(), 100)).rejects.toThrow("cut off");
+    await expect(createDiskFiles(folder).put(KEY, broken(), 100)).rejects.toThrow("cut off");
     expect(filesUnder(folder)).toEqual([]);
     expect(await contentOf(KEY)).toBeUndefined();
   });
 
   verifies("C-51");
   it("refuses keys that could leave its folder", async () => {
-    const files = diskFiles(folder);
+    const files = createDiskFiles(folder);
     await writeFile(join(parent, "secret"), "secret");
     const keys = ["../secret", "..", ".", "", "own/../../secret", "/etc/passwd", "own//x", "own/"];
     keys.push("own/.", "own/..", ".drafts/x", "own\\..\\secret", "own/\0", "C:/x", "own/a.b");
@@ -127,7 +127,7 @@ describe("files on a disk", () => {
   });
 
   it("lists the files of a first key part, without drafts", async () => {
-    const files = diskFiles(folder);
+    const files = createDiskFiles(folder);
     const keys = ["own/a", "own/b/c", "other/a"];
     for (const key of keys) await files.put(key, pieces(key), 100);
     mkdirSync(join(folder, ".drafts"), { recursive: true });
@@ -139,7 +139,7 @@ describe("files on a disk", () => {
 
   it("reports an outage if its folder cannot be written", async () => {
     await writeFile(folder, "a file where the folder should be");
-    const put = diskFiles(folder).put(KEY, pieces("x"), 10);
+    const put = createDiskFiles(folder).put(KEY, pieces("x"), 10);
     await expect(put).rejects.toThrow();
     expect(readFileSync(folder, "utf8")).toContain("a file");
   });
@@ -151,9 +151,9 @@ describe("names to save a file under", () => {
     const any = fc.string({ unit: "binary", maxLength: 300 });
     fc.assert(
       fc.property(any, (written) => {
-        const name = safeName(written, "document.pdf");
+        const name = toSafeName(written, "document.pdf");
         expect(name).not.toMatch(/[/\\:\p{Cc}\u202e]|^\.|^\s*$/u);
-        const header = dispositionOf(name);
+        const header = formatDisposition(name);
         expect(header).toMatch(
           /^attachment; filename="[ -~]*"; filename\*=UTF-8''[\w.~!#$&+^`|%-]*$/,
         );
@@ -179,7 +179,7 @@ describe("names to save a file under", () => {
     ["", "other.pdf"],
     ["folder/", "other.pdf"],
   ])("%j is %j", (written, name) => {
-    expect(safeName(written, "other.pdf")).toBe(name);
+    expect(toSafeName(written, "other.pdf")).toBe(name);
   });
 });
 
@@ -198,7 +198,7 @@ onEveryStore("what crashes leave behind", (at) => {
     const sent = await call("POST", uploadPath(connection, "D"), { raw: pdf(), headers });
     expect(sent.status, sent.text).toBe(200);
     const [recorded = ""] = filesUnder(at().files);
-    const files = diskFiles(at().files);
+    const files = createDiskFiles(at().files);
     const put = async (key: string): Promise<string> => {
       await files.put(key, pieces(key), 100);
       return join(at().files, key);

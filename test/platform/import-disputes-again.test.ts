@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { DAY, iso, MINUTE } from "../../src/kit/clock.ts";
+import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { importDisputes } from "../support/importing.ts";
 import {
   CONFIGURATION,
@@ -55,7 +55,7 @@ onEveryStore("import of disputes that are known", (at) => {
     at().clock.advance(MINUTE);
     expect(await bring({ ...row, amount: 12, poNumber: "" })).toMatchObject({ written: 1 });
     const after = await one(admin, "K-1");
-    expect(after).toEqual({ ...before, amount: 12, updateDate: iso(at().clock()) });
+    expect(after).toEqual({ ...before, amount: 12, updateDate: formatTimestamp(at().clock()) });
     const { headers } = await admin.call("GET", `${DISPUTES}/${before.disputeId}`);
     expect(headers.get("etag")).not.toBe(etag);
   });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { DAY, iso, MINUTE } from "../../src/kit/clock.ts";
+import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
 import { importDisputes, importRecords } from "../support/importing.ts";
@@ -63,15 +63,15 @@ onEveryStore("import of a ledger", (at) => {
         amount: Number(amount),
         currencyCode: "USD",
         status: isOpen ? 0 : 1,
-        closedDate: isOpen ? null : iso(settled),
-        createDate: iso(invoiced),
+        closedDate: isOpen ? null : formatTimestamp(settled),
+        createDate: formatTimestamp(invoiced),
         disputeCode: `D-${number}-01`,
         categoryName: "LEDGER",
         reasonName: "DISPUTED",
         originSystem: "import",
         createUser: "import",
         updateUser: "import",
-        updateDate: iso(at().clock()),
+        updateDate: formatTimestamp(at().clock()),
       });
     }
   });
@@ -107,7 +107,7 @@ onEveryStore("import of a ledger", (at) => {
       disputeId,
       disputeCode,
       status: 1,
-      closedDate: iso(settled[0].settled),
+      closedDate: formatTimestamp(settled[0].settled),
       createUser: "import",
     });
     const totals = await admin.call("GET", `${DISPUTES}?Status=0&PageSize=1`);
@@ -188,7 +188,7 @@ onEveryStore("import of disputes, field by field", (at) => {
 
   it("fills blank fields: status Open, the time of the import, the tenant's currency, no assignee", async () => {
     await add({ ...base, documentNumber: "BARE" });
-    const now = iso(at().clock());
+    const now = formatTimestamp(at().clock());
     expect(await one(admin, "BARE")).toMatchObject({
       status: 0,
       createDate: now,
@@ -252,7 +252,7 @@ onEveryStore("import of disputes, field by field", (at) => {
   it("closes at the time of the first import if a closed row has no date", async () => {
     const row = { ...base, documentNumber: "NODATE", status: 2 };
     await add(row);
-    const closedDate = iso(at().clock());
+    const closedDate = formatTimestamp(at().clock());
     expect(await one(admin, "NODATE")).toMatchObject({ status: 2, closedDate });
     at().clock.advance(DAY);
     expect((await add(row)).counts.unchanged).toBe(1);

@@ -1,6 +1,6 @@
 import Big from "big.js";
 import { beforeAll, expect, it } from "vitest";
-import { DAY, iso, MINUTE } from "../../src/kit/clock.ts";
+import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { listClosures } from "../../src/platform/store/documents.ts";
 import { importRecords } from "../support/importing.ts";
 import { accountAt, documentAt, ingestTenant } from "../support/ingest.ts";
@@ -58,8 +58,8 @@ onEveryStore("import of a whole ledger", (at) => {
       expect(body).toMatchObject({
         documentNumber: number,
         account_number: customer,
-        invoice_date: iso(invoiced).slice(0, 10),
-        due_date: iso(invoiced + 30 * DAY).slice(0, 10),
+        invoice_date: formatTimestamp(invoiced).slice(0, 10),
+        due_date: formatTimestamp(invoiced + 30 * DAY).slice(0, 10),
         document_type: "invoice",
         pdf_name: `${number}.pdf`,
         status: "open",
@@ -145,7 +145,7 @@ onEveryStore("import of accounts", (at) => {
       name: "Northwind Tools",
       currency: "EUR",
       createdAt: made.createdAt,
-      updatedAt: iso(at().clock()),
+      updatedAt: formatTimestamp(at().clock()),
       notes: [],
     });
   });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { DAY, HOUR, iso, MINUTE } from "../../src/kit/clock.ts";
+import { DAY, HOUR, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { everyPayment, EXPORTS, exportingTenant, runsOf, SCHEDULES } from "../support/exports.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -46,11 +46,11 @@ onEveryStore("schedules", (at) => {
       source: "cashapp",
       fields: [],
       filters: everyPayment.filters,
-      nextRunAt: iso(now + HOUR),
-      createdAt: iso(now),
-      updatedAt: iso(now),
+      nextRunAt: formatTimestamp(now + HOUR),
+      createdAt: formatTimestamp(now),
+      updatedAt: formatTimestamp(now),
     });
-    const firstRunAt = iso(now + 5 * MINUTE);
+    const firstRunAt = formatTimestamp(now + 5 * MINUTE);
     const named = (await create({ scheduleName: "Nightly", firstRunAt })).body;
     expect(named).toMatchObject({
       scheduleName: "Nightly",
@@ -100,7 +100,7 @@ onEveryStore("schedules", (at) => {
       [now + 365 * DAY, 201],
       [now + 367 * DAY, 400],
     ] as const) {
-      const firstRunAt = iso(moment).replace("Z", "+00:00");
+      const firstRunAt = formatTimestamp(moment).replace("Z", "+00:00");
       expect([moment - now, (await create({ firstRunAt })).status]).toEqual([moment - now, status]);
     }
     for (const firstRunAt of ["tomorrow", "2026-12-01", 5]) {
@@ -120,7 +120,7 @@ onEveryStore("schedules", (at) => {
     expect((await stranger("GET", status)).status).toBe(404);
     expect((await stranger("DELETE", path)).status).toBe(404);
     expect((await call("GET", status)).body).toEqual({
-      schedule: { id, nextRunAt: iso(at().clock() + HOUR), deleted: false },
+      schedule: { id, nextRunAt: formatTimestamp(at().clock() + HOUR), deleted: false },
       data: [],
       pagination: { cursor: null, hasMore: false, rowCount: 0 },
     });
@@ -138,7 +138,7 @@ onEveryStore("schedules", (at) => {
 
   verifies("SC-09");
   it("starts no run of a deleted schedule; past runs can still be read", async () => {
-    const { id } = (await create({ firstRunAt: iso(at().clock()) })).body;
+    const { id } = (await create({ firstRunAt: formatTimestamp(at().clock()) })).body;
     await at().platform.worker.runDue();
     const [run] = await runsOf(call, id);
     expect(run, JSON.stringify(run)).toMatchObject({ status: "completed", rowCount: 5 });
@@ -165,7 +165,7 @@ onEveryStore("schedules", (at) => {
 
   verifies("AU-02", "AU-04", "D-AUD-2");
   it("records every call in the audit log with its schedule, run and status", async () => {
-    const { id } = (await create({ firstRunAt: iso(at().clock()) })).body;
+    const { id } = (await create({ firstRunAt: formatTimestamp(at().clock()) })).body;
     await at().platform.worker.runDue();
     const [run] = await runsOf(call, id);
     await call("GET", `${EXPORTS}/export-runs/${id}/data`);

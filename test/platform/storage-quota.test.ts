@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { createSignedUrls } from "../../src/platform/files/signed-urls.ts";
 import { createTransfers } from "../../src/platform/services/dispute-attachments/transfers.ts";
@@ -71,7 +71,7 @@ onEveryStore("the storage quota of a tenant", (at) => {
     const startProcess = () =>
       createTransfers({
         store,
-        files: diskFiles(folder),
+        files: createDiskFiles(folder),
         clock,
         newId: randomId,
         log: silentLog,

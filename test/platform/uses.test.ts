@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { DAY, MINUTE } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createUses } from "../../src/platform/credentials.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { createAuthenticate } from "../../src/platform/http/authenticate.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
@@ -95,7 +95,7 @@ onEveryStore("when a credential was last used", (at) => {
     const admin = await at().tenant("uses-shared");
     const second = createPlatform({
       store: at().store,
-      files: diskFiles(at().files),
+      files: createDiskFiles(at().files),
       clock: at().clock,
       newId: randomId,
       log: silentLog,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { DAY, HOUR, iso } from "../../src/kit/clock.ts";
+import { DAY, HOUR, formatTimestamp } from "../../src/kit/clock.ts";
 import { WEBHOOKS_PATH } from "../support/export-records.ts";
 import { everyPayment, EXPORTS, exportingTenant, runsOf, SCHEDULES } from "../support/exports.ts";
 import { LOCAL_HOOKS } from "../support/hooked.ts";
@@ -31,7 +31,7 @@ describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
     return reply.body.id;
   };
   const schedule = () =>
-    made(SCHEDULES, { ...everyPayment, firstRunAt: iso(at.clock()), intervalMs: HOUR });
+    made(SCHEDULES, { ...everyPayment, firstRunAt: formatTimestamp(at.clock()), intervalMs: HOUR });
   const hook = (path: string, more: object = {}) =>
     made(WEBHOOKS_PATH, { callbackUrl: `http://127.0.0.1:${receiver.port}${path}`, ...more });
   const work = () => at.platform.worker.runDue();

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { randomId } from "../../src/kit/ids.ts";
-import { networksOf } from "../../src/kit/network.ts";
+import { createNetworks } from "../../src/kit/network.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { CALLBACK, WEBHOOKS_PATH } from "../support/export-records.ts";
 import { type Caller, onEveryStore, startPlatform, WEBHOOKS } from "../support/platform.ts";
@@ -264,7 +264,7 @@ describe("addresses of callbacks", () => {
       if (addresses instanceof Error) throw addresses;
       return addresses;
     };
-    const hosts = { resolve, allowed: networksOf(allow) };
+    const hosts = { resolve, allowed: createNetworks(allow) };
     const at = await startPlatform(undefined, {}, undefined, { ...WEBHOOKS, hosts });
     await createTenant({ ...at, newId: randomId }, { tenantId: "t", name: "T" });
     const { status, body } = await create(await at.exportCaller("t", MANAGER), { callbackUrl });

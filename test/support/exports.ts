@@ -1,4 +1,4 @@
-import { iso } from "../../src/kit/clock.ts";
+import { formatTimestamp } from "../../src/kit/clock.ts";
 import { addPayments as insertPayments, takeSeqs } from "../../src/platform/store/payments.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Caller, TestPlatform } from "./platform.ts";
@@ -25,8 +25,8 @@ export const addPayments = async (
         values: {
           id: `payment-${from + done + index}`,
           tenantId,
-          createdAt: iso(now),
-          updatedAt: iso(now),
+          createdAt: formatTimestamp(now),
+          updatedAt: formatTimestamp(now),
           paymentId: `payment-${from + done + index}`,
           payerName: 'Müller & "Söhne",\n Ltd',
           currencyCode: "EUR",

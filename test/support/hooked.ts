@@ -1,5 +1,5 @@
 import { randomId } from "../../src/kit/ids.ts";
-import { networksOf } from "../../src/kit/network.ts";
+import { createNetworks } from "../../src/kit/network.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { addRunEvent, type RunEvent, type RunPayload } from "../../src/platform/webhooks/events.ts";
@@ -22,7 +22,7 @@ export const runOf = (scheduleId: string, more: Partial<RunPayload> = {}): RunPa
 /** Resolves every name to this machine and allows unencrypted callbacks to it. */
 export const LOCAL_HOOKS: typeof WEBHOOKS = {
   ...WEBHOOKS,
-  hosts: { resolve: async () => ["127.0.0.1"], allowed: networksOf(["127.0.0.0/8"]) },
+  hosts: { resolve: async () => ["127.0.0.1"], allowed: createNetworks(["127.0.0.0/8"]) },
 };
 
 export type Hook = { id: string; secret: string };

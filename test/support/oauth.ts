@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createClient } from "../../src/client/client.ts";
-import { inProcessTransport } from "../../src/client/in-process.ts";
+import { createInProcessTransport } from "../../src/client/in-process.ts";
 import type { Client, Transport } from "../../src/client/port.ts";
 import { serve, type Served } from "../../src/bin/serve.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
-import { networksOf } from "../../src/kit/network.ts";
+import { createNetworks } from "../../src/kit/network.ts";
 import {
   type AuthorizationServer,
   type AuthorizationServerNeeds,
@@ -20,7 +20,7 @@ export const watchedClient = ({
   platform,
 }: Pick<TestPlatform, "platform">): { client: Client; sent: string[] } => {
   const sent: string[] = [];
-  const inner = inProcessTransport({
+  const inner = createInProcessTransport({
     fetch: async (request) => platform.fetch(request),
     requestMs: 10_000,
   });
@@ -74,7 +74,7 @@ export const startAuthorization = async (
     platformName: "platform.test",
     tenantId: undefined,
     registration: true,
-    hosts: { resolve: async () => ["127.0.0.1"], allowed: networksOf(["127.0.0.0/8"]) },
+    hosts: { resolve: async () => ["127.0.0.1"], allowed: createNetworks(["127.0.0.0/8"]) },
     // Each request has another address, except in tests of limits.
     addressOf: () => `10.0.0.${(asked += 1)}`,
     now: systemClock,

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { Permission } from "../../src/contract/permissions.ts";
 import { DAY, SECOND } from "../../src/kit/clock.ts";
 import type { NewId } from "../../src/kit/ids.ts";
-import { lazily } from "../../src/kit/lazily.ts";
+import { createLazy } from "../../src/kit/lazily.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { networksOf } from "../../src/kit/network.ts";
+import { createNetworks } from "../../src/kit/network.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createRole } from "../../src/platform/admin/roles.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform, type Platform, type PlatformNeeds } from "../../src/platform/platform.ts";
 import type { OauthStore } from "../../src/oauth/store/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
@@ -39,7 +39,7 @@ const NO_LIMITS = {
 
 /** Every name is a host of the internet, and nothing of it is reached. */
 export const WEBHOOKS: PlatformNeeds["webhooks"] = {
-  hosts: { resolve: async () => ["93.184.215.14"], allowed: networksOf([]) },
+  hosts: { resolve: async () => ["93.184.215.14"], allowed: createNetworks([]) },
   delaysMs: [30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND],
 };
 
@@ -166,7 +166,7 @@ export const startPlatform = async (
   const lines: string[] = [];
   const platform = createPlatform({
     ...needs,
-    files: diskFiles(files),
+    files: createDiskFiles(files),
     log: createLog("info", (line) => {
       lines.push(line);
       if (!line.includes('"level":"info"')) logged.push(line);
@@ -219,7 +219,7 @@ export const startPlatform = async (
     };
   };
   let openedOauth: OauthStore | undefined;
-  const oauthStore = lazily(async () => {
+  const oauthStore = createLazy(async () => {
     openedOauth = await database.openOauth();
     return openedOauth;
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
-import { inProcessTransport } from "../../src/client/in-process.ts";
+import { createInProcessTransport } from "../../src/client/in-process.ts";
 import type { Client, Transport } from "../../src/client/port.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
 import { Problem } from "../../src/contract/errors.ts";
@@ -60,7 +60,7 @@ describe("a file from the platform", () => {
 
   it("is returned by an embedded platform in the same way", async () => {
     const headers = { ...named("attachment; filename=a.pdf"), "content-length": "10" };
-    const transport = inProcessTransport({
+    const transport = createInProcessTransport({
       fetch: async () => new Response(PDF, { headers }),
       requestMs: 2000,
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
-import { inProcessTransport } from "../../src/client/in-process.ts";
+import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { contract } from "../../src/contract/index.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { json, problem, wildServer } from "../support/wild-server.ts";
@@ -122,7 +122,7 @@ describe("the result of a call", () => {
 
   it("times out if an embedded platform ignores its signal", async () => {
     const inside = createClient({
-      transport: inProcessTransport({ requestMs: 50, fetch: () => new Promise(() => {}) }),
+      transport: createInProcessTransport({ requestMs: 50, fetch: () => new Promise(() => {}) }),
       headerWord: "Platform",
       log: silentLog,
     });

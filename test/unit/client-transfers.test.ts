@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { createTransfers, type TransferNeeds } from "../../src/client/transfers.ts";
 import { Problem } from "../../src/contract/errors.ts";
-import { networksOf } from "../../src/kit/network.ts";
+import { createNetworks } from "../../src/kit/network.ts";
 import { verifies } from "../support/verifies.ts";
 
 const closing: { close(): unknown }[] = [];
@@ -46,7 +46,7 @@ const transfers = (needs: Partial<TransferNeeds> = {}) =>
   createTransfers({
     isOwn: () => true,
     resolve: () => Promise.reject(new Error("no name is looked up")),
-    allowed: networksOf([]),
+    allowed: createNetworks([]),
     requestMs: 10_000,
     ...needs,
   });
@@ -238,7 +238,7 @@ describe("allowed destinations of signed URLs", () => {
     const { put } = transfers({
       isOwn: () => false,
       resolve: async () => answers.shift() ?? [],
-      allowed: networksOf(["127.0.0.0/8"]),
+      allowed: createNetworks(["127.0.0.0/8"]),
     });
     const problem = await failure(put(`https://files.example:${port}/u`, file("x")));
     expect(problem.message).toContain("the connection failed");

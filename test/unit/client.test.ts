@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
-import { inProcessTransport } from "../../src/client/in-process.ts";
+import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
 import { contract, operations } from "../../src/contract/index.ts";
 import { mergeArguments } from "../../src/contract/operation.ts";
@@ -97,7 +97,7 @@ describe("the request of a call", () => {
   it("uses the POST alias if it cannot", async () => {
     const sent: string[] = [];
     const inside = createClient({
-      transport: inProcessTransport({
+      transport: createInProcessTransport({
         requestMs: 1000,
         fetch: async (request) => {
           sent.push(request.method, await request.text());

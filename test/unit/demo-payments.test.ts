@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StoredDocument } from "../../src/contract/operations/documents.ts";
 import { SOURCES } from "../../src/contract/payments/catalogue.ts";
-import { DAY, iso } from "../../src/kit/clock.ts";
+import { DAY, formatTimestamp } from "../../src/kit/clock.ts";
 import { createRowCheck } from "../../src/platform/import/payments/row.ts";
 import { ANY_WEEKDAY, demoAt } from "../support/demo.ts";
 
@@ -189,19 +189,30 @@ describe("the demo tenant's payments", () => {
     for (const { now, made } of days) {
       const { payments } = made;
       for (const row of payments.cashapp) {
-        inOrder(row["paymentDate"], row["depositDate"], row["postedAt"], row.updatedAt, iso(now));
+        inOrder(
+          row["paymentDate"],
+          row["depositDate"],
+          row["postedAt"],
+          row.updatedAt,
+          formatTimestamp(now),
+        );
         const issued = documents.get(String(row["documentNumber"]))?.fields.invoice_date;
         if (made === demo) inOrder(issued, row["paymentDate"]);
       }
       for (const row of payments.iandp) {
-        inOrder(row["invoiceDate"], row["paymentDate"], row["settlementDate"], iso(now));
-        inOrder(row.createdAt, row.updatedAt, iso(now));
+        inOrder(
+          row["invoiceDate"],
+          row["paymentDate"],
+          row["settlementDate"],
+          formatTimestamp(now),
+        );
+        inOrder(row.createdAt, row.updatedAt, formatTimestamp(now));
         const isScheduled = row["paymentStatus"] === "scheduled";
         expect(typeof row["scheduledDate"] === "string").toBe(isScheduled);
-        if (isScheduled) inOrder(iso(now), row["scheduledDate"]);
+        if (isScheduled) inOrder(formatTimestamp(now), row["scheduledDate"]);
       }
       for (const row of payments.bpn) {
-        inOrder(row["paymentDate"], row["settlementDate"], row.updatedAt, iso(now));
+        inOrder(row["paymentDate"], row["settlementDate"], row.updatedAt, formatTimestamp(now));
         inOrder(row["paymentDate"], row.createdAt, row.updatedAt);
       }
       for (const source of SOURCES) inOrder(...payments[source].map((row) => row.createdAt));
@@ -223,9 +234,12 @@ describe("the demo tenant's past", () => {
         "completed",
       ]);
       inOrder(
-        iso(schedule.created_at),
-        ...runs.flatMap((row) => [iso(row.slot_at), iso(row.started_at ?? 0)]),
-        iso(schedule.next_run_at),
+        formatTimestamp(schedule.created_at),
+        ...runs.flatMap((row) => [
+          formatTimestamp(row.slot_at),
+          formatTimestamp(row.started_at ?? 0),
+        ]),
+        formatTimestamp(schedule.next_run_at),
       );
       const [first, , , last] = runs;
       expect(first?.completed_at).toBeGreaterThan(now - 30 * DAY);
@@ -237,7 +251,7 @@ describe("the demo tenant's past", () => {
     const { auditEntries } = demo;
     expect(auditEntries.length).toBeGreaterThan(250);
     expect(auditEntries.length).toBeLessThan(600);
-    inOrder(...auditEntries.map(({ at }) => iso(at)), iso(NOW));
+    inOrder(...auditEntries.map(({ at }) => formatTimestamp(at)), formatTimestamp(NOW));
     const named = auditEntries.findIndex(({ action }) => action !== null);
     expect(named).toBeGreaterThan(100);
     expect(auditEntries.slice(named).every(({ action }) => action !== null)).toBe(true);

@@ -3,13 +3,13 @@ import { zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  compressed,
+  compressRows,
   createCompressor,
-  decompressed,
-  inChunks,
-  rowsBetween,
+  decompressRows,
+  regroupRows,
+  sliceRows,
 } from "../../src/platform/exports/chunk.ts";
-import { nextSlot } from "../../src/platform/exports/slot.ts";
+import { findNextSlot } from "../../src/platform/exports/slot.ts";
 import type { RowBytes } from "../../src/platform/store/dialect.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -19,7 +19,7 @@ describe("slots", () => {
     const moment = fc.integer({ min: 0, max: 10_000_000 });
     fc.assert(
       fc.property(moment, fc.integer({ min: 1, max: 1_000_000 }), moment, (slot, interval, now) => {
-        const next = nextSlot(slot, interval, now);
+        const next = findNextSlot(slot, interval, now);
         expect((next - slot) % interval).toBe(0);
         expect(next).toBeGreaterThan(Math.max(slot, now));
         expect(next - interval).toBeLessThanOrEqual(Math.max(slot, now));
@@ -48,7 +48,7 @@ describe("chunks", () => {
         const all = given.flat();
         const compress = createCompressor();
         const begun: Promise<RowBytes>[] = [];
-        for await (const { parts, rowCount } of inChunks(bytesOf(given), length)) {
+        for await (const { parts, rowCount } of regroupRows(bytesOf(given), length)) {
           begun.push(
             compress(parts).then((frame) => ({ bytes: zstdDecompressSync(frame), rowCount })),
           );
@@ -67,7 +67,7 @@ describe("chunks", () => {
             number,
             number,
           ];
-          const part = rowsBetween(Buffer.from(bytes), from, to + 1).toString();
+          const part = sliceRows(Buffer.from(bytes), from, to + 1).toString();
           expect(JSON.parse(`[${part}]`)).toEqual(parsed[index]?.slice(from, to + 1));
         }
       }),
@@ -76,14 +76,14 @@ describe("chunks", () => {
 
   it("are one frame of zstd each, and refused if a byte differs", async () => {
     const text = '{"a":1},\n{"a":2}';
-    const bytes = await compressed(Buffer.from(text));
+    const bytes = await compressRows(Buffer.from(text));
     expect(bytes.readUInt32LE(0)).toBe(0xfd2fb528);
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     const written = { key: "k", size: bytes.length, sha256 };
-    expect((await decompressed(bytes, written)).toString()).toBe(text);
+    expect((await decompressRows(bytes, written)).toString()).toBe(text);
     const altered = Buffer.from(bytes);
     altered[altered.length - 1] = (altered.at(-1) ?? 0) ^ 1;
-    await expect(decompressed(altered, written)).rejects.toThrow("other bytes");
-    await expect(decompressed(bytes.subarray(1), written)).rejects.toThrow("bytes");
+    await expect(decompressRows(altered, written)).rejects.toThrow("other bytes");
+    await expect(decompressRows(bytes.subarray(1), written)).rejects.toThrow("bytes");
   });
 });

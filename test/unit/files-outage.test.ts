@@ -3,7 +3,7 @@ import type * as Disk from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { diskFiles } from "../../src/platform/files/disk.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { verifies } from "../support/verifies.ts";
@@ -55,7 +55,7 @@ describe("a disk", () => {
 
   verifies("C-05");
   it("flushes a file before it is renamed, and its folders before it counts as stored", async () => {
-    await diskFiles(folder).put("own/file", pieces("one", "two"), 100);
+    await createDiskFiles(folder).put("own/file", pieces("one", "two"), 100);
     const [rename, folders] = [disk.acts.indexOf("rename"), disk.acts.slice(-2)];
     expect(disk.acts.slice(0, rename)).toEqual([
       "writeFile draft",
@@ -70,11 +70,11 @@ describe("a disk", () => {
     "that fails with %s is an outage, and leaves no partial file",
     async (code) => {
       disk.fails = code;
-      const put = diskFiles(folder).put("own/file", pieces("one"), 100);
+      const put = createDiskFiles(folder).put("own/file", pieces("one"), 100);
       await expect(put).rejects.toBeInstanceOf(StoreUnavailable);
       expect(filesUnder(folder)).toEqual([]);
       disk.fails = undefined;
-      expect(await diskFiles(folder).put("own/file", pieces("one"), 100)).toMatchObject({
+      expect(await createDiskFiles(folder).put("own/file", pieces("one"), 100)).toMatchObject({
         size: 3,
       });
     },
@@ -82,7 +82,7 @@ describe("a disk", () => {
 
   it("that fails with another code throws an internal error", async () => {
     disk.fails = "EBADF";
-    const put = diskFiles(folder).put("own/file", pieces("one"), 100);
+    const put = createDiskFiles(folder).put("own/file", pieces("one"), 100);
     await expect(put).rejects.toThrow("the disk fails");
     await expect(put).rejects.not.toBeInstanceOf(StoreUnavailable);
     expect(filesUnder(folder)).toEqual([]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { brokenLimit, isDeeperThan } from "../../src/kit/json.ts";
+import { findExceededLimit, isDeeperThan } from "../../src/kit/json.ts";
 import { readBody } from "../../src/mcp/http/body.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -33,18 +33,18 @@ describe("the limits of JSON text", () => {
           names: new Set(),
         });
         const exact = { depth, arrayLength: Math.max(1, arrayLength), names: names.size };
-        expect(brokenLimit(pretty, exact)).toBeUndefined();
+        expect(findExceededLimit(pretty, exact)).toBeUndefined();
         expect(isDeeperThan(value, depth)).toBe(false);
         if (depth > 0) {
-          expect(brokenLimit(pretty, { ...NONE, depth: depth - 1 })).toBe("depth");
+          expect(findExceededLimit(pretty, { ...NONE, depth: depth - 1 })).toBe("depth");
           expect(isDeeperThan(value, depth - 1)).toBe(true);
         }
         if (arrayLength > 1) {
           const most = arrayLength - 1;
-          expect(brokenLimit(pretty, { ...NONE, arrayLength: most })).toBe("arrayLength");
+          expect(findExceededLimit(pretty, { ...NONE, arrayLength: most })).toBe("arrayLength");
         }
         if (names.size > 0) {
-          expect(brokenLimit(pretty, { ...NONE, names: names.size - 1 })).toBe("names");
+          expect(findExceededLimit(pretty, { ...NONE, names: names.size - 1 })).toBe("names");
         }
       }),
     );

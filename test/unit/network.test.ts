@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   BlockedAddress,
-  checkedAddresses,
+  resolvePublic,
   isGlobal,
   isNetwork,
-  networksOf,
+  createNetworks,
 } from "../../src/kit/network.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -49,7 +49,7 @@ const V6: [network: string, ...addresses: string[]][] = [
 const dotted = (bits: number): string =>
   [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join(".");
 
-const allowNone = networksOf([]);
+const allowNone = createNetworks([]);
 
 describe("public addresses", () => {
   verifies("C-22");
@@ -75,7 +75,12 @@ describe("public addresses", () => {
 
   verifies("C-22");
   it("no IPv6 form of a private IPv4 address is public", () => {
-    const refused = networksOf(["10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "192.168.0.0/16"]);
+    const refused = createNetworks([
+      "10.0.0.0/8",
+      "127.0.0.0/8",
+      "169.254.0.0/16",
+      "192.168.0.0/16",
+    ]);
     const v4 = fc.nat(0xffff_ffff).filter((bits) => refused.includes(dotted(bits)));
     const privateV4 = fc.oneof(
       v4,
@@ -104,7 +109,7 @@ describe("checked hosts", () => {
     async () =>
       addresses;
   const check = (hostname: string, addresses: string[], allowed = allowNone) =>
-    checkedAddresses(hostname, { resolve: answering(...addresses), allowed });
+    resolvePublic(hostname, { resolve: answering(...addresses), allowed });
 
   it("return every address of a name", async () => {
     await expect(check("a.example", ["8.8.8.8", "2a00::1"])).resolves.toEqual([
@@ -136,7 +141,7 @@ describe("checked hosts", () => {
       throw new Error("asked");
     };
     const { hostname } = new URL(url);
-    await expect(checkedAddresses(hostname, { resolve, allowed: allowNone })).rejects.toThrow(
+    await expect(resolvePublic(hostname, { resolve, allowed: allowNone })).rejects.toThrow(
       BlockedAddress,
     );
   });
@@ -154,7 +159,7 @@ describe("checked hosts", () => {
   });
 
   it("include allowed networks, by literal, name and local name", async () => {
-    const allowed = networksOf(["127.0.0.0/8", "::1", "fd00:1::/32"]);
+    const allowed = createNetworks(["127.0.0.0/8", "::1", "fd00:1::/32"]);
     await expect(check("127.0.0.1", [], allowed)).resolves.toEqual(["127.0.0.1"]);
     await expect(check("[fd00:1::7]", [], allowed)).resolves.toEqual(["fd00:1::7"]);
     await expect(check("localhost", ["127.0.0.1", "::1"], allowed)).resolves.toHaveLength(2);

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { networksOf, type Resolve } from "../../src/kit/network.ts";
+import { createNetworks, type Resolve } from "../../src/kit/network.ts";
 import { createSend } from "../../src/platform/webhooks/send.ts";
 import {
   type Answering,
@@ -15,7 +15,7 @@ import {
 } from "../support/receiver.ts";
 import { verifies } from "../support/verifies.ts";
 
-const LOCAL = networksOf(["127.0.0.0/8"]);
+const LOCAL = createNetworks(["127.0.0.0/8"]);
 const NEVER = new AbortController().signal;
 
 let good: Certificate;
@@ -161,7 +161,7 @@ describe("the address of a connection", () => {
 
   verifies("C-24", "C-25");
   it("is refused if any address of the name is private", async () => {
-    const allowed = networksOf([]);
+    const allowed = createNetworks([]);
     for (const addresses of [["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::1"], []]) {
       const resolve = async () => addresses;
       // oxlint-disable-next-line no-await-in-loop -- one after the other is easier to read

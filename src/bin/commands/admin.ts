@@ -18,9 +18,9 @@ import {
   showTenant,
 } from "../../platform/admin/tenants.ts";
 import { createUser, type NewUser, updateUser } from "../../platform/admin/users.ts";
-import { diskFiles } from "../../platform/files/disk.ts";
+import { createDiskFiles } from "../../platform/files/disk.ts";
 import { createDemo } from "../demo.ts";
-import { dataPaths, createMasterKeyReader } from "../folder.ts";
+import { getDataPaths, createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase } from "../platform.ts";
 
@@ -34,7 +34,7 @@ const withStore = async <T>(io: Io, act: (base: Base) => Promise<T>): Promise<T>
   }
 };
 
-const onStore = async (io: Io, act: (base: Base) => Promise<object>): Promise<void> => {
+const printFromStore = async (io: Io, act: (base: Base) => Promise<object>): Promise<void> => {
   io.print(await withStore(io, act));
 };
 
@@ -42,39 +42,41 @@ const onStore = async (io: Io, act: (base: Base) => Promise<object>): Promise<vo
 const readPassword = async (io: Io): Promise<string> =>
   (await io.readInput()).replace(/\r?\n$/, "");
 
-export const tenantCreate = (io: Io, made: NewTenant) =>
-  onStore(io, (base) => createTenant(base, made));
+export const runTenantCreate = (io: Io, made: NewTenant) =>
+  printFromStore(io, (base) => createTenant(base, made));
 
-export const tenantShow = (io: Io, tenantId: string) =>
-  onStore(io, (base) => showTenant(base, tenantId));
+export const runTenantShow = (io: Io, tenantId: string) =>
+  printFromStore(io, (base) => showTenant(base, tenantId));
 
-export const tenantSet = (io: Io, tenantId: string, pairs: string[]) =>
-  onStore(io, (base) => setTenant(base, tenantId, pairs));
+export const runTenantSet = (io: Io, tenantId: string, pairs: string[]) =>
+  printFromStore(io, (base) => setTenant(base, tenantId, pairs));
 
-export const roleCreate = (io: Io, made: Parameters<typeof createRole>[1]) =>
-  onStore(io, (base) => createRole(base, made));
+export const runRoleCreate = (io: Io, made: Parameters<typeof createRole>[1]) =>
+  printFromStore(io, (base) => createRole(base, made));
 
-export const userCreate = (io: Io, made: NewUser) =>
-  onStore(io, (base) => createUser(base, made, () => readPassword(io)));
+export const runUserCreate = (io: Io, made: NewUser) =>
+  printFromStore(io, (base) => createUser(base, made, () => readPassword(io)));
 
-export const userUpdate = (io: Io, change: Parameters<typeof updateUser>[1]) =>
-  onStore(io, (base) => updateUser(base, change));
+export const runUserUpdate = (io: Io, change: Parameters<typeof updateUser>[1]) =>
+  printFromStore(io, (base) => updateUser(base, change));
 
-export const resolutionSet = (io: Io, wish: { tenantId: string; code: string; value: boolean }) =>
-  onStore(io, (base) => setApplyWhenInvoiceClosed(base, wish));
+export const runResolutionSet = (
+  io: Io,
+  wish: { tenantId: string; code: string; value: boolean },
+) => printFromStore(io, (base) => setApplyWhenInvoiceClosed(base, wish));
 
-export const routeSet = (io: Io, wish: Parameters<typeof setRoute>[1]) =>
-  onStore(io, (base) => setRoute(base, wish));
+export const runRouteSet = (io: Io, wish: Parameters<typeof setRoute>[1]) =>
+  printFromStore(io, (base) => setRoute(base, wish));
 
-export const keyIssue = (io: Io, made: Parameters<typeof issueKey>[1]) =>
-  onStore(io, (base) => issueKey(base, made));
+export const runKeyIssue = (io: Io, made: Parameters<typeof issueKey>[1]) =>
+  printFromStore(io, (base) => issueKey(base, made));
 
 /** Creates the demo tenant, in an embedded store or PostgreSQL; its credentials are sealed in the data folder. */
-export const demoCreate = (io: Io) =>
-  onStore(io, async (base) => {
-    const { files, demo: path } = dataPaths(io.config.dataFolder);
+export const runDemoCreate = (io: Io) =>
+  printFromStore(io, async (base) => {
+    const { files, demo: path } = getDataPaths(io.config.dataFolder);
     const masterKey = await createMasterKeyReader(io.config)();
-    return createDemo({ ...base, files: diskFiles(files), masterKey, path });
+    return createDemo({ ...base, files: createDiskFiles(files), masterKey, path });
   });
 
 const FAULTS: Record<Fault, (verdict: Verdict) => string> = {
@@ -103,7 +105,7 @@ const readHead = async (io: Io, path: string): Promise<string> => {
 };
 
 /** Prints the verdict; throws if the log was altered. */
-export const auditVerify = async (
+export const runAuditVerify = async (
   io: Io,
   tenantId: string,
   { head }: { head?: string | undefined },
@@ -122,7 +124,8 @@ export const auditVerify = async (
   throw new Error(`The audit log of tenant ${tenantId} does not verify: ${FAULTS[fault](verdict)}`);
 };
 
-export const auditHead = (io: Io, tenantId: string) =>
-  onStore(io, (base) => signHead(base, tenantId));
+export const runAuditHead = (io: Io, tenantId: string) =>
+  printFromStore(io, (base) => signHead(base, tenantId));
 
-export const keyRevoke = (io: Io, keyId: string) => onStore(io, (base) => revokeKey(base, keyId));
+export const runKeyRevoke = (io: Io, keyId: string) =>
+  printFromStore(io, (base) => revokeKey(base, keyId));

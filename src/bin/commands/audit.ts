@@ -16,7 +16,7 @@ const parseEntry = (line: string): unknown => {
 };
 
 /** Prints the MCP server's own log of tool calls, oldest first. */
-export const audit = async (
+export const printAudit = async (
   { config, print, tell }: Io,
   { tool }: { tool?: string | undefined },
 ): Promise<void> => {

@@ -1,6 +1,6 @@
 import { mkdir, access as mayAccess, constants } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
-import { nearest } from "../../kit/nearest.ts";
+import { findNearest } from "../../kit/nearest.ts";
 import { checkAddresses } from "../address-checks.ts";
 import { type Check, createFault, createPass } from "../checks.ts";
 import { type Config, settings } from "../config.ts";
@@ -18,7 +18,7 @@ const checkSettings = ({ unused }: Config): Check => {
   if (unused.length === 0)
     return createPass("settings", "every RECEIVABLES_… variable is a setting");
   const hints = unused.map((name) => {
-    const [near] = nearest(name, NAMES);
+    const [near] = findNearest(name, NAMES);
     return near === undefined ? `${name} is not known` : `${name} is not known: ${near}?`;
   });
   return createFault("settings", `${unused.length} unknown`, hints.join("; "));
@@ -62,7 +62,7 @@ const checkProfile = async (config: Config): Promise<{ config: Config; check: Ch
 const MAY_FAIL = ["settings", "clock"];
 
 /** Checks each step from the settings to the records, and prints a hint for each fault. */
-export const doctor = async ({ config: given, print, tell }: Io): Promise<void> => {
+export const runDoctor = async ({ config: given, print, tell }: Io): Promise<void> => {
   const { config, check: profile } = await checkProfile(given);
   const before = [checkSettings(config), await checkFolder(config), profile];
   const checks = [...before, ...(profile.ok ? await checkAddresses(config) : [])];

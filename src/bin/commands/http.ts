@@ -131,7 +131,7 @@ const createMcp = async (
 };
 
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */
-export const http = async (io: Io, address: Address): Promise<void> => {
+export const serveHttp = async (io: Io, address: Address): Promise<void> => {
   const { config } = io;
   const figures = async () => shared.opened()?.platform.figures();
   const metrics = await openMetrics(config, createLog(config.level), figures);

@@ -6,7 +6,7 @@ import { type Address, createPlatformListener, serve } from "../serve.ts";
 import { waitForAbort } from "../abort.ts";
 
 /** Serves the REST platform alone. */
-export const platform = async (io: Io, address: Address): Promise<void> => {
+export const servePlatform = async (io: Io, address: Address): Promise<void> => {
   let open: OpenPlatform | undefined;
   const figures = async () => open?.figures();
   const metrics = await openMetrics(io.config, createLog(io.config.level), figures);

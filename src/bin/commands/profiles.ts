@@ -2,7 +2,7 @@ import { describeProfile, type ProfileEntry } from "../../broker/profiles.ts";
 import type { Io } from "../io.ts";
 import { openStoredProfiles, readProfilesFile } from "../profile.ts";
 
-const credentialKind = ({ has }: ProfileEntry): string => {
+const describeCredential = ({ has }: ProfileEntry): string => {
   if (has.includes("apiKey")) return "api_key";
   return has.includes("password") ? "password" : "none";
 };
@@ -14,7 +14,7 @@ export const toOutput = (entry: ProfileEntry) => ({
   extBaseUrl: entry.extBaseUrl ?? entry.baseUrl ?? null,
   tenantId: entry.tenantId ?? null,
   email: entry.email ?? null,
-  credential: credentialKind(entry),
+  credential: describeCredential(entry),
   keyId: entry.keyId ?? null,
   extApiKey: entry.has.includes("extApiKey"),
   keptIn: entry.keptIn,

@@ -2,12 +2,12 @@ import { createFileVault } from "../../broker/vault.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Config } from "../config.ts";
 import { replacePrivateFile } from "../../kit/replace-file.ts";
-import { dataPaths, createMasterKeyReader } from "../folder.ts";
+import { getDataPaths, createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
 
 export const openVault = (config: Config) =>
   createFileVault({
-    folder: dataPaths(config.dataFolder).secrets,
+    folder: getDataPaths(config.dataFolder).secrets,
     masterKey: createMasterKeyReader(config),
   });
 

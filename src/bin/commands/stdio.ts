@@ -32,7 +32,7 @@ const TERMINAL_HINT =
   "This is the MCP server: it waits on standard input for a host such as Claude Desktop. Ctrl-C ends it; --help names the other commands.";
 
 /** Serves MCP over stdio until the host closes stdin or a signal arrives. */
-export const stdio = async (io: Io): Promise<void> => {
+export const serveStdio = async (io: Io): Promise<void> => {
   const { config, version } = io;
   const log = createLog(config.level);
   const { open, close } = createLazyNeeds(io, log);

@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { SECOND } from "../../kit/clock.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import type { Figures } from "../../platform/figures.ts";
 import { parsePath } from "../own-routes.ts";
@@ -50,7 +50,7 @@ const refresh = async (metrics: Metrics, log: Log, readFigures: ReadFigures): Pr
   };
   await waitAtMost(
     FIGURES_MS,
-    read().catch((error: unknown) => log.warn("metrics.no_figures", errorFields(error))),
+    read().catch((error: unknown) => log.warn("metrics.no_figures", toErrorFields(error))),
   );
   const { jobs, jobAge, deliveries, deliveryAge, pool, figures } = metrics;
   for (const gauge of [jobs, jobAge, deliveries, deliveryAge, pool]) gauge.reset();
@@ -76,7 +76,7 @@ export const serveMetrics = async (
       const body = await register.metrics();
       response.writeHead(200, { "Content-Type": register.contentType }).end(body);
     } catch (error) {
-      log.error("metrics.failed", errorFields(error));
+      log.error("metrics.failed", toErrorFields(error));
       response.writeHead(500).end();
     }
   };

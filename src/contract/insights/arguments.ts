@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nearest } from "../../kit/nearest.ts";
+import { findNearest } from "../../kit/nearest.ts";
 import type { Fault } from "../errors.ts";
 import { toFaults } from "../faults.ts";
 
@@ -7,7 +7,7 @@ export type Parsed<T> = { value: T; faults?: undefined } | { value?: undefined; 
 
 /** Returns the words after a fault that name the most similar known value and all known ones. */
 export const describeKnown = (word: string, known: readonly string[]): string => {
-  const [near] = nearest(word, known, 1);
+  const [near] = findNearest(word, known, 1);
   return `${near === undefined ? "" : `; similar: ${near}`}; known: ${known.join(", ")}`;
 };
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../operation.ts";
-import { CATALOGUE, CATALOGUE_VERSION, sourceMetadata, SOURCES } from "../payments/catalogue.ts";
+import { CATALOGUE, CATALOGUE_VERSION, getSourceMetadata, SOURCES } from "../payments/catalogue.ts";
 import { FIELD_TYPES, type FieldType, OPERATOR_NAMES } from "../payments/operators.ts";
 import type { Field } from "../payments/field.ts";
 import { PaymentQueryBody } from "../payments/query.ts";
@@ -99,7 +99,7 @@ export const payments = {
     output: z.object({ data: z.array(PaymentRow), pagination: Pagination }),
     list: { anonymous: true },
     audit: "payments.queried",
-    auditMetadata: sourceMetadata,
+    auditMetadata: getSourceMetadata,
     source: "export-ingest 4",
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RecordId, text, Timestamp } from "../fields.ts";
 import { defineOperation } from "../operation.ts";
-import { sourceMetadata, SOURCES } from "../payments/catalogue.ts";
+import { getSourceMetadata, SOURCES } from "../payments/catalogue.ts";
 import { Filters, selection } from "../payments/query.ts";
 
 const MIN_INTERVAL_MS = 300_000;
@@ -64,7 +64,7 @@ export const schedules = {
     output: Schedule,
     errors: ["conflict"],
     audit: "schedule.created",
-    auditMetadata: sourceMetadata,
+    auditMetadata: getSourceMetadata,
     source: "export-ingest 4",
   }),
   delete: defineOperation({

@@ -35,7 +35,7 @@ export const isSource = (value: unknown): value is Source =>
   SOURCES.some((source) => source === value);
 
 /** Returns the source that a request body names, for the audit entry; unknown sources are omitted. */
-export const sourceMetadata: AuditMetadata = ({ body }) => {
+export const getSourceMetadata: AuditMetadata = ({ body }) => {
   const { source } = (body ?? {}) as { source?: unknown };
   return isSource(source) ? { source } : {};
 };

@@ -1,4 +1,4 @@
-import { nearest } from "../../kit/nearest.ts";
+import { findNearest } from "../../kit/nearest.ts";
 import { CATALOGUE, findField, type Source, SOURCES } from "./catalogue.ts";
 import type { Field } from "./field.ts";
 import { type Operator, OPERATOR_NAMES, OPERATOR_SYNONYMS } from "./operators.ts";
@@ -38,7 +38,7 @@ const MAX_SUGGESTIONS = 5;
 const findSimilarFields = (source: Source, name: string): string[] => {
   const names = CATALOGUE[source].fields.map((field) => field.name);
   const renamed = FIELD_SYNONYMS.reduce((said, [word, ours]) => said.replace(word, ours), name);
-  const near = [...nearest(renamed, names), ...nearest(name, names)];
+  const near = [...findNearest(renamed, names), ...findNearest(name, names)];
   if (near.length > 0) return [...new Set(near)].slice(0, MAX_SUGGESTIONS);
   const words = splitWords(renamed);
   return names
@@ -74,7 +74,7 @@ const guessValue = (field: Field, sent: unknown): unknown => {
   const number = text.trim() === "" ? undefined : Number(text);
   const flag = { true: true, false: false }[text.toLowerCase()];
   const day = /^\d{4}-\d\d-\d\d/.exec(text)?.[0];
-  const [near] = nearest(text, field.values, 1);
+  const [near] = findNearest(text, field.values, 1);
   const candidates = [sent, text, number, flag, day, near];
   return candidates.find((one) => "value" in checkValue(field, one)) ?? sent;
 };
@@ -143,7 +143,7 @@ const OPPOSITES: Partial<Record<Operator, Operator>> = {
 const guessOperator = (word: string, known: readonly string[]): Operator | undefined => {
   const bare = normalizeWord(word);
   const other = Object.keys(OPERATOR_SYNONYMS).find((one) => normalizeWord(one) === bare);
-  const name = other === undefined ? nearest(bare, known, 1)[0] : OPERATOR_SYNONYMS[other];
+  const name = other === undefined ? findNearest(bare, known, 1)[0] : OPERATOR_SYNONYMS[other];
   return OPERATOR_NAMES.find((one) => one === name && known.includes(one));
 };
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Fault } from "../errors.ts";
 import { toFaults } from "../faults.ts";
 import { requiredText } from "../fields.ts";
-import { nearest } from "../../kit/nearest.ts";
+import { findNearest } from "../../kit/nearest.ts";
 import { CATALOGUE, findField, isSource, type Source, SOURCES } from "./catalogue.ts";
 import type { Field } from "./field.ts";
 import { canonicalize, type Filter, MAX_FAULTS, parseFilter } from "./filter.ts";
@@ -72,7 +72,7 @@ const resolveFields = (source: Source, names: readonly string[]): ParseResult<re
 
 /** Adds the most similar known key to the fault of an unknown one. */
 const suggestKey = (fault: Fault, known: readonly string[]): Fault => {
-  const near = fault.code === "unknown" ? nearest(fault.field, known, 1) : [];
+  const near = fault.code === "unknown" ? findNearest(fault.field, known, 1) : [];
   return near.length === 0 ? fault : { ...fault, message: `${fault.message}; similar: ${near[0]}` };
 };
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { InexactNumber } from "../../kit/json.ts";
-import { nearest } from "../../kit/nearest.ts";
+import { findNearest } from "../../kit/nearest.ts";
 import type { Field } from "./field.ts";
 import type { FieldType } from "./operators.ts";
 
@@ -72,7 +72,7 @@ const checkDateTime = (value: unknown): CheckResult => {
 
 const checkEnum = (value: unknown, { values }: Field): CheckResult => {
   if (typeof value === "string" && values.includes(value)) return { value };
-  const [near] = typeof value === "string" ? nearest(value, values, 1) : [];
+  const [near] = typeof value === "string" ? findNearest(value, values, 1) : [];
   const hint = near === undefined ? "" : `; similar: ${near}`;
   return refuse("enum", `must be one of ${values.join(", ")}${hint}`);
 };

@@ -6,16 +6,16 @@ const BUSY = 5;
 // The low byte of an extended code is the primary one.
 const PRIMARY = 0xff;
 
-const primaryCode = (error: unknown): number | undefined =>
+const getPrimaryCode = (error: unknown): number | undefined =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number"
     ? error.errcode & PRIMARY
     : undefined;
 
 /** Whether SQLite says that another connection is writing. */
-export const isSqliteBusy = (error: unknown): boolean => primaryCode(error) === BUSY;
+export const isSqliteBusy = (error: unknown): boolean => getPrimaryCode(error) === BUSY;
 
 /** Whether SQLite says that the file cannot be used now. */
 export const isSqliteOutage = (error: unknown): boolean => {
-  const code = primaryCode(error);
+  const code = getPrimaryCode(error);
   return code !== undefined && OUTAGES.has(code);
 };

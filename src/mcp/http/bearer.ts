@@ -7,9 +7,9 @@ import {
   verifyBearerToken,
 } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
-import { clientAddress } from "../../kit/client-address.ts";
+import { getClientAddress } from "../../kit/client-address.ts";
 import type { Clock } from "../../kit/clock.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import { toAuthInfo, type Caller } from "../caller.ts";
 import { createFailureLimiter } from "./failure-limiter.ts";
 import type { Gate } from "./gate.ts";
@@ -110,7 +110,7 @@ const limitFailures = ({ verify, now }: Pick<BearerNeeds, "verify" | "now">): Ve
   return async (token) => {
     const name = createHash("sha256").update(token).digest("base64url");
     const wasValid = valid.get(name) === true;
-    const attempt = failures.begin(wasValid ? undefined : clientAddress());
+    const attempt = failures.begin(wasValid ? undefined : getClientAddress());
     const found = await verify(token, attempt.retryAfter !== undefined).catch((error: unknown) => {
       attempt.succeed();
       throw error;
@@ -165,7 +165,7 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
     if (error instanceof IssuerUnavailable) {
       return unavailable(" because the authorization server does not answer");
     }
-    log.error("gate.failed", errorFields(error));
+    log.error("gate.failed", toErrorFields(error));
     return unavailable();
   };
 

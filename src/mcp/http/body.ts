@@ -3,7 +3,7 @@ import { isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./error-response.ts";
-import { brokenLimit } from "../../kit/json.ts";
+import { findExceededLimit } from "../../kit/json.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
@@ -53,7 +53,7 @@ const readText = async (request: Request, { bytes }: BodyLimits): Promise<string
 const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> => {
   const text = await readText(request, limits).catch(() => "");
   if (text === undefined) return tooLarge(limits);
-  if (brokenLimit(text, JSON_LIMITS) !== undefined) return tooComplex();
+  if (findExceededLimit(text, JSON_LIMITS) !== undefined) return tooComplex();
   try {
     return JSON.parse(text) as unknown;
   } catch {

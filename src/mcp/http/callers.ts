@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import { type Caller, requireCaller } from "../caller.ts";
 import type { FindHandlers, Handlers } from "../handlers.ts";
 import type { ServerOptions } from "../server.ts";
@@ -57,7 +57,7 @@ const createCloser = (log: Log) => {
           ({ context }) => context.broker.close(),
           () => {},
         )
-        .catch((error: unknown) => log.warn("caller.close_failed", errorFields(error)))
+        .catch((error: unknown) => log.warn("caller.close_failed", toErrorFields(error)))
         .finally(() => closing.delete(closed));
       closing.add(closed);
     },
@@ -83,7 +83,7 @@ const readStamp = async ({ serverOptions, entries }: Cache, caller: Caller): Pro
   try {
     return (await serverOptions.stampOf?.(caller)) ?? "";
   } catch (error) {
-    serverOptions.log.warn("caller.unread", errorFields(error));
+    serverOptions.log.warn("caller.unread", toErrorFields(error));
     return entries.peek(caller.id)?.stamp ?? "";
   }
 };

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
-import { clientNetworkOf } from "../../kit/network.ts";
+import { findClientNetwork } from "../../kit/network.ts";
 
 /** Failures per client network and minute, and the number of networks that are counted at once. */
 export type FailureLimits = { perMinute: number; networks: number };
@@ -40,7 +40,7 @@ export const createFailureLimiter = (
   return {
     begin(address) {
       if (address === undefined) return { retryAfter: undefined, succeed() {} };
-      const window = openWindow(clientNetworkOf(address) ?? address);
+      const window = openWindow(findClientNetwork(address) ?? address);
       if (window.failures >= perMinute) {
         return { retryAfter: Math.ceil((window.endsAt - now()) / SECOND), succeed() {} };
       }

@@ -11,7 +11,7 @@ import {
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import { SECOND, systemClock } from "../../kit/clock.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { RequestFacts } from "../../kit/telemetry.ts";
 import { systemWait, waitAtMost } from "../../kit/wait.ts";
 import type { CallerAuthInfo } from "../caller.ts";
@@ -167,7 +167,7 @@ export const createTransport = (needs: TransportNeeds, options: HttpOptions): Ht
     options,
     handler: createMcpHandler(build, {
       ...(bus === undefined ? {} : { bus }),
-      onerror: (error) => log.debug("mcp.http", errorFields(error)),
+      onerror: (error) => log.debug("mcp.http", toErrorFields(error)),
     }),
     sessions: createSessions({ build, now: systemClock, log }, options.sessions),
     limiter: createConcurrencyLimiter(options.concurrency),

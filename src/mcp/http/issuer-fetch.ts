@@ -1,5 +1,5 @@
-import { type Clock, iso, SECOND } from "../../kit/clock.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { type Clock, formatTimestamp, SECOND } from "../../kit/clock.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 
 /** How long no request is sent to an issuer that did not answer. */
 const COOL_DOWN_MS = 10 * SECOND;
@@ -9,7 +9,9 @@ export class IssuerUnavailable extends Error {
   readonly until: number;
 
   constructor(issuer: string, until: number, cause: unknown) {
-    super(`${issuer} does not answer; the next request is sent after ${iso(until)}`, { cause });
+    super(`${issuer} does not answer; the next request is sent after ${formatTimestamp(until)}`, {
+      cause,
+    });
     this.name = "IssuerAway";
     this.until = until;
   }
@@ -50,7 +52,7 @@ export const createIssuerFetch = ({
       return response;
     } catch (error) {
       outage = new IssuerUnavailable(issuer, now() + COOL_DOWN_MS, error);
-      log.error("issuer.away", { issuer, ...errorFields(error) });
+      log.error("issuer.away", { issuer, ...toErrorFields(error) });
       throw outage;
     }
   };

@@ -8,7 +8,7 @@ import {
 } from "jose";
 import { z } from "zod";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
-import { lazily } from "../../kit/lazily.ts";
+import { createLazy } from "../../kit/lazily.ts";
 import type { Log } from "../../kit/log.ts";
 import { isGuarded } from "../../kit/network.ts";
 import type { Secret } from "../../kit/secret.ts";
@@ -200,7 +200,7 @@ const createClaimsReader = async (needs: IssuerNeeds): Promise<ReadClaims> => {
 export const createIssuerVerifier = (needs: IssuerNeeds): Verify => {
   const { issuer, profileOf, key } = needs;
   const fetch = createIssuerFetch(needs);
-  const openReader = lazily(() => createClaimsReader({ ...needs, fetch }));
+  const openReader = createLazy(() => createClaimsReader({ ...needs, fetch }));
   return async (token, isLimited): Promise<Bearer | "invalid" | "forbidden"> => {
     const claims = await (await openReader())(token, isLimited);
     if (typeof claims?.sub !== "string") return "invalid";

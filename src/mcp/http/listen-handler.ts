@@ -4,7 +4,7 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo } from "../caller.ts";
 import type { SubscriptionContext } from "../resources/subscriptions.ts";
 import { parseListenUris, watchResources } from "../resources/watch-resources.ts";
@@ -64,7 +64,7 @@ const openStream = async (
   };
   const handler = createMcpHandler(build, {
     bus,
-    onerror: (error) => log.debug("mcp.http", errorFields(error)),
+    onerror: (error) => log.debug("mcp.http", toErrorFields(error)),
   });
   open.set(handler, authInfo.extra.caller.id);
   try {

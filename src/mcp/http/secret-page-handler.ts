@@ -1,7 +1,7 @@
 import { readRequestBody } from "@modelcontextprotocol/server";
 import type { Vault } from "../../broker/port.ts";
-import { clientAddress } from "../../kit/client-address.ts";
-import { type Clock, iso } from "../../kit/clock.ts";
+import { getClientAddress } from "../../kit/client-address.ts";
+import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { type Html, html } from "../../pages/html.ts";
@@ -90,7 +90,7 @@ const factList = (rows: readonly (readonly [string, Html | string])[]): Html =>
     )}
   </dl>`;
 
-const formatTime = (expiresAt: number): string => `${iso(expiresAt).slice(11, 16)} UTC`;
+const formatTime = (expiresAt: number): string => `${formatTimestamp(expiresAt).slice(11, 16)} UTC`;
 
 const offerPage = ({ kind, name, expiresAt }: SecretPage & StoredName): Response => {
   const { title, noun, right } = NOUNS[kind];
@@ -207,7 +207,7 @@ export const createSecretPageHandler = (needs: SecretPageNeeds): AnswerSecretPag
     const part = pathname.slice(pathname.indexOf(SECRETS_PATH) + SECRETS_PATH.length);
     const shown = needs.pages.open(part);
     if (shown === undefined) {
-      const { retryAfter } = failures.begin(clientAddress());
+      const { retryAfter } = failures.begin(getClientAddress());
       return retryAfter === undefined ? gonePage() : tooManyPage(retryAfter);
     }
     const { method } = request;

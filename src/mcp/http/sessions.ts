@@ -1,7 +1,7 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo, Caller } from "../caller.ts";
 import { createErrorResponse } from "./error-response.ts";
 import type { BuildServer } from "../server.ts";
@@ -131,7 +131,7 @@ export const createSessions = (
     while (await evict(now() - idleMs));
   };
   const timer = setInterval(() => {
-    sweep().catch((error: unknown) => log.warn("mcp.sessions", errorFields(error)));
+    sweep().catch((error: unknown) => log.warn("mcp.sessions", toErrorFields(error)));
   }, MINUTE).unref();
 
   return {

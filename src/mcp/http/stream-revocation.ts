@@ -1,5 +1,5 @@
 import { type Clock, SECOND } from "../../kit/clock.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo } from "../caller.ts";
 import type { Gate } from "./gate.ts";
 import { isEventStream } from "./response-end.ts";
@@ -60,7 +60,7 @@ export const createStreamRevocation = (
     if (isChecking) return;
     isChecking = true;
     await endRevokedStreams({ gate, now, streams })
-      .catch((error: unknown) => log.warn("mcp.leases", errorFields(error)))
+      .catch((error: unknown) => log.warn("mcp.leases", toErrorFields(error)))
       .finally(() => {
         isChecking = false;
       });

@@ -5,9 +5,9 @@ import {
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import type { Prompt } from "../../../prompts/prompt.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
-import { nearest } from "../../kit/nearest.ts";
+import { findNearest } from "../../kit/nearest.ts";
 import { activePrompts } from "./prompt-list.ts";
 import type { CallerContext } from "../caller.ts";
 
@@ -51,7 +51,7 @@ const attached = async (uri: string, read: Read) => {
 
 const unknown = (name: string, active: readonly Prompt[]): ProtocolError => {
   const names = active.map((one) => one.name);
-  const near = nearest(name, names);
+  const near = findNearest(name, names);
   const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
   return refuse(`Unknown prompt ${JSON.stringify(sanitizeLine(name, 80))}${hint}`);
 };
@@ -70,7 +70,7 @@ export const createGetPrompt = ({
     if (prompt === undefined) throw unknown(name, active);
     const args = argumentsOf(prompt, sent);
     const parts = await Promise.all(prompt.attachments(args).map((uri) => attached(uri, read)));
-    const words = `${prompt.text(args)}\n\nIt is now ${iso(now()).slice(0, 16)}Z.`;
+    const words = `${prompt.text(args)}\n\nIt is now ${formatTimestamp(now()).slice(0, 16)}Z.`;
     const text = userMessage({ type: "text", text: words });
     return { description: prompt.description, messages: [text, ...parts.flat()] };
   };

@@ -4,7 +4,7 @@ import {
   type CreditApplicationDetail,
 } from "../../contract/operations/credit-applications.ts";
 import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
-import { DAY, iso } from "../../kit/clock.ts";
+import { DAY, formatTimestamp } from "../../kit/clock.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { type Fields, truncateToBudget } from "../results/budget.ts";
 import { formatApplication } from "./format-application.ts";
@@ -20,8 +20,8 @@ const RECENT_DAYS = 90;
 /** The days whose applications are recent. */
 const recent = (now: number) => ({
   activityType: "LASTMODIFIED",
-  startDate: iso(now - RECENT_DAYS * DAY).slice(0, 10),
-  endDate: iso(now).slice(0, 10),
+  startDate: formatTimestamp(now - RECENT_DAYS * DAY).slice(0, 10),
+  endDate: formatTimestamp(now).slice(0, 10),
 });
 
 /** Recent credit applications, and one as a person reads it. */

@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import { parseRunUri } from "./address.ts";
 import { type Caller, checkScope, type RequestAuth } from "../caller.ts";
 import { guardErrors } from "../results/error-guard.ts";
@@ -76,7 +76,7 @@ export const serveSubscriptions = (
     guardErrors(log, "resources/subscribe", async ({ params: { uri } }, context: ServerContext) => {
       const watching = await subscribe(subscribing, context, uri, () => {
         server.sendResourceUpdated({ uri }).catch((error: unknown) => {
-          log.debug("mcp.not_told", errorFields(error));
+          log.debug("mcp.not_told", toErrorFields(error));
         });
       });
       if (watching === undefined) throw unchanging(uri);

@@ -1,4 +1,4 @@
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { RequestAuth } from "../caller.ts";
 import { subscribe, type SubscriptionContext } from "./subscriptions.ts";
 import type { Subscription } from "./watches.ts";
@@ -37,7 +37,7 @@ export const watchResources = (
   };
   const all = async (): Promise<void> => {
     for (const outcome of await Promise.allSettled(uris.map(one))) {
-      if (outcome.status === "rejected") log.info("watch.refused", errorFields(outcome.reason));
+      if (outcome.status === "rejected") log.info("watch.refused", toErrorFields(outcome.reason));
     }
   };
   return {

@@ -4,7 +4,7 @@ import {
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
 import { type Clock, HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { Wait } from "../../kit/wait.ts";
 import type { RunAddress } from "./address.ts";
 
@@ -100,7 +100,7 @@ const poll = async (
     return await read(signal);
   } catch (error) {
     if (signal.aborted || isGone(error)) throw error;
-    log.warn("watch.failed", errorFields(error));
+    log.warn("watch.failed", toErrorFields(error));
     return undefined;
   }
 };
@@ -155,7 +155,7 @@ export const createWatches = (
     const watch = { begun: read(stop.signal), subscribers: new Set<Subscriber>(), stop };
     watches.set(key, watch);
     follow(dependencies, limits, watch, read).catch((error: unknown) => {
-      if (!stop.signal.aborted) dependencies.log.info("watch.ended", errorFields(error));
+      if (!stop.signal.aborted) dependencies.log.info("watch.ended", toErrorFields(error));
     });
     return watch;
   };

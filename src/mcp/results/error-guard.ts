@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { Problem } from "../../contract/errors.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import { problemData } from "./protocol-error.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
@@ -19,7 +19,7 @@ export const guardErrors =
         const said = `${error.code}: ${sanitizeLine(error.message, MOST_CHARACTERS)}`;
         throw new ProtocolError(ProtocolErrorCode.InternalError, said, problemData(error));
       }
-      log.error("mcp.failed", { method, ...errorFields(error) });
+      log.error("mcp.failed", { method, ...toErrorFields(error) });
       throw new ProtocolError(
         ProtocolErrorCode.InternalError,
         "Something went wrong in this server.",

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import { errorFields } from "../../kit/log.ts";
+import { toErrorFields } from "../../kit/log.ts";
 import type { MessageId } from "./handshake-messages.ts";
 import type { ServerOptions } from "../server.ts";
 import { createBuildServer, createLocalSubscriptions } from "../server.ts";
@@ -35,7 +35,7 @@ export const serveStreams = (
   let server: ReturnType<typeof build> | undefined;
   const wire = new StdioServerTransport(input, output);
   if (answered !== undefined) withhold(wire, answered);
-  const report = (error: unknown): void => front.log.debug("mcp.stdio", errorFields(error));
+  const report = (error: unknown): void => front.log.debug("mcp.stdio", toErrorFields(error));
   const handle = serveStdio(
     (context) => {
       server = build(context);

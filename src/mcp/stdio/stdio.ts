@@ -1,5 +1,5 @@
 import { PassThrough, type Readable, type Writable } from "node:stream";
-import { errorFields } from "../../kit/log.ts";
+import { toErrorFields } from "../../kit/log.ts";
 import type { ServerOptions } from "../server.ts";
 import { createHandshake } from "./handshake.ts";
 
@@ -76,14 +76,14 @@ export const startStdio = (
       for (const event of ENDS) input.off(event, gone);
       server = serve(unread);
       server.catch((error: unknown) => {
-        front.log.error("mcp.failed", errorFields(error));
+        front.log.error("mcp.failed", toErrorFields(error));
         gone();
       });
     },
   );
   for (const event of ENDS) input.once(event, gone);
   input.on("error", (error) => {
-    front.log.debug("mcp.stdio", errorFields(error));
+    front.log.debug("mcp.stdio", toErrorFields(error));
   });
 
   return {

@@ -3,7 +3,7 @@ import type { Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { OperationTool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk } from "./kinds.ts";
-import { nearest } from "../../kit/nearest.ts";
+import { findNearest } from "../../kit/nearest.ts";
 import { badArguments } from "../results/refusal.ts";
 import { inputSchema, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
 
@@ -80,7 +80,7 @@ const MOST_STRANGERS = 20;
 const MOST_KNOWN = 8;
 
 const instead = (name: string, known: string[], most: number): string => {
-  const near = nearest(name, known);
+  const near = findNearest(name, known);
   if (near.length > 0) return `; did you mean ${near.join(" or ")}?`;
   return known.length === 0 || known.length > most ? "" : `; known: ${known.join(", ")}`;
 };

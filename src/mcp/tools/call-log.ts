@@ -2,9 +2,9 @@ import { createHmac, createSecretKey } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import { type Clock, iso } from "../../kit/clock.ts";
+import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import { canonical } from "./binding.ts";
 
 /** One call of a tool, as it is kept: who, what and how it ended, never a value or a secret. */
@@ -60,7 +60,7 @@ export const callLogFiles = async (path: string): Promise<string[]> => {
 // A name of its own, so that of two processes that rotate at once neither overwrites what the other put away.
 const putAway = async (path: string, now: number): Promise<void> => {
   const ending = extname(path);
-  const mark = `${iso(now).replaceAll(":", "")}-${randomToken().slice(0, 6)}`;
+  const mark = `${formatTimestamp(now).replaceAll(":", "")}-${randomToken().slice(0, 6)}`;
   await rename(path, `${path.slice(0, path.length - ending.length)}-${mark}${ending}`);
   const files = await callLogFiles(path);
   const old = files.filter((file) => file !== path).slice(0, -(FILES_KEPT - 1));
@@ -141,9 +141,17 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
       const { caller, tenantId, principal, tool, outcome, ms, requestId } = call;
       const names = Object.keys(args).toSorted();
       const said = { arguments: names, argumentsHash: hashOf(args), outcome, ms, requestId };
-      const line = { time: iso(now()), door, caller, tenantId, principal, tool, ...said };
+      const line = {
+        time: formatTimestamp(now()),
+        door,
+        caller,
+        tenantId,
+        principal,
+        tool,
+        ...said,
+      };
       await writeTogether(`${JSON.stringify(line)}\n`).catch((error: unknown) =>
-        log.warn("call_log.failed", errorFields(error)),
+        log.warn("call_log.failed", toErrorFields(error)),
       );
     },
   };

@@ -5,7 +5,7 @@ import type { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { isDeeperThan } from "../../kit/json.ts";
-import { errorFields } from "../../kit/log.ts";
+import { toErrorFields } from "../../kit/log.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
@@ -227,7 +227,7 @@ export const createCallTool = (needs: ToolContext): CallTool => {
       const { code, requestId } = problem;
       logCall("tool.refused", code, requestId ?? lastRequestId());
       if (code === "internal" && !signal.aborted) {
-        log.error("tool.failed", { tool: tool.name, requestId, ...errorFields(error) });
+        log.error("tool.failed", { tool: tool.name, requestId, ...toErrorFields(error) });
       }
       await record(code, requestId ?? lastRequestId());
       return failed(problem, error instanceof Refusal ? error.confirmation : undefined);

@@ -5,7 +5,7 @@ import {
   type InputResponseView,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { type Clock, iso, MINUTE } from "../../kit/clock.ts";
+import { type Clock, formatTimestamp, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { createSeal, type Seal } from "../../kit/seal.ts";
 import { bindingOf, type Purpose } from "./binding.ts";
@@ -109,7 +109,7 @@ export const createConfirm = ({
     const { sealed, expiresAt } = mint(tokens, purpose, version);
     return new Refusal("confirmation_required", `Needs a person's consent: ${summary}`, {
       confirmationToken: sealed,
-      expiresAt: iso(expiresAt),
+      expiresAt: formatTimestamp(expiresAt),
       summary,
     });
   };

@@ -4,7 +4,7 @@ import {
   inputResponse,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { type Clock, HOUR, iso, SECOND } from "../../kit/clock.ts";
+import { type Clock, HOUR, formatTimestamp, SECOND } from "../../kit/clock.ts";
 import { createSeal } from "../../kit/seal.ts";
 import type { Wait } from "../../kit/wait.ts";
 import type { Answer } from "../results/answer.ts";
@@ -57,7 +57,7 @@ const signInRequired = (nextStep: string): Refusal =>
   new Refusal("sign_in_required", `Only the person can make an API key of theirs. ${nextStep}`);
 
 const describeOpened = (expiresAt: number): string =>
-  `The person was given a page that shows it once, until ${iso(expiresAt)}; it is not part of this conversation.`;
+  `The person was given a page that shows it once, until ${formatTimestamp(expiresAt)}; it is not part of this conversation.`;
 
 const invalidState = (): Refusal =>
   new Refusal(
@@ -138,7 +138,7 @@ export const createHandOver = (needs: HandOverNeeds): HandOver => {
   const refuseWithAddress = (): Refusal => {
     const { url, expiresAt } = pages.createLink(OWN_KEY, caller);
     return signInRequired(
-      `They do, once and until ${iso(expiresAt)}, at ${url} by signing in there; give them the address, and do not ask for what is there.`,
+      `They do, once and until ${formatTimestamp(expiresAt)}, at ${url} by signing in there; give them the address, and do not ask for what is there.`,
     );
   };
 

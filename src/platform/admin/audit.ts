@@ -81,12 +81,12 @@ const scanChain = async (
   return { ...scan, end };
 };
 
-const keptFault = ({ keptHash }: Scan, head: Head, kept: KeptHead): Fault | null => {
+const findHeadFault = ({ keptHash }: Scan, head: Head, kept: KeptHead): Fault | null => {
   if (kept.seq < head.purged_seq) return "kept_head_purged";
   return keptHash === kept.hash ? null : "kept_head_differs";
 };
 
-const faultOf = (
+const findFault = (
   key: AuditKey,
   tenantId: string,
   { scan, head, kept }: { scan: Scan; head: Head; kept: KeptHead | undefined },
@@ -97,7 +97,7 @@ const faultOf = (
   if (end.seq < head.seq) return "entries_missing";
   if (end.hash !== head.hash || !isSigned(key, tenantId, head)) return "head_changed";
   if (entries > 0 && end.era !== "keyed") return "not_sealed";
-  return kept === undefined ? null : keptFault(scan, head, kept);
+  return kept === undefined ? null : findHeadFault(scan, head, kept);
 };
 
 const NO_HEAD: Head = { seq: 0, hash: "", purged_seq: 0, purged_hash: "", mac: "", key_id: "" };
@@ -117,7 +117,7 @@ export const verifyAudit = async (
     const rows = snapshot.stream(selectChain(snapshot.db, tenantId));
     const scan = await scanChain(key, rows, { head, kept });
     const fault =
-      found === undefined ? "head_missing" : faultOf(key, tenantId, { scan, head, kept });
+      found === undefined ? "head_missing" : findFault(key, tenantId, { scan, head, kept });
     const { entries, firstBadId, unkeyed } = scan;
     const sealedTo = scan.end.seq;
     return { tenantId, entries, sealedTo, ok: fault === null, firstBadId, fault, unkeyed };
@@ -136,7 +136,7 @@ const SignedHead = z.strictObject({
 /** A head to store outside the database. */
 export type SignedHead = z.infer<typeof SignedHead>;
 
-const signedHead = async (db: Db, key: AuditKey, tenantId: string): Promise<Head> => {
+const createSignedHead = async (db: Db, key: AuditKey, tenantId: string): Promise<Head> => {
   const head = await findHead(db, tenantId);
   if (head !== undefined && isSigned(key, tenantId, head)) return head;
   throw new Problem(
@@ -153,7 +153,7 @@ export const signHead = async (
   tenantId: string,
 ): Promise<SignedHead> => {
   await checkTenantExists(store.read, tenantId);
-  const { seq, hash } = await signedHead(store.read, store.auditKey, tenantId);
+  const { seq, hash } = await createSignedHead(store.read, store.auditKey, tenantId);
   const kept = { tenantId, seq, hash, timestamp: new Date(clock()).toISOString() };
   return { ...kept, signature: store.auditKey.keptHead(kept) };
 };

@@ -1,6 +1,6 @@
 import { Problem } from "../../contract/errors.ts";
 import { isScope, SCOPES } from "../../contract/permissions.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import { hashSecret, makeKey, PREFIX_CHARACTERS } from "../credentials.ts";
 import type { Db } from "../store/port.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
@@ -48,7 +48,7 @@ export const insertExportKey = async (
       created_at: now,
     })
     .execute();
-  return { keyId, apiKey, tenantId, name, scopes: [...scopes], createdAt: iso(now) };
+  return { keyId, apiKey, tenantId, name, scopes: [...scopes], createdAt: formatTimestamp(now) };
 };
 
 export const issueKey = (needs: AdminNeeds, made: NewKey): Promise<ExportKeyRecord> =>

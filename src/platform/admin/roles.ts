@@ -9,7 +9,7 @@ export type RoleRecord = { roleId: string; name: string; grants: string[] };
 type NamedRole = { id: string; name: string };
 
 /** Returns the roles of a tenant: the built-in ones, then its own. */
-const rolesOf = async (db: Db, tenantId: string): Promise<NamedRole[]> => [
+const listRoles = async (db: Db, tenantId: string): Promise<NamedRole[]> => [
   ...BUILT_IN_ROLES.map(({ roleId, name }) => ({ id: roleId, name })),
   ...(await db
     .selectFrom("roles")
@@ -19,20 +19,20 @@ const rolesOf = async (db: Db, tenantId: string): Promise<NamedRole[]> => [
     .execute()),
 ];
 
-const idOf = (roles: readonly NamedRole[], name: string): string | undefined => {
+const findRoleId = (roles: readonly NamedRole[], name: string): string | undefined => {
   const wanted = fold(name.trim());
   return roles.find((role) => fold(role.name) === wanted)?.id;
 };
 
 /** Returns the ids of a tenant's roles by name, ignoring case. */
-export const roleIds = async (
+export const findRoleIds = async (
   db: Db,
   tenantId: string,
   names: readonly string[],
 ): Promise<string[]> => {
-  const roles = await rolesOf(db, tenantId);
+  const roles = await listRoles(db, tenantId);
   return [...new Set(names)].map((name) => {
-    const id = idOf(roles, name);
+    const id = findRoleId(roles, name);
     if (id !== undefined) return id;
     const known = roles.map((role) => role.name).join(", ");
     throw new Problem("not_found", `The tenant has no role ${name}; its roles are ${known}.`);
@@ -54,7 +54,7 @@ export const createRole = (
     }
     const name = made.name.trim();
     if (name === "") throw new Problem("invalid_request", "A role needs a name.");
-    if (idOf(await rolesOf(tx, made.tenantId), name) !== undefined) {
+    if (findRoleId(await listRoles(tx, made.tenantId), name) !== undefined) {
       throw new Problem("conflict", `The tenant has a role ${name} already.`);
     }
     const grants = [...new Set(made.grants)];

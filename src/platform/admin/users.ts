@@ -5,7 +5,7 @@ import { fold } from "../store/fold.ts";
 import type { Db } from "../store/port.ts";
 import type { UserStatus } from "../store/tables.ts";
 import { findUserByEmail, listMemberRoles } from "../store/users.ts";
-import { roleIds } from "./roles.ts";
+import { findRoleIds } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 export type UserRecord = {
@@ -102,7 +102,7 @@ export const insertUser = async (
       created_at: clock(),
     })
     .execute();
-  await addMember(tx, clock(), made.tenantId, id, await roleIds(tx, made.tenantId, made.roles));
+  await addMember(tx, clock(), made.tenantId, id, await findRoleIds(tx, made.tenantId, made.roles));
   return id;
 };
 
@@ -157,7 +157,7 @@ export const createUser = async (
     if (member !== undefined) {
       throw new Problem("conflict", `${existing.email} belongs to the tenant already.`);
     }
-    const roles = await roleIds(tx, made.tenantId, made.roles);
+    const roles = await findRoleIds(tx, made.tenantId, made.roles);
     await addMember(tx, clock(), made.tenantId, existing.id, roles);
     return readRecord(tx, made.tenantId, existing.email);
   });
@@ -178,7 +178,7 @@ export const updateUser = (
     await checkTenantExists(tx, tenantId);
     const { userId } = await readRecord(tx, tenantId, email);
     if (roles !== undefined && roles.length > 0) {
-      await replaceRoles(tx, tenantId, userId, await roleIds(tx, tenantId, roles));
+      await replaceRoles(tx, tenantId, userId, await findRoleIds(tx, tenantId, roles));
     }
     if (status !== undefined) {
       await tx

@@ -2,7 +2,7 @@ import { STATUS_TITLES, type StatusType } from "../../contract/operations/credit
 
 import { applicationRow, type WholeApplication } from "../services/credit-applications/record.ts";
 import type { CreditApplicationRow } from "../store/tables.ts";
-import { type DemoData, stableId } from "./data.ts";
+import { type DemoData, deriveId } from "./data.ts";
 
 type Answers = Readonly<Record<string, unknown>>;
 
@@ -43,10 +43,10 @@ const withAnswer = (field: Record<string, unknown>, answer: unknown): object => 
 };
 
 /** Fills a template in: each `?` becomes an id, each field gets its answer by its name. */
-const filled = (template: object, name: string, answers: Answers = {}): unknown => {
+const fillTemplate = (template: object, name: string, answers: Answers = {}): unknown => {
   let ids = 0;
   const fill = (value: unknown): unknown => {
-    if (value === "?") return stableId(`${name}/${(ids += 1)}`);
+    if (value === "?") return deriveId(`${name}/${(ids += 1)}`);
     if (Array.isArray(value)) return value.map(fill);
     if (typeof value !== "object" || value === null) return value;
     const copy: Record<string, unknown> = {};
@@ -56,24 +56,24 @@ const filled = (template: object, name: string, answers: Answers = {}): unknown 
   return fill(template);
 };
 
-const application = (templates: Templates, one: Given, place: number): WholeApplication => {
+const buildApplication = (templates: Templates, one: Given, place: number): WholeApplication => {
   const name = `#application/${place}`;
   const { status, statusDate, answers, tradeReferences, bankReferences, ...rest } = one;
   const reference = (kind: "trade" | "bank") => (given: Reference, index: number) => ({
-    [`${kind}ReferenceId`]: stableId(`${name}/${kind}/${index}`),
+    [`${kind}ReferenceId`]: deriveId(`${name}/${kind}/${index}`),
     createdDate: given.created,
     referenceName: given.name,
     referenceEmailAddress: given.email,
-    sectionList: [filled(templates[kind], `${name}/${kind}/${index}/field`, given.answers)],
+    sectionList: [fillTemplate(templates[kind], `${name}/${kind}/${index}/field`, given.answers)],
     submitted: given.submitted !== undefined,
     submitDate: given.submitted ?? null,
   });
-  const form = filled(templates.form, `${name}/form`, answers) as NonNullable<
+  const form = fillTemplate(templates.form, `${name}/form`, answers) as NonNullable<
     WholeApplication["applicationForm"]
   >;
   return {
     ...rest,
-    applicationId: stableId(name),
+    applicationId: deriveId(name),
     applicationStatus: { type: status, statusDate, title: STATUS_TITLES[status] },
     applicationForm: { ...form, businessUnitIdList: one.businessUnitsIds },
     tradeReferences: tradeReferences.map(reference("trade")) as never[],
@@ -82,9 +82,12 @@ const application = (templates: Templates, one: Given, place: number): WholeAppl
   };
 };
 
-export const creditApplications = (data: DemoData, tenantId: string): CreditApplicationRow[] => {
+export const buildCreditApplications = (
+  data: DemoData,
+  tenantId: string,
+): CreditApplicationRow[] => {
   const templates = data.json("credit-form") as Templates;
   return data
     .records<Given>("credit-applications")
-    .map((one, place) => applicationRow(tenantId, application(templates, one, place)));
+    .map((one, place) => applicationRow(tenantId, buildApplication(templates, one, place)));
 };

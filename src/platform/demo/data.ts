@@ -21,7 +21,7 @@ const FOLDER = [join(import.meta.dirname, "demo"), join(import.meta.dirname, "..
 const NAMESPACE = "5c1f0d9e37a84b6f9d2e8a4471b06c35";
 
 /** Returns the UUID of a name, the same in every demo tenant: a hash with its bits set as RFC 9562 asks of version 8. */
-export const stableId = (name: string): string => {
+export const deriveId = (name: string): string => {
   const hex = hash("sha256", NAMESPACE + name);
   const parts = [
     hex.slice(0, 8),
@@ -49,7 +49,7 @@ type Header = {
 const isHeader = (line: Row | undefined): line is Row & Header =>
   line !== undefined && ("defaults" in line || "copies" in line);
 
-const completed = ({ defaults, copies = {}, folded = {} }: Header, given: Row): Row => {
+const completeRecord = ({ defaults, copies = {}, folded = {} }: Header, given: Row): Row => {
   const record: Row = { ...defaults, ...given };
   for (const [name, source] of Object.entries(copies)) {
     if (record[name] === undefined) record[name] = record[source];
@@ -75,7 +75,7 @@ export const openDemoData = (now: number): DemoData => {
   const read = (name: string): string =>
     resolveDates(readFileSync(join(FOLDER, name), "utf8")).replace(
       REFERENCE,
-      (_all, name: string) => `"${stableId(name)}"`,
+      (_all, name: string) => `"${deriveId(name)}"`,
     );
   return {
     records<T>(name: string) {
@@ -84,7 +84,7 @@ export const openDemoData = (now: number): DemoData => {
         .split("\n")
         .map((line) => JSON.parse(line) as Row);
       const header = isHeader(lines[0]) ? lines.shift() : undefined;
-      return lines.map((line) => completed(header ?? {}, line) as T);
+      return lines.map((line) => completeRecord(header ?? {}, line) as T);
     },
     json: (name) => JSON.parse(read(`${name}.json`)) as unknown,
     file(name) {

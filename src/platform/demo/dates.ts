@@ -9,11 +9,11 @@ const WEEKEND_FACTOR = 17;
 
 const PLACEHOLDER = /\{(?:(short|compact|mail) )?([-+]\d+)(?:\+(\d+))?(?: (\d\d:\d\d:\d\d))?\}/g;
 
-const sinceMonday = (at: number): number => (at - FIRST_MONDAY) % WEEK;
+const getMsSinceMonday = (at: number): number => (at - FIRST_MONDAY) % WEEK;
 
 /** Moves weekend timestamps to the evening of the Friday before, and keeps their order. */
 const moveToFriday = (at: number): number => {
-  const late = sinceMonday(at) - FRIDAY_EVENING;
+  const late = getMsSinceMonday(at) - FRIDAY_EVENING;
   return late <= 0 ? at : at - late + Math.floor(late / WEEKEND_FACTOR);
 };
 

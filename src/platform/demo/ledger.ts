@@ -20,9 +20,9 @@ type GivenDocument = Omit<DocumentRow, "fields"> & { fields: GivenFields };
 type Product = { code: string; description: string; unit: string };
 type Products = ReadonlyMap<string, Product>;
 
-const cents = (amount = 0): number => Math.round(amount * 100);
+const toCents = (amount = 0): number => Math.round(amount * 100);
 
-const fieldsOf = (
+const deriveFields = (
   { document_number, account_number, fields: { line_items, ...given } }: GivenDocument,
   { payment_terms, currency }: AccountFields,
   products: Products,
@@ -34,9 +34,9 @@ const fieldsOf = (
     quantity,
     unit_of_measure: products.get(code)?.unit,
     unit_price,
-    amount: cents(quantity * unit_price) / 100,
+    amount: toCents(quantity * unit_price) / 100,
   }));
-  const goods = (lines ?? []).reduce((sum, { amount }) => sum + cents(amount), 0);
+  const goods = (lines ?? []).reduce((sum, { amount }) => sum + toCents(amount), 0);
   const fields = {
     account_number,
     due_date: given.invoice_date,
@@ -44,7 +44,8 @@ const fieldsOf = (
     invoice_num: document_number,
     pdf_name: `${document_number}.pdf`,
     currency,
-    original_denomination: (goods + cents(given.freight_amount) + cents(given.tax_amount)) / 100,
+    original_denomination:
+      (goods + toCents(given.freight_amount) + toCents(given.tax_amount)) / 100,
     denomination: 0,
     ...(lines === undefined ? {} : { line_items: lines, payment_terms }),
     ...given,
@@ -53,7 +54,7 @@ const fieldsOf = (
 };
 
 /** Returns the accounts and documents by their numbers; documents are numbered in the order of the data. */
-export const ledger = (data: DemoData, tenant_id: string): Ledger => {
+export const buildLedger = (data: DemoData, tenant_id: string): Ledger => {
   const accounts = new Map(
     data.records<Account>("accounts").map((one) => [one.account_number, { ...one, tenant_id }]),
   );
@@ -67,7 +68,7 @@ export const ledger = (data: DemoData, tenant_id: string): Ledger => {
       csr_id: place + 1,
       invoice_num: one.document_number,
       currency: buyer.currency,
-      fields: fieldsOf(one, buyer.fields, products),
+      fields: deriveFields(one, buyer.fields, products),
     };
   };
   const given = data.records<GivenDocument>("documents");

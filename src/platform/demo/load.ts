@@ -10,10 +10,10 @@ import type { Db, Store } from "../store/port.ts";
 import type { DisputeRow, Tables } from "../store/tables.ts";
 import { findTenant } from "../store/tenants.ts";
 import { createBulkInsert } from "../store/bulk-writes.ts";
-import { creditApplications } from "./credit.ts";
+import { buildCreditApplications } from "./credit.ts";
 import { type DemoData, openDemoData, type Row } from "./data.ts";
-import { ledger } from "./ledger.ts";
-import { auditEntries, insertExports } from "./past.ts";
+import { buildLedger } from "./ledger.ts";
+import { buildAuditEntries, insertExports } from "./past.ts";
 import { insertPayments, payments } from "./payments.ts";
 
 export const DEMO_TENANT = {
@@ -65,17 +65,17 @@ const TABLES = [
 
 type Table = (typeof TABLES)[number];
 
-const asJson = (value: unknown): unknown =>
+const toColumnValue = (value: unknown): unknown =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : value;
 
 /** Returns the rows of a table of the data; lists and objects become JSON text, as the store has them. */
-const rowsOf = <T extends keyof Tables>(data: DemoData, table: T): Tables[T][] =>
+const buildRows = <T extends keyof Tables>(data: DemoData, table: T): Tables[T][] =>
   data
     .records<Row>(table)
     .map((record) => withJson({ tenant_id: tenantId, ...record }) as Tables[T]);
 
 const withJson = (record: object): object =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, asJson(value)]));
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, toColumnValue(value)]));
 
 /** Rows of one table have the columns of the first one. TypeScript cannot prove that for any table. */
 const insertAll = async (tx: Db, table: keyof Tables, rows: readonly object[]): Promise<void> => {
@@ -114,19 +114,19 @@ const insertLogins = async (tx: Db, clock: Clock, logins: readonly Login[]): Pro
 /** Returns the data of all tables except users and files. */
 export const readDemo = (now: number) => {
   const data = openDemoData(now);
-  const known = ledger(data, tenantId);
-  const tables = Object.fromEntries(TABLES.map((table) => [table, rowsOf(data, table)]));
+  const known = buildLedger(data, tenantId);
+  const tables = Object.fromEntries(TABLES.map((table) => [table, buildRows(data, table)]));
   return {
     data,
     tables: tables as { [T in Table]: Tables[T][] },
     ledger: known,
-    applications: creditApplications(data, tenantId),
+    applications: buildCreditApplications(data, tenantId),
     payments: payments(data, tenantId, known),
     exports: {
-      schedules: rowsOf(data, "schedules"),
-      runs: rowsOf(data, "export_runs"),
+      schedules: buildRows(data, "schedules"),
+      runs: buildRows(data, "export_runs"),
     },
-    auditEntries: auditEntries(data, tenantId),
+    auditEntries: buildAuditEntries(data, tenantId),
   };
 };
 
@@ -165,7 +165,7 @@ const storeFiles = (
   connectionId: string,
 ): Promise<Row[]> =>
   Promise.all(
-    rowsOf(data, table).map(async (row) => {
+    buildRows(data, table).map(async (row) => {
       const { file, ...record } = row as typeof row & { file: string };
       const file_key = `${connectionId}/${row.id}`;
       const bytes = data.file(file);

@@ -1,17 +1,17 @@
 import { operations } from "../../contract/index.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import { createChunkKeys } from "../files/run-files.ts";
-import { selectionOf } from "../exports/run-job.ts";
+import { parseStoredSelection } from "../exports/run-job.ts";
 import { type Chunk, writeSnapshot } from "../exports/snapshot.ts";
 import type { FileStore } from "../files/port.ts";
-import { entryOf } from "../http/audit.ts";
+import { buildEntry } from "../http/audit.ts";
 import { addSchedule } from "../services/schedules.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
 import { insertChunks, insertRun } from "../store/export-runs.ts";
 import { streamPayments } from "../store/payments.ts";
 import type { Db } from "../store/port.ts";
 import type { ExportRunRow, ScheduleRow } from "../store/tables.ts";
-import { type DemoData, stableId } from "./data.ts";
+import { type DemoData, deriveId } from "./data.ts";
 import type { Payments } from "./payments.ts";
 
 export type Exports = { schedules: ScheduleRow[]; runs: ExportRunRow[] };
@@ -26,11 +26,11 @@ const insertCompletedRun = async (
   run: ExportRunRow,
 ): Promise<void> => {
   const { tenant_id: tenantId, id } = run;
-  const { source, filter, fields } = selectionOf(schedule);
-  const startedAt = iso(run.started_at ?? run.slot_at);
+  const { source, filter, fields } = parseStoredSelection(schedule);
+  const startedAt = formatTimestamp(run.started_at ?? run.slot_at);
   const upTo = payments[source].filter(({ createdAt }) => createdAt <= startedAt).length;
   const rows = streamPayments(tx, { tenantId, source, filter, after: 0, upTo }, fields);
-  const keys = createChunkKeys(connectionId, id, stableId(`#try/${id}`));
+  const keys = createChunkKeys(connectionId, id, deriveId(`#try/${id}`));
   const chunks: Chunk[] = [];
   for await (const chunk of writeSnapshot(files, rows, keys)) chunks.push(chunk);
   const row_count = chunks.reduce((sum, chunk) => sum + chunk.row_count, 0);
@@ -71,7 +71,7 @@ type GivenEntry = {
 };
 
 /** Returns past audit entries, oldest first. */
-export const auditEntries = (data: DemoData, tenantId: string): NewEntry[] => {
+export const buildAuditEntries = (data: DemoData, tenantId: string): NewEntry[] => {
   const byId = new Map<string, (typeof operations)[number]>(operations.map((one) => [one.id, one]));
   return data.records<GivenEntry>("audit").map((given, place) => {
     const { at, by, tool, status = 200, params = {}, rowCount, named = true } = given;
@@ -89,7 +89,7 @@ export const auditEntries = (data: DemoData, tenantId: string): NewEntry[] => {
       outcome,
       rowCount,
     };
-    const entry = entryOf(operation, told, () => stableId(`#audit/${place}`));
+    const entry = buildEntry(operation, told, () => deriveId(`#audit/${place}`));
     return named ? entry : { ...entry, action: null };
   });
 };

@@ -3,7 +3,7 @@ import { DAY } from "../../kit/clock.ts";
 import { hashValues } from "../import/payments/row.ts";
 import { addPayments, takeSeqs } from "../store/payments.ts";
 import type { Db } from "../store/port.ts";
-import { type DemoData, type Row, stableId } from "./data.ts";
+import { type DemoData, type Row, deriveId } from "./data.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** A payment row by the field names of the catalogue. */
@@ -11,11 +11,11 @@ export type Payment = Row & { createdAt: string };
 
 export type Payments = Readonly<Record<Source, Payment[]>>;
 
-const daysBetween = (from: unknown, to: unknown): number =>
+const countDays = (from: unknown, to: unknown): number =>
   Math.round((Date.parse(String(to)) - Date.parse(String(from))) / DAY);
 
 /** The fields that follow from a payment's invoice and its account. */
-const derived = (source: Source, row: Row, { documents, accounts }: Ledger): Row => {
+const deriveFields = (source: Source, row: Row, { documents, accounts }: Ledger): Row => {
   const invoice = documents.get(String(row["invoiceNumber"]));
   const account = accounts.get(invoice?.account_number ?? String(row["accountNumber"]));
   const payer = accounts.get(account?.parent_account_number ?? "") ?? account;
@@ -42,15 +42,15 @@ const derived = (source: Source, row: Row, { documents, accounts }: Ledger): Row
   const { paymentDate } = row;
   const dates = { invoiceDate: fields?.invoice_date, dueDate: fields?.due_date };
   if (paymentDate === undefined) return { ...billed, ...dates };
-  return { ...billed, ...dates, daysToPay: daysBetween(dates.invoiceDate, paymentDate) };
+  return { ...billed, ...dates, daysToPay: countDays(dates.invoiceDate, paymentDate) };
 };
 
 export const payments = (data: DemoData, tenantId: string, ledger: Ledger): Payments => {
   const rows = (source: Source): Payment[] =>
     data.records<Payment>(`payments-${source}`).map((row, place) => ({
-      id: stableId(`#${source}/${place}`),
+      id: deriveId(`#${source}/${place}`),
       tenantId,
-      ...derived(source, row, ledger),
+      ...deriveFields(source, row, ledger),
       ...row,
     }));
   return { cashapp: rows("cashapp"), iandp: rows("iandp"), bpn: rows("bpn") };

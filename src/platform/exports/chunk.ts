@@ -22,12 +22,12 @@ const FRAME = {
 };
 
 /** Compresses rows to one zstd frame. */
-export const compressed = (rows: Uint8Array): Promise<Buffer> => compress(rows, FRAME);
+export const compressRows = (rows: Uint8Array): Promise<Buffer> => compress(rows, FRAME);
 
 /** Consecutive rows; the separator between two parts is missing. */
 export type RowParts = { parts: readonly Uint8Array[]; rowCount: number };
 
-const lengthOf = (parts: readonly Uint8Array[]): number =>
+const sumLengths = (parts: readonly Uint8Array[]): number =>
   parts.reduce((sum, { length }) => sum + length, BETWEEN.length * (parts.length - 1));
 
 const fill = (room: Buffer, parts: readonly Uint8Array[]): void => {
@@ -43,11 +43,11 @@ const fill = (room: Buffer, parts: readonly Uint8Array[]): void => {
 export const createCompressor = () => {
   const spare: Buffer[] = [];
   return async (parts: readonly Uint8Array[]): Promise<Buffer> => {
-    const length = lengthOf(parts);
+    const length = sumLengths(parts);
     let room = spare.pop();
     if (room === undefined || room.length < length) room = Buffer.allocUnsafeSlow(length);
     fill(room, parts);
-    const frame = await compressed(room.subarray(0, length));
+    const frame = await compressRows(room.subarray(0, length));
     spare.push(room);
     return frame;
   };
@@ -64,7 +64,7 @@ export class CorruptChunk extends Error {
 type Written = { key: string; size: number; sha256: string };
 
 /** Decompresses a chunk after comparing its file with the recorded hash. @throws {CorruptChunk} */
-export const decompressed = async (bytes: Buffer, { key, size, sha256 }: Written) => {
+export const decompressRows = async (bytes: Buffer, { key, size, sha256 }: Written) => {
   if (bytes.byteLength !== size) throw new CorruptChunk(key, `has ${bytes.byteLength} bytes`);
   if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
     throw new CorruptChunk(key, "has other bytes than were written");
@@ -73,7 +73,7 @@ export const decompressed = async (bytes: Buffer, { key, size, sha256 }: Written
 };
 
 /** Returns the offset of a row, or the end if there is no such row. */
-const startOf = (rows: Buffer, number: number): number => {
+const findStart = (rows: Buffer, number: number): number => {
   let at = 0;
   for (let row = 0; row < number; row += 1) {
     at = rows.indexOf(LINE_FEED, at) + 1;
@@ -83,14 +83,14 @@ const startOf = (rows: Buffer, number: number): number => {
 };
 
 /** Returns a range of a chunk's rows, without the separators before and after them. */
-export const rowsBetween = (rows: Buffer, from: number, to: number): Buffer => {
-  const start = startOf(rows, from);
-  const end = start + startOf(rows.subarray(start), to - from) - BETWEEN.length;
+export const sliceRows = (rows: Buffer, from: number, to: number): Buffer => {
+  const start = findStart(rows, from);
+  const end = start + findStart(rows.subarray(start), to - from) - BETWEEN.length;
   return rows.subarray(start, end);
 };
 
 /** Regroups parts of rows into chunks of equal length. */
-export async function* inChunks(
+export async function* regroupRows(
   rows: AsyncIterable<RowBytes>,
   size = CHUNK_ROWS,
 ): AsyncGenerator<RowParts> {
@@ -101,7 +101,7 @@ export async function* inChunks(
     let left = rowCount;
     while (count + left >= size) {
       const taken = size - count;
-      const next = taken === left ? rest.length + BETWEEN.length : startOf(rest, taken);
+      const next = taken === left ? rest.length + BETWEEN.length : findStart(rest, taken);
       yield { parts: [...parts, rest.subarray(0, next - BETWEEN.length)], rowCount: size };
       rest = rest.subarray(next);
       left -= taken;

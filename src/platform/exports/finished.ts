@@ -1,5 +1,5 @@
 import type { NewId } from "../../kit/ids.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { Db } from "../store/port.ts";
 import type { ExportRunRow } from "../store/tables.ts";
 import { addRunEvent } from "../webhooks/events.ts";
@@ -19,8 +19,8 @@ export const tellWebhooks =
           runId: run.id,
           scheduleId: run.schedule_id,
           status: run.status,
-          startedAt: iso(run.started_at ?? at),
-          completedAt: iso(at),
+          startedAt: formatTimestamp(run.started_at ?? at),
+          completedAt: formatTimestamp(at),
           rowCount: run.row_count,
           errorStage: run.error_stage,
           errorDetail: run.error_detail,

@@ -3,7 +3,7 @@ import { Problem } from "../../contract/errors.ts";
 import { parseSelection, type Selection, selection } from "../../contract/payments/query.ts";
 import { formatFaults } from "../../contract/faults.ts";
 import { type Clock, HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { FileStore } from "../files/port.ts";
 import type { StorageQuota } from "../files/quota.ts";
 import { findRun, moveRun, insertChunks } from "../store/export-runs.ts";
@@ -61,7 +61,7 @@ const MOST_CHARACTERS = 500;
 const isOverQuota = (error: unknown): error is Problem =>
   error instanceof Problem && error.code === "storage_quota_exceeded";
 
-const failedAt = (stage: ErrorStage, error: unknown): RunFailed => {
+const toRunFailed = (stage: ErrorStage, error: unknown): RunFailed => {
   if (error instanceof RunFailed) return error;
   return isOverQuota(error)
     ? new RunFailed("limit", error.message)
@@ -71,7 +71,7 @@ const failedAt = (stage: ErrorStage, error: unknown): RunFailed => {
 const Stored = z.strictObject(selection);
 
 /** Returns a schedule's query, validated against the current catalogue. @throws {RunFailed} */
-export const selectionOf = ({ source, fields, filters }: ScheduleRow): Selection => {
+export const parseStoredSelection = ({ source, fields, filters }: ScheduleRow): Selection => {
   const body = { source, fields: JSON.parse(fields), filters: JSON.parse(filters) };
   const { value, faults = [] } = parseSelection(Stored, body);
   if (value !== undefined) return value;
@@ -80,7 +80,7 @@ export const selectionOf = ({ source, fields, filters }: ScheduleRow): Selection
 };
 
 /** Passes rows on until the job is aborted or a limit is exceeded. */
-async function* bounded(
+async function* limitRows(
   rows: AsyncIterable<RowBytes>,
   { clock, limits }: RunNeeds,
   { signal }: Job,
@@ -99,7 +99,7 @@ async function* bounded(
       yield some;
     }
   } catch (error) {
-    throw failedAt("query", error);
+    throw toRunFailed("query", error);
   }
 }
 
@@ -119,17 +119,17 @@ const freeze = async (
 ): Promise<void> => {
   const { store, files, quota } = needs;
   const { tenantId } = job;
-  const { source, filter, fields } = selectionOf(schedule);
+  const { source, filter, fields } = parseStoredSelection(schedule);
   const tenant = await readTenant(store.read, tenantId);
   const rowsOf = async (snapshot: Snapshot) => {
     const upTo = await lastSeq(snapshot.db, tenantId, source);
     const scan = { tenantId, source, filter, after: 0, upTo };
-    return bounded(streamPayments(snapshot.db, scan, fields), needs, job);
+    return limitRows(streamPayments(snapshot.db, scan, fields), needs, job);
   };
   const snapshot = await store
     .snapshot({ owner: tenantId, signal: job.signal })
     .catch((error: unknown) => {
-      throw failedAt("query", error);
+      throw toRunFailed("query", error);
     });
   const reservation = await quota.reserve(tenantId, 0).catch(async (error: unknown) => {
     await snapshot.close();
@@ -180,7 +180,7 @@ const discard = async ({ files, log }: RunNeeds, { keys }: Result): Promise<void
   try {
     await Promise.all(keys.map((key) => files.remove(key)));
   } catch (error) {
-    log.warn("files.not_removed", errorFields(error));
+    log.warn("files.not_removed", toErrorFields(error));
   }
 };
 
@@ -217,11 +217,11 @@ const perform = async (needs: RunNeeds, job: Job): Promise<void> => {
   const failed = async (error: unknown): Promise<void> => {
     // Aborted by shutdown or takeover: not a failure, because another worker continues.
     if (job.signal.aborted) throw error;
-    const failure = failedAt("snapshot", error);
+    const failure = toRunFailed("snapshot", error);
     needs.log.warn("export_run.failed", {
       runId: job.id,
       stage: failure.stage,
-      ...errorFields(failure.cause ?? failure),
+      ...toErrorFields(failure.cause ?? failure),
     });
     await fail(needs, job, failure, result.rowCount);
     return discard(needs, result);

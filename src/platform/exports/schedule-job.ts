@@ -7,7 +7,7 @@ import type { Db, Store } from "../store/port.ts";
 import { findSchedule, updateSchedule } from "../store/schedules.ts";
 import type { ScheduleRow } from "../store/tables.ts";
 import type { Job, JobKind } from "../jobs/job.ts";
-import { nextSlot } from "./slot.ts";
+import { findNextSlot } from "./slot.ts";
 
 export const SCHEDULE_JOB = "schedule";
 export const RUN_JOB = "export-run";
@@ -35,12 +35,12 @@ const addRun = async (tx: Db, schedule: ScheduleRow, id: string, now: number): P
 };
 
 /** Adds the run of the due slot, unless a run is still active, and plans the next slot. */
-const book = ({ store, clock, newId }: Needs, job: Job): Promise<void> =>
+const bookSlot = ({ store, clock, newId }: Needs, job: Job): Promise<void> =>
   store.transaction(async (tx) => {
     const schedule = await findSchedule(tx, job.tenantId, job.id);
     if (schedule === undefined || schedule.deleted_at !== null) return job.finish(tx);
     const now = clock();
-    const next_run_at = nextSlot(schedule.next_run_at, schedule.interval_ms, now);
+    const next_run_at = findNextSlot(schedule.next_run_at, schedule.interval_ms, now);
     await job.repeat(tx, next_run_at);
     if (!(await hasUnfinished(tx, job.tenantId, job.id))) await addRun(tx, schedule, newId(), now);
     await updateSchedule(tx, schedule, { next_run_at, updated_at: now });
@@ -55,6 +55,6 @@ export const scheduleJobs = (needs: Needs): JobKind => ({
   // After an outage the due slot runs as soon as the store is available.
   maxTries: Infinity,
   retryMs: () => 5 * SECOND,
-  run: (job) => book(needs, job),
-  giveUp: (job) => book(needs, job),
+  run: (job) => bookSlot(needs, job),
+  giveUp: (job) => bookSlot(needs, job),
 });

@@ -6,10 +6,10 @@ import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
 import {
   CorruptChunk,
   createCompressor,
-  decompressed,
-  inChunks,
+  decompressRows,
+  regroupRows,
   type RowParts,
-  rowsBetween,
+  sliceRows,
 } from "./chunk.ts";
 
 /** A chunk whose file is written, but which is not yet recorded for its run. */
@@ -17,7 +17,7 @@ export type Chunk = Omit<RunChunkRow, "tenant_id" | "run_id">;
 
 const MOST_BYTES = 1024 ** 3;
 
-async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
+async function* yieldBuffer(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
@@ -41,10 +41,10 @@ export async function* writeSnapshot(
     number += 1;
     first_row += row_count;
     const frame = await compress(parts);
-    const { size: file_size, sha256 } = await files.put(file_key, only(frame), MOST_BYTES);
+    const { size: file_size, sha256 } = await files.put(file_key, yieldBuffer(frame), MOST_BYTES);
     return { ...place, file_size, sha256 };
   };
-  yield* mapConcurrent(inChunks(rows), AT_ONCE, write);
+  yield* mapConcurrent(regroupRows(rows), AT_ONCE, write);
 }
 
 /** Reads the rows of a chunk. @throws {CorruptChunk} */
@@ -54,14 +54,14 @@ const readChunk = async (
 ): Promise<Buffer> => {
   const file = await files.open(key);
   if (file === undefined) throw new CorruptChunk(key, "is lost");
-  return decompressed(await buffer(file.bytes), { key, size, sha256 });
+  return decompressRows(await buffer(file.bytes), { key, size, sha256 });
 };
 
 const BETWEEN = Buffer.from(ROW_SEPARATOR);
 const PIECE_BYTES = 256 * 1024;
 
 /** Small pieces, so that a slow client can read each within the time limit. */
-function* pieces(bytes: Buffer): Generator<Buffer> {
+function* splitBuffer(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
@@ -86,7 +86,7 @@ export const openRows = async (
         const { first_row, row_count, bytes } = next.value;
         const [begin, end] = [Math.max(0, from - first_row), Math.min(row_count, to - first_row)];
         const isWhole = begin === 0 && end === row_count;
-        yield* pieces(isWhole ? bytes : rowsBetween(bytes, begin, end));
+        yield* splitBuffer(isWhole ? bytes : sliceRows(bytes, begin, end));
         // oxlint-disable-next-line no-await-in-loop -- one after the other is how they are sent
         next = await read.next();
       }

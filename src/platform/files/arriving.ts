@@ -1,5 +1,5 @@
 /** Yields a request body. An aborted upload is the client's fault, not an outage of the store: `cutOff` refuses it. */
-export async function* arriving(
+export async function* readArriving(
   body: ReadableStream<Uint8Array>,
   cutOff: () => never,
 ): AsyncGenerator<Uint8Array> {

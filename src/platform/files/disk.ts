@@ -4,19 +4,19 @@ import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { randomToken } from "../../kit/ids.ts";
 import { StoreUnavailable } from "../store/port.ts";
-import { type FileStore, FileTooLarge, type KeptFile, partsOf } from "./port.ts";
+import { type FileStore, FileTooLarge, type KeptFile, parseKey } from "./port.ts";
 
-const codeOf = (error: unknown): unknown =>
+const getErrorCode = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
 const OUTAGES = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EMFILE", "ENFILE", "EACCES"]);
 
 /** Runs a disk operation; a full or failing disk is an outage. */
-const guarded = async <T>(act: () => Promise<T>): Promise<T> => {
+const guardDisk = async <T>(act: () => Promise<T>): Promise<T> => {
   try {
     return await act();
   } catch (error) {
-    throw OUTAGES.has(String(codeOf(error))) ? new StoreUnavailable(error) : error;
+    throw OUTAGES.has(String(getErrorCode(error))) ? new StoreUnavailable(error) : error;
   }
 };
 
@@ -24,7 +24,7 @@ const unlessMissing = async <T>(act: Promise<T>): Promise<T | undefined> => {
   try {
     return await act;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (getErrorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 };
@@ -37,7 +37,7 @@ const flushFolder = async (path: string): Promise<void> => {
     const folder = await open(path, "r");
     await folder.sync().finally(() => folder.close());
   } catch (error) {
-    if (!UNFLUSHABLE.has(String(codeOf(error)))) throw error;
+    if (!UNFLUSHABLE.has(String(getErrorCode(error)))) throw error;
   }
 };
 
@@ -48,22 +48,22 @@ const write = async (
 ): Promise<KeptFile> => {
   const hash = createHash("sha256");
   let size = 0;
-  const file = await guarded(() => open(path, "wx", 0o600));
+  const file = await guardDisk(() => open(path, "wx", 0o600));
   try {
     for await (const chunk of bytes) {
       size += chunk.byteLength;
       if (size > maxBytes) throw new FileTooLarge(maxBytes);
       hash.update(chunk);
-      await guarded(() => file.writeFile(chunk));
+      await guardDisk(() => file.writeFile(chunk));
     }
-    await guarded(() => file.sync());
+    await guardDisk(() => file.sync());
   } finally {
     await file.close();
   }
   return { size, sha256: hash.digest("hex") };
 };
 
-async function* filesIn(
+async function* listFiles(
   folder: string,
   key: string,
 ): AsyncGenerator<{ key: string; path: string; at: number }> {
@@ -71,7 +71,7 @@ async function* filesIn(
   if (entries === undefined) return;
   for await (const entry of entries) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* filesIn(path, `${key}/${entry.name}`);
+    if (entry.isDirectory()) yield* listFiles(path, `${key}/${entry.name}`);
     const found = entry.isFile() ? await unlessMissing(stat(path)) : undefined;
     if (found !== undefined) yield { key: `${key}/${entry.name}`, path, at: found.mtimeMs };
   }
@@ -81,11 +81,11 @@ async function* filesIn(
 const DRAFTS = ".drafts";
 
 /** Files in a folder, one per key. A draft is written, flushed and renamed, so no key has an incomplete file. */
-export const diskFiles = (path: string): FileStore => {
+export const createDiskFiles = (path: string): FileStore => {
   const folder = resolve(path);
   const drafts = join(folder, DRAFTS);
 
-  const pathOf = (key: string): string => join(folder, ...partsOf(key));
+  const pathOf = (key: string): string => join(folder, ...parseKey(key));
 
   /** Renames a draft to its key, and flushes every folder that may be new. */
   const keep = async (draft: string, place: string): Promise<void> => {
@@ -101,10 +101,10 @@ export const diskFiles = (path: string): FileStore => {
     async put(key, bytes, maxBytes) {
       const place = pathOf(key);
       const draft = join(drafts, randomToken());
-      await guarded(() => mkdir(drafts, { recursive: true, mode: 0o700 }));
+      await guardDisk(() => mkdir(drafts, { recursive: true, mode: 0o700 }));
       try {
         const kept = await write(draft, bytes, maxBytes);
-        await guarded(() => keep(draft, place));
+        await guardDisk(() => keep(draft, place));
         return kept;
       } catch (error) {
         await rm(draft, { force: true });
@@ -114,7 +114,7 @@ export const diskFiles = (path: string): FileStore => {
 
     async open(key) {
       const place = pathOf(key);
-      const file = await guarded(() => unlessMissing(open(place, "r")));
+      const file = await guardDisk(() => unlessMissing(open(place, "r")));
       if (file === undefined) return undefined;
       const { size } = await file.stat();
       const stream = file.createReadStream();
@@ -123,16 +123,16 @@ export const diskFiles = (path: string): FileStore => {
 
     async remove(key) {
       const place = pathOf(key);
-      await guarded(() => rm(place, { force: true }));
+      await guardDisk(() => rm(place, { force: true }));
     },
 
     async *list(first) {
-      for await (const { key, at } of filesIn(pathOf(first), first)) yield { key, at };
+      for await (const { key, at } of listFiles(pathOf(first), first)) yield { key, at };
     },
 
     async discardUnfinished(before) {
       let count = 0;
-      for await (const draft of filesIn(drafts, DRAFTS)) {
+      for await (const draft of listFiles(drafts, DRAFTS)) {
         if (draft.at > before) continue;
         await rm(draft.path, { force: true });
         count += 1;

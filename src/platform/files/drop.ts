@@ -1,4 +1,4 @@
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { FileStore } from "./port.ts";
 
 /** Removes files that no record refers to. After a failure the sweep removes them later. */
@@ -9,6 +9,6 @@ export const dropFiles = async (
   try {
     await Promise.all(keys.map((key) => files.remove(key)));
   } catch (error) {
-    log.warn("files.not_removed", errorFields(error));
+    log.warn("files.not_removed", toErrorFields(error));
   }
 };

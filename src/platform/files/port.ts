@@ -5,7 +5,7 @@ const MAX_PARTS = 4;
  * Splits a key into its parts: lower-case words and ids separated by slashes, never user input. Refuses keys that could
  * name a file outside the store.
  */
-export const partsOf = (key: string): string[] => {
+export const parseKey = (key: string): string[] => {
   const parts = key.split("/");
   if (parts.length > MAX_PARTS || !parts.every((part) => PART.test(part))) {
     throw new Error("not a file's key");

@@ -14,7 +14,7 @@ export type Swept = { unfinished: number; unknown: number };
 const GRACE_MS = HOUR;
 const BATCH_FILES = 500;
 
-async function* batchesOf(
+async function* splitIntoBatches(
   files: AsyncIterable<{ key: string; at: number }>,
   before: number,
 ): AsyncGenerator<string[]> {
@@ -30,7 +30,11 @@ async function* batchesOf(
 }
 
 /** Returns the keys that a record refers to. */
-const knownOf = async (store: Store, tenantId: string, keys: string[]): Promise<Set<string>> => {
+const findKnownKeys = async (
+  store: Store,
+  tenantId: string,
+  keys: string[],
+): Promise<Set<string>> => {
   const runs = new Map(
     keys.flatMap((key) => {
       const run = parseRunId(key);
@@ -55,8 +59,8 @@ export const sweep = async ({ files, store, clock }: SweepNeeds): Promise<Swept>
   let unknown = 0;
   const tenants = await store.read.selectFrom("tenants").select(["id", "connection_id"]).execute();
   for (const { id, connection_id } of tenants) {
-    for await (const keys of batchesOf(files.list(connection_id), before)) {
-      const known = await knownOf(store, id, keys);
+    for await (const keys of splitIntoBatches(files.list(connection_id), before)) {
+      const known = await findKnownKeys(store, id, keys);
       for (const key of keys.filter((name) => !known.has(name))) {
         // oxlint-disable-next-line no-await-in-loop -- nobody waits for it
         await files.remove(key);

@@ -34,7 +34,11 @@ export const claimFiles = (tx: Db, connectionId: string): Promise<void> =>
   removeJob(tx, { kind: KIND, id: connectionId });
 
 /** Removes the files of a connection that were not claimed. */
-export const unclaimedFiles = ({ store, clock, files }: Needs & { files: FileStore }): JobKind => ({
+export const createUnclaimedFilesJob = ({
+  store,
+  clock,
+  files,
+}: Needs & { files: FileStore }): JobKind => ({
   kind: KIND,
   leaseMs: MINUTE,
   concurrency: 1,

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import proxyAddr from "proxy-addr";
-import { clientAddress } from "../../kit/client-address.ts";
-import { clientNetworkOf } from "../../kit/network.ts";
+import { getClientAddress } from "../../kit/client-address.ts";
+import { findClientNetwork } from "../../kit/network.ts";
 
 const LOOPBACK = "127.0.0.1";
 
 // Some proxies append the port of the connection.
-const withoutPort = (address: string): string =>
+const stripPort = (address: string): string =>
   address.replace(/^\[([^\]]*)\](?::\d{1,5})?$/, "$1").replace(/^(\d+(?:\.\d+){3}):\d{1,5}$/, "$1");
 
 /**
@@ -17,9 +17,9 @@ const withoutPort = (address: string): string =>
 export const createAddressOf = (trustedProxies: string[]) => {
   const trust = proxyAddr.compile(trustedProxies);
   return (incoming: IncomingMessage | undefined): string => {
-    if (incoming === undefined) return clientAddress() ?? LOOPBACK;
-    const named = withoutPort(proxyAddr(incoming, trust));
-    if (clientNetworkOf(named) !== undefined) return named;
+    if (incoming === undefined) return getClientAddress() ?? LOOPBACK;
+    const named = stripPort(proxyAddr(incoming, trust));
+    if (findClientNetwork(named) !== undefined) return named;
     return incoming.socket.remoteAddress ?? LOOPBACK;
   };
 };

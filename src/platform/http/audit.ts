@@ -62,13 +62,13 @@ export const createAudit = (store: Store): Audit => {
 const TOOL = /^[a-z0-9_.-]{1,64}$/;
 
 /** Returns the MCP tool that a request names; any other text is dropped. */
-export const toolOf = (header: string | undefined): string | undefined =>
+export const parseTool = (header: string | undefined): string | undefined =>
   header !== undefined && TOOL.test(header) ? header : undefined;
 
 const EXPORT_BASE = "/api/v1/remittance-export";
 
 /** Returns the route template for the log; export routes have no base. */
-export const endpointOf = (operation: Operation): string =>
+export const formatEndpoint = (operation: Operation): string =>
   operation.service === "export" && operation.path.startsWith(EXPORT_BASE)
     ? operation.path.slice(EXPORT_BASE.length)
     : operation.path;
@@ -76,7 +76,7 @@ export const endpointOf = (operation: Operation): string =>
 const KEPT = /Id$|^source$|^status$/;
 
 /** Returns the metadata of an audit entry: ids, counts and the tool, but no text that people wrote. */
-const metadataOf = (
+const buildMetadata = (
   params: Record<string, unknown>,
   facts: { tool: string | undefined; userId: string | undefined; rowCount: number | undefined },
 ): Record<string, string | number> => {
@@ -102,13 +102,13 @@ export type EntryFacts = {
 };
 
 /** Builds the audit entry of a request. */
-export const entryOf = (operation: Operation, facts: EntryFacts, newId: NewId): NewEntry => ({
+export const buildEntry = (operation: Operation, facts: EntryFacts, newId: NewId): NewEntry => ({
   tenantId: facts.tenantId,
   id: newId(),
   at: facts.at,
   method: facts.method,
-  endpoint: endpointOf(operation),
+  endpoint: formatEndpoint(operation),
   action: typeof operation.audit === "string" ? operation.audit : operation.audit(facts.outcome),
   statusCode: facts.outcome.status,
-  metadata: metadataOf(facts.params, facts),
+  metadata: buildMetadata(facts.params, facts),
 });

@@ -2,7 +2,7 @@ import { Problem } from "../../contract/errors.ts";
 import { RecordId } from "../../contract/fields.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { isScope } from "../../contract/permissions.ts";
-import { type CredentialNeeds, hashSecret, hasKeyForm, sessionLives } from "../credentials.ts";
+import { type CredentialNeeds, hashSecret, hasKeyForm, isSessionAlive } from "../credentials.ts";
 import type { Principal } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
 import { prepared } from "../store/prepared.ts";
@@ -66,7 +66,7 @@ const identify = async (
 };
 
 // Another process may have written a later use since the row was cached, so an expired row is read again.
-const lastUse = ({ uses }: Lookup, row: { id: string; used_at: number }): number =>
+const findLastUse = ({ uses }: Lookup, row: { id: string; used_at: number }): number =>
   Math.max(row.used_at, uses.last(row.id));
 
 const identifySession = async (lookup: Lookup, token: string, now: number): Promise<Identity> => {
@@ -74,7 +74,7 @@ const identifySession = async (lookup: Lookup, token: string, now: number): Prom
   const hash = hashSecret(token);
   const row = (await cached(`session ${hash}`, () => readSession(store.read, hash))) ?? refuse();
   const isLive = (session: typeof row): boolean =>
-    sessionLives({ ...session, used_at: lastUse(lookup, session) }, now, lifetimes);
+    isSessionAlive({ ...session, used_at: findLastUse(lookup, session) }, now, lifetimes);
   if (!isLive(row) && !isLive((await readSession(store.read, hash)) ?? refuse())) {
     throw new Problem("token_expired", "The session has expired. Log in again.");
   }
@@ -89,7 +89,7 @@ const identifyKey = async (lookup: Lookup, key: string, now: number): Promise<Id
   const hash = hashSecret(key);
   const row = (await cached(`key ${hash}`, () => readKey(store.read, hash))) ?? refuse();
   const isLive = (one: typeof row): boolean =>
-    now - lastUse(lookup, one) <= lifetimes.keyInactivity;
+    now - findLastUse(lookup, one) <= lifetimes.keyInactivity;
   if (!isLive(row) && !isLive((await readKey(store.read, hash)) ?? refuse())) {
     throw new Problem("key_expired", "The API key was not used for too long. Create another.");
   }

@@ -8,13 +8,13 @@ import { formatFaults } from "../../contract/faults.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
-import { auditEntry, isAudited, type RequestContext, type RequestNeeds } from "./context.ts";
+import { buildAuditEntry, isAudited, type RequestContext, type RequestNeeds } from "./context.ts";
 import { toReply } from "./reply.ts";
 import { VIEW_MS } from "./stream.ts";
 
 const MAX_FAULTS_IN_MESSAGE = 10;
 
-const invalid = ({ service }: Operation, errors: Fault[]): never => {
+const createInvalid = ({ service }: Operation, errors: Fault[]): never => {
   const more = errors.length - MAX_FAULTS_IN_MESSAGE;
   const message = formatFaults(errors.slice(0, MAX_FAULTS_IN_MESSAGE));
   throw new Problem(
@@ -39,7 +39,7 @@ const createChange =
       if (context.keyed !== undefined && createdId !== undefined) {
         await idempotency.store(tx, context.keyed, createdId, { output: body, headers });
       }
-      const entry = auditEntry(context, newId, { status, facts: { tenantId, ...facts } });
+      const entry = buildAuditEntry(context, newId, { status, facts: { tenantId, ...facts } });
       audited = isAudited(context, entry.tenantId);
       // Last, because it locks the tenant's head row.
       if (audited) await audit.append(tx, entry);
@@ -69,7 +69,7 @@ export const createCall = (needs: RequestNeeds, context: RequestContext): Call =
       throw new Problem(code, message, details);
     },
     refuse: (field: string, code: Fault["code"], message: string) =>
-      invalid(operation, [{ field, code, message }]),
-    invalid: (errors) => invalid(operation, errors),
+      createInvalid(operation, [{ field, code, message }]),
+    invalid: (errors) => createInvalid(operation, errors),
   };
 };

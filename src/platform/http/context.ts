@@ -8,7 +8,7 @@ import type { ReportRequest } from "../../kit/telemetry.ts";
 import type { Principal } from "../handlers.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
 import type { Store } from "../store/port.ts";
-import { type Audit, entryOf, toolOf } from "./audit.ts";
+import { type Audit, buildEntry, parseTool } from "./audit.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { requestIdOf } from "./headers.ts";
 import type { Idempotency, Keyed } from "./idempotency.ts";
@@ -73,7 +73,7 @@ export type RequestContext = {
   audited: boolean;
 };
 
-export const platformHeader = (
+export const getPlatformHeader = (
   { headerWord }: Pick<RequestNeeds, "headerWord">,
   request: Request,
   name: string,
@@ -95,8 +95,8 @@ export const createContext = (
   now: needs.clock(),
   began: performance.now(),
   ip: needs.addressOf(incoming),
-  tool: toolOf(platformHeader(needs, request, "mcp-tool")),
-  origin: platformHeader(needs, request, "client") === "mcp" ? "mcp" : "api",
+  tool: parseTool(getPlatformHeader(needs, request, "mcp-tool")),
+  origin: getPlatformHeader(needs, request, "client") === "mcp" ? "mcp" : "api",
   params,
   caller: null,
   tenantId: "",
@@ -135,13 +135,13 @@ export const isAudited = ({ operation, tool }: RequestContext, tenantId: string)
   tenantId !== "" && (operation.service === "export" || tool !== undefined);
 
 /** Builds the audit entry of a request from its response's status and the facts that the service reported. */
-export const auditEntry = (
+export const buildAuditEntry = (
   context: RequestContext,
   newId: NewId,
   { status, facts, rowCount }: { status: number; facts: AuditFacts; rowCount?: number | undefined },
 ): NewEntry => {
   const { operation, caller, input } = context;
-  return entryOf(
+  return buildEntry(
     operation,
     {
       tenantId: facts.tenantId ?? context.tenantId,

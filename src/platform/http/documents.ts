@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createOpenApi } from "../../contract/openapi.ts";
-import { cachedFor, etagOf, matchesIfNoneMatch } from "./etag.ts";
+import { buildCacheHeaders, computeEtag, matchesIfNoneMatch } from "./etag.ts";
 
 type About = { headerWord: string; version: string };
 type File = { type: string; body: string; headers?: Record<string, string> };
@@ -12,14 +12,14 @@ export type OwnDocument = {
   serve(request: Request, file: string | undefined): Promise<Response | undefined>;
 };
 
-const CACHED = cachedFor(300);
+const CACHED = buildCacheHeaders(300);
 
 /** Creates a handler for a file that is built at its first use and then cached. */
-const cachedFile = (make: () => Promise<File | undefined>) => {
+const createCachedFile = (make: () => Promise<File | undefined>) => {
   let made: Promise<(File & { etag: string }) | undefined> | undefined;
   const load = async () => {
     const file = await make();
-    return file && { ...file, etag: etagOf(file.body) };
+    return file && { ...file, etag: computeEtag(file.body) };
   };
   return async (request: Request): Promise<Response | undefined> => {
     made ??= load();
@@ -77,15 +77,15 @@ const POLICY = [
 
 const JAVASCRIPT = "text/javascript";
 
-const viewer = () => import.meta.resolve("swagger-ui-dist/swagger-ui-bundle.js");
-const viewerStyle = () => import.meta.resolve("swagger-ui-dist/swagger-ui.css");
+const resolveViewer = () => import.meta.resolve("swagger-ui-dist/swagger-ui-bundle.js");
+const resolveViewerStyle = () => import.meta.resolve("swagger-ui-dist/swagger-ui.css");
 
 // A bundled program may lack the package; the page then links to the document instead.
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 
-const fromPackage = (find: () => string, type: string) =>
-  cachedFile(async () => {
+const readFromPackage = (find: () => string, type: string) =>
+  createCachedFile(async () => {
     try {
       return { type, body: await readFile(fileURLToPath(find()), "utf8") };
     } catch (error) {
@@ -95,20 +95,20 @@ const fromPackage = (find: () => string, type: string) =>
   });
 
 /** Returns the OpenAPI document and a page that shows it, without resources from other hosts. */
-export const documents = (about: About): OwnDocument[] => {
-  const spec = cachedFile(async () => ({
+export const createDocuments = (about: About): OwnDocument[] => {
+  const spec = createCachedFile(async () => ({
     type: "application/json",
     body: JSON.stringify(createOpenApi(about)),
   }));
-  const page = cachedFile(async () => ({
+  const page = createCachedFile(async () => ({
     type: "text/html",
     body: PAGE,
     headers: { "Content-Security-Policy": POLICY },
   }));
   const files = new Map([
-    ["start.js", cachedFile(async () => ({ type: JAVASCRIPT, body: START }))],
-    ["swagger-ui.css", fromPackage(viewerStyle, "text/css")],
-    ["swagger-ui-bundle.js", fromPackage(viewer, JAVASCRIPT)],
+    ["start.js", createCachedFile(async () => ({ type: JAVASCRIPT, body: START }))],
+    ["swagger-ui.css", readFromPackage(resolveViewerStyle, "text/css")],
+    ["swagger-ui-bundle.js", readFromPackage(resolveViewer, JAVASCRIPT)],
   ]);
   return [
     { path: "/openapi.json", serve: spec },

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** Returns an ETag computed from the body. */
-export const etagOf = (body: string): string =>
+export const computeEtag = (body: string): string =>
   `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
 
 /** Tells whether If-None-Match names the ETag. */
@@ -11,6 +11,6 @@ export const matchesIfNoneMatch = (request: Pick<Request, "headers">, etag: stri
     .some((known) => known.trim().replace(/^W\//, "") === etag || known.trim() === "*");
 
 /** Headers of a response that shared caches may store. */
-export const cachedFor = (seconds: number): { "Cache-Control": string } => ({
+export const buildCacheHeaders = (seconds: number): { "Cache-Control": string } => ({
   "Cache-Control": `public, max-age=${seconds}`,
 });

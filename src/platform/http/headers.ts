@@ -16,14 +16,14 @@ const SECURITY = {
 };
 
 /** Headers of every response. */
-export const commonHeaders = (requestId: string): Record<string, string> => ({
+export const buildCommonHeaders = (requestId: string): Record<string, string> => ({
   ...SECURITY,
   "X-Request-Id": requestId,
 });
 
 /** Adds the common headers that the response does not set itself. */
 export const withSecurityHeaders = (response: Response, requestId: string): Response => {
-  for (const [name, value] of Object.entries(commonHeaders(requestId))) {
+  for (const [name, value] of Object.entries(buildCommonHeaders(requestId))) {
     if (!response.headers.has(name)) response.headers.set(name, value);
   }
   return response;

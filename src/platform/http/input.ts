@@ -5,7 +5,7 @@ import { Problem, type Fault } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
 import { isUtf8Type } from "../../kit/charset.ts";
-import { brokenLimit, parseJson } from "../../kit/json.ts";
+import { findExceededLimit, parseJson } from "../../kit/json.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BODY_BYTES: Record<Service, number> = { gateway: MIB, export: MIB, ingest: 5 * MIB };
@@ -19,7 +19,7 @@ const BROKEN = {
 type Invalid = "invalid_parameter" | "invalid_request" | "validation_failed";
 
 /** The ingest API has one error code for all invalid input. */
-const invalid = ({ service }: Operation, code: Invalid): Invalid =>
+const createInvalid = ({ service }: Operation, code: Invalid): Invalid =>
   service === "ingest" ? "validation_failed" : code;
 
 const refuse = (code: Invalid, errors: Fault[]): never => {
@@ -32,13 +32,13 @@ const parse = <S extends z.ZodType>(schema: S, value: unknown, code: Invalid): z
 };
 
 /** Returns the schema beneath optional and nullable wrappers. */
-const inner = (schema: z.ZodType): z.ZodType =>
+const unwrapSchema = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
-    ? inner(schema.unwrap() as z.ZodType)
+    ? unwrapSchema(schema.unwrap() as z.ZodType)
     : schema;
 
 const isNumeric = (schema: z.ZodType): boolean => {
-  const core = inner(schema);
+  const core = unwrapSchema(schema);
   if (core instanceof z.ZodLiteral) return [...core.values].every((v) => typeof v === "number");
   return core instanceof z.ZodNumber;
 };
@@ -60,7 +60,7 @@ const decodeQuery = (
     const field: z.ZodType | undefined = Object.hasOwn(schema.shape, name)
       ? (schema.shape[name] as z.ZodType)
       : undefined;
-    const core = field && inner(field);
+    const core = field && unwrapSchema(field);
     if (values.includes(""))
       refuse(code, [{ field: name, code: "empty", message: "must not be empty" }]);
     if (core instanceof z.ZodArray) {
@@ -74,7 +74,7 @@ const decodeQuery = (
   return decoded;
 };
 
-const tooLarge = (most: number): never => {
+const createTooLarge = (most: number): never => {
   throw new Problem("payload_too_large", `A body may have ${most} bytes at most.`);
 };
 
@@ -83,7 +83,7 @@ const collect = async (stream: AsyncIterable<Uint8Array>, most: number): Promise
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.byteLength;
-    if (size > most) tooLarge(most);
+    if (size > most) createTooLarge(most);
     chunks.push(chunk);
   }
   const bytes = Buffer.concat(chunks);
@@ -98,7 +98,7 @@ const readText = async (
   incoming: IncomingMessage | undefined,
   most: number,
 ): Promise<string> => {
-  if (Number(request.headers.get("content-length") ?? 0) > most) tooLarge(most);
+  if (Number(request.headers.get("content-length") ?? 0) > most) createTooLarge(most);
   if (request.method === "GET") return incoming === undefined ? "" : collect(incoming, most);
   return request.body === null ? "" : collect(request.body, most);
 };
@@ -116,9 +116,9 @@ const parseBody = (operation: Operation, text: string, contentType: string | nul
       "Send the body in UTF-8, and name no other charset.",
     );
   }
-  const broken = brokenLimit(text, LIMITS);
+  const broken = findExceededLimit(text, LIMITS);
   if (broken !== undefined) {
-    throw new Problem(invalid(operation, "invalid_request"), BROKEN[broken]);
+    throw new Problem(createInvalid(operation, "invalid_request"), BROKEN[broken]);
   }
   try {
     return parseJson(text);
@@ -148,7 +148,7 @@ export const openBody = ({ type, maxBytes }: Raw, { headers, body }: Request) =>
       errors: [{ field: "Content-Type", code: "format", message: `must be ${type}` }],
     });
   }
-  if (Number(headers.get("content-length") ?? 0) > maxBytes) tooLarge(maxBytes);
+  if (Number(headers.get("content-length") ?? 0) > maxBytes) createTooLarge(maxBytes);
   return body ?? EMPTY.stream();
 };
 
@@ -158,7 +158,7 @@ export const parseTarget = (
   params: Record<string, string>,
   search: URLSearchParams,
 ) => {
-  const code = invalid(operation, "invalid_parameter");
+  const code = createInvalid(operation, "invalid_parameter");
   return {
     params: parse(operation.params, params, code),
     query: parse(operation.query, decodeQuery(operation.query, search, code), code),
@@ -168,7 +168,7 @@ export const parseTarget = (
 /** Validates the body, unless the operation's service does (`lateValidation`). */
 export const parseInputBody = (operation: Operation, sent: unknown): unknown => {
   if (operation.body === null) return null;
-  const code = invalid(operation, "invalid_request");
+  const code = createInvalid(operation, "invalid_request");
   if (sent === undefined) {
     throw new Problem(code, "Send a JSON body.", {
       errors: [{ field: "", code: "required", message: "is required" }],

@@ -1,12 +1,12 @@
-import { commonHeaders } from "./headers.ts";
+import { buildCommonHeaders } from "./headers.ts";
 import { type Code, ERRORS, Problem } from "../../contract/errors.ts";
 import { EXPORT_CODES } from "../../contract/export-codes.ts";
 import { toIngestCode } from "../../contract/ingest-codes.ts";
 import type { Service } from "../../contract/operation.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import { StoreUnavailable, TooManyReads } from "../store/port.ts";
 
-const gatewayBody = (problem: Problem, requestId: string, instance: string) => ({
+const buildGatewayBody = (problem: Problem, requestId: string, instance: string) => ({
   type: `urn:problem:${problem.code}`,
   title: ERRORS[problem.code].title,
   status: problem.status,
@@ -26,7 +26,7 @@ const exportBody = (problem: Problem, requestId: string) => ({
   },
 });
 
-const ingestBody = ({ code, message, details }: Problem) => ({
+const buildIngestBody = ({ code, message, details }: Problem) => ({
   error: toIngestCode(code),
   ...details.record,
   message,
@@ -35,13 +35,13 @@ const ingestBody = ({ code, message, details }: Problem) => ({
     : {}),
 });
 
-const bodyOf = (
+const buildBody = (
   problem: Problem,
   service: Service,
   { requestId, path }: { requestId: string; path: string },
 ): object => {
-  if (service === "gateway") return gatewayBody(problem, requestId, path);
-  return service === "export" ? exportBody(problem, requestId) : ingestBody(problem);
+  if (service === "gateway") return buildGatewayBody(problem, requestId, path);
+  return service === "export" ? exportBody(problem, requestId) : buildIngestBody(problem);
 };
 
 const CHALLENGED: ReadonlySet<Code> = new Set<Code>([
@@ -51,7 +51,7 @@ const CHALLENGED: ReadonlySet<Code> = new Set<Code>([
   "invalid_credentials",
 ]);
 
-const headersOf = (problem: Problem): Record<string, string> => ({
+const buildHeaders = (problem: Problem): Record<string, string> => ({
   ...problem.details.headers,
   ...(CHALLENGED.has(problem.code) ? { "WWW-Authenticate": 'ApiKey realm="platform"' } : {}),
   ...(problem.details.retryAfterSeconds === undefined
@@ -73,25 +73,25 @@ export const toProblem = (error: unknown, log: Log, requestId: string): Problem 
     const message = "Too many long reads of this tenant are under way. Wait until one has ended.";
     return new Problem("rate_limited", message, { retryAfterSeconds: RETRY_AFTER_READS }, error);
   }
-  log.error("request.failed", { requestId, ...errorFields(error) });
+  log.error("request.failed", { requestId, ...toErrorFields(error) });
   return new Problem("internal", "Something went wrong in the service. Try again later.");
 };
 
 /** Builds the error response in the format of the service; `done` gets the size of its body. */
-export const problemResponse = (
+export const buildProblemResponse = (
   problem: Problem,
   service: Service,
   context: { requestId: string; path: string },
   done?: (bytes: number) => void,
 ): Response => {
-  const text = JSON.stringify(bodyOf(problem, service, context));
+  const text = JSON.stringify(buildBody(problem, service, context));
   done?.(Buffer.byteLength(text));
   return new Response(text, {
     status: problem.status,
     headers: {
-      ...commonHeaders(context.requestId),
+      ...buildCommonHeaders(context.requestId),
       "Content-Type": service === "gateway" ? "application/problem+json" : "application/json",
-      ...headersOf(problem),
+      ...buildHeaders(problem),
     },
   });
 };

@@ -2,24 +2,24 @@ import type { IncomingMessage } from "node:http";
 import { type AuditFacts, Problem } from "../../contract/errors.ts";
 import type { Service } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
-import { errorFields } from "../../kit/log.ts";
-import { ignoredFields } from "../ignored-fields.ts";
-import { cachedResponse, discard, isPage, listingOf, toResponse } from "./response.ts";
+import { toErrorFields } from "../../kit/log.ts";
+import { listIgnoredFields } from "../ignored-fields.ts";
+import { buildCachedResponse, discard, isPage, findListing, toResponse } from "./response.ts";
 import { authorize } from "./authenticate.ts";
 import { createCall } from "./call.ts";
 import {
-  auditEntry,
+  buildAuditEntry,
   createContext,
   createDone,
   isAudited,
-  platformHeader,
+  getPlatformHeader,
   type RequestContext,
   type RequestNeeds,
 } from "./context.ts";
-import { commonHeaders } from "./headers.ts";
+import { buildCommonHeaders } from "./headers.ts";
 import { AlreadyDone, type Keyed, keyOf, type StoredAnswer } from "./idempotency.ts";
 import { openBody, parseInputBody, parseTarget, readBody } from "./input.ts";
-import { problemResponse, toProblem } from "./problem.ts";
+import { buildProblemResponse, toProblem } from "./problem.ts";
 import { type Reply, toReply } from "./reply.ts";
 import { type Cut, SlowReader } from "./stream.ts";
 import { limitFailures } from "./throttle.ts";
@@ -29,10 +29,10 @@ type Handler = (input: unknown, call: Call) => Promise<Result<unknown>>;
 const NO_PERMISSIONS: Principal["may"] = new Set();
 
 /** Counts the rows of an answer for its audit entry; undefined where it is no list. */
-const rowCountOf = (body: unknown): number | undefined => {
+const countRows = (body: unknown): number | undefined => {
   if (Array.isArray(body)) return body.length;
   if (isPage(body)) return body.rowCount;
-  const listing = listingOf(body);
+  const listing = findListing(body);
   if (listing !== undefined) return listing.page === undefined ? listing.total : undefined;
   if (typeof body !== "object" || body === null || !("data" in body)) return undefined;
   return Array.isArray(body.data) ? body.data.length : undefined;
@@ -71,8 +71,8 @@ const identifyVisitor = async (needs: RequestNeeds, context: RequestContext): Pr
 const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promise<void> => {
   const { request, now } = context;
   const person = await needs.authenticate.gateway({
-    token: platformHeader(needs, request, "auth"),
-    key: platformHeader(needs, request, "api-key"),
+    token: getPlatformHeader(needs, request, "auth"),
+    key: getPlatformHeader(needs, request, "api-key"),
     now,
   });
   // A request that the path's tenant refuses is audited in the caller's home tenant.
@@ -108,7 +108,7 @@ const readInput = async (context: RequestContext): Promise<RequestContext["input
       ? parseInputBody(operation, context.sentBody)
       : openBody(operation.raw, request);
   if (!operation.lateValidation && operation.raw === null) {
-    context.ignored = ignoredFields(context.sentBody, body);
+    context.ignored = listIgnoredFields(context.sentBody, body);
   }
   context.keyed = keyOf(operation, request.headers.get("idempotency-key"), {
     tenantId: context.tenantId,
@@ -128,14 +128,14 @@ const recordAudit = async (
   outcome: { status: number; facts: AuditFacts; rowCount?: number | undefined },
 ): Promise<void> => {
   if (context.audited) return;
-  const entry = auditEntry(context, newId, outcome);
+  const entry = buildAuditEntry(context, newId, outcome);
   if (!isAudited(context, entry.tenantId)) return;
   context.audited = true;
   await audit.record(entry);
 };
 
 /** Resets the connection of an answer that cannot be completed: a client must not take a part for the whole. */
-const cutting = (
+const createCut = (
   { log }: RequestNeeds,
   { incoming, request, requestId }: RequestContext,
 ): { cut?: Cut } => {
@@ -144,7 +144,7 @@ const cutting = (
   return {
     cut(error) {
       const level = error instanceof SlowReader ? "warn" : "error";
-      if (!request.signal.aborted) log[level]("answer.cut", { requestId, ...errorFields(error) });
+      if (!request.signal.aborted) log[level]("answer.cut", { requestId, ...toErrorFields(error) });
       socket.resetAndDestroy();
     },
   };
@@ -156,10 +156,10 @@ const respond = async (
   { status, headers, body, audit: facts }: Reply,
 ): Promise<Response> => {
   const { operation, request, url } = context;
-  const all = { ...commonHeaders(context.requestId), ...headers, ...context.rateLimitHeaders };
-  const rowCount = rowCountOf(body);
+  const all = { ...buildCommonHeaders(context.requestId), ...headers, ...context.rateLimitHeaders };
+  const rowCount = countRows(body);
   if (operation.cacheSeconds > 0) {
-    const { response, bytes } = cachedResponse(request, operation.cacheSeconds, body, all);
+    const { response, bytes } = buildCachedResponse(request, operation.cacheSeconds, body, all);
     await recordAudit(needs, context, { status: response.status, facts, rowCount });
     createDone(needs, context, response)(bytes);
     return response;
@@ -171,12 +171,12 @@ const respond = async (
     throw error;
   }
   const done = createDone(needs, context, { status });
-  const sending = { method: request.method, ...cutting(needs, context), done };
+  const sending = { method: request.method, ...createCut(needs, context), done };
   return toResponse(sending, status, body, url, all);
 };
 
 /** Answers a repeated request with the stored answer to the first one. */
-const replay = (
+const answerReplay = (
   needs: RequestNeeds,
   context: RequestContext,
   { output, headers }: StoredAnswer,
@@ -197,14 +197,14 @@ const performOnce = async (
 ): Promise<Response> => {
   const { idempotency, store } = needs;
   const stored = await idempotency.find(store.read, keyed);
-  if (stored !== undefined) return replay(needs, context, stored);
+  if (stored !== undefined) return answerReplay(needs, context, stored);
   try {
     return await respond(needs, context, toReply(context, await idempotency.once(keyed, act)));
   } catch (error) {
     if (!(error instanceof AlreadyDone)) throw error;
     const first = await idempotency.find(store.read, keyed);
     if (first === undefined) throw error;
-    return replay(needs, context, first);
+    return answerReplay(needs, context, first);
   }
 };
 
@@ -222,7 +222,7 @@ const perform = async (
 };
 
 /** Records a refusal. Returns the refusal, or the failure to record it, which is then the answer. */
-const auditedProblem = async (
+const recordRefusal = async (
   needs: RequestNeeds,
   context: RequestContext,
   problem: Problem,
@@ -245,13 +245,13 @@ const refuse = async (
   error: unknown,
 ): Promise<Response> => {
   const found = await limitFailures(needs, context, toProblem(error, needs.log, context.requestId));
-  const problem = await auditedProblem(needs, context, found);
+  const problem = await recordRefusal(needs, context, found);
   const { requestId, ip: address } = context;
   if (problem.code === "invalid_credentials")
     needs.log.warn("login.failed", { requestId, address });
   const asked = { requestId, path: context.url.pathname };
   const done = createDone(needs, context, problem);
-  const response = problemResponse(problem, context.operation.service, asked, done);
+  const response = buildProblemResponse(problem, context.operation.service, asked, done);
   // The rest of a refused file is not read, so the connection cannot be used again.
   if (context.operation.raw !== null) response.headers.set("Connection", "close");
   for (const [name, value] of Object.entries(context.rateLimitHeaders)) {

@@ -1,7 +1,14 @@
-import { dispositionOf } from "../files/name.ts";
+import { formatDisposition } from "../files/name.ts";
 import type { FileAnswer, Listing, Page } from "../handlers.ts";
-import { cachedFor, etagOf, matchesIfNoneMatch } from "./etag.ts";
-import { arrayBytes, type Cut, type Frame, guardedBytes, pageBytes, streamed } from "./stream.ts";
+import { buildCacheHeaders, computeEtag, matchesIfNoneMatch } from "./etag.ts";
+import {
+  streamArray,
+  type Cut,
+  type Frame,
+  createFileBody,
+  streamPage,
+  createStreamBody,
+} from "./stream.ts";
 
 const isListing = (output: unknown): output is Listing<unknown> =>
   typeof output === "object" && output !== null && "rows" in output && "total" in output;
@@ -19,7 +26,7 @@ const hasList = (output: unknown): output is WithList =>
   typeof output === "object" && output !== null && "listing" in output && isListing(output.listing);
 
 /** Returns the streamed list of an output: the output itself or one of its fields. */
-export const listingOf = (output: unknown): Listing<unknown> | undefined => {
+export const findListing = (output: unknown): Listing<unknown> | undefined => {
   if (isListing(output)) return output;
   return hasList(output) ? output.listing : undefined;
 };
@@ -30,12 +37,12 @@ const isFile = (output: unknown): output is FileAnswer =>
 /** Releases the resources of an output that will not be read. */
 export const discard = async (output: unknown): Promise<void> => {
   if (isPage(output)) await output.close();
-  await listingOf(output)?.close?.();
+  await findListing(output)?.close?.();
   if (isFile(output)) await output.bytes.cancel();
 };
 
 /** Returns the JSON before and after a streamed list. */
-const frameOf = (output: unknown): Frame => {
+const buildFrame = (output: unknown): Frame => {
   if (!hasList(output)) return ["[", "]"];
   const fields = JSON.stringify({ ...output.fields, [output.list]: [] });
   return [fields.slice(0, -2), "]}"];
@@ -60,23 +67,27 @@ const linkHeader = (listing: Listing<unknown>, url: URL): Record<string, string>
 // Browsers must save files and never run them.
 const FILE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-const fileHeaders = ({ fileName, mimeType, fileSize }: FileAnswer): Record<string, string> => ({
+const buildFileHeaders = ({
+  fileName,
+  mimeType,
+  fileSize,
+}: FileAnswer): Record<string, string> => ({
   "Content-Type": mimeType,
   "Content-Length": String(fileSize),
-  "Content-Disposition": dispositionOf(fileName),
+  "Content-Disposition": formatDisposition(fileName),
   "Content-Security-Policy": FILE_POLICY,
 });
 
 /** Builds the response of a cacheable operation, 304 where the client has the current version. */
-export const cachedResponse = (
+export const buildCachedResponse = (
   request: Pick<Request, "headers" | "method">,
   seconds: number,
   output: unknown,
   headers: Record<string, string>,
 ): { response: Response; bytes: number } => {
   const text = JSON.stringify(output);
-  const etag = etagOf(text);
-  const all = { ...headers, ...cachedFor(seconds), ETag: etag };
+  const etag = computeEtag(text);
+  const all = { ...headers, ...buildCacheHeaders(seconds), ETag: etag };
   if (matchesIfNoneMatch(request, etag)) {
     return { response: new Response(null, { status: 304, headers: all }), bytes: 0 };
   }
@@ -107,20 +118,22 @@ export const toResponse = async (
   if (status === 204) return new Response(null, { status, headers });
   if (isEmpty) await discard(output);
   if (isFile(output)) {
-    return new Response(isEmpty ? null : guardedBytes(output.bytes, { cut, done }), {
+    return new Response(isEmpty ? null : createFileBody(output.bytes, { cut, done }), {
       status,
-      headers: { ...headers, ...fileHeaders(output) },
+      headers: { ...headers, ...buildFileHeaders(output) },
     });
   }
   const all = { ...headers, "Content-Type": "application/json" };
   if (isPage(output)) {
-    const body = isEmpty ? null : streamed(pageBytes(output), { close: output.close, cut, done });
+    const body = isEmpty
+      ? null
+      : createStreamBody(streamPage(output), { close: output.close, cut, done });
     return new Response(body, { status, headers: all });
   }
-  const listing = listingOf(output);
+  const listing = findListing(output);
   if (listing !== undefined) {
-    const pieces = () => arrayBytes(listing.rows, frameOf(output));
-    const body = isEmpty ? null : streamed(pieces(), { close: listing.close, cut, done });
+    const pieces = () => streamArray(listing.rows, buildFrame(output));
+    const body = isEmpty ? null : createStreamBody(pieces(), { close: listing.close, cut, done });
     const links = isListing(output) ? linkHeader(listing, url) : {};
     return new Response(body, {
       status,

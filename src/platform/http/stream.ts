@@ -8,7 +8,7 @@ const encoder = new TextEncoder();
 export type Frame = [before: string, after: string];
 
 /** Yields rows as one JSON array within its frame; a short list is a single piece. */
-export async function* arrayBytes(
+export async function* streamArray(
   rows: Listing<unknown>["rows"],
   [before, after]: Frame,
 ): AsyncGenerator<Uint8Array> {
@@ -23,7 +23,7 @@ export async function* arrayBytes(
 }
 
 /** Yields a page as one JSON object. */
-export async function* pageBytes({
+export async function* streamPage({
   head,
   data,
   pagination,
@@ -41,7 +41,7 @@ export const VIEW_MS = 30 * SECOND;
 const READING = { graceMs: 20 * SECOND, bytesPerSecond: 32 * 1024, totalMs: 10 * MINUTE };
 
 /** Returns the time in milliseconds that a client has to read so many bytes. */
-const allowedMs = (bytes: number): number =>
+const computeAllowedMs = (bytes: number): number =>
   Math.min(READING.totalMs, READING.graceMs + (bytes / READING.bytesPerSecond) * SECOND);
 
 /** The client has read too slowly. */
@@ -67,7 +67,7 @@ type Ending = {
  * Returns a body that is produced as fast as the client reads. After a failure, or if the client is too slow, the
  * connection is reset by `cut`; without a connection the body fails. The source is closed in any case.
  */
-export const streamed = (
+export const createStreamBody = (
   pieces: AsyncGenerator<Uint8Array>,
   { close, cut, done: report }: Ending,
 ): ReadableStream<Uint8Array> => {
@@ -108,7 +108,7 @@ export const streamed = (
           fail(controller, new SlowReader());
           void end();
         },
-        began + allowedMs(bytes) - performance.now(),
+        began + computeAllowedMs(bytes) - performance.now(),
       );
       timer.unref();
     },
@@ -116,8 +116,8 @@ export const streamed = (
   });
 };
 
-/** Returns the bytes of a file as a body. After a read error the response is cut like that of {@link streamed}. */
-export const guardedBytes = (
+/** Returns the bytes of a file as a body. After a read error the response is cut like that of {@link createStreamBody}. */
+export const createFileBody = (
   bytes: ReadableStream<Uint8Array>,
   { cut, done: report }: Omit<Ending, "close">,
 ): ReadableStream<Uint8Array> => {

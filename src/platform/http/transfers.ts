@@ -1,7 +1,7 @@
 import type { Claim } from "../files/signed-urls.ts";
 import type { Transfers } from "../services/dispute-attachments/transfers.ts";
 import { toResponse } from "./response.ts";
-import { commonHeaders } from "./headers.ts";
+import { buildCommonHeaders } from "./headers.ts";
 
 type Answer = { requestId: string; done: (bytes: number) => void };
 
@@ -19,7 +19,7 @@ const claimIn = ({ searchParams }: URL): Claim => ({
 
 const LENGTH = /^\d{1,15}$/;
 
-const lengthIn = ({ headers }: Request): number | undefined => {
+const parseLength = ({ headers }: Request): number | undefined => {
   const length = headers.get("content-length") ?? "";
   return LENGTH.test(length) ? Number(length) : undefined;
 };
@@ -32,13 +32,13 @@ export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[]
     method: "PUT",
     path: "/uploads/{uploadId}",
     async serve(request, id, { requestId, done }) {
-      const size = lengthIn(request);
+      const size = parseLength(request);
       await upload(id, claimIn(new URL(request.url)), {
         size,
         body: request.body ?? EMPTY.stream(),
       });
       done(0);
-      return new Response(null, { status: 204, headers: commonHeaders(requestId) });
+      return new Response(null, { status: 204, headers: buildCommonHeaders(requestId) });
     },
   },
   {
@@ -48,7 +48,7 @@ export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[]
       const url = new URL(request.url);
       const file = await download(id, claimIn(url));
       const sending = { method: request.method, done };
-      return toResponse(sending, 200, file, url, commonHeaders(requestId));
+      return toResponse(sending, 200, file, url, buildCommonHeaders(requestId));
     },
   },
 ];

@@ -1,4 +1,4 @@
-import { brokenLimit, parseJson } from "../../kit/json.ts";
+import { findExceededLimit, parseJson } from "../../kit/json.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
 import type { Line } from "./lines.ts";
 
@@ -20,7 +20,7 @@ const BROKEN = {
 
 const parseLine = (line: Line): Item => {
   if (line.fault !== undefined) return toUnreadable(line, line.fault);
-  const broken = brokenLimit(line.text, LIMITS);
+  const broken = findExceededLimit(line.text, LIMITS);
   if (broken !== undefined) return toUnreadable(line, BROKEN[broken]);
   let value: unknown;
   try {

@@ -1,5 +1,5 @@
 import type { Source } from "../../contract/payments/catalogue.ts";
-import { type Clock, iso } from "../../kit/clock.ts";
+import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import {
   addPayments,
   findKnown,
@@ -59,7 +59,7 @@ const writeRows = async (
   const ids = rows.map(({ values }) => values.id);
   const found = await findKnown(tx, tenantId, source, ids);
   const known = new Map(found.map((row) => [row.id, row]));
-  const batch: Batch = { needs, now: iso(needs.clock()), known, fresh: new Set() };
+  const batch: Batch = { needs, now: formatTimestamp(needs.clock()), known, fresh: new Set() };
   const waiting = new Map<string, NewPayment>();
   const outcomes = rows.map(({ values: sent }): Outcome => {
     const made = writeRow(batch, sent);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { requiredText, text, Timestamp } from "../../contract/fields.ts";
 import { IngestDate } from "../../contract/ingest-fields.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 
 /** A rule of an object beyond the types of its fields. */
 export type Rule = (value: never, context: z.RefinementCtx) => void;
@@ -17,7 +17,7 @@ const LONGEST_TEXT = 10_000;
 const MOST_ITEMS = 10_000;
 
 /** A day or a timestamp in any zone, converted to the interface's UTC form. */
-export const ImportTimestamp = IngestDate.transform((value) => iso(Date.parse(value)));
+export const ImportTimestamp = IngestDate.transform((value) => formatTimestamp(Date.parse(value)));
 
 /** A record's key. */
 export const Key = requiredText(128);

@@ -1,5 +1,5 @@
 import type { Clock } from "../../kit/clock.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import { type Claim, finishJob, renewJob, repeatJob } from "../store/jobs.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { JobRow } from "../store/tables.ts";
@@ -23,7 +23,7 @@ export const renewLease = (
     if (!(await store.transaction((tx) => renewJob(tx, claim, until)))) lost.abort();
   };
   const timer = setInterval(() => {
-    renew().catch((error: unknown) => log.warn("job.renew_failed", errorFields(error)));
+    renew().catch((error: unknown) => log.warn("job.renew_failed", toErrorFields(error)));
   }, leaseMs / RENEWALS_PER_LEASE);
   timer.unref();
   return () => clearInterval(timer);

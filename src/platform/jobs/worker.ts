@@ -1,6 +1,6 @@
 import { type Clock, SECOND } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
-import { errorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import {
   type Claim,
   claimJob,
@@ -91,7 +91,7 @@ class JobWorker implements Worker {
         await this.#claimAll();
       } while (this.#pollAgain && !this.#closing.signal.aborted);
     } catch (error) {
-      this.#needs.log.warn("jobs.unavailable", errorFields(error));
+      this.#needs.log.warn("jobs.unavailable", toErrorFields(error));
     }
     this.#polling = undefined;
   }
@@ -129,7 +129,7 @@ class JobWorker implements Worker {
     // If neither the result nor the failure can be written, the claim expires and the job is taken over.
     const done = this.#run(kind, row, claim)
       .catch((error: unknown) =>
-        this.#needs.log.error("job.lost", { kind: row.kind, ...errorFields(error) }),
+        this.#needs.log.error("job.lost", { kind: row.kind, ...toErrorFields(error) }),
       )
       .finally(() => {
         running.delete(done);
@@ -163,7 +163,7 @@ class JobWorker implements Worker {
       await store.transaction((tx) => releaseJob(tx, claim));
       return;
     }
-    log.warn("job.failed", { kind: kind.kind, id: claim.id, tries, ...errorFields(error) });
+    log.warn("job.failed", { kind: kind.kind, id: claim.id, tries, ...toErrorFields(error) });
     await store.transaction((tx) => postponeJob(tx, claim, clock() + kind.retryMs(tries)));
   }
 }

@@ -1,4 +1,4 @@
-import { lazily } from "../../kit/lazily.ts";
+import { createLazy } from "../../kit/lazily.ts";
 import { type ClamdAddress, createClamdScanner } from "./clamd.ts";
 import type { Scanner } from "./port.ts";
 
@@ -18,7 +18,7 @@ const parseClamdAddress = (setting: string): ClamdAddress | undefined => {
 
 // The parsers are loaded with the first scan.
 const createBuiltInScanner = (): Scanner => {
-  const load = lazily(async () => (await import("./built-in.ts")).builtInScanner);
+  const load = createLazy(async () => (await import("./built-in.ts")).builtInScanner);
   return { scan: async (file) => (await load()).scan(file) };
 };
 

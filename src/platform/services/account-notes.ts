@@ -1,6 +1,6 @@
 import type { Contract } from "../../contract/index.ts";
 import { type AccountNote, AccountNoteFields } from "../../contract/operations/account-notes.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import { findAccountNote, insertAccountNote } from "../store/account-notes.ts";
 import { findAccount } from "../store/accounts.ts";
@@ -16,14 +16,14 @@ const note = (row: AccountNoteRow): AccountNote => ({
   subject: row.subject,
   note_type: row.note_type,
   effective_date: row.effective_date,
-  created_at: iso(row.created_at),
+  created_at: formatTimestamp(row.created_at),
 });
 
 const rowOf = (call: IngestCall, accountNumber: string, sent: unknown) => {
   const result = isObject(sent) ? resultOf("create", sent) : sent;
   const { value, faults = [] } = checked(AccountNoteFields, result);
   if (value === undefined) return call.invalid(faults);
-  const effective = value.effective_date ?? iso(call.now);
+  const effective = value.effective_date ?? formatTimestamp(call.now);
   const row: AccountNoteRow = {
     tenant_id: call.tenantId,
     reference: value.reference,

@@ -1,6 +1,6 @@
 import type { Contract } from "../../contract/index.ts";
 import type { Account } from "../../contract/operations/accounts.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import { checkIfMatch, checkUpsert } from "../preconditions.ts";
 import { listAccountNotes } from "../store/account-notes.ts";
@@ -20,8 +20,8 @@ const account = (row: AccountRow): Account => ({
   csrId: row.csr_id,
   accountNumber: row.account_number,
   ...storedAccount(row),
-  createdAt: iso(row.created_at),
-  updatedAt: iso(row.updated_at),
+  createdAt: formatTimestamp(row.created_at),
+  updatedAt: formatTimestamp(row.updated_at),
 });
 
 const answer = (row: AccountRow) => ({ body: account(row), version: versionOf(row) });
@@ -31,7 +31,7 @@ const embedded = (row: AccountNoteRow) => ({
   accountNumber: row.account_number,
   body: row.body,
   effective_date: row.effective_date,
-  createdAt: iso(row.created_at),
+  createdAt: formatTimestamp(row.created_at),
 });
 
 /** Validates a body. Returns the columns to write and the fields that were ignored. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Contract } from "../../contract/index.ts";
 import type { AuditEntry, AuditPage } from "../../contract/operations/audit-logs.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers, Page } from "../handlers.ts";
 import { jsonBytes } from "../json-rows.ts";
@@ -28,7 +28,7 @@ const toEntry = (row: Row): AuditEntry => ({
   statusCode: row.status_code,
   metadata: JSON.parse(row.metadata) as Record<string, unknown>,
   tenantId: row.tenant_id,
-  timestamp: iso(row.at),
+  timestamp: formatTimestamp(row.at),
 });
 
 /** Content of a cursor: tenant, filter, newest entry when the query began, last entry returned. */

@@ -1,8 +1,8 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
-import { iso, SECOND } from "../../kit/clock.ts";
+import { formatTimestamp, SECOND } from "../../kit/clock.ts";
 import { type NewId, randomToken } from "../../kit/ids.ts";
-import { hashSecret, type Lifetimes, sessionLives, type Uses } from "../credentials.ts";
+import { hashSecret, type Lifetimes, isSessionAlive, type Uses } from "../credentials.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { LoginGuard } from "../login-guard.ts";
@@ -98,7 +98,7 @@ const login =
         email: user.email,
         accessToken,
         expiresIn: Math.floor(needs.lifetimes.sessionNominal / SECOND),
-        createdDate: iso(call.now),
+        createdDate: formatTimestamp(call.now),
         tenants: tenants.map(tenantAccess),
         defaultTenantId: home,
       };
@@ -119,7 +119,7 @@ const verifySession =
     const audit = tenantId === undefined ? {} : { tenantId };
     const lives = (row: typeof session): boolean => {
       const used_at = Math.max(row.used_at, needs.uses.last(row.id));
-      return sessionLives({ ...row, used_at }, call.now, needs.lifetimes);
+      return isSessionAlive({ ...row, used_at }, call.now, needs.lifetimes);
     };
     // The last use may have been written since the session was read.
     if (!lives(session) && !lives((await findSession(call.db, body.accessToken)) ?? session)) {

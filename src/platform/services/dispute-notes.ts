@@ -1,6 +1,6 @@
 import type { Contract } from "../../contract/index.ts";
 import type { DisputeNote } from "../../contract/operations/dispute-notes.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import { checkIfMatch } from "../preconditions.ts";
@@ -24,9 +24,9 @@ const toNote = (row: DisputeNoteRow): DisputeNote => ({
   content: row.content,
   visibility: row.visibility,
   createUser: row.created_by,
-  createDate: iso(row.created_at),
+  createDate: formatTimestamp(row.created_at),
   updateUser: row.updated_by,
-  updateDate: iso(row.updated_at),
+  updateDate: formatTimestamp(row.updated_at),
 });
 
 const answer = (row: DisputeNoteRow) => ({ body: toNote(row), version: row });

@@ -1,7 +1,7 @@
 import type { Contract } from "../../contract/index.ts";
 import type { Input } from "../../contract/operation.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { dropFiles } from "../files/drop.ts";
@@ -59,7 +59,7 @@ const withoutAccountName = (row: NamedDispute) => ({
   isValid: row.is_valid === 1,
   resolutionId: row.resolution_id,
   resolutionCode: row.resolution_code,
-  closedDate: row.closed_at === null ? null : iso(row.closed_at),
+  closedDate: row.closed_at === null ? null : formatTimestamp(row.closed_at),
   platformAccountId: null,
   documentNumber: row.document_number,
   poNumber: row.po_number,
@@ -68,9 +68,9 @@ const withoutAccountName = (row: NamedDispute) => ({
   currencyCode: row.currency_code,
   originSystem: row.origin,
   createUser: row.created_by,
-  createDate: iso(row.created_at),
+  createDate: formatTimestamp(row.created_at),
   updateUser: row.updated_by,
-  updateDate: iso(row.updated_at),
+  updateDate: formatTimestamp(row.updated_at),
 });
 
 const toDispute = (row: NamedDispute): Dispute => ({

@@ -1,7 +1,7 @@
 import type { Contract } from "../../contract/index.ts";
 import { PDF_TYPE } from "../../contract/pdf-ingestion.ts";
-import { iso } from "../../kit/clock.ts";
-import { safeName } from "../files/name.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
+import { toSafeName } from "../files/name.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Handlers } from "../handlers.ts";
 import { findAttachment, listAttachments } from "../store/document-attachments.ts";
@@ -12,11 +12,11 @@ import { storedDocument } from "./ingest/stored.ts";
 import { shown } from "./records.ts";
 
 const nameOf = (document: DocumentRow): string => {
-  const otherwise = safeName(
+  const otherwise = toSafeName(
     `${document.document_number.replaceAll("/", "-")}.pdf`,
     "document.pdf",
   );
-  return safeName(storedDocument(document).pdf_name ?? otherwise, otherwise);
+  return toSafeName(storedDocument(document).pdf_name ?? otherwise, otherwise);
 };
 
 /** Handlers of the PDF files of documents. */
@@ -34,7 +34,7 @@ export const document_attachments = ({
       csrId: document.csr_id,
       documentNumber: row.document_number,
       fileSize: row.file_size,
-      uploadedAt: iso(row.uploaded_at),
+      uploadedAt: formatTimestamp(row.uploaded_at),
     }));
     return { body: { document_number, attachments } };
   },

@@ -4,7 +4,7 @@ import {
   type Document,
   type StoredDocument,
 } from "../../contract/operations/documents.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import { checkIfMatch, checkUpsert } from "../preconditions.ts";
 import { findAccount } from "../store/accounts.ts";
@@ -30,8 +30,8 @@ const document = (row: DocumentRow): Document => ({
   documentNumber: row.document_number,
   ...storedDocument(row),
   status: row.status,
-  createdAt: iso(row.created_at),
-  updatedAt: iso(row.updated_at),
+  createdAt: formatTimestamp(row.created_at),
+  updatedAt: formatTimestamp(row.updated_at),
 });
 
 const answer = (row: DocumentRow) => ({ body: document(row), version: versionOf(row) });
@@ -76,11 +76,11 @@ const save = async (
 
 const closedDocument = (row: DocumentRow, closure: AskedClosure) => ({
   closure_reason: closure.closure_reason,
-  closedAt: iso(closure.closed_at),
+  closedAt: formatTimestamp(closure.closed_at),
   status: "closed" as const,
   csrId: row.csr_id,
   documentNumber: row.document_number,
-  updatedAt: iso(row.updated_at),
+  updatedAt: formatTimestamp(row.updated_at),
 });
 
 type Service = Handlers<Contract["documents"]>;

@@ -3,7 +3,7 @@ import type { AuditFacts } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import type { ExportRun, RunRows } from "../../contract/operations/export-runs.ts";
 import { DEFAULT_LIMIT } from "../../contract/payments/query.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import { openRows } from "../exports/snapshot.ts";
 import type { FileStore } from "../files/port.ts";
@@ -22,7 +22,7 @@ type Needs = {
   keptMs: number;
 };
 
-const timestamp = (at: number | null): string | null => (at === null ? null : iso(at));
+const timestamp = (at: number | null): string | null => (at === null ? null : formatTimestamp(at));
 
 /** Converts a row to a run, as in responses and webhook events. */
 export const toExportRun = (row: ExportRunRow): ExportRun => ({
@@ -97,7 +97,7 @@ const openPage = async (
       runId: run.id,
       scheduleId: run.schedule_id,
       status: run.status,
-      completedAt: iso(run.completed_at ?? 0),
+      completedAt: formatTimestamp(run.completed_at ?? 0),
     },
     rowCount: to - from,
     data,
@@ -134,7 +134,7 @@ const status =
     const status = {
       schedule: {
         id: scheduleId,
-        nextRunAt: deleted ? null : iso(schedule.next_run_at),
+        nextRunAt: deleted ? null : formatTimestamp(schedule.next_run_at),
         deleted,
       },
       data: page.map(toExportRun),

@@ -1,7 +1,7 @@
 import { Problem } from "../../contract/errors.ts";
 import type { PlatformContract } from "../../contract/index.ts";
 import { pdf_ingestion as declared } from "../../contract/pdf-ingestion.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { dropFiles } from "../files/drop.ts";
@@ -49,7 +49,7 @@ const record = (
     await insertAttachment(tx, row);
     await quota.check(tx, tenantId);
     const { document_number, id, file_size: fileSize, uploaded_at } = row;
-    const body = { document_number, id, fileSize, uploadedAt: iso(uploaded_at) };
+    const body = { document_number, id, fileSize, uploadedAt: formatTimestamp(uploaded_at) };
     return { body, replaced };
   });
 

@@ -4,7 +4,7 @@ import {
   type ProblemDetails,
   type SharedErrorCode,
 } from "../../contract/errors.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { Db } from "../store/port.ts";
 import type { DepartmentRow, Flag } from "../store/tables.ts";
 
@@ -51,9 +51,9 @@ export const flag = (value: boolean): Flag => (value ? 1 : 0);
 
 export const auditFields = (row: Tracked) => ({
   createUser: row.created_by,
-  createDate: iso(row.created_at),
+  createDate: formatTimestamp(row.created_at),
   updateUser: row.updated_by,
-  updateDate: iso(row.updated_at),
+  updateDate: formatTimestamp(row.updated_at),
 });
 
 /** Returns the audit columns of a record that the call creates. */

@@ -2,7 +2,7 @@ import type { Fault } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import { type Schedule, ScheduleBody } from "../../contract/operations/schedules.ts";
 import { parseSelection } from "../../contract/payments/query.ts";
-import { DAY, iso, MINUTE } from "../../kit/clock.ts";
+import { DAY, formatTimestamp, MINUTE } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { RUN_JOB, SCHEDULE_JOB } from "../exports/schedule-job.ts";
 import type { Handlers } from "../handlers.ts";
@@ -28,9 +28,9 @@ const toSchedule = (row: ScheduleRow): Schedule => ({
   source: row.source,
   fields: JSON.parse(row.fields) as string[],
   filters: JSON.parse(row.filters) as Record<string, unknown>,
-  nextRunAt: iso(row.next_run_at),
-  createdAt: iso(row.created_at),
-  updatedAt: iso(row.updated_at),
+  nextRunAt: formatTimestamp(row.next_run_at),
+  createdAt: formatTimestamp(row.created_at),
+  updatedAt: formatTimestamp(row.updated_at),
 });
 
 /** Checks that the first run is at most one minute in the past and at most 366 days ahead. */

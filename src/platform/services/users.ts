@@ -1,6 +1,6 @@
 import type { Contract } from "../../contract/index.ts";
 import type { User, UserV1 } from "../../contract/operations/users.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
 import {
@@ -25,7 +25,7 @@ const PROFILE_KEYS = [
   "officePhone",
 ] as const;
 
-const dateOf = (at: number | null): string | null => (at === null ? null : iso(at));
+const dateOf = (at: number | null): string | null => (at === null ? null : formatTimestamp(at));
 
 const profileOf = (member: Member) => {
   const stored = JSON.parse(member.profile) as Record<string, string | undefined>;
@@ -52,7 +52,7 @@ const commonOf = (member: Member, tenantIds: string[]) => ({
   groupIds: [],
   aliasUserIds: [],
   lastLogin: dateOf(member.last_login_at),
-  createdDate: iso(member.created_at),
+  createdDate: formatTimestamp(member.created_at),
   lastAccessTokenSource: member.last_login_method,
   // Null where the default tenant is not in `tenantIds`, so that it is not disclosed.
   defaultTenantId: tenantIds.find((id) => id === member.default_tenant_id) ?? null,
@@ -64,7 +64,7 @@ const toUser = (member: Member, tenantIds: string[], roles: MemberRole[]): User 
   userTenantProfile: {
     ...profileOf(member),
     username: member.email,
-    addedAt: iso(member.added_at),
+    addedAt: formatTimestamp(member.added_at),
     roles: roles.map((role) => ({
       roleId: role.roleId,
       roleName: role.name,

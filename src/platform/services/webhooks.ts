@@ -1,6 +1,6 @@
 import type { Contract } from "../../contract/index.ts";
 import type { Webhook, WebhookDelivery } from "../../contract/operations/webhooks.ts";
-import { iso } from "../../kit/clock.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
 import { type NewId, randomToken } from "../../kit/ids.ts";
 import { BlockedAddress, type HostNeeds } from "../../kit/network.ts";
 import type { Seal } from "../../kit/seal.ts";
@@ -17,7 +17,7 @@ import {
 } from "../store/webhooks.ts";
 import { addressesOf, parseCallback } from "../webhooks/callback.ts";
 import { absent } from "./records.ts";
-import { before } from "../../kit/text.ts";
+import { textBefore } from "../../kit/text.ts";
 
 const MAX_WEBHOOKS = 20;
 const MAX_DELIVERIES = 100;
@@ -27,8 +27,8 @@ const webhook = (row: WebhookRow): Webhook => ({
   tenantId: row.tenant_id,
   ...(row.schedule_id === null ? {} : { scheduleId: row.schedule_id }),
   callbackUrl: row.callback_url,
-  createdAt: iso(row.created_at),
-  updatedAt: iso(row.updated_at),
+  createdAt: formatTimestamp(row.created_at),
+  updatedAt: formatTimestamp(row.updated_at),
 });
 
 const delivery = (row: WebhookAttemptRow): WebhookDelivery => ({
@@ -39,7 +39,7 @@ const delivery = (row: WebhookAttemptRow): WebhookDelivery => ({
   status: row.status,
   httpStatus: row.http_status,
   error: row.error,
-  createdAt: iso(row.created_at),
+  createdAt: formatTimestamp(row.created_at),
 });
 
 type Refusing = Pick<Call, "refuse">;
@@ -63,7 +63,7 @@ const checkedUrl = async (sent: string, hosts: HostNeeds, call: Refusing): Promi
         : "must not lead to a private, loopback, link-local or otherwise special address",
     );
   }
-  return before(sent, "#");
+  return textBefore(sent, "#");
 };
 
 export type WebhookNeeds = {

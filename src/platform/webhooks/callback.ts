@@ -1,4 +1,4 @@
-import { BlockedAddress, checkedAddresses, type HostNeeds } from "../../kit/network.ts";
+import { BlockedAddress, resolvePublic, type HostNeeds } from "../../kit/network.ts";
 
 const PORT_HTTPS = 443;
 const FIRST_FREE_PORT = 1024;
@@ -22,7 +22,7 @@ export const parseCallback = (text: string): URL | string => {
  * list. @throws {BlockedAddress}, or the error of the resolver
  */
 export const addressesOf = async (url: URL, needs: HostNeeds): Promise<string[]> => {
-  const addresses = await checkedAddresses(url.hostname, needs);
+  const addresses = await resolvePublic(url.hostname, needs);
   const isPlain = url.protocol === "http:";
   if (isPlain && !addresses.every((address) => needs.allowed.includes(address))) {
     throw new BlockedAddress(url.hostname);

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { type Clock, iso, SECOND } from "../../kit/clock.ts";
+import { type Clock, formatTimestamp, SECOND } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Seal } from "../../kit/seal.ts";
@@ -45,7 +45,9 @@ const messageOf = (
 ): Message => {
   const { event, schedule_id: scheduleId } = delivery;
   const payload: unknown = JSON.parse(delivery.payload);
-  const body = Buffer.from(JSON.stringify({ event, scheduleId, payload, deliveredAt: iso(now) }));
+  const body = Buffer.from(
+    JSON.stringify({ event, scheduleId, payload, deliveredAt: formatTimestamp(now) }),
+  );
   return {
     url: new URL(delivery.callback_url),
     body,

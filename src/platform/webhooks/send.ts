@@ -3,7 +3,7 @@ import { type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import type { Socket } from "node:net";
 import { SECOND } from "../../kit/clock.ts";
-import { BlockedAddress, type HostNeeds, pinnedTo } from "../../kit/network.ts";
+import { BlockedAddress, type HostNeeds, createPinnedLookup } from "../../kit/network.ts";
 import { addressesOf } from "./callback.ts";
 
 /** An HTTP request to a receiver; the body's bytes are the signed ones. */
@@ -49,7 +49,7 @@ const post = async (
     headers: { ...headers, "Content-Length": body.length },
     // A reused connection, or a proxy from the environment, would not be to a checked address.
     agent: false,
-    lookup: pinnedTo(addresses),
+    lookup: createPinnedLookup(addresses),
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
     minVersion: "TLSv1.2",
     rejectUnauthorized: true,

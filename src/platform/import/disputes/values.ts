@@ -9,12 +9,12 @@ import {
   parseStatusWord,
   text,
 } from "../../../contract/fields.ts";
-import { iso } from "../../../kit/clock.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
 import { parseTimestamp } from "../dates.ts";
 
 const ImportTimestamp = z.string().transform((value, context) => {
   const at = parseTimestamp(value.trim());
-  if (at !== undefined) return iso(at);
+  if (at !== undefined) return formatTimestamp(at);
   context.addIssue({
     code: "custom",
     message: "must be a day as YYYY-MM-DD or a timestamp with offset, 2026-01-31T09:30:00Z",

@@ -3,7 +3,7 @@ import { findExtension, FILE_TYPES, MAX_FILE_BYTES } from "../../../contract/fil
 import type { Clock } from "../../../kit/clock.ts";
 import type { NewId } from "../../../kit/ids.ts";
 import type { Log } from "../../../kit/log.ts";
-import { arriving } from "../../files/arriving.ts";
+import { readArriving } from "../../files/arriving.ts";
 import { dropFiles } from "../../files/drop.ts";
 import { type FileStore, FileTooLarge, type KeptFile } from "../../files/port.ts";
 import type { StorageQuota } from "../../files/quota.ts";
@@ -91,7 +91,7 @@ const storeFile = async (
   { body }: Sent,
   size: number,
 ): Promise<KeptFile> => {
-  const bytes = arriving(body, cutOff);
+  const bytes = readArriving(body, cutOff);
   const stored = await needs.files.put(key, bytes, size).catch((error: unknown) => {
     throw error instanceof FileTooLarge ? tooLarge() : error;
   });

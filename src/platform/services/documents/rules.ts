@@ -7,7 +7,7 @@ import {
   DocumentFields,
   type StoredDocument,
 } from "../../../contract/operations/documents.ts";
-import { iso } from "../../../kit/clock.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
 import {
   checked,
   type Checked,
@@ -104,7 +104,13 @@ export type AskedClosure = {
 const futureFaults = (result: Fields, now: number): Fault[] => {
   const at = Date.parse(String(result["closure_date"]));
   return at > now
-    ? [{ field: "closure_date", code: "range", message: `must not be after ${iso(now)}` }]
+    ? [
+        {
+          field: "closure_date",
+          code: "range",
+          message: `must not be after ${formatTimestamp(now)}`,
+        },
+      ]
     : [];
 };
 

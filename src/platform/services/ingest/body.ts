@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Fault } from "../../../contract/errors.ts";
 import { toFaults } from "../../../contract/faults.ts";
-import { iso } from "../../../kit/clock.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
 import { InexactNumber } from "../../../kit/json.ts";
 
 export type Fields = Record<string, unknown>;
@@ -92,4 +92,4 @@ const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Converts timestamps to UTC and keeps plain dates. */
 export const dateText = (sent: string): string =>
-  PLAIN_DATE.test(sent) ? sent : iso(Date.parse(sent));
+  PLAIN_DATE.test(sent) ? sent : formatTimestamp(Date.parse(sent));

@@ -1,6 +1,6 @@
 import type { ProblemDetails, SharedErrorCode } from "../../../contract/errors.ts";
 import type { Call } from "../../handlers.ts";
-import { ignoredFields } from "../../ignored-fields.ts";
+import { listIgnoredFields } from "../../ignored-fields.ts";
 import { shown } from "../records.ts";
 import { comparable, isObject } from "./body.ts";
 
@@ -27,4 +27,4 @@ export const versionOf = ({ csr_id, version }: { csr_id: number; version: number
 
 /** Returns the paths of the body's fields that have no meaning here. */
 export const ignoredIn = (sent: unknown, known: object): string[] =>
-  isObject(sent) ? ignoredFields(comparable(sent), known) : [];
+  isObject(sent) ? listIgnoredFields(comparable(sent), known) : [];

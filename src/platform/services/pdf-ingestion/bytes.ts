@@ -1,5 +1,5 @@
 import { Problem } from "../../../contract/errors.ts";
-import { arriving } from "../../files/arriving.ts";
+import { readArriving } from "../../files/arriving.ts";
 
 const HEAD = Buffer.from("%PDF-");
 const END = Buffer.from("%%EOF");
@@ -24,7 +24,7 @@ const cutOff = (): never => refuse("format", "ended before it was whole");
 export async function* pdfBytes(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   let tail: Buffer = Buffer.alloc(0);
-  for await (const chunk of arriving(body, cutOff)) {
+  for await (const chunk of readArriving(body, cutOff)) {
     if (head.byteLength < HEAD.byteLength) {
       head = Buffer.concat([head, chunk.subarray(0, HEAD.byteLength - head.byteLength)]);
       const isBegun = HEAD.subarray(0, head.byteLength).equals(head);

@@ -1,5 +1,5 @@
 import { Problem } from "../../../contract/errors.ts";
-import { errorFields, type Log } from "../../../kit/log.ts";
+import { toErrorFields, type Log } from "../../../kit/log.ts";
 import type { FileStore } from "../../files/port.ts";
 import type { Scanner, Verdict } from "../../scan/port.ts";
 
@@ -19,7 +19,7 @@ const scan = async (
   try {
     return await scanner.scan({ fileName: "document.pdf", size, open });
   } catch (error) {
-    log.warn("scan.failed", errorFields(error));
+    log.warn("scan.failed", toErrorFields(error));
     const details = { retryAfterSeconds: RETRY_SECONDS };
     throw new Problem("unavailable", "The file cannot be scanned now.", details, error);
   }
