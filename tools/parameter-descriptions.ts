@@ -115,6 +115,9 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   fields: "of the rows",
   filters: "by field",
   limit: "rows",
+  field: "field name",
+  order: "asc or desc",
+  topOrder: "of topRows",
 };
 
 /** Descriptions of parameters that the MCP server adds to those of the operation. */

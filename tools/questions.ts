@@ -1,4 +1,5 @@
 /** The questions that each insight answers, for the server's instructions. A separate file, so that a handshake loads no insight. */
 export const questions: Readonly<Record<string, string>> = {
+  payments_summarize: "sums, counts, top payers and months of payments",
   credit_queue: "credit applications that wait, and what they lack",
 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
+import { SOURCES } from "../../src/contract/payments/catalogue.ts";
 import { CLOSURE_REASONS, DOCUMENT_TYPES } from "../../src/contract/operations/documents.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
 import { findSideEffects, parsePathParameters } from "../../src/contract/operation.ts";
@@ -20,6 +21,7 @@ import { questions } from "../../tools/questions.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
 
+const OF_INSIGHTS = [...SOURCES, "asc", "desc", "largest", "smallest"];
 const ENUMERATED = [0, 1, 2, "Internal", "All"];
 const ASKING_CHANGES = [
   "documents_create",
@@ -209,7 +211,7 @@ describe("schemas that every host accepts", () => {
   it("enumerate only values that the interface documents enumerate", () => {
     const closed = all.flatMap(inputs).flatMap(({ schema }) => schema.enum ?? []);
     expect(new Set(closed)).toEqual(
-      new Set([...ENUMERATED, ...DOCUMENT_TYPES, ...CLOSURE_REASONS]),
+      new Set([...ENUMERATED, ...DOCUMENT_TYPES, ...CLOSURE_REASONS, ...OF_INSIGHTS]),
     );
     expect(listed("disputes_update").inputSchema.properties["status"]).toMatchObject({
       type: "integer",

@@ -5,6 +5,17 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
   {
     title: "Insights",
     lines: {
+      "IN-01": "a result says when and by which conditions it was read, and whether it is complete",
+      "IN-02": "arithmetic is exact decimal and never across currencies",
+      "IN-04": "unknown names are refused with the known ones and the nearest",
+      "IN-05": "reading is bounded, and a partial answer says how far it got",
+      "IN-06": "results equal SQL over the same data, on both stores",
+      "IN-10": "payments group by fields, dates also by day, week, month, quarter and year",
+      "IN-11": "measures count, add, average and find extremes; by default the source's amount",
+      "IN-12": "amounts of a payment count once per payment, those of a line once per row",
+      "IN-13": "dates ascend, other groups descend by the first sum, or as asked",
+      "IN-14": "the rows with the largest or smallest value",
+      "IN-15": "without a grouping one item per currency",
       "IN-58": "the list of tools stays within 12,500 tokens for a model and 30,000 in all",
     },
   },

@@ -1,0 +1,98 @@
+import { contract } from "../contract/index.ts";
+import {
+  parsePaymentSummary,
+  PAYMENT_ID,
+  type PaymentSummary,
+  PaymentSummaryBody,
+  PaymentSummaryItem,
+  SUMMED_AMOUNT,
+} from "../contract/insights/payment-summary.ts";
+import type { CurrencyTotal } from "../contract/insights/result.ts";
+import { findField } from "../contract/payments/catalogue.ts";
+import { formatTimestamp } from "../kit/clock.ts";
+import { acceptParsed } from "./accept-parsed.ts";
+import { createNumbering } from "./groups.ts";
+import { defineInsight, type InsightContext, type InsightResult } from "./insight.ts";
+import { createPaymentGroups, listItems, type PaymentGroups } from "./payment-groups.ts";
+import type { Row } from "./payment-measures.ts";
+import { readPayments } from "./read-payments.ts";
+import { createTopRows, findRankedField, readTopRows } from "./top-rows.ts";
+
+const ROW_ID = "id";
+const CURRENCY = "currencyCode";
+
+/** Numbers the payment of each row; a row without a payment id is a payment of its own. */
+const createPaymentNumbers = (paymentId: string): ((row: Row) => number) => {
+  const numberOf = createNumbering();
+  return (row) => numberOf(row[paymentId] ?? Symbol("payment"));
+};
+
+const listFields = ({ groupBy, measures, source, topRows }: PaymentSummary): string[] => {
+  const measured = measures.flatMap(({ field }) => field?.name ?? []);
+  const always = [PAYMENT_ID[source], CURRENCY, SUMMED_AMOUNT[source]];
+  const grouped = groupBy.map(({ field }) => field.name);
+  return [...new Set([...always, ...grouped, ...measured, ...(topRows > 0 ? [ROW_ID] : [])])];
+};
+
+const toCurrencyTotals = async (totals: PaymentGroups, field: string): Promise<CurrencyTotal[]> => {
+  const groups = { limit: totals.index.size, orderBy: undefined, order: undefined };
+  const items = await listItems(totals, groups);
+  return items.map(({ currencyCode, payments, sum }) => ({
+    currencyCode,
+    count: payments,
+    amount: sum?.[field] ?? 0,
+  }));
+};
+
+const describeShared = ({ payments: { shared } }: PaymentGroups): string[] =>
+  shared === 0
+    ? []
+    : [
+        `${shared === 1 ? "1 payment belongs" : `${shared} payments belong`} to several groups: payments and amounts of the payment count once in each, so the items add up to more than the total.`,
+      ];
+
+/** Adds up every payment row of the query, read in pages. */
+const summarizePages = async (
+  context: InsightContext,
+  summary: PaymentSummary,
+): Promise<InsightResult> => {
+  const { source, filters, groupBy, measures } = summary;
+  const asOf = formatTimestamp(context.now());
+  const amount = SUMMED_AMOUNT[source];
+  const groups = createPaymentGroups(groupBy, measures);
+  const totals = createPaymentGroups([], [{ op: "sum", field: findField(source, amount) }]);
+  const numberOf = createPaymentNumbers(PAYMENT_ID[source]);
+  const top = createTopRows(summary, findRankedField(summary));
+  const { rowCount, stopped } = await readPayments(
+    context,
+    { source, filters, fields: listFields(summary) },
+    (rows) => {
+      for (const row of rows) {
+        const payment = numberOf(row);
+        groups.add(row, payment);
+        totals.add(row, payment);
+        top.add(row);
+      }
+    },
+  );
+  return {
+    asOf,
+    filter: { source, ...filters },
+    rowCount,
+    truncated: stopped !== undefined,
+    currencyTotals: await toCurrencyTotals(totals, amount),
+    itemsTotal: groups.index.size,
+    notes: [...(stopped === undefined ? [] : [stopped]), ...describeShared(groups)],
+    ...(summary.topRows === 0 ? {} : { topRows: await readTopRows(context, summary, top.ids()) }),
+    items: await listItems(groups, summary),
+  };
+};
+
+export const paymentsSummarize = defineInsight({
+  name: "payments_summarize",
+  title: "Summarize payments",
+  input: PaymentSummaryBody,
+  item: PaymentSummaryItem,
+  needs: [contract.payments.query],
+  run: async (context, args) => summarizePages(context, acceptParsed(parsePaymentSummary(args))),
+});

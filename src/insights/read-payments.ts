@@ -1,0 +1,40 @@
+import { contract } from "../contract/index.ts";
+import type { Pagination } from "../contract/operations/payments.ts";
+import type { Source } from "../contract/payments/catalogue.ts";
+import type { InsightContext } from "./insight.ts";
+import type { Row } from "./payment-measures.ts";
+import { type Page, type Reading, readPages } from "./read-pages.ts";
+
+/** Parsing a larger page would hold the event loop for more than 50 ms. */
+const PAGE_ROWS = 10_000;
+
+export type PaymentQuery = {
+  source: Source;
+  fields: readonly string[];
+  filters: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Reads all payment rows of a query in pages.
+ *
+ * @throws {Problem} the platform's refusal
+ */
+export const readPayments = (
+  context: InsightContext,
+  query: PaymentQuery,
+  take: (rows: readonly Row[]) => void,
+): Promise<Reading> => {
+  const maxRows = context.limits.paymentRows;
+  const limit = Math.min(PAGE_ROWS, maxRows);
+  const load = async (cursor: string | undefined): Promise<Page<Row>> => {
+    const more = cursor === undefined ? {} : { cursor };
+    const args = { ...query, limit, ...more };
+    const { output } = await context.call(contract.payments.query, args);
+    const { data, pagination } = output as { data: Row[]; pagination: Pagination };
+    const after = pagination.cursor;
+    // A cursor that repeats itself would be read for ever.
+    const next = after === null || after === cursor ? undefined : () => load(after);
+    return { rows: data, next };
+  };
+  return readPages(context, { first: () => load(undefined), maxRows, noun: "payment rows", take });
+};
