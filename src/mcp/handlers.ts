@@ -1,30 +1,36 @@
-import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import type { Tool } from "../../tools/tool.ts";
+import { findNearest } from "../kit/nearest.ts";
+import { type Caller, checkScope, type RequestAuth } from "./caller.ts";
+import { createGetPrompt, type GetPrompt } from "./prompts/get-prompt.ts";
+import { activePrompts } from "./prompts/prompt-list.ts";
+import { createComplete } from "./resources/complete.ts";
+import { createReadState } from "./resources/export-run-resources.ts";
+import { createReadResource, type ReadResource } from "./resources/resources.ts";
+import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
 import { createDownload } from "./tools/file-download.ts";
-import type { CallTool } from "./tools/tool-call.ts";
-import { activePrompts } from "./prompts/prompt-list.ts";
-import { sanitizeLine } from "./results/sanitize.ts";
-import { createComplete } from "./resources/complete.ts";
-import { createReadState } from "./resources/export-run-resources.ts";
-import type { RequestAuth, Caller, Scope } from "./caller.ts";
 import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
-import { findNearest } from "../kit/nearest.ts";
-import type { ToolContext } from "./tools/tool-context.ts";
-import { createGetPrompt, type GetPrompt } from "./prompts/get-prompt.ts";
-import { createReadResource, type ReadResource } from "./resources/resources.ts";
 import { scopeOfTool } from "./tools/scope.ts";
+import type { ToolContext } from "./tools/tool-context.ts";
 
 /** Handlers of the requests that call the platform. Loaded, with contract and schemas, at the first such request. */
 export type Handlers = {
-  findTool(name: string): Tool;
-  scopeOf(tool: Tool): Scope;
-  callTool: CallTool;
-  clientOf: typeof clientOf;
-  hostOf: typeof hostOf;
-  opensOf: typeof opensOf;
-  progressOf: typeof progressOf;
+  callTool(
+    server: Server,
+    context: ServerContext,
+    caller: Caller,
+    params: CallToolRequest["params"],
+  ): Promise<CallToolResult | InputRequiredResult>;
   readResource: ReadResource;
   readRuns: ReturnType<typeof createReadState>;
   getPrompt: GetPrompt;
@@ -33,34 +39,40 @@ export type Handlers = {
 
 /** Calls `use` with the handlers of the request's caller. */
 export type FindHandlers = <T>(
-  asking: RequestAuth,
-  use: (work: Handlers, caller: Caller) => Promise<T>,
+  auth: RequestAuth,
+  use: (handlers: Handlers, caller: Caller) => Promise<T>,
 ) => Promise<T>;
 
-const unknownTool = (name: string, tools: ReadonlyMap<string, Tool>): ProtocolError => {
+const findTool = (tools: ReadonlyMap<string, Tool>, name: string): Tool => {
+  const tool = tools.get(name);
+  if (tool !== undefined) return tool;
   const near = findNearest(name, [...tools.keys()]);
   const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
   const shown = JSON.stringify(sanitizeLine(name, 80));
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);
 };
 
-export const createHandlers = (needs: ToolContext): Handlers => {
-  const tools = new Map(activeTools(needs.settings).map((tool) => [tool.name, tool]));
+export const createHandlers = (toolContext: ToolContext): Handlers => {
+  const { settings } = toolContext;
+  const tools = new Map(activeTools(settings).map((tool) => [tool.name, tool]));
+  const callTool = createCallTool(toolContext);
   return {
-    findTool(name) {
-      const tool = tools.get(name);
-      if (tool === undefined) throw unknownTool(name, tools);
-      return tool;
+    async callTool(server, context, caller, params) {
+      const tool = findTool(tools, params.name);
+      checkScope(caller, scopeOfTool(tool));
+      return callTool({
+        tool,
+        args: params.arguments ?? {},
+        client: clientOf(server, context, caller),
+        host: hostOf(server, context),
+        opens: opensOf(server, context),
+        signal: context.mcpReq.signal,
+        progress: progressOf(context),
+      });
     },
-    scopeOf: scopeOfTool,
-    callTool: createCallTool(needs),
-    clientOf,
-    hostOf,
-    opensOf,
-    progressOf,
-    readResource: createReadResource(needs, createDownload(needs).read),
-    readRuns: createReadState(needs),
-    getPrompt: createGetPrompt(needs),
-    complete: createComplete(needs, activePrompts(needs.settings)),
+    readResource: createReadResource(toolContext, createDownload(toolContext).read),
+    readRuns: createReadState(toolContext),
+    getPrompt: createGetPrompt(toolContext),
+    complete: createComplete(toolContext, activePrompts(settings)),
   };
 };

@@ -18,7 +18,7 @@ export type ServerInfo = {
     resources: { subscribe?: true };
   };
   instructions: string;
-  /** Lists follow from settings alone, so what one caller was given holds for every other. */
+  /** Cache hint of the lists: they follow from the settings, so that all callers can share them. */
   hint: { ttlMs: number; cacheScope: "public" };
   tools: readonly ListedTool[];
   resources: readonly Resource[];
@@ -36,7 +36,7 @@ export const createServerInfo = ({
   info: { name: "receivables-mcp", title: "Receivables", version },
   capabilities: {
     tools: {},
-    // Runs of exports are the only resources that change by themselves.
+    // Only export runs change by themselves.
     resources: enabledResources(settings).payments ? { subscribe: true } : {},
     prompts: {},
     completions: {},

@@ -163,7 +163,7 @@ describe("the opening", () => {
     expect(opening.answer(INITIALIZED)).toBe("");
     expect(opening.answer(next)).toBeUndefined();
     expect(opening.answer(INITIALIZED)).toBeUndefined();
-    expect(opening.heard()).toEqual([greeting(), INITIALIZED]);
+    expect(opening.initializationLines()).toEqual([greeting(), INITIALIZED]);
   });
 });
 

@@ -81,12 +81,12 @@ describe("watches of runs", () => {
         place.state = { ended: ["new", "old"], isUnderWay: false, nextRunAt };
       },
     ];
-    const { begun } = place.watches.begin("ann", ADDRESS, {
+    const { begun } = place.watches.subscribe("ann", ADDRESS, {
       read: place.read,
       notify: () => told.push("schedule"),
     });
     for (const runId of ["new", "old"]) {
-      place.watches.begin(
+      place.watches.subscribe(
         "ann",
         { ...ADDRESS, runId },
         { read: place.read, notify: () => told.push(runId) },
@@ -103,7 +103,7 @@ describe("watches of runs", () => {
 
   it("vary their delay by at most a quarter", async () => {
     const place = opened(0.999);
-    place.watches.begin("ann", ADDRESS, { read: place.read, notify: nothing });
+    place.watches.subscribe("ann", ADDRESS, { read: place.read, notify: nothing });
     await place.resting.promise;
     const exact = 10 * MINUTE + WATCH_LIMITS.dueMs;
     expect(place.slept[0]).toBeGreaterThan(exact * 1.24);
@@ -114,7 +114,7 @@ describe("watches of runs", () => {
     const place = opened();
     place.state = { ended: [], isUnderWay: true, nextRunAt: null };
     place.meanwhile = Array.from({ length: 20 }, () => nothing);
-    place.watches.begin("ann", ADDRESS, { read: place.read, notify: nothing });
+    place.watches.subscribe("ann", ADDRESS, { read: place.read, notify: nothing });
     await place.resting.promise;
     expect(Math.max(...place.slept)).toBe(30 * SECOND);
   });
@@ -125,7 +125,7 @@ describe("watches of runs", () => {
     place.state = new Error("the platform is away");
     place.meanwhile = [nothing, nothing, () => (place.state = known)];
     let told = 0;
-    const { begun } = place.watches.begin("ann", ADDRESS, {
+    const { begun } = place.watches.subscribe("ann", ADDRESS, {
       read: place.read,
       notify: () => (told += 1),
     });
@@ -133,7 +133,7 @@ describe("watches of runs", () => {
     await place.resting.promise;
     expect(place.slept.slice(0, 3)).toEqual([5000, 10_000, 20_000]);
     expect(told).toBe(1);
-    const later = place.watches.begin("ann", ADDRESS, { read: place.read, notify: nothing });
+    const later = place.watches.subscribe("ann", ADDRESS, { read: place.read, notify: nothing });
     await expect(later.begun).resolves.toEqual(known);
   });
 
@@ -141,8 +141,8 @@ describe("watches of runs", () => {
     const place = opened();
     const of = { read: place.read, notify: nothing };
     const [one, other] = [
-      place.watches.begin("ann", ADDRESS, of),
-      place.watches.begin("ann", ADDRESS, of),
+      place.watches.subscribe("ann", ADDRESS, of),
+      place.watches.subscribe("ann", ADDRESS, of),
     ];
     await place.resting.promise;
     one.end();
@@ -154,25 +154,25 @@ describe("watches of runs", () => {
 
     const gone = opened();
     gone.state = new ResourceNotFoundError("s");
-    const { begun } = gone.watches.begin("ann", ADDRESS, { read: gone.read, notify: nothing });
+    const { begun } = gone.watches.subscribe("ann", ADDRESS, { read: gone.read, notify: nothing });
     await expect(begun).rejects.toThrow(ResourceNotFoundError);
     expect([gone.reads, gone.slept]).toEqual([1, []]);
 
     const last = opened();
     last.state = { ended: ["old"], isUnderWay: false, nextRunAt: null };
-    await last.watches.begin("ann", ADDRESS, { read: last.read, notify: nothing }).begun;
+    await last.watches.subscribe("ann", ADDRESS, { read: last.read, notify: nothing }).begun;
     expect([last.reads, last.slept]).toEqual([1, []]);
   });
 
   it("belong to one caller each, and are limited in number", async () => {
     const place = opened();
     const of = { read: place.read, notify: nothing };
-    for (let number = 0; number < WATCH_LIMITS.most; number += 1) {
-      place.watches.begin("ann", { scheduleId: `s-${number}` }, of);
+    for (let number = 0; number < WATCH_LIMITS.max; number += 1) {
+      place.watches.subscribe("ann", { scheduleId: `s-${number}` }, of);
     }
-    expect(() => place.watches.begin("ann", { scheduleId: "more" }, of)).toThrow("At most 100");
-    place.watches.begin("ann", { scheduleId: "s-1", runId: "r" }, of);
-    place.watches.begin("bob", { scheduleId: "s-1" }, of);
-    expect(place.watches.count()).toBe(WATCH_LIMITS.most + 1);
+    expect(() => place.watches.subscribe("ann", { scheduleId: "more" }, of)).toThrow("At most 100");
+    place.watches.subscribe("ann", { scheduleId: "s-1", runId: "r" }, of);
+    place.watches.subscribe("bob", { scheduleId: "s-1" }, of);
+    expect(place.watches.count()).toBe(WATCH_LIMITS.max + 1);
   });
 });

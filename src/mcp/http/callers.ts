@@ -32,7 +32,7 @@ type Entry = {
   evicted: boolean;
 };
 
-/** How long a caller may use replaced credentials, in milliseconds. */
+/** Time for which a caller may use replaced credentials, in milliseconds. */
 const CHECK_EVERY_MS = SECOND;
 
 export type CallersNeeds = { serverOptions: ServerOptions; now: Clock };

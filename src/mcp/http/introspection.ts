@@ -26,7 +26,7 @@ const Introspection = z.object({
 });
 type Introspection = z.infer<typeof Introspection>;
 
-/** How long a revoked token may still be accepted, in milliseconds. */
+/** Time for which a revoked token may still be accepted, in milliseconds. */
 const CACHE_MS = 15 * SECOND;
 const MAX_CACHED = 1000;
 

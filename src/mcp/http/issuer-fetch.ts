@@ -1,7 +1,7 @@
 import { type Clock, formatTimestamp, SECOND } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 
-/** How long no request is sent to an issuer that did not answer. */
+/** Pause after a failure in which no request is sent to the issuer. */
 const COOL_DOWN_MS = 10 * SECOND;
 
 /** The issuer did not answer recently. `until`: when the next request is sent, in epoch milliseconds. */

@@ -13,17 +13,17 @@ import type { CallerContext } from "../caller.ts";
 
 const MAX_ARGUMENT = 200;
 
-type Read = (uri: string) => Promise<ReadResourceResult>;
+type ReadAttachment = (uri: string) => Promise<ReadResourceResult>;
 
 export type GetPrompt = (
   name: string,
   sent: Record<string, string>,
-  read: Read,
+  read: ReadAttachment,
 ) => Promise<GetPromptResult>;
 
 const refuse = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
-const argumentsOf = (prompt: Prompt, sent: Record<string, string>): Record<string, string> =>
+const parseArguments = (prompt: Prompt, sent: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     prompt.arguments.map(({ name, required, maxLength = MAX_ARGUMENT }) => {
       const value = sanitizeLine(sent[name] ?? "", maxLength);
@@ -37,8 +37,8 @@ const userMessage = (content: GetPromptResult["messages"][number]["content"]) =>
   content,
 });
 
-/** A resource to start with; if it cannot be read now, the words say so and the work goes on without. */
-const attached = async (uri: string, read: Read) => {
+/** Returns messages with a resource, or with a text that says why it could not be read. */
+const attach = async (uri: string, read: ReadAttachment) => {
   try {
     const { contents } = await read(uri);
     return contents.map((resource) => userMessage({ type: "resource", resource }));
@@ -49,7 +49,7 @@ const attached = async (uri: string, read: Read) => {
   }
 };
 
-const unknown = (name: string, active: readonly Prompt[]): ProtocolError => {
+const unknownPrompt = (name: string, active: readonly Prompt[]): ProtocolError => {
   const names = active.map((one) => one.name);
   const near = findNearest(name, names);
   const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
@@ -57,8 +57,8 @@ const unknown = (name: string, active: readonly Prompt[]): ProtocolError => {
 };
 
 /**
- * A prompt's words for a person's arguments, with the records that it starts from, and the moment: people ask of what is
- * late, and of last week.
+ * Creates the handler of `prompts/get`. Its messages are the prompt's text with the current time, for questions such as
+ * "what is overdue", and the attached resources.
  */
 export const createGetPrompt = ({
   settings,
@@ -67,11 +67,11 @@ export const createGetPrompt = ({
   const active = activePrompts(settings);
   return async (name, sent, read) => {
     const prompt = active.find((one) => one.name === name);
-    if (prompt === undefined) throw unknown(name, active);
-    const args = argumentsOf(prompt, sent);
-    const parts = await Promise.all(prompt.attachments(args).map((uri) => attached(uri, read)));
-    const words = `${prompt.text(args)}\n\nIt is now ${formatTimestamp(now()).slice(0, 16)}Z.`;
-    const text = userMessage({ type: "text", text: words });
-    return { description: prompt.description, messages: [text, ...parts.flat()] };
+    if (prompt === undefined) throw unknownPrompt(name, active);
+    const args = parseArguments(prompt, sent);
+    const attachments = await Promise.all(prompt.attachments(args).map((uri) => attach(uri, read)));
+    const instructions = `${prompt.text(args)}\n\nIt is now ${formatTimestamp(now()).slice(0, 16)}Z.`;
+    const text = userMessage({ type: "text", text: instructions });
+    return { description: prompt.description, messages: [text, ...attachments.flat()] };
   };
 };

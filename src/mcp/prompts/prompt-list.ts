@@ -11,7 +11,7 @@ export const activePrompts = (offer: Offer): Prompt[] => {
   return prompts.filter(({ toolsets }) => toolsets.every((name) => enabled.has(name)));
 };
 
-/** What `prompts/list` answers. */
+/** Returns the result of `prompts/list`. */
 export const listPrompts = (settings: Offer): ListedPrompt[] =>
   activePrompts(settings).map(({ name, title, description, arguments: args }) => ({
     name,

@@ -1,38 +1,43 @@
 import { EXPORT_RUNS } from "../results/resource-uris.ts";
 
-const decoded = (text: string): string | undefined => {
+const MAX_NAME_LENGTH = 256;
+
+/** Decodes one path segment; undefined for an invalid, empty or overlong one. */
+const decodeName = (text: string): string | undefined => {
   try {
     const name = decodeURIComponent(text);
-    return name === "" || name.length > 256 ? undefined : name;
+    return name === "" || name.length > MAX_NAME_LENGTH ? undefined : name;
   } catch {
     return undefined;
   }
 };
 
-export const parseName = (uri: string, start: string): string | undefined =>
-  uri.startsWith(start) ? decoded(uri.slice(start.length)) : undefined;
+/** Returns the name after a prefix, in which a slash may occur unencoded. */
+export const parseName = (uri: string, prefix: string): string | undefined =>
+  uri.startsWith(prefix) ? decodeName(uri.slice(prefix.length)) : undefined;
 
-/** What a file belongs to, and its id, in the address of a file. */
+/** Returns the name after a prefix, if it is the last path segment. */
+export const parseLastName = (uri: string, prefix: string): string | undefined =>
+  uri.slice(prefix.length).includes("/") ? undefined : parseName(uri, prefix);
+
+/** Parses the URI of a file: the record that it belongs to, and its id. */
 export const parseAttachmentUri = (
   uri: string,
-  start: string,
-): { of: string; id: string } | undefined => {
-  const [of, path, id, ...more] = uri.slice(start.length).split("/").map(decoded);
-  const is = uri.startsWith(start) && path === "attachments" && more.length === 0;
-  return is && of !== undefined && id !== undefined ? { of, id } : undefined;
+  prefix: string,
+): { recordId: string; id: string } | undefined => {
+  const [recordId, path, id, ...more] = uri.slice(prefix.length).split("/").map(decodeName);
+  const isAttachment = uri.startsWith(prefix) && path === "attachments" && more.length === 0;
+  return isAttachment && recordId !== undefined && id !== undefined ? { recordId, id } : undefined;
 };
-
-/** A name in an address that has no further part. */
-export const parseLastName = (uri: string, start: string): string | undefined =>
-  uri.slice(start.length).includes("/") ? undefined : parseName(uri, start);
 
 export type RunAddress = { scheduleId: string; runId?: string };
 
-/** The schedule in an address, and the run where it names one. */
+/** Parses the URI of a schedule's runs, or of one run. */
 export const parseRunUri = (uri: string): RunAddress | undefined => {
   if (!uri.startsWith(EXPORT_RUNS)) return undefined;
-  const [scheduleId, runId, ...more] = uri.slice(EXPORT_RUNS.length).split("/").map(decoded);
-  if (scheduleId === undefined || more.length > 0) return undefined;
-  if (runId !== undefined) return { scheduleId, runId };
-  return uri.slice(EXPORT_RUNS.length).includes("/") ? undefined : { scheduleId };
+  const names = uri.slice(EXPORT_RUNS.length).split("/").map(decodeName);
+  const [scheduleId, runId] = names;
+  if (scheduleId === undefined || names.length > 2) return undefined;
+  if (names.length === 1) return { scheduleId };
+  return runId === undefined ? undefined : { scheduleId, runId };
 };

@@ -5,121 +5,115 @@ import type {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Prompt } from "../../../prompts/prompt.ts";
+import type { CallOptions } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
 import { DisputeAttachment } from "../../contract/operations/dispute-attachments.ts";
-import { SOURCES } from "../../contract/payments/catalogue.ts";
 import { DocumentAttachments } from "../../contract/operations/document-attachments.ts";
+import { SOURCES } from "../../contract/payments/catalogue.ts";
+import type { CallerContext } from "../caller.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { completeApplication } from "./credit-resources.ts";
 import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-lookup.ts";
 import { completeRun, completeSchedule } from "./export-run-resources.ts";
-import type { CallerContext } from "../caller.ts";
 import { configurationNouns, listResourceTemplates } from "./resource-list.ts";
 
-const MAX_TYPED = 200;
+const MAX_INPUT_LENGTH = 200;
 
 type Params = CompleteRequestParams;
-type Asked = { tool: string; signal: AbortSignal };
-type Offered = { prompts: readonly Prompt[]; templates: readonly ResourceTemplateType[] };
+type Completable = { prompts: readonly Prompt[]; templates: readonly ResourceTemplateType[] };
 
-type Kind =
-  | "dispute"
-  | "application"
-  | "noun"
-  | "source"
-  | "account"
-  | "document"
-  | "attachment"
-  | "file"
-  | "schedule"
-  | "run"
-  | undefined;
+/** Returns the values that begin with the typed text; `args` are the values of the template's other variables. */
+type Lookup = (
+  context: CallerContext,
+  typed: string,
+  options: CallOptions,
+  args: Readonly<Record<string, string>>,
+) => Promise<string[]> | string[];
 
-/** What the places in the templates stand for. */
-const KINDS: Readonly<Record<string, Kind>> = {
-  noun: "noun",
-  source: "source",
-  disputeId: "dispute",
-  applicationId: "application",
-  accountNumber: "account",
-  documentNumber: "document",
-  id: "attachment",
-  attachmentId: "file",
-  scheduleId: "schedule",
-  runId: "run",
+const filterByPrefix = (values: readonly string[], prefix: string): string[] =>
+  values.filter((value) => value.startsWith(prefix));
+
+const completeDocumentFile: Lookup = async ({ broker }, typed, options, args) => {
+  const { documentNumber: document_number } = args;
+  if (document_number === undefined) return [];
+  const { list } = contract.document_attachments;
+  const { output } = await broker.call(list, { document_number }, options);
+  const attachments = DocumentAttachments.safeParse(output).data?.attachments ?? [];
+  return filterByPrefix(
+    attachments.map(({ id }) => sanitizeText(id)),
+    typed,
+  );
 };
 
-const kindOf = ({ ref, argument }: Params, { prompts, templates }: Offered): Kind => {
+const completeDisputeFile: Lookup = async ({ broker }, typed, options, args) => {
+  const { disputeId } = args;
+  if (disputeId === undefined) return [];
+  const { output } = await broker.call(contract.dispute_attachments.list, { disputeId }, options);
+  const attachments = z.array(DisputeAttachment).safeParse(output).data ?? [];
+  return filterByPrefix(
+    attachments.map(({ attachmentId }) => sanitizeText(attachmentId)),
+    typed,
+  );
+};
+
+const completeAccount: Lookup = ({ broker }, typed, options) =>
+  completeNumber(broker, "accountNumber", typed, options);
+
+const lookUpDispute: Lookup = ({ broker }, typed, options) =>
+  completeDispute(broker, typed, options);
+
+/** Lookups by the name of a URI template's variable. */
+const TEMPLATE_LOOKUPS: Readonly<Record<string, Lookup>> = {
+  noun: (_context, typed) => filterByPrefix(configurationNouns, typed),
+  source: (_context, typed) => filterByPrefix(SOURCES, typed),
+  disputeId: lookUpDispute,
+  applicationId: completeApplication,
+  accountNumber: completeAccount,
+  documentNumber: ({ broker }, typed, options) =>
+    completeNumber(broker, "documentNumber", typed, options),
+  id: completeDocumentFile,
+  attachmentId: completeDisputeFile,
+  scheduleId: completeSchedule,
+  runId: (context, typed, options, { scheduleId }) =>
+    scheduleId === undefined ? [] : completeRun(context, scheduleId, typed, options),
+};
+
+/** Lookups by the kind of a prompt's argument. */
+const PROMPT_LOOKUPS = {
+  dispute: lookUpDispute,
+  application: completeApplication,
+  account: completeAccount,
+} satisfies Record<NonNullable<Prompt["arguments"][number]["of"]>, Lookup>;
+
+const findLookup = (
+  { ref, argument }: Params,
+  { prompts, templates }: Completable,
+): Lookup | undefined => {
   if (ref.type === "ref/prompt") {
-    return prompts
-      .find(({ name }) => name === ref.name)
-      ?.arguments.find(({ name }) => name === argument.name)?.of;
+    const { arguments: args = [] } = prompts.find(({ name }) => name === ref.name) ?? {};
+    const { of: kind } = args.find(({ name }) => name === argument.name) ?? {};
+    return kind && PROMPT_LOOKUPS[kind];
   }
   const isKnown = templates.some(({ uriTemplate }) => uriTemplate === ref.uri);
-  return isKnown && ref.uri.includes(`{${argument.name}}`) ? KINDS[argument.name] : undefined;
+  const isVariable = isKnown && ref.uri.includes(`{${argument.name}}`);
+  return isVariable ? TEMPLATE_LOOKUPS[argument.name] : undefined;
 };
 
-/** Values for what is being typed. Completing helps or stays silent: what the platform refuses is no error here. */
-export const createComplete = (
-  { broker, log, now, settings }: CallerContext,
-  prompts: readonly Prompt[],
-) => {
-  const offered = { prompts, templates: listResourceTemplates(settings) };
-
-  /** Ids of the files of a document, once that is known. */
-  const attachmentIds = async (number: string, typed: string, asked: Asked): Promise<string[]> => {
-    const args = { document_number: number };
-    const { output } = await broker.call(contract.document_attachments.list, args, asked);
-    const { success, data } = DocumentAttachments.safeParse(output);
-    const ids = success ? data.attachments.map(({ id }) => sanitizeText(id)) : [];
-    return ids.filter((id) => id.startsWith(typed));
-  };
-
-  /** Ids of the files of a dispute, once that is known. */
-  const fileIds = async (disputeId: string, typed: string, asked: Asked): Promise<string[]> => {
-    const { output } = await broker.call(contract.dispute_attachments.list, { disputeId }, asked);
-    const { success, data } = z.array(DisputeAttachment).safeParse(output);
-    const ids = success ? data.map(({ attachmentId }) => sanitizeText(attachmentId)) : [];
-    return ids.filter((id) => id.startsWith(typed));
-  };
-
-  const lookUp = async (kind: Kind, typed: string, { context }: Params, asked: Asked) => {
-    if (kind === "dispute") return completeDispute(broker, typed, asked);
-    if (kind === "application") return completeApplication({ broker, now }, typed, asked);
-    if (kind === "account" || kind === "document") {
-      return completeNumber(broker, kind, typed, asked);
-    }
-    if (kind === "schedule") return completeSchedule({ broker }, typed, asked);
-    if (kind === "run") {
-      const scheduleId = context?.arguments?.["scheduleId"];
-      return scheduleId === undefined ? [] : completeRun({ broker }, scheduleId, typed, asked);
-    }
-    if (kind === "file") {
-      const disputeId = context?.arguments?.["disputeId"];
-      return disputeId === undefined ? [] : fileIds(disputeId, typed, asked);
-    }
-    const number = context?.arguments?.["documentNumber"];
-    return number === undefined ? [] : attachmentIds(number, typed, asked);
-  };
-
-  const valuesOf = async (params: Params, typed: string, signal: AbortSignal) => {
-    const kind = kindOf(params, offered);
-    if (kind === "noun") return configurationNouns.filter((noun) => noun.startsWith(typed));
-    if (kind === "source") return SOURCES.filter((source) => source.startsWith(typed));
-    if (kind === undefined) return [];
+/** Creates the handler of `completion/complete`. What the platform refuses yields no values and no error. */
+export const createComplete = (context: CallerContext, prompts: readonly Prompt[]) => {
+  const completable = { prompts, templates: listResourceTemplates(context.settings) };
+  return async (params: Params, signal: AbortSignal): Promise<CompleteResult> => {
+    const typed = params.argument.value.slice(0, MAX_INPUT_LENGTH);
+    const options = { tool: "completion.complete", signal };
+    const lookUp = findLookup(params, completable) ?? (() => []);
     try {
-      return await lookUp(kind, typed, params, { tool: "completion.complete", signal });
+      const values = await lookUp(context, typed, options, params.context?.arguments ?? {});
+      return { completion: { values: values.slice(0, MAX_COMPLETIONS), hasMore: false } };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      log.debug("completion.refused", { code: error.code });
-      return [];
+      context.log.debug("completion.refused", { code: error.code });
+      return { completion: { values: [], hasMore: false } };
     }
-  };
-
-  return async (params: Params, signal: AbortSignal): Promise<CompleteResult> => {
-    const typed = params.argument.value.slice(0, MAX_TYPED);
-    const values = await valuesOf(params, typed, signal);
-    return { completion: { values: values.slice(0, MAX_COMPLETIONS), hasMore: false } };
   };
 };

@@ -1,87 +1,83 @@
 import type { Broker } from "../../broker/port.ts";
-import type { Dispute } from "../../contract/operations/disputes.ts";
+import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
+import type { Dispute } from "../../contract/operations/disputes.ts";
 import { parseDisputeCode } from "../results/dispute-code.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 
-type Options = { tool: string; signal: AbortSignal };
-
-const LOOKED_AT = 100;
+const MAX_SEARCHED = 100;
 export const MAX_COMPLETIONS = 100;
 
-const KNOWN = ["disputeId", "disputeCode", "accountNumber", "documentNumber"] as const;
+const FIELDS = ["disputeId", "disputeCode", "accountNumber", "documentNumber"] as const;
 
-type Known = Pick<Dispute, (typeof KNOWN)[number]>;
+type Found = Pick<Dispute, (typeof FIELDS)[number]>;
 
-const isKnown = (value: unknown): value is Known =>
+const hasFields = (value: unknown): value is Found =>
   typeof value === "object" &&
   value !== null &&
-  KNOWN.every((name) => typeof (value as Record<string, unknown>)[name] === "string");
+  FIELDS.every((name) => typeof (value as Record<string, unknown>)[name] === "string");
 
-const look = async (
+const findDisputes = async (
   broker: Broker,
   filter: Record<string, unknown>,
-  options: Options,
-): Promise<Known[]> => {
-  const args = { ...filter, Page: 1, PageSize: LOOKED_AT };
+  options: CallOptions,
+): Promise<Found[]> => {
+  const args = { ...filter, Page: 1, PageSize: MAX_SEARCHED };
   const { output } = await broker.call(contract.disputes.list, args, options);
-  return Array.isArray(output) ? output.filter(isKnown) : [];
+  return Array.isArray(output) ? output.filter(hasFields) : [];
 };
 
-/** The id of a dispute that may have been named by its code. */
+/** Returns the id of the dispute with a code; any other name unchanged. */
 export const findDisputeId = async (
   broker: Broker,
   name: string,
-  options: Options,
+  options: CallOptions,
 ): Promise<string> => {
   const documentNumber = parseDisputeCode(name);
   if (documentNumber === undefined) return name;
-  const found = await look(broker, { DocumentNumber: documentNumber }, options);
+  const found = await findDisputes(broker, { DocumentNumber: documentNumber }, options);
   const code = name.toLowerCase();
   return found.find(({ disputeCode }) => disputeCode.toLowerCase() === code)?.disputeId ?? name;
 };
 
-const NUMBERS = { account: "accountNumber", document: "documentNumber" } as const;
-
-const nameOf = (dispute: Known): string =>
+const accountNameOf = (dispute: Found): string =>
   "accountName" in dispute && typeof dispute.accountName === "string" ? dispute.accountName : "";
 
 /**
- * Accounts or documents by the disputes on them, last touched first: whose number begins with what was typed, or whose
- * account's name has it.
+ * Returns numbers of accounts or documents with disputes, last updated first: those that begin with the typed text, or
+ * whose account's name contains it.
  */
 export const completeNumber = async (
   broker: Broker,
-  of: keyof typeof NUMBERS,
+  field: "accountNumber" | "documentNumber",
   typed: string,
-  options: Options,
+  options: CallOptions,
 ): Promise<string[]> => {
-  const found = await look(broker, { Sort: "-UpdateDate" }, options);
-  const start = typed.toLowerCase();
-  const fitting = found.filter(
+  const found = await findDisputes(broker, { Sort: "-UpdateDate" }, options);
+  const sought = typed.toLowerCase();
+  const matching = found.filter(
     (dispute) =>
-      dispute[NUMBERS[of]].toLowerCase().startsWith(start) ||
-      nameOf(dispute).toLowerCase().includes(start),
+      dispute[field].toLowerCase().startsWith(sought) ||
+      accountNameOf(dispute).toLowerCase().includes(sought),
   );
-  return [...new Set(fitting.map((dispute) => sanitizeText(dispute[NUMBERS[of]])))];
+  return [...new Set(matching.map((dispute) => sanitizeText(dispute[field])))];
 };
 
-/** Open disputes, last touched first, whose id or code begins with what was typed; in the form it was typed in. */
+/** Returns the ids, or the codes if a code is typed, of open disputes that begin with the text, last updated first. */
 export const completeDispute = async (
   broker: Broker,
   typed: string,
-  options: Options,
+  options: CallOptions,
 ): Promise<string[]> => {
   const documentNumber = parseDisputeCode(typed);
   const filter = documentNumber === undefined ? {} : { DocumentNumber: documentNumber };
-  const sorted = { ...filter, Status: [0], Sort: "-UpdateDate" };
-  const found = await look(broker, sorted, options);
+  const query = { ...filter, Status: [0], Sort: "-UpdateDate" };
+  const found = await findDisputes(broker, query, options);
   const start = typed.toLowerCase();
   return found
     .flatMap(({ disputeId, disputeCode }) =>
       start === "" ? [disputeId] : [disputeId, disputeCode],
     )
     .filter((name) => name.toLowerCase().startsWith(start))
-    .map(sanitizeText)
-    .slice(0, MAX_COMPLETIONS);
+    .map(sanitizeText);
 };

@@ -1,14 +1,12 @@
-import type { CallerContext } from "../caller.ts";
-import type { Operation } from "../../contract/operation.ts";
+import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
+import type { Operation } from "../../contract/operation.ts";
+import type { CallerContext } from "../caller.ts";
 import { cost, fairShares, type Fields, truncateToBudget } from "../results/budget.ts";
 import { readList } from "../results/pages.ts";
 import { findDisputeId } from "./dispute-lookup.ts";
 import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 import type { ConfigurationNoun } from "./resource-list.ts";
-
-type Context = Pick<CallerContext, "broker" | "settings" | "now">;
-type Asked = { tool: string; signal: AbortSignal };
 
 const NOUNS: Record<ConfigurationNoun, Operation> = {
   reasons: contract.reasons.list,
@@ -19,12 +17,12 @@ const NOUNS: Record<ConfigurationNoun, Operation> = {
 };
 
 const readRecords = async (
-  { broker, now }: Context,
+  { broker, now }: CallerContext,
   { operation, args, budget }: { operation: Operation; args: Fields; budget: number },
-  asked: Asked,
+  options: CallOptions,
 ): Promise<Part> => {
-  const ask = (page: Fields) => broker.call(operation, page, asked);
-  const { items, total, truncated } = await readList(operation, args, ask, {
+  const readPage = (page: Fields) => broker.call(operation, page, options);
+  const { items, total, truncated } = await readList(operation, args, readPage, {
     from: null,
     budget,
     now,
@@ -34,15 +32,15 @@ const readRecords = async (
 
 /** Reads the tenant's dispute configuration; the nouns share the answer's budget. */
 export const readConfiguration = async (
-  context: Context,
+  context: CallerContext,
   nouns: readonly ConfigurationNoun[],
-  asked: Asked,
+  options: CallOptions,
 ): Promise<Fields> => {
   const budget = context.settings.answerTokens - MARGIN_TOKENS * (nouns.length + 1);
   const parts = await Promise.all(
     nouns.map(async (noun) => {
       const list = { operation: NOUNS[noun], args: {}, budget };
-      return { noun, part: await readRecords(context, list, asked) };
+      return { noun, part: await readRecords(context, list, options) };
     }),
   );
   const wants = parts.map(({ part }) => cost(part));
@@ -54,18 +52,18 @@ export const readConfiguration = async (
 
 /** Reads a dispute by its id or code. The record gets half of the budget, its notes and files share the rest. */
 export const readDispute = async (
-  context: Context,
+  context: CallerContext,
   name: string,
-  asked: Asked,
+  options: CallOptions,
 ): Promise<Fields> => {
   const { broker, settings } = context;
-  const disputeId = await findDisputeId(broker, name, asked);
-  const { output } = await broker.call(contract.disputes.get, { disputeId }, asked);
+  const disputeId = await findDisputeId(broker, name, options);
+  const { output } = await broker.call(contract.disputes.get, { disputeId }, options);
   const budget = settings.answerTokens - MARGIN_TOKENS;
   const { record } = truncateToBudget(output as Fields, Math.floor(budget / 2));
   const left = budget - cost(record) - 2 * MARGIN_TOKENS;
   const read = (operation: Operation): Promise<Part> =>
-    readRecords(context, { operation, args: { disputeId }, budget: left }, asked);
+    readRecords(context, { operation, args: { disputeId }, budget: left }, options);
   const [notes, attachments] = await Promise.all([
     read(contract.dispute_notes.list),
     read(contract.dispute_attachments.list),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { CallOptions } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
 import { sanitizeText } from "../results/sanitize.ts";
@@ -8,8 +9,6 @@ import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 import { protocolError } from "../results/protocol-error.ts";
 import { EXPORT_RUNS } from "../results/resource-uris.ts";
 import type { RunsState } from "./watches.ts";
-
-type Asked = { tool: string; signal: AbortSignal };
 
 const { schedules, export_runs } = contract;
 
@@ -29,106 +28,114 @@ const Schedules = z.looseObject({
   data: z.array(z.looseObject({ id: z.string(), scheduleName: z.string().nullish() })),
 });
 
-/** An answer as the interface describes it; another platform may give something else. */
-const shaped = <S extends z.ZodType>(schema: S, output: unknown): z.output<S> => {
+/**
+ * Parses a response of the platform.
+ *
+ * @throws {Problem} unavailable, if it does not have the documented form
+ */
+const parseOutput = <S extends z.ZodType>(schema: S, output: unknown): z.output<S> => {
   const { data } = schema.safeParse(output);
   if (data !== undefined) return data;
   throw new Problem("unavailable", "The platform's answer does not have the documented form.");
 };
 
-const partOf = (items: Fields[], hasMore: boolean): Part => ({
+const toPart = (items: Fields[], hasMore: boolean): Part => ({
   items,
   total: null,
   truncated: hasMore,
 });
 
-/** A schedule's runs, and a run with its first rows. */
-export const createReadExports = ({
-  broker,
-  settings,
-}: Pick<CallerContext, "broker" | "settings">) => {
-  const budget = settings.answerTokens - 2 * MARGIN_TOKENS;
+const budgetOf = ({ settings }: CallerContext): number => settings.answerTokens - 2 * MARGIN_TOKENS;
 
-  const statusOf = async (scheduleId: string, asked: Asked) =>
-    shaped(Runs, (await broker.call(export_runs.status, { scheduleId }, asked)).output);
+const readStatus = async (
+  { broker }: Pick<CallerContext, "broker">,
+  args: { scheduleId: string; limit?: number },
+  options: CallOptions,
+) => parseOutput(Runs, (await broker.call(export_runs.status, args, options)).output);
 
-  const runs = async (scheduleId: string, asked: Asked): Promise<Fields> => {
-    const { schedule, data, pagination } = await statusOf(scheduleId, asked);
-    const { record } = truncateToBudget(schedule, Math.floor(budget / 2));
-    return {
-      schedule: record,
-      runs: truncatePart(partOf(data, pagination.hasMore), budget - cost(record)),
-    };
-  };
+/** Reads a schedule with its runs, the newest first. */
+export const readRuns = async (
+  context: CallerContext,
+  scheduleId: string,
+  options: CallOptions,
+): Promise<Fields> => {
+  const budget = budgetOf(context);
+  const { schedule, data, pagination } = await readStatus(context, { scheduleId }, options);
+  const { record } = truncateToBudget(schedule, Math.floor(budget / 2));
+  const part = toPart(data, pagination.hasMore);
+  return { schedule: record, runs: truncatePart(part, budget - cost(record)) };
+};
 
-  const run = async (scheduleId: string, runId: string, asked: Asked): Promise<Fields> => {
-    const { data: all } = await statusOf(scheduleId, asked);
-    const known = all.find((one) => one.runId === runId);
-    const isOver = known !== undefined && known.status !== "completed";
-    if (isOver) return { run: truncateToBudget(known, budget).record };
-    const args = { scheduleId, runId, limit: FIRST_ROWS };
-    const { output } = await broker.call(export_runs.data, args, asked);
-    const { data, pagination, ...head } = shaped(Rows, output);
-    const { record } = truncateToBudget(known ?? head, Math.floor(budget / 2));
-    return {
-      run: record,
-      rows: truncatePart(partOf(data, pagination.hasMore), budget - cost(record)),
-    };
-  };
-
-  return { runs, run };
+/** Reads a run, with its first rows if it is completed. */
+export const readRun = async (
+  context: CallerContext,
+  scheduleId: string,
+  runId: string,
+  options: CallOptions,
+): Promise<Fields> => {
+  const budget = budgetOf(context);
+  const { data: runs } = await readStatus(context, { scheduleId }, options);
+  const listed = runs.find((run) => run.runId === runId);
+  if (listed !== undefined && listed.status !== "completed") {
+    return { run: truncateToBudget(listed, budget).record };
+  }
+  const args = { scheduleId, runId, limit: FIRST_ROWS };
+  const { output } = await context.broker.call(export_runs.data, args, options);
+  const { data, pagination, ...head } = parseOutput(Rows, output);
+  const { record } = truncateToBudget(listed ?? head, Math.floor(budget / 2));
+  const part = toPart(data, pagination.hasMore);
+  return { run: record, rows: truncatePart(part, budget - cost(record)) };
 };
 
 const ENDED: readonly string[] = ["completed", "failed", "canceled"];
-// A watch looks more often than so many runs can end.
+// More runs than can end between two polls of a watch.
 const NEWEST = 20;
 
-/** What a watch of a schedule's runs needs to know of them. */
-export const createReadState = ({ broker }: Pick<CallerContext, "broker">) => {
-  const read = async (scheduleId: string, asked: Asked): Promise<RunsState> => {
-    const args = { scheduleId, limit: NEWEST };
-    const { output } = await broker.call(export_runs.status, args, asked);
-    const { schedule, data } = shaped(Runs, output);
-    const nextRunAt = Date.parse(String(schedule["nextRunAt"]));
-    const ended = data.filter(({ status }) => ENDED.includes(status));
-    return {
-      ended: ended.map(({ runId }) => runId),
-      isUnderWay: ended.length < data.length,
-      nextRunAt: Number.isNaN(nextRunAt) ? null : nextRunAt,
-    };
+const readState = async (
+  context: CallerContext,
+  scheduleId: string,
+  options: CallOptions,
+): Promise<RunsState> => {
+  const { schedule, data } = await readStatus(context, { scheduleId, limit: NEWEST }, options);
+  const nextRunAt = Date.parse(String(schedule["nextRunAt"]));
+  const ended = data.filter(({ status }) => ENDED.includes(status));
+  return {
+    ended: ended.map(({ runId }) => runId),
+    isUnderWay: ended.length < data.length,
+    nextRunAt: Number.isNaN(nextRunAt) ? null : nextRunAt,
   };
-  return (scheduleId: string, asked: Asked): Promise<RunsState> =>
-    read(scheduleId, asked).catch((error: unknown) => {
-      throw protocolError(`${EXPORT_RUNS}${encodeURIComponent(scheduleId)}`, error);
-    });
 };
 
-type Completing = Pick<CallerContext, "broker">;
+/** Creates the reader of a schedule's state for watches. */
+export const createReadState =
+  (context: CallerContext) =>
+  (scheduleId: string, options: CallOptions): Promise<RunsState> =>
+    readState(context, scheduleId, options).catch((error: unknown) => {
+      throw protocolError(`${EXPORT_RUNS}${encodeURIComponent(scheduleId)}`, error);
+    });
 
-/** Ids of the schedules whose id or name begins with what is typed. */
+/** Returns ids of the schedules whose id or name begins with the typed text. */
 export const completeSchedule = async (
-  { broker }: Completing,
+  { broker }: CallerContext,
   typed: string,
-  asked: Asked,
+  options: CallOptions,
 ): Promise<string[]> => {
-  const { data } = shaped(Schedules, (await broker.call(schedules.list, {}, asked)).output);
-  const sought = typed.toLowerCase();
-  return data
-    .filter(({ id, scheduleName }) =>
-      [id, scheduleName ?? ""].some((text) => text.toLowerCase().startsWith(sought)),
+  const { output } = await broker.call(schedules.list, {}, options);
+  const start = typed.toLowerCase();
+  return parseOutput(Schedules, output)
+    .data.filter(({ id, scheduleName }) =>
+      [id, scheduleName ?? ""].some((text) => text.toLowerCase().startsWith(start)),
     )
     .map(({ id }) => sanitizeText(id));
 };
 
-/** Ids of a schedule's runs, the newest first. */
+/** Returns ids of a schedule's runs that begin with the typed text, the newest first. */
 export const completeRun = async (
-  { broker }: Completing,
+  context: CallerContext,
   scheduleId: string,
   typed: string,
-  asked: Asked,
-): Promise<string[]> => {
-  const { output } = await broker.call(export_runs.status, { scheduleId }, asked);
-  return shaped(Runs, output)
-    .data.map(({ runId }) => sanitizeText(runId))
+  options: CallOptions,
+): Promise<string[]> =>
+  (await readStatus(context, { scheduleId }, options)).data
+    .map(({ runId }) => sanitizeText(runId))
     .filter((id) => id.startsWith(typed));
-};

@@ -7,62 +7,65 @@ import type {
 import type { CreditApplicationDetail } from "../../contract/operations/credit-applications.ts";
 import type { Fields } from "../results/budget.ts";
 
-/** What is in use, in the order in which it is shown. */
-const shown = <P extends { status: string; position?: number }>(parts: readonly P[]): P[] =>
+/** Returns the enabled parts of a form in their order. */
+const listEnabled = <P extends { status: string; position?: number }>(parts: readonly P[]): P[] =>
   parts
     .filter(({ status }) => status !== "Disabled")
     .toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0));
 
-const answersOf = ({ answerDetails }: AnyField): Fields => {
+const formatAnswers = ({ answerDetails }: AnyField): Fields => {
   const answers = answerDetails.toSorted((a, b) => a.index - b.index).map(({ answer }) => answer);
   return answers.length > 1 ? { answers } : { answer: answers[0] ?? null };
 };
 
-const under = (name: string, parts: readonly Fields[]): Fields =>
+const optionalList = (name: string, parts: readonly Fields[]): Fields =>
   parts.length === 0 ? {} : { [name]: parts };
 
-const question = (field: AnyField): Fields => ({
+const formatQuestion = (field: AnyField): Fields => ({
   question: field.displayName,
-  ...answersOf(field),
+  ...formatAnswers(field),
 });
 
-const withSet = (field: SecondaryField | FormField): Fields => ({
-  ...question(field),
-  ...under("parts", shown(field.fieldsSet).map(question)),
+const formatWithSet = (field: SecondaryField | FormField): Fields => ({
+  ...formatQuestion(field),
+  ...optionalList("parts", listEnabled(field.fieldsSet).map(formatQuestion)),
 });
 
-const withSecondary = (field: FormField): Fields => {
+const formatField = (field: FormField): Fields => {
   const secondary = field.hasSecondaryQuestions ? field.secondaryFields : [];
-  return { ...withSet(field), ...under("secondary", shown(secondary).map(withSet)) };
+  return {
+    ...formatWithSet(field),
+    ...optionalList("secondary", listEnabled(secondary).map(formatWithSet)),
+  };
 };
 
-const sectionsOf = (sections: readonly FormSection[]): Fields[] =>
-  shown(sections).map(({ displayName, fieldsList }) => ({
+const formatSections = (sections: readonly FormSection[]): Fields[] =>
+  listEnabled(sections).map(({ displayName, fieldsList }) => ({
     section: displayName,
-    questions: shown(fieldsList).map(withSecondary),
+    questions: listEnabled(fieldsList).map(formatField),
   }));
 
 type Reference = CreditApplicationDetail["tradeReferences" | "bankReferences"][number];
 
-const reference = ({ sectionList, ...about }: Reference): Fields => ({
+const formatReference = ({ sectionList, ...about }: Reference): Fields => ({
   ...about,
-  sections: sectionsOf(sectionList),
+  sections: formatSections(sectionList),
 });
 
 /**
- * A credit application as a person reads it: who applies and how it stands; of its forms what is in use, in order,
- * each question with its answer and whatever follows from it; then the references.
+ * Formats a credit application for reading: its fields; the enabled parts of its forms in order, each question with its
+ * answer and secondary questions; then the references.
  */
 export const formatApplication = (application: CreditApplicationDetail): Fields => {
   const { applicationForm: form, tradeReferences, bankReferences, ...about } = application;
   return {
     application: about,
     formName: form?.formName ?? null,
-    forms: shown(form?.formType ?? []).map(({ displayName, sectionList }) => ({
+    forms: listEnabled(form?.formType ?? []).map(({ displayName, sectionList }) => ({
       form: displayName,
-      sections: sectionsOf(sectionList),
+      sections: formatSections(sectionList),
     })),
-    tradeReferences: tradeReferences.map(reference),
-    bankReferences: bankReferences.map(reference),
+    tradeReferences: tradeReferences.map(formatReference),
+    bankReferences: bankReferences.map(formatReference),
   };
 };

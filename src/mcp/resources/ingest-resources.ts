@@ -1,63 +1,81 @@
+import type { CallOptions } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import { sanitizeLine } from "../results/sanitize.ts";
-import { blobOf, MAX_RESOURCE_BYTES } from "../results/file-content.ts";
-import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
 import type { CallerContext } from "../caller.ts";
+import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
+import { blobOf, MAX_RESOURCE_BYTES } from "../results/file-content.ts";
+import { sanitizeLine } from "../results/sanitize.ts";
 import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
-
-type Asked = { tool: string; signal: AbortSignal };
-type Content = { mimeType: string; blob: string };
 
 const { accounts, documents, document_attachments: attachments } = contract;
 
-const partOf = (list: unknown): Part => {
+const toPart = (list: unknown): Part => {
   const items = Array.isArray(list) ? (list as Fields[]) : [];
   return { items, total: items.length, truncated: false };
 };
 
-/** Accounts and documents with what belongs to them, and the files of documents. */
-export const createReadIngest = ({
-  broker,
-  settings,
-}: Pick<CallerContext, "broker" | "settings">) => {
-  /** Half of the budget for the record at most, the rest for what belongs to it. */
-  const withPart = (name: string, record: Fields, partName: string, part: Part): Fields => {
-    const budget = settings.answerTokens - MARGIN_TOKENS;
-    const fitted = truncateToBudget(record, Math.floor(budget / 2)).record;
-    const left = budget - cost(fitted) - MARGIN_TOKENS;
-    return { [name]: fitted, [partName]: truncatePart(part, left) };
-  };
+/** Truncates a record to half of the budget, and the list of its parts to the rest. */
+const truncateWithPart = (
+  { settings }: CallerContext,
+  record: Fields,
+  part: Part,
+): { record: Fields; part: Part } => {
+  const budget = settings.answerTokens - MARGIN_TOKENS;
+  const truncated = truncateToBudget(record, Math.floor(budget / 2)).record;
+  const rest = budget - cost(truncated) - MARGIN_TOKENS;
+  return { record: truncated, part: truncatePart(part, rest) };
+};
 
-  const account = async (account_number: string, asked: Asked): Promise<Fields> => {
-    const { output } = await broker.call(accounts.get, { account_number }, asked);
-    const { notes, ...record } = output as Fields;
-    return withPart("account", record, "notes", partOf(notes));
-  };
+/** Reads an account with its notes. */
+export const readAccount = async (
+  context: CallerContext,
+  account_number: string,
+  options: CallOptions,
+): Promise<Fields> => {
+  const { output } = await context.broker.call(accounts.get, { account_number }, options);
+  const { notes, ...account } = output as Fields;
+  const { record, part } = truncateWithPart(context, account, toPart(notes));
+  return { account: record, notes: part };
+};
 
-  const document = async (document_number: string, asked: Asked): Promise<Fields> => {
-    const [one, files] = await Promise.all([
-      broker.call(documents.get, { document_number }, asked),
-      broker.call(attachments.list, { document_number }, asked),
-    ]);
-    const list = partOf((files.output as Fields)["attachments"]);
-    return withPart("document", one.output as Fields, "attachments", list);
-  };
+/** Reads a document with the list of its files. */
+export const readDocument = async (
+  context: CallerContext,
+  document_number: string,
+  options: CallOptions,
+): Promise<Fields> => {
+  const { broker } = context;
+  const [document, files] = await Promise.all([
+    broker.call(documents.get, { document_number }, options),
+    broker.call(attachments.list, { document_number }, options),
+  ]);
+  const list = toPart((files.output as Fields)["attachments"]);
+  const { record, part } = truncateWithPart(context, document.output as Fields, list);
+  return { document: record, attachments: part };
+};
 
-  const file = async (document_number: string, id: string, asked: Asked): Promise<Content> => {
-    const { output, bytes } = await broker.call(
-      attachments.get,
-      { document_number, id },
-      { ...asked, maxFileBytes: MAX_RESOURCE_BYTES },
-    );
-    const { mimeType, fileSize } = output as Fields;
-    if (bytes !== undefined)
-      return { mimeType: sanitizeLine(String(mimeType), 255), blob: blobOf(bytes) };
-    throw new Problem(
-      "payload_too_large",
-      `The file has ${String(fileSize)} bytes; a resource may have ${MAX_RESOURCE_BYTES}.`,
-    );
-  };
-
-  return { account, document, file };
+/**
+ * Reads a file of a document.
+ *
+ * @throws {Problem} payload_too_large
+ */
+export const readDocumentFile = async (
+  { broker }: CallerContext,
+  document_number: string,
+  id: string,
+  options: CallOptions,
+): Promise<{ mimeType: string; blob: string }> => {
+  const { output, bytes } = await broker.call(
+    attachments.get,
+    { document_number, id },
+    { ...options, maxFileBytes: MAX_RESOURCE_BYTES },
+  );
+  const { mimeType, fileSize } = output as Fields;
+  if (bytes !== undefined) {
+    return { mimeType: sanitizeLine(String(mimeType), 255), blob: blobOf(bytes) };
+  }
+  throw new Problem(
+    "payload_too_large",
+    `The file has ${String(fileSize)} bytes; a resource may have ${MAX_RESOURCE_BYTES}.`,
+  );
 };

@@ -1,15 +1,16 @@
 import { createBasket, type Fields, sanitizeWithin } from "../results/budget.ts";
 
-/** What the frame around a part costs at most. */
+/** Upper limit of the tokens for the JSON around a part. */
 export const MARGIN_TOKENS = 60;
 
-/** Records that belong to another one, as many as fit. */
+/** Records that belong to another one. */
 export type Part = { items: Fields[]; total: number | null; truncated: boolean };
 
-export const truncatePart = (part: Part, share: number): Part => {
-  const whole = sanitizeWithin(part, share);
+/** Returns a part with as many of its records as fit into a number of tokens. */
+export const truncatePart = (part: Part, tokens: number): Part => {
+  const whole = sanitizeWithin(part, tokens);
   if (whole !== undefined) return whole;
-  const basket = createBasket(share - MARGIN_TOKENS);
+  const basket = createBasket(tokens - MARGIN_TOKENS);
   for (const item of part.items) if (!basket.add(item)) break;
   return { items: basket.items, total: part.total, truncated: true };
 };

@@ -25,9 +25,10 @@ export type ConfigurationNoun = (typeof configurationNouns)[number];
 
 export const JSON_TYPE = "application/json";
 
-type Offer = Pick<Settings, "toolsets">;
+type Toolsets = Pick<Settings, "toolsets">;
 
-export const enabledResources = ({ toolsets }: Offer) => ({
+/** Returns which kinds of resources the enabled toolsets offer. */
+export const enabledResources = ({ toolsets }: Toolsets) => ({
   disputes: toolsets.includes("disputes"),
   configuration: toolsets.includes("dispute_configuration"),
   credit: toolsets.includes("credit"),
@@ -51,8 +52,8 @@ const SCHEMA_TEMPLATE: ResourceTemplateType = {
   mimeType: JSON_TYPE,
 };
 
-/** The resources that have an address of their own. */
-export const listResources = (settings: Offer): Resource[] => [
+/** Returns the resources with a fixed URI. */
+export const listResources = (settings: Toolsets): Resource[] => [
   {
     uri: GUIDE,
     name: "guide",
@@ -84,7 +85,7 @@ export const listResources = (settings: Offer): Resource[] => [
           uri: APPLICATIONS,
           name: "credit-applications",
           title: "Recent credit applications",
-          description: "Touched in the last 90 days, the latest first, with a count per status.",
+          description: "Modified in the last 90 days, the latest first, with a count per status.",
           mimeType: JSON_TYPE,
         },
       ]
@@ -122,20 +123,20 @@ const EXPORT_TEMPLATES: readonly ResourceTemplateType[] = [
     name: "export-runs",
     title: "Runs of a schedule",
     description:
-      "A schedule's runs, the newest first, and when it runs next. Subscribers are told when one ends.",
+      "A schedule's runs, the newest first, and when it runs next. Subscribers are notified when one ends.",
     mimeType: JSON_TYPE,
   },
   {
     uriTemplate: `${EXPORT_RUNS}{scheduleId}/{runId}`,
     name: "export-run",
     title: "Run of a schedule",
-    description: "One run with its first rows. Subscribers are told when it ends.",
+    description: "One run with its first rows. Subscribers are notified when it ends.",
     mimeType: JSON_TYPE,
   },
 ];
 
-/** The resources whose addresses have a place to fill in. */
-export const listResourceTemplates = (settings: Offer): ResourceTemplateType[] => [
+/** Returns the resources whose URI has variables. */
+export const listResourceTemplates = (settings: Toolsets): ResourceTemplateType[] => [
   ...(enabledResources(settings).configuration
     ? [
         {

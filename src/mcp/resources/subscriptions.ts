@@ -21,7 +21,7 @@ type RunReader = {
 };
 
 export type SubscriptionContext = {
-  /** Finds the caller of a request and the caller's way to the platform. */
+  /** Gives `use` the caller of a request and a reader with the caller's credentials. */
   find: <T>(
     auth: RequestAuth,
     use: (reader: RunReader, caller: Caller) => Promise<T>,
@@ -39,21 +39,21 @@ export const subscribe = async (
   const address = parseRunUri(uri);
   if (address === undefined) return undefined;
   // The watch outlives the request, so it keeps the authentication alone.
-  const asking: RequestAuth = http === undefined ? {} : { http: { authInfo: http.authInfo } };
-  const caller = await find(asking, async (_work, one) => {
+  const auth: RequestAuth = http === undefined ? {} : { http: { authInfo: http.authInfo } };
+  const caller = await find(auth, async (_reader, one) => {
     checkScope(one, "read");
     return one.id;
   });
   const read = (signal: AbortSignal) =>
-    find(asking, ({ readRuns }) => readRuns(address.scheduleId, { tool: TOOL, signal }));
-  return watches.begin(caller, address, { read, notify });
+    find(auth, ({ readRuns }) => readRuns(address.scheduleId, { tool: TOOL, signal }));
+  return watches.subscribe(caller, address, { read, notify });
 };
 
 /** Whether a server lives longer than one request, so that it can notify its host later. */
 export const isLongLived = (context: McpRequestContext | undefined): boolean =>
   context === undefined || (context.era === "legacy" && context.requestInfo === undefined);
 
-const unchanging = (uri: string): ProtocolError =>
+const cannotSubscribe = (uri: string): ProtocolError =>
   new ProtocolError(
     ProtocolErrorCode.InvalidParams,
     `This resource has no change notifications. Subscribe to ${EXPORT_RUNS}{scheduleId} or ${EXPORT_RUNS}{scheduleId}/{runId}.`,
@@ -63,45 +63,45 @@ const unchanging = (uri: string): ProtocolError =>
 /** Serves `resources/subscribe` for hosts of the protocol of 2025, as long as their server lives. */
 export const serveSubscriptions = (
   server: Server,
-  { log, ...subscribing }: SubscriptionContext & { log: Log },
+  { log, ...subscriptions }: SubscriptionContext & { log: Log },
 ): void => {
   const open = new Map<string, Subscription>();
-  let isOver = false;
-  const leave = (uri: string): void => {
+  let isClosed = false;
+  const unsubscribe = (uri: string): void => {
     open.get(uri)?.end();
     open.delete(uri);
   };
   server.setRequestHandler(
     "resources/subscribe",
     guardErrors(log, "resources/subscribe", async ({ params: { uri } }, context: ServerContext) => {
-      const watching = await subscribe(subscribing, context, uri, () => {
+      const subscription = await subscribe(subscriptions, context, uri, () => {
         server.sendResourceUpdated({ uri }).catch((error: unknown) => {
-          log.debug("mcp.not_told", toErrorFields(error));
+          log.debug("mcp.not_notified", toErrorFields(error));
         });
       });
-      if (watching === undefined) throw unchanging(uri);
-      leave(uri);
-      open.set(uri, watching);
+      if (subscription === undefined) throw cannotSubscribe(uri);
+      unsubscribe(uri);
+      open.set(uri, subscription);
       try {
-        await watching.begun;
+        await subscription.begun;
       } catch (error) {
-        if (open.get(uri) === watching) leave(uri);
+        if (open.get(uri) === subscription) unsubscribe(uri);
         throw error;
       }
-      if (isOver) watching.end();
+      if (isClosed) subscription.end();
       return {};
     }),
   );
   server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-    leave(uri);
+    unsubscribe(uri);
     return {};
   });
-  const ended = server.onclose;
+  const onClose = server.onclose;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a server has no other
   server.onclose = () => {
-    ended?.();
-    isOver = true;
-    for (const watching of open.values()) watching.end();
+    onClose?.();
+    isClosed = true;
+    for (const subscription of open.values()) subscription.end();
     open.clear();
   };
 };

@@ -21,30 +21,30 @@ export type ResourceListener = {
 
 /** Watches several resources. Resources that do not change by themselves are accepted and cause no notification. */
 export const watchResources = (
-  { log, ...subscribing }: SubscriptionContext & { log: Log },
-  asking: RequestAuth,
+  { log, ...context }: SubscriptionContext & { log: Log },
+  auth: RequestAuth,
   uris: readonly string[],
   notify: (uri: string) => void,
 ): ResourceListener => {
   const open = new Set<Subscription>();
   let isOver = false;
-  const one = async (uri: string): Promise<void> => {
-    const watching = await subscribe(subscribing, asking, uri, () => notify(uri));
-    if (watching === undefined) return;
-    if (isOver) return watching.end();
-    open.add(watching);
-    await watching.begun;
+  const watch = async (uri: string): Promise<void> => {
+    const subscription = await subscribe(context, auth, uri, () => notify(uri));
+    if (subscription === undefined) return;
+    if (isOver) return subscription.end();
+    open.add(subscription);
+    await subscription.begun;
   };
-  const all = async (): Promise<void> => {
-    for (const outcome of await Promise.allSettled(uris.map(one))) {
+  const watchAll = async (): Promise<void> => {
+    for (const outcome of await Promise.allSettled(uris.map(watch))) {
       if (outcome.status === "rejected") log.info("watch.refused", toErrorFields(outcome.reason));
     }
   };
   return {
-    begun: all(),
+    begun: watchAll(),
     end() {
       isOver = true;
-      for (const watching of open) watching.end();
+      for (const subscription of open) subscription.end();
       open.clear();
     },
   };

@@ -19,10 +19,10 @@ export type RunsState = {
 
 export type ReadRuns = (signal: AbortSignal) => Promise<RunsState>;
 
-/** Polling intervals, in milliseconds, and the number of schedules. */
+/** Polling intervals in milliseconds, and the number of schedules. */
 export type WatchLimits = {
-  /** Watched schedules per caller. A tenant has no more of them. */
-  most: number;
+  /** Watched schedules per caller: as many as a tenant can have. */
+  max: number;
   /** First poll after a run is due. */
   dueMs: number;
   /** Longest interval while a run is due or under way. */
@@ -36,7 +36,7 @@ export type WatchLimits = {
 };
 
 export const WATCH_LIMITS: WatchLimits = {
-  most: 100,
+  max: 100,
   dueMs: 2 * SECOND,
   runningMs: 30 * SECOND,
   failedMs: 5 * SECOND,
@@ -52,7 +52,7 @@ export type Subscription = {
 
 export type Watches = {
   /** Calls `notify` whenever a run of the schedule, or the named run, ends, until the returned watch is ended. */
-  begin(
+  subscribe(
     caller: string,
     address: RunAddress,
     { read, notify }: { read: ReadRuns; notify: () => void },
@@ -162,15 +162,15 @@ export const createWatches = (
 
   const checkLimit = (caller: string): void => {
     const count = [...watches.keys()].filter((key) => key.startsWith(`${caller}\n`)).length;
-    if (count < limits.most) return;
+    if (count < limits.max) return;
     throw new ProtocolError(
       ProtocolErrorCode.InvalidRequest,
-      `At most ${limits.most} schedules can be watched at a time; unsubscribe from one first.`,
+      `At most ${limits.max} schedules can be watched at a time; unsubscribe from one first.`,
     );
   };
 
   return {
-    begin(caller, { scheduleId, runId }, { read, notify }) {
+    subscribe(caller, { scheduleId, runId }, { read, notify }) {
       const key = `${caller}\n${scheduleId}`;
       if (!watches.has(key)) checkLimit(caller);
       const watch = watches.get(key) ?? start(key, read);

@@ -1,10 +1,10 @@
 /**
- * Messages whose every part is known here. Whatever has further parts may be of another protocol, or be wrong, or mean
- * more: that is for the SDK to say.
+ * Strict checks of the messages that the handshake answers. A message with any other part may be invalid or belong to
+ * another protocol version, so it is left to the SDK.
  */
 export type MessageId = string | number;
 
-/** The versions of the protocol with a handshake. */
+/** The protocol versions that have an `initialize` request. */
 export const HANDSHAKE_VERSIONS = [
   "2025-11-25",
   "2025-06-18",
@@ -12,7 +12,7 @@ export const HANDSHAKE_VERSIONS = [
   "2024-11-05",
   "2024-10-07",
 ];
-const MODERN = "2026-07-28";
+const MODERN_VERSION = "2026-07-28";
 
 type Fields = Record<string, unknown>;
 
@@ -24,20 +24,20 @@ export const isText = (value: unknown): value is string => typeof value === "str
 export const isId = (value: unknown): value is MessageId =>
   isText(value) || Number.isSafeInteger(value);
 
-/** The parts by name, if there are no others. */
-const only = (value: unknown, names: readonly string[]): Fields | undefined =>
+/** Returns an object that has no fields but these; undefined for any other value. */
+const withFieldsOnly = (value: unknown, names: readonly string[]): Fields | undefined =>
   isFields(value) && Object.keys(value).every((name) => names.includes(name)) ? value : undefined;
 
 export const parseMessage = (line: string): Fields | undefined => {
   try {
-    const message = only(JSON.parse(line), ["jsonrpc", "id", "method", "params"]);
+    const message = withFieldsOnly(JSON.parse(line), ["jsonrpc", "id", "method", "params"]);
     return message?.["jsonrpc"] === "2.0" ? message : undefined;
   } catch {
     return undefined;
   }
 };
 
-const isInfo = (value: unknown): boolean =>
+const isImplementation = (value: unknown): boolean =>
   isFields(value) &&
   Object.values(value).every(isText) &&
   isText(value["name"]) &&
@@ -56,34 +56,42 @@ const isCapabilities = (value: unknown): boolean =>
 
 export const isInitializeParams = (params: unknown): params is { protocolVersion: string } => {
   const { protocolVersion, capabilities, clientInfo } =
-    only(params, ["protocolVersion", "capabilities", "clientInfo"]) ?? {};
+    withFieldsOnly(params, ["protocolVersion", "capabilities", "clientInfo"]) ?? {};
   return (
     isText(protocolVersion) &&
     HANDSHAKE_VERSIONS.includes(protocolVersion) &&
     isCapabilities(capabilities) &&
-    isInfo(clientInfo)
+    isImplementation(clientInfo)
   );
 };
 
-const metaOf = (params: unknown, names: readonly string[]): Fields | undefined => {
-  const meta = only(only(params, ["_meta"])?.["_meta"], ["progressToken", ...names]);
+/** Returns the `_meta` of params that have nothing else; undefined if it has other fields than these. */
+const findMeta = (params: unknown, names: readonly string[]): Fields | undefined => {
+  const meta = withFieldsOnly(withFieldsOnly(params, ["_meta"])?.["_meta"], [
+    "progressToken",
+    ...names,
+  ]);
   return meta !== undefined && (!("progressToken" in meta) || isId(meta["progressToken"]))
     ? meta
     : undefined;
 };
 
-/** A request of 2025 without arguments. */
+/** Whether the params of a request of 2025 contain no arguments. */
 export const isEmptyLegacyParams = (params: unknown): boolean =>
   params === undefined ||
   (isFields(params) && Object.keys(params).length === 0) ||
-  metaOf(params, []) !== undefined;
+  findMeta(params, []) !== undefined;
 
 const VERSION = "io.modelcontextprotocol/protocolVersion";
 const INFO = "io.modelcontextprotocol/clientInfo";
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
-/** A request of 2026 without arguments. */
+/** Whether the params of a request of 2026 contain no arguments. */
 export const isEmptyModernParams = (params: unknown): boolean => {
-  const meta = metaOf(params, [VERSION, INFO, CAPABILITIES]);
-  return meta?.[VERSION] === MODERN && isInfo(meta[INFO]) && isCapabilities(meta[CAPABILITIES]);
+  const meta = findMeta(params, [VERSION, INFO, CAPABILITIES]);
+  return (
+    meta?.[VERSION] === MODERN_VERSION &&
+    isImplementation(meta[INFO]) &&
+    isCapabilities(meta[CAPABILITIES])
+  );
 };

@@ -1,90 +1,91 @@
-import { type ServerInfo, createServerInfo } from "../server-info.ts";
+import { createServerInfo, type ServerInfo } from "../server-info.ts";
+import type { ServerOptions } from "../server.ts";
 import {
-  isInitializeParams,
-  isId,
-  isEmptyModernParams,
   isEmptyLegacyParams,
+  isEmptyModernParams,
+  isId,
+  isInitializeParams,
   isText,
   type MessageId,
   parseMessage,
 } from "./handshake-messages.ts";
-import type { ServerOptions } from "../server.ts";
 
 /**
- * What hosts ask when they start, in either protocol era: the greeting and the lists. All of it is known beforehand, so
- * it is answered here, in the SDK's words and without it; many a host asks nothing more for hours.
+ * Answers the first requests of hosts in either protocol era: `initialize`, `server/discover` and the lists. The answers
+ * follow from the settings and equal the SDK's, but do not load the SDK: many hosts request nothing more for hours.
  */
 export type Handshake = {
-  /** The answer's line, empty where none is due; undefined where the server itself must answer. */
+  /** Returns the response line, "" for a notification; undefined if the SDK's server must handle the line. */
   answer(line: string): string | undefined;
-  /** The lines of the handshake, for the server that goes on from here. */
-  heard(): readonly string[];
-  /** The request of the handshake, which has had its answer. */
-  greeted(): MessageId | undefined;
+  /** Returns the lines of the initialization, which the SDK's server needs before further ones. */
+  initializationLines(): readonly string[];
+  /** Returns the id of the `initialize` request that was answered. */
+  initializeId(): MessageId | undefined;
 };
 
-const listsOf = (face: ServerInfo): Record<string, object> => ({
-  "tools/list": { tools: face.tools },
-  "resources/list": { resources: face.resources },
-  "resources/templates/list": { resourceTemplates: face.resourceTemplates },
-  "prompts/list": { prompts: face.prompts },
+type Results = Record<string, object>;
+
+const buildListResults = (info: ServerInfo): Results => ({
+  "tools/list": { tools: info.tools },
+  "resources/list": { resources: info.resources },
+  "resources/templates/list": { resourceTemplates: info.resourceTemplates },
+  "prompts/list": { prompts: info.prompts },
 });
 
-const lineOf = (id: MessageId, result: object): string =>
-  `${JSON.stringify({ result, jsonrpc: "2.0", id })}\n`;
-
-const find = (results: Record<string, object>, method: string): object | undefined =>
-  Object.hasOwn(results, method) ? results[method] : undefined;
-
-/** The protocol of 2026 has no handshake: each request says what its host can, each answer whose it is. */
-const modernAnswers = ({ info, capabilities, instructions, hint }: ServerInfo, lists: object) => {
-  const results: Record<string, object> = {
-    ...lists,
-    "server/discover": { supportedVersions: ["2026-07-28"], capabilities, instructions },
-  };
+/** Adds to each result what every response of 2026 contains. */
+const buildModernResults = (serverInfo: ServerInfo, lists: Results): Results => {
+  const { info, capabilities, instructions, hint } = serverInfo;
   const frame = {
     resultType: "complete",
     ...hint,
     _meta: { "io.modelcontextprotocol/serverInfo": info },
   };
-  return (id: MessageId, method: string): string | undefined => {
-    const result = find(results, method);
-    return result && lineOf(id, { ...result, ...frame });
+  const results = {
+    ...lists,
+    "server/discover": { supportedVersions: ["2026-07-28"], capabilities, instructions },
   };
+  return Object.fromEntries(
+    Object.entries(results).map(([method, result]) => [method, { ...result, ...frame }]),
+  );
 };
 
-export const createHandshake = (front: Pick<ServerOptions, "settings" | "version">): Handshake => {
-  const face = createServerInfo(front);
-  const lists = listsOf(face);
-  const modern = modernAnswers(face, lists);
-  const { capabilities, info: serverInfo, instructions } = face;
-  const heard: string[] = [];
-  let greeted: MessageId | undefined;
+const toLine = (id: MessageId, result: object): string =>
+  `${JSON.stringify({ result, jsonrpc: "2.0", id })}\n`;
 
-  const greet = (line: string, id: MessageId, params: unknown): string | undefined => {
+const findResult = (results: Results, method: string): object | undefined =>
+  Object.hasOwn(results, method) ? results[method] : undefined;
+
+export const createHandshake = (
+  options: Pick<ServerOptions, "settings" | "version">,
+): Handshake => {
+  const serverInfo = createServerInfo(options);
+  const lists = buildListResults(serverInfo);
+  const modernResults = buildModernResults(serverInfo, lists);
+  const lines: string[] = [];
+  let initializeId: MessageId | undefined;
+
+  const initialize = (line: string, id: MessageId, params: unknown): object | undefined => {
     if (!isInitializeParams(params)) return undefined;
-    greeted = id;
-    heard.push(line);
+    initializeId = id;
+    lines.push(line);
     const { protocolVersion } = params;
-    return lineOf(id, { protocolVersion, capabilities, serverInfo, instructions });
+    const { capabilities, info, instructions } = serverInfo;
+    return { protocolVersion, capabilities, serverInfo: info, instructions };
   };
 
-  const request = (line: string, id: MessageId, method: string, params: unknown) => {
-    if (greeted === undefined) {
-      return method === "initialize"
-        ? greet(line, id, params)
-        : isEmptyModernParams(params)
-          ? modern(id, method)
-          : undefined;
+  const findResponse = (line: string, id: MessageId, method: string, params: unknown) => {
+    if (initializeId === undefined) {
+      if (method === "initialize") return initialize(line, id, params);
+      return isEmptyModernParams(params) ? findResult(modernResults, method) : undefined;
     }
-    const result = method === "ping" ? {} : find(lists, method);
-    return result && isEmptyLegacyParams(params) ? lineOf(id, result) : undefined;
+    if (!isEmptyLegacyParams(params)) return undefined;
+    return method === "ping" ? {} : findResult(lists, method);
   };
 
-  const note = (line: string, method: string, params: unknown): string | undefined => {
-    const isNext = method === "notifications/initialized" && heard.length === 1;
-    if (!isNext || !isEmptyLegacyParams(params)) return undefined;
-    heard.push(line);
+  const acceptNotification = (line: string, method: string, params: unknown) => {
+    const isExpected = method === "notifications/initialized" && lines.length === 1;
+    if (!isExpected || !isEmptyLegacyParams(params)) return undefined;
+    lines.push(line);
     return "";
   };
 
@@ -92,10 +93,11 @@ export const createHandshake = (front: Pick<ServerOptions, "settings" | "version
     answer(line) {
       const { id, method, params } = parseMessage(line) ?? {};
       if (!isText(method)) return undefined;
-      if (id === undefined) return note(line, method, params);
-      return isId(id) ? request(line, id, method, params) : undefined;
+      if (id === undefined) return acceptNotification(line, method, params);
+      const result = isId(id) ? findResponse(line, id, method, params) : undefined;
+      return result && isId(id) ? toLine(id, result) : undefined;
     },
-    heard: () => heard,
-    greeted: () => greeted,
+    initializationLines: () => lines,
+    initializeId: () => initializeId,
   };
 };

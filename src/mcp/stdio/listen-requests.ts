@@ -1,59 +1,62 @@
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
+  type JSONRPCMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
 import type { Log } from "../../kit/log.ts";
+import type { SubscriptionContext } from "../resources/subscriptions.ts";
 import {
   parseListenUris,
-  watchResources,
   type ResourceListener,
+  watchResources,
 } from "../resources/watch-resources.ts";
 import type { MessageId } from "./handshake-messages.ts";
-import type { SubscriptionContext } from "../resources/subscriptions.ts";
+
+const findCancelled = (message: JSONRPCMessage): MessageId | undefined =>
+  isJSONRPCNotification(message) && message.method === "notifications/cancelled"
+    ? (message.params?.["requestId"] as MessageId | undefined)
+    : undefined;
 
 /**
- * Watches what a host of 2026 listens for over a wire. The SDK answers such requests itself and tells nobody of them,
- * so they are heard as they pass; `tell` gives a change to the server, by way of which the SDK finds who listens.
+ * Watches the resources of `subscriptions/listen` requests. The SDK handles these requests without a callback, so they
+ * are read from the transport. `notify` passes a change to the server, whose SDK finds the requests that listen.
  */
 export const watchListenRequests = (
-  wire: Transport,
-  subscribing: SubscriptionContext & { log: Log },
-  tell: (uri: string) => void,
+  transport: Transport,
+  subscriptions: SubscriptionContext & { log: Log },
+  notify: (uri: string) => void,
 ): void => {
-  const pass = wire.onmessage;
-  const open = new Map<MessageId, { uris: readonly string[]; hearing: ResourceListener }>();
+  const receive = transport.onmessage;
+  const open = new Map<MessageId, { uris: readonly string[]; listener: ResourceListener }>();
 
-  /** The first of several that listen to an address speaks for all: each would be told as often as there are. */
-  const told = (id: MessageId, uri: string): void => {
+  /** Notifies once for all requests that listen to a resource, because the SDK notifies each of them. */
+  const notifyOnce = (id: MessageId, uri: string): void => {
     const [first] = [...open].find(([, { uris }]) => uris.includes(uri)) ?? [];
-    if (first === id) tell(uri);
+    if (first === id) notify(uri);
   };
-  const leave = (id: MessageId): void => {
-    open.get(id)?.hearing.end();
+  const end = (id: MessageId): void => {
+    open.get(id)?.listener.end();
     open.delete(id);
   };
 
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
-  wire.onmessage = (message, extra) => {
-    const go = (): void => pass?.(message, extra);
+  transport.onmessage = (message, extra) => {
+    const forward = (): void => receive?.(message, extra);
     if (isJSONRPCRequest(message) && message.method === "subscriptions/listen") {
       const { id, params } = message;
       const uris = parseListenUris(params);
-      leave(id);
-      const hearing = watchResources(subscribing, {}, uris, (uri) => told(id, uri));
-      open.set(id, { uris, hearing });
-      void hearing.begun.then(go);
+      end(id);
+      const listener = watchResources(subscriptions, {}, uris, (uri) => notifyOnce(id, uri));
+      open.set(id, { uris, listener });
+      void listener.begun.then(forward);
       return;
     }
-    const id =
-      isJSONRPCNotification(message) && message.method === "notifications/cancelled"
-        ? (message.params?.["requestId"] as MessageId | undefined)
-        : undefined;
-    const hearing = id === undefined ? undefined : open.get(id)?.hearing;
-    if (id === undefined || hearing === undefined) return go();
-    leave(id);
-    // Not before the request that it cancels.
-    void hearing.begun.then(go);
+    const id = findCancelled(message);
+    const listener = id === undefined ? undefined : open.get(id)?.listener;
+    if (id === undefined || listener === undefined) return forward();
+    end(id);
+    // The request itself is forwarded after its first poll; its cancellation must follow it.
+    void listener.begun.then(forward);
   };
 };

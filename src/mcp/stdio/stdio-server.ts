@@ -2,57 +2,60 @@ import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { toErrorFields } from "../../kit/log.ts";
+import { createBuildServer, createLocalSubscriptions, type ServerOptions } from "../server.ts";
 import type { MessageId } from "./handshake-messages.ts";
-import type { ServerOptions } from "../server.ts";
-import { createBuildServer, createLocalSubscriptions } from "../server.ts";
 import { watchListenRequests } from "./listen-requests.ts";
 
-const isAnswerTo = (message: JSONRPCMessage, id: MessageId): boolean =>
+const isResponseTo = (message: JSONRPCMessage, id: MessageId): boolean =>
   "id" in message && message.id === id && !("method" in message);
 
-/** Keeps back the answer to one request, which the host has had already. */
-const withhold = (wire: Transport, id: MessageId): void => {
-  const send = wire.send.bind(wire);
-  wire.send = async (message, options) => {
-    if (!isAnswerTo(message, id)) return send(message, options);
-    wire.send = send;
+/** Drops the response to one request, which the handshake has answered already. */
+const dropResponse = (transport: Transport, id: MessageId): void => {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    if (!isResponseTo(message, id)) return send(message, options);
+    transport.send = send;
     return undefined;
   };
 };
 
-/** The SDK's server over two streams; `gone` is called when the host has left. */
+type Streams = {
+  input: Readable;
+  output: Writable;
+  /** The id of the `initialize` request that was answered already. */
+  answered: MessageId | undefined;
+};
+
+/** Serves the SDK's server over two streams; calls `onClose` when the host has disconnected. */
 export const serveStreams = (
-  front: ServerOptions,
-  {
-    input,
-    output,
-    answered,
-  }: { input: Readable; output: Writable; answered: MessageId | undefined },
-  gone: () => void,
+  serverOptions: ServerOptions,
+  { input, output, answered }: Streams,
+  onClose: () => void,
 ): { close(): Promise<void> } => {
-  const subscribing = createLocalSubscriptions(front);
-  const build = createBuildServer(front, subscribing);
+  const { log } = serverOptions;
+  const subscriptions = createLocalSubscriptions(serverOptions);
+  const build = createBuildServer(serverOptions, subscriptions);
   let server: ReturnType<typeof build> | undefined;
-  const wire = new StdioServerTransport(input, output);
-  if (answered !== undefined) withhold(wire, answered);
-  const report = (error: unknown): void => front.log.debug("mcp.stdio", toErrorFields(error));
+  const transport = new StdioServerTransport(input, output);
+  if (answered !== undefined) dropResponse(transport, answered);
+  const report = (error: unknown): void => log.debug("mcp.stdio", toErrorFields(error));
   const handle = serveStdio(
     (context) => {
       server = build(context);
       return server;
     },
-    { transport: wire, onerror: report },
+    { transport, onerror: report },
   );
-  watchListenRequests(wire, { ...subscribing, log: front.log }, (uri) => {
+  watchListenRequests(transport, { ...subscriptions, log }, (uri) => {
     server?.sendResourceUpdated({ uri }).catch(report);
   });
-  // The entry has put its own ear on the wire; this one only listens after it.
-  const ended = wire.onclose;
+  // `serveStdio` has set its own handler, which still has to run.
+  const closeServer = transport.onclose;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
-  wire.onclose = () => {
-    subscribing.watches.close();
-    ended?.();
-    gone();
+  transport.onclose = () => {
+    subscriptions.watches.close();
+    closeServer?.();
+    onClose();
   };
   return handle;
 };

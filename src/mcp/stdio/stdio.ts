@@ -4,7 +4,7 @@ import type { ServerOptions } from "../server.ts";
 import { createHandshake } from "./handshake.ts";
 
 export type StdioServer = {
-  /** Settles when the host has gone or `close` was called; what is still under way has been aborted by then. */
+  /** Resolves after the host has disconnected or `close` was called; requests in progress are aborted by then. */
   closed: Promise<void>;
   close(): Promise<void>;
 };
@@ -12,26 +12,26 @@ export type StdioServer = {
 type Streams = { input: Readable; output: Writable };
 
 const NEWLINE = "\n".charCodeAt(0);
-// The greeting is small; whoever sends more at once does not only ask for lists.
-const MOST_BYTES = 65_536;
+// Handshakes are small: a longer line belongs to another request.
+const MAX_BYTES = 65_536;
 
-const ENDS = ["end", "close"];
+const END_EVENTS = ["end", "close"];
 
-/** Answers line by line until a line needs the server; then gives what is unread, with that line first. */
-const listen = (
+/** Answers line by line until a line needs the server, then passes on the unread bytes from that line. */
+const answerLines = (
   { input, output }: Streams,
   answer: (line: string) => string | undefined,
   handOver: (unread: Buffer) => void,
-): { leave(): void } => {
+): { stop(): void } => {
   let unread = Buffer.alloc(0);
-  const leave = (): void => {
-    input.off("data", hear);
+  const stop = (): void => {
+    input.off("data", read);
   };
   const end = (): void => {
-    leave();
+    stop();
     handOver(unread);
   };
-  const hear = (chunk: Buffer): void => {
+  const read = (chunk: Buffer): void => {
     unread = Buffer.concat([unread, chunk]);
     for (let at = unread.indexOf(NEWLINE); at !== -1; at = unread.indexOf(NEWLINE)) {
       const text = answer(unread.toString("utf8", 0, at));
@@ -39,61 +39,57 @@ const listen = (
       if (text !== "") output.write(text);
       unread = unread.subarray(at + 1);
     }
-    return unread.length > MOST_BYTES ? end() : undefined;
+    return unread.length > MAX_BYTES ? end() : undefined;
   };
-  input.on("data", hear);
-  return { leave };
+  input.on("data", read);
+  return { stop };
 };
 
 /**
- * Serves one host over two streams, stdin and stdout unless told otherwise. What is loaded when: with this module the
- * answers to what every host asks first; with the first other message the SDK and `server.ts`; with the first call of a
- * tool, or a resource, prompt or completion asked for, `work.ts` and with it the contract and the way to the platform.
+ * Serves one host over two streams, stdin and stdout by default. Code is loaded on demand: this module answers the
+ * handshake; the first other message loads the SDK and `server.ts`; the first request to the platform loads
+ * `handlers.ts` with the contract.
  */
 export const startStdio = (
-  front: ServerOptions,
+  serverOptions: ServerOptions,
   { input = process.stdin, output = process.stdout }: Partial<Streams> = {},
 ): StdioServer => {
-  const { promise: closed, resolve: gone } = Promise.withResolvers<void>();
-  const opening = createHandshake(front);
+  const { log } = serverOptions;
+  const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
+  const handshake = createHandshake(serverOptions);
   let server: Promise<{ close(): Promise<void> }> | undefined;
 
   const serve = async (unread: Buffer): Promise<{ close(): Promise<void> }> => {
     const rest = new PassThrough();
-    for (const line of opening.heard()) rest.write(`${line}\n`);
+    for (const line of handshake.initializationLines()) rest.write(`${line}\n`);
     rest.write(unread);
-    // At once, so that nothing is lost while the code is loaded.
+    // Before the import, so that no input is lost while the code is loaded.
     input.pipe(rest);
     input.once("close", () => rest.end());
     const { serveStreams } = await import("./stdio-server.ts");
-    return serveStreams(front, { input: rest, output, answered: opening.greeted() }, gone);
+    const answered = handshake.initializeId();
+    return serveStreams(serverOptions, { input: rest, output, answered }, onClose);
   };
 
-  const { leave } = listen(
-    { input, output },
-    (line) => opening.answer(line),
-    (unread) => {
-      for (const event of ENDS) input.off(event, gone);
-      server = serve(unread);
-      server.catch((error: unknown) => {
-        front.log.error("mcp.failed", toErrorFields(error));
-        gone();
-      });
-    },
-  );
-  for (const event of ENDS) input.once(event, gone);
-  input.on("error", (error) => {
-    front.log.debug("mcp.stdio", toErrorFields(error));
+  const { stop } = answerLines({ input, output }, handshake.answer, (unread) => {
+    for (const event of END_EVENTS) input.off(event, onClose);
+    server = serve(unread);
+    server.catch((error: unknown) => {
+      log.error("mcp.failed", toErrorFields(error));
+      onClose();
+    });
   });
+  for (const event of END_EVENTS) input.once(event, onClose);
+  input.on("error", (error) => log.debug("mcp.stdio", toErrorFields(error)));
 
   return {
     closed,
     async close() {
-      leave();
+      stop();
       input.unpipe();
       input.pause();
       await (await server)?.close();
-      gone();
+      onClose();
     },
   };
 };
