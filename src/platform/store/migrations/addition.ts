@@ -12,6 +12,7 @@ export type Types = {
 type Column = keyof Types;
 export type Columns = Record<string, Column | `${Column}?`>;
 type Table = { columns: Columns; key: string[] };
+export type Tables = Record<string, Table>;
 /** `present`: only of the rows in which this column holds something. */
 export type Index = [table: string, columns: string[], present?: string];
 
@@ -55,7 +56,7 @@ const createIndex = async (
 /** Creates a migration that adds tables with their indexes. */
 export const addition = (
   types: Types,
-  added: { tables: Record<string, Table>; unique: Index[]; indexes: Index[] },
+  added: { tables: Tables; unique: Index[]; indexes: Index[] },
 ): Migration => ({
   async up(db) {
     for (const [name, table] of Object.entries(added.tables)) {
