@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createPlatformListener, serve } from "../../src/bin/serve.ts";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
-import { findPage, lastSeq, readPayments } from "../../src/platform/store/payments.ts";
+import { findPage, findLastSeq, readPayments } from "../../src/platform/store/payments.ts";
 import type { PaymentScan } from "../../src/platform/store/dialect.ts";
 import { openLedgers } from "./ledger.ts";
 import { fillPayments } from "./payment-rows.ts";
@@ -21,7 +21,7 @@ const fields = CATALOGUE.cashapp.fields.filter(({ core }) => core);
 const intoBuffer = async (): Promise<number> => {
   const began = performance.now();
   const { db, close } = await bench.store.snapshot({ owner: "bench" });
-  const upTo = await lastSeq(db, tenantId, "cashapp");
+  const upTo = await findLastSeq(db, tenantId, "cashapp");
   const scan: PaymentScan = {
     tenantId,
     source: "cashapp",

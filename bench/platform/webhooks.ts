@@ -11,7 +11,7 @@ import { createNetworks } from "../../src/kit/network.ts";
 import { createSeal } from "../../src/kit/seal.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
-import { deliveries } from "../../src/platform/webhooks/deliver.ts";
+import { createDeliveryJob } from "../../src/platform/webhooks/deliver.ts";
 import { addRunEvent } from "../../src/platform/webhooks/events.ts";
 import { createSend } from "../../src/platform/webhooks/send.ts";
 import { createWorker } from "../../src/platform/jobs/worker.ts";
@@ -127,7 +127,14 @@ const msPerRun = async ({ store, receivers }: Bench, dead: number): Promise<numb
   const send = createSend(hosts);
   const delaysMs = [3e4, 6e4, 12e4, 3e5];
   const needs = { store, clock: systemClock, log };
-  const kind = deliveries({ ...needs, newId: randomId, seal, send, delaysMs, version: "bench" });
+  const kind = createDeliveryJob({
+    ...needs,
+    newId: randomId,
+    seal,
+    send,
+    delaysMs,
+    version: "bench",
+  });
   const worker = createWorker(needs, [kind]);
   const calls = (RECEIVERS - dead) * EVENTS;
   const answered = receivers.answered(calls);

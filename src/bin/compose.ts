@@ -78,16 +78,15 @@ export type Shared = {
 
 const createRemoteTransport = (baseUrls: Remote, { requestMs }: Config): Transport =>
   createLazyTransport({ getWithBody: true, requestMs }, async () => {
-    const { createRemoteTransport: remoteTransport } = await import("../client/remote.ts");
-    return remoteTransport({ baseUrls, requestMs });
+    const { createRemoteTransport } = await import("../client/remote.ts");
+    return createRemoteTransport({ baseUrls, requestMs });
   });
 
 const createEmbeddedTransport = (embedded: Shared["embedded"], { requestMs }: Config): Transport =>
   createLazyTransport({ getWithBody: false, requestMs }, async () => {
-    const { createInProcessTransport: inProcessTransport } =
-      await import("../client/in-process.ts");
+    const { createInProcessTransport } = await import("../client/in-process.ts");
     const fetch = async (request: Request) => (await embedded()).fetch(request);
-    return inProcessTransport({ fetch, requestMs });
+    return createInProcessTransport({ fetch, requestMs });
   });
 
 /** Returns the replay guard in the database that nodes share, if there is one, else in the data folder. */

@@ -58,7 +58,7 @@ const openIssuerEntrance = async (shared: Shared, issuer: IssuerSettings): Promi
   const { url, audience, clientId, clientSecret } = issuer;
   const profileOf = await openSubjects(config);
   const key = await openSealingKey(shared);
-  const { createIssuerVerifier: verifyIssued } = await import("../mcp/http/issuer.ts");
+  const { createIssuerVerifier } = await import("../mcp/http/issuer.ts");
   const client =
     clientId === undefined || clientSecret === undefined
       ? undefined
@@ -67,7 +67,7 @@ const openIssuerEntrance = async (shared: Shared, issuer: IssuerSettings): Promi
     auth: "issuer",
     gateAt(resource) {
       const whom = { issuer: url, audience: audience ?? resource.href };
-      const verify = verifyIssued({
+      const verify = createIssuerVerifier({
         ...whom,
         client,
         profileOf,

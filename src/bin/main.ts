@@ -45,8 +45,8 @@ const reportError = async ({ tell }: Host, error: unknown): Promise<number> => {
   }
   if (error instanceof Problem) for (const line of formatProblem(error)) tell(line);
   else tell(error instanceof Error ? error.message : String(error));
-  const { findAdvice: adviceOn } = await import("./advice.ts");
-  const advice = adviceOn(error);
+  const { findAdvice } = await import("./advice.ts");
+  const advice = findAdvice(error);
   if (advice !== undefined) tell(advice);
   return 1;
 };
@@ -61,9 +61,9 @@ const perform = async (host: Host): Promise<void> => {
     return;
   }
   const { createProgram } = await import("./program.ts");
-  const { readSettingOptions: settingsIn } = await import("./program-parts.ts");
+  const { readSettingOptions } = await import("./program-parts.ts");
   const run = (self: Command, act: (io: Io) => Promise<void>): Promise<void> =>
-    act({ ...host, config: loadConfig(host, settingsIn(self.opts())) });
+    act({ ...host, config: loadConfig(host, readSettingOptions(self.opts())) });
   const bare = first.startsWith("-") && !/^(-h|--help|-V|--version)$/.test(first);
   await createProgram(run, host.version).parseAsync(bare ? ["stdio", ...argv] : argv, {
     from: "user",

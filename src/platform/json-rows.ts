@@ -1,7 +1,7 @@
 const PIECE_CHARACTERS = 64 * 1024;
 
 /** Serializes rows as JSON separated by commas, in chunks of about 64 KiB. */
-export async function* jsonRows(
+export async function* serializeRows(
   rows: AsyncIterable<unknown> | Iterable<unknown>,
 ): AsyncGenerator<string> {
   let text = "";
@@ -16,8 +16,10 @@ export async function* jsonRows(
   if (text !== "") yield text;
 }
 
-/** Yields the output of {@link jsonRows} as UTF-8. */
-export async function* jsonBytes(rows: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
+/** Yields the output of {@link serializeRows} as UTF-8. */
+export async function* serializeRowsToBytes(
+  rows: AsyncIterable<unknown>,
+): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  for await (const piece of jsonRows(rows)) yield encoder.encode(piece);
+  for await (const piece of serializeRows(rows)) yield encoder.encode(piece);
 }

@@ -24,7 +24,7 @@ type Budget = { key: string; max: number };
 /** A login attempt; `isKnown` if its user has logged in from the address before. */
 export type LoginAttempt = { email: string; ip: string; isKnown: boolean; now: number };
 
-const tooMany = (windowEndsAt: number, now: number): Problem =>
+const createTooMany = (windowEndsAt: number, now: number): Problem =>
   new Problem("rate_limited", "Too many failed logins. Wait before the next one.", {
     retryAfterSeconds: Math.max(1, Math.ceil((windowEndsAt - now) / SECOND)),
   });
@@ -94,7 +94,7 @@ export class LoginGuard {
     for (const { key, max } of budgets) {
       // oxlint-disable-next-line no-await-in-loop -- two at most
       const row = await findCounter(this.#counting, key, now);
-      if (row !== undefined && row.count >= max) throw tooMany(row.window_ends_at, now);
+      if (row !== undefined && row.count >= max) throw createTooMany(row.window_ends_at, now);
     }
   }
 
@@ -102,7 +102,7 @@ export class LoginGuard {
     for (const { key, max } of budgets) {
       // oxlint-disable-next-line no-await-in-loop -- two at most
       const row = await count(this.#counting, key, now, WINDOW_MS);
-      if (row.count > max) throw tooMany(row.window_ends_at, now);
+      if (row.count > max) throw createTooMany(row.window_ends_at, now);
     }
   }
 

@@ -34,7 +34,7 @@ export const hashPassword = async (password: string): Promise<string> => {
 const PLACEHOLDER_NONCE = Buffer.alloc(16);
 
 /** Compares a password with a hash. A missing hash takes the same time as a wrong password. */
-export const passwordMatches = async (
+export const matchesPassword = async (
   password: string,
   hash: string | null | undefined,
 ): Promise<boolean> => {

@@ -38,7 +38,7 @@ import { company_scores } from "./services/company-scores.ts";
 import { credit_applications } from "./services/credit-applications.ts";
 import { departments } from "./services/departments.ts";
 import { dispute_attachments, type UrlLives } from "./services/dispute-attachments.ts";
-import { scanning } from "./services/dispute-attachments/scanning.ts";
+import { createScanningJob } from "./services/dispute-attachments/scanning.ts";
 import { createTransfers } from "./services/dispute-attachments/transfers.ts";
 import { dispute_notes } from "./services/dispute-notes.ts";
 import { disputes } from "./services/disputes.ts";
@@ -54,7 +54,7 @@ import { users } from "./services/users.ts";
 import { webhooks } from "./services/webhooks.ts";
 import type { Store } from "./store/port.ts";
 import type { JobKind } from "./jobs/job.ts";
-import { deliveries } from "./webhooks/deliver.ts";
+import { createDeliveryJob } from "./webhooks/deliver.ts";
 import { createSend } from "./webhooks/send.ts";
 import { createWorker, type Worker } from "./jobs/worker.ts";
 
@@ -172,8 +172,8 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const quota = createStorageQuota(store, needs.tenantFileBytes);
   const kinds: JobKind[] = [
     createUnclaimedFilesJob({ store, clock, files }),
-    deliveries({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
-    scanning({ store, files, scanner, log }),
+    createDeliveryJob({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
+    createScanningJob({ store, files, scanner, log }),
     scheduleJobs({ store, clock, newId }),
     runJobs({ store, files, clock, newId, log, limits: RUN_LIMITS, quota, finished }),
   ];

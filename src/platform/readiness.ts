@@ -2,7 +2,7 @@ import { type Readiness, createReadiness, NotReady } from "../kit/readiness.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { FileStore } from "./files/port.ts";
-import { missingMigrations } from "./store/migrate.ts";
+import { findMissingMigrations } from "./store/migrate.ts";
 import type { Store } from "./store/port.ts";
 
 export type PlatformReadinessNeeds = { store: Store; files: FileStore; clock: Clock; log: Log };
@@ -27,7 +27,7 @@ export const createPlatformReadiness = ({
     parts: {
       store: () => store.ping(),
       async schema() {
-        const missing = await missingMigrations(store.read);
+        const missing = await findMissingMigrations(store.read);
         if (missing.length === 0) return;
         throw new NotReady(`${missing.join(", ")} not applied: start one node of this version`);
       },

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { DAY, HOUR } from "../../src/kit/clock.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { appendEntries, purgeEntries } from "../../src/platform/store/audit-chain.ts";
-import { unkeyedHash } from "../../src/platform/store/audit-key.ts";
+import { computeUnkeyedHash } from "../../src/platform/store/audit-key.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { entry, logged, rowsOf } from "../support/audit.ts";
 import { onEveryStore, RETENTION } from "../support/platform.ts";
@@ -29,7 +29,7 @@ onEveryStore("the chain of the audit log", (at) => {
           if (row === undefined) throw new Error("no such entry");
           const altered = { ...row, metadata: "{}" };
           await only(tx, id, 4)
-            .set({ metadata: "{}", hash: unkeyedHash(altered) })
+            .set({ metadata: "{}", hash: computeUnkeyedHash(altered) })
             .execute();
         },
         { entries: 9, sealedTo: 3, firstBadId: "entry-4" },
@@ -67,7 +67,7 @@ onEveryStore("the chain of the audit log", (at) => {
           const added = { ...last, seq: 10, id: "added", prev_hash: last.hash };
           await tx
             .insertInto("audit_logs")
-            .values({ ...added, hash: unkeyedHash(added) })
+            .values({ ...added, hash: computeUnkeyedHash(added) })
             .execute();
         },
         { entries: 10, sealedTo: 9, firstBadId: "added" },
@@ -81,7 +81,7 @@ onEveryStore("the chain of the audit log", (at) => {
           const [, , , , , sixth] = rows;
           if (sixth === undefined) throw new Error("no such entry");
           const added = { ...sixth, seq: 7, id: "added", prev_hash: sixth.hash };
-          const all = [...moved, { ...added, hash: unkeyedHash(added) }];
+          const all = [...moved, { ...added, hash: computeUnkeyedHash(added) }];
           await tx.insertInto("audit_logs").values(all).execute();
         },
         { entries: 10, sealedTo: 6, firstBadId: "added" },

@@ -2,7 +2,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { readSignedHead, signHead, verifyAudit } from "../../src/platform/admin/audit.ts";
 import { appendEntries } from "../../src/platform/store/audit-chain.ts";
-import { type AuditKey, createAuditKey, unkeyedHash } from "../../src/platform/store/audit-key.ts";
+import {
+  type AuditKey,
+  createAuditKey,
+  computeUnkeyedHash,
+} from "../../src/platform/store/audit-key.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import type { AuditHeadRow, AuditLogRow } from "../../src/platform/store/tables.ts";
 import { entry, logged, rowsOf } from "../support/audit.ts";
@@ -12,7 +16,7 @@ import { verifies } from "../support/verifies.ts";
 /** Codes that an attacker without the key can compute. */
 const FOREIGN = createAuditKey(Buffer.alloc(32, 9));
 const FORGED: [name: string, link: AuditKey["link"]][] = [
-  ["hashes without a key", unkeyedHash],
+  ["hashes without a key", computeUnkeyedHash],
   ["the link code of another key", FOREIGN.link],
   ["the seal code of another key", FOREIGN.seal],
 ];

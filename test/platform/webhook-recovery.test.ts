@@ -4,7 +4,7 @@ import { SECOND } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createSeal } from "../../src/kit/seal.ts";
-import { deliveries } from "../../src/platform/webhooks/deliver.ts";
+import { createDeliveryJob } from "../../src/platform/webhooks/deliver.ts";
 import type { Send } from "../../src/platform/webhooks/send.ts";
 import { createWorker } from "../../src/platform/jobs/worker.ts";
 import { WEBHOOKS_PATH } from "../support/export-records.ts";
@@ -71,7 +71,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     const { delaysMs } = LOCAL_HOOKS;
     const parts = { newId: randomId, log: silentLog, version: "2", seal, send, delaysMs };
     const needs = { store, clock, log: silentLog };
-    return createWorker(needs, [deliveries({ ...parts, store, clock })]);
+    return createWorker(needs, [createDeliveryJob({ ...parts, store, clock })]);
   };
 
   verifies("D-WH-9");

@@ -8,9 +8,9 @@ import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { appendEntries, purgeEntries } from "../../src/platform/store/audit-chain.ts";
-import { foundBy } from "../../src/platform/store/audit-entries.ts";
-import { unkeyedHash } from "../../src/platform/store/audit-key.ts";
-import { migrationsOf } from "../../src/platform/store/migrate.ts";
+import { toSearchColumns } from "../../src/platform/store/audit-entries.ts";
+import { computeUnkeyedHash } from "../../src/platform/store/audit-key.ts";
+import { listMigrations } from "../../src/platform/store/migrate.ts";
 import type { Db, Store } from "../../src/platform/store/port.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
@@ -71,8 +71,8 @@ const writeUnkeyed = async (db: Db, tenantId: string, entries: number): Promise<
       metadata: "{}",
       prev_hash: hash,
     };
-    hash = unkeyedHash(link);
-    const row = { ...link, ...foundBy({ ...about, metadata: {} }), hash };
+    hash = computeUnkeyedHash(link);
+    const row = { ...link, ...toSearchColumns({ ...about, metadata: {} }), hash };
     await db.insertInto("audit_logs").values(row).execute();
   }
   await sql`insert into audit_heads (tenant_id, seq, hash, purged_seq, purged_hash)
@@ -82,7 +82,7 @@ const writeUnkeyed = async (db: Db, tenantId: string, entries: number): Promise<
 /** A database from before the step that gives chains a key, with one tenant that has entries and one without. */
 const createOld = async (database: Database, dialect: Dialect["name"]): Promise<void> => {
   const db = connect(database, dialect);
-  const all = Object.entries(migrationsOf(TYPES[dialect], SEALING));
+  const all = Object.entries(listMigrations(TYPES[dialect], SEALING));
   const before = all.slice(
     0,
     all.findIndex(([name]) => name === "0010-audit-key"),

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
 import { parseFilter } from "../../src/contract/payments/filter.ts";
-import { lastSeq, streamPayments } from "../../src/platform/store/payments.ts";
+import { findLastSeq, streamPayments } from "../../src/platform/store/payments.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { kept } from "../support/payment-model.ts";
 import { load, paymentRow, paymentRows } from "../support/payment-rows.ts";
@@ -24,7 +24,7 @@ onEveryStore("streams of payment rows", (at) => {
   it("give every row of a filter as of one instant, without later changes", async () => {
     const filters = { paymentMethod: { eq: "wire" } };
     const snapshot = await at().store.snapshot({ owner: "test" });
-    const upTo = await lastSeq(snapshot.db, TENANT, "bpn");
+    const upTo = await findLastSeq(snapshot.db, TENANT, "bpn");
     await load(at(), TENANT, "bpn", [
       { ...paymentRow("bpn", 3), payerName: "changed since" },
       { ...paymentRow("bpn", COUNT + 1), paymentMethod: "wire" },
@@ -44,7 +44,7 @@ onEveryStore("streams of payment rows", (at) => {
     const expected = rows.filter((row) => kept(row, filters));
     expect(read.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
     expect(read.some(({ payerName }) => payerName === "changed since")).toBe(false);
-    expect(await lastSeq(at().store.read, TENANT, "bpn")).toBe(COUNT + 1);
+    expect(await findLastSeq(at().store.read, TENANT, "bpn")).toBe(COUNT + 1);
   });
 
   it("find the same rows by an index of few, an index of many and no index", async () => {

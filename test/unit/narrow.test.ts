@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { AccountFields } from "../../src/contract/operations/accounts.ts";
 import { DocumentFields } from "../../src/contract/operations/documents.ts";
-import { narrowing } from "../../src/platform/services/ingest/narrow.ts";
+import { createNarrowing } from "../../src/platform/services/ingest/narrow.ts";
 
 const SCHEMAS = { account: AccountFields, document: DocumentFields };
 
@@ -26,7 +26,7 @@ const value = fc.oneof(
 
 for (const [name, schema] of Object.entries(SCHEMAS)) {
   const names = [...Object.keys(schema.shape), "unknown", "__proto__", "constructor"];
-  const narrow = narrowing(schema);
+  const narrow = createNarrowing(schema);
   it(`${name}: a schema of the fields that are there says what the whole one says`, () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...names), value), (fields) => {
@@ -42,7 +42,7 @@ for (const [name, schema] of Object.entries(SCHEMAS)) {
 }
 
 it("caches few schemas, and then uses the whole one", () => {
-  const narrow = narrowing(DocumentFields);
+  const narrow = createNarrowing(DocumentFields);
   const optional = Object.keys(DocumentFields.shape).slice(3);
   const all = optional.flatMap((one) => optional.map((other) => narrow({ [one]: 1, [other]: 1 })));
   expect(new Set(all).size).toBeLessThan(100);

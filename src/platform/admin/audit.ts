@@ -3,7 +3,7 @@ import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { findHead, selectChain } from "../store/audit-chain.ts";
 import type { AuditKey, KeptHead } from "../store/audit-key.ts";
-import { type ChainEnd, nextEnd } from "../store/audit-links.ts";
+import { type ChainEnd, advanceEnd } from "../store/audit-links.ts";
 import type { Db, Store } from "../store/port.ts";
 import { checkTenantExists } from "./tenants.ts";
 
@@ -54,7 +54,7 @@ type Scan = {
 /** Reads a chain from its beginning up to its first fault, and counts the rest. */
 const scanChain = async (
   key: AuditKey,
-  rows: AsyncIterable<Parameters<typeof nextEnd>[2]>,
+  rows: AsyncIterable<Parameters<typeof advanceEnd>[2]>,
   { head, kept }: { head: Head; kept: KeptHead | undefined },
 ): Promise<Scan> => {
   let end: ChainEnd = { seq: head.purged_seq, hash: head.purged_hash, era: undefined };
@@ -67,7 +67,7 @@ const scanChain = async (
   for await (const row of rows) {
     scan.entries += 1;
     if (scan.firstBadId !== null) continue;
-    const next = row.seq <= head.seq ? nextEnd(key, end, row) : undefined;
+    const next = row.seq <= head.seq ? advanceEnd(key, end, row) : undefined;
     if (next === undefined) {
       scan.firstBadId = row.id;
       continue;

@@ -1,7 +1,7 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Resolution } from "../../contract/operations/resolutions.ts";
-import { absent, changed, flag } from "../services/records.ts";
-import { resolution } from "../services/resolutions.ts";
+import { describeMissing, changeFields, flag } from "../services/records.ts";
+import { toResolution } from "../services/resolutions.ts";
 import type { Db } from "../store/port.ts";
 import {
   findResolutionByCode,
@@ -30,12 +30,13 @@ export const setApplyWhenInvoiceClosed = (
   store.transaction(async (tx) => {
     await checkTenantExists(tx, tenantId);
     const found = await findResolutionByCode(tx, tenantId, code);
-    if (found === undefined) throw new Problem("not_found", absent("resolution", "code", code));
+    if (found === undefined)
+      throw new Problem("not_found", describeMissing("resolution", "code", code));
     if (value) await checkSole(tx, tenantId, found.id);
     const row = await updateResolution(tx, {
       ...found,
       apply_when_invoice_closed: flag(value),
-      ...changed(found, { caller: OPERATOR, now: clock() }),
+      ...changeFields(found, { caller: OPERATOR, now: clock() }),
     });
-    return resolution(row);
+    return toResolution(row);
   });

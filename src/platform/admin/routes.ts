@@ -1,5 +1,5 @@
 import { Problem } from "../../contract/errors.ts";
-import { absent, changed, shown } from "../services/records.ts";
+import { describeMissing, changeFields, shorten } from "../services/records.ts";
 import { findAssigneeByEmail } from "../store/assignees.ts";
 import { findCategoryByCode, updateCategory } from "../store/categories.ts";
 import type { Db } from "../store/port.ts";
@@ -15,10 +15,10 @@ export type Route = { tenantId: string; categoryCode: string; assigneeEmail: str
 const findActive = async (tx: Db, { tenantId, assignee }: Wish): Promise<AssigneeRow> => {
   const found = await findAssigneeByEmail(tx, tenantId, assignee);
   if (found === undefined) {
-    throw new Problem("not_found", absent("assignee", "e-mail address", assignee));
+    throw new Problem("not_found", describeMissing("assignee", "e-mail address", assignee));
   }
   if (found.active === 1) return found;
-  throw new Problem("conflict", `The assignee ${shown(found.email)} is inactive.`);
+  throw new Problem("conflict", `The assignee ${shorten(found.email)} is inactive.`);
 };
 
 /** Sets the default assignee of a category's disputes. */
@@ -31,13 +31,13 @@ export const setRoute = (
     await checkTenantExists(tx, tenantId);
     const found = await findCategoryByCode(tx, tenantId, wish.category);
     if (found === undefined) {
-      throw new Problem("not_found", absent("category", "code", wish.category));
+      throw new Problem("not_found", describeMissing("category", "code", wish.category));
     }
     const assignee = await findActive(tx, wish);
     await updateCategory(tx, {
       ...found,
       default_assignee_id: assignee.id,
-      ...changed(found, { caller: OPERATOR, now: clock() }),
+      ...changeFields(found, { caller: OPERATOR, now: clock() }),
     });
     return { tenantId, categoryCode: found.code, assigneeEmail: assignee.email };
   });

@@ -1,6 +1,6 @@
 import { STATUS_TITLES, type StatusType } from "../../contract/operations/credit-applications.ts";
 
-import { applicationRow, type WholeApplication } from "../services/credit-applications/record.ts";
+import { toApplicationRow, type WholeApplication } from "../services/credit-applications/record.ts";
 import type { CreditApplicationRow } from "../store/tables.ts";
 import { type DemoData, deriveId } from "./data.ts";
 
@@ -89,5 +89,5 @@ export const buildCreditApplications = (
   const templates = data.json("credit-form") as Templates;
   return data
     .records<Given>("credit-applications")
-    .map((one, place) => applicationRow(tenantId, buildApplication(templates, one, place)));
+    .map((one, place) => toApplicationRow(tenantId, buildApplication(templates, one, place)));
 };

@@ -7,7 +7,7 @@ import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { FileStore } from "../files/port.ts";
 import type { StorageQuota } from "../files/quota.ts";
 import { findRun, moveRun, insertChunks } from "../store/export-runs.ts";
-import { lastSeq, streamPayments } from "../store/payments.ts";
+import { findLastSeq, streamPayments } from "../store/payments.ts";
 import type { RowBytes } from "../store/dialect.ts";
 import type { Db, Snapshot, Store } from "../store/port.ts";
 import { findSchedule } from "../store/schedules.ts";
@@ -122,7 +122,7 @@ const freeze = async (
   const { source, filter, fields } = parseStoredSelection(schedule);
   const tenant = await readTenant(store.read, tenantId);
   const rowsOf = async (snapshot: Snapshot) => {
-    const upTo = await lastSeq(snapshot.db, tenantId, source);
+    const upTo = await findLastSeq(snapshot.db, tenantId, source);
     const scan = { tenantId, source, filter, after: 0, upTo };
     return limitRows(streamPayments(snapshot.db, scan, fields), needs, job);
   };

@@ -1,8 +1,8 @@
 import { type Clock, HOUR } from "../../kit/clock.ts";
 import { parseRunId } from "./run-files.ts";
-import { knownDisputeFiles } from "../store/dispute-attachments.ts";
-import { knownFiles } from "../store/document-attachments.ts";
-import { knownChunks } from "../store/export-runs.ts";
+import { findKnownDisputeFiles } from "../store/dispute-attachments.ts";
+import { findKnownFiles } from "../store/document-attachments.ts";
+import { findKnownChunks } from "../store/export-runs.ts";
 import type { Store } from "../store/port.ts";
 import type { FileStore } from "./port.ts";
 
@@ -43,9 +43,9 @@ const findKnownKeys = async (
   );
   const { read } = store;
   return new Set([
-    ...(await knownFiles(read, tenantId, keys)),
-    ...(await knownDisputeFiles(read, tenantId, keys)),
-    ...(await knownChunks(read, tenantId, runs)),
+    ...(await findKnownFiles(read, tenantId, keys)),
+    ...(await findKnownDisputeFiles(read, tenantId, keys)),
+    ...(await findKnownChunks(read, tenantId, runs)),
   ]);
 };
 

@@ -5,8 +5,8 @@ import { isScope } from "../../contract/permissions.ts";
 import { type CredentialNeeds, hashSecret, hasKeyForm, isSessionAlive } from "../credentials.ts";
 import type { Principal } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
-import { prepared } from "../store/prepared.ts";
-import { activeTenants, findPermissions, findUser, homeTenant } from "../store/users.ts";
+import { prepareQuery } from "../store/prepared.ts";
+import { listActiveTenants, findPermissions, findUser, findHomeTenant } from "../store/users.ts";
 import { type CachedRead, createReadCache } from "./read-cache.ts";
 
 type Identity = Omit<Principal, "may"> & { homeTenantId: string };
@@ -30,15 +30,15 @@ const refuse = (): never => {
   throw new Problem("unauthenticated", UNAUTHENTICATED);
 };
 
-const sessionByHash = prepared((db: Db, hash: string) =>
+const sessionByHash = prepareQuery((db: Db, hash: string) =>
   db.selectFrom("sessions").selectAll().where("token_hash", "=", hash),
 );
 
-const keyByHash = prepared((db: Db, hash: string) =>
+const keyByHash = prepareQuery((db: Db, hash: string) =>
   db.selectFrom("api_keys").selectAll().where("hash", "=", hash),
 );
 
-const exportKeyByHash = prepared((db: Db, hash: string) =>
+const exportKeyByHash = prepareQuery((db: Db, hash: string) =>
   db.selectFrom("export_keys").selectAll().where("hash", "=", hash),
 );
 
@@ -51,7 +51,7 @@ type Lookup = CredentialNeeds & { cached: CachedRead };
 const findHome = ({ cached, store: { read } }: Lookup, userId: string) =>
   cached(`home ${userId}`, async () => {
     const user = await findUser(read, userId);
-    const tenantId = user && homeTenant(user, await activeTenants(read, userId));
+    const tenantId = user && findHomeTenant(user, await listActiveTenants(read, userId));
     // A user without an active tenant cannot use the service.
     return tenantId ? { user, tenantId } : undefined;
   });

@@ -1,4 +1,4 @@
-import { jsonRows } from "../json-rows.ts";
+import { serializeRows } from "../json-rows.ts";
 import { MINUTE, SECOND } from "../../kit/clock.ts";
 import type { Listing, Page } from "../handlers.ts";
 
@@ -14,7 +14,7 @@ export async function* streamArray(
 ): AsyncGenerator<Uint8Array> {
   let text = "";
   let opening = before;
-  for await (const piece of jsonRows(rows)) {
+  for await (const piece of serializeRows(rows)) {
     if (text !== "") yield encoder.encode(text);
     text = opening + piece;
     opening = "";

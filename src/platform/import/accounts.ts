@@ -2,8 +2,8 @@ import type { Fault } from "../../contract/errors.ts";
 import { AccountFields } from "../../contract/operations/accounts.ts";
 import { parentChainFaults } from "../services/accounts/lineage.ts";
 import { checkAccount } from "../services/accounts/rules.ts";
-import { storedAccount } from "../services/ingest/stored.ts";
-import { changed, made } from "../services/records.ts";
+import { parseAccount } from "../services/ingest/stored.ts";
+import { changeFields, creationFields } from "../services/records.ts";
 import {
   addAccounts,
   findAccounts,
@@ -99,7 +99,7 @@ const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => 
   const asked = { accountNumber: number, write: "replace" as const, currencyModel };
   const { value, faults } = checkAccount(
     sent,
-    { ...asked, before: before && storedAccount(before) },
+    { ...asked, before: before && parseAccount(before) },
     await checkParent(batch, row),
   );
   if (value === undefined) return faults;
@@ -112,10 +112,10 @@ const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => 
     fields,
   };
   const by = { caller: IMPORTER, now };
-  const blank = { tenant_id: tenantId, account_number: number, csr_id: 0, ...made(by) };
+  const blank = { tenant_id: tenantId, account_number: number, csr_id: 0, ...creationFields(by) };
   if (before === undefined) fresh.add(number);
   else if (!fresh.has(number)) touched.add(number);
-  const tracked = before === undefined || fresh.has(number) ? {} : changed(before, by);
+  const tracked = before === undefined || fresh.has(number) ? {} : changeFields(before, by);
   setKnown(batch, { ...(before ?? blank), ...columns, ...tracked });
   return "written";
 };

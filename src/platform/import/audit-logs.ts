@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { requiredText, text } from "../../contract/fields.ts";
 import type { Clock } from "../../kit/clock.ts";
-import { checked } from "../services/ingest/body.ts";
+import { checkValue } from "../services/ingest/body.ts";
 import { appendEntries } from "../store/audit-chain.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
 import type { Store } from "../store/port.ts";
@@ -56,7 +56,7 @@ const toEntry = (tenantId: string, { timestamp, ...entry }: Entry): NewEntry => 
   metadata: entry.metadata ?? {},
 });
 
-const entryKey = ({ id, at }: { id: string; at: number }): string => JSON.stringify([id, at]);
+const buildEntryKey = ({ id, at }: { id: string; at: number }): string => JSON.stringify([id, at]);
 
 const serializeContent = ({ method, endpoint, action, statusCode, metadata }: NewEntry): string =>
   JSON.stringify([method, endpoint, action, statusCode, JSON.stringify(metadata)]);
@@ -71,7 +71,7 @@ export const createAuditLogTarget = (needs: Needs): Target<Entry> => ({
   fields: collectFields(Entry),
   batchRows: BATCH_ROWS,
   parse(record) {
-    const result = checked(Entry, record);
+    const result = checkValue(Entry, record);
     const faults = result.value === undefined ? [] : checkEntry(needs, result.value);
     return faults.length === 0 ? result : { faults };
   },
@@ -79,13 +79,13 @@ export const createAuditLogTarget = (needs: Needs): Target<Entry> => ({
     const { tenantId } = needs;
     const entries = rows.map(({ values }) => toEntry(tenantId, values));
     const found = await findEntries(tx, tenantId, entries);
-    const known = new Map(found.map((entry) => [entryKey(entry), serializeContent(entry)]));
+    const known = new Map(found.map((entry) => [buildEntryKey(entry), serializeContent(entry)]));
     const fresh: NewEntry[] = [];
     const outcomes = entries.map((entry): Outcome => {
       const content = serializeContent(entry);
-      const before = known.get(entryKey(entry));
+      const before = known.get(buildEntryKey(entry));
       if (before !== undefined) return before === content ? "unchanged" : CONFLICT;
-      known.set(entryKey(entry), content);
+      known.set(buildEntryKey(entry), content);
       fresh.push(entry);
       return "written";
     });

@@ -4,10 +4,10 @@ import {
   BusinessUnitGrouping,
   BusinessUnitValue,
 } from "../../contract/operations/business-units.ts";
-import { groupingRow, storedGrouping } from "../services/business-units.ts";
-import { checked } from "../services/ingest/body.ts";
+import { toGroupingRow, toGrouping } from "../services/business-units.ts";
+import { checkValue } from "../services/ingest/body.ts";
 import { listBusinessUnits, putBusinessUnits } from "../store/business-units.ts";
-import { namesUnits } from "../store/credit-applications.ts";
+import { hasUnits } from "../store/credit-applications.ts";
 import type { Db } from "../store/port.ts";
 import { collectFields } from "./fields.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
@@ -53,7 +53,7 @@ const findRemovedInUse = async (batch: Batch, grouping: BusinessUnitGrouping): P
   const before = batch.known.get(grouping.businessUnitsId);
   const remaining = new Set(valueIds(grouping));
   const removed = before === undefined ? [] : valueIds(before).filter((id) => !remaining.has(id));
-  if (removed.length === 0 || !(await namesUnits(batch.tx, batch.tenantId, removed))) return [];
+  if (removed.length === 0 || !(await hasUnits(batch.tx, batch.tenantId, removed))) return [];
   return createFault("in_use", "lacks a value that credit applications name");
 };
 
@@ -72,7 +72,7 @@ const writeRow = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<O
 };
 
 const openBatch = async (tx: Db, tenantId: string): Promise<Batch> => {
-  const groupings = (await listBusinessUnits(tx, tenantId)).map(storedGrouping);
+  const groupings = (await listBusinessUnits(tx, tenantId)).map(toGrouping);
   const known = new Map(groupings.map((grouping) => [grouping.businessUnitsId, grouping]));
   const owners = new Map(
     groupings.flatMap((grouping) => valueIds(grouping).map((id) => [id, grouping.businessUnitsId])),
@@ -89,7 +89,7 @@ export const createBusinessUnitTarget = ({
   kind: "business-units",
   fields: collectFields(BusinessUnitGrouping),
   batchRows: BATCH_ROWS,
-  parse: (record) => checked(Grouping, record),
+  parse: (record) => checkValue(Grouping, record),
   async write(tx, rows: readonly Accepted<BusinessUnitGrouping>[]) {
     const batch = await openBatch(tx, tenantId);
     const outcomes: Outcome[] = [];
@@ -97,7 +97,7 @@ export const createBusinessUnitTarget = ({
     const changed = [...batch.changed].flatMap((id) => batch.known.get(id) ?? []);
     await putBusinessUnits(
       tx,
-      changed.map((grouping) => groupingRow(tenantId, grouping)),
+      changed.map((grouping) => toGroupingRow(tenantId, grouping)),
     );
     return outcomes;
   },

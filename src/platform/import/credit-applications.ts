@@ -18,15 +18,15 @@ import {
   STATUS_TITLES,
   STATUS_TYPES,
 } from "../../contract/operations/credit-applications.ts";
-import { storedGrouping } from "../services/business-units.ts";
+import { toGrouping } from "../services/business-units.ts";
 import {
-  applicationRow,
-  unitIdsOf,
+  toApplicationRow,
+  listUnitIds,
   WholeApplication,
 } from "../services/credit-applications/record.ts";
 import * as rules from "../services/credit-applications/rules.ts";
-import { checked } from "../services/ingest/body.ts";
-import { shown } from "../services/records.ts";
+import { checkValue } from "../services/ingest/body.ts";
+import { shorten } from "../services/records.ts";
 import { listBusinessUnits } from "../store/business-units.ts";
 import { findApplications, putApplications } from "../store/credit-applications.ts";
 import type { Db } from "../store/port.ts";
@@ -71,17 +71,17 @@ const Application = createStrictSchema(WholeApplication, {
 const BATCH_ROWS = 100;
 
 const findUnknownUnits = (application: WholeApplication, known: ReadonlySet<string>): Fault[] =>
-  unitIdsOf(application)
+  listUnitIds(application)
     .filter((id) => !known.has(id))
     .slice(0, 1)
     .map((id) => ({
       field: "businessUnitsIds",
       code: "unknown_reference",
-      message: `names ${shown(id)}, which is not a value of a business unit; import the business units first`,
+      message: `names ${shorten(id)}, which is not a value of a business unit; import the business units first`,
     }));
 
 const readUnitIds = async (tx: Db, tenantId: string): Promise<Set<string>> => {
-  const groupings = (await listBusinessUnits(tx, tenantId)).map(storedGrouping);
+  const groupings = (await listBusinessUnits(tx, tenantId)).map(toGrouping);
   const values = groupings.flatMap(({ businessUnitsValuesList }) => businessUnitsValuesList);
   return new Set(values.map(({ businessUnitsValuesId }) => businessUnitsValuesId));
 };
@@ -95,7 +95,7 @@ export const createApplicationTarget = ({
   kind: "credit-applications",
   fields: collectFields(WholeApplication),
   batchRows: BATCH_ROWS,
-  parse: (record) => checked(Application, record),
+  parse: (record) => checkValue(Application, record),
   async write(tx, rows) {
     const units = await readUnitIds(tx, tenantId);
     const ids = rows.map(({ values }) => values.applicationId);
@@ -103,9 +103,9 @@ export const createApplicationTarget = ({
       rows,
       known: await findApplications(tx, tenantId, [...new Set(ids)]),
       keyOf: ({ id }) => id,
-      rowOf: (application): ReturnType<typeof applicationRow> | Fault[] => {
+      rowOf: (application): ReturnType<typeof toApplicationRow> | Fault[] => {
         const faults = findUnknownUnits(application, units);
-        return faults.length > 0 ? faults : applicationRow(tenantId, application);
+        return faults.length > 0 ? faults : toApplicationRow(tenantId, application);
       },
       put: (changed) => putApplications(tx, changed),
     });

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { checked } from "../services/ingest/body.ts";
-import { changed, made } from "../services/records.ts";
+import { checkValue } from "../services/ingest/body.ts";
+import { changeFields, creationFields } from "../services/records.ts";
 import { findAccounts } from "../store/accounts.ts";
 import { updateDispute } from "../store/disputes.ts";
 import { findDocuments } from "../store/documents.ts";
@@ -26,7 +26,7 @@ type Needs = {
 
 type Row = Accepted<DisputeValues>;
 
-const disputeKey = ({ sourceKey, values }: Row): string => {
+const buildDisputeKey = ({ sourceKey, values }: Row): string => {
   const { accountNumber, documentNumber, createDate } = values;
   return shortenKey(sourceKey ?? JSON.stringify({ accountNumber, documentNumber, createDate }));
 };
@@ -77,7 +77,7 @@ const createBlankRow = ({ tenantId, newId, now }: Batch, key: string): DisputeRo
   origin: "import",
   source_key: key,
   source_row: null,
-  ...made({ caller: IMPORTER, now }),
+  ...creationFields({ caller: IMPORTER, now }),
 });
 
 /** Returns the planned columns that differ from the stored ones. */
@@ -107,7 +107,7 @@ const recordChange = (
 
 const writeRow = async (batch: Batch, row: Row): Promise<Outcome> => {
   const { known, situation, now } = batch;
-  const key = disputeKey(row);
+  const key = buildDisputeKey(row);
   const before = known.get(key);
   const said = readSourceRow(before);
   if (before !== undefined && findDifferences(row.values, said).size === 0) return "unchanged";
@@ -130,7 +130,7 @@ const writeRow = async (batch: Batch, row: Row): Promise<Outcome> => {
     recordChange(batch, key, before, { source_row });
     return "unchanged";
   }
-  const tracked = changed(before, { caller: IMPORTER, now });
+  const tracked = changeFields(before, { caller: IMPORTER, now });
   recordChange(batch, key, before, { ...differs, ...tracked, source_row });
   return "written";
 };
@@ -153,7 +153,7 @@ const openBatch = async (needs: Needs, tx: Db, rows: readonly Row[]): Promise<Ba
     createConfiguration,
     now,
   };
-  const found = await findImportedDisputes(tx, tenantId, [...new Set(rows.map(disputeKey))]);
+  const found = await findImportedDisputes(tx, tenantId, [...new Set(rows.map(buildDisputeKey))]);
   const known = new Map(found.map((row) => [row.source_key ?? "", row]));
   return { ...needs, tx, now, situation, known, fresh: new Set(), changes: new Map() };
 };
@@ -163,7 +163,7 @@ export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => ({
   kind: "disputes",
   fields: collectFields(DisputeValues),
   batchRows: 500,
-  parse: (record) => checked(DisputeValues, record),
+  parse: (record) => checkValue(DisputeValues, record),
   async write(tx, rows) {
     const batch = await openBatch(needs, tx, rows);
     const outcomes: Outcome[] = [];

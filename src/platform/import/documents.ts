@@ -1,9 +1,9 @@
 import { DocumentFields } from "../../contract/operations/documents.ts";
 import type { Fault } from "../../contract/errors.ts";
-import { accountFaults, checkDocument, sentAmounts } from "../services/documents/rules.ts";
+import { checkAccount, checkDocument, pickAmounts } from "../services/documents/rules.ts";
 import { saveDocuments, type Writer, type Writing } from "../services/documents/save.ts";
 import type { Fields } from "../services/ingest/body.ts";
-import { storedDocument } from "../services/ingest/stored.ts";
+import { parseDocument } from "../services/ingest/stored.ts";
 import { findAccounts } from "../store/accounts.ts";
 import { findDocuments } from "../store/documents.ts";
 import type { Db } from "../store/port.ts";
@@ -52,7 +52,7 @@ const openBatch = async (
 };
 
 const checkAccountKnown = (accounts: Map<string, AccountRow>, sent: Fields): Promise<Fault[]> =>
-  accountFaults(sent, async (number) => accounts.get(number));
+  checkAccount(sent, async (number) => accounts.get(number));
 
 const saveBatch = async ({ tx, writer, known, waiting }: Batch): Promise<void> => {
   const saved = await saveDocuments(tx, writer, [...waiting.values()]);
@@ -68,13 +68,13 @@ const writeRow = async (batch: Batch, { number, sent }: NumberedRecord): Promise
   const asked = { documentNumber: number, write: "replace" as const };
   const { value, faults } = checkDocument(
     sent,
-    { ...asked, before: before && storedDocument(before) },
+    { ...asked, before: before && parseDocument(before) },
     batch.accounts === undefined ? [] : await checkAccountKnown(batch.accounts, sent),
   );
   if (value === undefined) return faults;
   // A row that was imported before changes nothing, so it does not reopen a document closed since.
   if (before !== undefined && before.fields === JSON.stringify(value)) return "unchanged";
-  waiting.set(number, { documentNumber: number, before, fields: value, sent: sentAmounts(sent) });
+  waiting.set(number, { documentNumber: number, before, fields: value, sent: pickAmounts(sent) });
   return "written";
 };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { IngestNumber } from "../../contract/ingest-fields.ts";
 import type { Clock } from "../../kit/clock.ts";
-import { checked, type Checked, type Fields } from "../services/ingest/body.ts";
+import { checkValue, type Checked, type Fields } from "../services/ingest/body.ts";
 import { type Fields as FieldNames, collectFields } from "./fields.ts";
 
 /** Dependencies of the targets for records of the ingest API. */
@@ -29,7 +29,7 @@ export const describeNumbered = (key: string, body: z.ZodObject): RecordFormat =
       const { [key]: number, ...sent } = record;
       const { data } = IngestNumber.safeParse(number);
       if (data !== undefined) return { value: { number: data, sent } };
-      const { faults = [] } = checked(whole, record);
+      const { faults = [] } = checkValue(whole, record);
       return { faults };
     },
   };

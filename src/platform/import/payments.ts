@@ -16,7 +16,7 @@ import {
   collectSourceFields,
   hashValues,
   deriveId,
-  rowKey,
+  buildRowKey,
   type Values,
 } from "./payments/row.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
@@ -90,7 +90,7 @@ export const createPaymentTarget = (needs: Needs): Target<IdentifiedRow> => {
   const met = createOccurrences();
   const identified = (values: Values): string => {
     if (typeof values["id"] === "string") return values["id"];
-    const key = rowKey(source, values);
+    const key = buildRowKey(source, values);
     return deriveId(tenantId, source, key, met.count(key));
   };
   return {

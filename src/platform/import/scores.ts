@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Fault } from "../../contract/errors.ts";
 import { CompanyId, CompanyScore } from "../../contract/operations/company-scores.ts";
-import { checked } from "../services/ingest/body.ts";
+import { checkValue } from "../services/ingest/body.ts";
 import { findScores, putScores } from "../store/company-scores.ts";
 import type { CompanyScoreRow } from "../store/tables.ts";
 import { collectFields } from "./fields.ts";
@@ -50,7 +50,7 @@ export const createScoreTarget = ({ tenantId }: { tenantId: string }): Target<Sc
   kind: "scores",
   fields: collectFields(ScoreRecord),
   batchRows: BATCH_ROWS,
-  parse: (record) => checked(Score, record),
+  parse: (record) => checkValue(Score, record),
   async write(tx, rows) {
     const companies = new Set(rows.map(({ values }) => values.companyId));
     return saveChanged({

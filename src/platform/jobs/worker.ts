@@ -4,7 +4,7 @@ import { toErrorFields, type Log } from "../../kit/log.ts";
 import {
   type Claim,
   claimJob,
-  dueJobs,
+  findDueJobs,
   postponeJob,
   recordTurns,
   releaseJob,
@@ -107,12 +107,12 @@ class JobWorker implements Worker {
     const atMost = kind.concurrency - this.#runningOf(kind).size;
     if (atMost <= 0) return 0;
     const due = { kind: kind.kind, now: clock(), perLane: kind.perLane, atMost };
-    if ((await dueJobs(store.read, due)).length === 0) return 0;
+    if ((await findDueJobs(store.read, due)).length === 0) return 0;
     const lease = randomToken();
     // Read again in the transaction queue of the kind, so that two processes do not exceed a lane's limit together.
     const claimed = await store.transaction(async (tx) => {
       const rows: JobRow[] = [];
-      for (const row of await dueJobs(tx, due)) {
+      for (const row of await findDueJobs(tx, due)) {
         // oxlint-disable-next-line no-await-in-loop -- one connection
         if (await claimJob(tx, row, lease, due.now + kind.leaseMs)) rows.push(row);
       }

@@ -5,11 +5,11 @@ import type { Handlers } from "../handlers.ts";
 import { findAccountNote, insertAccountNote } from "../store/account-notes.ts";
 import { findAccount } from "../store/accounts.ts";
 import type { AccountNoteRow } from "../store/tables.ts";
-import { checked, dateText, isObject, resultOf } from "./ingest/body.ts";
-import { type IngestCall, noAccount, ignoredIn } from "./ingest/call.ts";
-import { shown } from "./records.ts";
+import { checkValue, toDateText, isObject, mergeBody } from "./ingest/body.ts";
+import { type IngestCall, createNoAccount, listIgnored } from "./ingest/call.ts";
+import { shorten } from "./records.ts";
 
-const note = (row: AccountNoteRow): AccountNote => ({
+const toNote = (row: AccountNoteRow): AccountNote => ({
   reference: row.reference,
   account_number: row.account_number,
   body: row.body,
@@ -19,9 +19,9 @@ const note = (row: AccountNoteRow): AccountNote => ({
   created_at: formatTimestamp(row.created_at),
 });
 
-const rowOf = (call: IngestCall, accountNumber: string, sent: unknown) => {
-  const result = isObject(sent) ? resultOf("create", sent) : sent;
-  const { value, faults = [] } = checked(AccountNoteFields, result);
+const toRow = (call: IngestCall, accountNumber: string, sent: unknown) => {
+  const result = isObject(sent) ? mergeBody("create", sent) : sent;
+  const { value, faults = [] } = checkValue(AccountNoteFields, result);
   if (value === undefined) return call.invalid(faults);
   const effective = value.effective_date ?? formatTimestamp(call.now);
   const row: AccountNoteRow = {
@@ -31,38 +31,38 @@ const rowOf = (call: IngestCall, accountNumber: string, sent: unknown) => {
     body: value.body,
     subject: value.subject ?? null,
     note_type: value.note_type ?? null,
-    effective_date: dateText(effective),
+    effective_date: toDateText(effective),
     effective_at: Date.parse(effective),
     created_by: call.caller.id,
     created_at: call.now,
   };
-  return { row, ignored: ignoredIn(sent, value) };
+  return { row, ignored: listIgnored(sent, value) };
 };
 
 /** Handlers of notes on accounts. */
 export const account_notes = (): Handlers<Contract["account_notes"]> => ({
   async get({ params: { account_number, reference } }, call) {
     if ((await findAccount(call.db, call.tenantId, account_number)) === undefined) {
-      noAccount(call, account_number);
+      createNoAccount(call, account_number);
     }
     const row =
       (await findAccountNote(call.db, call.tenantId, account_number, reference)) ??
-      call.fail("note_not_found", `The account has no note ${shown(reference)}.`);
-    return { body: note(row) };
+      call.fail("note_not_found", `The account has no note ${shorten(reference)}.`);
+    return { body: toNote(row) };
   },
 
   create({ params: { account_number }, body }, call) {
     return call.change(async (tx) => {
       if ((await findAccount(tx, call.tenantId, account_number)) === undefined) {
-        noAccount(call, account_number);
+        createNoAccount(call, account_number);
       }
-      const { row, ignored } = rowOf(call, account_number, body);
+      const { row, ignored } = toRow(call, account_number, body);
       if (!(await insertAccountNote(tx, row))) {
-        const message = `A note has the reference ${shown(row.reference)} already.`;
+        const message = `A note has the reference ${shorten(row.reference)} already.`;
         const record = { reference: row.reference };
         call.fail("note_reference_already_exists", message, { record });
       }
-      return { body: note(row), createdId: row.reference, ignored };
+      return { body: toNote(row), createdId: row.reference, ignored };
     });
   },
 });

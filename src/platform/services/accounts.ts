@@ -11,22 +11,22 @@ import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { parentChainFaults } from "./accounts/lineage.ts";
 import { checkAccount } from "./accounts/rules.ts";
-import { type IngestCall, noAccount, ignoredIn, versionOf } from "./ingest/call.ts";
+import { type IngestCall, createNoAccount, listIgnored, toVersion } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
-import { storedAccount } from "./ingest/stored.ts";
-import { changed, made, shown } from "./records.ts";
+import { parseAccount } from "./ingest/stored.ts";
+import { changeFields, creationFields, shorten } from "./records.ts";
 
-const account = (row: AccountRow): Account => ({
+const toAccount = (row: AccountRow): Account => ({
   csrId: row.csr_id,
   accountNumber: row.account_number,
-  ...storedAccount(row),
+  ...parseAccount(row),
   createdAt: formatTimestamp(row.created_at),
   updatedAt: formatTimestamp(row.updated_at),
 });
 
-const answer = (row: AccountRow) => ({ body: account(row), version: versionOf(row) });
+const answer = (row: AccountRow) => ({ body: toAccount(row), version: toVersion(row) });
 
-const embedded = (row: AccountNoteRow) => ({
+const toEmbeddedNote = (row: AccountNoteRow) => ({
   reference: row.reference,
   accountNumber: row.account_number,
   body: row.body,
@@ -35,7 +35,7 @@ const embedded = (row: AccountNoteRow) => ({
 });
 
 /** Validates a body. Returns the columns to write and the fields that were ignored. */
-const written = async (
+const checkBody = async (
   tx: Db,
   call: IngestCall,
   sent: unknown,
@@ -47,7 +47,7 @@ const written = async (
     accountNumber,
     write,
     currencyModel: currency_model,
-    before: before && storedAccount(before),
+    before: before && parseAccount(before),
   };
   const found = await parentChainFaults(sent, accountNumber, {
     current: before?.parent_account_number,
@@ -62,10 +62,10 @@ const written = async (
     parent_account_number: value.parent_account_number ?? null,
     fields: JSON.stringify(value),
   };
-  return { columns, ignored: ignoredIn(sent, value) };
+  return { columns, ignored: listIgnored(sent, value) };
 };
 
-type Columns = Awaited<ReturnType<typeof written>>["columns"];
+type Columns = Awaited<ReturnType<typeof checkBody>>["columns"];
 
 const insert = async (
   tx: Db,
@@ -78,7 +78,7 @@ const insert = async (
     account_number: accountNumber,
     csr_id: await takeCsrIds(tx, call.tenantId, "account"),
     ...columns,
-    ...made(call),
+    ...creationFields(call),
   };
   await putAccounts(tx, [row]);
   return row;
@@ -92,7 +92,7 @@ const update = async (
   columns: Columns,
 ): Promise<AccountRow> => {
   if (columns.fields === before.fields) return before;
-  const row = { ...before, ...columns, ...changed(before, call) };
+  const row = { ...before, ...columns, ...changeFields(before, call) };
   await putAccounts(tx, [row]);
   return row;
 };
@@ -102,20 +102,20 @@ export const accounts = (): Handlers<Contract["accounts"]> => ({
   async get({ params: { account_number } }, call) {
     const row =
       (await findAccount(call.db, call.tenantId, account_number)) ??
-      noAccount(call, account_number);
+      createNoAccount(call, account_number);
     const notes = await listAccountNotes(call.db, call.tenantId, account_number);
-    const body = { ...account(row), notes: notes.map(embedded) };
-    return { body, version: versionOf(row) };
+    const body = { ...toAccount(row), notes: notes.map(toEmbeddedNote) };
+    return { body, version: toVersion(row) };
   },
 
   create({ params: { account_number }, body }, call) {
     return call.change(async (tx) => {
       const target = { accountNumber: account_number, write: "create" as const, before: undefined };
-      const { columns, ignored } = await written(tx, call, body, target);
+      const { columns, ignored } = await checkBody(tx, call, body, target);
       if ((await findAccount(tx, call.tenantId, account_number)) !== undefined) {
         call.fail(
           "account_already_exists",
-          `The account ${shown(account_number)} exists. Replace it with PUT or update it with PATCH.`,
+          `The account ${shorten(account_number)} exists. Replace it with PUT or update it with PATCH.`,
           { record: { account_number } },
         );
       }
@@ -127,9 +127,9 @@ export const accounts = (): Handlers<Contract["accounts"]> => ({
   async replace({ params: { account_number }, body }, call) {
     return call.change(async (tx) => {
       const before = await findAccount(tx, call.tenantId, account_number);
-      checkUpsert(call, before && versionOf(before));
+      checkUpsert(call, before && toVersion(before));
       const target = { accountNumber: account_number, write: "replace" as const, before };
-      const { columns, ignored } = await written(tx, call, body, target);
+      const { columns, ignored } = await checkBody(tx, call, body, target);
       if (before === undefined) {
         const row = await insert(tx, call, account_number, columns);
         return { ...answer(row), createdId: String(row.csr_id), ignored };
@@ -141,10 +141,11 @@ export const accounts = (): Handlers<Contract["accounts"]> => ({
   async update({ params: { account_number }, body }, call) {
     return call.change(async (tx) => {
       const before =
-        (await findAccount(tx, call.tenantId, account_number)) ?? noAccount(call, account_number);
-      checkIfMatch(call, versionOf(before));
+        (await findAccount(tx, call.tenantId, account_number)) ??
+        createNoAccount(call, account_number);
+      checkIfMatch(call, toVersion(before));
       const target = { accountNumber: account_number, write: "update" as const, before };
-      const { columns, ignored } = await written(tx, call, body, target);
+      const { columns, ignored } = await checkBody(tx, call, body, target);
       return { ...answer(await update(tx, call, before, columns)), ignored };
     });
   },

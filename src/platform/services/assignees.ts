@@ -19,23 +19,23 @@ import { findDepartment, findDepartmentByCode } from "../store/departments.ts";
 import type { Db } from "../store/port.ts";
 import type { AssigneeRow, DepartmentRow } from "../store/tables.ts";
 import { departmentWithCode } from "./departments.ts";
-import { changedPerson, newPerson, personOf } from "./person.ts";
+import { changePersonColumns, createPersonColumns, toPerson } from "./person.ts";
 import {
-  absent,
+  describeMissing,
   type Asking,
   auditFields,
-  changed,
+  changeFields,
   flag,
-  made,
-  named,
+  creationFields,
+  findNamed,
   type Removing,
-  shown,
+  shorten,
 } from "./records.ts";
 
 type Contracts = Contract["assignees"];
 type Body = Input<Contracts["create"]>["body"];
 
-const assignee = (row: AssigneeRow): Assignee => ({
+const toAssignee = (row: AssigneeRow): Assignee => ({
   id: row.id,
   assigneeId: row.id,
   departmentId: row.department_id,
@@ -44,21 +44,21 @@ const assignee = (row: AssigneeRow): Assignee => ({
   userId: row.user_id,
   allUpdates: row.all_updates === 1,
   dailyDigest: row.daily_digest === 1,
-  person: personOf(row),
+  person: toPerson(row),
   ...auditFields(row),
 });
 
-const answer = (row: AssigneeRow) => ({ body: assignee(row), version: row });
+const answer = (row: AssigneeRow) => ({ body: toAssignee(row), version: row });
 
-const departmentIn = (tx: Db, call: Asking, body: Body): Promise<DepartmentRow> =>
-  named(tx, call, {
+const resolveDepartment = (tx: Db, call: Asking, body: Body): Promise<DepartmentRow> =>
+  findNamed(tx, call, {
     noun: "department",
     id: body.departmentId,
     code: body.departmentCode,
     find: { byId: findDepartment, byCode: findDepartmentByCode },
   });
 
-const memberIn = async (tx: Db, call: Asking, { userId }: Body) => {
+const resolveMember = async (tx: Db, call: Asking, { userId }: Body) => {
   if (userId === undefined || userId === null) return undefined;
   return (
     (await findMember(tx, call.tenantId, userId)) ??
@@ -66,32 +66,32 @@ const memberIn = async (tx: Db, call: Asking, { userId }: Body) => {
   );
 };
 
-const assigneeAt = async (db: Db, call: Asking, email: string): Promise<AssigneeRow> =>
+const findAssigneeAt = async (db: Db, call: Asking, email: string): Promise<AssigneeRow> =>
   (await findAssigneeByEmail(db, call.tenantId, email)) ??
-  call.fail("not_found", absent("assignee", "e-mail address", email));
+  call.fail("not_found", describeMissing("assignee", "e-mail address", email));
 
-const assigneeWithId = async (db: Db, call: Asking, id: string): Promise<AssigneeRow> =>
+const findAssigneeById = async (db: Db, call: Asking, id: string): Promise<AssigneeRow> =>
   (await findAssignee(db, call.tenantId, id)) ??
-  call.fail("not_found", absent("assignee", "id", id));
+  call.fail("not_found", describeMissing("assignee", "id", id));
 
-const taken = (email: string): string =>
-  `An assignee has the e-mail address ${shown(email)} already.`;
+const createTaken = (email: string): string =>
+  `An assignee has the e-mail address ${shorten(email)} already.`;
 
 const create = async (tx: Db, call: Call<Contracts["create"]>, body: Body, id: string) => {
-  const department = await departmentIn(tx, call, body);
-  const member = await memberIn(tx, call, body);
+  const department = await resolveDepartment(tx, call, body);
+  const member = await resolveMember(tx, call, body);
   const record = {
     tenant_id: call.tenantId,
     id,
     department_id: department.id,
     user_id: member?.id ?? null,
-    ...newPerson(call, body.person ?? {}, member),
+    ...createPersonColumns(call, body.person ?? {}, member),
     active: flag(body.active ?? true),
     all_updates: flag(body.allUpdates ?? false),
     daily_digest: flag(body.dailyDigest ?? false),
-    ...made(call),
+    ...creationFields(call),
   };
-  return (await insertAssignee(tx, record)) ?? call.fail("conflict", taken(record.email));
+  return (await insertAssignee(tx, record)) ?? call.fail("conflict", createTaken(record.email));
 };
 
 const update = async (
@@ -100,26 +100,27 @@ const update = async (
   body: Body,
   found: AssigneeRow,
 ): Promise<AssigneeRow> => {
-  const department = await departmentIn(tx, call, body);
-  const member = await memberIn(tx, call, body);
+  const department = await resolveDepartment(tx, call, body);
+  const member = await resolveMember(tx, call, body);
   const next = {
     ...found,
     department_id: department.id,
     user_id: body.userId === undefined ? found.user_id : (member?.id ?? null),
-    ...changedPerson(call, body.person ?? {}, found),
+    ...changePersonColumns(call, body.person ?? {}, found),
     active: flag(body.active ?? found.active === 1),
     all_updates: flag(body.allUpdates ?? found.all_updates === 1),
     daily_digest: flag(body.dailyDigest ?? found.daily_digest === 1),
-    ...changed(found, call),
+    ...changeFields(found, call),
   };
   const holder = await findAssigneeByEmail(tx, call.tenantId, next.email);
-  if (holder !== undefined && holder.id !== found.id) call.fail("conflict", taken(next.email));
+  if (holder !== undefined && holder.id !== found.id)
+    call.fail("conflict", createTaken(next.email));
   return updateAssignee(tx, next);
 };
 
 const remove = async (tx: Db, call: Removing, row: AssigneeRow) => {
   checkIfMatch(call, row);
-  const who = `The assignee ${shown(row.email)}`;
+  const who = `The assignee ${shorten(row.email)}`;
   if (await isAssigneeNamed(tx, row)) {
     call.fail("in_use", `${who} is named by disputes. Deactivate it instead.`);
   }
@@ -134,17 +135,17 @@ const remove = async (tx: Db, call: Removing, row: AssigneeRow) => {
 /** Handlers of assignees: the people who work disputes. */
 export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   async get({ params: { assigneeEmail } }, call) {
-    const row = await assigneeAt(call.db, call, assigneeEmail);
+    const row = await findAssigneeAt(call.db, call, assigneeEmail);
     return answer(row);
   },
 
   async get_by_id({ params: { assigneeId } }, call) {
-    const row = await assigneeWithId(call.db, call, assigneeId);
+    const row = await findAssigneeById(call.db, call, assigneeId);
     return answer(row);
   },
 
   async list({ query: { DepartmentId } }, call) {
-    return { body: (await listAssignees(call.db, call.tenantId, DepartmentId)).map(assignee) };
+    return { body: (await listAssignees(call.db, call.tenantId, DepartmentId)).map(toAssignee) };
   },
 
   create({ body }, call) {
@@ -156,23 +157,25 @@ export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => (
 
   async update({ params: { assigneeEmail }, body }, call) {
     return call.change(async (tx) => {
-      const found = await assigneeAt(tx, call, assigneeEmail);
+      const found = await findAssigneeAt(tx, call, assigneeEmail);
       checkIfMatch(call, found);
       return answer(await update(tx, call, body, found));
     });
   },
 
   delete({ params: { assigneeId } }, call) {
-    return call.change(async (tx) => remove(tx, call, await assigneeWithId(tx, call, assigneeId)));
+    return call.change(async (tx) =>
+      remove(tx, call, await findAssigneeById(tx, call, assigneeId)),
+    );
   },
 
   delete_by_email({ params: { departmentCode, assigneeEmail } }, call) {
     return call.change(async (tx) => {
       const department = await departmentWithCode(tx, call, departmentCode);
-      const row = await assigneeAt(tx, call, assigneeEmail);
+      const row = await findAssigneeAt(tx, call, assigneeEmail);
       if (row.department_id === department.id) return remove(tx, call, row);
       const place = `assignee in the department ${department.code}`;
-      return call.fail("not_found", absent(place, "e-mail address", assigneeEmail));
+      return call.fail("not_found", describeMissing(place, "e-mail address", assigneeEmail));
     });
   },
 });

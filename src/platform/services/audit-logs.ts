@@ -4,7 +4,7 @@ import type { AuditEntry, AuditPage } from "../../contract/operations/audit-logs
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers, Page } from "../handlers.ts";
-import { jsonBytes } from "../json-rows.ts";
+import { serializeRowsToBytes } from "../json-rows.ts";
 import { findHead } from "../store/audit-chain.ts";
 import {
   type AuditFilter,
@@ -39,13 +39,13 @@ const Cursor = z.object({
   after: z.object({ at: z.int(), seq: z.int() }),
 });
 
-const timestampIn = (text: string | undefined): number | undefined =>
+const parseTimestamp = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Date.parse(text);
 
 type Wanted = { filter: AuditFilter; walk: Walk; limit: number };
 type CursorAfter = (row: Row | undefined) => string | null;
 
-const heldPage = async (
+const readHeldPage = async (
   { db, tenantId }: Call,
   { filter, walk, limit }: Wanted,
   cursorAfter: CursorAfter,
@@ -59,7 +59,7 @@ const heldPage = async (
   return { data: rows.map(toEntry), pagination: { cursor, hasMore, rowCount: rows.length } };
 };
 
-const streamedPage = async (
+const streamPage = async (
   call: Call,
   { filter, walk, limit }: Wanted,
   cursorAfter: CursorAfter,
@@ -82,7 +82,7 @@ const streamedPage = async (
     return {
       head: {},
       rowCount,
-      data: jsonBytes(entries()),
+      data: serializeRowsToBytes(entries()),
       pagination: () => ({ cursor: hasMore ? cursorAfter(last) : null, hasMore, rowCount }),
       close: () => snapshot.close(),
     };
@@ -113,12 +113,12 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
         ? null
         : seal.seal({ tenant: tenantId, filter: sought, top, after: { at: row.at, seq: row.seq } });
     const wanted = {
-      filter: { ...exact, from: timestampIn(from), to: timestampIn(to) },
+      filter: { ...exact, from: parseTimestamp(from), to: parseTimestamp(to) },
       walk,
       limit,
     };
     const isLong = limit > HELD_ROWS || isScanned(wanted.filter);
-    const readPage = isLong ? streamedPage : heldPage;
+    const readPage = isLong ? streamPage : readHeldPage;
     return { body: await readPage(call, wanted, cursorAfter) };
   },
 });

@@ -6,11 +6,11 @@ import { hashSecret, type Lifetimes, isSessionAlive, type Uses } from "../creden
 import type { Call, Handlers } from "../handlers.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { LoginGuard } from "../login-guard.ts";
-import { passwordMatches } from "../passwords.ts";
+import { matchesPassword } from "../passwords.ts";
 import { isKnownAddress, recordKnownAddress } from "../store/known-addresses.ts";
 import type { Db } from "../store/port.ts";
 import type { TenantRow } from "../store/tables.ts";
-import { activeTenants, findUser, findUserByEmail, homeTenant } from "../store/users.ts";
+import { listActiveTenants, findUser, findUserByEmail, findHomeTenant } from "../store/users.ts";
 
 type Needs = {
   newId: NewId;
@@ -20,7 +20,7 @@ type Needs = {
   guard: LoginGuard;
 };
 
-export const tenantAccess = (tenant: TenantRow) => ({
+export const toTenantAccess = (tenant: TenantRow) => ({
   tenantId: tenant.id,
   tenantName: tenant.name,
   isPartner: tenant.is_partner === 1,
@@ -34,9 +34,9 @@ const findSession = (db: Db, token: string) =>
     .where("token_hash", "=", hashSecret(token))
     .executeTakeFirst();
 
-const homeTenantOf = async (db: Db, userId: string): Promise<string | undefined> => {
+const readHomeTenant = async (db: Db, userId: string): Promise<string | undefined> => {
   const user = await findUser(db, userId);
-  return (user && homeTenant(user, await activeTenants(db, userId))) ?? undefined;
+  return (user && findHomeTenant(user, await listActiveTenants(db, userId))) ?? undefined;
 };
 
 const VERIFIED = { verified: true, status: "ACCESSTOKEN_VERIFIED" } as const;
@@ -51,14 +51,14 @@ const verifyPassword = async (
   { db, ip, now }: Pick<Call, "db" | "ip" | "now">,
 ) => {
   const user = await findUserByEmail(db, email);
-  const tenants = user === undefined ? [] : await activeTenants(db, user.id);
+  const tenants = user === undefined ? [] : await listActiveTenants(db, user.id);
   const isKnown =
     user !== undefined && (await isKnownAddress(db, user.id, guard.addressHash(user.id, ip), now));
   // Other people behind the same address cannot use up the logins of a user who has logged in from it before.
   const rateLimitHeaders = isKnown ? {} : await limiter.login(ip, now);
   const isRight = await guard.attempt(
     { email, ip, isKnown, now },
-    async () => (await passwordMatches(password, user?.password_hash)) && tenants.length > 0,
+    async () => (await matchesPassword(password, user?.password_hash)) && tenants.length > 0,
   );
   if (!isRight || user === undefined) {
     throw new Problem("invalid_credentials", "The e-mail address or the password is wrong.");
@@ -72,7 +72,7 @@ const login =
   (needs: Needs): Service["login"] =>
   async ({ body }, call) => {
     const { user, tenants, rateLimitHeaders } = await verifyPassword(needs, body, call);
-    const home = homeTenant(user, tenants);
+    const home = findHomeTenant(user, tenants);
     const accessToken = randomToken();
     return call.change(async (tx) => {
       await tx
@@ -99,7 +99,7 @@ const login =
         accessToken,
         expiresIn: Math.floor(needs.lifetimes.sessionNominal / SECOND),
         createdDate: formatTimestamp(call.now),
-        tenants: tenants.map(tenantAccess),
+        tenants: tenants.map(toTenantAccess),
         defaultTenantId: home,
       };
       return { body, rateLimitHeaders };
@@ -115,7 +115,7 @@ const verifySession =
       return { body: INVALID };
     }
     const rateLimitHeaders = await needs.limiter.gateway(session.id, call.now);
-    const tenantId = await homeTenantOf(call.db, session.user_id);
+    const tenantId = await readHomeTenant(call.db, session.user_id);
     const audit = tenantId === undefined ? {} : { tenantId };
     const lives = (row: typeof session): boolean => {
       const used_at = Math.max(row.used_at, needs.uses.last(row.id));
@@ -125,7 +125,7 @@ const verifySession =
     if (!lives(session) && !lives((await findSession(call.db, body.accessToken)) ?? session)) {
       return { body: EXPIRED, audit, rateLimitHeaders };
     }
-    if ((await activeTenants(call.db, session.user_id)).length === 0) {
+    if ((await listActiveTenants(call.db, session.user_id)).length === 0) {
       return { body: INVALID, audit, rateLimitHeaders };
     }
     return call.change(async (tx) => {
@@ -151,7 +151,7 @@ const logout =
         await tx.deleteFrom("sessions").where("id", "=", session.id).execute();
         return { body: LOGGED_OUT };
       },
-      await homeTenantOf(call.db, session.user_id),
+      await readHomeTenant(call.db, session.user_id),
     );
   };
 

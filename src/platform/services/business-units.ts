@@ -7,14 +7,17 @@ import type { BusinessUnitRow } from "../store/tables.ts";
 type Values = BusinessUnitGrouping["businessUnitsValuesList"];
 
 /** Converts a row to a grouping. */
-export const storedGrouping = (row: BusinessUnitRow): BusinessUnitGrouping => ({
+export const toGrouping = (row: BusinessUnitRow): BusinessUnitGrouping => ({
   businessUnitsId: row.id,
   displayName: row.display_name,
   businessUnitsValuesList: JSON.parse(row.value_list) as Values,
 });
 
 /** Converts a grouping to a row. */
-export const groupingRow = (tenantId: string, grouping: BusinessUnitGrouping): BusinessUnitRow => ({
+export const toGroupingRow = (
+  tenantId: string,
+  grouping: BusinessUnitGrouping,
+): BusinessUnitRow => ({
   tenant_id: tenantId,
   id: grouping.businessUnitsId,
   display_name: grouping.displayName,
@@ -23,6 +26,6 @@ export const groupingRow = (tenantId: string, grouping: BusinessUnitGrouping): B
 
 export const business_units = (): Handlers<Contract["business_units"]> => ({
   list: async (_input, call) => ({
-    body: (await listBusinessUnits(call.db, call.tenantId)).map(storedGrouping),
+    body: (await listBusinessUnits(call.db, call.tenantId)).map(toGrouping),
   }),
 });

@@ -18,7 +18,13 @@ import {
 import type { Db } from "../store/port.ts";
 import { findReason } from "../store/reasons.ts";
 import type { CategoryRow, ReasonRow } from "../store/tables.ts";
-import { type Asking, auditFields, changed, finders, made } from "./records.ts";
+import {
+  type Asking,
+  auditFields,
+  changeFields,
+  createFinders,
+  creationFields,
+} from "./records.ts";
 
 type Default = {
   field: "defaultInternalReasonId" | "defaultExternalReasonId";
@@ -37,7 +43,7 @@ const EXTERNAL: Default = {
   fits: ["External", "All"],
 };
 
-export const { withId: categoryWithId, withCode: categoryWithCode } = finders("category", {
+export const { withId: categoryWithId, withCode: categoryWithCode } = createFinders("category", {
   byId: findCategory,
   byCode: findCategoryByCode,
 });
@@ -47,7 +53,7 @@ export const DEFAULTS: readonly Default[] = [INTERNAL, EXTERNAL];
 
 type Sent = { [Field in Default["field"]]?: string | null | undefined };
 
-const category = (row: CategoryView): Category => ({
+const toCategory = (row: CategoryView): Category => ({
   categoryId: row.id,
   tenantId: row.tenant_id,
   code: row.code,
@@ -59,9 +65,9 @@ const category = (row: CategoryView): Category => ({
   ...auditFields(row),
 });
 
-const answer = (row: CategoryView) => ({ body: category(row), version: row });
+const answer = (row: CategoryView) => ({ body: toCategory(row), version: row });
 
-const defaultReason = async (
+const findDefaultReason = async (
   tx: Db,
   call: Asking,
   { field, fits }: Default,
@@ -76,12 +82,12 @@ const defaultReason = async (
 };
 
 /** Returns the default reasons after the write: those sent, else those present. */
-const defaultReasons = async (tx: Db, call: Asking, sent: Sent, present?: CategoryRow) => {
+const findDefaultReasons = async (tx: Db, call: Asking, sent: Sent, present?: CategoryRow) => {
   const choose = (which: Default): Promise<string | null> => {
     const id = sent[which.field];
     return id === undefined
       ? Promise.resolve(present?.[which.column] ?? null)
-      : defaultReason(tx, call, which, id);
+      : findDefaultReason(tx, call, which, id);
   };
   return {
     default_internal_reason_id: await choose(INTERNAL),
@@ -89,7 +95,7 @@ const defaultReasons = async (tx: Db, call: Asking, sent: Sent, present?: Catego
   };
 };
 
-const { withId: viewWithId, withCode: viewWithCode } = finders("category", {
+const { withId: viewWithId, withCode: viewWithCode } = createFinders("category", {
   byId: viewCategory,
   byCode: viewCategoryByCode,
 });
@@ -105,7 +111,7 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
   },
 
   async list(_input, call) {
-    return { body: (await listCategories(call.db, call.tenantId)).map(category) };
+    return { body: (await listCategories(call.db, call.tenantId)).map(toCategory) };
   },
 
   create({ body }, call) {
@@ -115,9 +121,9 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
         id: newId(),
         code: body.code,
         description: body.description,
-        ...(await defaultReasons(tx, call, body)),
+        ...(await findDefaultReasons(tx, call, body)),
         default_assignee_id: null,
-        ...made(call),
+        ...creationFields(call),
       });
       const message = `A category has the code ${body.code} already.`;
       const row = await viewWithId(tx, call, (inserted ?? call.fail("duplicate_code", message)).id);
@@ -132,8 +138,8 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
       const next = {
         ...found,
         description: body.description ?? found.description,
-        ...(await defaultReasons(tx, call, body, found)),
-        ...changed(found, call),
+        ...(await findDefaultReasons(tx, call, body, found)),
+        ...changeFields(found, call),
       };
       return answer(await viewWithId(tx, call, (await updateCategory(tx, next)).id));
     });

@@ -15,13 +15,13 @@ import {
   findApplication,
   selectApplications,
 } from "../store/credit-applications.ts";
-import { listing, pageOf } from "./listing.ts";
-import { absent } from "./records.ts";
+import { readListing, parsePage } from "./listing.ts";
+import { describeMissing } from "./records.ts";
 
 const DATES = { APPLICATIONSTATUSDATE: "status_at", LASTMODIFIED: "activity_at" } as const;
 
 /** Whole days in UTC, the last one included. */
-const spanOf = (body: {
+const toSpan = (body: {
   activityType: keyof typeof DATES;
   startDate: string;
   endDate: string;
@@ -31,13 +31,15 @@ const spanOf = (body: {
   before: Date.parse(body.endDate) + DAY,
 });
 
-const summaryOf = (counts: Map<string, number>): CreditApplications["applicationStatusSummary"] =>
+const buildSummary = (
+  counts: Map<string, number>,
+): CreditApplications["applicationStatusSummary"] =>
   STATUS_TYPES.flatMap((type) => {
     const noOfApplications = counts.get(type) ?? 0;
     return noOfApplications === 0 ? [] : [{ type, title: STATUS_TITLES[type], noOfApplications }];
   });
 
-const totalOf = (counts: Map<string, number>, types: readonly string[]): number => {
+const sumCounts = (counts: Map<string, number>, types: readonly string[]): number => {
   const wanted = types.length === 0 ? [...counts.keys()] : new Set(types);
   return [...wanted].reduce((total, type) => total + (counts.get(type) ?? 0), 0);
 };
@@ -45,23 +47,23 @@ const totalOf = (counts: Map<string, number>, types: readonly string[]): number 
 export const credit_applications = (): Handlers<Contract["credit_applications"]> => ({
   async list({ body }, call) {
     const { applicationStatusType: types = [], page, pageSize } = body;
-    const span = spanOf(body);
+    const span = toSpan(body);
     // Read from the same snapshot as the applications.
     let counts = new Map<string, number>();
-    const applications = await listing(call, {
+    const applications = await readListing(call, {
       async count(db) {
         counts = await countApplications(db, call.tenantId, span);
-        return totalOf(counts, types);
+        return sumCounts(counts, types);
       },
       select: (db) => selectApplications(db, call.tenantId, span, types),
       // Its counts are of all applications of the span.
       cost: "scanned",
       shape: ({ summary }) => JSON.parse(summary) as CreditApplication,
-      page: pageOf({ Page: page, PageSize: pageSize }),
+      page: parsePage({ Page: page, PageSize: pageSize }),
     });
     return {
       body: {
-        fields: { applicationStatusSummary: summaryOf(counts) },
+        fields: { applicationStatusSummary: buildSummary(counts) },
         list: "applications",
         listing: applications,
       },
@@ -71,7 +73,7 @@ export const credit_applications = (): Handlers<Contract["credit_applications"]>
   async get({ params: { applicationId } }, call) {
     const row = await findApplication(call.db, call.tenantId, applicationId);
     if (row === undefined) {
-      return call.fail("not_found", absent("credit application", "id", applicationId));
+      return call.fail("not_found", describeMissing("credit application", "id", applicationId));
     }
     const application = JSON.parse(row.detail) as CreditApplicationDetail;
     const mayChange = call.caller.may.has("Credit Applications : UPDATE");

@@ -14,9 +14,15 @@ import {
 } from "../store/departments.ts";
 import type { Db } from "../store/port.ts";
 import type { DepartmentRow } from "../store/tables.ts";
-import { auditFields, changed, finders, made, type Removing } from "./records.ts";
+import {
+  auditFields,
+  changeFields,
+  createFinders,
+  creationFields,
+  type Removing,
+} from "./records.ts";
 
-const department = (row: DepartmentRow): Department => ({
+const toDepartment = (row: DepartmentRow): Department => ({
   departmentId: row.id,
   tenantId: row.tenant_id,
   code: row.code,
@@ -24,12 +30,15 @@ const department = (row: DepartmentRow): Department => ({
   ...auditFields(row),
 });
 
-const answer = (row: DepartmentRow) => ({ body: department(row), version: row });
+const answer = (row: DepartmentRow) => ({ body: toDepartment(row), version: row });
 
-export const { withId: departmentWithId, withCode: departmentWithCode } = finders("department", {
-  byId: findDepartment,
-  byCode: findDepartmentByCode,
-});
+export const { withId: departmentWithId, withCode: departmentWithCode } = createFinders(
+  "department",
+  {
+    byId: findDepartment,
+    byCode: findDepartmentByCode,
+  },
+);
 
 const remove = async (tx: Db, row: DepartmentRow, call: Removing) => {
   checkIfMatch(call, row);
@@ -51,11 +60,17 @@ export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["dep
   },
 
   async list(_input, call) {
-    return { body: (await listDepartments(call.db, call.tenantId)).map(department) };
+    return { body: (await listDepartments(call.db, call.tenantId)).map(toDepartment) };
   },
 
   create({ body: { code, description } }, call) {
-    const record = { tenant_id: call.tenantId, id: newId(), code, description, ...made(call) };
+    const record = {
+      tenant_id: call.tenantId,
+      id: newId(),
+      code,
+      description,
+      ...creationFields(call),
+    };
     return call.change(async (tx) => {
       const row =
         (await insertDepartment(tx, record)) ??
@@ -69,7 +84,9 @@ export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["dep
       const found = await departmentWithId(tx, call, departmentId);
       checkIfMatch(call, found);
       const description = body.description ?? found.description;
-      return answer(await updateDepartment(tx, { ...found, description, ...changed(found, call) }));
+      return answer(
+        await updateDepartment(tx, { ...found, description, ...changeFields(found, call) }),
+      );
     });
   },
 

@@ -18,8 +18,8 @@ import type { Db } from "../store/port.ts";
 import type { DisputeAttachmentRow } from "../store/tables.ts";
 import { planAttachment, removeAttachments } from "./dispute-attachments/job.ts";
 import { checkDispute } from "./disputes/present.ts";
-import { listing } from "./listing.ts";
-import { auditFields, changed, made, shown } from "./records.ts";
+import { readListing } from "./listing.ts";
+import { auditFields, changeFields, creationFields, shorten } from "./records.ts";
 
 /** Validity of signed URLs, in milliseconds. */
 export type UrlLives = { upload: number; download: number };
@@ -58,7 +58,7 @@ type One = { disputeId: string; attachmentId: string };
 
 const findOr404 = async (db: Db, call: Call, one: One): Promise<Row> =>
   (await findDisputeAttachment(db, call.tenantId, one)) ??
-  call.fail("not_found", `The dispute has no attachment ${shown(one.attachmentId)}.`);
+  call.fail("not_found", `The dispute has no attachment ${shorten(one.attachmentId)}.`);
 
 type Service = Handlers<Contract["dispute_attachments"]>;
 
@@ -75,7 +75,7 @@ const get =
 
 const list: Service["list"] = async ({ params: { disputeId }, query: { Visibility } }, call) => {
   await checkDispute(call.db, call, disputeId);
-  const attachments = await listing(call, {
+  const attachments = await readListing(call, {
     count: (db) => countDisputeAttachments(db, call.tenantId, disputeId, Visibility),
     select: (db) => selectDisputeAttachments(db, call.tenantId, disputeId, Visibility),
     cost: "sorted",
@@ -102,7 +102,7 @@ const create =
       file_key: null,
       file_size: null,
       sha256: null,
-      ...made(call),
+      ...creationFields(call),
     };
     const grant = { method: "PUT", tenantId: call.tenantId, id: row.id } as const;
     const uploadUrl = signedUrls.urlOf(await call.baseUrl(), grant, expiresAt);
@@ -122,7 +122,7 @@ const update: Service["update"] = async ({ params, body: { visibility } }, call)
     if (visibility === undefined || visibility === before.visibility) {
       return { body: toVisibility(before), version: before };
     }
-    const change = { visibility, ...changed(before, call) };
+    const change = { visibility, ...changeFields(before, call) };
     await updateDisputeAttachment(tx, before, change);
     const row = { ...before, ...change };
     return { body: toVisibility(row), version: row };

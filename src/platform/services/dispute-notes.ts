@@ -15,7 +15,7 @@ import {
 import type { Db } from "../store/port.ts";
 import type { DisputeNoteRow } from "../store/tables.ts";
 import { checkDispute } from "./disputes/present.ts";
-import { listing, pageOf } from "./listing.ts";
+import { readListing, parsePage } from "./listing.ts";
 
 const toNote = (row: DisputeNoteRow): DisputeNote => ({
   disputeNoteId: row.id,
@@ -49,12 +49,12 @@ const get: Service["get"] = async ({ params }, call) => {
 const list: Service["list"] = async ({ params, query }, call) => {
   const { disputeId } = params;
   await checkDispute(call.db, call, disputeId);
-  const notes = await listing(call, {
+  const notes = await readListing(call, {
     count: (db) => countNotes(db, call.tenantId, disputeId, query.Visibility),
     select: (db) => selectNotes(db, call.tenantId, disputeId, query.Visibility, query.Sort),
     cost: "sorted",
     shape: toNote,
-    page: pageOf(query),
+    page: parsePage(query),
   });
   return { body: notes };
 };

@@ -7,17 +7,17 @@ import type { Log } from "../../kit/log.ts";
 import { dropFiles } from "../files/drop.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Call, Handlers, Listing, Result } from "../handlers.ts";
-import { amountText } from "../money.ts";
+import { formatAmount } from "../money.ts";
 import { checkIfMatch } from "../preconditions.ts";
 import { selectDisputeAttachments } from "../store/dispute-attachments.ts";
 import {
   countDisputes,
   type DisputeFilter,
-  disputesCost,
+  estimateDisputesCost,
   findDispute,
   insertDisputes,
   type NamedDispute,
-  nextDisputeCode,
+  takeDisputeCode,
   removeDispute,
   selectDisputes,
   updateDispute,
@@ -25,17 +25,17 @@ import {
 import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/tenants.ts";
 import { removeAttachments } from "./dispute-attachments/job.ts";
-import { chooseAssignee, routedAssignee } from "./disputes/assignee.ts";
+import { chooseAssignee, findDefaultAssignee } from "./disputes/assignee.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
-import { currencyOf } from "./disputes/document.ts";
+import { findCurrency } from "./disputes/document.ts";
 import { chooseReasons } from "./disputes/reason.ts";
-import { bodyPageOf, listing, pageOf } from "./listing.ts";
+import { parseBodyPage, readListing, parsePage } from "./listing.ts";
 import { withAuditFacts } from "./records.ts";
 
 type Create = Contract["disputes"]["create"];
 type Update = Contract["disputes"]["update"];
 
-const withoutAccountName = (row: NamedDispute) => ({
+const omitAccountName = (row: NamedDispute) => ({
   disputeId: row.id,
   disputeCode: row.code,
   tenantId: row.tenant_id,
@@ -74,7 +74,7 @@ const withoutAccountName = (row: NamedDispute) => ({
 });
 
 const toDispute = (row: NamedDispute): Dispute => ({
-  ...withoutAccountName(row),
+  ...omitAccountName(row),
   accountName: row.known_account_name ?? row.account_name,
 });
 
@@ -89,7 +89,7 @@ const insertDispute = async (
   id: string,
 ): Promise<NamedDispute> => {
   const tenant = await readTenant(tx, call.tenantId);
-  const currency = await currencyOf(tx, call, body, tenant);
+  const currency = await findCurrency(tx, call, body, tenant);
   checkAmount(call, body.amount, currency);
   const reasons = await chooseReasons(tx, call, body);
   if (reasons === undefined) return call.refuse("reasonId", "required", "is required");
@@ -98,16 +98,16 @@ const insertDispute = async (
     {
       tenant_id: call.tenantId,
       id,
-      code: await nextDisputeCode(tx, call.tenantId, body.documentNumber),
+      code: await takeDisputeCode(tx, call.tenantId, body.documentNumber),
       document_number: body.documentNumber,
       account_number: body.accountNumber,
       account_name: null,
-      amount: amountText(body.amount),
+      amount: formatAmount(body.amount),
       amount_order: body.amount,
       currency_code: currency,
       reason_id: reasons.reasonId,
       external_reason_id: reasons.externalReasonId,
-      assignee_id: named ?? (await routedAssignee(tx, call.tenantId, reasons.categoryId)),
+      assignee_id: named ?? (await findDefaultAssignee(tx, call.tenantId, reasons.categoryId)),
       po_number: body.poNumber ?? null,
       status: 0,
       is_valid: 0,
@@ -155,18 +155,18 @@ const lookUp = async (
   call: Call,
   filter: DisputeFilter,
   body: { page?: number | undefined; pageSize?: number | undefined },
-): Promise<Result<Listing<ReturnType<typeof withoutAccountName>>>> => {
+): Promise<Result<Listing<ReturnType<typeof omitAccountName>>>> => {
   const { page = 1, pageSize } = body;
   // Without a page size all rows are on page 1. An empty page 2 ends a client's loop over pages.
   if (pageSize === undefined && page > 1) {
     return { body: { total: await countDisputes(call.db, call.tenantId, filter), rows: [] } };
   }
-  const found = await listing(call, {
+  const found = await readListing(call, {
     count: (db) => countDisputes(db, call.tenantId, filter),
     select: (db) => selectDisputes(db, call.tenantId, filter),
-    cost: disputesCost(filter),
-    shape: withoutAccountName,
-    page: bodyPageOf(body),
+    cost: estimateDisputesCost(filter),
+    shape: omitAccountName,
+    page: parseBodyPage(body),
   });
   return { body: found };
 };
@@ -189,12 +189,12 @@ const list: Service["list"] = async ({ query }, call) => {
     documentNumbers: query.DocumentNumber === undefined ? undefined : [query.DocumentNumber],
     accountNumber: query.AccountNumber,
   };
-  const found = await listing(call, {
+  const found = await readListing(call, {
     count: (db) => countDisputes(db, call.tenantId, filter),
     select: (db) => selectDisputes(db, call.tenantId, filter, query.Sort),
-    cost: disputesCost(filter, query.Sort),
+    cost: estimateDisputesCost(filter, query.Sort),
     shape: toDispute,
-    page: pageOf(query),
+    page: parsePage(query),
   });
   return { body: found };
 };
@@ -214,7 +214,7 @@ const update: Service["update"] = async ({ params, body }, call) => {
     const before = await findOr404(tx, call, params.disputeId);
     const audit = { before: before.status };
     const row = await withAuditFacts(audit, () => applyUpdate(tx, call, body, before));
-    return { body: withoutAccountName(row), version: row, audit };
+    return { body: omitAccountName(row), version: row, audit };
   });
 };
 

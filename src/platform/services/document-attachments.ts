@@ -7,16 +7,16 @@ import type { Handlers } from "../handlers.ts";
 import { findAttachment, listAttachments } from "../store/document-attachments.ts";
 import { findDocument } from "../store/documents.ts";
 import type { DocumentRow } from "../store/tables.ts";
-import { noDocument } from "./ingest/call.ts";
-import { storedDocument } from "./ingest/stored.ts";
-import { shown } from "./records.ts";
+import { createNoDocument } from "./ingest/call.ts";
+import { parseDocument } from "./ingest/stored.ts";
+import { shorten } from "./records.ts";
 
-const nameOf = (document: DocumentRow): string => {
+const formatName = (document: DocumentRow): string => {
   const otherwise = toSafeName(
     `${document.document_number.replaceAll("/", "-")}.pdf`,
     "document.pdf",
   );
-  return toSafeName(storedDocument(document).pdf_name ?? otherwise, otherwise);
+  return toSafeName(parseDocument(document).pdf_name ?? otherwise, otherwise);
 };
 
 /** Handlers of the PDF files of documents. */
@@ -27,7 +27,7 @@ export const document_attachments = ({
 }): Handlers<Contract["document_attachments"]> => ({
   async list({ params: { document_number } }, { db, tenantId, ...call }) {
     const document = await findDocument(db, tenantId, document_number);
-    if (document === undefined) return noDocument(call, document_number);
+    if (document === undefined) return createNoDocument(call, document_number);
     const rows = await listAttachments(db, tenantId, document_number);
     const attachments = rows.map((row) => ({
       id: row.id,
@@ -41,10 +41,10 @@ export const document_attachments = ({
 
   async get({ params: { document_number, id } }, { db, tenantId, ...call }) {
     const document = await findDocument(db, tenantId, document_number);
-    if (document === undefined) return noDocument(call, document_number);
+    if (document === undefined) return createNoDocument(call, document_number);
     const find = () => findAttachment(db, tenantId, { documentNumber: document_number, id });
     const missing = () =>
-      call.fail("attachment_not_found", `There is no attachment ${shown(id)} of this document.`);
+      call.fail("attachment_not_found", `There is no attachment ${shorten(id)} of this document.`);
     const row = (await find()) ?? missing();
     const file = await files.open(row.file_key);
     if (file === undefined) {
@@ -52,7 +52,7 @@ export const document_attachments = ({
       if ((await find()) === undefined) return missing();
       throw new Error(`the file of attachment ${row.id} is lost`);
     }
-    const fileName = nameOf(document);
+    const fileName = formatName(document);
     return { body: { fileName, mimeType: PDF_TYPE, fileSize: file.size, bytes: file.bytes } };
   },
 });

@@ -13,30 +13,30 @@ import type { Db } from "../store/port.ts";
 import type { DocumentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import {
-  accountFaults,
+  checkAccount,
   type AskedClosure,
   checkClosure,
   checkDocument,
-  sentAmounts,
+  pickAmounts,
 } from "./documents/rules.ts";
 import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts";
 import type { Write } from "./ingest/body.ts";
-import { storedDocument } from "./ingest/stored.ts";
-import { type IngestCall, noDocument, ignoredIn, versionOf } from "./ingest/call.ts";
-import { shown } from "./records.ts";
+import { parseDocument } from "./ingest/stored.ts";
+import { type IngestCall, createNoDocument, listIgnored, toVersion } from "./ingest/call.ts";
+import { shorten } from "./records.ts";
 
-const document = (row: DocumentRow): Document => ({
+const toDocument = (row: DocumentRow): Document => ({
   csrId: row.csr_id,
   documentNumber: row.document_number,
-  ...storedDocument(row),
+  ...parseDocument(row),
   status: row.status,
   createdAt: formatTimestamp(row.created_at),
   updatedAt: formatTimestamp(row.updated_at),
 });
 
-const answer = (row: DocumentRow) => ({ body: document(row), version: versionOf(row) });
+const answer = (row: DocumentRow) => ({ body: toDocument(row), version: toVersion(row) });
 
-const writerOf = ({ tenantId, caller, now, origin }: IngestCall): Writer => ({
+const toWriter = ({ tenantId, caller, now, origin }: IngestCall): Writer => ({
   tenantId,
   caller,
   now,
@@ -46,7 +46,7 @@ const writerOf = ({ tenantId, caller, now, origin }: IngestCall): Writer => ({
 type Target = { documentNumber: string; write: Write; before?: DocumentRow };
 
 /** Validates a body. Returns the fields to store and the paths of those that were ignored. */
-const checkedFields = async (
+const checkBody = async (
   tx: Db,
   call: IngestCall,
   sent: unknown,
@@ -54,12 +54,12 @@ const checkedFields = async (
 ): Promise<{ fields: StoredDocument; ignored: string[] }> => {
   const { settings } = await readTenant(tx, call.tenantId);
   const unknown = settings.requireKnownAccount
-    ? await accountFaults(sent, (number) => findAccount(tx, call.tenantId, number))
+    ? await checkAccount(sent, (number) => findAccount(tx, call.tenantId, number))
     : [];
-  const known = { documentNumber, write, before: before && storedDocument(before) };
+  const known = { documentNumber, write, before: before && parseDocument(before) };
   const { value, faults = [] } = checkDocument(sent, known, unknown);
   if (value === undefined) return call.invalid(faults);
-  return { fields: value, ignored: ignoredIn(sent, value) };
+  return { fields: value, ignored: listIgnored(sent, value) };
 };
 
 const save = async (
@@ -68,13 +68,13 @@ const save = async (
   fields: StoredDocument,
   { documentNumber, before, sent }: Omit<Target, "write"> & { sent: unknown },
 ): Promise<DocumentRow> => {
-  const writing = { documentNumber, before, fields, sent: sentAmounts(sent) };
-  const [row] = await saveDocuments(tx, writerOf(call), [writing]);
+  const writing = { documentNumber, before, fields, sent: pickAmounts(sent) };
+  const [row] = await saveDocuments(tx, toWriter(call), [writing]);
   if (row === undefined) throw new Error("a document was not written");
   return row;
 };
 
-const closedDocument = (row: DocumentRow, closure: AskedClosure) => ({
+const findClosed = (row: DocumentRow, closure: AskedClosure) => ({
   closure_reason: closure.closure_reason,
   closedAt: formatTimestamp(closure.closed_at),
   status: "closed" as const,
@@ -88,18 +88,18 @@ type Service = Handlers<Contract["documents"]>;
 const get: Service["get"] = async ({ params: { document_number } }, call) => {
   const row =
     (await findDocument(call.db, call.tenantId, document_number)) ??
-    noDocument(call, document_number);
+    createNoDocument(call, document_number);
   return answer(row);
 };
 
 const create: Service["create"] = ({ params: { document_number }, body }, call) => {
   return call.change(async (tx) => {
     const target = { documentNumber: document_number, sent: body };
-    const checked = await checkedFields(tx, call, body, { ...target, write: "create" });
+    const checked = await checkBody(tx, call, body, { ...target, write: "create" });
     if ((await findDocument(tx, call.tenantId, document_number)) !== undefined) {
       call.fail(
         "document_already_exists",
-        `The document ${shown(document_number)} exists. Replace it with PUT or update it with PATCH.`,
+        `The document ${shorten(document_number)} exists. Replace it with PUT or update it with PATCH.`,
         { record: { document_number } },
       );
     }
@@ -111,13 +111,13 @@ const create: Service["create"] = ({ params: { document_number }, body }, call) 
 const replace: Service["replace"] = async ({ params: { document_number }, body }, call) => {
   return call.change(async (tx) => {
     const before = await findDocument(tx, call.tenantId, document_number);
-    checkUpsert(call, before && versionOf(before));
+    checkUpsert(call, before && toVersion(before));
     const target = {
       documentNumber: document_number,
       sent: body,
       ...(before === undefined ? {} : { before }),
     };
-    const { fields, ignored } = await checkedFields(tx, call, body, {
+    const { fields, ignored } = await checkBody(tx, call, body, {
       ...target,
       write: "replace",
     });
@@ -133,10 +133,11 @@ const replace: Service["replace"] = async ({ params: { document_number }, body }
 const update: Service["update"] = async ({ params: { document_number }, body }, call) => {
   return call.change(async (tx) => {
     const before =
-      (await findDocument(tx, call.tenantId, document_number)) ?? noDocument(call, document_number);
-    checkIfMatch(call, versionOf(before));
+      (await findDocument(tx, call.tenantId, document_number)) ??
+      createNoDocument(call, document_number);
+    checkIfMatch(call, toVersion(before));
     const target = { documentNumber: document_number, sent: body, before };
-    const { fields, ignored } = await checkedFields(tx, call, body, {
+    const { fields, ignored } = await checkBody(tx, call, body, {
       ...target,
       write: "update",
     });
@@ -147,22 +148,23 @@ const update: Service["update"] = async ({ params: { document_number }, body }, 
 const close: Service["close"] = async ({ params: { document_number }, body }, call) => {
   return call.change(async (tx) => {
     const before =
-      (await findDocument(tx, call.tenantId, document_number)) ?? noDocument(call, document_number);
-    checkIfMatch(call, versionOf(before));
+      (await findDocument(tx, call.tenantId, document_number)) ??
+      createNoDocument(call, document_number);
+    checkIfMatch(call, toVersion(before));
     const { value: closure, faults = [] } = checkClosure(body, call.now);
     if (closure === undefined) return call.invalid(faults);
-    const [row] = await closeDocuments(tx, writerOf(call), [{ row: before, closure }]);
+    const [row] = await closeDocuments(tx, toWriter(call), [{ row: before, closure }]);
     if (row === undefined) {
       return call.fail(
         "document_already_closed",
-        `The document ${shown(document_number)} is closed already.`,
+        `The document ${shorten(document_number)} is closed already.`,
         { record: { document_number } },
       );
     }
     return {
-      body: closedDocument(row, closure),
-      version: versionOf(row),
-      ignored: ignoredIn(body, ClosureFields.shape),
+      body: findClosed(row, closure),
+      version: toVersion(row),
+      ignored: listIgnored(body, ClosureFields.shape),
     };
   });
 };

@@ -22,15 +22,16 @@ type Needs = {
   keptMs: number;
 };
 
-const timestamp = (at: number | null): string | null => (at === null ? null : formatTimestamp(at));
+const toTimestamp = (at: number | null): string | null =>
+  at === null ? null : formatTimestamp(at);
 
 /** Converts a row to a run, as in responses and webhook events. */
 export const toExportRun = (row: ExportRunRow): ExportRun => ({
   runId: row.id,
   scheduleId: row.schedule_id,
   status: row.status,
-  startedAt: timestamp(row.started_at),
-  completedAt: timestamp(row.completed_at),
+  startedAt: toTimestamp(row.started_at),
+  completedAt: toTimestamp(row.completed_at),
   rowCount: row.row_count,
   errorStage: row.error_stage,
   errorDetail: row.error_detail,
@@ -50,17 +51,17 @@ const scheduleOf = async (call: Call, id: string): Promise<ScheduleRow> =>
   (await findSchedule(call.db, call.tenantId, id)) ??
   call.fail("not_found", "There is no such schedule.");
 
-const foreign = (call: Call): never =>
+const createForeignCursor = (call: Call): never =>
   call.refuse("cursor", "format", "is not from this query; omit it to start over");
 
-const auditFacts = (run: ExportRunRow): AuditFacts => ({
+const toAuditFacts = (run: ExportRunRow): AuditFacts => ({
   metadata: { runId: run.id, status: run.status },
 });
 
 type DataCall = Call<Contract["export_runs"]["data"]>;
 
 /** Finds the run that the query names, else the last completed one. @throws {Problem} not_found, conflict */
-const completedRun = async (
+const findCompletedRun = async (
   call: DataCall,
   scheduleId: string,
   runId: string | undefined,
@@ -76,7 +77,7 @@ const completedRun = async (
   }
   if (run.status === "completed") return run;
   const message = `The run is ${run.status}; only a completed one has rows.`;
-  return call.fail("conflict", message, { audit: auditFacts(run) });
+  return call.fail("conflict", message, { audit: toAuditFacts(run) });
 };
 
 /** Opens a page of the rows of a completed run. */
@@ -123,7 +124,7 @@ const status =
       cursor === undefined ? undefined : needs.seals.status.open(cursor),
     );
     if (cursor !== undefined && (at?.tenant !== tenant || at.schedule !== scheduleId)) {
-      return foreign(call);
+      return createForeignCursor(call);
     }
     const before = at?.before;
     const rows = await listRuns(call.db, tenant, scheduleId, { before, limit: limit + 1 });
@@ -160,12 +161,12 @@ const data =
       const { data: at } = DataCursor.safeParse(needs.seals.data.open(cursor));
       const isOurs =
         at?.tenant === call.tenantId && at.schedule === scheduleId && (runId ?? at.run) === at.run;
-      if (at === undefined || !isOurs) return foreign(call);
+      if (at === undefined || !isOurs) return createForeignCursor(call);
       ({ from } = at);
       runId = at.run;
     }
-    const run = await completedRun(call, scheduleId, runId);
-    const audit = auditFacts(run);
+    const run = await findCompletedRun(call, scheduleId, runId);
+    const audit = toAuditFacts(run);
     const isOld = (run.completed_at ?? 0) + needs.keptMs <= call.now;
     if (run.purged_at !== null || isOld) {
       call.fail("gone", "The run's rows are kept no longer.", { audit });

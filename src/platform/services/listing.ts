@@ -21,7 +21,7 @@ type Source<Row, Out> = {
 };
 
 /** Returns the page that a query asks for; undefined where it has neither Page nor PageSize. */
-export const pageOf = (query: {
+export const parsePage = (query: {
   Page?: number | undefined;
   PageSize?: number | undefined;
 }): Source<unknown, unknown>["page"] =>
@@ -30,7 +30,7 @@ export const pageOf = (query: {
     : { page: query.Page ?? 1, pageSize: query.PageSize ?? DEFAULT_PAGE_SIZE };
 
 /** Returns the page that a lookup's body asks for; undefined, meaning all rows, where it has no page size. */
-export const bodyPageOf = (body: {
+export const parseBodyPage = (body: {
   page?: number | undefined;
   pageSize?: number | undefined;
 }): Source<unknown, unknown>["page"] =>
@@ -38,7 +38,7 @@ export const bodyPageOf = (body: {
     ? undefined
     : { page: body.page ?? 1, pageSize: body.pageSize, inBody: true };
 
-async function* shaped<Row, Out>(
+async function* mapRows<Row, Out>(
   rows: AsyncIterable<Row>,
   shape: (row: Row) => Out,
 ): AsyncIterable<Out> {
@@ -46,7 +46,7 @@ async function* shaped<Row, Out>(
 }
 
 /** Reads a list of at most {@link SHORT_READ_ROWS} rows with one query; undefined if it is longer. */
-const shortRead = async <Row, Out>(
+const readShort = async <Row, Out>(
   db: Db,
   { count, select, shape, page, cost }: Source<Row, Out>,
 ): Promise<Listing<Out> | undefined> => {
@@ -72,11 +72,11 @@ const shortRead = async <Row, Out>(
 };
 
 /** Reads a page or all rows; long reads stream from one snapshot in bounded memory. */
-export const listing = async <Row, Out>(
+export const readListing = async <Row, Out>(
   call: Pick<Call, "db" | "snapshot">,
   source: Source<Row, Out>,
 ): Promise<Listing<Out>> => {
-  const short = await shortRead(call.db, source);
+  const short = await readShort(call.db, source);
   if (short !== undefined) return short;
   const { page, shape } = source;
   const snapshot = await call.snapshot();
@@ -85,7 +85,7 @@ export const listing = async <Row, Out>(
     const all = source.select(snapshot.db);
     const query =
       page === undefined ? all : all.limit(page.pageSize).offset((page.page - 1) * page.pageSize);
-    const rows = shaped(snapshot.stream(query), shape);
+    const rows = mapRows(snapshot.stream(query), shape);
     const close = () => snapshot.close();
     return { total, rows, close, ...(page === undefined ? {} : { page }) };
   } catch (error) {

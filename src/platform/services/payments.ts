@@ -11,7 +11,7 @@ import {
 import { DAY } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
-import { findPage, lastSeq, readPayments } from "../store/payments.ts";
+import { findPage, findLastSeq, readPayments } from "../store/payments.ts";
 import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
 
 const CURSOR_LIFE = DAY;
@@ -32,7 +32,7 @@ type Query = { selection: Selection; limit: number; cursor: string | undefined }
 const BETWEEN = Buffer.from(ROW_SEPARATOR);
 
 /** Yields the rows separated by commas. */
-async function* bytesOf(rows: AsyncIterable<RowBytes>): AsyncGenerator<Uint8Array> {
+async function* toBytes(rows: AsyncIterable<RowBytes>): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   for await (const { bytes } of rows) {
     yield isFirst ? bytes : Buffer.concat([BETWEEN, bytes]);
@@ -77,7 +77,7 @@ export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"
       const place = placeOf(query, hash, call);
       const snapshot = await call.snapshot();
       try {
-        const upTo = place.upTo ?? (await lastSeq(snapshot.db, tenantId, source));
+        const upTo = place.upTo ?? (await findLastSeq(snapshot.db, tenantId, source));
         const scan = { tenantId, source, filter, after: place.after, upTo };
         const { seqs, hasMore } = await findPage(snapshot.db, scan, limit);
         const next = { tenant: tenantId, query: hash, after: seqs.at(-1), upTo, madeAt: call.now };
@@ -85,7 +85,7 @@ export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"
         const page = {
           head: {},
           rowCount,
-          data: bytesOf(readPayments(snapshot.db, { tenantId, source, fields }, seqs)),
+          data: toBytes(readPayments(snapshot.db, { tenantId, source, fields }, seqs)),
           pagination: () => ({ cursor: hasMore ? seal.seal(next) : null, hasMore, rowCount }),
           close: () => snapshot.close(),
         };

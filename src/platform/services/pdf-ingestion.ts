@@ -13,8 +13,8 @@ import { deleteAttachments, insertAttachment } from "../store/document-attachmen
 import { findDocument } from "../store/documents.ts";
 import type { DocumentAttachmentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
-import { noDocument } from "./ingest/call.ts";
-import { pdfBytes } from "./pdf-ingestion/bytes.ts";
+import { createNoDocument } from "./ingest/call.ts";
+import { readPdf } from "./pdf-ingestion/bytes.ts";
 import { checkScan } from "./pdf-ingestion/scanned.ts";
 
 export type PdfIngestionNeeds = {
@@ -29,7 +29,7 @@ type UploadCall = Call<typeof declared.upload>;
 
 const { maxBytes } = declared.upload.raw;
 
-const tooLarge = (error: unknown): never => {
+const createTooLarge = (error: unknown): never => {
   if (!(error instanceof FileTooLarge)) throw error;
   throw new Problem("payload_too_large", `A body may have ${maxBytes} bytes at most.`, {}, error);
 };
@@ -44,7 +44,7 @@ const record = (
   call.change(async (tx) => {
     const { tenantId } = call;
     const document = await findDocument(tx, tenantId, row.document_number);
-    if (document === undefined) return noDocument(call, row.document_number);
+    if (document === undefined) return createNoDocument(call, row.document_number);
     const replaced = append ? [] : await deleteAttachments(tx, tenantId, row.document_number);
     await insertAttachment(tx, row);
     await quota.check(tx, tenantId);
@@ -71,14 +71,14 @@ export const pdf_ingestion = ({
         call.fail("not_found", "There is no such connection.");
       }
       const document = await findDocument(db, tenantId, document_number);
-      if (document === undefined) return noDocument(call, document_number);
+      if (document === undefined) return createNoDocument(call, document_number);
       const id = newId();
       const key = `${connectionId}/${id}`;
       const reservation = await quota.reserve(tenantId, 0);
       try {
         const { size, sha256 } = await files
-          .put(key, reservation.meter(pdfBytes(body)), maxBytes)
-          .catch(tooLarge);
+          .put(key, reservation.meter(readPdf(body)), maxBytes)
+          .catch(createTooLarge);
         const row = {
           tenant_id: tenantId,
           id,

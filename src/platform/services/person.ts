@@ -36,19 +36,19 @@ const NAMES = [
   ["email", "email"],
 ] as const;
 
-const detailsOf = (row: AssigneeRow): Details => {
+const parseDetails = (row: AssigneeRow): Details => {
   const stored = JSON.parse(row.person) as Partial<Details>;
   return { ...NO_DETAILS, ...stored, address: { ...NO_ADDRESS, ...stored.address } };
 };
 
-export const personOf = (row: AssigneeRow): Person => ({
+export const toPerson = (row: AssigneeRow): Person => ({
   firstName: row.first_name,
   lastName: row.last_name,
   email: row.email,
-  ...detailsOf(row),
+  ...parseDetails(row),
 });
 
-const memberDetails = (member: Member): Details => {
+const toMemberDetails = (member: Member): Details => {
   const profile = JSON.parse(member.profile) as Record<string, string | null | undefined>;
   return {
     ...NO_DETAILS,
@@ -62,7 +62,7 @@ const memberDetails = (member: Member): Details => {
 };
 
 /** Merges the sent fields into the stored ones; null clears a field. */
-const merged = (base: Details, sent: PersonInput): Details => {
+const mergeFields = (base: Details, sent: PersonInput): Details => {
   const choose = (key: Exclude<keyof Details, "timezone" | "address">) =>
     sent[key] === undefined ? base[key] : sent[key];
   const timezone = sent.timeZone === undefined ? sent.timezone : sent.timeZone;
@@ -82,7 +82,7 @@ const merged = (base: Details, sent: PersonInput): Details => {
   };
 };
 
-const namesOf = (call: Asking, sent: PersonInput, base: Names | undefined): Names => {
+const toNames = (call: Asking, sent: PersonInput, base: Names | undefined): Names => {
   const names = { first_name: "", last_name: "", email: "" };
   const errors: Fault[] = [];
   for (const [field, column] of NAMES) {
@@ -95,13 +95,19 @@ const namesOf = (call: Asking, sent: PersonInput, base: Names | undefined): Name
 };
 
 /** Returns the person columns of a new assignee: the sent fields, else those of the user. */
-export const newPerson = (call: Asking, sent: PersonInput, member: Member | undefined) => ({
-  ...namesOf(call, sent, member),
-  person: JSON.stringify(merged(member === undefined ? NO_DETAILS : memberDetails(member), sent)),
+export const createPersonColumns = (
+  call: Asking,
+  sent: PersonInput,
+  member: Member | undefined,
+) => ({
+  ...toNames(call, sent, member),
+  person: JSON.stringify(
+    mergeFields(member === undefined ? NO_DETAILS : toMemberDetails(member), sent),
+  ),
 });
 
 /** Returns the person columns of a changed assignee: the sent fields, else the stored ones. */
-export const changedPerson = (call: Asking, sent: PersonInput, found: AssigneeRow) => ({
-  ...namesOf(call, sent, found),
-  person: JSON.stringify(merged(detailsOf(found), sent)),
+export const changePersonColumns = (call: Asking, sent: PersonInput, found: AssigneeRow) => ({
+  ...toNames(call, sent, found),
+  person: JSON.stringify(mergeFields(parseDetails(found), sent)),
 });

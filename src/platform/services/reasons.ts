@@ -20,13 +20,21 @@ import {
 } from "../store/reasons.ts";
 import type { CategoryRow, ReasonRow } from "../store/tables.ts";
 import { categoryWithCode, DEFAULTS } from "./categories.ts";
-import { absent, type Asking, auditFields, changed, flag, made, named } from "./records.ts";
+import {
+  describeMissing,
+  type Asking,
+  auditFields,
+  changeFields,
+  flag,
+  creationFields,
+  findNamed,
+} from "./records.ts";
 
 type Contracts = Contract["reasons"];
 type Update = Call<Contracts["update"]>;
 type Naming = { categoryId?: string | undefined; categoryCode?: string | undefined };
 
-const reason = (row: ReasonRow): Reason => ({
+const toReason = (row: ReasonRow): Reason => ({
   reasonId: row.id,
   tenantId: row.tenant_id,
   code: row.code,
@@ -37,28 +45,30 @@ const reason = (row: ReasonRow): Reason => ({
   ...auditFields(row),
 });
 
-const answer = (row: ReasonRow) => ({ body: reason(row), version: row });
+const answer = (row: ReasonRow) => ({ body: toReason(row), version: row });
 
-const categoryIn = (tx: Db, call: Asking, body: Naming): Promise<CategoryRow> =>
-  named(tx, call, {
+const resolveCategory = (tx: Db, call: Asking, body: Naming): Promise<CategoryRow> =>
+  findNamed(tx, call, {
     noun: "category",
     id: body.categoryId,
     code: body.categoryCode,
     find: { byId: findCategory, byCode: findCategoryByCode },
   });
 
-const reasonAt = async (db: Db, call: Asking, categoryCode: string, code: string) => {
+const findReasonAt = async (db: Db, call: Asking, categoryCode: string, code: string) => {
   const category = await categoryWithCode(db, call, categoryCode);
   const row = await findReasonByCode(db, call.tenantId, category.id, code);
   return (
-    row ?? call.fail("not_found", absent(`reason in the category ${category.code}`, "code", code))
+    row ??
+    call.fail("not_found", describeMissing(`reason in the category ${category.code}`, "code", code))
   );
 };
 
-const reasonWithId = async (db: Db, call: Asking, id: string): Promise<ReasonRow> =>
-  (await findReason(db, call.tenantId, id)) ?? call.fail("not_found", absent("reason", "id", id));
+const findReasonById = async (db: Db, call: Asking, id: string): Promise<ReasonRow> =>
+  (await findReason(db, call.tenantId, id)) ??
+  call.fail("not_found", describeMissing("reason", "id", id));
 
-const taken = (category: CategoryRow, code: string): string =>
+const createTaken = (category: CategoryRow, code: string): string =>
   `The category ${category.code} has a reason with the code ${code} already.`;
 
 /** Checks that categories whose default reason this is can keep it. @throws {Problem} in_use */
@@ -77,7 +87,7 @@ const checkDefaults = async (tx: Db, call: Update, found: ReasonRow, next: Reaso
 const checkMove = async (tx: Db, call: Update, row: ReasonRow, category: CategoryRow) => {
   const holder = await findReasonByCode(tx, call.tenantId, category.id, row.code);
   if (holder === undefined || holder.id === row.id) return;
-  call.fail("duplicate_code", taken(category, row.code));
+  call.fail("duplicate_code", createTaken(category, row.code));
 };
 
 const checkUnused = async (tx: Db, call: Call<Contracts["delete"]>, row: ReasonRow) => {
@@ -94,31 +104,31 @@ type Needs = { newId: NewId };
 type Service = Handlers<Contracts>;
 
 const get: Service["get"] = async ({ params }, call) => {
-  const row = await reasonAt(call.db, call, params.categoryCode, params.reasonCode);
+  const row = await findReasonAt(call.db, call, params.categoryCode, params.reasonCode);
   return answer(row);
 };
 
 const getById: Service["get_by_id"] = async ({ params: { reasonId } }, call) => {
-  const row = await reasonWithId(call.db, call, reasonId);
+  const row = await findReasonById(call.db, call, reasonId);
   return answer(row);
 };
 
 const list: Service["list"] = async ({ query }, call) => {
   const filter = { visibility: query.Visibility };
-  return { body: (await listReasons(call.db, call.tenantId, filter)).map(reason) };
+  return { body: (await listReasons(call.db, call.tenantId, filter)).map(toReason) };
 };
 
 const listByCategory: Service["list_by_category"] = async ({ params, query }, call) => {
   const category = await categoryWithCode(call.db, call, params.categoryCode);
   const filter = { categoryId: category.id, visibility: query.Visibility };
-  return { body: (await listReasons(call.db, call.tenantId, filter)).map(reason) };
+  return { body: (await listReasons(call.db, call.tenantId, filter)).map(toReason) };
 };
 
 const create =
   ({ newId }: Needs): Service["create"] =>
   ({ body }, call) => {
     return call.change(async (tx) => {
-      const category = await categoryIn(tx, call, body);
+      const category = await resolveCategory(tx, call, body);
       const inserted = await insertReason(tx, {
         tenant_id: call.tenantId,
         id: newId(),
@@ -127,25 +137,25 @@ const create =
         description: body.description,
         active: flag(body.active ?? true),
         visibility: body.visibility ?? "Internal",
-        ...made(call),
+        ...creationFields(call),
       });
-      const row = inserted ?? call.fail("duplicate_code", taken(category, body.code));
+      const row = inserted ?? call.fail("duplicate_code", createTaken(category, body.code));
       return { ...answer(row), createdId: row.id };
     });
   };
 
 const update: Service["update"] = async ({ params: { reasonId }, body }, call) => {
   return call.change(async (tx) => {
-    const found = await reasonWithId(tx, call, reasonId);
+    const found = await findReasonById(tx, call, reasonId);
     checkIfMatch(call, found);
-    const category = await categoryIn(tx, call, body);
+    const category = await resolveCategory(tx, call, body);
     const next = {
       ...found,
       category_id: category.id,
       description: body.description ?? found.description,
       active: flag(body.active ?? found.active === 1),
       visibility: body.visibility ?? found.visibility,
-      ...changed(found, call),
+      ...changeFields(found, call),
     };
     await checkDefaults(tx, call, found, next);
     await checkMove(tx, call, next, category);
@@ -155,7 +165,7 @@ const update: Service["update"] = async ({ params: { reasonId }, body }, call) =
 
 const remove: Service["delete"] = ({ params }, call) => {
   return call.change(async (tx) => {
-    const row = await reasonAt(tx, call, params.categoryCode, params.reasonCode);
+    const row = await findReasonAt(tx, call, params.categoryCode, params.reasonCode);
     checkIfMatch(call, row);
     await checkUnused(tx, call, row);
     await removeReason(tx, row);

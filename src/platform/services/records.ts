@@ -42,10 +42,10 @@ export const withAuditFacts = async <T>(audit: AuditFacts, act: () => Promise<T>
 const SHOWN_CHARACTERS = 100;
 
 /** Shortens a value for a message. */
-export const shown = (value: string): string => [...value].slice(0, SHOWN_CHARACTERS).join("");
+export const shorten = (value: string): string => [...value].slice(0, SHOWN_CHARACTERS).join("");
 
-export const absent = (noun: string, key: string, value: string): string =>
-  `There is no ${noun} with the ${key} ${shown(value)}.`;
+export const describeMissing = (noun: string, key: string, value: string): string =>
+  `There is no ${noun} with the ${key} ${shorten(value)}.`;
 
 export const flag = (value: boolean): Flag => (value ? 1 : 0);
 
@@ -57,7 +57,7 @@ export const auditFields = (row: Tracked) => ({
 });
 
 /** Returns the audit columns of a record that the call creates. */
-export const made = ({ caller, now }: Pick<Asking, "caller" | "now">): Tracked => ({
+export const creationFields = ({ caller, now }: Pick<Asking, "caller" | "now">): Tracked => ({
   created_by: caller.id,
   created_at: now,
   updated_by: caller.id,
@@ -66,7 +66,7 @@ export const made = ({ caller, now }: Pick<Asking, "caller" | "now">): Tracked =
 });
 
 /** Returns the audit columns of a record that the call changes. */
-export const changed = (row: Tracked, { caller, now }: Pick<Asking, "caller" | "now">) => ({
+export const changeFields = (row: Tracked, { caller, now }: Pick<Asking, "caller" | "now">) => ({
   updated_by: caller.id,
   updated_at: now,
   version: row.version + 1,
@@ -77,14 +77,15 @@ type Find<Row> = (db: Db, tenantId: string, key: string) => Promise<Row | undefi
 type Finding = { tenantId: string; fail(code: SharedErrorCode, message: string): never };
 
 /** Creates finders of a record by its id and by its code. @throws {Problem} not_found */
-export const finders = <Row>(
+export const createFinders = <Row>(
   noun: string,
   { byId, byCode }: { byId: Find<Row>; byCode: Find<Row> },
 ) => ({
   withId: async (db: Db, call: Finding, id: string): Promise<Row> =>
-    (await byId(db, call.tenantId, id)) ?? call.fail("not_found", absent(noun, "id", id)),
+    (await byId(db, call.tenantId, id)) ?? call.fail("not_found", describeMissing(noun, "id", id)),
   withCode: async (db: Db, call: Finding, code: string): Promise<Row> =>
-    (await byCode(db, call.tenantId, code)) ?? call.fail("not_found", absent(noun, "code", code)),
+    (await byCode(db, call.tenantId, code)) ??
+    call.fail("not_found", describeMissing(noun, "code", code)),
 });
 
 type Naming<Row> = {
@@ -95,7 +96,7 @@ type Naming<Row> = {
 };
 
 /** Finds the record that a body names by its id, its code or both, which must then agree. */
-export const named = async <Row extends { id: string }>(
+export const findNamed = async <Row extends { id: string }>(
   db: Db,
   call: Asking,
   { noun, id, code, find }: Naming<Row>,

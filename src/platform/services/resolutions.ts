@@ -14,9 +14,16 @@ import {
   updateResolution,
 } from "../store/resolutions.ts";
 import type { ResolutionRow } from "../store/tables.ts";
-import { auditFields, changed, finders, flag, made, type Removing } from "./records.ts";
+import {
+  auditFields,
+  changeFields,
+  createFinders,
+  flag,
+  creationFields,
+  type Removing,
+} from "./records.ts";
 
-export const resolution = (row: ResolutionRow): Resolution => ({
+export const toResolution = (row: ResolutionRow): Resolution => ({
   resolutionId: row.id,
   tenantId: row.tenant_id,
   code: row.code,
@@ -27,9 +34,9 @@ export const resolution = (row: ResolutionRow): Resolution => ({
   ...auditFields(row),
 });
 
-const answer = (row: ResolutionRow) => ({ body: resolution(row), version: row });
+const answer = (row: ResolutionRow) => ({ body: toResolution(row), version: row });
 
-const { withId: resolutionWithId, withCode: resolutionWithCode } = finders("resolution", {
+const { withId: resolutionWithId, withCode: resolutionWithCode } = createFinders("resolution", {
   byId: findResolution,
   byCode: findResolutionByCode,
 });
@@ -55,7 +62,7 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
   },
 
   async list(_input, call) {
-    return { body: (await listResolutions(call.db, call.tenantId)).map(resolution) };
+    return { body: (await listResolutions(call.db, call.tenantId)).map(toResolution) };
   },
 
   create({ body: { code, description, active, isValid } }, call) {
@@ -67,7 +74,7 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
       active: flag(active ?? true),
       is_valid: flag(isValid ?? false),
       apply_when_invoice_closed: flag(false),
-      ...made(call),
+      ...creationFields(call),
     };
     return call.change(async (tx) => {
       const row =
@@ -86,7 +93,7 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
         description: body.description ?? found.description,
         active: flag(body.active ?? found.active === 1),
         is_valid: flag(body.isValid ?? found.is_valid === 1),
-        ...changed(found, call),
+        ...changeFields(found, call),
       };
       return answer(await updateResolution(tx, next));
     });

@@ -4,13 +4,13 @@ import { formatTimestamp } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
 import {
-  activeTenants,
+  listActiveTenants,
   listMemberRoles,
   listMembers,
   listMemberships,
   type MemberRole,
 } from "../store/users.ts";
-import { tenantAccess } from "./auth.ts";
+import { toTenantAccess } from "./auth.ts";
 
 type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
@@ -25,19 +25,19 @@ const PROFILE_KEYS = [
   "officePhone",
 ] as const;
 
-const dateOf = (at: number | null): string | null => (at === null ? null : formatTimestamp(at));
+const formatDate = (at: number | null): string | null => (at === null ? null : formatTimestamp(at));
 
-const profileOf = (member: Member) => {
+const toProfile = (member: Member) => {
   const stored = JSON.parse(member.profile) as Record<string, string | undefined>;
   const texts = Object.fromEntries(PROFILE_KEYS.map((key) => [key, stored[key] ?? null]));
   return {
     ...(texts as Record<(typeof PROFILE_KEYS)[number], string | null>),
-    lastLogin: dateOf(member.last_login_at),
+    lastLogin: formatDate(member.last_login_at),
     lastLoginMethod: member.last_login_method,
   };
 };
 
-const commonOf = (member: Member, tenantIds: string[]) => ({
+const toCommonFields = (member: Member, tenantIds: string[]) => ({
   userId: member.id,
   firstName: member.first_name,
   lastName: member.last_name,
@@ -51,7 +51,7 @@ const commonOf = (member: Member, tenantIds: string[]) => ({
   tenantIds,
   groupIds: [],
   aliasUserIds: [],
-  lastLogin: dateOf(member.last_login_at),
+  lastLogin: formatDate(member.last_login_at),
   createdDate: formatTimestamp(member.created_at),
   lastAccessTokenSource: member.last_login_method,
   // Null where the default tenant is not in `tenantIds`, so that it is not disclosed.
@@ -59,10 +59,10 @@ const commonOf = (member: Member, tenantIds: string[]) => ({
 });
 
 const toUser = (member: Member, tenantIds: string[], roles: MemberRole[]): User => ({
-  ...commonOf(member, tenantIds),
+  ...toCommonFields(member, tenantIds),
   associatedTags: [],
   userTenantProfile: {
-    ...profileOf(member),
+    ...toProfile(member),
     username: member.email,
     addedAt: formatTimestamp(member.added_at),
     roles: roles.map((role) => ({
@@ -75,10 +75,10 @@ const toUser = (member: Member, tenantIds: string[], roles: MemberRole[]): User 
 });
 
 const toUserV1 = (member: Member, tenantIds: string[], roles: MemberRole[]): UserV1 => ({
-  ...commonOf(member, tenantIds),
+  ...toCommonFields(member, tenantIds),
   // Built-in roles come highest first, custom ones before all of them.
   role: (roles.find((role) => !role.custom) ?? roles[0])?.name ?? "",
-  userTenantProfile: profileOf(member),
+  userTenantProfile: toProfile(member),
 });
 
 type Shape<T> = (member: Member, tenantIds: string[], roles: MemberRole[]) => T;
@@ -94,7 +94,7 @@ export const users = (): Handlers<Contract["users"]> => ({
   list: async (_input, call) => ({ body: await listAs(call.db, call.tenantId, toUser) }),
   list_v1: async (_input, call) => ({ body: await listAs(call.db, call.tenantId, toUserV1) }),
   async profile(_input, call) {
-    const tenants = await activeTenants(call.db, call.caller.id);
+    const tenants = await listActiveTenants(call.db, call.caller.id);
     const members = await listMembers(call.db, call.tenantId);
     const member = members.find(({ id }) => id === call.caller.id);
     if (member === undefined) return call.fail("not_found", "The user is gone.");
@@ -104,7 +104,7 @@ export const users = (): Handlers<Contract["users"]> => ({
     const mine = await listMemberships(call.db, [member.id]);
     const tenantIds = mine.map((row) => row.tenant_id);
     return {
-      body: { ...toUserV1(member, tenantIds, roles), tenants: tenants.map(tenantAccess) },
+      body: { ...toUserV1(member, tenantIds, roles), tenants: tenants.map(toTenantAccess) },
     };
   },
 });

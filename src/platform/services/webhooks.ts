@@ -15,14 +15,14 @@ import {
   insertWebhook,
   listWebhooks,
 } from "../store/webhooks.ts";
-import { addressesOf, parseCallback } from "../webhooks/callback.ts";
-import { absent } from "./records.ts";
+import { resolveCallback, parseCallback } from "../webhooks/callback.ts";
+import { describeMissing } from "./records.ts";
 import { textBefore } from "../../kit/text.ts";
 
 const MAX_WEBHOOKS = 20;
 const MAX_DELIVERIES = 100;
 
-const webhook = (row: WebhookRow): Webhook => ({
+const toWebhook = (row: WebhookRow): Webhook => ({
   id: row.id,
   tenantId: row.tenant_id,
   ...(row.schedule_id === null ? {} : { scheduleId: row.schedule_id }),
@@ -31,7 +31,7 @@ const webhook = (row: WebhookRow): Webhook => ({
   updatedAt: formatTimestamp(row.updated_at),
 });
 
-const delivery = (row: WebhookAttemptRow): WebhookDelivery => ({
+const toDelivery = (row: WebhookAttemptRow): WebhookDelivery => ({
   webhookId: row.webhook_id,
   scheduleId: row.schedule_id,
   event: row.event,
@@ -47,11 +47,11 @@ type Refusing = Pick<Call, "refuse">;
 const refuseUrl = (call: Refusing, why: string): never => call.refuse("callbackUrl", "format", why);
 
 /** The URL without its fragment, which is never sent. */
-const checkedUrl = async (sent: string, hosts: HostNeeds, call: Refusing): Promise<string> => {
+const parseUrl = async (sent: string, hosts: HostNeeds, call: Refusing): Promise<string> => {
   const url = parseCallback(sent);
   if (typeof url === "string") return refuseUrl(call, url);
   try {
-    await addressesOf(url, hosts);
+    await resolveCallback(url, hosts);
   } catch (error) {
     if (!(error instanceof BlockedAddress)) {
       refuseUrl(call, "must name a host that can be resolved");
@@ -75,7 +75,7 @@ export type WebhookNeeds = {
 /** Handlers of webhooks: callbacks for finished runs. */
 export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> => ({
   async list(_input, call) {
-    return { body: { data: (await listWebhooks(call.db, call.tenantId)).map(webhook) } };
+    return { body: { data: (await listWebhooks(call.db, call.tenantId)).map(toWebhook) } };
   },
 
   async create({ body: { scheduleId = "", callbackUrl } }, call) {
@@ -85,7 +85,7 @@ export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> =>
       tenant_id: tenantId,
       id: needs.newId(),
       schedule_id: scheduleId === "" ? null : scheduleId,
-      callback_url: await checkedUrl(callbackUrl, needs.hosts, call),
+      callback_url: await parseUrl(callbackUrl, needs.hosts, call),
       secret: needs.seal.seal(secret),
       created_at: now,
       updated_at: now,
@@ -101,7 +101,7 @@ export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> =>
       }
       await insertWebhook(tx, row);
       return {
-        body: { ...webhook(row), secret },
+        body: { ...toWebhook(row), secret },
         createdId: row.id,
         audit: { metadata: { ...named, webhookId: row.id } },
       };
@@ -111,16 +111,16 @@ export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> =>
   async list_deliveries({ params: { id } }, call) {
     const { tenantId } = call;
     if (!(await hasWebhook(call.db, tenantId, id))) {
-      call.fail("not_found", absent("webhook", "id", id));
+      call.fail("not_found", describeMissing("webhook", "id", id));
     }
     const rows = await listAttempts(call.db, { tenantId, webhookId: id }, MAX_DELIVERIES);
-    return { body: { data: rows.map(delivery) } };
+    return { body: { data: rows.map(toDelivery) } };
   },
 
   async delete({ params: { id } }, call) {
     return call.change(async (tx) => {
       if (!(await deleteWebhook(tx, call.tenantId, id))) {
-        call.fail("not_found", absent("webhook", "id", id));
+        call.fail("not_found", describeMissing("webhook", "id", id));
       }
       return { body: null };
     });

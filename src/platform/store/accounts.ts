@@ -1,10 +1,10 @@
 import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { AccountRow } from "./tables.ts";
 import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
 
-const accountByNumber = prepared((db: Db, tenantId: string, number: string) =>
+const accountByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
   db
     .selectFrom("accounts")
     .selectAll()
@@ -31,7 +31,7 @@ export const findAccounts = (
     .where(getDialect(db).isAmongKeys("account_number", numbers))
     .execute();
 
-const parentByNumber = prepared((db: Db, tenantId: string, number: string) =>
+const parentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
   db
     .selectFrom("accounts")
     .select("parent_account_number")

@@ -1,4 +1,4 @@
-import { codedTable, isReferenced } from "./coded-table.ts";
+import { createCodedTable, isReferenced } from "./coded-table.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
 import type { AssigneeRow } from "./tables.ts";
@@ -9,7 +9,7 @@ export const {
   insert: insertAssignee,
   update: updateAssignee,
   remove: removeAssignee,
-} = codedTable(
+} = createCodedTable(
   "assignees",
   (row) => ({
     ...row,

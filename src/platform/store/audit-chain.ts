@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { AuditHead, AuditKey, AuditLink } from "./audit-key.ts";
-import { type ChainEnd, nextEnd } from "./audit-links.ts";
-import { foundBy, type NewEntry } from "./audit-entries.ts";
+import { type ChainEnd, advanceEnd } from "./audit-links.ts";
+import { toSearchColumns, type NewEntry } from "./audit-entries.ts";
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { AuditLogRow } from "./tables.ts";
 
 const toRow = (key: AuditKey, entry: NewEntry, seq: number, prevHash: string): AuditLogRow => {
@@ -21,7 +21,7 @@ const toRow = (key: AuditKey, entry: NewEntry, seq: number, prevHash: string): A
   };
   return {
     ...linked,
-    ...foundBy(entry),
+    ...toSearchColumns(entry),
     hash: key.link(linked),
   };
 };
@@ -42,8 +42,8 @@ const COLUMNS = [
   "hash",
 ] as const satisfies (keyof AuditLogRow)[];
 
-const inserting = (size: number) =>
-  prepared((db: Db, ...values: (string | number | null)[]) =>
+const createInsert = (size: number) =>
+  prepareQuery((db: Db, ...values: (string | number | null)[]) =>
     db
       .insertInto("audit_logs")
       .values(
@@ -56,7 +56,7 @@ const inserting = (size: number) =>
   );
 
 // Few statement shapes, each compiled once; larger batches are split into them.
-const INSERTS = [32, 16, 8, 4, 2, 1].map((size) => ({ size, insert: inserting(size) }));
+const INSERTS = [32, 16, 8, 4, 2, 1].map((size) => ({ size, insert: createInsert(size) }));
 
 const insertRows = async (tx: Db, rows: readonly AuditLogRow[]): Promise<void> => {
   let done = 0;
@@ -80,7 +80,7 @@ export const startChain = async (tx: Db, key: AuditKey, tenantId: string): Promi
     .execute();
 };
 
-const advanceHead = prepared((db: Db, tenantId: string, more: number) =>
+const advanceHead = prepareQuery((db: Db, tenantId: string, more: number) =>
   db
     .insertInto("audit_heads")
     .values({
@@ -98,7 +98,7 @@ const advanceHead = prepared((db: Db, tenantId: string, more: number) =>
     .returning(["seq", "hash", "purged_seq", "purged_hash", "mac"]),
 );
 
-const setHead = prepared((db: Db, hash: string, mac: string, tenantId: string) =>
+const setHead = prepareQuery((db: Db, hash: string, mac: string, tenantId: string) =>
   db.updateTable("audit_heads").set({ hash, mac }).where("tenant_id", "=", tenantId),
 );
 
@@ -166,7 +166,7 @@ const selectBeginning = (tx: Db, tenantId: string) =>
     .execute();
 type Beginning = Awaited<ReturnType<typeof selectBeginning>>[number];
 
-const headOf = (key: AuditKey, row: Beginning): AuditHead => {
+const verifyHead = (key: AuditKey, row: Beginning): AuditHead => {
   const { head_seq: seq, head_hash: hash, purged_seq, purged_hash } = row;
   if (seq !== null && hash !== null && purged_seq !== null && purged_hash !== null) {
     const head = { seq, hash, purged_seq, purged_hash };
@@ -186,7 +186,7 @@ const findOld = (
   let count = 0;
   for (const row of rows) {
     if (row.at >= before) break;
-    const next = nextEnd(key, end, row);
+    const next = advanceEnd(key, end, row);
     if (next === undefined) {
       if (count > 0) break;
       throw new AuditChainChanged(row.tenant_id);
@@ -212,7 +212,7 @@ export const purgeEntries = async (
   const rows = await selectBeginning(tx, tenantId);
   const [first] = rows;
   if (first === undefined) return 0;
-  const head = headOf(key, first);
+  const head = verifyHead(key, first);
   const { end, count } = findOld(key, rows, head, before);
   if (count === 0) return 0;
   await tx

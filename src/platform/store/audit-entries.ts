@@ -21,10 +21,10 @@ const SEARCHED = ["scheduleId", "webhookId", "runId", "source", "mcpTool", "stat
 const SEPARATOR = "\u001f";
 
 /** Text without the separator of the searched values, so that no match spans two of them. */
-export const withoutSeparator = (text: string): string => text.replaceAll(SEPARATOR, " ");
+export const removeSeparator = (text: string): string => text.replaceAll(SEPARATOR, " ");
 
 /** Returns the columns for searching. They are derived from the entry, so verification can check them. */
-export const foundBy = ({
+export const toSearchColumns = ({
   endpoint,
   action,
   metadata,
@@ -34,6 +34,6 @@ export const foundBy = ({
 > => ({
   schedule_id: metadata["scheduleId"]?.toString() ?? null,
   search: [endpoint, action ?? "", ...SEARCHED.map((key) => metadata[key] ?? "")]
-    .map((part) => withoutSeparator(fold(String(part))))
+    .map((part) => removeSeparator(fold(String(part))))
     .join(SEPARATOR),
 });

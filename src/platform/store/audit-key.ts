@@ -26,7 +26,7 @@ export type AuditKey = {
   keptHead(kept: KeptHead): string;
 };
 
-const covered = (row: AuditLink) => [
+const serializeCovered = (row: AuditLink) => [
   row.prev_hash,
   row.tenant_id,
   row.seq,
@@ -40,9 +40,9 @@ const covered = (row: AuditLink) => [
 ];
 
 /** The hash of an entry from before chains had a key. */
-export const unkeyedHash = (row: AuditLink): string =>
+export const computeUnkeyedHash = (row: AuditLink): string =>
   createHash("sha256")
-    .update(JSON.stringify(covered(row)))
+    .update(JSON.stringify(serializeCovered(row)))
     .digest("hex");
 
 /** Derives the key of the audit chain from the master key. */
@@ -54,8 +54,8 @@ export const createAuditKey = (masterKey: Buffer): AuditKey => {
       .digest("hex");
   return {
     id: code("id").slice(0, 16),
-    link: (row) => code("link", ...covered(row)),
-    seal: (row) => code("seal", ...covered(row)),
+    link: (row) => code("link", ...serializeCovered(row)),
+    seal: (row) => code("seal", ...serializeCovered(row)),
     head: (tenantId, { seq, hash, purged_seq, purged_hash }) =>
       code("head", tenantId, seq, hash, purged_seq, purged_hash),
     keptHead: ({ tenantId, seq, hash, timestamp }) =>

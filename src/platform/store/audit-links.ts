@@ -1,5 +1,5 @@
-import { foundBy, type Metadata } from "./audit-entries.ts";
-import { type AuditKey, unkeyedHash } from "./audit-key.ts";
+import { toSearchColumns, type Metadata } from "./audit-entries.ts";
+import { type AuditKey, computeUnkeyedHash } from "./audit-key.ts";
 import type { AuditLogRow } from "./tables.ts";
 
 /**
@@ -20,20 +20,24 @@ const parseMetadata = (text: string): Metadata | undefined => {
 const isFoundBy = (row: AuditLogRow): boolean => {
   const metadata = parseMetadata(row.metadata);
   if (metadata === undefined) return false;
-  const { schedule_id, search } = foundBy({ ...row, metadata });
+  const { schedule_id, search } = toSearchColumns({ ...row, metadata });
   return row.schedule_id === schedule_id && row.search === search;
 };
 
-const eraAfter = (key: AuditKey, { era }: ChainEnd, row: AuditLogRow): ChainEnd["era"] => {
+const findEra = (key: AuditKey, { era }: ChainEnd, row: AuditLogRow): ChainEnd["era"] => {
   if (era !== "unkeyed" && row.hash === key.link(row)) return "keyed";
   if (era === "keyed") return undefined;
   if (row.hash === key.seal(row)) return "keyed";
-  return row.hash === unkeyedHash(row) ? "unkeyed" : undefined;
+  return row.hash === computeUnkeyedHash(row) ? "unkeyed" : undefined;
 };
 
 /** Returns the end of the chain after one more entry; undefined if the entry does not follow or was changed. */
-export const nextEnd = (key: AuditKey, end: ChainEnd, row: AuditLogRow): ChainEnd | undefined => {
+export const advanceEnd = (
+  key: AuditKey,
+  end: ChainEnd,
+  row: AuditLogRow,
+): ChainEnd | undefined => {
   if (row.seq !== end.seq + 1 || row.prev_hash !== end.hash || !isFoundBy(row)) return undefined;
-  const era = eraAfter(key, end, row);
+  const era = findEra(key, end, row);
   return era === undefined ? undefined : { seq: row.seq, hash: row.hash, era };
 };

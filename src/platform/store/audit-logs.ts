@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Metadata, type NewEntry, withoutSeparator } from "./audit-entries.ts";
+import { type Metadata, type NewEntry, removeSeparator } from "./audit-entries.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
 
@@ -22,9 +22,9 @@ export type Walk = {
 };
 
 /** Returns a pattern for `like … escape '\'` that matches the text anywhere, wildcards taken literally. */
-export const containing = (text: string): string => `%${fold(text).replace(/[\\%_]/g, "\\$&")}%`;
+export const toLikePattern = (text: string): string => `%${fold(text).replace(/[\\%_]/g, "\\$&")}%`;
 
-const matching = (db: Db, tenantId: string, filter: AuditFilter, { top, after }: Walk) => {
+const selectMatching = (db: Db, tenantId: string, filter: AuditFilter, { top, after }: Walk) => {
   let query = db
     .selectFrom("audit_logs")
     .where("tenant_id", "=", tenantId)
@@ -43,7 +43,7 @@ const matching = (db: Db, tenantId: string, filter: AuditFilter, { top, after }:
   }
   const { q } = filter;
   if (q !== undefined) {
-    query = query.where(sql<boolean>`search like ${containing(withoutSeparator(q))} escape '\\'`);
+    query = query.where(sql<boolean>`search like ${toLikePattern(removeSeparator(q))} escape '\\'`);
   }
   return query;
 };
@@ -57,7 +57,7 @@ export const isScanned = ({ endpoint, statusCode, q, action, scheduleId }: Audit
 
 /** Selects a tenant's entries, newest first. */
 export const selectEntries = (db: Db, tenantId: string, filter: AuditFilter, walk: Walk) =>
-  matching(db, tenantId, filter, walk).select([
+  selectMatching(db, tenantId, filter, walk).select([
     "seq",
     "id",
     "at",
@@ -78,7 +78,7 @@ export const countEntries = async (
   most: number,
 ): Promise<number> => {
   const { count } = await db
-    .selectFrom(matching(db, tenantId, filter, walk).select("seq").limit(most).as("found"))
+    .selectFrom(selectMatching(db, tenantId, filter, walk).select("seq").limit(most).as("found"))
     .select((all) => all.fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
   return count;

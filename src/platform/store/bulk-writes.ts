@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { getDialect, type Value } from "./dialect.ts";
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
 type Row<T extends keyof Tables> = Tables[T] & Record<string, Value>;
@@ -35,7 +35,7 @@ const createStatements = <T extends keyof Tables>(
 ): Write<T> => {
   const runs = LENGTHS.map((length) => ({
     length,
-    run: prepared((db: Db, ...values: Value[]) => {
+    run: prepareQuery((db: Db, ...values: Value[]) => {
       const rows = Array.from({ length }, (_, place) => {
         const row = values.slice(place * columns.length, (place + 1) * columns.length);
         return sql`(${sql.join(row)})`;

@@ -1,4 +1,4 @@
-import { codedTable, foldedTexts, isReferenced } from "./coded-table.ts";
+import { createCodedTable, foldTexts, isReferenced } from "./coded-table.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
 import type { CategoryRow } from "./tables.ts";
@@ -9,7 +9,7 @@ export const {
   insert: insertCategory,
   update: updateCategory,
   remove: removeCategory,
-} = codedTable("categories", (row) => ({ ...row, ...foldedTexts(row) }));
+} = createCodedTable("categories", (row) => ({ ...row, ...foldTexts(row) }));
 
 /** A category and the codes of its default reasons. */
 export type CategoryView = CategoryRow & {
@@ -20,7 +20,7 @@ export type CategoryView = CategoryRow & {
 const rows = (db: Db, tenantId: string) =>
   db.selectFrom("categories").selectAll().where("tenant_id", "=", tenantId);
 
-const views = (db: Db, tenantId: string) =>
+const joinDefaultReasons = (db: Db, tenantId: string) =>
   db
     .selectFrom("categories")
     .leftJoin("reasons as internal", (join) =>
@@ -42,17 +42,19 @@ export const viewCategory = (
   tenantId: string,
   id: string,
 ): Promise<CategoryView | undefined> =>
-  views(db, tenantId).where("categories.id", "=", id).executeTakeFirst();
+  joinDefaultReasons(db, tenantId).where("categories.id", "=", id).executeTakeFirst();
 
 export const viewCategoryByCode = (
   db: Db,
   tenantId: string,
   code: string,
 ): Promise<CategoryView | undefined> =>
-  views(db, tenantId).where("categories.code_folded", "=", fold(code)).executeTakeFirst();
+  joinDefaultReasons(db, tenantId)
+    .where("categories.code_folded", "=", fold(code))
+    .executeTakeFirst();
 
 export const listCategories = (db: Db, tenantId: string): Promise<CategoryView[]> =>
-  views(db, tenantId).orderBy("categories.code_folded").execute();
+  joinDefaultReasons(db, tenantId).orderBy("categories.code_folded").execute();
 
 /** Finds the categories that have the reason as a default. */
 export const listCategoriesByDefaultReason = (

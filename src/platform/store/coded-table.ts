@@ -20,7 +20,7 @@ type AnyTable = Kysely<{ coded: Key & Record<Code, string> }>;
 const on = (db: Db): AnyTable => db;
 
 /** Creates the queries that coded tables share. */
-export const codedTable = <Name extends keyof CodedTables>(
+export const createCodedTable = <Name extends keyof CodedTables>(
   name: Name,
   addFolded: (record: Unfolded<CodedTables[Name]>) => CodedTables[Name],
   code: Code = "code_folded",
@@ -93,7 +93,7 @@ export const isReferenced = async <Name extends "assignees" | "disputes" | "reas
 type Described = { code: string; description: string };
 
 /** Adds the folded columns of a record with a code and a description. */
-export const foldedTexts = ({ code, description }: Described) => ({
+export const foldTexts = ({ code, description }: Described) => ({
   code_folded: fold(code),
   description_folded: fold(description),
 });

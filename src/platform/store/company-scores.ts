@@ -1,9 +1,9 @@
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { CompanyScoreRow } from "./tables.ts";
 import { createBulkUpsert } from "./bulk-writes.ts";
 
-const scoresOfCompany = prepared((db: Db, tenantId: string, companyId: string) =>
+const scoresOfCompany = prepareQuery((db: Db, tenantId: string, companyId: string) =>
   db
     .selectFrom("company_scores")
     .selectAll()

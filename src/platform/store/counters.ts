@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { CounterRow } from "./tables.ts";
 
 /** Finds the count and the end of an open window; undefined if none is open. */
@@ -12,7 +12,7 @@ export const findCounter = (db: Db, key: string, now: number) =>
     .where("window_ends_at", ">", now)
     .executeTakeFirst();
 
-const counting = prepared((db: Db, key: string, now: number, endsAt: number) =>
+const counting = prepareQuery((db: Db, key: string, now: number, endsAt: number) =>
   db
     .insertInto("counters")
     .values({ key, count: 1, window_ends_at: endsAt })

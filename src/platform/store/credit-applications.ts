@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { CreditApplicationRow } from "./tables.ts";
 import { createBulkUpsert } from "./bulk-writes.ts";
 
 /** The date field that a list filters by, and its range in epoch milliseconds; `before` is exclusive. */
 export type ApplicationSpan = { by: "status_at" | "activity_at"; from: number; before: number };
 
-const detailById = prepared((db: Db, tenantId: string, id: string) =>
+const detailById = prepareQuery((db: Db, tenantId: string, id: string) =>
   db
     .selectFrom("credit_applications")
     .select("detail")
@@ -35,7 +35,7 @@ export const findApplications = (
     .where("id", "in", ids)
     .execute();
 
-const within = (db: Db, tenantId: string, { by, from, before }: ApplicationSpan) =>
+const isWithin = (db: Db, tenantId: string, { by, from, before }: ApplicationSpan) =>
   db
     .selectFrom("credit_applications")
     .where("tenant_id", "=", tenantId)
@@ -48,7 +48,7 @@ export const countApplications = async (
   tenantId: string,
   span: ApplicationSpan,
 ): Promise<Map<string, number>> => {
-  const counts = await within(db, tenantId, span)
+  const counts = await isWithin(db, tenantId, span)
     .select("status_type")
     .select((eb) => eb.fn.countAll().as("total"))
     .groupBy("status_type")
@@ -63,7 +63,7 @@ export const selectApplications = (
   span: ApplicationSpan,
   statusTypes: readonly string[],
 ) => {
-  const query = within(db, tenantId, span)
+  const query = isWithin(db, tenantId, span)
     .select("summary")
     .orderBy(span.by, "desc")
     .orderBy("id", "desc");
@@ -83,7 +83,7 @@ export const putApplications = createBulkUpsert("credit_applications", {
 });
 
 /** Whether any application names one of these values of business units. */
-export const namesUnits = async (
+export const hasUnits = async (
   db: Db,
   tenantId: string,
   valueIds: readonly string[],

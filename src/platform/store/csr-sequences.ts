@@ -1,18 +1,19 @@
 import { sql } from "kysely";
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { CsrSequenceRow } from "./tables.ts";
 
-const taking = prepared((db: Db, tenantId: string, noun: CsrSequenceRow["noun"], wanted: number) =>
-  db
-    .insertInto("csr_sequences")
-    .values({ tenant_id: tenantId, noun, last: wanted })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["tenant_id", "noun"])
-        .doUpdateSet({ last: sql`csr_sequences.last + excluded.last` }),
-    )
-    .returning("last"),
+const taking = prepareQuery(
+  (db: Db, tenantId: string, noun: CsrSequenceRow["noun"], wanted: number) =>
+    db
+      .insertInto("csr_sequences")
+      .values({ tenant_id: tenantId, noun, last: wanted })
+      .onConflict((conflict) =>
+        conflict
+          .columns(["tenant_id", "noun"])
+          .doUpdateSet({ last: sql`csr_sequences.last + excluded.last` }),
+      )
+      .returning("last"),
 );
 
 /** Reserves csrIds and returns the first; none is ever used twice. */

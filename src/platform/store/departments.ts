@@ -1,4 +1,4 @@
-import { codedTable, foldedTexts, isReferenced } from "./coded-table.ts";
+import { createCodedTable, foldTexts, isReferenced } from "./coded-table.ts";
 import type { Db } from "./port.ts";
 import type { DepartmentRow } from "./tables.ts";
 
@@ -9,7 +9,7 @@ export const {
   insert: insertDepartment,
   update: updateDepartment,
   remove: removeDepartment,
-} = codedTable("departments", (row) => ({ ...row, ...foldedTexts(row) }));
+} = createCodedTable("departments", (row) => ({ ...row, ...foldTexts(row) }));
 
 export const hasAssignees = (db: Db, row: DepartmentRow): Promise<boolean> =>
   isReferenced(db, row, "assignees", "department_id");

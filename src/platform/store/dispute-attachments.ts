@@ -80,7 +80,7 @@ export const removeDisputeAttachment = async (
 };
 
 /** Returns those of a tenant's file keys that an attachment has. */
-export const knownDisputeFiles = async (
+export const findKnownDisputeFiles = async (
   db: Db,
   tenantId: string,
   keys: readonly string[],

@@ -1,17 +1,17 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { DISPUTE_SORT } from "../../contract/operations/disputes.ts";
 import type { SortKey } from "../../contract/fields.ts";
-import { containing } from "./audit-logs.ts";
+import { toLikePattern } from "./audit-logs.ts";
 import { addToTotal, moveTotal } from "./dispute-totals.ts";
 import type { ListCost } from "./list-cost.ts";
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { DisputeRow } from "./tables.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
 
 /** Selects disputes with the names of the records they refer to. */
-const joined = (db: Db, tenantId: string) =>
+const selectJoined = (db: Db, tenantId: string) =>
   db
     .selectFrom("disputes as d")
     .innerJoin("reasons as r", (on) =>
@@ -37,7 +37,7 @@ const joined = (db: Db, tenantId: string) =>
     )
     .where("d.tenant_id", "=", tenantId);
 
-type Joined = ReturnType<typeof joined>;
+type Joined = ReturnType<typeof selectJoined>;
 
 const withNames = (query: Joined) =>
   query
@@ -66,8 +66,8 @@ const withNames = (query: Joined) =>
 type Rows<Q> = Q extends SelectQueryBuilder<infer _D, infer _T, infer Row> ? Row : never;
 export type NamedDispute = Rows<ReturnType<typeof withNames>>;
 
-const disputesById = prepared((db: Db, tenantId: string, id: string) =>
-  withNames(joined(db, tenantId)).where("d.id", "=", id),
+const disputesById = prepareQuery((db: Db, tenantId: string, id: string) =>
+  withNames(selectJoined(db, tenantId)).where("d.id", "=", id),
 );
 
 export const findDispute = async (
@@ -94,7 +94,7 @@ const is = (column: string, value: string): Condition => sql`${sql.ref(column)} 
 const among = (column: string, values: readonly (string | number)[]): Condition =>
   sql`${sql.ref(column)} in (${sql.join(values)})`;
 const contains = (column: string, text: string): Condition =>
-  sql`${sql.ref(column)} like ${containing(text)} escape '\\'`;
+  sql`${sql.ref(column)} like ${toLikePattern(text)} escape '\\'`;
 
 /** Returns the filters on names of related records. */
 const nameConditions = (filter: DisputeFilter): Condition[] => [
@@ -163,7 +163,7 @@ export const selectDisputes = (
     ...statusConditions(filter),
   ];
   const isLookup = (filter.ids ?? filter.documentNumbers ?? []).length > 1;
-  let query = withNames(joined(db, tenantId)).where(allOf(conditions));
+  let query = withNames(selectJoined(db, tenantId)).where(allOf(conditions));
   for (const { field, descending } of sort) {
     const direction = descending ? "desc" : "asc";
     if (CAN_BE_NULL.has(field)) {
@@ -179,7 +179,7 @@ export const selectDisputes = (
 const ORDERED: ReadonlySet<SortField> = new Set<SortField>(["CreateDate", "UpdateDate", "Amount"]);
 
 /** Returns the cost of {@link selectDisputes}, which depends on the indexes. */
-export const disputesCost = (
+export const estimateDisputesCost = (
   filter: DisputeFilter,
   sort: readonly SortKey<SortField>[] = NEWEST_FIRST,
 ): ListCost => {
@@ -216,7 +216,7 @@ export const countDisputes = async (
   if (names.length + own.length === 0) return sumTotals(db, tenantId, filter);
   const base =
     names.length > 0
-      ? joined(db, tenantId)
+      ? selectJoined(db, tenantId)
       : db.selectFrom("disputes as d").where("d.tenant_id", "=", tenantId);
   const { total } = await (base as Joined)
     .where(allOf([...names, ...own, ...statusConditions(filter)]))
@@ -226,11 +226,11 @@ export const countDisputes = async (
 };
 
 /** Formats the code of a document's n-th dispute. */
-export const disputeCode = (documentNumber: string, number: number): string =>
+export const formatDisputeCode = (documentNumber: string, number: number): string =>
   `D-${documentNumber}-${String(number).padStart(2, "0")}`;
 
 /** Returns the next code `D-<document>-NN`; numbers of deleted disputes are not used again. */
-export const nextDisputeCode = async (
+export const takeDisputeCode = async (
   tx: Db,
   tenantId: string,
   documentNumber: string,
@@ -245,7 +245,7 @@ export const nextDisputeCode = async (
     )
     .returning("last")
     .executeTakeFirstOrThrow();
-  return disputeCode(documentNumber, last);
+  return formatDisputeCode(documentNumber, last);
 };
 
 /** Inserts disputes of one tenant and counts them. */

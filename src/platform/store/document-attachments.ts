@@ -43,7 +43,7 @@ export const deleteAttachments = async (
 };
 
 /** Returns those of a tenant's file keys that an attachment has. */
-export const knownFiles = async (
+export const findKnownFiles = async (
   db: Db,
   tenantId: string,
   keys: readonly string[],

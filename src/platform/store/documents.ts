@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { DocumentClosureRow, DocumentRow } from "./tables.ts";
 import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
 
-const documentByNumber = prepared((db: Db, tenantId: string, number: string) =>
+const documentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
   db
     .selectFrom("documents")
     .selectAll()

@@ -161,7 +161,7 @@ export const forgetChunks = async (
 };
 
 /** Returns those of these keys that belong to a completed or an active run. */
-export const knownChunks = async (
+export const findKnownChunks = async (
   db: Db,
   tenantId: string,
   files: ReadonlyMap<string, string>,

@@ -5,7 +5,7 @@ import { StoreUnavailable } from "./port.ts";
 export type IsOutage = (error: unknown) => boolean;
 
 /** Runs `act`. @throws {StoreUnavailable} instead of an outage's error */
-export const guarded = async <T>(isOutage: IsOutage, act: () => T | Promise<T>): Promise<T> => {
+export const guard = async <T>(isOutage: IsOutage, act: () => T | Promise<T>): Promise<T> => {
   try {
     return await act();
   } catch (error) {
@@ -23,7 +23,7 @@ class GuardedConnection implements DatabaseConnection {
   }
 
   executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    return guarded(this.#isOutage, () => this.inner.executeQuery<Row>(query));
+    return guard(this.#isOutage, () => this.inner.executeQuery<Row>(query));
   }
 
   async *streamQuery<Row>(
@@ -33,7 +33,7 @@ class GuardedConnection implements DatabaseConnection {
     const rows = this.inner.streamQuery<Row>(query, chunkSize);
     try {
       for (;;) {
-        const { done, value } = await guarded(this.#isOutage, () => rows.next());
+        const { done, value } = await guard(this.#isOutage, () => rows.next());
         if (done === true) return;
         yield value;
       }
@@ -43,17 +43,17 @@ class GuardedConnection implements DatabaseConnection {
   }
 }
 
-const guardedDriver = (driver: Driver, isOutage: IsOutage): Driver => {
+const guardDriver = (driver: Driver, isOutage: IsOutage): Driver => {
   const on =
     <Rest extends unknown[]>(
       act: (connection: DatabaseConnection, ...rest: Rest) => Promise<void>,
     ) =>
     (connection: DatabaseConnection, ...rest: Rest): Promise<void> =>
-      guarded(isOutage, () => act((connection as GuardedConnection).inner, ...rest));
+      guard(isOutage, () => act((connection as GuardedConnection).inner, ...rest));
   return {
     init: () => driver.init(),
     acquireConnection: () =>
-      guarded(
+      guard(
         isOutage,
         async () => new GuardedConnection(await driver.acquireConnection(), isOutage),
       ),
@@ -66,8 +66,8 @@ const guardedDriver = (driver: Driver, isOutage: IsOutage): Driver => {
 };
 
 /** Wraps a dialect so that an outage in any step of a query or transaction throws StoreUnavailable. */
-export const guardedDialect = (dialect: Dialect, isOutage: IsOutage): Dialect => ({
-  createDriver: () => guardedDriver(dialect.createDriver(), isOutage),
+export const guardDialect = (dialect: Dialect, isOutage: IsOutage): Dialect => ({
+  createDriver: () => guardDriver(dialect.createDriver(), isOutage),
   createQueryCompiler: () => dialect.createQueryCompiler(),
   createAdapter: () => dialect.createAdapter(),
   createIntrospector: (db) => dialect.createIntrospector(db),

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { disputeCode, insertDisputes as insertCoded } from "./disputes.ts";
+import { formatDisputeCode, insertDisputes as insertCoded } from "./disputes.ts";
 import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import type { DisputeRow } from "./tables.ts";
@@ -68,7 +68,7 @@ export const insertNumbered = async (
     const coded = batch.map((row) => {
       const number = (last.get(row.document_number) ?? 0) + 1;
       last.set(row.document_number, number);
-      return { ...row, code: disputeCode(row.document_number, number) };
+      return { ...row, code: formatDisputeCode(row.document_number, number) };
     });
     await insertCoded(tx, coded);
   }

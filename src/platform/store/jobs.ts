@@ -45,7 +45,7 @@ export const countJobs = async (db: Db, now: number): Promise<JobCount[]> => {
 };
 
 /** Returns the number of running jobs per lane. */
-const underWay = async (db: Db, { kind, now }: Due): Promise<Map<string, number>> => {
+const countRunning = async (db: Db, { kind, now }: Due): Promise<Map<string, number>> => {
   const rows = await db
     .selectFrom("jobs")
     .select(["lane", (of) => of.fn.countAll<number | string>().as("count")])
@@ -60,9 +60,9 @@ const underWay = async (db: Db, { kind, now }: Due): Promise<Map<string, number>
  * Finds due jobs: one of each lane in turn, beginning with the lane served longest ago, then a second one of each. No
  * lane exceeds its share; within a lane the longest due job comes first.
  */
-export const dueJobs = async (db: Db, due: Due): Promise<JobRow[]> => {
+export const findDueJobs = async (db: Db, due: Due): Promise<JobRow[]> => {
   const { kind, now, perLane, atMost } = due;
-  const busy = await underWay(db, due);
+  const busy = await countRunning(db, due);
   const full = [...busy].filter(([, count]) => count >= perLane).map(([lane]) => lane);
   const isFree = full.length === 0 ? sql`1 = 1` : sql`lane not in (${sql.join(full)})`;
   // Each job of a lane is found by the index: the cost depends on the number of lanes, not of jobs.
@@ -147,7 +147,7 @@ export const claimJob = async (
   return numUpdatedRows === 1n;
 };
 
-const change = async (
+const changeJob = async (
   tx: Db,
   { kind, id, lease }: Claim,
   set: Partial<Record<keyof JobRow, unknown>>,
@@ -166,19 +166,19 @@ const FREE = { lease: null, leased_until: 0 };
 
 // Each returns whether the claim was still valid; if not, nothing changes.
 export const renewJob = (tx: Db, claim: Claim, until: number): Promise<boolean> =>
-  change(tx, claim, { leased_until: until });
+  changeJob(tx, claim, { leased_until: until });
 
 /** Schedules the job at a time and resets its tries. */
 export const repeatJob = (tx: Db, claim: Claim, dueAt: number): Promise<boolean> =>
-  change(tx, claim, { ...FREE, due_at: dueAt, tries: 0 });
+  changeJob(tx, claim, { ...FREE, due_at: dueAt, tries: 0 });
 
 /** Schedules another try at a time. */
 export const postponeJob = (tx: Db, claim: Claim, dueAt: number): Promise<boolean> =>
-  change(tx, claim, { ...FREE, due_at: dueAt });
+  changeJob(tx, claim, { ...FREE, due_at: dueAt });
 
 /** Releases the job; the try does not count. */
 export const releaseJob = (tx: Db, claim: Claim): Promise<boolean> =>
-  change(tx, claim, { ...FREE, tries: sql`tries - 1` });
+  changeJob(tx, claim, { ...FREE, tries: sql`tries - 1` });
 
 export const finishJob = async (tx: Db, { kind, id, lease }: Claim): Promise<boolean> => {
   const { numDeletedRows } = await tx

@@ -17,7 +17,7 @@ import { accountChildren } from "./migrations/0013-account-children.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
-export const migrationsOf = (types: Types, sealing: Sealing): Record<string, Migration> => ({
+export const listMigrations = (types: Types, sealing: Sealing): Record<string, Migration> => ({
   "0001-spine": spine(types),
   "0002-ingest": ingest(types),
   "0003-jobs": jobs(types),
@@ -34,13 +34,13 @@ export const migrationsOf = (types: Types, sealing: Sealing): Record<string, Mig
 });
 
 // The steps' types and keys matter only when they run.
-const NAMES = Object.keys(migrationsOf({} as Types, {} as Sealing));
+const NAMES = Object.keys(listMigrations({} as Types, {} as Sealing));
 
 /**
  * Lists the steps that this program needs and the database does not have. Steps of a later program are no fault: nodes
  * are upgraded one after the other.
  */
-export const missingMigrations = async (db: Db): Promise<string[]> => {
+export const findMissingMigrations = async (db: Db): Promise<string[]> => {
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
   const applied = new Set(rows.map(({ name }) => name));
   return NAMES.filter((name) => !applied.has(name));
@@ -51,7 +51,7 @@ export const migrate = async (db: Kysely<never>, types: Types, sealing: Sealing)
   const migrator = new Migrator({
     db,
     provider: {
-      getMigrations: async () => migrationsOf(types, sealing),
+      getMigrations: async () => listMigrations(types, sealing),
     },
   });
   const { error } = await migrator.migrateToLatest();

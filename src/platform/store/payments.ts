@@ -16,7 +16,7 @@ import type { PaymentRow } from "./tables.ts";
 import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
 
 /** Returns the highest number of a tenant's rows of a source; 0 if there are none. */
-export const lastSeq = async (db: Db, tenantId: string, source: Source): Promise<number> => {
+export const findLastSeq = async (db: Db, tenantId: string, source: Source): Promise<number> => {
   const row = await db
     .selectFrom("payment_sequences")
     .select("last")
@@ -55,7 +55,7 @@ export async function* readPayments(
 
 /**
  * Yields every row of a scan, in order and in bounded memory. The rows are consistent with each other if `db` is a
- * snapshot's and `upTo` is its {@link lastSeq}.
+ * snapshot's and `upTo` is its {@link findLastSeq}.
  */
 export async function* streamPayments(
   db: Db,

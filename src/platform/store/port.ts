@@ -40,7 +40,7 @@ export class TooManyReads extends Error {
 }
 
 // When several addresses fail, Node throws one error without a message.
-const reasonOf = (cause: unknown): string => {
+const findReason = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause);
   return cause.message === "" && "code" in cause ? String(cause.code) : cause.message;
 };
@@ -48,7 +48,7 @@ const reasonOf = (cause: unknown): string => {
 /** The database cannot be used now: disk full, input or output failed, connection lost. */
 export class StoreUnavailable extends Error {
   constructor(cause: unknown) {
-    super(`the store cannot be used: ${reasonOf(cause)}`, { cause });
+    super(`the store cannot be used: ${findReason(cause)}`, { cause });
     this.name = "StoreUnavailable";
   }
 }

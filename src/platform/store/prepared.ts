@@ -21,7 +21,7 @@ type Parameter = string | number | null;
  * A query that is compiled once and run often: building one costs more than a point read.
  * `build` gets stand-ins for its parameters, so it must only pass them on.
  */
-export const prepared = <P extends Parameter[], Row>(
+export const prepareQuery = <P extends Parameter[], Row>(
   build: (db: Db, ...parameters: P) => Compilable<Row>,
 ) => {
   // Per adapter, because the databases write their SQL differently.

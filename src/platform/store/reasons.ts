@@ -1,4 +1,4 @@
-import { codedTable, foldedTexts, isReferenced } from "./coded-table.ts";
+import { createCodedTable, foldTexts, isReferenced } from "./coded-table.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
 import type { ReasonRow } from "./tables.ts";
@@ -8,7 +8,7 @@ export const {
   insert: insertReason,
   update: updateReason,
   remove: removeReason,
-} = codedTable("reasons", (row) => ({ ...row, ...foldedTexts(row) }));
+} = createCodedTable("reasons", (row) => ({ ...row, ...foldTexts(row) }));
 
 export type ReasonFilter = {
   categoryId?: string | undefined;

@@ -1,4 +1,4 @@
-import { codedTable, isReferenced } from "./coded-table.ts";
+import { createCodedTable, isReferenced } from "./coded-table.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
 import type { ResolutionRow } from "./tables.ts";
@@ -10,7 +10,7 @@ export const {
   insert: insertResolution,
   update: updateResolution,
   remove: removeResolution,
-} = codedTable("resolutions", (row) => ({ ...row, code_folded: fold(row.code) }));
+} = createCodedTable("resolutions", (row) => ({ ...row, code_folded: fold(row.code) }));
 
 /** Finds the resolution of disputes that close with their document, where the tenant has chosen one. */
 export const findResolutionForClosedInvoices = (

@@ -3,7 +3,7 @@ import type { Sealing } from "./migrations/0010-audit-key.ts";
 import type { Db } from "./port.ts";
 
 /** Returns the needs of the migration that seals chains. The store has tenants by then, so the key must exist. */
-export const sealingWith = ({ masterKey, clock, newId }: SigningNeeds): Sealing => ({
+export const createSealing = ({ masterKey, clock, newId }: SigningNeeds): Sealing => ({
   key: async () => createAuditKey(await masterKey(true)),
   clock,
   newId,

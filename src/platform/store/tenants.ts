@@ -1,5 +1,5 @@
 import type { Db } from "./port.ts";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { TenantRow } from "./tables.ts";
 
 /** The switches of a tenant. */
@@ -23,7 +23,7 @@ const toTenant = (row: TenantRow): Tenant => ({
   settings: { ...NO_SETTINGS, ...(JSON.parse(row.settings) as Partial<TenantSettings>) },
 });
 
-const tenantById = prepared((db: Db, id: string) =>
+const tenantById = prepareQuery((db: Db, id: string) =>
   db.selectFrom("tenants").selectAll().where("id", "=", id),
 );
 
@@ -32,7 +32,7 @@ export const findTenant = async (db: Db, id: string): Promise<Tenant | undefined
   return row && toTenant(row);
 };
 
-const anyTenant = prepared((db: Db) => db.selectFrom("tenants").select("id").limit(1));
+const anyTenant = prepareQuery((db: Db) => db.selectFrom("tenants").select("id").limit(1));
 
 /** Whether the store has any tenant. */
 export const hasTenant = async (db: Db): Promise<boolean> => (await anyTenant(db)).length > 0;

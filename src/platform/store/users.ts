@@ -10,7 +10,7 @@ export const findUserByEmail = (db: Db, email: string) =>
   db.selectFrom("users").selectAll().where("email_folded", "=", fold(email)).executeTakeFirst();
 
 /** Lists the tenants that a user can access, by id. */
-export const activeTenants = (db: Db, userId: string) =>
+export const listActiveTenants = (db: Db, userId: string) =>
   db
     .selectFrom("memberships")
     .innerJoin("tenants", "tenants.id", "memberships.tenant_id")
@@ -21,7 +21,7 @@ export const activeTenants = (db: Db, userId: string) =>
     .execute();
 
 /** Returns a user's default tenant if it is accessible, else the first accessible one. */
-export const homeTenant = (
+export const findHomeTenant = (
   user: Pick<UserRow, "default_tenant_id">,
   tenants: readonly { id: string }[],
 ): string | null =>

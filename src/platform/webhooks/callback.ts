@@ -21,7 +21,7 @@ export const parseCallback = (text: string): URL | string => {
  * Returns the allowed addresses of a callback's host. Unencrypted callbacks are allowed only to addresses of the allow-
  * list. @throws {BlockedAddress}, or the error of the resolver
  */
-export const addressesOf = async (url: URL, needs: HostNeeds): Promise<string[]> => {
+export const resolveCallback = async (url: URL, needs: HostNeeds): Promise<string[]> => {
   const addresses = await resolvePublic(url.hostname, needs);
   const isPlain = url.protocol === "http:";
   if (isPlain && !addresses.every((address) => needs.allowed.includes(address))) {

@@ -31,7 +31,7 @@ const PER_WEBHOOK = 2;
 // Shutdown waits this long, so that most deliveries under way need not be sent again.
 const GRACE_MS = SECOND;
 
-const lateBy = (signal: AbortSignal, ms: number): AbortSignal => {
+const delayAbort = (signal: AbortSignal, ms: number): AbortSignal => {
   const late = new AbortController();
   const abort = (): void => void setTimeout(() => late.abort(), ms).unref();
   if (signal.aborted) abort();
@@ -39,7 +39,7 @@ const lateBy = (signal: AbortSignal, ms: number): AbortSignal => {
   return late.signal;
 };
 
-const messageOf = (
+const buildMessage = (
   delivery: WebhookDeliveryRow,
   { now, secret, version }: { now: number; secret: string; version: string },
 ): Message => {
@@ -62,7 +62,7 @@ const messageOf = (
 };
 
 /** Sends deliveries to webhooks. A delivery whose outcome could not be recorded is sent again. */
-export const deliveries = (needs: DeliveryNeeds): JobKind => {
+export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
   const { store, clock, newId, log, seal, send, delaysMs, version } = needs;
 
   const settled = createSettle(store);
@@ -113,8 +113,8 @@ export const deliveries = (needs: DeliveryNeeds): JobKind => {
       const delivery = await find(job);
       const secret = seal.open(delivery.secret);
       if (typeof secret !== "string") throw new Error("a webhook's secret cannot be unsealed");
-      const message = messageOf(delivery, { now: clock(), secret, version });
-      await settle(job, delivery, await send(message, lateBy(job.signal, GRACE_MS)));
+      const message = buildMessage(delivery, { now: clock(), secret, version });
+      await settle(job, delivery, await send(message, delayAbort(job.signal, GRACE_MS)));
     },
     // The outcome is unknown, so the next attempt follows as after any other failure.
     giveUp: async (job) => settle(job, await find(job), { httpStatus: null, error: "INTERNAL" }),

@@ -4,7 +4,7 @@ import { request as requestSecure } from "node:https";
 import type { Socket } from "node:net";
 import { SECOND } from "../../kit/clock.ts";
 import { BlockedAddress, type HostNeeds, createPinnedLookup } from "../../kit/network.ts";
-import { addressesOf } from "./callback.ts";
+import { resolveCallback } from "./callback.ts";
 
 /** An HTTP request to a receiver; the body's bytes are the signed ones. */
 export type Message = { url: URL; headers: Record<string, string>; body: Buffer };
@@ -73,7 +73,7 @@ const post = async (
 };
 
 /** Rejects when the signal aborts, because not every step of sending observes the signal. */
-const abortion = (signal: AbortSignal): Promise<never> =>
+const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => {
     const refuse = (): void => reject(new Error("aborted"));
     if (signal.aborted) refuse();
@@ -95,7 +95,10 @@ export const createSend =
       stage = next;
     };
     try {
-      const addresses = await Promise.race([addressesOf(message.url, hosts), abortion(either)]);
+      const addresses = await Promise.race([
+        resolveCallback(message.url, hosts),
+        rejectOnAbort(either),
+      ]);
       enter("connecting");
       const httpStatus = await post(message, addresses, either, enter);
       const isDelivered = httpStatus >= 200 && httpStatus < 300;

@@ -1,4 +1,4 @@
-import { currencyDecimals } from "../../money.ts";
+import { findCurrencyDecimals } from "../../money.ts";
 import { type Line, readLines } from "../lines.ts";
 import type { Item, Row } from "../rows.ts";
 import {
@@ -6,7 +6,7 @@ import {
   parseCompactDay,
   omitEmpty,
   takeLast4,
-  malformed,
+  createMalformed,
   derivePaymentId,
   type ReadBankFile,
   UNAPPLIED,
@@ -40,7 +40,7 @@ const countFundsFields = (kind: string, next: string): number | undefined => {
 const toDecimal = (digits: string, currency: string): unknown => {
   const [, sign = "", number = ""] = /^([+-]?)(\d+)$/.exec(digits) ?? [];
   if (number === "") return undefined;
-  const decimals = currencyDecimals(currency);
+  const decimals = findCurrencyDecimals(currency);
   const padded = number.padStart(decimals + 1, "0");
   const cut = padded.length - decimals;
   return parseAmount(`${sign}${padded.slice(0, cut)}.${padded.slice(cut)}`);
@@ -72,7 +72,10 @@ class Bai2Reader {
   end(line: number): Row[] {
     const rows = this.#flush();
     if (!this.#ended)
-      throw malformed(`line ${line}`, "is the last line, but the file has no closing 99 record");
+      throw createMalformed(
+        `line ${line}`,
+        "is the last line, but the file has no closing 99 record",
+      );
     return rows;
   }
 
@@ -80,10 +83,13 @@ class Bai2Reader {
     const code = RECORD.exec(record)?.[1];
     const content = record.replace(/\/$/, "");
     if (!this.#isOpen && code !== "01") {
-      throw malformed(`line ${line}`, "is not a 01 record, which a BAI2 file must begin with");
+      throw createMalformed(
+        `line ${line}`,
+        "is not a 01 record, which a BAI2 file must begin with",
+      );
     }
     if (code === undefined) {
-      if (!this.#continues) throw malformed(`line ${line}`, "is not a BAI2 record");
+      if (!this.#continues) throw createMalformed(`line ${line}`, "is not a BAI2 record");
       this.#warn(`line ${line}`, "is not a record and is ignored as an unreadable continuation");
       return [];
     }
@@ -94,7 +100,7 @@ class Bai2Reader {
   }
 
   #continue(line: number, content: string): Row[] {
-    if (!this.#continues) throw malformed(`line ${line}`, "continues nothing");
+    if (!this.#continues) throw createMalformed(`line ${line}`, "continues nothing");
     if (this.#waiting !== undefined) this.#waiting.content += content.slice(2);
     return [];
   }
@@ -110,7 +116,8 @@ class Bai2Reader {
     if (code === "03") this.#account = this.#accountOf(line, fields);
     if (code === "49") this.#account = undefined;
     if (code === "16") {
-      if (this.#account === undefined) throw malformed(`line ${line}`, "is outside an account");
+      if (this.#account === undefined)
+        throw createMalformed(`line ${line}`, "is outside an account");
       this.#waiting = { line, content };
     }
   }
@@ -118,12 +125,12 @@ class Bai2Reader {
   #groupOf(line: number, fields: string[]): Group {
     const [, , originator = "", , date = "", , currency = ""] = fields;
     const day = parseCompactDay(date);
-    if (day === undefined) throw malformed(`line ${line}`, "has no valid group date");
+    if (day === undefined) throw createMalformed(`line ${line}`, "has no valid group date");
     return { originator, day, currency };
   }
 
   #accountOf(line: number, fields: string[]): Account {
-    if (this.#group === undefined) throw malformed(`line ${line}`, "is outside a group");
+    if (this.#group === undefined) throw createMalformed(`line ${line}`, "is outside a group");
     const [, number = "", own = ""] = fields;
     const { currency } = this.#group;
     return { number, currency: own || currency || "USD" };
@@ -144,11 +151,11 @@ const toRow = ({ line, content }: Transaction, group: Group, account: Account): 
   const [, type = "", digits = "", kind = "", next = ""] = fields.map((field) => field.trim());
   const skipped = countFundsFields(kind, next);
   if (!/^\d{3}$/.test(type) || skipped === undefined) {
-    throw malformed(`line ${line}`, "is not a readable transaction");
+    throw createMalformed(`line ${line}`, "is not a readable transaction");
   }
   if (Number(type) < FIRST_CREDIT || Number(type) > LAST_CREDIT) return undefined;
   const amount = toDecimal(digits.trim(), account.currency);
-  if (amount === undefined) throw malformed(`line ${line}`, "has no amount");
+  if (amount === undefined) throw createMalformed(`line ${line}`, "has no amount");
   const [bank = "", customer = "", ...text] = fields
     .slice(4 + skipped)
     .map((field) => field.trim());
@@ -179,7 +186,7 @@ export const readBai2: ReadBankFile = async function* readBai2(bytes, warn) {
     const items: Item[] = [];
     for (const line of lines) {
       if (line.fault?.code === "too_long")
-        throw malformed(`line ${line.number}`, line.fault.message);
+        throw createMalformed(`line ${line.number}`, line.fault.message);
       items.push(...reader.line(line));
       last = line.number;
     }

@@ -4,7 +4,7 @@ import {
   parseAmount,
   omitEmpty,
   takeLast4,
-  malformed,
+  createMalformed,
   derivePaymentId,
   type ReadBankFile,
   UNAPPLIED,
@@ -137,7 +137,7 @@ const toRows = (parts: Parts): Item[] => {
   const { transaction, money } = parts;
   const { line } = transaction;
   if (money.amount === undefined || money.currency === "") {
-    throw malformed(`line ${line}`, "has no amount with a currency");
+    throw createMalformed(`line ${line}`, "has no amount with a currency");
   }
   const shared = buildSharedCells(parts);
   const referred = readReferredDocuments(transaction);
@@ -184,7 +184,7 @@ class CamtReader {
 
   end(): void {
     if (this.#isMessage) return;
-    throw malformed("line 1", `does not begin one of the messages ${MESSAGES.join(", ")}`);
+    throw createMalformed("line 1", `does not begin one of the messages ${MESSAGES.join(", ")}`);
   }
 
   #message({ name }: Element): void {
@@ -237,7 +237,7 @@ export const readCamt: ReadBankFile = async function* readCamt(bytes) {
     try {
       text = decoder.decode(chunk, { stream: true });
     } catch {
-      throw malformed("the text", `is not in the encoding ${decoder.encoding}`);
+      throw createMalformed("the text", `is not in the encoding ${decoder.encoding}`);
     }
     xml.write(text);
     yield reader.taken();

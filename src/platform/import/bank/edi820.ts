@@ -3,7 +3,7 @@ import {
   parseAmount,
   parseCompactDay,
   omitEmpty,
-  malformed,
+  createMalformed,
   derivePaymentId,
   type ReadBankFile,
   UNAPPLIED,
@@ -59,7 +59,10 @@ class Edi820Reader {
     this.#payment.segments += 1;
     if (name === "SE") return this.#close(segment, this.#payment);
     if (["ST", "GS", "GE", "IEA", "ISA"].includes(name)) {
-      throw malformed(describePlace(segment), `is ${name}, but the transaction set has no SE yet`);
+      throw createMalformed(
+        describePlace(segment),
+        `is ${name}, but the transaction set has no SE yet`,
+      );
     }
     this.#inside(name, segment, this.#payment);
     return [];
@@ -77,7 +80,7 @@ class Edi820Reader {
     }
     if (name === "ST") this.#payment = startPayment(segment);
     else if (!["ISA", "GS", "GE", "IEA", "TA1"].includes(name)) {
-      throw malformed(describePlace(segment), "is outside a transaction set");
+      throw createMalformed(describePlace(segment), "is outside a transaction set");
     }
     return [];
   }
@@ -104,10 +107,10 @@ class Edi820Reader {
     ) {
       const counted = `${readElement(segment, 1)} segments of set ${readElement(segment, 2)}`;
       const found = `${payment.segments} of ${payment.control}`;
-      throw malformed(describePlace(segment), `names ${counted}, but there are ${found}`);
+      throw createMalformed(describePlace(segment), `names ${counted}, but there are ${found}`);
     }
     if (payment.amount === undefined || payment.day === undefined) {
-      throw malformed(
+      throw createMalformed(
         `segment ${payment.number}`,
         "begins a set without a payment's amount and date",
       );
@@ -140,7 +143,7 @@ const startPayment = (segment: Segment): Payment => ({
 const readAmount = (segment: Segment, place: number): unknown => {
   const amount = parseAmount(readElement(segment, place));
   if (amount === undefined)
-    throw malformed(describePlace(segment), `has no amount in element ${place}`);
+    throw createMalformed(describePlace(segment), `has no amount in element ${place}`);
   return amount;
 };
 
@@ -149,7 +152,7 @@ const readBeginning = (name: string, segment: Segment, payment: Payment): void =
   const isOld = name === "BPS";
   payment.amount = readAmount(segment, 2);
   payment.day = parseCompactDay(readElement(segment, isOld ? 12 : 16));
-  if (payment.day === undefined) throw malformed(describePlace(segment), "has no date");
+  if (payment.day === undefined) throw createMalformed(describePlace(segment), "has no date");
   payment.method = METHODS[readElement(segment, isOld ? 1 : 4)] ?? "other";
   if (isOld) payment.reference = readElement(segment, 11);
   else payment.isCredit = readElement(segment, 3) !== "D";

@@ -6,14 +6,14 @@ import type { Item } from "../rows.ts";
 /** Receives a remark that is no reason to refuse a file; `place` is the line or segment. */
 export type Warn = (place: string, message: string) => void;
 
-/** Reads a bank file as a stream of payment rows. Throws the Problem of {@link malformed}. */
+/** Reads a bank file as a stream of payment rows. Throws the Problem of {@link createMalformed}. */
 export type ReadBankFile = (
   bytes: AsyncIterable<Uint8Array>,
   warn: Warn,
 ) => AsyncGenerator<Item[], void, undefined>;
 
 /** Creates the refusal of a file with a wrong format; `place` is the line or segment. */
-export const malformed = (place: string, message: string): Problem =>
+export const createMalformed = (place: string, message: string): Problem =>
   new Problem("invalid_request", `The file is refused: ${place} ${message}. Nothing was changed.`);
 
 /** Derives a payment id from facts of the payment, so that repeated imports find the same payment. */

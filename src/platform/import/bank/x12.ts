@@ -1,4 +1,4 @@
-import { malformed, type Warn } from "./file.ts";
+import { createMalformed, type Warn } from "./file.ts";
 
 /** One segment of an X12 interchange; the first element is its name. */
 export type Segment = { number: number; elements: readonly string[] };
@@ -43,7 +43,7 @@ export class X12Reader {
     const segments: Segment[] = [];
     for (let found = this.#next(); found !== undefined; found = this.#next()) segments.push(found);
     if (this.#text.length > LONGEST) {
-      throw malformed(`segment ${this.#number + 1}`, `is longer than ${LONGEST} characters`);
+      throw createMalformed(`segment ${this.#number + 1}`, `is longer than ${LONGEST} characters`);
     }
     return segments;
   }
@@ -51,9 +51,10 @@ export class X12Reader {
   /** Returns the remaining segments; the end of the file can replace the last terminator. */
   end(): Segment[] {
     const left = this.push(this.#separators?.segment ?? "");
-    if (this.#number === 0) throw malformed("segment 1", "is not there: no ISA begins the file");
+    if (this.#number === 0)
+      throw createMalformed("segment 1", "is not there: no ISA begins the file");
     if (this.#separators !== undefined) {
-      throw malformed(`segment ${this.#number}`, "is the last one, and no IEA ends the file");
+      throw createMalformed(`segment ${this.#number}`, "is the last one, and no IEA ends the file");
     }
     return left;
   }

@@ -1,5 +1,5 @@
 import sax from "sax";
-import { malformed } from "./file.ts";
+import { createMalformed } from "./file.ts";
 
 /** An element; `name` has no namespace prefix, `text` is its direct text. */
 export type Element = {
@@ -27,7 +27,7 @@ export const createXmlReader = (closed: (element: Element) => void) => {
   let depth = 0;
   const place = (): string => `line ${parser.line + 1}`;
   const refuse = (message: string): never => {
-    throw malformed(place(), message);
+    throw createMalformed(place(), message);
   };
   const opened = ({ name, attributes }: sax.Tag | sax.QualifiedTag): void => {
     depth += 1;
@@ -104,6 +104,6 @@ export const createDecoder = (start: Uint8Array): Decoder => {
   try {
     return new TextDecoder(label, { fatal: true });
   } catch {
-    throw malformed("line 1", `names the encoding ${label}, which is not known`);
+    throw createMalformed("line 1", `names the encoding ${label}, which is not known`);
   }
 };

@@ -1,6 +1,6 @@
 import type { Fault } from "../../../contract/errors.ts";
 import type { NewId } from "../../../kit/ids.ts";
-import { made } from "../../services/records.ts";
+import { creationFields } from "../../services/records.ts";
 import { insertCategory, listCategories, updateCategory } from "../../store/categories.ts";
 import { listAssignees } from "../../store/assignees.ts";
 import { fold } from "../../store/fold.ts";
@@ -131,7 +131,7 @@ const createCategory = async ({ tx, tenantId, now, newId }: Creation, code: stri
     default_internal_reason_id: null,
     default_external_reason_id: null,
     default_assignee_id: null,
-    ...made({ caller: IMPORTER, now }),
+    ...creationFields({ caller: IMPORTER, now }),
   });
   if (row === undefined) throw new Error(`the category ${code} was created meanwhile`);
   return row;
@@ -154,7 +154,7 @@ export const createReason = async (
     description: reasonCode,
     active: 1,
     visibility: "Internal",
-    ...made({ caller: IMPORTER, now }),
+    ...creationFields({ caller: IMPORTER, now }),
   });
   if (reason === undefined) throw new Error(`the reason ${reasonCode} was created meanwhile`);
   if (found === undefined) {

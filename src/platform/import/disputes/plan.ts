@@ -1,7 +1,7 @@
 import type { Fault } from "../../../contract/errors.ts";
-import { amountText, currencyDecimals, decimalsOf } from "../../money.ts";
+import { formatAmount, findCurrencyDecimals, countDecimals } from "../../money.ts";
 import { CLOSED, OPEN } from "../../services/disputes/change.ts";
-import { currencyAmong, documentFault } from "../../services/disputes/document.ts";
+import { chooseCurrency, findDocumentFault } from "../../services/disputes/document.ts";
 import { fold } from "../../store/fold.ts";
 import type { AccountRow, DisputeRow, DocumentRow, ReasonRow } from "../../store/tables.ts";
 import type { Tenant } from "../../store/tenants.ts";
@@ -70,22 +70,22 @@ const planDocument = ({ values, differs, before, situation, plan }: Planning): v
   if (!differs.has("documentNumber") && !differs.has("accountNumber")) return;
   const { documents, accounts, tenant } = situation;
   const document = documents.get(values.documentNumber);
-  const fault = documentFault(values, { document }, tenant);
+  const fault = findDocumentFault(values, { document }, tenant);
   if (fault !== undefined) plan.faults.push(fault);
   if (before !== undefined || values.currencyCode !== undefined) return;
   const account = accounts.get(values.accountNumber);
-  plan.columns.currency_code = currencyAmong({ document, account }, tenant);
+  plan.columns.currency_code = chooseCurrency({ document, account }, tenant);
 };
 
 const planAmount = (planning: Planning): void => {
   const { values, differs, before, situation, plan } = planning;
   if (!differs.has("amount") && !differs.has("currencyCode")) return;
   const currency = plan.columns.currency_code ?? before?.currency_code ?? situation.tenant.currency;
-  const decimals = currencyDecimals(currency);
-  if (decimalsOf(values.amount) > decimals) {
+  const decimals = findCurrencyDecimals(currency);
+  if (countDecimals(values.amount) > decimals) {
     refuse(planning, "amount", "format", `may have ${decimals} decimals in ${currency}`);
   }
-  plan.columns.amount = amountText(values.amount);
+  plan.columns.amount = formatAmount(values.amount);
   plan.columns.amount_order = values.amount;
 };
 

@@ -4,7 +4,7 @@ import { findDocumentsNamed } from "../../store/documents.ts";
 import type { NewPayment } from "../../store/payments.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentRow } from "../../store/tables.ts";
-import { storedDocument } from "../../services/ingest/stored.ts";
+import { parseDocument } from "../../services/ingest/stored.ts";
 import type { Values } from "./row.ts";
 
 /** Fields of a bank row that can name the document that it pays, best first. */
@@ -71,7 +71,7 @@ const settle = (values: Values, balance: number | undefined): Values => {
 };
 
 const applyMatch = (values: Values, row: DocumentRow, accountName: string | undefined): Values => {
-  const document = storedDocument(row);
+  const document = parseDocument(row);
   const balance = firstNumber(
     document.denomination,
     document.denomination_in_original_currency,

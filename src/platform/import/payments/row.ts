@@ -4,7 +4,7 @@ import { isMoney } from "../../../contract/fields.ts";
 import { CATALOGUE, type Source } from "../../../contract/payments/catalogue.ts";
 import type { Field } from "../../../contract/payments/field.ts";
 import { checkValue } from "../../../contract/payments/value.ts";
-import { decimalsOf } from "../../money.ts";
+import { countDecimals } from "../../money.ts";
 import type { Checked } from "../../services/ingest/body.ts";
 import { parseDay } from "../dates.ts";
 import type { Fields } from "../fields.ts";
@@ -43,7 +43,7 @@ const RULES: readonly [applies: (field: Field) => boolean, judge: ValueCheck][] 
   [
     ({ type }) => type === "money",
     (value) =>
-      decimalsOf(Number(value)) > MOST_DECIMALS || !isMoney(Number(value))
+      countDecimals(Number(value)) > MOST_DECIMALS || !isMoney(Number(value))
         ? `must have at most ${MOST_DECIMALS} decimals and 15 digits`
         : undefined,
   ],
@@ -109,7 +109,7 @@ export const createRowCheck = (source: Source, tenantId: string) => {
 };
 
 /** Returns the key of a row without an id. */
-export const rowKey = (source: Source, values: Values): string =>
+export const buildRowKey = (source: Source, values: Values): string =>
   JSON.stringify(KEYS[source].map((name) => values[name] ?? null));
 
 const BYTES = 16;

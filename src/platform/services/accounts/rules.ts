@@ -2,15 +2,15 @@ import { AccountFields } from "../../../contract/operations/accounts.ts";
 import type { Fault } from "../../../contract/errors.ts";
 import type { TenantRow } from "../../store/tables.ts";
 import {
-  checked,
+  checkValue,
   type Checked,
   type Fields,
   isObject,
-  resultOf,
+  mergeBody,
   type Write,
 } from "../ingest/body.ts";
-import { codeFaults } from "../ingest/iso-codes.ts";
-import { narrowing } from "../ingest/narrow.ts";
+import { checkCode } from "../ingest/iso-codes.ts";
+import { createNarrowing } from "../ingest/narrow.ts";
 
 /** Facts about an account that the rules need besides the body. */
 export type KnownAccount = {
@@ -20,7 +20,7 @@ export type KnownAccount = {
   before: AccountFields | undefined;
 };
 
-const currencyFaults = (result: Fields, known: KnownAccount): Fault[] => {
+const checkCurrency = (result: Fields, known: KnownAccount): Fault[] => {
   const { currency } = result;
   const locked = known.before?.currency;
   if (locked !== undefined) {
@@ -31,15 +31,15 @@ const currencyFaults = (result: Fields, known: KnownAccount): Fault[] => {
     const message = "is required in the tenant's basic currency model";
     return [{ field: "currency", code: "conditional_required", message }];
   }
-  return codeFaults("currency", "currency", currency);
+  return checkCode("currency", "currency", currency);
 };
 
-const countryFaults = (result: Fields, field: string): Fault[] => {
+const checkCountry = (result: Fields, field: string): Fault[] => {
   const address = result[field];
-  return isObject(address) ? codeFaults("country", `${field}.country`, address["country"]) : [];
+  return isObject(address) ? checkCode("country", `${field}.country`, address["country"]) : [];
 };
 
-const parentFaults = (result: Fields, { accountNumber }: KnownAccount): Fault[] => {
+const checkParent = (result: Fields, { accountNumber }: KnownAccount): Fault[] => {
   const field = "parent_account_number";
   const parent = result[field];
   if (parent === undefined) return [];
@@ -54,7 +54,7 @@ const parentFaults = (result: Fields, { accountNumber }: KnownAccount): Fault[] 
   ];
 };
 
-const accountFields = narrowing(AccountFields);
+const accountFields = createNarrowing(AccountFields);
 
 /** Validates an account. Returns it after the write, or the faults including those in `found`. */
 export const checkAccount = (
@@ -62,17 +62,17 @@ export const checkAccount = (
   known: KnownAccount,
   found: readonly Fault[] = [],
 ): Checked<AccountFields> => {
-  const result = isObject(sent) ? resultOf(known.write, sent, known.before) : sent;
+  const result = isObject(sent) ? mergeBody(known.write, sent, known.before) : sent;
   const locked = known.before?.currency;
   if (known.write === "replace" && locked !== undefined && isObject(result)) {
     result["currency"] ??= locked;
   }
-  return checked(accountFields(result), result, (fields) => [
-    ...currencyFaults(fields, known),
-    ...codeFaults("language", "language", fields["language"]),
-    ...countryFaults(fields, "billing_address"),
-    ...countryFaults(fields, "remit_to"),
-    ...parentFaults(fields, known),
+  return checkValue(accountFields(result), result, (fields) => [
+    ...checkCurrency(fields, known),
+    ...checkCode("language", "language", fields["language"]),
+    ...checkCountry(fields, "billing_address"),
+    ...checkCountry(fields, "remit_to"),
+    ...checkParent(fields, known),
     ...found,
   ]);
 };

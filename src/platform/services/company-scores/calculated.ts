@@ -4,7 +4,7 @@ import type { Call } from "../../handlers.ts";
 import { findAccount } from "../../store/accounts.ts";
 import { type PaidDocument, selectPaidDocuments } from "../../store/documents.ts";
 import { readTenant } from "../../store/tenants.ts";
-import { storedDocument } from "../ingest/stored.ts";
+import { parseDocument } from "../ingest/stored.ts";
 import { createTally, type Invoice } from "./tally.ts";
 
 // The original amount of a document; the open amount where the document has no original one.
@@ -17,7 +17,7 @@ const TOTALS = [
   ["denomination_in_base_currency", "base_currency"],
 ] as const;
 
-const totalOf = (document: StoredDocument): [amount: number, currency: string | undefined] => {
+const toTotal = (document: StoredDocument): [amount: number, currency: string | undefined] => {
   for (const [amount, currency] of TOTALS) {
     const value = document[amount];
     if (value !== undefined) return [value, document[currency]];
@@ -25,10 +25,10 @@ const totalOf = (document: StoredDocument): [amount: number, currency: string | 
   return [0, undefined];
 };
 
-const invoiceOf = (row: PaidDocument, currency: string): Invoice | undefined => {
-  const document = storedDocument(row);
+const toInvoice = (row: PaidDocument, currency: string): Invoice | undefined => {
+  const document = parseDocument(row);
   if (document.document_type !== "invoice") return undefined;
-  const [amount, own] = totalOf(document);
+  const [amount, own] = toTotal(document);
   const closed = row.status === "closed";
   return {
     amount,
@@ -41,7 +41,7 @@ const invoiceOf = (row: PaidDocument, currency: string): Invoice | undefined => 
 };
 
 /** Calculates the score of a company from the invoices of the account whose number is the company's id. */
-export const calculatedScore = async (
+export const calculateScore = async (
   { db, snapshot, tenantId, now }: Pick<Call, "db" | "snapshot" | "tenantId" | "now">,
   companyId: string,
 ): Promise<CompanyScore | undefined> => {
@@ -52,7 +52,7 @@ export const calculatedScore = async (
   const view = await snapshot();
   try {
     for await (const row of view.stream(selectPaidDocuments(view.db, tenantId, companyId))) {
-      const invoice = invoiceOf(row, preferred ?? currency);
+      const invoice = toInvoice(row, preferred ?? currency);
       if (invoice !== undefined) tally.add(invoice);
     }
   } finally {

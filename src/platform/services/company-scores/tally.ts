@@ -1,7 +1,7 @@
 import Big from "big.js";
 import type { CompanyScore } from "../../../contract/operations/company-scores.ts";
 import { DAY } from "../../../kit/clock.ts";
-import { currencyDecimals } from "../../money.ts";
+import { findCurrencyDecimals } from "../../money.ts";
 
 /** The part of an invoice that the score depends on. Times are epoch milliseconds. */
 export type Invoice = {
@@ -33,7 +33,7 @@ type Sums = {
 };
 
 const NOTHING = new Big(0);
-const nothing = (): Sums => ({
+const createSums = (): Sums => ({
   invoices: 0,
   billed: NOTHING,
   due: NOTHING,
@@ -41,13 +41,13 @@ const nothing = (): Sums => ({
   lost: NOTHING,
 });
 
-const dayOf = (moment: number): number => Math.floor(moment / DAY);
+const toDay = (moment: number): number => Math.floor(moment / DAY);
 
-const plus = (sums: Sums, invoice: Invoice, now: number): Sums => {
+const addInvoice = (sums: Sums, invoice: Invoice, now: number): Sums => {
   const amount = new Big(invoice.amount);
   const billed = sums.billed.plus(amount);
   const { dueAt, closedAt, writtenOff } = invoice;
-  const days = Math.max(0, dayOf(closedAt ?? now) - dayOf(dueAt));
+  const days = Math.max(0, toDay(closedAt ?? now) - toDay(dueAt));
   // An open invoice that is not yet due says nothing about payment behaviour.
   if (closedAt === null && days === 0) return { ...sums, billed };
   return {
@@ -60,7 +60,7 @@ const plus = (sums: Sums, invoice: Invoice, now: number): Sums => {
 };
 
 /** Rounds to whole points, half up. */
-const points = (value: Big): number => {
+const roundPoints = (value: Big): number => {
   const whole = value.round(0, Big.roundHalfUp).toNumber();
   return Math.min(BEST, Math.max(0, whole));
 };
@@ -69,13 +69,13 @@ const scoreOf = (sums: Sums, currency: string): CompanyScore => {
   const best = new Big(BEST);
   const confidence = Math.min(BEST, POINTS_PER_INVOICE * sums.invoices);
   const hopeless = sums.due.times(HOPELESS_DAYS);
-  const outlook = points(best.minus(sums.lateness.times(BEST).div(hopeless)));
-  const viability = points(best.minus(sums.lost.times(BEST).div(sums.due)));
+  const outlook = roundPoints(best.minus(sums.lateness.times(BEST).div(hopeless)));
+  const viability = roundPoints(best.minus(sums.lost.times(BEST).div(sums.due)));
   const limit = sums.billed.times(LIMIT_SHARE).times(outlook).div(BEST);
   return {
     fibs: { fibs_score: outlook, fibs_confidence: confidence },
     dibs: { dibs_score: viability, dibs_confidence: confidence },
-    creditLimit: limit.round(currencyDecimals(currency), Big.roundDown).toNumber(),
+    creditLimit: limit.round(findCurrencyDecimals(currency), Big.roundDown).toNumber(),
     bankruptcyFlag: 0,
     outOfBusinessFlag: 0,
   };
@@ -96,7 +96,7 @@ export const createTally = (now: number) => {
     add(invoice: Invoice): void {
       const { currency, amount, invoicedAt } = invoice;
       if (amount <= 0 || invoicedAt > now || invoicedAt <= now - YEAR) return;
-      byCurrency.set(currency, plus(byCurrency.get(currency) ?? nothing(), invoice, now));
+      byCurrency.set(currency, addInvoice(byCurrency.get(currency) ?? createSums(), invoice, now));
     },
     /** Of the preferred currency if anything was due in it, else of the one with the most invoices; undefined where nothing was due. */
     score(preferred: string | null): CompanyScore | undefined {

@@ -21,20 +21,20 @@ export type WholeApplication = z.infer<typeof WholeApplication>;
 
 type Reference = { submitted: boolean };
 
-const submitted = (references: readonly Reference[]): string =>
+const countSubmitted = (references: readonly Reference[]): string =>
   String(references.filter((reference) => reference.submitted).length);
 
-const counted = ({
+const countReferences = ({
   bankReferences,
   tradeReferences,
 }: WholeApplication): CreditApplication["references"] => ({
-  bankReferenceSubmitCount: submitted(bankReferences),
+  bankReferenceSubmitCount: countSubmitted(bankReferences),
   bankReferenceRequestedCount: String(bankReferences.length),
-  tradeReferenceSubmitCount: submitted(tradeReferences),
+  tradeReferenceSubmitCount: countSubmitted(tradeReferences),
   tradeRefReferenceRequestedCount: String(tradeReferences.length),
 });
 
-const summaryOf = (whole: WholeApplication): CreditApplication => {
+const toSummary = (whole: WholeApplication): CreditApplication => {
   const { companyId, name, dba, address } = whole.company;
   return {
     applicationId: whole.applicationId,
@@ -45,12 +45,12 @@ const summaryOf = (whole: WholeApplication): CreditApplication => {
     contact: whole.contact,
     autoDecisioned: whole.autoDecisioned,
     applicantSubmitDate: whole.applicantSubmitDate,
-    references: whole.references ?? counted(whole),
+    references: whole.references ?? countReferences(whole),
     lastActivityDate: whole.lastActivityDate,
   };
 };
 
-const detailOf = (whole: WholeApplication): CreditApplicationDetail => {
+const toDetail = (whole: WholeApplication): CreditApplicationDetail => {
   const { autoDecisioned: _decided, references: _counts, company: all, ...detail } = whole;
   const { dba: _name, ...buyer } = all;
   return { ...detail, company: buyer };
@@ -58,7 +58,7 @@ const detailOf = (whole: WholeApplication): CreditApplicationDetail => {
 
 type Unit = { businessUnitIdList: string[] };
 
-const partsOfField = (field: FormField): Unit[] => {
+const listFieldParts = (field: FormField): Unit[] => {
   const { secondaryFields, fieldsSet } = field;
   return [
     field,
@@ -67,25 +67,25 @@ const partsOfField = (field: FormField): Unit[] => {
   ];
 };
 
-const partsOfSection = (section: FormSection): Unit[] => [
+const listSectionParts = (section: FormSection): Unit[] => [
   section,
-  ...section.fieldsList.flatMap(partsOfField),
+  ...section.fieldsList.flatMap(listFieldParts),
 ];
 
 /** Returns the distinct business unit values that the application names. */
-export const unitIdsOf = (whole: WholeApplication): string[] => {
+export const listUnitIds = (whole: WholeApplication): string[] => {
   const { applicationForm: form, tradeReferences, bankReferences } = whole;
   const lists = [...(form?.formType ?? []), ...tradeReferences, ...bankReferences];
   const parts: Unit[] = [
     { businessUnitIdList: whole.businessUnitsIds },
     ...(form === null ? [] : [form]),
-    ...lists.flatMap(({ sectionList }) => sectionList.flatMap(partsOfSection)),
+    ...lists.flatMap(({ sectionList }) => sectionList.flatMap(listSectionParts)),
   ];
   return [...new Set(parts.flatMap((part) => part.businessUnitIdList))].toSorted();
 };
 
 /** Converts an application to a row. */
-export const applicationRow = (
+export const toApplicationRow = (
   tenantId: string,
   whole: WholeApplication,
 ): CreditApplicationRow => ({
@@ -94,7 +94,7 @@ export const applicationRow = (
   status_type: whole.applicationStatus.type,
   status_at: Date.parse(whole.applicationStatus.statusDate),
   activity_at: Date.parse(whole.lastActivityDate),
-  unit_ids: JSON.stringify(unitIdsOf(whole)),
-  summary: JSON.stringify(summaryOf(whole)),
-  detail: JSON.stringify(detailOf(whole)),
+  unit_ids: JSON.stringify(listUnitIds(whole)),
+  summary: JSON.stringify(toSummary(whole)),
+  detail: JSON.stringify(toDetail(whole)),
 });

@@ -26,10 +26,10 @@ const FAILED: Outcome = {
   failureReasons: [{ code: "SCAN_ERROR", message: "The file could not be scanned." }],
 };
 
-const outcomeOf = (verdict: Verdict): Outcome =>
+const toOutcome = (verdict: Verdict): Outcome =>
   verdict.status === "Available" ? { status: "Available", failureReasons: [] } : verdict;
 
-const aborted = (signal: AbortSignal): Promise<never> =>
+const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => {
     const end = (): void => reject(new Error("the scan was given back"));
     if (signal.aborted) end();
@@ -41,7 +41,7 @@ const RETRY_MS = 5 * SECOND;
 const LEASE_MS = 60 * SECOND;
 
 /** Scans the file of an attachment, or marks the attachment as failed if no file was uploaded in time. */
-export const scanning = ({ store, files, scanner, log }: ScanningNeeds): JobKind => {
+export const createScanningJob = ({ store, files, scanner, log }: ScanningNeeds): JobKind => {
   const scan = (row: Row, key: string): Promise<Verdict> =>
     scanner.scan({
       fileName: row.file_name,
@@ -92,8 +92,8 @@ export const scanning = ({ store, files, scanner, log }: ScanningNeeds): JobKind
       const row = await read(job);
       if (row === undefined) return;
       if (row.file_key === null) return settle(job, row, EXPIRED);
-      const verdict = await Promise.race([scan(row, row.file_key), aborted(job.signal)]);
-      return settle(job, row, outcomeOf(verdict));
+      const verdict = await Promise.race([scan(row, row.file_key), rejectOnAbort(job.signal)]);
+      return settle(job, row, toOutcome(verdict));
     },
     async giveUp(job) {
       const row = await read(job);

@@ -44,7 +44,7 @@ export type Transfers = {
 };
 
 // Every refusal is the same, so that a caller cannot learn which ids exist.
-const refused = (method: Grant["method"]): Problem =>
+const createRefusal = (method: Grant["method"]): Problem =>
   new Problem(
     "signed_url_refused",
     method === "PUT"
@@ -52,24 +52,24 @@ const refused = (method: Grant["method"]): Problem =>
       : "The download URL is altered or has expired; read the attachment again for another.",
   );
 
-const taken = (): Problem =>
+const createTaken = (): Problem =>
   new Problem("conflict", "The file has been uploaded; an upload URL takes one file.");
 
-const underWay = (): Problem =>
+const createUnderWay = (): Problem =>
   new Problem("conflict", "Another upload to this URL is under way. Wait until it has ended.");
 
 const cutOff = (): never => {
   throw new Problem("invalid_request", "The body ended before it was whole.");
 };
 
-const tooLarge = (): Problem =>
+const createTooLarge = (): Problem =>
   new Problem("payload_too_large", `A file may have ${MAX_FILE_BYTES} bytes at most.`);
 
 const checkSize = (size: number | undefined): number => {
   if (size === undefined) {
     throw new Problem("length_required", "Send the file with a Content-Length.");
   }
-  if (size > MAX_FILE_BYTES) throw tooLarge();
+  if (size > MAX_FILE_BYTES) throw createTooLarge();
   return size;
 };
 
@@ -78,9 +78,9 @@ const findGranted = async (
   { method, id, claim }: { method: Grant["method"]; id: string; claim: Claim },
 ): Promise<Row> => {
   const row = await findSignedAttachment(store.read, id);
-  if (row === undefined) throw refused(method);
+  if (row === undefined) throw createRefusal(method);
   if (!signedUrls.holds({ method, tenantId: row.tenant_id, id }, claim, clock())) {
-    throw refused(method);
+    throw createRefusal(method);
   }
   return row;
 };
@@ -93,7 +93,7 @@ const storeFile = async (
 ): Promise<KeptFile> => {
   const bytes = readArriving(body, cutOff);
   const stored = await needs.files.put(key, bytes, size).catch((error: unknown) => {
-    throw error instanceof FileTooLarge ? tooLarge() : error;
+    throw error instanceof FileTooLarge ? createTooLarge() : error;
   });
   if (stored.size === size) return stored;
   await dropFiles(needs, [key]);
@@ -109,8 +109,8 @@ const recordFile = (
 ): Promise<void> =>
   store.transaction(async (tx) => {
     const present = await findSignedAttachment(tx, row.id);
-    if (present === undefined) throw refused("PUT");
-    if (present.uploaded_at !== null) throw taken();
+    if (present === undefined) throw createRefusal("PUT");
+    if (present.uploaded_at !== null) throw createTaken();
     const now = clock();
     await updateDisputeAttachment(tx, row, {
       status: "PendingScan",
@@ -150,9 +150,9 @@ export const createTransfers = (needs: TransferNeeds): Transfers => {
   return {
     async upload(id, claim, sent) {
       const row = await findGranted(needs, { method: "PUT", id, claim });
-      if (row.uploaded_at !== null) throw taken();
+      if (row.uploaded_at !== null) throw createTaken();
       const size = checkSize(sent.size);
-      if (arrivals.has(id)) throw underWay();
+      if (arrivals.has(id)) throw createUnderWay();
       arrivals.add(id);
       try {
         await receive(needs, row, sent, size);
@@ -164,11 +164,12 @@ export const createTransfers = (needs: TransferNeeds): Transfers => {
 
     async download(id, claim) {
       const row = await findGranted(needs, { method: "GET", id, claim });
-      if (row.status !== "Available" || row.file_key === null) throw refused("GET");
+      if (row.status !== "Available" || row.file_key === null) throw createRefusal("GET");
       const file = await needs.files.open(row.file_key);
       if (file === undefined) {
         // A deletion removes the record before the file.
-        if ((await findSignedAttachment(needs.store.read, id)) === undefined) throw refused("GET");
+        if ((await findSignedAttachment(needs.store.read, id)) === undefined)
+          throw createRefusal("GET");
         throw new Error(`the file of attachment ${id} is lost`);
       }
       const { size: fileSize, bytes } = file;

@@ -45,7 +45,7 @@ export const chooseAssignee = async (
 };
 
 /** Returns the category's default assignee, null where there is none or the assignee is inactive. */
-export const routedAssignee = async (
+export const findDefaultAssignee = async (
   tx: Db,
   tenantId: string,
   categoryId: string,

@@ -1,7 +1,7 @@
 import type { Contract } from "../../../contract/index.ts";
 import type { Input } from "../../../contract/operation.ts";
 import type { Call } from "../../handlers.ts";
-import { amountText, currencyDecimals, decimalsOf } from "../../money.ts";
+import { formatAmount, findCurrencyDecimals, countDecimals } from "../../money.ts";
 import type { NamedDispute } from "../../store/disputes.ts";
 import { fold } from "../../store/fold.ts";
 import type { Db } from "../../store/port.ts";
@@ -20,8 +20,8 @@ const WORDS = ["Open", "Closed", "Cancel"];
 
 /** Checks that the amount has no more decimals than its currency. @throws {Problem} invalid_request */
 export const checkAmount = (call: Pick<Call, "refuse">, amount: number, currency: string): void => {
-  const decimals = currencyDecimals(currency);
-  if (decimalsOf(amount) <= decimals) return;
+  const decimals = findCurrencyDecimals(currency);
+  if (countDecimals(amount) <= decimals) return;
   call.refuse("amount", "format", `may have ${decimals} decimals in ${currency}`);
 };
 
@@ -54,7 +54,7 @@ const findResolution = async (
 type Fields = Partial<DisputeRow>;
 
 /** Returns the columns of the fields that the body contains, except status and resolution. */
-const sentFields = async (
+const toSentColumns = async (
   tx: Db,
   call: UpdateCall,
   body: Body,
@@ -63,7 +63,7 @@ const sentFields = async (
   const fields: Fields = {};
   if (body.amount !== undefined) {
     checkAmount(call, body.amount, row.currency_code);
-    fields.amount = amountText(body.amount);
+    fields.amount = formatAmount(body.amount);
     fields.amount_order = body.amount;
   }
   const named = { ...body, externalReasonId: body.externalReasonId ?? undefined };
@@ -82,7 +82,7 @@ const sentFields = async (
   return fields;
 };
 
-const changedOf = (fields: Fields, row: NamedDispute): Fields =>
+const pickChanged = (fields: Fields, row: NamedDispute): Fields =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => row[name as keyof NamedDispute] !== value),
   );
@@ -145,10 +145,10 @@ export const planUpdate = async (
   checkMove(call, row.status, to);
   const resolution = await findResolution(tx, call, body);
   checkResolution(call, resolution, row, to, settings.requireResolutionOnClose);
-  const fields = await sentFields(tx, call, body, row);
+  const fields = await toSentColumns(tx, call, body, row);
   const moves = to !== row.status;
   if (!moves && resolution !== undefined) fields.resolution_id = resolution?.id ?? null;
-  const changed = changedOf(fields, row);
+  const changed = pickChanged(fields, row);
   if (!moves && row.status !== OPEN && Object.keys(changed).length > 0) {
     call.fail(
       "conflict",

@@ -4,7 +4,7 @@ import { findDocument } from "../../store/documents.ts";
 import type { Db } from "../../store/port.ts";
 import type { AccountRow, DocumentRow } from "../../store/tables.ts";
 import type { Tenant } from "../../store/tenants.ts";
-import { type Asking, shown } from "../records.ts";
+import { type Asking, shorten } from "../records.ts";
 
 type Named = { documentNumber: string; accountNumber: string };
 
@@ -15,7 +15,7 @@ type Known = {
 };
 
 /** Returns the fault of a dispute's document; undefined where there is none. */
-export const documentFault = (
+export const findDocumentFault = (
   { accountNumber }: Pick<Named, "accountNumber">,
   { document }: Pick<Known, "document">,
   { settings }: Pick<Tenant, "settings">,
@@ -27,26 +27,26 @@ export const documentFault = (
       : undefined;
   }
   if (document.account_number === accountNumber) return undefined;
-  const message = `is not a document of the account ${shown(accountNumber)}`;
+  const message = `is not a document of the account ${shorten(accountNumber)}`;
   return { field, code: "mismatch", message };
 };
 
 /** Returns the currency of a new dispute: its document's, else its account's, else the tenant's. */
-export const currencyAmong = (
+export const chooseCurrency = (
   { document, account }: Known,
   { currency }: Pick<Tenant, "currency">,
 ): string => document?.currency ?? account?.currency ?? currency;
 
 /** Returns the currency of a new dispute after checking its document. @throws {Problem} invalid_request */
-export const currencyOf = async (
+export const findCurrency = async (
   tx: Db,
   call: Asking,
   named: Named,
   tenant: Tenant,
 ): Promise<string> => {
   const document = await findDocument(tx, call.tenantId, named.documentNumber);
-  const fault = documentFault(named, { document }, tenant);
+  const fault = findDocumentFault(named, { document }, tenant);
   if (fault !== undefined) call.refuse(fault.field, fault.code, fault.message);
   const account = await findAccount(tx, call.tenantId, named.accountNumber);
-  return currencyAmong({ document, account }, tenant);
+  return chooseCurrency({ document, account }, tenant);
 };

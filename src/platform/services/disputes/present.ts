@@ -1,6 +1,6 @@
 import type { SharedErrorCode } from "../../../contract/errors.ts";
 import type { Db } from "../../store/port.ts";
-import { shown } from "../records.ts";
+import { shorten } from "../records.ts";
 
 type Asking = { tenantId: string; fail(code: SharedErrorCode, message: string): never };
 
@@ -12,5 +12,5 @@ export const checkDispute = async (db: Db, call: Asking, disputeId: string): Pro
     .where("tenant_id", "=", call.tenantId)
     .where("id", "=", disputeId)
     .executeTakeFirst();
-  if (found === undefined) call.fail("not_found", `There is no dispute ${shown(disputeId)}.`);
+  if (found === undefined) call.fail("not_found", `There is no dispute ${shorten(disputeId)}.`);
 };

@@ -34,7 +34,7 @@ const selectReasons = (tx: Db, tenantId: string) =>
 
 type Found = Awaited<ReturnType<ReturnType<typeof selectReasons>["execute"]>>[number];
 
-const byCode = async (
+const findByCode = async (
   tx: Db,
   call: DisputeCall,
   side: Side,
@@ -69,7 +69,8 @@ const resolve = async (
 ): Promise<Found | undefined> => {
   const id = body[`${side.name}Id`];
   const code = body[`${side.name}Code`];
-  if (id === undefined) return code === undefined ? undefined : byCode(tx, call, side, code, body);
+  if (id === undefined)
+    return code === undefined ? undefined : findByCode(tx, call, side, code, body);
   const field = `${side.name}Id`;
   const found = await selectReasons(tx, call.tenantId)
     .where("reasons.id", "=", id)

@@ -9,16 +9,16 @@ import {
 } from "../../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import {
-  checked,
+  checkValue,
   type Checked,
-  dateText,
+  toDateText,
   type Fields,
   isObject,
-  resultOf,
+  mergeBody,
   type Write,
 } from "../ingest/body.ts";
-import { codeFaults } from "../ingest/iso-codes.ts";
-import { narrowing } from "../ingest/narrow.ts";
+import { checkCode } from "../ingest/iso-codes.ts";
+import { createNarrowing } from "../ingest/narrow.ts";
 import type { Amounts } from "./status.ts";
 
 /** The facts that the rules use beside the body. */
@@ -31,28 +31,28 @@ export type KnownDocument = {
 type Parsed = z.output<typeof DocumentFields>;
 type Type = NonNullable<Parsed["document_type"]>;
 
-const typeName = (type: Type | undefined): StoredDocument["document_type"] =>
+const toTypeName = (type: Type | undefined): StoredDocument["document_type"] =>
   (typeof type === "number" ? DOCUMENT_TYPES[type - 1] : type) ?? "invoice";
 
-const ofType = ({ document_type: sent }: Fields, name: Type): boolean =>
+const isOfType = ({ document_type: sent }: Fields, name: Type): boolean =>
   sent === name || (typeof sent === "number" && DOCUMENT_TYPES[sent - 1] === name);
 
-const creditNoteFaults = (result: Fields): Fault[] => {
+const checkCreditNote = (result: Fields): Fault[] => {
   const field = "applies_to_invoice";
-  if (!ofType(result, "credit_note") || (result[field] ?? "") !== "") return [];
+  if (!isOfType(result, "credit_note") || (result[field] ?? "") !== "") return [];
   return [{ field, code: "conditional_required", message: "is required for a credit note" }];
 };
 
 const DATES = ["invoice_date", "due_date", "discount_date"] as const;
 
-const documentFields = narrowing(DocumentFields);
+const documentFields = createNarrowing(DocumentFields);
 
 const stored = (parsed: Parsed, { documentNumber }: KnownDocument): StoredDocument => {
-  const document: StoredDocument = { ...parsed, document_type: typeName(parsed.document_type) };
+  const document: StoredDocument = { ...parsed, document_type: toTypeName(parsed.document_type) };
   document.pdf_name ??= `${documentNumber}.pdf`;
   for (const name of DATES) {
     const date = document[name];
-    if (date !== undefined) document[name] = dateText(date);
+    if (date !== undefined) document[name] = toDateText(date);
   }
   return document;
 };
@@ -63,20 +63,20 @@ export const checkDocument = (
   known: KnownDocument,
   found: readonly Fault[] = [],
 ): Checked<StoredDocument> => {
-  const result = isObject(sent) ? resultOf(known.write, sent, known.before) : sent;
-  const { value, faults = [] } = checked(documentFields(result), result, (fields) => [
-    ...codeFaults("currency", "currency", fields["currency"]),
-    ...codeFaults("currency", "original_currency", fields["original_currency"]),
-    ...codeFaults("currency", "base_currency", fields["base_currency"]),
-    ...codeFaults("country", "ship_to_address_country", fields["ship_to_address_country"]),
-    ...creditNoteFaults(fields),
+  const result = isObject(sent) ? mergeBody(known.write, sent, known.before) : sent;
+  const { value, faults = [] } = checkValue(documentFields(result), result, (fields) => [
+    ...checkCode("currency", "currency", fields["currency"]),
+    ...checkCode("currency", "original_currency", fields["original_currency"]),
+    ...checkCode("currency", "base_currency", fields["base_currency"]),
+    ...checkCode("country", "ship_to_address_country", fields["ship_to_address_country"]),
+    ...checkCreditNote(fields),
     ...found,
   ]);
   return value === undefined ? { faults } : { value: stored(value, known) };
 };
 
 /** Checks that the account in a body exists. */
-export const accountFaults = async (
+export const checkAccount = async (
   sent: unknown,
   find: (number: string) => Promise<unknown>,
 ): Promise<Fault[]> => {
@@ -87,7 +87,7 @@ export const accountFaults = async (
 };
 
 /** Returns the amounts in a validated body. */
-export const sentAmounts = (sent: unknown): Amounts => {
+export const pickAmounts = (sent: unknown): Amounts => {
   const number = (name: keyof Amounts): Amounts => {
     const value = isObject(sent) ? sent[name] : undefined;
     return typeof value === "number" ? { [name]: value } : {};
@@ -101,7 +101,7 @@ export type AskedClosure = {
   notes: string | null;
 };
 
-const futureFaults = (result: Fields, now: number): Fault[] => {
+const checkFuture = (result: Fields, now: number): Fault[] => {
   const at = Date.parse(String(result["closure_date"]));
   return at > now
     ? [
@@ -116,9 +116,9 @@ const futureFaults = (result: Fields, now: number): Fault[] => {
 
 /** Validates a requested closure. */
 export const checkClosure = (sent: unknown, now: number): Checked<AskedClosure> => {
-  const result = isObject(sent) ? resultOf("create", sent) : sent;
-  const { value, faults = [] } = checked(ClosureFields, result, (fields) =>
-    futureFaults(fields, now),
+  const result = isObject(sent) ? mergeBody("create", sent) : sent;
+  const { value, faults = [] } = checkValue(ClosureFields, result, (fields) =>
+    checkFuture(fields, now),
   );
   if (value === undefined) return { faults };
   const { closure_reason, closure_date, notes = null } = value;

@@ -4,7 +4,7 @@ import { addClosures, addDocuments, type NewClosure, putDocuments } from "../../
 import { takeCsrIds } from "../../store/csr-sequences.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../../store/tables.ts";
-import { changed, made } from "../records.ts";
+import { changeFields, creationFields } from "../records.ts";
 import { type Amounts, move } from "./status.ts";
 
 /** Author, time and origin of a write. */
@@ -41,10 +41,10 @@ const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing)
     tenant_id: writer.tenantId,
     document_number: documentNumber,
     csr_id: NO_CSR_ID,
-    ...made(writer),
+    ...creationFields(writer),
   };
   const same = before?.fields === columns.fields && before.status === columns.status;
-  const audit = before === undefined || same ? {} : changed(before, writer);
+  const audit = before === undefined || same ? {} : changeFields(before, writer);
   return { row: { ...base, ...columns, ...audit }, before, closes: moved.closes };
 };
 
@@ -108,7 +108,9 @@ type Closing = {
 
 const closed = (writer: Writer, row: DocumentRow): DocumentRow[] => {
   const moved = move(row.status, "closure");
-  return moved === undefined ? [] : [{ ...row, status: moved.status, ...changed(row, writer) }];
+  return moved === undefined
+    ? []
+    : [{ ...row, status: moved.status, ...changeFields(row, writer) }];
 };
 
 /** Closes documents. Returns those that were open before. */

@@ -15,14 +15,14 @@ export type Move = {
   closes: boolean;
 };
 
-const amountsOf = ({ denomination, denomination_in_base_currency }: Amounts): number[] =>
+const listAmounts = ({ denomination, denomination_in_base_currency }: Amounts): number[] =>
   [denomination, denomination_in_base_currency].filter((amount) => amount !== undefined);
 
-const statusAfter = (before: Status | undefined, { sent, result }: Written): Status => {
+const deriveStatus = (before: Status | undefined, { sent, result }: Written): Status => {
   // An open amount of zero in either currency closes the document.
-  if (amountsOf(result).includes(0)) return "closed";
+  if (listAmounts(result).includes(0)) return "closed";
   // Only an amount in the body itself reopens a closed document; its other fields may change.
-  const reopens = amountsOf(sent).some((amount) => amount !== 0);
+  const reopens = listAmounts(sent).some((amount) => amount !== 0);
   return before === "closed" && !reopens ? "closed" : "open";
 };
 
@@ -34,6 +34,6 @@ export function move(before: Status | undefined, event: Written): Move;
 export function move(before: Status, event: Written | "closure"): Move | undefined;
 export function move(before: Status | undefined, event: Written | "closure"): Move | undefined {
   if (event === "closure" && before === "closed") return undefined;
-  const status = event === "closure" ? "closed" : statusAfter(before, event);
+  const status = event === "closure" ? "closed" : deriveStatus(before, event);
   return { status, closes: status === "closed" && before !== "closed" };
 }

@@ -18,29 +18,29 @@ export const isObject = (value: unknown): value is Fields =>
   !Array.isArray(value) &&
   !(value instanceof InexactNumber);
 
-const withoutNulls = (value: unknown): unknown =>
+const omitNulls = (value: unknown): unknown =>
   isObject(value)
     ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null))
     : value;
 
 /** Objects with a fixed set of fields: null in them means absent. */
 const NESTED: Record<string, (value: unknown) => unknown> = {
-  billing_address: withoutNulls,
-  remit_to: withoutNulls,
-  line_items: (value) => (Array.isArray(value) ? value.map(withoutNulls) : value),
+  billing_address: omitNulls,
+  remit_to: omitNulls,
+  line_items: (value) => (Array.isArray(value) ? value.map(omitNulls) : value),
 };
 
 /** Objects whose keys are free. */
 const OPEN = new Set(["custom_fields", "data_providers", "invoicing_detail"]);
 
 /** Merges custom fields by name; null removes one. */
-const mergedCustom = (before: unknown, sent: unknown): unknown => {
+const mergeCustom = (before: unknown, sent: unknown): unknown => {
   if (!isObject(sent)) return sent;
   const kept = isObject(before) ? before : {};
   const merged = new Map(Object.entries(kept));
   for (const [name, value] of Object.entries(sent)) {
     if (value === null) merged.delete(name);
-    else merged.set(name, name === "collections" ? mergedCustom(merged.get(name), value) : value);
+    else merged.set(name, name === "collections" ? mergeCustom(merged.get(name), value) : value);
   }
   return Object.fromEntries(merged);
 };
@@ -56,23 +56,23 @@ const isPlain = (sent: Fields): boolean => {
 };
 
 /** Returns the record's fields after the write, not validated. */
-export const resultOf = (write: Write, sent: Fields, before: Fields = {}): Fields => {
+export const mergeBody = (write: Write, sent: Fields, before: Fields = {}): Fields => {
   if (write !== "update" && isPlain(sent)) return { ...sent };
   const result = new Map(write === "update" ? Object.entries(before) : []);
   for (const [name, value] of Object.entries(sent)) {
     if (value === null) result.delete(name);
-    else if (name === "custom_fields") result.set(name, mergedCustom(result.get(name), value));
+    else if (name === "custom_fields") result.set(name, mergeCustom(result.get(name), value));
     else result.set(name, Object.hasOwn(NESTED, name) ? NESTED[name]?.(value) : value);
   }
   return Object.fromEntries(result);
 };
 
 /** Keeps the first fault of each field. */
-const first = (all: readonly Fault[]): Fault[] =>
+const keepFirstFaults = (all: readonly Fault[]): Fault[] =>
   [...new Map(all.toReversed().map((fault) => [fault.field, fault])).values()].toReversed();
 
 /** Validates a value by its schema and by further rules, and returns the faults of both. */
-export const checked = <S extends z.ZodType>(
+export const checkValue = <S extends z.ZodType>(
   schema: S,
   value: unknown,
   rules: (value: Fields) => Fault[] = () => [],
@@ -81,15 +81,15 @@ export const checked = <S extends z.ZodType>(
   const wrong = parsed.success ? [] : toFaults(parsed.error);
   const beyond = isObject(value) ? rules(value) : [];
   if (parsed.success && beyond.length === 0) return { value: parsed.data };
-  return { faults: first([...wrong, ...beyond]) };
+  return { faults: keepFirstFaults([...wrong, ...beyond]) };
 };
 
 /** Returns the part of a body whose fields are checked for being ignored: without nulls and free-form objects. */
-export const comparable = (sent: Fields): Fields =>
-  Object.fromEntries(Object.entries(resultOf("create", sent)).filter(([name]) => !OPEN.has(name)));
+export const toComparable = (sent: Fields): Fields =>
+  Object.fromEntries(Object.entries(mergeBody("create", sent)).filter(([name]) => !OPEN.has(name)));
 
 const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Converts timestamps to UTC and keeps plain dates. */
-export const dateText = (sent: string): string =>
+export const toDateText = (sent: string): string =>
   PLAIN_DATE.test(sent) ? sent : formatTimestamp(Date.parse(sent));

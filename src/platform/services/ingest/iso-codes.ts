@@ -23,7 +23,7 @@ const KINDS = {
 };
 
 /** Checks a code against the published list of its kind. An absent value has no faults. */
-export const codeFaults = (kind: keyof typeof KINDS, field: string, value: unknown): Fault[] => {
+export const checkCode = (kind: keyof typeof KINDS, field: string, value: unknown): Fault[] => {
   const { knows, message } = KINDS[kind];
   return typeof value !== "string" || knows(value) ? [] : [{ field, code: "enum", message }];
 };

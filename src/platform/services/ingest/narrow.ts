@@ -8,7 +8,7 @@ const MOST_KEPT = 64;
  * Creates a function that narrows an object schema to the fields of a value and the required ones. The result of
  * parsing is the same and faster. The other fields must be optional and have no default.
  */
-export const narrowing = <S extends z.ZodObject>(schema: S): ((value: unknown) => S) => {
+export const createNarrowing = <S extends z.ZodObject>(schema: S): ((value: unknown) => S) => {
   const all = new Set(Object.keys(schema.shape));
   const required = new Set(
     [...all].filter((name) => !(schema.shape[name] instanceof z.ZodOptional)),

@@ -3,9 +3,9 @@ import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import type { AccountRow, DocumentRow } from "../../store/tables.ts";
 
 /** Parses the stored fields of an account. */
-export const storedAccount = ({ fields }: Pick<AccountRow, "fields">): AccountFields =>
+export const parseAccount = ({ fields }: Pick<AccountRow, "fields">): AccountFields =>
   JSON.parse(fields) as AccountFields;
 
 /** Parses the stored fields of a document. */
-export const storedDocument = ({ fields }: Pick<DocumentRow, "fields">): StoredDocument =>
+export const parseDocument = ({ fields }: Pick<DocumentRow, "fields">): StoredDocument =>
   JSON.parse(fields) as StoredDocument;

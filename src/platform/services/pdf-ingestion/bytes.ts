@@ -13,7 +13,7 @@ const refuse = (code: string, message: string): never => {
 };
 
 /** Returns the last `TAIL_BYTES` bytes received so far. */
-const lastOf = (tail: Buffer, chunk: Uint8Array): Buffer =>
+const keepTail = (tail: Buffer, chunk: Uint8Array): Buffer =>
   chunk.byteLength >= TAIL_BYTES
     ? Buffer.from(chunk.subarray(-TAIL_BYTES))
     : Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
@@ -21,7 +21,7 @@ const lastOf = (tail: Buffer, chunk: Uint8Array): Buffer =>
 const cutOff = (): never => refuse("format", "ended before it was whole");
 
 /** Yields a request body, and refuses it as soon as it is not a PDF. */
-export async function* pdfBytes(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* readPdf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   let tail: Buffer = Buffer.alloc(0);
   for await (const chunk of readArriving(body, cutOff)) {
@@ -30,7 +30,7 @@ export async function* pdfBytes(body: ReadableStream<Uint8Array>): AsyncGenerato
       const isBegun = HEAD.subarray(0, head.byteLength).equals(head);
       if (!isBegun) refuse("format", "must begin with %PDF-");
     }
-    tail = lastOf(tail, chunk);
+    tail = keepTail(tail, chunk);
     yield chunk;
   }
   if (head.byteLength === 0) refuse("empty", "must not be empty");

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import type { Clock } from "../../../kit/clock.ts";
 import type { NewId } from "../../../kit/ids.ts";
-import { foundBy } from "../audit-entries.ts";
+import { toSearchColumns } from "../audit-entries.ts";
 import type { AuditHead, AuditKey } from "../audit-key.ts";
 import type { Tables } from "../tables.ts";
 import type { Types } from "./addition.ts";
@@ -41,7 +41,7 @@ const appendSeal = async (
   const hash = key.seal(link);
   await db
     .insertInto("audit_logs")
-    .values({ ...link, ...foundBy({ ...said, metadata }), hash })
+    .values({ ...link, ...toSearchColumns({ ...said, metadata }), hash })
     .execute();
   return { ...head, seq: link.seq, hash };
 };

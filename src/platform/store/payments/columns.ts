@@ -1,6 +1,6 @@
 import { CATALOGUE, type Source } from "../../../contract/payments/catalogue.ts";
 import type { Field } from "../../../contract/payments/field.ts";
-import { amountText } from "../../money.ts";
+import { formatAmount } from "../../money.ts";
 import type { Value } from "../dialect.ts";
 import { fold } from "../fold.ts";
 import type { PaymentTables } from "../tables.ts";
@@ -84,7 +84,7 @@ export const toStoredValues = (
   if (storage === "decimal") {
     const number = Number(value);
     return [
-      [name, amountText(number)],
+      [name, formatAmount(number)],
       [compared, number],
     ];
   }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Filter } from "../../../contract/payments/filter.ts";
 import type { Scalar } from "../../../contract/payments/value.ts";
-import { containing } from "../audit-logs.ts";
+import { toLikePattern } from "../audit-logs.ts";
 import { getDialect } from "../dialect.ts";
 import { fold } from "../fold.ts";
 import type { Db } from "../port.ts";
@@ -15,7 +15,7 @@ const FIRST_SURROGATE = 0xd800;
 const AFTER_SURROGATES = 0xe000;
 
 /** Returns the lowest text, by code points, above all texts with the prefix; undefined if there is none. */
-export const afterPrefix = (prefix: string): string | undefined => {
+export const findAfterPrefix = (prefix: string): string | undefined => {
   const points = [...prefix].map((letter) => letter.codePointAt(0) ?? 0);
   while (points.at(-1) === HIGHEST) points.pop();
   const last = points.pop();
@@ -31,13 +31,13 @@ const toBound = ({ storage }: Column, value: Scalar): string | number => {
 };
 
 const startsWith = (column: RawBuilder<unknown>, prefix: string): Condition => {
-  const end = afterPrefix(prefix);
+  const end = findAfterPrefix(prefix);
   const from: Condition = sql`${column} >= ${prefix}`;
   return end === undefined ? from : sql`${from} and ${column} < ${end}`;
 };
 
 const endsWith = (column: RawBuilder<unknown>, text: string): Condition =>
-  sql`${column} like ${containing(text).slice(0, -1)} escape '\\'`;
+  sql`${column} like ${toLikePattern(text).slice(0, -1)} escape '\\'`;
 
 const toList = (value: Is["value"]): Scalar[] => (Array.isArray(value) ? value : [value]);
 
@@ -81,7 +81,7 @@ const COMPARISONS: Record<
   lt: (compared, first) => sql`${compared} < ${first}`,
   lte: (compared, first) => sql`${compared} <= ${first}`,
   between: (compared, first, last) => sql`(${compared} >= ${first} and ${compared} <= ${last})`,
-  contains: (compared, text) => sql`${compared} like ${containing(String(text))} escape '\\'`,
+  contains: (compared, text) => sql`${compared} like ${toLikePattern(String(text))} escape '\\'`,
   startsWith: (compared, prefix) => sql`(${startsWith(compared, String(prefix))})`,
   endsWith: (compared, text) => endsWith(compared, String(text)),
 };

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { Kysely, sql } from "kysely";
 import pg from "pg";
 import type { AuditKey, SigningNeeds } from "../audit-key.ts";
-import { guardedDialect } from "../guard.ts";
+import { guardDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import { FairLimiter, type FairLimits } from "../fair-limiter.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
-import { readAuditKey, sealingWith } from "../signing.ts";
+import { readAuditKey, createSealing } from "../signing.ts";
 import type { Tables } from "../tables.ts";
 import { CopyingClient, createPostgresDialect } from "./dialect.ts";
 import { isPostgresOutage } from "./outage.ts";
@@ -25,7 +25,7 @@ const types: pg.CustomTypesConfig = {
 };
 
 const createDb = (pool: pg.Pool): Db =>
-  new Kysely<Tables>({ dialect: guardedDialect(createPostgresDialect(pool), isPostgresOutage) });
+  new Kysely<Tables>({ dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage) });
 
 const createPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
   const pool = new pg.Pool({
@@ -66,7 +66,7 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
     await migrate(
       db as unknown as Kysely<never>,
       { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
-      sealingWith(signing),
+      createSealing(signing),
     );
     auditKey = await readAuditKey(db, signing);
   } catch (error) {

@@ -2,7 +2,7 @@ import { Kysely, type PostgresCursorConstructor } from "kysely";
 import type pg from "pg";
 import Cursor from "pg-cursor";
 import { FairLimiter, VIEWS } from "../fair-limiter.ts";
-import { guarded, guardedDialect } from "../guard.ts";
+import { guard, guardDialect } from "../guard.ts";
 import {
   type Db,
   type PoolUse,
@@ -32,7 +32,7 @@ class Lease {
   }
 
   run(statement: string): Promise<unknown> {
-    return guarded(isPostgresOutage, () => this.#client.query(statement));
+    return guard(isPostgresOutage, () => this.#client.query(statement));
   }
 
   /** Runs a query or cursor of Kysely's. */
@@ -66,7 +66,7 @@ const createDb = (lease: Lease): Db => {
     options: {},
   };
   const dialect = createPostgresDialect(pool as never, createCursorClass(lease));
-  return new Kysely<Tables>({ dialect: guardedDialect(dialect, isPostgresOutage) });
+  return new Kysely<Tables>({ dialect: guardDialect(dialect, isPostgresOutage) });
 };
 
 /** Yields the rows; throws ViewExpired in place of the error of a lost connection when the lease has ended. */
@@ -82,7 +82,7 @@ async function* readUntilExpired<Row>(
 }
 
 const begin = async (pool: pg.Pool): Promise<Lease> => {
-  const lease = new Lease(await guarded(isPostgresOutage, () => pool.connect()));
+  const lease = new Lease(await guard(isPostgresOutage, () => pool.connect()));
   await lease.run("begin isolation level repeatable read read only").catch((error: unknown) => {
     lease.release(true);
     throw error;

@@ -3,10 +3,10 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
 import type { AuditKey, SigningNeeds } from "../audit-key.ts";
-import { guarded, guardedDialect } from "../guard.ts";
+import { guard, guardDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
-import { readAuditKey, sealingWith } from "../signing.ts";
+import { readAuditKey, createSealing } from "../signing.ts";
 import type { Tables } from "../tables.ts";
 import { BUSY_MS, type Use } from "../../../kit/sqlite/dialect.ts";
 import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
@@ -22,9 +22,9 @@ const openDatabase = (path: string): DatabaseSync => {
 
 const READER: Use = { exclusive: false, retryMs: 0 };
 
-const kyselyOver = (database: DatabaseSync, use: Use): Db =>
+const createKysely = (database: DatabaseSync, use: Use): Db =>
   new Kysely<Tables>({
-    dialect: guardedDialect(createDatabaseDialect(database, use), isSqliteOutage),
+    dialect: guardDialect(createDatabaseDialect(database, use), isSqliteOutage),
   });
 
 /** Opens the only writing connection, after migrating the file. */
@@ -32,18 +32,18 @@ const openWriter = async (
   path: string,
   signing: SigningNeeds,
 ): Promise<{ writer: Db; auditKey: AuditKey }> => {
-  const database = await guarded(isSqliteOutage, () => openDatabase(path));
-  const starting = kyselyOver(database, { exclusive: true, retryMs: 0 });
+  const database = await guard(isSqliteOutage, () => openDatabase(path));
+  const starting = createKysely(database, { exclusive: true, retryMs: 0 });
   try {
     await migrate(
       starting as unknown as Kysely<never>,
       { text: "text", integer: "integer", double: "real" },
-      sealingWith(signing),
+      createSealing(signing),
     );
     const auditKey = await readAuditKey(starting, signing);
     // SQLite's own wait would block the event loop.
     await sql`pragma busy_timeout = 0`.execute(starting);
-    return { writer: kyselyOver(database, { exclusive: true, retryMs: BUSY_MS }), auditKey };
+    return { writer: createKysely(database, { exclusive: true, retryMs: BUSY_MS }), auditKey };
   } catch (error) {
     await starting.destroy();
     throw error;
@@ -52,7 +52,7 @@ const openWriter = async (
 
 // A separate file, because counters are written without a flush to disk.
 const openCounting = async (path: string): Promise<Db> => {
-  const db = await guarded(isSqliteOutage, () => kyselyOver(openDatabase(path), READER));
+  const db = await guard(isSqliteOutage, () => createKysely(openDatabase(path), READER));
   await sql`pragma synchronous = off`.execute(db);
   await db.schema
     .createTable("counters")
@@ -74,8 +74,8 @@ const openCounting = async (path: string): Promise<Db> => {
 export const openSqlite = async (path: string, signing: SigningNeeds): Promise<Store> => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const { writer, auditKey } = await openWriter(path, signing);
-  const readDatabase = await guarded(isSqliteOutage, () => openDatabase(path));
-  const reader = kyselyOver(readDatabase, READER);
+  const readDatabase = await guard(isSqliteOutage, () => openDatabase(path));
+  const reader = createKysely(readDatabase, READER);
   const version = readDatabase.prepare("pragma data_version");
   const counting = await openCounting(`${path}-counters`);
   const snapshots = new SqliteSnapshots(path);

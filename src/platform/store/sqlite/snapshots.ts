@@ -7,7 +7,7 @@ import {
   type QueryResult,
 } from "kysely";
 import { FairLimiter, VIEWS } from "../fair-limiter.ts";
-import { guardedDialect } from "../guard.ts";
+import { guardDialect } from "../guard.ts";
 import {
   type Db,
   type PoolUse,
@@ -25,11 +25,11 @@ import { Reader } from "./reader/reader.ts";
 
 const MOST_READERS = 4;
 // One core stays for the event loop.
-const readerCount = (): number => Math.max(1, Math.min(MOST_READERS, availableParallelism() - 1));
+const countReaders = (): number => Math.max(1, Math.min(MOST_READERS, availableParallelism() - 1));
 
 type Ask = (request: ReaderRequest) => Promise<unknown[]>;
 
-const statementOf = ({ sql, parameters }: CompiledQuery): Statement => ({
+const toStatement = ({ sql, parameters }: CompiledQuery): Statement => ({
   sql,
   parameters: checkParameters(parameters),
 });
@@ -43,7 +43,7 @@ class SessionConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const rows = await this.#ask({ act: "execute", statement: statementOf(query) });
+    const rows = await this.#ask({ act: "execute", statement: toStatement(query) });
     return { rows: rows as Row[] };
   }
 
@@ -57,7 +57,7 @@ class SessionConnection implements DatabaseConnection {
       rows.catch(() => {});
       return rows;
     };
-    await this.#ask({ act: "open", statement: statementOf(query) });
+    await this.#ask({ act: "open", statement: toStatement(query) });
     try {
       let next = fetch();
       for (;;) {
@@ -76,7 +76,7 @@ class SessionConnection implements DatabaseConnection {
   }
 }
 
-const driverOver = (connection: DatabaseConnection): Driver => {
+const createDriver = (connection: DatabaseConnection): Driver => {
   const refuse = () => Promise.reject(new Error("a view of the store can only be read"));
   return {
     async init() {},
@@ -89,9 +89,9 @@ const driverOver = (connection: DatabaseConnection): Driver => {
   };
 };
 
-const kyselyOver = (ask: Ask): Db => {
-  const dialect = createSqliteDialect(() => driverOver(new SessionConnection(ask)));
-  return new Kysely<Tables>({ dialect: guardedDialect(dialect, isSqliteOutage) });
+const createKysely = (ask: Ask): Db => {
+  const dialect = createSqliteDialect(() => createDriver(new SessionConnection(ask)));
+  return new Kysely<Tables>({ dialect: guardDialect(dialect, isSqliteOutage) });
 };
 
 /** Opens views of one SQLite file, which are read in threads. */
@@ -100,7 +100,7 @@ export class SqliteSnapshots {
   readonly #readers: readonly Reader[];
 
   constructor(path: string) {
-    this.#readers = Array.from({ length: readerCount() }, () => new Reader(path, BUSY_MS));
+    this.#readers = Array.from({ length: countReaders() }, () => new Reader(path, BUSY_MS));
   }
 
   async open({ owner, signal, maxMs }: SnapshotOptions): Promise<Snapshot> {
@@ -124,7 +124,7 @@ export class SqliteSnapshots {
       closed === undefined
         ? reader.ask(owner, session, request)
         : Promise.reject(new ViewExpired());
-    const db = kyselyOver(ask);
+    const db = createKysely(ask);
     await ask({ act: "begin" }).catch(async (error: unknown) => {
       await close();
       throw error;

@@ -14,7 +14,7 @@ type Job = {
   reject(error: Error): void;
 };
 
-const errorOf = ({ message, ...codes }: ReaderFault): Error =>
+const toError = ({ message, ...codes }: ReaderFault): Error =>
   Object.assign(new Error(message), codes);
 
 /** A connection of a reader thread. It is lost when the thread ends. */
@@ -112,7 +112,7 @@ export class Reader {
     // First, so that the thread works while the rows are used.
     this.#runNext();
     if ("rows" in reply) job.resolve(reply.rows);
-    else job.reject(errorOf(reply.fault));
+    else job.reject(toError(reply.fault));
   }
 
   #fail(error: Error): void {

@@ -65,7 +65,7 @@ class Session {
 
 const sessions = new Map<number, Session>();
 
-const sessionOf = (number: number): Session => {
+const findSession = (number: number): Session => {
   const known = sessions.get(number);
   if (known !== undefined) return known;
   const session = new Session();
@@ -88,7 +88,7 @@ const perform = (session: Session, request: ReaderRequest): unknown[] => {
   }
 };
 
-const faultOf = (error: unknown): ReaderFault => {
+const toFault = (error: unknown): ReaderFault => {
   if (!(error instanceof Error)) return { message: String(error) };
   const { message } = error;
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
@@ -98,9 +98,9 @@ const faultOf = (error: unknown): ReaderFault => {
 parentPort?.on("message", ({ id, session, request }: ReaderMessage) => {
   let reply: ReaderReply;
   try {
-    reply = { id, rows: perform(sessionOf(session), request) };
+    reply = { id, rows: perform(findSession(session), request) };
   } catch (error) {
-    reply = { id, fault: faultOf(error) };
+    reply = { id, fault: toFault(error) };
   }
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage(reply);
