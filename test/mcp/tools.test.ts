@@ -2,14 +2,9 @@ import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { SOURCES } from "../../src/contract/payments/catalogue.ts";
 import { CLOSURE_REASONS, DOCUMENT_TYPES } from "../../src/contract/operations/documents.ts";
-import { ERRORS } from "../../src/contract/errors.ts";
-import { findSideEffects, parsePathParameters } from "../../src/contract/operation.ts";
 import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
-import { readArguments } from "../../src/mcp/tools/arguments.ts";
 import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
-import { nextStep } from "../../src/mcp/results/next-step.ts";
-import { OWN_CODES, type RefusalCode } from "../../src/mcp/results/refusal.ts";
 import type { JsonSchema } from "../../src/mcp/tools/schemas.ts";
 import { isToolset, knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
@@ -23,15 +18,6 @@ import { verifies } from "../support/verifies.ts";
 
 const OF_INSIGHTS = [...SOURCES, "asc", "desc", "largest", "smallest"];
 const ENUMERATED = [0, 1, 2, "Internal", "All"];
-const ASKING_CHANGES = [
-  "documents_create",
-  "documents_update",
-  "disputes_update",
-  "documents_close",
-  "accounts_replace",
-  "documents_replace",
-  "webhooks_create",
-];
 const insights = insightTools.map(({ name }) => name);
 /** Tools that serve no single operation. */
 const BEYOND = ["dispute_attachments_upload", "dispute_attachments_download", ...insights];
@@ -288,131 +274,5 @@ describe("the list", () => {
     expect(o200kTokens(all)).toBeLessThanOrEqual(30_000);
     expect(o200kTokens(buildInstructions(knownToolsets, false))).toBeLessThanOrEqual(600);
     expect(o200kTokens(buildGuide(knownToolsets, false))).toBeLessThanOrEqual(2500);
-  });
-});
-
-describe("confirmation", () => {
-  const asking = tools.filter(({ confirm }) => confirm !== undefined);
-
-  verifies("C-84");
-  it("is required to delete, replace or close, and for disputes_update that closes or cancels", () => {
-    const deleting = tools.filter(({ operation }) => operation.method === "DELETE");
-    expect(asking.map(({ name }) => name).toSorted()).toEqual(
-      [...deleting.map(({ name }) => name), ...ASKING_CHANGES].toSorted(),
-    );
-    const update = tools.find(({ name }) => name === "disputes_update");
-    const question = (status: unknown) =>
-      update?.confirm?.question({ disputeId: "d-1", status }, {});
-    expect(question(1)).toBe(
-      'Close dispute "d-1", without a resolution: it will count as not valid?',
-    );
-    expect(question(2)).toBe('Cancel dispute "d-1"?');
-  });
-
-  verifies("C-93");
-  it.each(["documents_create", "documents_update", "documents_replace"])(
-    "%s asks when the balance is 0, in every notation of 0",
-    (name) => {
-      const tool = tools.find((one) => one.name === name);
-      if (tool === undefined) throw new Error(`no tool ${name}`);
-      const base = {
-        document_number: "D",
-        account_number: "A",
-        invoice_date: "2026-01-01",
-        due_date: "2026-02-01",
-      };
-      const closes = (more: Record<string, unknown>) =>
-        findSideEffects(tool.operation, readArguments(tool, { ...base, ...more }).args).some(
-          ({ kind }) => kind === "closes",
-        );
-      for (const field of ["denomination", "denomination_in_base_currency"]) {
-        for (const amount of [0, -0, 0.0, "0", "0.00", "-0", "0e5", "1e-400"]) {
-          expect([field, amount, closes({ [field]: amount })]).toEqual([field, amount, true]);
-        }
-        expect(closes({ [field]: 0.01 })).toBe(false);
-      }
-      expect(closes({ denomination_in_original_currency: 0 })).toBe(false);
-    },
-  );
-
-  it("is not required for other changes by disputes_update", () => {
-    const update = tools.find(({ name }) => name === "disputes_update");
-    const kinds = (status: unknown) =>
-      update && findSideEffects(update.operation, { status }).map(({ kind }) => kind);
-    expect([0, 1, 2, undefined].map(kinds)).toEqual([[], ["closes"], ["cancels"], []]);
-  });
-
-  it("names every argument value in the question", () => {
-    for (const { operation, confirm, name } of asking) {
-      if (operation.method !== "DELETE") continue;
-      const keys = Object.keys(operation.params.shape).filter((key) => key !== "tenantId");
-      const args = Object.fromEntries(keys.map((key) => [key, `value-of-${key}`]));
-      for (const key of keys)
-        expect(confirm?.question(args, {}), name).toContain(`value-of-${key}`);
-    }
-    const update = tools.find((tool) => tool.name === "disputes_update");
-    const full = { disputeId: "d", status: 1, resolutionCode: "CREDIT", amount: 5, poNumber: "" };
-    expect(update?.confirm?.question(full, {})).toBe(
-      'Close dispute "d", as CREDIT, with amount 5, poNumber cleared?',
-    );
-  });
-
-  it("names what is read by path arguments that the tool itself has", () => {
-    for (const { confirm, operation, name } of asking) {
-      for (const reading of Object.values(confirm?.reads ?? {})) {
-        const read = "path" in reading ? reading : reading.operation;
-        expect(read.effect, name).toBe("read");
-        if (!("path" in reading)) continue;
-        const has = Object.keys(operation.params.shape);
-        expect(has, name).toEqual(expect.arrayContaining(parsePathParameters(read.path)));
-      }
-    }
-  });
-
-  it("no value breaks out of its question", () => {
-    const [first] = asking;
-    const args = { disputeId: `x"\n${"y".repeat(500)}` };
-    const question = first?.confirm?.question({ ...args, status: 1 }, {});
-    expect(question?.length).toBeLessThan(200);
-    expect(question).not.toContain("\n");
-  });
-});
-
-describe("next steps", () => {
-  const codes = [...Object.keys(ERRORS), ...Object.keys(OWN_CODES)] as RefusalCode[];
-
-  verifies("C-78");
-  it.each(codes)("%s has one for every tool", (code) => {
-    for (const tool of tools) expect(nextStep(code, tool, {})).toMatch(/^[A-Z].*[.]$/);
-  });
-
-  it("names the permission, the wait, and the tool that helps", () => {
-    const tool = tools.find(({ name }) => name === "disputes_get");
-    if (tool === undefined) throw new Error("no disputes_get");
-    expect(nextStep("forbidden_permission", tool, {})).toContain('"Dispute Management : READ"');
-    expect(nextStep("rate_limited", tool, { retryAfterSeconds: 7 })).toContain("7 seconds");
-    expect(nextStep("not_found", tool, {})).toContain("disputes_list");
-  });
-
-  it("lead from the name that people use to the one that tools take", () => {
-    const tool = tools.find(({ name }) => name === "dispute_notes_list");
-    if (tool === undefined) throw new Error("no dispute_notes_list");
-    const step = nextStep("not_found", tool, {}, { disputeId: 'D-INV-"7"-01' });
-    expect(step).toContain('disputes_list with DocumentNumber "INV-\\"7\\""');
-    expect(nextStep("not_found", tool, {}, { disputeId: "7f0d" })).toBe("Check the identifiers.");
-  });
-
-  it.each([
-    ["assigneeEmail", "assignees_list"],
-    ["externalReasonCode", "reasons_list"],
-    ["resolutionId", "resolutions_list"],
-    ["scheduleId", "schedules_list"],
-  ])("name the tool that shows what %s may be", (field, list) => {
-    const [tool] = tools;
-    if (tool === undefined) throw new Error("no tool");
-    const errors = [{ field, code: "unknown_reference", message: "names none" }];
-    expect(nextStep("invalid_request", tool, { errors })).toContain(list);
-    const other = [{ field, code: "required", message: "is required" }];
-    expect(nextStep("invalid_request", tool, { errors: other })).not.toContain(list);
   });
 });

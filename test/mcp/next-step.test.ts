@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { ERRORS } from "../../src/contract/errors.ts";
+import { nextStep } from "../../src/mcp/results/next-step.ts";
+import { OWN_CODES, type RefusalCode } from "../../src/mcp/results/refusal.ts";
+import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
+import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { verifies } from "../support/verifies.ts";
+
+const tools = activeOperationTools({ toolsets: knownToolsets, readOnly: false });
+
+describe("next steps", () => {
+  const codes = [...Object.keys(ERRORS), ...Object.keys(OWN_CODES)] as RefusalCode[];
+
+  verifies("C-78");
+  it.each(codes)("%s has one for every tool", (code) => {
+    for (const tool of tools) expect(nextStep(code, tool, {})).toMatch(/^[A-Z].*[.]$/);
+  });
+
+  it("names the permission, the wait, and the tool that helps", () => {
+    const tool = tools.find(({ name }) => name === "disputes_get");
+    if (tool === undefined) throw new Error("no disputes_get");
+    expect(nextStep("forbidden_permission", tool, {})).toContain('"Dispute Management : READ"');
+    expect(nextStep("rate_limited", tool, { retryAfterSeconds: 7 })).toContain("7 seconds");
+    expect(nextStep("not_found", tool, {})).toContain("disputes_list");
+  });
+
+  it("lead from the name that people use to the one that tools take", () => {
+    const tool = tools.find(({ name }) => name === "dispute_notes_list");
+    if (tool === undefined) throw new Error("no dispute_notes_list");
+    const step = nextStep("not_found", tool, {}, { disputeId: 'D-INV-"7"-01' });
+    expect(step).toContain('disputes_list with DocumentNumber "INV-\\"7\\""');
+    expect(nextStep("not_found", tool, {}, { disputeId: "7f0d" })).toBe("Check the identifiers.");
+  });
+
+  it.each([
+    ["assigneeEmail", "assignees_list"],
+    ["externalReasonCode", "reasons_list"],
+    ["resolutionId", "resolutions_list"],
+    ["scheduleId", "schedules_list"],
+  ])("name the tool that shows what %s may be", (field, list) => {
+    const [tool] = tools;
+    if (tool === undefined) throw new Error("no tool");
+    const errors = [{ field, code: "unknown_reference", message: "names none" }];
+    expect(nextStep("invalid_request", tool, { errors })).toContain(list);
+    const other = [{ field, code: "required", message: "is required" }];
+    expect(nextStep("invalid_request", tool, { errors: other })).not.toContain(list);
+  });
+});
