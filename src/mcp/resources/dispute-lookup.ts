@@ -2,7 +2,7 @@ import type { Broker } from "../../broker/port.ts";
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
-import { parseDisputeCode } from "../results/dispute-code.ts";
+import { parseDisputeCode } from "../../insights/dispute-code.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 
 const MAX_SEARCHED = 100;

@@ -1,7 +1,7 @@
 import { contract } from "../../contract/index.ts";
 import type { ProblemDetails } from "../../contract/errors.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
-import { parseDisputeCode } from "./dispute-code.ts";
+import { parseDisputeCode } from "../../insights/dispute-code.ts";
 import { sanitizeLine } from "./sanitize.ts";
 import type { RefusalCode } from "./refusal.ts";
 

@@ -1,3 +1,5 @@
+export { attachmentUri, disputeFileUri } from "../../insights/record-uris.ts";
+
 export const GUIDE = "receivables://guide";
 export const CONFIGURATION = "receivables://dispute-configuration";
 export const DISPUTE = "receivables://disputes/";
@@ -9,9 +11,3 @@ export const ACCOUNT = "receivables://accounts/";
 export const DOCUMENT = "receivables://documents/";
 export const EXPORT_RUNS = "receivables://export-runs/";
 export const ATTACHMENTS = "/attachments/";
-
-export const attachmentUri = (documentNumber: string, id: string): string =>
-  `${DOCUMENT}${encodeURIComponent(documentNumber)}${ATTACHMENTS}${encodeURIComponent(id)}`;
-
-export const disputeFileUri = (disputeId: string, attachmentId: string): string =>
-  `${DISPUTE}${encodeURIComponent(disputeId)}${ATTACHMENTS}${encodeURIComponent(attachmentId)}`;

@@ -188,7 +188,10 @@ export const inputSchema = (tool: Tool): ObjectSchema => {
 };
 
 /** A field of an answer: its type alone, so that a value of tomorrow never costs the answer of today. */
-const field = (source: Raw): JsonSchema => ({ type: withoutUnion(source).type ?? "string" });
+const field = (source: Raw): JsonSchema => {
+  const types = typesOf(source);
+  return { type: types.length > 1 ? types : (types[0] ?? "string") };
+};
 
 /**
  * A record of an answer by what identifies it. The rest comes too, as documented; but naming every field in every tool
@@ -249,10 +252,11 @@ const APPLICATIONS: ObjectSchema = {
 const rowOf = (output: z.ZodType): z.ZodType =>
   (output as z.ZodObject<{ data: z.ZodArray }>).shape.data.element as z.ZodType;
 
-const itemField: Change = (source) => {
-  const schema = field(source);
-  if (![schema.type].flat().includes("array")) return schema;
-  return { ...schema, items: { type: withoutUnion(source.items ?? {}).type ?? "object" } };
+const itemField = (source: Raw): JsonSchema => {
+  const list = [source, ...(source.anyOf ?? [])].find(({ type }) => type === "array");
+  return list === undefined
+    ? field(source)
+    : { ...field(source), items: field(list.items ?? { type: "object" }) };
 };
 
 /** The figures of an insight; its items by the fields that they may have. */

@@ -1,0 +1,19 @@
+import type { Fields } from "./insight.ts";
+
+/** Returns the fields that have a value. */
+export const withoutNulls = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) => value !== null && value !== undefined && value !== "",
+    ),
+  );
+
+/** Returns a text with at most so many characters. */
+export const cutText = (text: string, most: number): string => {
+  const characters = Array.from(text.slice(0, 2 * most + 2));
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
+};
+
+/** Returns the day of a timestamp, or null. */
+export const toDay = (timestamp: string | null | undefined): string | null =>
+  timestamp?.slice(0, "2026-01-31".length) ?? null;

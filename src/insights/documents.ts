@@ -1,0 +1,50 @@
+import type { Document } from "../contract/operations/documents.ts";
+import { daysBetween } from "../contract/insights/calendar.ts";
+import type { Fields } from "./insight.ts";
+import { toDay, withoutNulls } from "./brief.ts";
+
+export type Balance = { currencyCode: string | null; amount: number | null };
+
+/** Returns the open balance in the document's own currency, else in the base currency. */
+export const balanceOf = (document: Document): Balance => {
+  const { currency, denomination, original_currency, base_currency } = document;
+  const { denomination_in_original_currency, denomination_in_base_currency } = document;
+  if (typeof denomination_in_original_currency === "number") {
+    return {
+      currencyCode: original_currency ?? currency ?? null,
+      amount: denomination_in_original_currency,
+    };
+  }
+  if (typeof denomination === "number") {
+    return { currencyCode: currency ?? original_currency ?? null, amount: denomination };
+  }
+  return { currencyCode: base_currency ?? null, amount: denomination_in_base_currency ?? null };
+};
+
+const originalAmountOf = (document: Document): number | null =>
+  document.original_denomination_in_original_currency ??
+  document.original_denomination ??
+  document.original_denomination_in_base_currency ??
+  null;
+
+export const daysPastDue = ({ due_date }: Document, now: number): number =>
+  daysBetween(Date.parse(due_date), now);
+
+/** Returns the fields of a document that matter for a dispute or a balance. */
+export const toDocumentBrief = (document: Document, now: number): Fields => {
+  const { currencyCode, amount } = balanceOf(document);
+  return withoutNulls({
+    documentNumber: document.documentNumber,
+    type: document.document_type,
+    status: document.status,
+    accountNumber: document.account_number,
+    invoiceDate: toDay(document.invoice_date),
+    dueDate: toDay(document.due_date),
+    daysPastDue: document.status === "open" ? daysPastDue(document, now) : null,
+    currencyCode,
+    originalAmount: originalAmountOf(document),
+    balance: amount,
+    poNumber: document.po_number,
+    description: document.description,
+  });
+};

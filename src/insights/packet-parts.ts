@@ -1,0 +1,172 @@
+import { contract } from "../contract/index.ts";
+import { daysBetween } from "../contract/insights/calendar.ts";
+import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import type { Document } from "../contract/operations/documents.ts";
+import { cutText, toDay, withoutNulls } from "./brief.ts";
+import { toDocumentBrief } from "./documents.ts";
+import type { Fields, InsightContext } from "./insight.ts";
+import { type Part, readPart, toUnavailable, type Unavailable } from "./read-part.ts";
+import { disputeFileUri } from "./record-uris.ts";
+
+const { dispute_notes, dispute_attachments, documents, payments, resolutions, disputes } = contract;
+
+const NOTES = 10;
+const NOTE_CHARACTERS = 400;
+const FILES = 20;
+const PAYMENT_ROWS = 20;
+const OTHERS_READ = 200;
+const OTHERS = 5;
+const RESOLUTIONS = 20;
+
+/** A part of the packet, or why the platform does not give it. */
+export type Shown = Fields | readonly Fields[] | Unavailable;
+
+const show = <T>(part: Part<T>, map: (value: T) => Fields | readonly Fields[]): Shown =>
+  part.refused === undefined ? map(part.value) : toUnavailable(part.refused);
+
+export const toDisputeBrief = (dispute: Dispute, now: number): Fields =>
+  withoutNulls({
+    disputeId: dispute.disputeId,
+    disputeCode: dispute.disputeCode,
+    status: DISPUTE_STATUSES[dispute.status],
+    amount: dispute.amount,
+    currencyCode: dispute.currencyCode,
+    isValid: dispute.status === 0 ? null : dispute.isValid,
+    reasonName: dispute.reasonName,
+    externalReasonName: dispute.externalReasonName,
+    categoryName: dispute.categoryName,
+    assigneeName: dispute.assigneeName,
+    departmentName: dispute.departmentName,
+    accountNumber: dispute.accountNumber,
+    accountName: dispute.accountName,
+    documentNumber: dispute.documentNumber,
+    poNumber: dispute.poNumber,
+    resolutionCode: dispute.resolutionCode,
+    createDate: toDay(dispute.createDate),
+    ageDays: dispute.status === 0 ? daysBetween(Date.parse(dispute.createDate), now) : null,
+    updateDate: toDay(dispute.updateDate),
+    closedDate: toDay(dispute.closedDate),
+  });
+
+export type NoteList = { notes: Shown; notesTotal: number | null };
+
+export const readNotes = async (
+  context: InsightContext,
+  { disputeId }: Dispute,
+): Promise<NoteList> => {
+  const args = { disputeId, Sort: "-CreateDate", Page: 1, PageSize: NOTES };
+  const part = await readPart(context, dispute_notes.list, args);
+  const notes = show(part, (list) =>
+    list
+      .toSorted((a, b) => Date.parse(b.createDate) - Date.parse(a.createDate))
+      .slice(0, NOTES)
+      .map(({ createDate, createUser, visibility, content }) =>
+        withoutNulls({
+          date: toDay(createDate),
+          by: createUser,
+          visibility,
+          text: cutText(content, NOTE_CHARACTERS),
+        }),
+      ),
+  );
+  if (part.refused !== undefined) return { notes, notesTotal: null };
+  return { notes, notesTotal: part.reply?.total ?? part.value.length };
+};
+
+const fileType = (name: string): string => name.split(".").at(-1)?.toLowerCase() ?? "";
+
+export const readFiles = async (
+  context: InsightContext,
+  { disputeId }: Dispute,
+): Promise<Shown> => {
+  const part = await readPart(context, dispute_attachments.list, {
+    disputeId,
+  });
+  return show(part, (list) =>
+    list.slice(0, FILES).map(({ attachmentId, fileName, status }) => ({
+      fileName,
+      type: fileType(fileName),
+      status,
+      resource: disputeFileUri(disputeId, attachmentId),
+    })),
+  );
+};
+
+export const readDocument = (
+  context: InsightContext,
+  { documentNumber }: Dispute,
+): Promise<Part<Document>> => readPart(context, documents.get, { document_number: documentNumber });
+
+export const showDocument = (part: Part<Document>, now: number): Shown =>
+  show(part, (document) => toDocumentBrief(document, now));
+
+const PAYMENT_FIELDS = [
+  "paymentId",
+  "paymentDate",
+  "paymentMethod",
+  "currencyCode",
+  "appliedAmount",
+  "invoiceAmount",
+  "deductionAmount",
+  "deductionReasonCode",
+  "shortPay",
+  "applicationStatus",
+];
+
+export const readPayments = async (
+  context: InsightContext,
+  { documentNumber }: Dispute,
+): Promise<Shown> => {
+  const part = await readPart(context, payments.query, {
+    source: "cashapp",
+    fields: PAYMENT_FIELDS,
+    filters: { documentNumber: { eq: documentNumber } },
+    limit: PAYMENT_ROWS,
+  });
+  return show(part, ({ data }) => data.map(withoutNulls));
+};
+
+export type Others = { shown: Shown; duplicates: readonly string[] };
+
+/** Open disputes of the account, those on the same document first. */
+export const readOthers = async (context: InsightContext, dispute: Dispute): Promise<Others> => {
+  const { accountNumber, documentNumber, disputeId, amount, currencyCode } = dispute;
+  const args = { AccountNumber: accountNumber, Status: [0], Sort: "-Amount", Page: 1 };
+  const part = await readPart(context, disputes.list, {
+    ...args,
+    PageSize: OTHERS_READ,
+  });
+  if (part.refused !== undefined) return { shown: toUnavailable(part.refused), duplicates: [] };
+  const others = part.value.filter((one) => one.disputeId !== disputeId);
+  const sameDocument = others.filter((one) => one.documentNumber === documentNumber);
+  const rest = others.filter((one) => one.documentNumber !== documentNumber);
+  const total = part.reply?.total ?? part.value.length;
+  return {
+    duplicates: sameDocument
+      .filter((one) => one.amount === amount && one.currencyCode === currencyCode)
+      .map(({ disputeCode }) => disputeCode),
+    shown: {
+      openOnAccount: total - (part.value.length - others.length),
+      openOnDocument: sameDocument.length,
+      largest: [...sameDocument, ...rest].slice(0, OTHERS).map((one) => ({
+        disputeCode: one.disputeCode,
+        documentNumber: one.documentNumber,
+        amount: one.amount,
+        currencyCode: one.currencyCode,
+        reasonName: one.reasonName,
+        createDate: toDay(one.createDate),
+      })),
+    },
+  };
+};
+
+export const readResolutions = async (context: InsightContext): Promise<Shown> => {
+  const part = await readPart(context, resolutions.list, {});
+  return show(part, (list) =>
+    list
+      .filter(({ active }) => active)
+      .slice(0, RESOLUTIONS)
+      .map(({ code, description, isValid }) => ({ code, description, isValid })),
+  );
+};

@@ -1,0 +1,68 @@
+import { beforeAll, expect, it } from "vitest";
+import { application } from "../support/credit.ts";
+import { importCredit } from "../support/importing.ts";
+import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+import { askAt } from "./insight-host.ts";
+
+const status = (type: string, title: string, day: string) => ({
+  applicationStatus: { type, title, statusDate: `${day}T00:00:00.000Z` },
+});
+const NONE = {
+  bankReferenceSubmitCount: "0",
+  bankReferenceRequestedCount: "0",
+  tradeReferenceSubmitCount: "0",
+  tradeRefReferenceRequestedCount: "0",
+};
+
+onEveryStore("credit_queue", (at) => {
+  const asking = askAt(at, "credit-queue");
+  beforeAll(async () => {
+    const records = [
+      application("decided", status("Closed - Approved", "Approved", "2026-01-02")),
+      application("reviewed", {
+        ...status("Under Review", "In Review", "2026-01-10"),
+        references: NONE,
+      }),
+      application("asked", {
+        ...status("Pending Information", "Pending Info", "2026-01-05"),
+        references: {
+          ...NONE,
+          tradeReferenceSubmitCount: "1",
+          tradeRefReferenceRequestedCount: "3",
+        },
+      }),
+      application("begun", {
+        ...status("In Progress", "In Progress", "2026-01-08"),
+        applicantSubmitDate: null,
+        references: NONE,
+      }),
+    ];
+    const { rejects } = await importCredit(at(), "credit-queue", "credit-applications", records);
+    if (rejects.length > 0) throw new Error(JSON.stringify(rejects));
+  });
+
+  verifies("IN-42");
+  it("lists undecided applications, oldest first, with what each lacks", async () => {
+    const period = { startDate: "2026-01-01", endDate: "2026-01-31" };
+    const answer = await asking().ask("credit_queue", period);
+    expect(answer).toMatchObject({ rowCount: 3, itemsTotal: 3, filter: period });
+    expect(answer["byStatus"]).toMatchObject({ Approved: 1, "In Review": 1 });
+    expect(answer.items.map(({ applicationId, missing }) => [applicationId, missing])).toEqual([
+      ["asked", ["information that the reviewer asked for", "2 of 3 trade references"]],
+      ["begun", ["submission by the applicant"]],
+      ["reviewed", ["a decision"]],
+    ]);
+    const [first] = (await asking().ask("credit_queue", { ...period, limit: 1 })).items;
+    expect(first).toMatchObject({ companyName: "Juniper Street Hardware", status: "Pending Info" });
+  });
+
+  verifies("IN-42");
+  it("covers the last 365 days by default", async () => {
+    const { filter } = await asking().ask("credit_queue");
+    const [from, to] = [filter["startDate"], filter["endDate"]].map((day) =>
+      Date.parse(String(day)),
+    );
+    expect(Number(to) - Number(from)).toBe(365 * 24 * 60 * 60 * 1000);
+  });
+});

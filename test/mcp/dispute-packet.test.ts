@@ -1,0 +1,131 @@
+import { beforeAll, expect, it } from "vitest";
+import { DAY } from "../../src/kit/clock.ts";
+import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+import { documentAt } from "../support/ingest.ts";
+import { load } from "../support/payment-rows.ts";
+import { verifies } from "../support/verifies.ts";
+import { askAt } from "./insight-host.ts";
+
+type Packet = Record<string, unknown> & { missing: string[]; notes: { text: string }[] };
+
+const NUMBER = "INV 7/A";
+
+onEveryStore("dispute_packet", (at) => {
+  const asking = askAt(at, "packets");
+  let dispute: { disputeId: string; disputeCode: string };
+
+  const packetOf = async (disputeId: string): Promise<Packet> => {
+    const answer = await asking().ask("dispute_packet", { disputeId });
+    expect(answer).toMatchObject({ rowCount: 1, itemsTotal: 1 });
+    return answer.items[0] as Packet;
+  };
+
+  const open = async (more: Record<string, unknown>) =>
+    (
+      await asking().admin.call("POST", DISPUTES, {
+        body: { accountNumber: "A-1", reasonCode: "WRONG", ...more },
+      })
+    ).body;
+
+  beforeAll(async () => {
+    const { admin, at: platform, tenantId } = asking();
+    await configure(admin);
+    const ingest = await platform.exportCaller(tenantId);
+    await ingest("PUT", documentAt(NUMBER), {
+      body: {
+        account_number: "A-1",
+        invoice_date: "2026-01-31",
+        due_date: "2026-03-02",
+        currency: "USD",
+        original_denomination: 100,
+        denomination: 40,
+      },
+    });
+    await load(platform, tenantId, "cashapp", [
+      {
+        id: "p-1",
+        paymentId: "P-1",
+        documentNumber: NUMBER,
+        currencyCode: "USD",
+        appliedAmount: 60,
+        invoiceAmount: 100,
+        shortPay: true,
+      },
+      {
+        id: "p-2",
+        paymentId: "P-2",
+        documentNumber: "INV-8",
+        currencyCode: "USD",
+        appliedAmount: 1,
+      },
+    ]);
+    dispute = await open({ documentNumber: NUMBER, amount: 55 });
+    await open({ documentNumber: NUMBER, amount: 55 });
+    await open({ documentNumber: "INV-8", amount: 900 });
+    platform.clock.advance(3 * DAY);
+  });
+
+  verifies("IN-46");
+  it("gives dispute, document, payments, other disputes and resolutions", async () => {
+    const packet = await packetOf(dispute.disputeCode);
+    expect(packet).toMatchObject({
+      dispute: {
+        disputeId: dispute.disputeId,
+        status: "Open",
+        amount: 55,
+        currencyCode: "USD",
+        ageDays: 3,
+      },
+      document: {
+        documentNumber: NUMBER,
+        status: "open",
+        balance: 40,
+        originalAmount: 100,
+        currencyCode: "USD",
+      },
+      payments: [{ paymentId: "P-1", appliedAmount: 60, shortPay: true }],
+      otherDisputes: { openOnAccount: 2, openOnDocument: 1 },
+      resolutions: [{ code: "CREDIT", isValid: true }],
+      notes: [],
+      files: [],
+    });
+    expect(await packetOf(dispute.disputeId)).toEqual(packet);
+  });
+
+  verifies("IN-46");
+  it("names what is missing to decide", async () => {
+    const { missing } = await packetOf(dispute.disputeCode);
+    expect(missing).toEqual([
+      "no assignee",
+      "no supporting file",
+      "no note about the findings",
+      "the disputed amount is larger than the document's balance",
+      `D-${NUMBER}-02 has the same document and amount`,
+    ]);
+    const other = await packetOf("D-INV-8-01");
+    expect(other.missing).toContain("the platform does not have the document");
+    expect(other["document"]).toMatchObject({ available: false });
+  });
+
+  verifies("IN-46");
+  it("has the newest ten notes, cut at 400 characters, and their total", async () => {
+    const { admin, at: platform } = asking();
+    const { disputeId } = await open({ documentNumber: "INV-9", amount: 1 });
+    for (let note = 1; note <= 12; note += 1) {
+      const body = { content: note === 12 ? "x".repeat(900) : `Note ${note}.` };
+      await admin.call("POST", `${DISPUTES}/${disputeId}/disputenotes`, { body });
+      platform.clock.advance(1000);
+    }
+    const packet = await packetOf(disputeId);
+    expect(packet["notesTotal"]).toBe(12);
+    expect(packet.notes).toHaveLength(10);
+    expect(packet.notes[0]?.text).toHaveLength(400);
+    expect(packet.notes[1]).toMatchObject({ text: "Note 11.", visibility: "Internal" });
+  });
+
+  it("says so if there is no such dispute", async () => {
+    expect(await asking().refused("dispute_packet", { disputeId: "D-INV-404-01" })).toMatch(
+      /^not_found: No dispute has the code or id "D-INV-404-01"\. Next: .*find_records/,
+    );
+  });
+});

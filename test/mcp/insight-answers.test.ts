@@ -1,0 +1,116 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { InsightResult } from "../../src/insights/insight.ts";
+import { present } from "../../src/mcp/results/answer.ts";
+import { insightAnswer } from "../../src/mcp/results/insight-answer.ts";
+import { INSIGHT_TOKENS } from "../../src/mcp/tools/insight-call.ts";
+import { o200kTokens } from "../support/o200k.ts";
+import { verifies } from "../support/verifies.ts";
+
+const EMPTY: InsightResult = {
+  asOf: "2026-11-20T12:00:00.000Z",
+  filter: {},
+  rowCount: 0,
+  truncated: false,
+  currencyTotals: [],
+  items: [],
+  itemsTotal: 0,
+  notes: [],
+};
+
+const shown = (result: InsightResult, tokens = INSIGHT_TOKENS) => {
+  const { structuredContent, content } = present(insightAnswer(result, tokens));
+  const [part] = content;
+  if (part?.type !== "text") throw new Error("no text");
+  return { structured: structuredContent as InsightResult, text: part.text };
+};
+
+// Scripts that cost many tokens per character, markup, and text that a sanitizer lengthens.
+const wild = fc.oneof(
+  fc.string({ maxLength: 300 }),
+  fc.string({ unit: "grapheme", maxLength: 300 }),
+  fc.string({ unit: fc.constantFrom("漢", "ꙮ", "𒀀", "<", "\u202e", "é"), maxLength: 300 }),
+);
+const fields = fc.dictionary(
+  fc.string({ maxLength: 20 }),
+  fc.oneof(wild, fc.double(), fc.array(wild)),
+);
+
+verifies("IN-03");
+it("keeps every answer of any records within 2,000 tokens", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fields, { maxLength: 60 }),
+      fields,
+      fc.array(wild),
+      (items, figures, notes) => {
+        const result = {
+          ...EMPTY,
+          filter: figures,
+          figures,
+          notes,
+          items,
+          itemsTotal: items.length,
+        };
+        const { structured, text } = shown(result);
+        expect(o200kTokens(text)).toBeLessThanOrEqual(2000);
+        expect(o200kTokens(structured)).toBeLessThanOrEqual(2000);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+verifies("IN-03");
+it("shows totals and notes before the items", () => {
+  const { structured } = shown({ ...EMPTY, notes: ["partial"], flags: { stale: 1 } });
+  expect(Object.keys(structured)).toEqual([
+    "asOf",
+    "filter",
+    "rowCount",
+    "truncated",
+    "itemsTotal",
+    "currencyTotals",
+    "flags",
+    "notes",
+    "items",
+  ]);
+});
+
+it("says how many items fit, and keeps the total", () => {
+  const items = Array.from({ length: 200 }, (_, index) => ({
+    index,
+    name: "Juniper Street".repeat(4),
+  }));
+  const { structured } = shown({ ...EMPTY, items, itemsTotal: 950 });
+  const fitting = structured.items.length;
+  expect(fitting).toBeGreaterThan(20);
+  expect(fitting).toBeLessThan(200);
+  expect(structured).toMatchObject({ itemsTotal: 950, truncated: false });
+  expect(structured.notes).toEqual([
+    `The first ${fitting} of 950 items fit; narrow the filters, or ask for a higher limit.`,
+  ]);
+  expect(shown({ ...EMPTY, items, itemsTotal: 950 }, 20_000).structured.items).toHaveLength(200);
+});
+
+it("shortens a single item that is too large for the budget", () => {
+  const notes = Array.from({ length: 10 }, () => ({ text: "long note ".repeat(400) }));
+  const { structured, text } = shown({
+    ...EMPTY,
+    items: [{ dispute: "D-1", notes }],
+    itemsTotal: 1,
+  });
+  expect(structured.items).toHaveLength(1);
+  expect(structured.items[0]).toMatchObject({ dispute: "D-1" });
+  expect(text).toContain("more characters]");
+});
+
+it("marks the text of records as data and removes invisible characters from it", () => {
+  const { structured, text } = shown({
+    ...EMPTY,
+    items: [{ name: "A\u202ecme <b>" }],
+    itemsTotal: 1,
+  });
+  expect(text).toMatch(/^Records from the platform.*\n<data-[\w-]{16}>/);
+  expect(JSON.stringify(structured)).not.toContain("\u202e");
+});

@@ -1,0 +1,123 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { insightTools } from "../../tools/insights.ts";
+import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
+import { onEveryStore } from "../support/platform.ts";
+import type { Records } from "../support/records.ts";
+import { verifies } from "../support/verifies.ts";
+import { recordsOf } from "./each-tool.ts";
+import { modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
+import { answerIn, askAt } from "./insight-host.ts";
+import { scripted } from "./script.ts";
+
+const names = insightTools.map(({ name }) => name);
+
+const COMMON = ["asOf", "filter", "rowCount", "truncated", "itemsTotal", "currencyTotals"];
+
+onEveryStore("every insight", (at) => {
+  const asking = askAt(at, "questions");
+  let records: Records;
+  beforeAll(async () => {
+    records = await recordsOf(asking(), "asked");
+  });
+
+  verifies("IN-01");
+  it.each(names)("%s answers in the common form", async (name) => {
+    const args = INSIGHT_SAMPLES[name]?.(records) ?? {};
+    const answer = await asking().ask(name, args);
+    const keys = Object.keys(answer);
+    expect(keys.slice(0, COMMON.length)).toEqual(COMMON);
+    expect(keys.slice(-2)).toEqual(["notes", "items"]);
+    expect(answer.filter).toMatchObject(args);
+    expect(answer.truncated).toBe(false);
+    expect(Date.parse(answer.asOf)).not.toBeNaN();
+    expect(answer.itemsTotal).toBeGreaterThanOrEqual(answer.items.length);
+  });
+
+  it.each(names)("%s reads only, under its own name in the audit log", async (name) => {
+    const args = INSIGHT_SAMPLES[name]?.(records) ?? {};
+    await asking().ask(name, args);
+    const auditor = await at().exportCaller("questions", ["audit:read"]);
+    const { body } = await auditor(
+      "GET",
+      `/api/v1/remittance-export/audit-logs?q=${name}&limit=50`,
+    );
+    const entries = body.data as { method: string; action: string }[];
+    expect(entries.length).toBeGreaterThan(0);
+    const changing = entries.filter(({ action }) => /created|updated|deleted|closed/.test(action));
+    expect(changing).toEqual([]);
+  });
+});
+
+describe("arguments of insights", () => {
+  const refusal = async (name: string, args: Record<string, unknown>): Promise<string> => {
+    const host = await modernHost(await needsOf(scripted({})));
+    const said = textOf(await host.call(name, args));
+    await host.close();
+    return said;
+  };
+
+  verifies("IN-04");
+  it("are refused with the nearest known one", async () => {
+    expect(await refusal("credit_queue", { startdate: "2026-01-01" })).toMatch(
+      /^invalid_request: credit_queue: startdate is not an argument; did you mean startDate\?/,
+    );
+  });
+
+  verifies("IN-04");
+  it("are refused with all known ones if none is near", async () => {
+    expect(await refusal("credit_queue", { tenant: "x" })).toContain(
+      "tenant is not an argument; known: startDate, endDate, limit",
+    );
+  });
+
+  verifies("IN-04");
+  it("are refused with an example of the right form", async () => {
+    expect(await refusal("credit_queue", { endDate: "yesterday" })).toContain(
+      'endDate must be a date, such as "2026-01-31"',
+    );
+    expect(await refusal("credit_queue", { limit: "many" })).toContain(
+      "limit must be a number, for instance 10",
+    );
+  });
+
+  it("may be JSON strings and single values, as hosts send them", async () => {
+    const broker = scripted({
+      "credit_applications.list": () => ({ applications: [], applicationStatusSummary: [] }),
+    });
+    const host = await modernHost(await needsOf(broker));
+    const answer = answerIn(await host.call("credit_queue", { limit: "5" }));
+    expect(answer.filter).toMatchObject({ limit: 5 });
+    await host.close();
+  });
+});
+
+describe("a refusal by the platform", () => {
+  it("names the missing right", async () => {
+    const broker = scripted({
+      "credit_applications.list": () => {
+        throw new Problem("forbidden_permission", "Not allowed.");
+      },
+    });
+    const host = await modernHost(await needsOf(broker));
+    const problem = problemIn(await host.call("credit_queue", {}));
+    expect(problem.nextStep).toContain('"Credit Applications : READ"');
+    await host.close();
+  });
+
+  it("of a part is named in the notes, and the rest is answered", async () => {
+    const schedule = { id: "s-1", scheduleName: null, source: "cashapp", intervalMs: 300_000 };
+    const broker = scripted({
+      "schedules.list": () => ({ data: [{ ...schedule, nextRunAt: "2026-11-20T12:00:00.000Z" }] }),
+      "export_runs.status": () => ({ data: [], pagination: {} }),
+      "webhooks.list": () => {
+        throw new Problem("forbidden_permission", "Not allowed.");
+      },
+    });
+    const host = await modernHost(await needsOf(broker));
+    const answer = answerIn(await host.call("export_health", {}));
+    expect(answer.notes).toEqual(['The right "export:read" is missing.']);
+    expect(answer.items).toMatchObject([{ scheduleId: "s-1", finding: "waiting" }]);
+    await host.close();
+  });
+});
