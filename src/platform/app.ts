@@ -9,7 +9,7 @@ import { createDocuments } from "./http/documents.ts";
 import { buildProblemResponse, toProblem } from "./http/problem.ts";
 import { withSecurityHeaders, requestIdOf } from "./http/headers.ts";
 import { transferRoutes } from "./http/transfers.ts";
-import { createServe } from "./http/request.ts";
+import { createServe, createCut } from "./http/request.ts";
 import type { RequestNeeds } from "./http/context.ts";
 import { limitFailures } from "./http/throttle.ts";
 import type { Services } from "./handlers.ts";
@@ -141,7 +141,9 @@ const mountTransfers = (app: Hono<Env>, needs: AppNeeds): void => {
         const { uploadId, attachmentId } = context.req.param() as Record<string, string>;
         const done = createDone(needs, request, { status: method === "PUT" ? 204 : 200 });
         const id = uploadId ?? attachmentId ?? "";
-        return await serve(context.req.raw, id, { requestId, done });
+        const { incoming } = context.env ?? {};
+        const cut = createCut(needs, { incoming, request: context.req.raw, requestId });
+        return await serve(context.req.raw, id, { requestId, done, ...cut });
       } catch (error) {
         const asked = {
           ip: needs.addressOf(context.env?.incoming),

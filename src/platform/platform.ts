@@ -57,6 +57,7 @@ import type { JobKind } from "./jobs/job.ts";
 import { createDeliveryJob } from "./webhooks/deliver.ts";
 import { createSend } from "./webhooks/send.ts";
 import { createWorker, type Worker } from "./jobs/worker.ts";
+import { createSpools } from "./http/spool.ts";
 
 export type PlatformNeeds = {
   store: Store;
@@ -196,6 +197,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),
+    spoolRest: createSpools(),
     transfers: createTransfers({ store, files, clock, newId, log, signedUrls, quota, wake }),
     ready: createPlatformReadiness({ store, files, clock, log }),
     headerWord: needs.headerWord,

@@ -13,6 +13,7 @@ import type { Authenticate } from "./authenticate.ts";
 import { requestIdOf } from "./headers.ts";
 import type { Idempotency, Keyed } from "./idempotency.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
+import type { SpoolRest } from "./spool.ts";
 
 export type RequestNeeds = {
   store: Store;
@@ -31,6 +32,7 @@ export type RequestNeeds = {
   addressOf(incoming: IncomingMessage | undefined): string;
   /** Returns the address at which the client reaches this service. */
   baseUrlOf(request: Request, incoming: IncomingMessage | undefined): Promise<string>;
+  spoolRest: SpoolRest;
 };
 
 /** One request on its way through the service. */

@@ -4,7 +4,14 @@ import type { Service } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
 import { toErrorFields } from "../../kit/log.ts";
 import { listIgnoredFields } from "../ignored-fields.ts";
-import { buildCachedResponse, discard, isPage, findListing, toResponse } from "./response.ts";
+import {
+  buildCachedResponse,
+  discard,
+  isPage,
+  findListing,
+  type Sending,
+  toResponse,
+} from "./response.ts";
 import { authorize } from "./authenticate.ts";
 import { createCall } from "./call.ts";
 import {
@@ -135,9 +142,9 @@ const recordAudit = async (
 };
 
 /** Resets the connection of an answer that cannot be completed: a client must not take a part for the whole. */
-const createCut = (
+export const createCut = (
   { log }: RequestNeeds,
-  { incoming, request, requestId }: RequestContext,
+  { incoming, request, requestId }: Pick<RequestContext, "incoming" | "request" | "requestId">,
 ): { cut?: Cut } => {
   const socket = incoming?.socket;
   if (socket === undefined) return {};
@@ -171,7 +178,9 @@ const respond = async (
     throw error;
   }
   const done = createDone(needs, context, { status });
-  const sending = { method: request.method, ...createCut(needs, context), done };
+  const spool: Sending["spool"] = (pieces, release) =>
+    needs.spoolRest(context.tenantId, pieces, release);
+  const sending = { method: request.method, ...createCut(needs, context), spool, done };
   return toResponse(sending, status, body, url, all);
 };
 

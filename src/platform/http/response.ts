@@ -8,6 +8,7 @@ import {
   createFileBody,
   streamPage,
   createStreamBody,
+  type Spooling,
 } from "./stream.ts";
 
 const isListing = (output: unknown): output is Listing<unknown> =>
@@ -101,13 +102,14 @@ export const buildCachedResponse = (
 export type Sending = {
   method: string;
   cut?: Cut;
+  spool?: Spooling;
   /** Called with the size of the body when all of it was produced, or the client is gone. */
   done: (bytes: number) => void;
 };
 
 /** Builds the response to an operation. The rows and bytes of HEAD requests are not read. */
 export const toResponse = async (
-  { method, cut, done }: Sending,
+  { method, cut, spool, done }: Sending,
   status: number,
   output: unknown,
   url: URL,
@@ -127,13 +129,15 @@ export const toResponse = async (
   if (isPage(output)) {
     const body = isEmpty
       ? null
-      : createStreamBody(streamPage(output), { close: output.close, cut, done });
+      : createStreamBody(streamPage(output), { close: output.close, cut, spool, done });
     return new Response(body, { status, headers: all });
   }
   const listing = findListing(output);
   if (listing !== undefined) {
     const pieces = () => streamArray(listing.rows, buildFrame(output));
-    const body = isEmpty ? null : createStreamBody(pieces(), { close: listing.close, cut, done });
+    const body = isEmpty
+      ? null
+      : createStreamBody(pieces(), { close: listing.close, cut, spool, done });
     const links = isListing(output) ? linkHeader(listing, url) : {};
     return new Response(body, {
       status,

@@ -1,6 +1,7 @@
 import { serializeRows } from "../json-rows.ts";
 import { MINUTE, SECOND } from "../../kit/clock.ts";
 import type { Listing, Page } from "../handlers.ts";
+import type { Spool } from "./spool.ts";
 
 const encoder = new TextEncoder();
 
@@ -37,8 +38,11 @@ export async function* streamPage({
 /** Maximum time in milliseconds that a response may use a view of the store. */
 export const VIEW_MS = 30 * SECOND;
 
+/** A slow client's answer is read to its end by then, well before the view of the store expires. */
+const SPOOL_AFTER_MS = 10 * SECOND;
+
 /** A client may pause, but its average speed and total time are limited. */
-const READING = { graceMs: 20 * SECOND, bytesPerSecond: 32 * 1024, totalMs: 10 * MINUTE };
+const READING = { graceMs: 20 * SECOND, bytesPerSecond: 32 * 1024, totalMs: 30 * MINUTE };
 
 /** Returns the time in milliseconds that a client has to read so many bytes. */
 const computeAllowedMs = (bytes: number): number =>
@@ -55,12 +59,46 @@ export class SlowReader extends Error {
 /** Resets the connection of a response that cannot be completed. */
 export type Cut = (error: unknown) => void;
 
+/** Reads the rest of a slow client's answer into a file, then releases its source; undefined if there is no room. */
+export type Spooling = (
+  pieces: AsyncGenerator<Uint8Array>,
+  release: () => Promise<void>,
+) => Promise<Spool> | undefined;
+
 type Ending = {
   /** Releases the source. */
   close?: (() => Promise<void>) | undefined;
+  spool?: Spooling | undefined;
   cut?: Cut | undefined;
   /** Called with the number of bytes that were produced. */
   done: (bytes: number) => void;
+};
+
+/** The pieces of an answer, from their source or from the file that holds the rest of them. */
+const openSource = (
+  pieces: AsyncGenerator<Uint8Array>,
+  { close, spool }: Pick<Ending, "close" | "spool">,
+) => {
+  let rest: Promise<Spool> | undefined;
+  const timer = setTimeout(() => {
+    rest = spool?.(pieces, async () => close?.());
+    // The next read reports the failure.
+    rest?.catch(() => {});
+  }, SPOOL_AFTER_MS);
+  timer.unref();
+  return {
+    async next(): Promise<Uint8Array | undefined> {
+      if (rest !== undefined) return (await rest).next();
+      const { done, value } = await pieces.next();
+      return done === true ? undefined : value;
+    },
+    async close(): Promise<void> {
+      clearTimeout(timer);
+      await pieces.return(undefined);
+      await close?.();
+      await (await rest?.catch(() => undefined))?.close();
+    },
+  };
 };
 
 /**
@@ -69,18 +107,19 @@ type Ending = {
  */
 export const createStreamBody = (
   pieces: AsyncGenerator<Uint8Array>,
-  { close, cut, done: report }: Ending,
+  { cut, done: report, ...ending }: Ending,
 ): ReadableStream<Uint8Array> => {
   const began = performance.now();
+  const source = openSource(pieces, ending);
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let hasEnded = false;
   const end = async (): Promise<void> => {
     clearTimeout(timer);
-    if (!hasEnded) report(bytes);
+    if (hasEnded) return;
     hasEnded = true;
-    await pieces.return(undefined);
-    await close?.();
+    report(bytes);
+    await source.close();
   };
   const fail = (controller: ReadableStreamDefaultController, error: unknown): void => {
     if (cut === undefined) controller.error(error);
@@ -90,14 +129,14 @@ export const createStreamBody = (
     async pull(controller) {
       clearTimeout(timer);
       try {
-        const { done, value } = await pieces.next();
-        if (done === true) {
+        const piece = await source.next();
+        if (piece === undefined) {
           await end();
           controller.close();
           return;
         }
-        bytes += value.byteLength;
-        controller.enqueue(value);
+        bytes += piece.byteLength;
+        controller.enqueue(piece);
       } catch (error) {
         await end();
         fail(controller, error);
@@ -116,33 +155,22 @@ export const createStreamBody = (
   });
 };
 
-/** Returns the bytes of a file as a body. After a read error the response is cut like that of {@link createStreamBody}. */
+async function* readPieces(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- in order
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+/** Returns the bytes of a file as a body with the limits of {@link createStreamBody}. */
 export const createFileBody = (
   bytes: ReadableStream<Uint8Array>,
-  { cut, done: report }: Omit<Ending, "close">,
+  ending: Pick<Ending, "cut" | "done">,
 ): ReadableStream<Uint8Array> => {
   const reader = bytes.getReader();
-  let count = 0;
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (done) {
-          report(count);
-          controller.close();
-          return;
-        }
-        count += value.byteLength;
-        controller.enqueue(value);
-      } catch (error) {
-        report(count);
-        if (cut === undefined) controller.error(error);
-        else cut(error);
-      }
-    },
-    cancel(reason) {
-      report(count);
-      return reader.cancel(reason);
-    },
-  });
+  return createStreamBody(readPieces(reader), { ...ending, close: () => reader.cancel() });
 };

@@ -1,9 +1,9 @@
 import type { Claim } from "../files/signed-urls.ts";
 import type { Transfers } from "../services/dispute-attachments/transfers.ts";
-import { toResponse } from "./response.ts";
+import { type Sending, toResponse } from "./response.ts";
 import { buildCommonHeaders } from "./headers.ts";
 
-type Answer = { requestId: string; done: (bytes: number) => void };
+type Answer = Omit<Sending, "method"> & { requestId: string };
 
 /** A route for signed URLs. `serve` throws refusals as Problems. */
 export type TransferRoute = {
@@ -44,11 +44,16 @@ export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[]
   {
     method: "GET",
     path: "/downloads/{attachmentId}",
-    async serve(request, id, { requestId, done }) {
+    async serve(request, id, { requestId, ...sending }) {
       const url = new URL(request.url);
       const file = await download(id, claimIn(url));
-      const sending = { method: request.method, done };
-      return toResponse(sending, 200, file, url, buildCommonHeaders(requestId));
+      return toResponse(
+        { method: request.method, ...sending },
+        200,
+        file,
+        url,
+        buildCommonHeaders(requestId),
+      );
     },
   },
 ];

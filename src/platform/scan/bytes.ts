@@ -1,7 +1,5 @@
-import { type FileHandle, open, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { randomToken } from "../../kit/ids.ts";
+import type { FileHandle } from "node:fs/promises";
+import { openUnlinkedFile } from "../../kit/unlinked-file.ts";
 
 /** Bytes with random access. */
 export type Bytes = {
@@ -40,25 +38,12 @@ const toBytes = (file: FileHandle, size: number): Bytes => {
   };
 };
 
-/** Creates and unlinks a temporary file, so that the system frees it even when the process crashes. */
-const openUnlinkedFile = async (): Promise<FileHandle> => {
-  const path = join(tmpdir(), `scan-${randomToken()}`);
-  const file = await open(path, "wx+", 0o600);
-  try {
-    await rm(path);
-    return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-};
-
 /** Spools a stream to a temporary file and calls `use` with random access to it. */
 export const withSpooledFile = async (
   source: AsyncIterable<Uint8Array>,
   use: (bytes: Bytes) => Promise<void>,
 ): Promise<void> => {
-  const file = await openUnlinkedFile();
+  const file = await openUnlinkedFile("scan");
   try {
     let size = 0;
     for await (const chunk of source) {
