@@ -68,7 +68,7 @@ export const createTestContext = async (
 };
 
 /** Runs an insight as the server does: with validated arguments. */
-export const runInsight = (
+export const runInsight = async (
   insight: Insight,
   context: InsightContext,
   args: Record<string, unknown>,

@@ -1,0 +1,248 @@
+import { dayNumber, formatSpan, listAgeKeys, UNITS } from "../contract/insights/calendar.ts";
+import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
+import type {
+  DisputeFigure,
+  DisputeGrouping,
+  DisputeSummary,
+  DisputeSummaryItem,
+} from "../contract/insights/dispute-summary.ts";
+import { formatTimestamp } from "../kit/clock.ts";
+import { createSums, formatTenths, formatTotal, type Sums } from "./decimal.ts";
+import {
+  byFigure,
+  byLevel,
+  byNumber,
+  type Compare,
+  createKeyIndex,
+  inTurn,
+  type KeyIndex,
+  type KeyValue,
+  selectFirst,
+} from "./groups.ts";
+import type { Standing } from "./standing.ts";
+
+type Read = (standing: Standing) => KeyValue;
+
+const FIELDS: Partial<Record<DisputeGrouping, Read>> = {
+  status: ({ status }) => status,
+  account: ({ dispute }) => dispute.accountNumber,
+  document: ({ dispute }) => dispute.documentNumber,
+  reason: ({ dispute }) => dispute.reasonName,
+  category: ({ dispute }) => dispute.categoryName,
+  department: ({ dispute }) => dispute.departmentName,
+  assignee: ({ dispute }) => dispute.assigneeName,
+  resolution: ({ dispute }) => dispute.resolutionCode,
+  valid: ({ dispute }) => dispute.isValid,
+};
+
+const createAgeRead = (lastDays: readonly number[]): Read => {
+  const keys = listAgeKeys(lastDays);
+  return ({ ageDays }) => {
+    const place = lastDays.findIndex((last) => ageDays <= last);
+    return keys[place === -1 ? lastDays.length : place] ?? null;
+  };
+};
+
+const createRead = (grouping: DisputeGrouping, lastDays: readonly number[]): Read => {
+  if (grouping === "age") return createAgeRead(lastDays);
+  const [date, word] = grouping.split(":");
+  const unit = UNITS.find((one) => one === word);
+  if (unit === undefined) return FIELDS[grouping] ?? (() => null);
+  return ({ createdAt, closedAt }) => {
+    const at = date === "created" ? createdAt : closedAt;
+    return at === null ? null : formatSpan(formatTimestamp(at), unit);
+  };
+};
+
+type Oldest = { createdAt: number; disputeCode: string };
+
+/** Disputes of a group, and days of those that are open or closed. */
+type Counts = {
+  all: number;
+  open: number;
+  openDays: number;
+  closed: number;
+  closedDays: number;
+  oldest: Oldest | undefined;
+};
+
+const createCounts = (): Counts => ({
+  all: 0,
+  open: 0,
+  openDays: 0,
+  closed: 0,
+  closedDays: 0,
+  oldest: undefined,
+});
+
+const chooseOlder = (a: Oldest | undefined, b: Oldest): Oldest => {
+  if (a === undefined || b.createdAt < a.createdAt) return b;
+  return b.createdAt === a.createdAt && b.disputeCode < a.disputeCode ? b : a;
+};
+
+const addToCounts = (counts: Counts, standing: Standing): void => {
+  const { dispute, status, createdAt, closedAt, ageDays } = standing;
+  counts.all += 1;
+  if (status === "Open") {
+    counts.open += 1;
+    counts.openDays += ageDays;
+  }
+  if (status === "Closed" && closedAt !== null) {
+    counts.closed += 1;
+    counts.closedDays += dayNumber(closedAt) - dayNumber(createdAt);
+  }
+  counts.oldest = chooseOlder(counts.oldest, { createdAt, disputeCode: dispute.disputeCode });
+};
+
+/** Disputes in groups of one currency each. */
+export type DisputeGroups = {
+  index: KeyIndex;
+  groupBy: readonly DisputeGrouping[];
+  ageBuckets: readonly number[];
+  counts: readonly Counts[];
+  amounts: Sums;
+  add(standing: Standing): void;
+};
+
+/** Creates groups by currency and by these groupings. */
+export const createDisputeGroups = ({
+  groupBy,
+  ageBuckets,
+}: Pick<DisputeSummary, "groupBy" | "ageBuckets">): DisputeGroups => {
+  const reads = [
+    ({ dispute }: Standing) => dispute.currencyCode,
+    ...groupBy.map((grouping) => createRead(grouping, ageBuckets)),
+  ];
+  const index = createKeyIndex(reads.length);
+  const counts: Counts[] = [];
+  const amounts = createSums();
+  const add = (standing: Standing): void => {
+    const group = index.find(reads.map((read) => read(standing)));
+    const own = (counts[group] ??= createCounts());
+    addToCounts(own, standing);
+    amounts.add(group, standing.dispute.amount);
+  };
+  return { index, groupBy, ageBuckets, counts, amounts, add };
+};
+
+/** Adds the age buckets of each currency that no dispute is in, if disputes are grouped by age alone. */
+export const addEmptyBuckets = ({ index, groupBy, ageBuckets, counts }: DisputeGroups): void => {
+  if (groupBy.length !== 1 || groupBy[0] !== "age") return;
+  const currencies = new Set(counts.map((_, group) => index.valueAt(0, group)));
+  for (const currency of currencies) {
+    for (const key of listAgeKeys(ageBuckets)) index.find([currency, key]);
+  }
+};
+
+type Ordering = Pick<DisputeSummary, "orderBy" | "order">;
+
+const isInOrder = (grouping: string): boolean => grouping === "age" || grouping.includes(":");
+
+/** Compares by the text of a key, but ages by their days and statuses by their numbers. */
+const byGrouping = (groups: DisputeGroups, place: number, descending: boolean): Compare => {
+  const { index, groupBy, ageBuckets } = groups;
+  const level = place + 1;
+  const grouping = groupBy[place];
+  if (grouping !== "age" && grouping !== "status") return byLevel(index, level, descending);
+  const keys: readonly string[] = grouping === "age" ? listAgeKeys(ageBuckets) : DISPUTE_STATUSES;
+  return byNumber((group) => keys.indexOf(String(index.valueAt(level, group))), descending);
+};
+
+const averageOf = (
+  counts: readonly Counts[],
+  read: (counts: Counts) => [total: number, count: number],
+) => {
+  const figuresOf = (group: number) => read(counts[group] ?? createCounts());
+  return {
+    isEmpty: (group: number) => figuresOf(group)[1] === 0,
+    compare: (a: number, b: number) => {
+      const [[totalA, countA], [totalB, countB]] = [figuresOf(a), figuresOf(b)];
+      return totalA * countB - totalB * countA;
+    },
+  };
+};
+
+const createFigureOrder = (
+  { counts, amounts }: DisputeGroups,
+  figure: DisputeFigure,
+  descending: boolean,
+): Compare => {
+  if (figure === "count") return byNumber((group) => counts[group]?.all ?? 0, descending);
+  if (figure === "avgAgeDays") {
+    return byFigure(
+      averageOf(counts, ({ openDays, open }) => [openDays, open]),
+      descending,
+    );
+  }
+  if (figure === "avgDaysToClose") {
+    return byFigure(
+      averageOf(counts, (of) => [of.closedDays, of.closed]),
+      descending,
+    );
+  }
+  return byFigure({ compare: amounts.compare, isEmpty: () => false }, descending);
+};
+
+/** The default order: ages and dates ascending, else the amount descending. */
+const listCompares = (groups: DisputeGroups, { orderBy, order }: Ordering): Compare[] => {
+  const places = groups.groupBy.map((grouping, place) => ({ grouping, place }));
+  const chosen = places.find(({ grouping }) => grouping === orderBy);
+  if (chosen !== undefined) return [byGrouping(groups, chosen.place, order === "desc")];
+  if (orderBy !== undefined) {
+    return [createFigureOrder(groups, orderBy as DisputeFigure, order !== "asc")];
+  }
+  const inOrder = places.filter(({ grouping }) => isInOrder(grouping));
+  const isDescending = inOrder.length > 0 || order !== "asc";
+  return [
+    ...inOrder.map(({ place }) => byGrouping(groups, place, order === "desc")),
+    createFigureOrder(groups, "amount", isDescending),
+  ];
+};
+
+/** Returns the figures that an item and the whole result have. */
+export const toFigures = ({ open, openDays, closed, closedDays, oldest }: Counts) => ({
+  oldest:
+    oldest === undefined
+      ? null
+      : { disputeCode: oldest.disputeCode, createDate: formatTimestamp(oldest.createdAt) },
+  avgAgeDays: formatTenths(openDays, open),
+  avgDaysToClose: formatTenths(closedDays, closed),
+});
+
+/** Adds up the counts of all groups. */
+export const sumCounts = (counts: readonly Counts[]): Counts => {
+  const total = createCounts();
+  for (const one of counts) {
+    total.all += one.all;
+    total.open += one.open;
+    total.openDays += one.openDays;
+    total.closed += one.closed;
+    total.closedDays += one.closedDays;
+    if (one.oldest !== undefined) total.oldest = chooseOlder(total.oldest, one.oldest);
+  }
+  return total;
+};
+
+const toItem = (groups: DisputeGroups, group: number): DisputeSummaryItem => {
+  const { index, groupBy, counts, amounts } = groups;
+  const own = counts[group] ?? createCounts();
+  const key = groupBy.map((name, place) => [name, index.valueAt(place + 1, group)] as const);
+  return {
+    key: Object.fromEntries(key),
+    currencyCode: String(index.valueAt(0, group)),
+    count: own.all,
+    amount: formatTotal(amounts.total(group)),
+    ...toFigures(own),
+  };
+};
+
+/** Returns the first `limit` groups as items. */
+export const listItems = async (
+  groups: DisputeGroups,
+  { limit, ...ordering }: Ordering & { limit: number },
+): Promise<DisputeSummaryItem[]> => {
+  const { index, groupBy } = groups;
+  const compare = inTurn(index, groupBy.length + 1, listCompares(groups, ordering));
+  const chosen = await selectFirst(index.size, limit, compare);
+  return chosen.map((group) => toItem(groups, group));
+};

@@ -1,0 +1,100 @@
+import type { DisputeFilters } from "../contract/insights/dispute-filters.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import { createFilter, toListArguments } from "./dispute-filters.ts";
+import { resolveNames } from "./dispute-names.ts";
+import type { DocumentReader } from "./document-reader.ts";
+import type { Fields, InsightContext } from "./insight.ts";
+import type { Reading } from "./read-pages.ts";
+import { readDisputes } from "./read-disputes.ts";
+import { type Moment, standAt, type Standing, toMoment } from "./standing.ts";
+
+export type Matching = {
+  moment: Moment;
+  /** How many disputes matched. */
+  rowCount: number;
+  truncated: boolean;
+  notes: string[];
+};
+
+type Consumer = {
+  /** Receives the disputes that match. */
+  match: (standing: Standing) => void;
+  /** Receives every dispute that was read, those that do not match included. */
+  see?: (standing: Standing) => void;
+};
+
+const EXACT = ["AccountNumber", "DocumentNumber"] as const;
+
+/**
+ * Reads with the arguments, and again without numbers if nothing was found: the platform compares them exactly, and the
+ * filters ignore letter case.
+ */
+const readIgnoringCase = async (
+  context: InsightContext,
+  args: Fields,
+  take: (disputes: readonly Dispute[]) => Promise<void>,
+): Promise<Reading> => {
+  const reading = await readDisputes(context, args, take);
+  if (reading.rowCount > 0 || EXACT.every((name) => args[name] === undefined)) return reading;
+  const { AccountNumber: _account, DocumentNumber: _document, ...rest } = args;
+  return readDisputes(context, rest, take);
+};
+
+const describeUnknown = (count: number): string[] =>
+  count === 0
+    ? []
+    : [`${count} disputes are left out, because the status of their documents is unknown.`];
+
+/**
+ * Reads the disputes that match the filters.
+ *
+ * @throws {Problem} invalid_parameter for names that the configuration does not have, or the platform's refusal
+ */
+export const readMatching = async (
+  context: InsightContext,
+  filters: DisputeFilters,
+  documents: DocumentReader,
+  { match, see }: Consumer,
+): Promise<Matching> => {
+  const moment = toMoment(filters.asOf, context.now());
+  const names = await resolveNames(context, filters);
+  const holds = createFilter(filters, names);
+  const { documentStatus } = filters;
+  let [rowCount, unknown] = [0, 0];
+
+  const isInStatus = ({ dispute }: Standing): boolean => {
+    if (documentStatus === undefined) return true;
+    const { status } = documents.stateOf(dispute.documentNumber);
+    if (status === "unknown") unknown += 1;
+    return status === documentStatus;
+  };
+
+  const reading = await readIgnoringCase(
+    context,
+    toListArguments(filters, names),
+    async (disputes) => {
+      const standing = disputes
+        .map((dispute) => standAt(dispute, moment))
+        .filter((one) => one !== undefined);
+      for (const one of standing) see?.(one);
+      const held = standing.filter(holds);
+      if (documentStatus !== undefined) {
+        await documents.read(held.map(({ dispute }) => dispute.documentNumber));
+      }
+      for (const one of held.filter(isInStatus)) {
+        rowCount += 1;
+        match(one);
+      }
+    },
+  );
+  return {
+    moment,
+    rowCount,
+    truncated: reading.stopped !== undefined || unknown > 0,
+    notes: [
+      ...(reading.stopped === undefined ? [] : [reading.stopped]),
+      ...names.notes,
+      ...describeUnknown(unknown),
+    ],
+  };
+};

@@ -1,0 +1,44 @@
+import { dayNumber, endOfDay } from "../contract/insights/calendar.ts";
+import { DISPUTE_STATUSES, type DisputeStatusWord } from "../contract/insights/dispute-filters.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import { formatTimestamp } from "../kit/clock.ts";
+
+/** A dispute as it stood at one time. */
+export type Standing = {
+  dispute: Dispute;
+  status: DisputeStatusWord;
+  createdAt: number;
+  /** Null while it was open. */
+  closedAt: number | null;
+  /** Whole days in UTC from the creation to that time. */
+  ageDays: number;
+};
+
+/** The time at which disputes are looked at. */
+export type Moment = {
+  at: number;
+  /** The day or time as results name it. */
+  name: string;
+  isPast: boolean;
+};
+
+/** Returns the end of the day that was asked for, or now. */
+export const toMoment = (asOf: string | undefined, now: number): Moment =>
+  asOf === undefined
+    ? { at: now, name: formatTimestamp(now), isPast: false }
+    : { at: endOfDay(asOf), name: asOf, isPast: true };
+
+/** Returns a dispute as it stood; undefined if it did not exist yet. */
+export const standAt = (dispute: Dispute, { at, isPast }: Moment): Standing | undefined => {
+  const createdAt = Date.parse(dispute.createDate);
+  if (isPast && createdAt > at) return undefined;
+  const closed = dispute.closedDate === null ? null : Date.parse(dispute.closedDate);
+  const isOpenThen = isPast && closed !== null && closed > at;
+  return {
+    dispute,
+    status: isOpenThen ? "Open" : (DISPUTE_STATUSES[dispute.status] ?? "Open"),
+    createdAt,
+    closedAt: isOpenThen ? null : closed,
+    ageDays: dayNumber(at) - dayNumber(createdAt),
+  };
+};
