@@ -35,9 +35,13 @@ const checkClock = (url: string, aheadMs: number): Check => {
 const checkAddress = async (
   name: "gateway" | "export_service",
   url: string,
-  { requestMs }: Config,
+  { requestMs, headerWord }: Config,
 ): Promise<Check[]> => {
-  const reached = await probe(url, { clock: systemClock, timeoutMs: requestMs });
+  const reached = await probe(url, {
+    clock: systemClock,
+    timeoutMs: requestMs,
+    headers: { [`x-${headerWord.toLowerCase()}-mcp-tool`]: "doctor" },
+  });
   if (!reached.answers) return [createFault(name, `${url}: ${reached.why}`, findHint(reached.why))];
   const { aheadMs, status } = reached;
   const clock = aheadMs === undefined ? [] : [checkClock(url, aheadMs)];

@@ -148,8 +148,10 @@ const withFiles = (values: Values, readFile: Sources["readFile"]): [Values, stri
   return [found, faults];
 };
 
-const isKnownSetting = (name: string): boolean =>
-  name in Environment.shape || FROM_FILE.some((setting) => name === `${setting}_FILE`);
+export const knownSettings: readonly string[] = [
+  ...Object.keys(Environment.shape),
+  ...FROM_FILE.map((name) => `${name}_FILE`),
+];
 
 const toSecret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
@@ -270,6 +272,10 @@ const checkIssuerSettings = (values: Values): string[] => {
 // Compiling the schema costs more than it saves in a single parse.
 const PARSED_ONCE = { jitless: true };
 
+/** Returns the names that begin like a setting but are none. */
+export const findUnknownSettings = (env: Sources["env"]): string[] =>
+  Object.keys(selectSettings(env)).filter((name) => !knownSettings.includes(name));
+
 /** Parses the settings. @throws {ConfigError} with all faults */
 export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
   const named = selectSettings(env);
@@ -283,11 +289,7 @@ export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
   }
   faults.push(...checkIssuerSettings(values));
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);
-  return toConfig(
-    data,
-    resolve(data.RECEIVABLES_DATA ?? dataFolder),
-    Object.keys(named).filter((name) => !isKnownSetting(name)),
-  );
+  return toConfig(data, resolve(data.RECEIVABLES_DATA ?? dataFolder), findUnknownSettings(env));
 };
 
 /** The name, default and meaning of every setting, for documents and help. */

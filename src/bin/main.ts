@@ -1,9 +1,14 @@
 import { readFileSync } from "node:fs";
-import type { Command } from "commander";
 import { Problem } from "../contract/errors.ts";
-import { createLog } from "../kit/log.ts";
-import { type Config, ConfigError, readConfig } from "./config.ts";
+import {
+  type Config,
+  ConfigError,
+  findUnknownSettings,
+  readConfig,
+  type Sources,
+} from "./config.ts";
 import type { Io } from "./io.ts";
+import type { Run } from "./program-parts.ts";
 
 /** The parts of the process that commands may use. */
 export type Host = Omit<Io, "config"> & {
@@ -12,15 +17,31 @@ export type Host = Omit<Io, "config"> & {
   dataFolder: string;
 };
 
-const loadConfig = ({ env, dataFolder }: Host, options: Record<string, string>): Config => {
-  const config = readConfig({
+const loadConfig = async (
+  { env, dataFolder }: Host,
+  options: Record<string, string>,
+  acceptsUnknown = false,
+): Promise<Config> => {
+  const sources = {
     env: { ...env, ...options },
     dataFolder,
-    readFile: (path) => readFileSync(path, "utf8"),
-  });
-  const log = createLog(config.level);
-  for (const name of config.unused) log.warn("config.unknown_setting", { name });
-  return config;
+    readFile: (path: string) => readFileSync(path, "utf8"),
+  };
+  const unknown = acceptsUnknown ? [] : findUnknownSettings(sources.env);
+  if (unknown.length === 0) return readConfig(sources);
+  const { describeUnknownSetting } = await import("./unknown-settings.ts");
+  throw new ConfigError([...listFaults(sources), ...unknown.map(describeUnknownSetting)]);
+};
+
+/** Returns the faults of the known settings: all faults are reported at once. */
+const listFaults = (sources: Sources): readonly string[] => {
+  try {
+    readConfig(sources);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
 };
 
 const isUsage = (error: unknown): error is Error & { exitCode: number } =>
@@ -57,13 +78,16 @@ const perform = async (host: Host): Promise<void> => {
   if (argv.length <= 1 && first === "stdio") {
     // Starts without loading the command line: hosts start this command most, and wait for it.
     const { serveStdio } = await import("./commands/stdio.ts");
-    await serveStdio({ ...host, config: loadConfig(host, {}) });
+    await serveStdio({ ...host, config: await loadConfig(host, {}) });
     return;
   }
   const { createProgram } = await import("./program.ts");
   const { readSettingOptions } = await import("./program-parts.ts");
-  const run = (self: Command, act: (io: Io) => Promise<void>): Promise<void> =>
-    act({ ...host, config: loadConfig(host, readSettingOptions(self.opts())) });
+  const run: Run = async (self, act, { acceptsUnknown } = { acceptsUnknown: false }) =>
+    act({
+      ...host,
+      config: await loadConfig(host, readSettingOptions(self.opts()), acceptsUnknown),
+    });
   const bare = first.startsWith("-") && !/^(-h|--help|-V|--version)$/.test(first);
   await createProgram(run, host.version).parseAsync(bare ? ["stdio", ...argv] : argv, {
     from: "user",

@@ -3,13 +3,12 @@ import { checkRight, findProbe, type Right } from "../broker/rights.ts";
 import { contract, operations } from "../contract/index.ts";
 import type { Access, Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
-import { createLog } from "../kit/log.ts";
+import { silentLog } from "../kit/log.ts";
 import { activeOperationTools } from "../mcp/tools/active-tools.ts";
 import { type Check, catchProblem, createFault, createPass, toCheck } from "./checks.ts";
-import { compose, type Composed } from "./compose.ts";
+import type { Broker } from "../broker/port.ts";
+import { createBrokerFor, createShared } from "./compose.ts";
 import type { Config } from "./config.ts";
-
-type Broker = Composed["broker"];
 
 const Person = z.object({
   email: z.string(),
@@ -70,7 +69,7 @@ const formatRights = (rights: readonly Access[]): string => {
 
 const EXPORT_KEY = "export_key";
 const KEY_HINT =
-  "Whoever runs the platform issues such keys (admin key issue). Without one, leave its tools out: RECEIVABLES_TOOLSETS=disputes,dispute_configuration,credit,identity.";
+  "The platform's administrator issues such keys (admin key issue). Without one, leave its tools out: RECEIVABLES_TOOLSETS=disputes,dispute_configuration,credit,identity.";
 
 /** Compares the rights of one service's credential with those that the enabled tools require. */
 const toRightsCheck = (check: string, rights: readonly Right[]): Check => {
@@ -102,13 +101,16 @@ export const listRefusedTools = (config: Config, rights: readonly Right[]) => {
 export const checkPlatform = async (
   config: Config,
 ): Promise<{ checks: Check[]; rights: Right[] }> => {
-  const composed = await compose(config, createLog("silent"));
+  const shared = createShared(config, silentLog);
+  const broker = createBrokerFor(shared, config);
+  const hasExportKey = config.credentials.extApiKey !== undefined;
   try {
-    const { broker } = composed;
     const who = await checkCredential(broker);
     const known = who.every(({ ok }) => ok);
     const used = activeOperationTools(config.mcp).map(({ operation }) => operation);
-    const wanted = listNeededAccess(used).filter((access) => known || isExport(access));
+    const wanted = listNeededAccess(used).filter((access) =>
+      isExport(access) ? hasExportKey : known,
+    );
     const rights = await checkRights(broker, wanted);
     const [exports, gateway] = [
       rights.filter(({ access }) => isExport(access)),
@@ -120,9 +122,13 @@ export const checkPlatform = async (
         ...who,
         ...(gateway.length > 0 ? [toRightsCheck("permissions", gateway)] : []),
         ...(exports.length > 0 ? [toRightsCheck(EXPORT_KEY, exports)] : []),
+        ...(hasExportKey ? [] : [createPass(EXPORT_KEY, "optional: none is set", KEY_HINT)]),
       ],
     };
   } finally {
-    await composed.close();
+    // With this name, because the session belongs to these checks.
+    await broker.logout({ tool: "doctor" }).catch(() => {});
+    await broker.close();
+    await shared.close();
   }
 };

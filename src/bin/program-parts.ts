@@ -3,7 +3,12 @@ import type { Name } from "./environment.ts";
 import type { Io } from "./io.ts";
 
 /** Reads the settings for a command and runs it. */
-export type Run = (self: Command, act: (io: Io) => Promise<void>) => Promise<void>;
+export type Run = (
+  self: Command,
+  act: (io: Io) => Promise<void>,
+  /** Whether the command itself reports unknown settings; for all others they stop the start. */
+  options?: { acceptsUnknown: boolean },
+) => Promise<void>;
 
 /** Settings that can also be given as an option, which takes precedence. */
 const OPTIONS = {

@@ -93,9 +93,13 @@ const createDoctorCommand = (run: Run): Command =>
     "doctor",
     "Check settings, addresses, credentials and rights, with a hint per fault.",
     [...PROFILE, ...TOOLS, ...REMOTE],
-  ).action((_options: unknown, self: Command) =>
-    run(self, async (io) => (await import("./commands/doctor.ts")).runDoctor(io)),
-  );
+  )
+    .option("--json", "print JSON alone")
+    .action(({ json = false }: { json?: boolean }, self: Command) =>
+      run(self, async (io) => (await import("./commands/doctor.ts")).runDoctor(io, { json }), {
+        acceptsUnknown: true,
+      }),
+    );
 
 const createAuditCommand = (run: Run): Command =>
   createCommand("audit", "The MCP server's own log of tool calls, one per line, oldest first.")

@@ -26,12 +26,16 @@ const measureClockSkew = (date: string | string[] | undefined, now: number): num
 /** Requests one path of an address without a credential and without following redirects. */
 export const probe = async (
   baseUrl: string,
-  { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
+  {
+    clock,
+    timeoutMs,
+    headers = {},
+  }: { clock: Clock; timeoutMs: number; headers?: Record<string, string> },
   path: "/health" | "/ready" = "/health",
 ): Promise<ProbeResult> => {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const answer = await request(`${trimEndOf(baseUrl, "/")}${path}`, { signal });
+    const answer = await request(`${trimEndOf(baseUrl, "/")}${path}`, { signal, headers });
     await answer.body.dump();
     const aheadMs = measureClockSkew(answer.headers["date"], clock());
     return { answers: true, status: answer.statusCode, aheadMs };

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -109,6 +110,37 @@ describe("doctor", () => {
     }
   });
 
+  verifies("OP-06");
+  it("has a tool name of its own in each of its requests, and leaves no session", async () => {
+    const before = platform.texts.stderr.length;
+    await doctor({});
+    const lines = platform.texts.stderr
+      .slice(before)
+      .split("\n")
+      .filter((line) => line.includes('"http.request"'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ route }) => route)).toContain("/authentication/v1/logout");
+    expect(lines.map(({ tool }) => tool)).toEqual(lines.map(() => "doctor"));
+    expect(existsSync(join(folder, "client"))).toBe(false);
+  });
+
+  verifies("OP-06");
+  it("takes a missing export key as optional", async () => {
+    const { status, checks } = await doctor({ RECEIVABLES_EXT_API_KEY: "" });
+    expect([status, checks.at(-1)]).toMatchObject([
+      0,
+      { check: "export_key", ok: true, found: expect.stringContaining("optional") },
+    ]);
+  });
+
+  verifies("OP-06");
+  it("prints JSON alone for machines", async () => {
+    const { stdout, stderr } = await runCli(["doctor", "--json"], {
+      RECEIVABLES_DATA: join(folder, "client"),
+    });
+    expect([stderr, JSON.parse(stdout)]).toEqual(["", expect.objectContaining({ ok: true })]);
+  });
+
   verifies("C-83");
   it("names the tools that the credential may not use, with the missing right", async () => {
     const { faults, refusedTools, all } = await doctor({
@@ -128,7 +160,6 @@ describe("doctor", () => {
     ["a password that is wrong", { RECEIVABLES_PASSWORD: "canary-other" }, ["credential"]],
     ["a tenant that is not theirs", { RECEIVABLES_TENANT_ID: "other" }, ["tenant"]],
     ["an export key that is none", { RECEIVABLES_EXT_API_KEY: "rcvx_nothing" }, ["export_key"]],
-    ["no export key", { RECEIVABLES_EXT_API_KEY: "" }, ["export_key"]],
     ["a setting that is none", { RECEIVABLES_TOOLSET: "all" }, ["settings"]],
     ["an address where nobody is", { RECEIVABLES_BASE_URL: "http://127.0.0.1:9" }, ["gateway"]],
     [

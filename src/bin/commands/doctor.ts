@@ -1,39 +1,19 @@
-import { mkdir, access as mayAccess, constants } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
-import { findNearest } from "../../kit/nearest.ts";
 import { checkAddresses } from "../address-checks.ts";
 import { type Check, createFault, createPass } from "../checks.ts";
-import { type Config, settings } from "../config.ts";
+import type { Config } from "../config.ts";
 import type { Io } from "../io.ts";
 import { checkHttp } from "../http-checks.ts";
 import { checkPlatform, listRefusedTools } from "../platform-checks.ts";
+import { checkFolder, checkPublicUrl, checkStore } from "../store-checks.ts";
+import { describeUnknownSetting } from "../unknown-settings.ts";
 import { openStoredProfiles, withProfile, readProfilesFile } from "../profile.ts";
-
-const toMessage = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
-
-const NAMES = settings.map(({ name }) => name.split(",")[0] ?? "");
 
 const checkSettings = ({ unused }: Config): Check => {
   if (unused.length === 0)
     return createPass("settings", "every RECEIVABLES_… variable is a setting");
-  const hints = unused.map((name) => {
-    const [near] = findNearest(name, NAMES);
-    return near === undefined ? `${name} is not known` : `${name} is not known: ${near}?`;
-  });
-  return createFault("settings", `${unused.length} unknown`, hints.join("; "));
-};
-
-const checkFolder = async ({ dataFolder }: Config): Promise<Check> => {
-  try {
-    await mkdir(dataFolder, { recursive: true, mode: 0o700 });
-    await mayAccess(dataFolder, constants.R_OK | constants.W_OK);
-    return createPass("data_folder", dataFolder);
-  } catch (error) {
-    const hint =
-      "Choose another with RECEIVABLES_DATA, or give this user the right to write there.";
-    return createFault("data_folder", toMessage(error), hint);
-  }
+  const hint = unused.map(describeUnknownSetting).join(" ");
+  return createFault("settings", `${unused.length} unknown`, hint);
 };
 
 const STORED_IN = {
@@ -59,23 +39,50 @@ const checkProfile = async (config: Config): Promise<{ config: Config; check: Ch
   }
 };
 
-const MAY_FAIL = ["settings", "clock"];
+const MAY_FAIL = ["settings", "clock", "public_url"];
 
-/** Checks each step from the settings to the records, and prints a hint for each fault. */
-export const runDoctor = async ({ config: given, print, tell }: Io): Promise<void> => {
+const FOLDER_HINT =
+  "Choose another with RECEIVABLES_DATA, or give this user the right to write there.";
+
+/** Lines for people: each check, and a hint where there is one. */
+const formatChecks = (checks: readonly Check[]): string[] =>
+  checks.flatMap(({ check, ok, found, hint }) => [
+    `${ok ? "ok   " : "FAULT"} ${check.padEnd(14)} ${found}`,
+    ...(hint === undefined ? [] : [`      ${"".padEnd(14)} ${hint}`]),
+  ]);
+
+const NOTHING: Awaited<ReturnType<typeof checkPlatform>> = { checks: [], rights: [] };
+
+/** Runs all checks. They change nothing: neither the data folder nor the store nor the platform's records. */
+const runChecks = async (given: Config) => {
   const { config, check: profile } = await checkProfile(given);
-  const before = [checkSettings(config), await checkFolder(config), profile];
-  const checks = [...before, ...(profile.ok ? await checkAddresses(config) : [])];
+  const checks = [
+    checkSettings(config),
+    await checkFolder("data_folder", config.dataFolder, FOLDER_HINT),
+    profile,
+    ...checkPublicUrl(config),
+    ...(profile.ok ? await checkAddresses(config) : []),
+  ];
+  const isRemote = config.remote !== undefined;
+  if (!isRemote && profile.ok) checks.push(...(await checkStore(config)));
   const reachable = checks.every(({ check, ok }) => ok || MAY_FAIL.includes(check));
-  const { checks: more, rights } = reachable
-    ? await checkPlatform(config)
-    : { checks: [], rights: [] };
+  // An embedded platform would create its store and its demo tenant at the first request.
+  const { checks: more, rights } = isRemote && reachable ? await checkPlatform(config) : NOTHING;
   const all = [...checks, ...more, ...(await checkHttp(given))];
-  for (const { check, ok, found, hint } of all) {
-    tell(`${ok ? "ok   " : "FAULT"} ${check.padEnd(14)} ${found}`);
-    if (hint !== undefined) tell(`      ${"".padEnd(14)} ${hint}`);
-  }
-  const faults = all.filter(({ ok }) => !ok).length;
-  print({ ok: faults === 0, checks: all, refusedTools: listRefusedTools(config, rights) });
-  if (faults > 0) throw new Error(`${faults} of ${all.length} checks found a fault.`);
+  return { checks: all, refusedTools: listRefusedTools(config, rights) };
+};
+
+/**
+ * Checks each step from the settings to the records, with a hint for each fault: lines for people on stderr, and JSON
+ * on stdout unless that is a terminal.
+ */
+export const runDoctor = async (
+  { config, print, tell, isTerminal }: Io,
+  { json }: { json: boolean },
+): Promise<void> => {
+  const { checks, refusedTools } = await runChecks(config);
+  const faults = checks.filter(({ ok }) => !ok).length;
+  if (!json) for (const line of formatChecks(checks)) tell(line);
+  if (json || !isTerminal) print({ ok: faults === 0, checks, refusedTools });
+  if (faults > 0) throw new Error(`${faults} of ${checks.length} checks found a fault.`);
 };

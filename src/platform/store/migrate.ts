@@ -36,6 +36,8 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
 // The steps' types and keys matter only when they run.
 const NAMES = Object.keys(listMigrations({} as Types, {} as Sealing));
 
+export const listMigrationNames = (): readonly string[] => NAMES;
+
 /**
  * Lists the steps that this program needs and the database does not have. Steps of a later program are no fault: nodes
  * are upgraded one after the other.

@@ -9,20 +9,26 @@ export const createSealing = ({ masterKey, clock, newId }: SigningNeeds): Sealin
   newId,
 });
 
+/** Returns the ids of the keys that the store's audit chains are signed with. */
+export const signingKeyIds = async (db: Db): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("audit_heads")
+    .select("key_id")
+    .distinct()
+    .where("key_id", "<>", "")
+    .execute();
+  return rows.map(({ key_id }) => key_id);
+};
+
 /**
  * Reads the key that signs the store's audit chains.
  *
  * @throws {Error} where the store was signed with another master key, or where its key is missing
  */
 export const readAuditKey = async (db: Db, { masterKey }: SigningNeeds): Promise<AuditKey> => {
-  const signed = await db
-    .selectFrom("audit_heads")
-    .select("key_id")
-    .distinct()
-    .where("key_id", "<>", "")
-    .execute();
+  const signed = await signingKeyIds(db);
   const key = createAuditKey(await masterKey(signed.length > 0));
-  if (signed.length === 0 || signed.some(({ key_id }) => key_id === key.id)) return key;
+  if (signed.length === 0 || signed.includes(key.id)) return key;
   throw new Error(
     "The audit logs of this store are signed with another master key. Set RECEIVABLES_SECRET_KEY, or the file" +
       " secret.key of the data folder, to the master key that the store's other programs use.",

@@ -5,6 +5,8 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
   {
     title: "Operations",
     lines: {
+      "OP-06": "doctor writes nothing, names itself, and checks key, store, files and public URL",
+      "OP-07": "an unknown setting stops the start and names the nearest known one",
       "OP-30": "/health says that the process lives, /ready checks each part and gives the reason",
       "OP-31": "/metrics where an address is set, without tenants and personal data in labels",
       "OP-33": "one log line per request, failed logins with the address, tool calls with caller",

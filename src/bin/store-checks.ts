@@ -1,0 +1,101 @@
+import { access, constants } from "node:fs/promises";
+import { dirname } from "node:path";
+import { createAuditKey } from "../platform/store/audit-key.ts";
+import type { StoreState } from "../platform/store/inspect.ts";
+import { type Check, createFault, createPass } from "./checks.ts";
+import type { Config } from "./config.ts";
+import { getDataPaths, readExistingMasterKey } from "./folder.ts";
+
+const toMessage = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
+/** Checks that a folder can be written, or created in the closest folder that exists. Creates nothing. */
+export const checkFolder = async (check: string, folder: string, hint: string): Promise<Check> => {
+  for (let path = folder; ; path = dirname(path)) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- each folder only if the one below it is missing
+      await access(path, constants.R_OK | constants.W_OK);
+      return createPass(check, path === folder ? folder : `${folder}, created at the first start`);
+    } catch (error) {
+      if (!isMissing(error) || path === dirname(path)) {
+        return createFault(check, toMessage(error), hint);
+      }
+    }
+  }
+};
+
+const readState = async ({ databaseUrl, dataFolder }: Config): Promise<StoreState | undefined> => {
+  if (databaseUrl !== undefined) {
+    const { inspectPostgres } = await import("../platform/store/postgres/inspect.ts");
+    return inspectPostgres(databaseUrl.reveal());
+  }
+  const { inspectSqlite } = await import("../platform/store/sqlite/inspect.ts");
+  return inspectSqlite(getDataPaths(dataFolder).database);
+};
+
+const describeStore = (name: string, state: StoreState | undefined): Check => {
+  if (state === undefined || state.isEmpty) {
+    return createPass("store", `${name} is empty, its tables are created at the first start`);
+  }
+  const { missing, later } = state;
+  if (later.length > 0) {
+    const found = `${name} has steps of a later version: ${later.join(", ")}`;
+    return createFault("store", found, "Run the version that the store's other nodes run.");
+  }
+  if (missing.length === 0) return createPass("store", `${name} is up to date`);
+  return createPass("store", `${name} gets ${missing.join(", ")} at the next start`);
+};
+
+const checkMasterKey = async (config: Config, keyIds: readonly string[]): Promise<Check> => {
+  const hint =
+    "Set RECEIVABLES_SECRET_KEY, or secret.key in the data folder, to the key that the store's other nodes use.";
+  try {
+    const { id } = createAuditKey(await readExistingMasterKey(config));
+    if (keyIds.length === 0) return createPass("master_key", "the store does not depend on it yet");
+    return keyIds.includes(id)
+      ? createPass("master_key", "it is the one that the store is signed with")
+      : createFault("master_key", "the store is signed with another master key", hint);
+  } catch (error) {
+    if (keyIds.length > 0) return createFault("master_key", toMessage(error), hint);
+    return createPass("master_key", "none yet, it is created at the first start");
+  }
+};
+
+/** Checks store, master key and file store of the embedded platform, without a change to any of them. */
+export const checkStore = async (config: Config): Promise<Check[]> => {
+  const { databaseUrl, dataFolder } = config;
+  const isRemote = databaseUrl !== undefined;
+  const name = isRemote ? "DATABASE_URL" : getDataPaths(dataFolder).database;
+  const hint = "Check the path and the rights to it. RECEIVABLES_DATA chooses another folder.";
+  const files = await checkFolder("file_store", getDataPaths(dataFolder).files, hint);
+  try {
+    const state = await readState(config);
+    const key = await checkMasterKey(config, state?.keyIds ?? []);
+    return [describeStore(name, state), key, files];
+  } catch (error) {
+    const advice = isRemote
+      ? "Check DATABASE_URL, and that the database runs and can be reached."
+      : "Check the file and the rights to it.";
+    return [createFault("store", toMessage(error), advice), files];
+  }
+};
+
+/** Checks that a server behind a proxy learns the addresses of its clients. */
+export const checkPublicUrl = ({ publicUrl, trustedProxies }: Config): Check[] => {
+  if (publicUrl === undefined && trustedProxies.length === 0) return [];
+  if (publicUrl === undefined) {
+    const found = "RECEIVABLES_TRUSTED_PROXIES is set, RECEIVABLES_PUBLIC_URL is not";
+    const hint = "Set it to the address that clients use; links have the Host of the request now.";
+    return [createPass("public_url", found, hint)];
+  }
+  if (trustedProxies.length > 0) {
+    return [createPass("public_url", `${publicUrl}, behind ${trustedProxies.join(", ")}`)];
+  }
+  const found = `${publicUrl}, but no proxy is trusted`;
+  const hint =
+    "Set RECEIVABLES_TRUSTED_PROXIES to the proxy's network: all clients have its address now, and share its limits.";
+  return [createFault("public_url", found, hint)];
+};

@@ -1,0 +1,44 @@
+import { sql } from "kysely";
+import { listMigrationNames } from "./migrate.ts";
+import type { Db } from "./port.ts";
+import { signingKeyIds } from "./signing.ts";
+
+/** What a database contains, as read without a change to it. */
+export type StoreState = {
+  /** Whether it has any step of the schema. */
+  isEmpty: boolean;
+  /** Steps that this program needs and the database lacks. */
+  missing: string[];
+  /** Steps that this program does not know. */
+  later: string[];
+  /** Ids of the keys that sign the audit logs. */
+  keyIds: string[];
+};
+
+const isMissingTable = (error: unknown): boolean =>
+  error instanceof Error && /no such table|does not exist/.test(error.message);
+
+const readApplied = async (db: Db): Promise<string[]> => {
+  try {
+    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    if (isMissingTable(error)) return [];
+    throw error;
+  }
+};
+
+/** The step that adds the ids of signing keys. */
+const KEYED = "0010-audit-key";
+
+/** Reads the state of a database of any version. */
+export const inspectStore = async (db: Db): Promise<StoreState> => {
+  const known = listMigrationNames();
+  const applied = await readApplied(db);
+  return {
+    isEmpty: applied.length === 0,
+    missing: known.filter((name) => !applied.includes(name)),
+    later: applied.filter((name) => !known.includes(name)),
+    keyIds: applied.includes(KEYED) ? await signingKeyIds(db) : [],
+  };
+};

@@ -1,0 +1,29 @@
+import { Kysely } from "kysely";
+import pg from "pg";
+import { guardDialect } from "../guard.ts";
+import { inspectStore, type StoreState } from "../inspect.ts";
+import type { Tables } from "../tables.ts";
+import { createPostgresDialect } from "./dialect.ts";
+import { isPostgresOutage } from "./outage.ts";
+
+const CONNECT_MS = 5_000;
+
+/** Reads the state of a PostgreSQL database. */
+export const inspectPostgres = async (url: string): Promise<StoreState> => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: CONNECT_MS,
+  });
+  // Without a listener the error of an idle connection would end the process.
+  pool.on("error", () => {});
+  const db = new Kysely<Tables>({
+    dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage),
+  });
+  try {
+    return await inspectStore(db);
+  } finally {
+    await db.destroy();
+  }
+};

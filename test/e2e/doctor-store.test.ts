@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createTenant } from "../../src/platform/admin/tenants.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { runCli } from "../support/cli.ts";
+import { type Database, dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
+
+type Check = { check: string; ok: boolean; found: string; hint?: string };
+
+/** Each file below a folder with its content, but for the memory in which readers of SQLite register. */
+const filesIn = (folder: string): string[] =>
+  !existsSync(folder)
+    ? []
+    : readdirSync(folder, { recursive: true, encoding: "utf8" })
+        .filter((name) => !name.endsWith("-shm") && statSync(join(folder, name)).isFile())
+        .map((name) => {
+          const hash = createHash("sha256").update(readFileSync(join(folder, name)));
+          return `${name} ${hash.digest("hex")}`;
+        })
+        .toSorted();
+
+describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) => {
+  let database: Database;
+
+  beforeEach(async () => {
+    database = await dialect.create();
+  });
+  afterEach(() => database.remove());
+
+  const folder = () => database.environment["RECEIVABLES_DATA"] ?? "";
+
+  const doctor = async (settings: Record<string, string> = {}, args: string[] = []) => {
+    const before = filesIn(folder());
+    const env = { ...database.environment, ...settings };
+    const { status, stdout, stderr } = await runCli(["doctor", ...args], env);
+    expect(filesIn(folder())).toEqual(before);
+    const { checks } = JSON.parse(stdout) as { checks: Check[] };
+    const of = (name: string): Check | undefined => checks.find(({ check }) => check === name);
+    const faults = checks.filter(({ ok }) => !ok).map(({ check }) => check);
+    return { status, stderr, of, faults };
+  };
+
+  const migrated = async (): Promise<void> => {
+    const store = await database.open();
+    const needs = { store, clock: systemClock, newId: randomId };
+    await createTenant(needs, { tenantId: "acme", name: "Acme" });
+    await store.close();
+  };
+
+  verifies("OP-06");
+  it("creates nothing where there is nothing yet", async () => {
+    const { status, faults, of } = await doctor();
+    expect([status, faults]).toEqual([0, []]);
+    expect(of("store")?.found).toContain("is empty");
+    expect(of("master_key")?.found).toContain("created at the first start");
+    expect(of("file_store")?.found).toContain("created at the first start");
+    const again = await doctor();
+    expect(again.of("store")?.found).toContain("is empty");
+  });
+
+  verifies("OP-06");
+  it("changes nothing in a store, and checks the master key against it", async () => {
+    await migrated();
+    const { status, faults, of } = await doctor();
+    expect([status, faults]).toEqual([0, []]);
+    expect(of("store")?.found).toContain("up to date");
+    expect(of("master_key")?.found).toContain("signed with");
+    const other = await doctor({ RECEIVABLES_SECRET_KEY: "0123456789abcdef".repeat(4) });
+    expect([other.status, other.faults]).toEqual([1, ["master_key"]]);
+    expect(other.of("master_key")?.hint).toContain("RECEIVABLES_SECRET_KEY");
+    const store = await database.open();
+    const tenants = await store.read.selectFrom("tenants").select("id").execute();
+    await store.close();
+    expect(tenants).toEqual([{ id: "acme" }]);
+  });
+
+  verifies("OP-06");
+  it("names the steps of a later version", async () => {
+    await migrated();
+    const store = await database.open();
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '')`.execute(
+      store.read,
+    );
+    await store.close();
+    const { faults, of } = await doctor();
+    expect([faults, of("store")?.found]).toEqual([
+      ["store"],
+      expect.stringContaining("9999-later"),
+    ]);
+  });
+});
+
+describe("doctor", () => {
+  verifies("OP-06");
+  it("checks the public URL against the trusted proxies", async () => {
+    const diagnose = async (settings: Record<string, string>) => {
+      const env = { RECEIVABLES_DATA: "/nonexistent/data", ...settings };
+      const { stdout } = await runCli(["doctor", "--json"], env);
+      const { checks } = JSON.parse(stdout) as { checks: Check[] };
+      return checks.find(({ check }) => check === "public_url");
+    };
+    const url = { RECEIVABLES_PUBLIC_URL: "https://ar.example" };
+    const proxies = { RECEIVABLES_TRUSTED_PROXIES: "10.0.0.0/8" };
+    expect(await diagnose({})).toBeUndefined();
+    expect(await diagnose({ ...url, ...proxies })).toMatchObject({ ok: true });
+    expect(await diagnose(url)).toMatchObject({
+      ok: false,
+      hint: expect.stringContaining("RECEIVABLES_TRUSTED_PROXIES"),
+    });
+    expect(await diagnose(proxies)).toMatchObject({
+      ok: true,
+      hint: expect.stringContaining("links"),
+    });
+  });
+});
