@@ -8,9 +8,9 @@ const MOST_SKEW_MS = 60 * SECOND;
 
 const findHint = (why: string): string => {
   if (/CERT|TLS|SSL|SIGNATURE/.test(why)) {
-    return "Its certificate is not trusted here: name the authority's file in NODE_EXTRA_CA_CERTS.";
+    return "This machine does not trust its certificate: set NODE_EXTRA_CA_CERTS to the authority's file.";
   }
-  if (/ENOTFOUND|EAI_AGAIN/.test(why)) return "The host name is not known: check its spelling.";
+  if (/ENOTFOUND|EAI_AGAIN/.test(why)) return "The host name does not resolve: check its spelling.";
   return "Check address, port, firewall and proxy.";
 };
 
@@ -19,8 +19,7 @@ const checkTransport = (name: string, url: string, status: number): Check => {
   const found = `${url} answers (${status})`;
   if (protocol === "https:") return createPass(name, `${found}, over TLS`);
   if (isLoopback(hostname)) return createPass(name, found);
-  const hint =
-    "Use https if the way there is not yours alone: others on it can read the credential.";
+  const hint = "Use https unless the network is private: others on it can read the credential.";
   return createPass(name, `${found}, without TLS`, hint);
 };
 

@@ -3,16 +3,16 @@ import { StoreUnavailable } from "../platform/store/port.ts";
 
 const LISTENING: Record<string, string> = {
   EADDRINUSE:
-    "Another program listens there, perhaps one of these: end it, or choose another port with --port.",
+    "Another program uses the port, perhaps an instance of this one: end it, or choose another port with --port.",
   EADDRNOTAVAIL: "This machine has no such address: choose another with --host.",
-  EACCES: "Ports below 1024 take special rights: choose another with --port.",
+  EACCES: "Ports below 1024 need special rights: choose another with --port.",
 };
 
 const FOLDER =
-  'Check the path and the rights to it. --data or RECEIVABLES_DATA choose another data folder; "doctor" says which it is.';
+  'Check the path and its permissions, or choose another data folder with --data or RECEIVABLES_DATA. "doctor" shows the current one.';
 
 const STORE =
-  "Check DATABASE_URL where it is set, else the data folder (--data or RECEIVABLES_DATA) and the rights to it.";
+  "Check DATABASE_URL if it is set, else the data folder (--data or RECEIVABLES_DATA) and its permissions.";
 
 const FOLDER_FAULTS = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOSPC"];
 
@@ -22,7 +22,9 @@ const readField = (error: Error, name: "code" | "syscall"): string =>
 /** Returns a hint for a fault that ended a command, unless its message says enough already. */
 export const findAdvice = (error: unknown): string | undefined => {
   if (error instanceof Problem) {
-    return error.code === "unavailable" ? '"doctor" with the same settings says why.' : undefined;
+    return error.code === "unavailable"
+      ? 'Run "doctor" with the same settings to find the cause.'
+      : undefined;
   }
   if (error instanceof StoreUnavailable) return STORE;
   if (!(error instanceof Error)) return undefined;

@@ -21,7 +21,7 @@ const checkAddress = ({ publicUrl }: Config, { host }: Address): void => {
   if (url?.protocol === "https:" || (url !== undefined && isLoopback(url.hostname))) return;
   throw new Problem(
     "invalid_request",
-    "RECEIVABLES_HTTP_AUTH=builtin asks people for their passwords, so it needs RECEIVABLES_PUBLIC_URL=https://…, the address at which a proxy with a certificate passes requests on to this server.",
+    "RECEIVABLES_HTTP_AUTH=builtin asks people for their passwords, so it needs TLS: set RECEIVABLES_PUBLIC_URL=https://…, the address of a proxy with a certificate in front of this server.",
   );
 };
 

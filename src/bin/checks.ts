@@ -25,11 +25,11 @@ export const toCheck = (check: string, problem: Problem): Check =>
   );
 
 const HINTS: Partial<Record<Problem["code"], string>> = {
-  unauthenticated: "Check the credential's setting, or make a new key.",
+  unauthenticated: "Check the credential's setting, or create a new key.",
   invalid_credentials: "Check RECEIVABLES_EMAIL and RECEIVABLES_PASSWORD, or log in again.",
-  key_expired: "Make a new key.",
+  key_expired: "Create a new key.",
   forbidden_tenant: "Check RECEIVABLES_TENANT_ID, or ask for access to that tenant.",
-  rate_limited: "Wait a minute and ask again.",
+  rate_limited: "Wait a minute and try again.",
   unavailable: "See the check of the address.",
 };
 

@@ -23,7 +23,7 @@ const start = async (): Promise<void> => {
 // Without this check an older Node.js would fail with an unclear error.
 if (Number.parseInt(process.versions.node, 10) < NEEDED) {
   process.stderr.write(
-    `receivables-mcp needs Node.js ${NEEDED} or newer; this is ${process.version}. Get it from https://nodejs.org, or start it in a checkout with "npm run -s cli", which brings its own.\n`,
+    `receivables-mcp needs Node.js ${NEEDED} or newer; this is ${process.version}. Get it from https://nodejs.org, or start it in a checkout with "npm run -s cli", which uses its own.\n`,
   );
   process.exitCode = 1;
 } else {

@@ -17,7 +17,7 @@ const formatHeading = (mcpUrl: string, { auth, tokens }: Way): string => {
   if (tokens === undefined) return ready;
   return tokens.made === undefined
     ? `${ready}\n\n  Tokens are in     ${tokens.path}`
-    : `${ready}\n\n  Token             ${tokens.made}\n                    It is shown this once, and kept in ${tokens.path}`;
+    : `${ready}\n\n  Token             ${tokens.made}\n                    It is shown only once, and stored in ${tokens.path}`;
 };
 
 /** Returns the settings that select platform, profile and tenant, without secrets. */
@@ -47,7 +47,7 @@ const listSecretSettings = ({ credentials, databaseUrl, secretKey }: Config): st
 const formatConnector = (mcpUrl: string): string =>
   mcpUrl.startsWith("https:")
     ? `Settings > Connectors > Add custom connector: ${mcpUrl}`
-    : "needs an https address that others reach: a proxy in front, and RECEIVABLES_PUBLIC_URL";
+    : "needs a public https address: a proxy in front, and RECEIVABLES_PUBLIC_URL";
 
 const formatDesktop = (mcpUrl: string, { auth }: Way, { program, config }: Own): string => {
   if (auth === "builtin" || auth === "issuer") return formatConnector(mcpUrl);
@@ -56,7 +56,7 @@ const formatDesktop = (mcpUrl: string, { auth }: Way, { program, config }: Own):
   const more =
     secrets.length === 0
       ? ""
-      : `\n                    and in "env" what this server was given too: ${secrets.join(", ")}`;
+      : `\n                    and in "env" the secrets of this server: ${secrets.join(", ")}`;
   return `starts a server of its own on the same data: Settings > Developer > Edit Config
                     ${formatJson({ mcpServers: { receivables: own } })}${more}`;
 };

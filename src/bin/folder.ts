@@ -37,7 +37,7 @@ const openKeyFile = async (path: string): Promise<string> => {
 
 const toKey = async (text: string, path: string): Promise<MasterKey> => {
   const key = text.trim();
-  if (key.length < MIN_CHARACTERS) throw new Error(`${path} holds no master key`);
+  if (key.length < MIN_CHARACTERS) throw new Error(`${path} contains no master key`);
   return deriveMasterKey(key);
 };
 

@@ -40,7 +40,7 @@ const checkTokens = async (config: Config): Promise<Check[]> => {
   return [
     await runCheck("http_tokens", hint, async () => {
       const tokens = await openTokensFile({ path, isProfile: known, log: silentLog });
-      return `${path} has ${(await tokens()).length} good tokens`;
+      return `${path} has ${(await tokens()).length} valid tokens`;
     }),
   ];
 };
@@ -51,25 +51,25 @@ const checkIssuerSettings = async (config: Config, issuer: IssuerSettings): Prom
   return [
     await runCheck(
       "issuer",
-      "Check RECEIVABLES_OAUTH_ISSUER, which must be as the issuer names itself, and the way there.",
+      "RECEIVABLES_OAUTH_ISSUER must be the issuer's own identifier. Check its spelling and the connection.",
       async () => {
         const { keys, introspects } = await checkIssuer({ issuer: issuer.url, fetch });
         if (keys === undefined && !(introspects && canAsk)) {
           throw new Problem(
             "invalid_request",
-            `${issuer.url} names no keys, and it is not asked about tokens without RECEIVABLES_OAUTH_CLIENT_ID.`,
+            `${issuer.url} publishes no keys, and introspection needs RECEIVABLES_OAUTH_CLIENT_ID.`,
           );
         }
-        const signed = keys === undefined ? "it is asked about tokens" : `${keys} signing keys`;
-        return `${issuer.url} describes itself: ${signed}`;
+        const signed = keys === undefined ? "tokens are introspected" : `${keys} signing keys`;
+        return `${issuer.url} publishes its metadata: ${signed}`;
       },
     ),
     await runCheck(
       "issuer_subjects",
-      "Name people's subjects in the file of profiles.",
+      "Add the subjects of people to the profiles file.",
       async () => {
         await openSubjects(config);
-        return "the file of profiles names whose tokens are taken";
+        return "the profiles file lists the subjects whose tokens are accepted";
       },
     ),
   ];

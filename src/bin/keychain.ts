@@ -22,7 +22,7 @@ const perform = async ({ act, account, secret = "" }: KeychainRequest): Promise<
     entry.setPassword(secret);
     return entry.getPassword() === secret
       ? { value: true }
-      : { why: "it does not give back what it was given" };
+      : { why: "it does not return the stored value" };
   } catch (error) {
     return { why: describeError(error) };
   }

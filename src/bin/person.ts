@@ -49,7 +49,9 @@ export const readPerson = async (io: Io, known: string | undefined): Promise<Per
   const { credentials } = io.config;
   const email = credentials.email ?? known ?? (await io.ask?.line("E-mail address"));
   if (email === undefined)
-    throw invalidRequest("Whose login? Name it with --email or RECEIVABLES_EMAIL.");
+    throw invalidRequest(
+      "The e-mail address of the login is missing: set --email or RECEIVABLES_EMAIL.",
+    );
   return { email, password: credentials.password ?? (await readPassword(io, email)) };
 };
 

@@ -21,7 +21,8 @@ const checkCredential = async (broker: Broker): Promise<Check[]> => {
   const credential = await catchProblem("credential", async () => {
     const { output } = await broker.call(contract.users.profile, {}, { tool: "doctor" });
     const { data: person } = Person.safeParse(output);
-    if (person === undefined) throw new Problem("unavailable", "The answer has another form.");
+    if (person === undefined)
+      throw new Problem("unavailable", "The response does not have the documented form.");
     tenants.push(...person.tenants.map(({ tenantId }) => tenantId));
     return createPass("credential", `it is ${person.email}'s`);
   });
@@ -31,7 +32,7 @@ const checkCredential = async (broker: Broker): Promise<Check[]> => {
 const checkTenant = (tenantId: string, tenants: readonly string[]): Check => {
   if (tenants.includes(tenantId)) return createPass("tenant", tenantId);
   const theirs = tenants.join(", ") || "none";
-  const found = tenantId === "" ? "none is configured" : `${tenantId} is not one of theirs`;
+  const found = tenantId === "" ? "none is configured" : `the user has no access to ${tenantId}`;
   return createFault(
     "tenant",
     found,
@@ -83,7 +84,7 @@ const toRightsCheck = (check: string, rights: readonly Right[]): Check => {
   const lacking = rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : []));
   if (lacking.length === 0)
     return createPass(check, formatRights(rights.map(({ access }) => access)));
-  const hint = "Ask for these rights, or leave the tools out with RECEIVABLES_TOOLSETS.";
+  const hint = "Ask for these rights, or disable the tools with RECEIVABLES_TOOLSETS.";
   return createFault(check, `lacks ${formatRights(lacking)}`, hint);
 };
 

@@ -77,7 +77,7 @@ const createUserCommands = (run: Run): Command =>
       .requiredOption(...TENANT)
       .requiredOption(
         "--email <address>",
-        "one that exists gains the tenant and keeps its password",
+        "an existing user is added to the tenant and keeps the password",
       )
       .requiredOption("--first-name <name>")
       .requiredOption("--last-name <name>")
@@ -87,7 +87,7 @@ const createUserCommands = (run: Run): Command =>
         const made = { tenantId, email, firstName, lastName, roles: roleNames };
         return run(self, async (io) => (await load()).runUserCreate(io, made));
       }),
-    createCommand("update", "Change a user's roles or status; in force at the next request.")
+    createCommand("update", "Change a user's roles or status; effective at the next request.")
       .requiredOption(...TENANT)
       .requiredOption("--email <address>")
       .option("--role <name>", "may be repeated; together they replace the roles", collect)
@@ -125,7 +125,7 @@ const createConfigurationCommands = (run: Run): Command[] => [
         },
       ),
   ]),
-  createGroup("route", "Who gets a category's disputes.", [
+  createGroup("route", "Default assignees of categories.", [
     createCommand("set", "Set a category's default assignee.")
       .requiredOption(...TENANT)
       .requiredOption("--category <code>")
@@ -144,7 +144,7 @@ const createKeyCommands = (run: Run): Command =>
     createCommand("issue", "Issue a key; it is shown once.")
       .requiredOption(...TENANT)
       .requiredOption("--name <name>")
-      .option("--scopes <list>", "comma list; all without it")
+      .option("--scopes <list>", "comma list; all by default")
       .action((options: { tenant: string; name: string; scopes?: string }, self: Command) => {
         const { tenant: tenantId, name, scopes } = options;
         const chosen =
@@ -167,11 +167,11 @@ const createAuditCommands = (run: Run): Command =>
       "Check that no entry was altered, removed, added or moved; exit status 1 if so.",
     )
       .argument("<id>")
-      .option("--head <file>", "compare with a head that was kept; - is standard input")
+      .option("--head <file>", "compare with a stored head; - is standard input")
       .action((tenantId: string, options: { head?: string }, self: Command) =>
         run(self, async (io) => (await load()).runAuditVerify(io, tenantId, options)),
       ),
-    createCommand("head", "Print the signed end of the log, to keep outside the database.")
+    createCommand("head", "Print the signed end of the log, to store outside the database.")
       .argument("<id>")
       .action((tenantId: string, _options: unknown, self: Command) =>
         run(self, async (io) => (await load()).runAuditHead(io, tenantId)),
@@ -180,7 +180,7 @@ const createAuditCommands = (run: Run): Command =>
 
 const createDemoCommands = (run: Run): Command =>
   createGroup("demo", "The demo tenant.", [
-    createCommand("create", "Create it, in any store that lacks it.").action(
+    createCommand("create", "Create it in a store that does not have it.").action(
       (_options: unknown, self: Command) =>
         run(self, async (io) => (await load()).runDemoCreate(io)),
     ),

@@ -17,27 +17,30 @@ const findMisuse = (kind: Kind, { source, format, map }: Options): string | unde
   if ((kind === "payments") !== (source !== undefined)) {
     return kind === "payments"
       ? `payments are imported with --source: ${SOURCES.join(", ")}`
-      : "--source is of payments alone";
+      : "--source is allowed for payments only";
   }
   if (format === undefined || !isBankFormat(format)) return undefined;
-  if (source !== "cashapp") return `${format} is a format of payments of the source cashapp`;
-  return map === undefined ? undefined : `${format} has no columns that a map could name`;
+  if (source !== "cashapp") return `${format} is a format for payments of the source cashapp`;
+  return map === undefined ? undefined : `${format} has no columns to map`;
 };
 
 export const createImportCommand = (run: Run): Command =>
   createCommand("import", "Import a file; the rows it refuses are written to FILE.rejects.ndjson.")
-    .addArgument(new Argument("<kind>", "what its rows are").choices(KINDS))
+    .addArgument(new Argument("<kind>", "the kind of its rows").choices(KINDS))
     .argument("<file>", "the file, or - for standard input")
-    .requiredOption("--tenant <id>", "whose records they become")
+    .requiredOption("--tenant <id>", "the tenant")
     .addOption(
       new Option(
         "--format <format>",
-        "by the file's name where it tells, else what the kind mostly has",
+        "default: by the file's extension, else the usual one of the kind",
       ).choices(FORMATS),
     )
-    .option("--map <file>", "JSON that says which column goes where; else columns bear the names")
+    .option(
+      "--map <file>",
+      "JSON that maps columns to fields; default: columns have the names of fields",
+    )
     .option("--create-configuration", "create the categories and reasons that rows name")
-    .addOption(new Option("--source <source>", "of payments").choices(SOURCES))
+    .addOption(new Option("--source <source>", "source of payments").choices(SOURCES))
     .action((kind: Kind, file: string, options: Options, self: Command) => {
       const { tenant: tenantId, createConfiguration = false, format, map, source } = options;
       const fault = findMisuse(kind, options);

@@ -16,10 +16,14 @@ const OPTIONS = {
   log: ["RECEIVABLES_LOG", "--log <level>", "level of the log on stderr"],
   tenantId: ["RECEIVABLES_TENANT_ID", "--tenant-id <id>", "the tenant to work for"],
   profile: ["RECEIVABLES_PROFILE", "--profile <name>", "the profile"],
-  email: ["RECEIVABLES_EMAIL", "--email <address>", "whose login"],
+  email: ["RECEIVABLES_EMAIL", "--email <address>", "e-mail address of the login"],
   toolsets: ["RECEIVABLES_TOOLSETS", "--toolsets <list>", "comma list of toolsets, or all"],
-  readOnly: ["RECEIVABLES_READ_ONLY", "--read-only", "only tools that change nothing"],
-  confirm: ["RECEIVABLES_CONFIRM", "--confirm <how>", "token or refuse, where a host cannot ask"],
+  readOnly: ["RECEIVABLES_READ_ONLY", "--read-only", "only tools that read"],
+  confirm: [
+    "RECEIVABLES_CONFIRM",
+    "--confirm <how>",
+    "token or refuse, if the host cannot ask the user",
+  ],
   baseUrl: ["RECEIVABLES_BASE_URL", "--base-url <url>", "a remote platform's gateway"],
   extBaseUrl: ["RECEIVABLES_EXT_BASE_URL", "--ext-base-url <url>", "its export service"],
 } as const satisfies Record<string, readonly [Name, string, string]>;

@@ -14,7 +14,7 @@ import { createImportCommand } from "./program-import.ts";
 import type { Address } from "./serve.ts";
 
 const createServerCommands = (run: Run): Command[] => [
-  createCommand("stdio", "The MCP server over stdio; also what runs without a command.", [
+  createCommand("stdio", "The MCP server over stdio; the default command.", [
     ...PROFILE,
     ...TOOLS,
     ...REMOTE,
@@ -33,7 +33,7 @@ const createServerCommands = (run: Run): Command[] => [
         (await import("./commands/http.ts")).serveHttp(io, { host, port: number }),
       ),
     ),
-  createCommand("platform", "The REST platform alone.")
+  createCommand("platform", "The REST platform only.")
     .option("--host <address>", "address to listen at", "127.0.0.1")
     .option("--port <number>", "port to listen at, 0 for a free one", parsePort, 8080)
     .action(({ host, port: number }: Address, self: Command) =>
@@ -44,7 +44,7 @@ const createServerCommands = (run: Run): Command[] => [
 ];
 
 const createSecretCommands = (run: Run): Command =>
-  createGroup("secrets", "Secrets that tools put away for a person, such as new API keys.", [
+  createGroup("secrets", "Secrets that tools stored for a person, such as new API keys.", [
     createCommand("list", "List their names, one per line.").action(
       (_options: unknown, self: Command) =>
         run(self, async (io) => (await import("./commands/secrets.ts")).listSecrets(io)),
@@ -71,14 +71,14 @@ const createExportSpecCommand = (run: Run): Command =>
 const createProfileCommands = (run: Run): Command[] => [
   createCommand(
     "login",
-    "Sign in to a remote platform once, and keep an API key for it as a profile.",
+    "Sign in to a remote platform once, and store an API key for it as a profile.",
     [...PERSON, ...REMOTE],
   )
-    .option("--keep-password", "keep the password instead of making an API key")
+    .option("--keep-password", "store the password instead of creating an API key")
     .action(({ keepPassword }: { keepPassword?: boolean }, self: Command) =>
       run(self, async (io) => (await import("./commands/login.ts")).login(io, { keepPassword })),
     ),
-  createCommand("logout", "Revoke a profile's API key, and forget the profile.", PERSON).action(
+  createCommand("logout", "Revoke a profile's API key, and remove the profile.", PERSON).action(
     (_options: unknown, self: Command) =>
       run(self, async (io) => (await import("./commands/logout.ts")).logout(io)),
   ),
@@ -137,7 +137,7 @@ export const createProgram = (run: Run, version: string): Command => {
     program.addCommand(command);
   // Commands added with `addCommand` do not inherit settings.
   for (const command of listCommands(program)) {
-    command.exitOverride().showHelpAfterError("Add --help to see what there is.");
+    command.exitOverride().showHelpAfterError("Add --help for a list of commands and options.");
   }
   return program;
 };

@@ -13,7 +13,7 @@ const readProfilesBySubject = (config: Config): ReadonlyMap<string, string> => {
       const other = found.get(subject);
       if (other !== undefined) {
         throw invalidRequest(
-          `The profiles ${other} and ${name} have one subject: a person acts by one.`,
+          `The profiles ${other} and ${name} have the same subject; a subject can have one profile.`,
         );
       }
       found.set(subject, name);
@@ -33,7 +33,7 @@ export const openSubjects = async (
   let profiles = readProfilesBySubject(config);
   if (path === undefined || profiles.size === 0) {
     throw invalidRequest(
-      'Nobody could come in with tokens of an issuer: give profiles in RECEIVABLES_PROFILES_FILE their people, as {"NAME": {"subjects": ["SUBJECT"], …}}.',
+      'No subject of the issuer has access: add subjects to profiles in RECEIVABLES_PROFILES_FILE, as {"NAME": {"subjects": ["SUBJECT"], …}}.',
     );
   }
   let stamp = await readStamp(path);

@@ -38,7 +38,7 @@ const readFile = async ({ path, isProfile }: TokensFile): Promise<Read> => {
       tokens: tokens.filter((_token, index) => known[index] === true),
       faults: [
         ...faults,
-        ...strange.map(({ line, profile }) => `line ${line} names no profile: ${profile}`),
+        ...strange.map(({ line, profile }) => `line ${line} names an unknown profile: ${profile}`),
       ],
     };
   } catch (error) {
@@ -60,7 +60,7 @@ export const openTokensFile = async (
     read = { ...read, faults: ["has no token"] };
   }
   if (read.faults.length > 0) {
-    throw new Problem("invalid_request", `The file of tokens ${path}: ${read.faults.join("; ")}.`);
+    throw new Problem("invalid_request", `The tokens file ${path}: ${read.faults.join("; ")}.`);
   }
   return async () => {
     const now = await readStamp(path);

@@ -240,7 +240,7 @@ describe("doctor", () => {
     expect(fine.checks.at(-1)).toEqual({
       check: "http_tokens",
       ok: true,
-      found: `${path} has 1 good tokens`,
+      found: `${path} has 1 valid tokens`,
     });
     await writeFile(path, `${good}canary-short default read\n`);
     const { faults, all } = await doctor(settings);

@@ -60,7 +60,7 @@ describe.skipIf(why !== undefined)(`the keychain of the operating system${untrie
       .poll(async () => JSON.parse((await logIn()).stdout), { timeout: 30_000 })
       .toMatchObject({ credential: "api_key", keptIn: "keychain" });
     const { stderr } = await logIn();
-    expect(stderr).toContain("kept in the keychain of this computer");
+    expect(stderr).toContain("stored in the keychain of this computer");
     const doctor = await run(["doctor"]);
     expect(JSON.parse(doctor.stdout).checks).toEqual(
       expect.arrayContaining([

@@ -94,7 +94,7 @@ describe("login", () => {
   it("stores an API key instead of the password, and the server works with it", async () => {
     const { status, stdout, stderr } = await logIn();
     expect(status).toBe(0);
-    expect(stderr).toContain(`sealed in ${join(mine, "profiles", "default.sealed")}`);
+    expect(stderr).toContain(`encrypted in ${join(mine, "profiles", "default.sealed")}`);
     expect(JSON.parse(stdout)).toMatchObject({
       profile: "default",
       baseUrl: ready.baseUrl,
@@ -212,7 +212,7 @@ describe("login", () => {
   const TYPED: [RegExp, string] = [/Password/, `${PASSWORD}\r`];
 
   it.skipIf(noTerminal)("hides the typed password, and offers to store a key instead", async () => {
-    const { status, seen } = await atTerminal([], [TYPED, [/What is kept/, "\r"]]);
+    const { status, seen } = await atTerminal([], [TYPED, [/Which credential/, "\r"]]);
     expect([status, seen]).toEqual([0, expect.stringContaining('"credential":"api_key"')]);
   });
 
@@ -220,7 +220,7 @@ describe("login", () => {
     const down = "\u001B[B\r";
     const { status, seen } = await atTerminal(
       ["--email", "both@acme.example"],
-      [TYPED, [/Tenant/, down], [/What is kept/, down]],
+      [TYPED, [/Tenant/, down], [/Which credential/, down]],
     );
     expect(status).toBe(0);
     expect(seen).toMatch(/"tenantId":"other".*"credential":"password"/);

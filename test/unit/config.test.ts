@@ -281,6 +281,6 @@ describe("the master key", () => {
     await writeFile(join(folder, "secret.key"), "short");
     await expect(
       createMasterKeyReader({ secretKey: undefined, dataFolder: folder })(),
-    ).rejects.toThrow("holds no master key");
+    ).rejects.toThrow("contains no master key");
   });
 });

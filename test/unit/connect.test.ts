@@ -43,7 +43,7 @@ describe("instructions to connect hosts", () => {
       RECEIVABLES_EXT_BASE_URL: "https://platform.example.com",
       RECEIVABLES_TENANT_ID: "acme",
     });
-    expect(text).toMatch(/given too: RECEIVABLES_API_KEY_FILE\n/);
+    expect(text).toMatch(/secrets of this server: RECEIVABLES_API_KEY_FILE\n/);
     expect(text).not.toContain("rcvg_kept-away");
   });
 

@@ -110,7 +110,7 @@ describe("the file of tokens", () => {
     expect(await fault()).toContain("has no token");
     await write(`${A} nobody read\n${B} bob reads\n`);
     const all = await fault();
-    expect(all).toContain("line 1 names no profile: nobody");
+    expect(all).toContain("line 1 names an unknown profile: nobody");
     expect(all).toContain("line 2 has an unknown scope");
     expect(all).not.toContain("canary");
   });

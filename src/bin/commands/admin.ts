@@ -84,15 +84,15 @@ const FAULTS: Record<Fault, (verdict: Verdict) => string> = {
   other_key: () =>
     "it is signed with another master key. Set RECEIVABLES_SECRET_KEY to the key that signed it.",
   entry_changed: ({ sealedTo, firstBadId }) =>
-    `it holds up to entry number ${sealedTo}, but not entry ${firstBadId}.`,
+    `it is valid up to entry number ${sealedTo}; entry ${firstBadId} is not.`,
   entries_missing: ({ sealedTo }) =>
-    `it holds up to entry number ${sealedTo}; later ones are missing.`,
+    `it is valid up to entry number ${sealedTo}; later ones are missing.`,
   head_changed: () => "the row that records its end was changed.",
   not_sealed: () => "its entries have no key.",
   kept_head_differs: () =>
-    "the head that was kept is not in it: it was replaced, or put back to an older state.",
+    "the stored head is not in it: it was replaced, or restored to an older state.",
   kept_head_purged: () =>
-    "retention has removed the entry of the head that was kept, so it cannot be compared. Keep a newer head.",
+    "retention has removed the entry of the stored head, so it cannot be compared. Store a newer head.",
 };
 
 /** Reads the head that `--head` names; `-` is standard input. */

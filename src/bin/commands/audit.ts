@@ -31,5 +31,5 @@ export const printAudit = async (
       }
     }
   }
-  if (shown === 0) tell(`No such call stands in ${config.localAudit} yet.`);
+  if (shown === 0) tell(`${config.localAudit} has no such call yet.`);
 };

@@ -27,22 +27,21 @@ const checkProfile = async (config: Config): Promise<{ config: Config; check: Ch
   try {
     const whole = await withProfile(config);
     if (whole === config)
-      return { config, check: createPass("profile", "none: the settings say all") };
+      return { config, check: createPass("profile", "none: the settings suffice") };
     const written = readProfilesFile(config).some((one) => one.name === name);
     const stored = written ? undefined : await openStoredProfiles(config).find(name);
     const where = stored === undefined ? "it is in the profiles file" : STORED_IN[stored.keptIn];
     return { config: whole, check: createPass("profile", `${name}: ${where}`) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const hint = "Log in again, or choose a profile that is there with RECEIVABLES_PROFILE.";
+    const hint = "Log in again, or choose an existing profile with RECEIVABLES_PROFILE.";
     return { config, check: createFault("profile", error.message, hint) };
   }
 };
 
 const MAY_FAIL = ["settings", "clock", "public_url"];
 
-const FOLDER_HINT =
-  "Choose another with RECEIVABLES_DATA, or give this user the right to write there.";
+const FOLDER_HINT = "Choose another with RECEIVABLES_DATA, or let this user write there.";
 
 /** Lines for people: each check, and a hint where there is one. */
 const formatChecks = (checks: readonly Check[]): string[] =>

@@ -131,7 +131,7 @@ const withFormatHint = (
 ): unknown => {
   const isForm = error instanceof Problem && error.code === "invalid_request";
   if (format !== undefined || kind !== "payments" || !isForm) return error;
-  const message = `${error.message} It was read as ${taken}; --format says what else it is.`;
+  const message = `${error.message} It was read as ${taken}; choose another format with --format.`;
   return new Problem(error.code, message, error.details, error);
 };
 

@@ -28,7 +28,7 @@ const chooseTenant = async ({ config, ask }: Io, { login }: Session): Promise<st
   if (config.tenantId !== undefined) {
     if (ids.includes(config.tenantId)) return config.tenantId;
     throw invalidRequest(
-      `This login has no access to ${config.tenantId}, but to ${ids.join(", ") || "none"}.`,
+      `This login has no access to ${config.tenantId}, only to ${ids.join(", ") || "no tenant"}.`,
     );
   }
   if (only === undefined) throw invalidRequest("This login has access to no tenant.");
@@ -50,8 +50,8 @@ export type LoginOptions = { keepPassword?: boolean | undefined };
 const wantsKey = async ({ ask }: Io, { keepPassword }: LoginOptions): Promise<boolean> => {
   if (keepPassword === true) return false;
   if (ask === undefined) return true;
-  const choice = await ask.choose("What is kept to open the platform from now on?", [
-    { name: "an API key made for it, so that the password is not kept", value: "api_key" },
+  const choice = await ask.choose("Which credential should be stored for the platform?", [
+    { name: "a new API key (the password is not stored)", value: "api_key" },
     { name: "the password", value: "password" },
   ]);
   return choice === "api_key";
@@ -83,9 +83,9 @@ const storeProfile = async (
 };
 
 const formatLocation = (kept: SecretLocation): string => {
-  if (kept.in === "keychain") return "It is kept in the keychain of this computer.";
+  if (kept.in === "keychain") return "It is stored in the keychain of this computer.";
   const why = kept.why === undefined ? "" : ` No keychain: ${kept.why}.`;
-  return `It is kept sealed in ${kept.path}, which only you may read.${why}`;
+  return `It is stored encrypted in ${kept.path}, which only you can read.${why}`;
 };
 
 /** Revokes the key of the earlier sign-in, which this one replaces. */
@@ -99,7 +99,7 @@ const revokeFormerKey = async (
   const same = before.baseUrl === now.baseUrl;
   if (same && (await revokeKey(session, before).catch(() => false))) return;
   io.tell(
-    `The key ${before.keyId} that the profile had at ${before.baseUrl} may still hold: revoke it there.`,
+    `The key ${before.keyId} that the profile had at ${before.baseUrl} may still be valid: revoke it there.`,
   );
 };
 
@@ -110,7 +110,7 @@ export const login = async (io: Io, options: LoginOptions): Promise<void> => {
   const profiles = openStoredProfiles(config);
   const before = await profiles.read(name).catch(() => undefined);
   const remote = config.remote ?? (before && toRemote(before));
-  if (remote === undefined) throw invalidRequest("Which platform? Name it with --base-url.");
+  if (remote === undefined) throw invalidRequest("The platform is missing: set --base-url.");
   const person = await readPerson(io, before?.credentials.email);
 
   const signedIn = async (session: Session) => {
@@ -129,7 +129,7 @@ export const login = async (io: Io, options: LoginOptions): Promise<void> => {
     };
     const kept = await storeProfile(profiles, session, profile);
     if (before !== undefined) await revokeFormerKey(io, session, before, profile);
-    tell(`The ${key === undefined ? "password" : "API key"} opens the profile ${name}.`);
+    tell(`The ${key === undefined ? "password" : "API key"} is stored in the profile ${name}.`);
     tell(formatLocation(kept));
     print(toOutput(describeProfile(profile, kept.in)));
   };

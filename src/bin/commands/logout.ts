@@ -45,7 +45,7 @@ const revokeStoredKey = async (io: Io, entry: ProfileEntry, profile: Profile | u
     );
     if (revoked) return;
     throw invalidRequest(
-      `The platform did not revoke the key ${entry.keyId}; the profile is kept.`,
+      `The platform did not revoke the key ${entry.keyId}, so the profile was not removed.`,
     );
   });
 };

@@ -18,11 +18,11 @@ export const listSecrets = async ({ config, print, tell }: Io): Promise<void> =>
   const secrets = await openVault(config).list();
   for (const secret of secrets) print(secret);
   if (secrets.length === 0)
-    tell("There is no secret yet: tools that make keys and webhooks put them here.");
+    tell("There is no secret yet: tools that create keys and webhooks store them here.");
 };
 
 const NO_TERMINAL =
-  "A secret is shown on a terminal alone, and standard output is none. Use --out FILE.";
+  "Secrets are shown on a terminal only, and standard output is not one. Use --out FILE.";
 
 /** Shows a secret on a terminal or writes it to a private file, never to a pipe that a model may read. */
 export const showSecret = async (
