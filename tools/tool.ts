@@ -61,6 +61,10 @@ const deriveTitle = (id: string): string => {
   return [titleVerb, verb === "list" ? noun : toSingular(noun), ...rest].join(" ");
 };
 
+/** Returns the sentence on the fields of a list's rows. */
+const describeRows = ({ list }: Operation): string =>
+  list?.defaultFields == null ? "" : ` Rows have ${list.defaultFields.join(", ")} unless fields.`;
+
 /**
  * Defines the tool of an operation; the description defaults to the operation's summary.
  *
@@ -78,7 +82,7 @@ export const defineTool = (
     name: operation.id.replaceAll(".", "_"),
     operation,
     title: title ?? deriveTitle(operation.id),
-    description,
+    description: `${description}${describeRows(operation)}`,
     ...(confirm === undefined ? {} : { confirm }),
   };
 };

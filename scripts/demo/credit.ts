@@ -18,26 +18,20 @@ const Listed = z.object({
   ),
 });
 
-const Field = z.object({
-  displayName: z.string(),
-  status: z.string(),
-  answerDetails: z.array(
-    z.object({ answer: z.union([z.string(), z.number(), z.boolean()]).nullable() }),
-  ),
-});
+const Answer = z.union([z.string(), z.number(), z.boolean()]);
 
-const Detail = z.object({
-  company: Company,
-  applicationForm: z.object({
-    formType: z.array(
-      z.object({
-        status: z.string(),
-        sectionList: z.array(
-          z.object({ displayName: z.string(), status: z.string(), fieldsList: z.array(Field) }),
-        ),
-      }),
-    ),
-  }),
+/** The application as a person reads it: forms with sections of questions and answers. */
+const Form = z.object({
+  forms: z.array(
+    z.object({
+      sections: z.array(
+        z.object({
+          section: z.string(),
+          questions: z.array(z.object({ question: z.string(), answer: Answer.nullish() })),
+        }),
+      ),
+    }),
+  ),
 });
 
 const Score = z.object({
@@ -51,16 +45,14 @@ const DAYS = 90;
 const SHOWN = 14;
 const LONGEST = 48;
 
-const isActive = ({ status }: { status: string }): boolean => status === "Active";
-
-const answersOf = ({ applicationForm }: z.infer<typeof Detail>): [string, string, string][] =>
-  applicationForm.formType.filter(isActive).flatMap(({ sectionList }) =>
-    sectionList.filter(isActive).flatMap(({ displayName, fieldsList }) =>
-      fieldsList.filter(isActive).flatMap((field): [string, string, string][] => {
-        const answers = field.answerDetails.flatMap(({ answer }) => answer ?? []).map(String);
-        const said = answers.join(", ").slice(0, LONGEST);
-        return said === "" ? [] : [[displayName, field.displayName.slice(0, LONGEST), said]];
-      }),
+const answersOf = ({ forms }: z.infer<typeof Form>): [string, string, string][] =>
+  forms.flatMap(({ sections }) =>
+    sections.flatMap(({ section, questions }) =>
+      questions.flatMap(({ question, answer }): [string, string, string][] =>
+        (answer ?? "") === ""
+          ? []
+          : [[section, question.slice(0, LONGEST), String(answer).slice(0, LONGEST)]],
+      ),
     ),
   );
 
@@ -73,6 +65,7 @@ export const readApplication = async ({ session, out, now }: Work): Promise<void
     startDate: day(now - DAYS * DAY_MS),
     endDate: day(now),
     applicationStatusType: ["Under Review"],
+    fields: ["*"],
   };
   const { applications } = await session.call("credit_applications_list", asked, Listed);
   const [oldest] = applications.toSorted((one, other) =>
@@ -80,7 +73,7 @@ export const readApplication = async ({ session, out, now }: Work): Promise<void
   );
   if (oldest === undefined) throw new Error("There is no credit application to review.");
   const { applicationId, company, references } = oldest;
-  const detail = await session.call("credit_applications_get", { applicationId }, Detail);
+  const form = await session.read(`receivables://credit-applications/${applicationId}`);
   const companyId = String(company.companyId);
   const score = await session.call("company_scores_get", { companyId }, Score);
   const since = dateOf(oldest.applicationStatus.statusDate);
@@ -89,7 +82,7 @@ export const readApplication = async ({ session, out, now }: Work): Promise<void
     `${company.name}: payment outlook ${score.fibs.fibs_score}, viability ${score.dibs.dibs_score}; ` +
       `${references.tradeReferenceSubmitCount} of ${references.tradeRefReferenceRequestedCount} trade references are in.`,
   );
-  const answers = answersOf(detail);
+  const answers = answersOf(Form.parse(JSON.parse(form)));
   out.table(["Part", "Question", "Answer"], answers.slice(0, SHOWN));
   out.say("Tax ids and bank accounts reach nobody's model: the server masks them.");
   out.result({ waiting: applications.length, company: company.name, answers: answers.length });

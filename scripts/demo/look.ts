@@ -85,7 +85,11 @@ export const readConfiguration = async (work: Work): Promise<Configuration> => {
   return known;
 };
 
-export const OPEN = { Status: [0], Sort: "CreateDate" } as const;
+export const OPEN = {
+  Status: ["Open"],
+  Sort: "CreateDate",
+  fields: Object.keys(Dispute.shape),
+};
 
 export const listOpen = async ({ session, out, now }: Work): Promise<Dispute[]> => {
   out.begin("open-disputes", "List the open disputes, oldest first");

@@ -29,12 +29,12 @@ export const compare = async (
 };
 
 const auditPages = async ({ session }: Work): Promise<AuditEntry[]> => {
-  const limit = 500;
-  let { data, pagination } = await session.call("audit_logs_list", { limit }, AuditPage);
+  const args = { limit: 500, fields: ["action", "statusCode", "metadata"] };
+  let { data, pagination } = await session.call("audit_logs_list", args, AuditPage);
   const entries = [...data];
   while (pagination.hasMore && pagination.cursor !== null) {
     const { cursor } = pagination;
-    ({ data, pagination } = await session.call("audit_logs_list", { limit, cursor }, AuditPage));
+    ({ data, pagination } = await session.call("audit_logs_list", { ...args, cursor }, AuditPage));
     entries.push(...data);
   }
   return entries;

@@ -1,5 +1,11 @@
 import { z } from "zod";
 
+/** A text that rows of lists leave out when it is null. */
+const optional = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? null);
+
 /** The fields that the session reads of the tools' answers. */
 export const Dispute = z.object({
   disputeId: z.string(),
@@ -8,17 +14,17 @@ export const Dispute = z.object({
   categoryName: z.string(),
   reasonId: z.string(),
   reasonName: z.string(),
-  assigneeId: z.string().nullable(),
-  assigneeName: z.string().nullable(),
-  departmentId: z.string().nullable(),
-  departmentName: z.string().nullable(),
+  assigneeId: optional,
+  assigneeName: optional,
+  departmentId: optional,
+  departmentName: optional,
   status: z.int(),
   amount: z.number(),
   currencyCode: z.string(),
   accountNumber: z.string(),
-  accountName: z.string().nullable().optional(),
+  accountName: z.string().nullish(),
   documentNumber: z.string(),
-  resolutionCode: z.string().nullable(),
+  resolutionCode: optional,
   createDate: z.iso.datetime(),
 });
 export type Dispute = z.infer<typeof Dispute>;

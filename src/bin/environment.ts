@@ -165,7 +165,7 @@ export const Environment = z.object({
       ),
     ),
   RECEIVABLES_ANSWER_TOKENS: wholeNumber(
-    20_000,
+    6_000,
     1_000,
     1_000_000,
     "largest size of one tool result, in tokens",

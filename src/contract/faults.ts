@@ -71,7 +71,11 @@ const describeIssue = (issue: Issue): Omit<Fault, "field"> => {
       return describeSizeIssue(issue);
     case "invalid_value":
       if (issue.input === undefined) return REQUIRED;
-      return { code: "enum", message: `must be one of ${issue.values.map(String).join(", ")}` };
+      return {
+        code: "enum",
+        message:
+          findCustomMessage(issue) ?? `must be one of ${issue.values.map(String).join(", ")}`,
+      };
     case "invalid_format":
       return describeFormatIssue(issue);
     case "custom": {

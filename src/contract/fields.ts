@@ -67,17 +67,27 @@ export const PositiveAmount = Amount.refine((value) => value > 0, {
   params: { code: "range" },
 }).meta({ exclusiveMinimum: 0, exclusiveMaximum: MONEY_LIMIT });
 
-const STATUS_WORDS = ["open", "closed", "cancel"];
+/** The words of a dispute's status, by its number. */
+export const STATUS_WORDS = ["Open", "Closed", "Canceled"] as const;
+
+const SPELLINGS: Readonly<Record<string, number>> = {
+  open: 0,
+  closed: 1,
+  cancel: 2,
+  canceled: 2,
+  cancelled: 2,
+};
 
 /** Dispute status: 0 Open, 1 Closed, 2 Cancel. Requests may send the words too. */
 export const DisputeStatus = z
-  .literal([0, 1, 2])
+  .literal([0, 1, 2], { error: "must be one of 0 (Open), 1 (Closed), 2 (Canceled)" })
   .meta({ type: "integer", description: "0 Open, 1 Closed, 2 Cancel" });
 
+/** Converts a word for a dispute's status to its number; letter case does not matter. */
 export const parseStatusWord = (value: unknown): unknown => {
   if (typeof value !== "string") return value;
-  const index = STATUS_WORDS.indexOf(value.toLowerCase());
-  return index === -1 ? value : index;
+  const word = value.toLowerCase();
+  return Object.hasOwn(SPELLINGS, word) ? SPELLINGS[word] : value;
 };
 
 export const NoteVisibility = z.enum(["Internal", "All"]);

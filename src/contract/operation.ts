@@ -53,6 +53,10 @@ export type ListAnswer = {
   style: ListStyle;
   /** The rows have no id as their first field. */
   anonymous: boolean;
+  /** The fields of a row in a tool's answer when the call names none; null: rows are never cut. */
+  defaultFields: readonly string[] | null;
+  /** Returns every field that a row can have. */
+  fieldsOf: (args: CallArguments) => readonly string[];
 };
 
 /** A secret in a response. It is returned once and never shown to a model. */
@@ -138,9 +142,25 @@ const deriveListStyle = (output: Spec["output"]): ListStyle | undefined => {
   return "pagination" in output.shape ? "pages" : "data";
 };
 
+/** Returns the schema of a list's rows: its elements, or those of the array in its answer. */
+export const findRowSchema = (output: z.ZodType | null): z.ZodType | undefined => {
+  if (output instanceof z.ZodArray) return output.element as z.ZodType;
+  if (!(output instanceof z.ZodObject)) return undefined;
+  const { data, applications } = output.shape as Record<string, z.ZodType | undefined>;
+  const rows = data ?? applications;
+  return rows instanceof z.ZodArray ? (rows.element as z.ZodType) : undefined;
+};
+
+const listFields = (row: z.ZodType | undefined): readonly string[] =>
+  row instanceof z.ZodObject ? Object.keys(row.shape) : [];
+
 const deriveListAnswer = ({ output, list = {} }: Spec): ListAnswer | null => {
   const style = list.style ?? deriveListStyle(output);
-  return style === undefined ? null : { style, anonymous: list.anonymous ?? false };
+  if (style === undefined) return null;
+  const fields = listFields(findRowSchema(output));
+  const { anonymous = false, defaultFields = null, fieldsOf = () => fields } = list;
+  const hasField = (name: string): boolean => fields.length === 0 || fields.includes(name);
+  return { style, anonymous, fieldsOf, defaultFields: defaultFields?.filter(hasField) ?? null };
 };
 
 /** Declares an operation and fills in defaults. Routes, client, tools, the OpenAPI document and tests derive from it. */

@@ -204,7 +204,10 @@ describe("stdio with a remote platform", () => {
   });
 
   const actions = async (client: Client): Promise<string[]> => {
-    const { structuredContent } = await tool(client, "audit_logs_list", { limit: 100 });
+    const { structuredContent } = await tool(client, "audit_logs_list", {
+      limit: 100,
+      fields: ["action"],
+    });
     const data = structuredContent?.["data"] as { action: string }[];
     return data.map(({ action }) => action);
   };

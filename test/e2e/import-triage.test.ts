@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { withoutNulls } from "../support/rows.ts";
 import { disputesOf, invoices, ledgerCsv, ledgerMap } from "../support/ledger.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
@@ -260,16 +261,18 @@ describe("a triage of imported disputes", () => {
 
   it("lists the open disputes of the ledger, page by page", async () => {
     const { items, pages } = await all("disputes_list", {
-      Status: [0],
+      Status: ["Open"],
       CategoryName: "LEDGER",
       ReasonName: "DISPUTED",
       Sort: "CreateDate",
+      fields: ["*"],
     });
     const numbers = new Set(open.map(({ number }) => number));
     const ours = items.filter(({ documentNumber }) => numbers.has(documentNumber));
     expect(ours).toHaveLength(open.length);
     expect(pages).toBeGreaterThan(1);
-    expect(items).toEqual(await rest("GET", `${disputes}?Status=0&Sort=CreateDate`));
+    const rows = (await rest("GET", `${disputes}?Status=0&Sort=CreateDate`)) as object[];
+    expect(items).toEqual(rows.map(withoutNulls));
   });
 
   it("reassigns, explains and closes with consent; REST, audit log and the next import agree", async () => {

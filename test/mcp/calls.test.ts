@@ -80,13 +80,13 @@ describe("arguments", () => {
     ["disputes_list", { status: 0 }, "status is not an argument; did you mean Status?"],
     ["disputes_list", { Stauts: 0 }, "Stauts is not an argument; did you mean Status?"],
     ["disputes_list", { account_number: "A" }, "did you mean AccountNumber?"],
-    ["disputes_list", { zzz: 1 }, "zzz is not an argument."],
+    ["disputes_list", { zzz: 1 }, "zzz is not an argument; known: ReasonName, DepartmentName"],
     ["disputes_list", { tenantId: "t" }, "tenantId comes from the server's configuration"],
     ["auth_login", { password: "p" }, "password comes from the server's configuration"],
     ["disputes_get", {}, "disputeId is required"],
     ["disputes_get", { disputeId: "" }, "disputeId must not be empty"],
     ["disputes_get", { disputeId: 5 }, "disputeId must be a string"],
-    ["disputes_list", { Status: "open" }, "Status[0] must be one of 0, 1, 2"],
+    ["disputes_list", { Status: "opened" }, "Status[0] must be one of 0 (Open), 1 (Closed)"],
     ["disputes_list", { PageSize: 1001 }, "PageSize must be at most 1000"],
     ["disputes_list", { Page: 0 }, "Page must be at least 1"],
     ["disputes_list", { Sort: "Colour" }, "Sort must name only"],
@@ -237,7 +237,12 @@ describe.each(HOSTS)("answers (%s)", (_name, open) => {
 
   it("a value of tomorrow does not cost the answer of today", async () => {
     const broker = scripted({
-      "disputes.get": () => ({ ...dispute(1), status: 7, originSystem: null, isNew: { a: [] } }),
+      "disputes.get": () => ({
+        ...dispute(1),
+        status: 7,
+        originSystem: "tomorrow",
+        isNew: { a: [] },
+      }),
     });
     const host = await open(await needsOf(broker));
     const result = await host.call("disputes_get", { disputeId: "d" });

@@ -10,6 +10,7 @@ import { HOSTILE } from "./hostile.ts";
 import { HOSTS, legacyHost, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
 import { many } from "./records.ts";
 import { type Play, scripted } from "./script.ts";
+import { withoutNulls } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Fields = Record<string, unknown>;
@@ -103,9 +104,9 @@ describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
   verifies("CR-09");
   it("the list has the documented form and the server's own cursor", async () => {
     const host = await open(await needsOf(scripted(PLAYS)));
-    const result = await host.call("credit_applications_list", DAYS);
+    const result = await host.call("credit_applications_list", { ...DAYS, fields: ["*"] });
     expect(result.structuredContent).toEqual({
-      applications: [summary(1), summary(2)],
+      applications: [summary(1), summary(2)].map(withoutNulls),
       applicationStatusSummary: COUNTS,
       truncated: false,
       nextCursor: null,
@@ -135,7 +136,7 @@ describe("credit tools", () => {
     const { host } = await opened({ "credit_applications.list": pagesOf(rows) }, 6000);
     const found: unknown[] = [];
     for (let cursor: unknown, page = 0; page === 0 || cursor !== null; page += 1) {
-      const args = { ...DAYS, ...(cursor === undefined ? {} : { cursor }) };
+      const args = { ...DAYS, fields: ["*"], ...(cursor === undefined ? {} : { cursor }) };
       // oxlint-disable-next-line no-await-in-loop -- a page follows from the one before
       const result = await host.call("credit_applications_list", args);
       const { structuredContent = {} } = result;
@@ -146,18 +147,18 @@ describe("credit tools", () => {
       cursor = structuredContent["nextCursor"];
       expect(structuredContent["truncated"]).toBe(cursor !== null);
     }
-    expect(found).toEqual(rows);
+    expect(found).toEqual(rows.map(withoutNulls));
     await host.close();
   });
 
   it("a page that was asked for is that page, and the cursor the next one", async () => {
     const rows = many(5, (index) => summary(index));
     const { host, broker } = await opened({ "credit_applications.list": pagesOf(rows) });
-    const args = { ...DAYS, pageSize: 2 };
+    const args = { ...DAYS, pageSize: 2, fields: ["*"] };
     const first = await host.call("credit_applications_list", args);
     const cursor = first.structuredContent?.["nextCursor"];
     const second = await host.call("credit_applications_list", { ...args, cursor });
-    expect(second.structuredContent?.["applications"]).toEqual(rows.slice(2, 4));
+    expect(second.structuredContent?.["applications"]).toEqual(rows.slice(2, 4).map(withoutNulls));
     expect(broker.seen.map(({ args: { page, pageSize } }) => [page, pageSize])).toEqual([
       [1, 2],
       [2, 2],

@@ -98,7 +98,7 @@ describe("payments over MCP", () => {
     expect(found).toEqual(rows);
     expect(broker.seen.every(({ args: sent }) => sent["filters"] !== undefined)).toBe(true);
     const few = await host.call("payments_query", { ...args, pageSize: 3 });
-    expect(few.structuredContent).toMatchObject({ truncated: false, pagination: { rowCount: 3 } });
+    expect(few.structuredContent).toMatchObject({ truncated: true, pagination: { rowCount: 3 } });
     await host.close();
   });
 

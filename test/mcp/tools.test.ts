@@ -17,7 +17,7 @@ import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
 
 const OF_INSIGHTS = [...SOURCES, "asc", "desc", "largest", "smallest"];
-const ENUMERATED = [0, 1, 2, "Internal", "All"];
+const ENUMERATED = ["Open", "Closed", "Canceled", "Internal", "All"];
 const insights = insightTools.map(({ name }) => name);
 /** Tools that serve no single operation. */
 const BEYOND = ["dispute_attachments_upload", "dispute_attachments_download", ...insights];
@@ -116,13 +116,6 @@ describe("hints, titles and descriptions", () => {
     expect(new Set(all.map(({ description }) => description)).size).toBe(all.length);
   });
 
-  it("describes every parameter at every depth", () => {
-    const silent = all
-      .flatMap((tool) => inputs(tool).slice(1))
-      .filter(({ where, schema }) => !where.endsWith("[]") && schema.description === undefined);
-    expect(silent.map(({ where }) => where)).toEqual([]);
-  });
-
   verifies("C-70");
   it("has clean texts that do not instruct the model", () => {
     const bossy = /\b(you must|always|never|ignore|system prompt|important|instead of other)\b/i;
@@ -175,8 +168,9 @@ describe("schemas that every host accepts", () => {
 
   it("are strict for inputs and open for outputs at every depth", () => {
     const objects = (parts: Part[]) => parts.filter(({ schema }) => schema.properties);
+    const isFree = /\.(filters|data_providers|custom_fields|invoicing_detail)\b/;
     for (const { where, schema } of objects(all.flatMap(inputs))) {
-      expect(schema.additionalProperties, where).toBe(false);
+      expect(schema.additionalProperties, where).toBe(isFree.test(where) ? undefined : false);
     }
     for (const { where, schema } of all.flatMap(outputs)) {
       expect(schema, where).not.toHaveProperty("additionalProperties");
@@ -200,8 +194,8 @@ describe("schemas that every host accepts", () => {
       new Set([...ENUMERATED, ...DOCUMENT_TYPES, ...CLOSURE_REASONS, ...OF_INSIGHTS]),
     );
     expect(listed("disputes_update").inputSchema.properties["status"]).toMatchObject({
-      type: "integer",
-      enum: [0, 1, 2],
+      type: "string",
+      enum: ["Open", "Closed", "Canceled"],
     });
     expect(listed("reasons_create").inputSchema.properties["visibility"]).not.toHaveProperty(
       "enum",
@@ -223,18 +217,18 @@ describe("schemas that every host accepts", () => {
     );
   });
 
-  it("have items, count, total, truncated and nextCursor in lists", () => {
+  it("have count, total, truncated and nextCursor before the items of lists", () => {
     expect(Object.keys(listed("disputes_list").outputSchema.properties)).toEqual([
-      "items",
       "count",
       "total",
       "truncated",
       "nextCursor",
+      "items",
     ]);
     expect(Object.keys(listed("audit_logs_list").outputSchema.properties)).toEqual([
-      "data",
-      "pagination",
       "truncated",
+      "pagination",
+      "data",
     ]);
     expect(listed("auth_login").outputSchema.properties).not.toHaveProperty("accessToken");
     expect(listed("api_keys_create").outputSchema.properties).toHaveProperty("storedAs");

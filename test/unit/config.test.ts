@@ -42,7 +42,7 @@ describe("the settings", () => {
       dataFolder: "/data/default",
       remote: undefined,
       tenantId: undefined,
-      mcp: { readOnly: false, confirm: "token", answerTokens: 20_000, callsPerMinute: 600 },
+      mcp: { readOnly: false, confirm: "token", answerTokens: 6_000, callsPerMinute: 600 },
       requestMs: 30_000,
       headerWord: "Platform",
       level: "info",

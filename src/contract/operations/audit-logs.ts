@@ -51,6 +51,7 @@ export const audit_logs = {
       limit: z.int().min(1).max(100_000).optional().meta({ description: "default 500" }),
     }),
     output: AuditPage,
+    list: { defaultFields: ["id", "timestamp", "action", "endpoint", "statusCode", "metadata"] },
     audit: "audit.queried",
     source: "export-ingest 4",
   }),

@@ -159,7 +159,10 @@ export const credit_applications = {
         params: { code: "range" },
       }),
     output: CreditApplications,
-    list: { style: "applications" },
+    list: {
+      style: "applications",
+      defaultFields: ["applicationId", "applicationStatus", "company", "lastActivityDate"],
+    },
     audit: "credit_application.listed",
     source: "gateway 4",
   }),

@@ -112,12 +112,29 @@ const deriveUpdateAction = ({ body, before }: Outcome): string => {
   return move ?? "dispute.updated";
 };
 
+/** The fields of a dispute in a tool's list, unless the call names others. */
+const DEFAULT_FIELDS = [
+  "disputeId",
+  "disputeCode",
+  "status",
+  "amount",
+  "currencyCode",
+  "accountNumber",
+  "accountName",
+  "documentNumber",
+  "reasonName",
+  "assigneeName",
+  "createDate",
+] as const satisfies readonly (keyof Dispute)[];
+
+const list = { defaultFields: DEFAULT_FIELDS };
+
 const LOOKUP_STATUS = ["Open", "Closed", "Cancel", "All"] as const;
 
 const parseLookupStatus = (value: unknown): unknown => {
-  if (typeof value === "number") return LOOKUP_STATUS[value] ?? value;
-  if (typeof value !== "string") return value;
-  return LOOKUP_STATUS.find((word) => word.toLowerCase() === value.toLowerCase()) ?? value;
+  const status = parseStatusWord(value);
+  if (typeof status === "number") return LOOKUP_STATUS[status] ?? status;
+  return typeof status === "string" && status.toLowerCase() === "all" ? "All" : status;
 };
 
 const DISPUTES = "/dispute/v1/tenants/{tenantId}/disputes";
@@ -158,6 +175,7 @@ export const disputes = {
       ...paging,
     }),
     output: z.array(Dispute),
+    list,
     audit: "dispute.listed",
     source: "gateway 4",
   }),
@@ -239,11 +257,15 @@ export const disputes = {
     summary: "List disputes on given documents of one account.",
     params: z.object({ ...tenantPath, accountNumber: RecordNumber }),
     body: z.object({
-      status: z.preprocess(parseLookupStatus, z.enum(LOOKUP_STATUS)).optional(),
+      status: z
+        .preprocess(parseLookupStatus, z.enum(LOOKUP_STATUS))
+        .optional()
+        .meta({ description: "Open, Closed, Canceled or All" }),
       documentNumbers: z.array(RecordNumber).min(1).max(1000),
       ...bodyPaging,
     }),
     output: z.array(WithoutAccountName),
+    list,
     lookup: { argument: "documentNumbers", field: "documentNumber" },
     audit: "dispute.looked_up",
     source: "gateway 4",
@@ -259,6 +281,7 @@ export const disputes = {
     params: z.object(tenantPath),
     body: z.object({ disputeIds: z.array(RecordId).min(1).max(1000), ...bodyPaging }),
     output: z.array(WithoutAccountName),
+    list,
     lookup: { argument: "disputeIds", field: "disputeId" },
     audit: "dispute.looked_up",
     source: "gateway 4",

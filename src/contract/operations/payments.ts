@@ -1,6 +1,12 @@
 import { z } from "zod";
-import { defineOperation } from "../operation.ts";
-import { CATALOGUE, CATALOGUE_VERSION, getSourceMetadata, SOURCES } from "../payments/catalogue.ts";
+import { type CallArguments, defineOperation } from "../operation.ts";
+import {
+  CATALOGUE,
+  CATALOGUE_VERSION,
+  getSourceMetadata,
+  isSource,
+  SOURCES,
+} from "../payments/catalogue.ts";
 import { FIELD_TYPES, type FieldType, OPERATOR_NAMES } from "../payments/operators.ts";
 import type { Field } from "../payments/field.ts";
 import { PaymentQueryBody } from "../payments/query.ts";
@@ -73,6 +79,27 @@ export const paymentSchema: PaymentSchema = {
   }),
 };
 
+/** The fields of a payment row in a tool's answer, as far as the source has them. */
+const DEFAULT_FIELDS = [
+  "paymentId",
+  "networkPaymentId",
+  "paymentDate",
+  "payerName",
+  "accountNumber",
+  "documentNumber",
+  "invoiceNumber",
+  "paymentAmount",
+  "appliedAmount",
+  "amountPaid",
+  "currencyCode",
+  "applicationStatus",
+  "paymentStatus",
+  "deliveryStatus",
+] as const;
+
+const fieldsOf = ({ source }: CallArguments): readonly string[] =>
+  isSource(source) ? CATALOGUE[source].fields.map(({ name }) => name) : [];
+
 export const payments = {
   schema: defineOperation({
     id: "payments.schema",
@@ -97,7 +124,7 @@ export const payments = {
     body: PaymentQueryBody,
     lateValidation: true,
     output: z.object({ data: z.array(PaymentRow), pagination: Pagination }),
-    list: { anonymous: true },
+    list: { anonymous: true, defaultFields: DEFAULT_FIELDS, fieldsOf },
     audit: "payments.queried",
     auditMetadata: getSourceMetadata,
     source: "export-ingest 4",

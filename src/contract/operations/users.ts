@@ -60,6 +60,8 @@ export type User = z.infer<typeof User>;
 export const UserV1 = z.object({ ...common, role: z.string(), userTenantProfile: ProfileV1 });
 export type UserV1 = z.infer<typeof UserV1>;
 
+const list = { defaultFields: ["userId", "firstName", "lastName", "email", "status"] };
+
 export const users = {
   list: defineOperation({
     id: "users.list",
@@ -70,6 +72,7 @@ export const users = {
     summary: "List the tenant's users with their roles.",
     params: z.object(tenantPath),
     output: z.array(User),
+    list,
     audit: "user.listed",
     source: "gateway 4",
   }),
@@ -82,6 +85,7 @@ export const users = {
     summary: "List the tenant's users in the v1 format, with one role each.",
     params: z.object(tenantPath),
     output: z.array(UserV1),
+    list,
     audit: "user.listed",
     source: "gateway 4",
   }),

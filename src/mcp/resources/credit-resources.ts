@@ -33,8 +33,8 @@ export const readRecentApplications = async (
   const query = buildRecentQuery(now());
   const readPage = (page: Fields) => broker.call(operations.list, page, options);
   const limits = { from: null, budget: budgetOf(context), now };
-  const { items, beside, truncated } = await readList(operations.list, query, readPage, limits);
-  return { ...query, applications: items, ...beside, truncated };
+  const { items, beside, position } = await readList(operations.list, query, readPage, limits);
+  return { ...query, applications: items, ...beside, truncated: position !== null };
 };
 
 export const readApplication = async (

@@ -22,12 +22,12 @@ const readRecords = async (
   options: CallOptions,
 ): Promise<Part> => {
   const readPage = (page: Fields) => broker.call(operation, page, options);
-  const { items, total, truncated } = await readList(operation, args, readPage, {
+  const { items, total, position } = await readList(operation, args, readPage, {
     from: null,
     budget,
     now,
   });
-  return { items, total, truncated };
+  return { items, total, truncated: position !== null };
 };
 
 /** Reads the tenant's dispute configuration; the nouns share the answer's budget. */

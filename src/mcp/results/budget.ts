@@ -3,11 +3,20 @@ import { estimateTokens, isWithin } from "./tokens.ts";
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? "";
 
-export const cost = (value: unknown): number => estimateTokens(textOf(value));
+/** A budget of 6,000 tokens has 25,000 characters: hosts cut longer texts, whatever they cost in tokens. */
+const CHARACTERS_PER_TOKEN = 25 / 6;
 
-/** Whether the JSON of a value costs so many tokens at most. */
-export const isWithinBudget = (value: unknown, tokens: number): boolean =>
-  isWithin(textOf(value), tokens);
+/** Returns what the JSON of a value takes of a budget: its tokens, or its characters if they are more. */
+export const cost = (value: unknown): number => {
+  const text = textOf(value);
+  return Math.max(estimateTokens(text), Math.ceil(text.length / CHARACTERS_PER_TOKEN));
+};
+
+/** Whether the JSON of a value is within a budget of so many tokens. */
+export const isWithinBudget = (value: unknown, tokens: number): boolean => {
+  const text = textOf(value);
+  return text.length <= tokens * CHARACTERS_PER_TOKEN && isWithin(text, tokens);
+};
 
 /** No text has more characters per token, by {@link estimateTokens}. */
 const MAX_CHARACTERS_PER_TOKEN = 8;
@@ -128,7 +137,9 @@ const STEPS: readonly Step[] = [
   ...[16_000, 8000, 4000, 2000, 1000, 500, 250, 120].map(
     (text) => [text, Infinity, Infinity] as const,
   ),
-  ...[1000, 250, 50, 10, 3, 0].map((items) => [60, items, Infinity] as const),
+  ...[1000, 500, 250, 120, 60, 40, 30, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2, 1, 0].map(
+    (items) => [60, items, Infinity] as const,
+  ),
   ...[1000, 250, 50, 10, 3].map((fields) => [60, 0, fields] as const),
 ];
 

@@ -12,46 +12,44 @@ export const isExportList = ({ list }: Operation): boolean =>
 type Args = Record<string, unknown>;
 type Ask = (args: Args) => Promise<Reply>;
 
-/** Where reading goes on: a page of the platform, how far into it, and the record given last. */
+/** A position in a list: a page of the platform, an offset in it, and the id of the last record before it. */
 export type Position = { page: number | string | null; offset: number; after: string | null };
 
 type Chunk = {
   items: Fields[];
-  /** By what the page is read again, where its answer tells more than was known when it was asked for. */
+  /** The position of this page, if the answer names the run that it belongs to. */
   page?: Position["page"];
   /** The page after this one; undefined where there is none. */
   next: Position["page"] | undefined;
   total: number | null;
 };
 
-/** A list of the platform, page by page, however it pages. */
+/** Reads a list of the platform page by page, for each form of paging. */
 type Reader = {
   start: Position["page"];
   open(page: Position["page"]): Promise<Chunk>;
-  /** How many records are wanted in all. */
+  /** The largest number of records that the caller asked for. */
   most: number;
-  /** The caller named a page: no further one is read. */
+  /** The caller named a page, so that no other one is read. */
   single: boolean;
 };
 
 export type Read = {
   items: Fields[];
   total: number | null;
-  /** Where to go on; null at the end. */
+  /** The position of the next record; null if this answer has the end of the list. */
   position: Position | null;
-  /** The budget ended the reading, not the list or the caller's own limit. */
-  truncated: boolean;
-  /** What the answer has beside the list. */
+  /** Fields of the answer beside the list. */
   beside: Fields;
   /** A text of a record too large for any answer was shortened. */
   shortened: boolean;
 };
 
-// What a count of each status costs at most.
+// The largest cost of the fields beside a list, such as a count of each status.
 const SUMMARY_TOKENS = 400;
 const CHUNK = 100;
 const DEFAULT_PAGE_SIZE = 20;
-/** However small or long in coming records are, no answer reads on for longer; a cursor says where to. */
+/** Limits of the pages and of the time that one answer reads; its cursor continues from there. */
 const MAX_PAGES = 50;
 const MAX_READING_MS = 20 * SECOND;
 
@@ -87,7 +85,7 @@ const numbered = (
       const at = number(page, 1);
       const { output, total } = await ask({ ...args, [pageName]: at, [sizeName]: size });
       const items = recordsOf(output);
-      // More than was asked for, and no word of others: the platform knows no pages, and this is all there is.
+      // A platform without pages answers the whole list, which may be longer than the page size.
       const more = total === null ? items.length === size : at * size < total;
       const isAll = items.length === 0 || (items.length > size && items.length === total);
       return { items, total, next: more && !isAll ? at + 1 : undefined };
@@ -108,8 +106,8 @@ const whole = (args: Args, ask: Ask): Reader => ({
 
 type Keep = (beside: Fields) => void;
 
-/** The records of an answer of the export API, and what stands beside them. */
-const exported = (output: unknown, keep: Keep) => {
+/** Splits an answer of the export API into its records, its pagination and its other fields. */
+const parseExported = (output: unknown, keep: Keep) => {
   if (!isFields(output)) throw malformed();
   const { data, pagination = {}, ...beside } = output;
   if (!isFields(pagination)) throw malformed();
@@ -126,7 +124,7 @@ const followed = ({ pageSize, ...args }: Args, ask: Ask, keep: Keep): Reader => 
     async open(page) {
       const cursor = page === null ? {} : { cursor: page };
       const { output } = await ask({ ...args, ...cursor, limit: Math.min(most, CHUNK) });
-      const { items, pagination } = exported(output, keep);
+      const { items, pagination } = parseExported(output, keep);
       const { hasMore, cursor: next } = pagination;
       if (hasMore !== true) return { items, total: null, next: undefined };
       if (typeof next !== "string") throw malformed();
@@ -137,7 +135,7 @@ const followed = ({ pageSize, ...args }: Args, ask: Ask, keep: Keep): Reader => 
 
 const RunPage = z.tuple([z.string(), z.string().nullable()]);
 
-/** Rows of one run: once an answer has named it, every further request does, so that no newer run mixes in. */
+/** Reads the rows of one run: every request after the first names the run, so that rows of a newer run cannot follow. */
 const ofOneRun = (args: Args, ask: Ask, keep: Keep): Reader => {
   let named: Fields = {};
   const inner = followed(
@@ -171,7 +169,7 @@ const ofOneRun = (args: Args, ask: Ask, keep: Keep): Reader => {
   };
 };
 
-/** Asks for the records under a name in the answer. */
+/** Takes the records from one field of the answer. */
 const under =
   (name: string, ask: Ask): Ask =>
   async (args) => {
@@ -179,7 +177,7 @@ const under =
     return { ...reply, output: isFields(reply.output) ? reply.output[name] : undefined };
   };
 
-/** Keeps what stands beside the applications. */
+/** Takes the applications from the answer and passes on their count per status. */
 const applicationsOf =
   (ask: Ask, keep: Keep): Ask =>
   async (args) => {
@@ -205,21 +203,27 @@ const readerOf = (operation: Operation, args: Args, ask: Ask, keep: Keep): Reade
   return names === undefined ? whole(args, ask) : numbered(args, ask, names);
 };
 
-/** What identifies a record: the contract's records begin with it. */
+/** Returns the id of a record, which is the first field of the contract's records. */
 const idOf = (item: Fields | undefined): string | null => {
   const id = Object.values(item ?? {})[0];
   return typeof id === "string" ? id : null;
 };
 
-// Records that came or went meanwhile move the rest; the one given last tells where reading stood.
+// Records that were created or deleted meanwhile move the others, so the position is found by the last record's id.
 const startOf = (items: Fields[], { offset, after }: Position): number => {
   const last = after === null ? -1 : items.findIndex((item) => idOf(item) === after);
   return last === -1 ? offset : last + 1;
 };
 
-type Bounds = { from: Position | null; budget: number; now: Clock };
+type Bounds = {
+  from: Position | null;
+  budget: number;
+  now: Clock;
+  /** Returns the form of a record in the answer. */
+  shape?: (record: Fields) => Fields;
+};
 
-/** Throws where a page comes again, by its own name or by its records: reading on would never end. */
+/** Throws if a page repeats, by its position or by its records, because reading would never end. */
 const createProgress = (nameOf: (item: Fields | undefined) => string | null) => {
   const pages = new Set<Position["page"]>();
   let last = "";
@@ -232,8 +236,7 @@ const createProgress = (nameOf: (item: Fields | undefined) => string | null) => 
   };
 };
 
-/** What a reading of one list is made with. */
-const prepared = (operation: Operation, args: Args, ask: Ask, budget: number) => {
+const prepareReading = (operation: Operation, args: Args, ask: Ask, budget: number) => {
   let beside: Fields = {};
   const keep = (fields: Fields): void => {
     beside = truncateToBudget(fields, SUMMARY_TOKENS).record;
@@ -244,25 +247,24 @@ const prepared = (operation: Operation, args: Args, ask: Ask, budget: number) =>
   const nameOf = anonymous === true ? () => null : idOf;
   const hasBeside = style === "applications" || style === "pages" || style === "run";
   const basket = createBasket(hasBeside ? budget - SUMMARY_TOKENS : budget);
-  const result = (position: Position | null, total: number | null, truncated: boolean): Read => ({
+  const result = (position: Position | null, total: number | null): Read => ({
     items: basket.items,
     total,
     position,
-    truncated,
     beside,
     shortened: basket.cut,
   });
   return { reader, nameOf, basket, result };
 };
 
-/** Reads a list from a position on, page after page, until the budget, the caller's limit, patience or the list ends. */
+/** Reads a list from a position until the list ends or the budget, the caller's limit or a limit of reading is reached. */
 export const readList = async (
   operation: Operation,
   args: Args,
   ask: Ask,
-  { from, budget, now }: Bounds,
+  { from, budget, now, shape = (record) => record }: Bounds,
 ): Promise<Read> => {
-  const { reader, nameOf, basket, result } = prepared(operation, args, ask, budget);
+  const { reader, nameOf, basket, result } = prepareReading(operation, args, ask, budget);
   const progress = createProgress(nameOf);
   const until = now() + MAX_READING_MS;
   let at: Position = from ?? { page: reader.start, offset: 0, after: null };
@@ -274,12 +276,12 @@ export const readList = async (
     for (const [index, item] of items.entries()) {
       if (index < first) continue;
       const here = { page, offset: index, after: nameOf(items[index - 1]) ?? at.after };
-      if (basket.items.length >= reader.most) return result(here, total, false);
-      if (!basket.add(item)) return result(here, total, true);
+      if (basket.items.length >= reader.most) return result(here, total);
+      if (!basket.add(shape(item))) return result(here, total);
     }
-    if (next === undefined) return result(null, total, false);
+    if (next === undefined) return result(null, total);
     at = { page: next, offset: 0, after: nameOf(items.at(-1)) ?? at.after };
-    if (reader.single || basket.items.length >= reader.most) return result(at, total, false);
-    if (read >= MAX_PAGES || now() >= until) return result(at, total, true);
+    if (reader.single || basket.items.length >= reader.most) return result(at, total);
+    if (read >= MAX_PAGES || now() >= until) return result(at, total);
   }
 };

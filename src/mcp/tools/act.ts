@@ -5,7 +5,7 @@ import type { Operation } from "../../contract/operation.ts";
 import { fileRecord } from "../results/file-content.ts";
 import type { Fields } from "../results/budget.ts";
 import { storeSecret } from "./stored-secret.ts";
-import { deletedKeys } from "./schemas.ts";
+import { deletedKeys } from "./output-schema.ts";
 
 type Args = Record<string, unknown>;
 

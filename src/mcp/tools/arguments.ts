@@ -1,25 +1,29 @@
 import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
-import type { OperationTool } from "../../../tools/tool.ts";
-import { isCreating, isUpdate, mayAsk } from "./kinds.ts";
-import { findNearest } from "../../kit/nearest.ts";
+import { parseStatusWord } from "../../contract/fields.ts";
+import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
+import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 import { badArguments } from "../results/refusal.ts";
-import { inputSchema, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
+import { findUnknownFields } from "../results/rows.ts";
+import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
+import { createUnknownFault, describeInstead } from "./unknown-argument.ts";
 
 type Values = Record<string, unknown>;
 
-/** A tool's arguments, checked, apart from what steers the call. */
+/** The arguments of a call: those of the operation, and those that the server adds. */
 export type Given = {
   args: Values;
   cursor: string | undefined;
+  /** The fields of the rows in the answer. */
+  fields: string[] | undefined;
   idempotencyKey: string | undefined;
   ifMatch: string | undefined;
   confirmationToken: string | undefined;
 };
 
 const MAX_NAME = 60;
-const shown = (name: string): string => name.replace(/[^\w.[\]-]/g, "?").slice(0, MAX_NAME);
+const printable = (name: string): string => name.replace(/[^\w.[\]-]/g, "?").slice(0, MAX_NAME);
 
 const isRecord = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -41,7 +45,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Many hosts send objects, lists and numbers as JSON strings, and one item where a list is meant. */
+/** Parses JSON strings and wraps single items: many hosts send objects, lists and numbers as text. */
 const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
   const types = [schema.type ?? []].flat();
   if (fits(value, types)) return value;
@@ -52,64 +56,65 @@ const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
   return types.includes("array") && !isRecord(value) && value !== null ? [value] : value;
 };
 
-type Seen = (path: string, known: string[], name: string) => void;
+const NUMBER: JsonSchema = { type: "integer" };
 
-const walk = (value: unknown, schema: JsonSchema, path: string, stranger: Seen): unknown => {
+type Unknown = { path: string; name: string; known: string[] };
+type OnUnknown = (unknown: Unknown) => void;
+/** `toNumbers`: the words of a status become the numbers that operations take. */
+type Conversion = { onUnknown: OnUnknown; toNumbers: boolean };
+
+/** Converts a value to the form of its schema, and reports the names that the schema does not have. */
+const convert = (
+  value: unknown,
+  schema: JsonSchema,
+  path: string,
+  options: Conversion,
+): unknown => {
+  if (options.toNumbers && isStatus(schema)) return parseStatusWord(unwrapped(value, NUMBER));
   const inner = unwrapped(value, schema);
   const { items, properties } = schema;
   if (Array.isArray(inner) && items !== undefined) {
-    return inner.map((item, index) => walk(item, items, `${path}[${index}]`, stranger));
+    return inner.map((item, index) => convert(item, items, `${path}[${index}]`, options));
   }
   if (!isRecord(inner) || properties === undefined) return inner;
+  const isOpen = schema.additionalProperties !== false;
   return Object.fromEntries(
     Object.entries(inner).map(([name, child]) => {
-      const field = path === "" ? shown(name) : `${path}.${shown(name)}`;
+      const field = path === "" ? printable(name) : `${path}.${printable(name)}`;
       const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      if (known === undefined) stranger(field, Object.keys(properties), name);
-      return [name, known === undefined ? child : walk(child, known, field, stranger)];
+      if (isOpen) return [name, child];
+      if (known !== undefined) return [name, convert(child, known, field, options)];
+      options.onUnknown({ path: field, name, known: Object.keys(properties) });
+      return [name, child];
     }),
   );
 };
 
-const CONFIGURED: readonly string[] = [...WITHHELD, "baseUrl", "base_url", "apiKey"];
-
-// As many as an answer names; each costs a search for what was meant.
-const MOST_STRANGERS = 20;
-
-// Of so few a model can choose; more would hide what is wrong.
-const MOST_KNOWN = 8;
-
-const instead = (name: string, known: string[], most: number): string => {
-  const near = findNearest(name, known);
-  if (near.length > 0) return `; did you mean ${near.join(" or ")}?`;
-  return known.length === 0 || known.length > most ? "" : `; known: ${known.join(", ")}`;
-};
-
-const strangerFault = (field: string, known: string[], name: string, most: number): Fault => {
-  const hint = CONFIGURED.includes(name)
-    ? "comes from the server's configuration and is not an argument"
-    : `is not an argument${instead(name, known, most)}`;
-  return { field, code: "unknown", message: hint };
-};
+// Each costs a search for similar names.
+const MAX_UNKNOWN = 20;
 
 /** Returns arguments without the JSON strings that hosts wrap values in, and a fault for each unknown name. */
 export const unwrapArguments = (
+  tool: Tool,
   sent: Values,
   schema: JsonSchema,
-  mostKnown: number,
 ): { values: Values; unknown: Fault[] } => {
   const unknown: Fault[] = [];
-  const values = walk(sent, schema, "", (field, known, name) => {
-    if (unknown.length < MOST_STRANGERS) unknown.push(strangerFault(field, known, name, mostKnown));
-  }) as Values;
-  return { values, unknown };
+  const onUnknown: OnUnknown = (found) => {
+    if (unknown.length < MAX_UNKNOWN) unknown.push(createUnknownFault(tool, found));
+  };
+  const values = convert(sent, schema, "", { onUnknown, toNumbers: isOperationTool(tool) });
+  return { values: values as Values, unknown };
 };
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 const PRINTABLE_RULE = "must have 1 to 255 printable ASCII characters";
 
+const MAX_FIELDS = 200;
+
 const Steering = z.object({
   cursor: z.string().min(1).max(8192).optional(),
+  fields: z.array(z.string()).max(MAX_FIELDS).optional(),
   idempotencyKey: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   ifMatch: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   confirmationToken: z.string().min(1).max(4096).optional(),
@@ -118,11 +123,12 @@ const Steering = z.object({
 const steeringNames = (tool: OperationTool, listed: Values): string[] =>
   Object.keys(Steering.shape).filter((name) => {
     if (name === "cursor") return name in listed;
+    if (name === "fields") return takesFields(tool);
     if (name === "idempotencyKey") return isCreating(tool.operation);
     return name === "ifMatch" ? isUpdate(tool.operation) : mayAsk(tool);
   });
 
-// A fault's words tell a missing value from a wrong one by its input.
+// The message of a fault distinguishes a missing value from a wrong one by its input.
 const REPORT = { reportInput: true };
 
 const pick = (values: Values, names: readonly string[]): Values =>
@@ -131,7 +137,7 @@ const pick = (values: Values, names: readonly string[]): Values =>
 const namesOf = (part: z.ZodObject | null): string[] =>
   Object.keys(part?.shape ?? {}).filter((name) => !(WITHHELD as readonly string[]).includes(name));
 
-/** What a tool's arguments are held against; made at its first call, since a schema costs more to make than to use. */
+/** The schemas of a tool's arguments. They are created at its first call, because that costs more than their use. */
 type Form = { schema: JsonSchema; steering: string[]; own: z.ZodObject; ownNames: string[] };
 
 const forms = new WeakMap<OperationTool, Form>();
@@ -149,7 +155,7 @@ const formOf = (tool: OperationTool): Form => {
   return form;
 };
 
-/** Values as the platform expects them: bodies as the contract reads them, so that a status may be a word. */
+/** Validates the arguments of the operation and returns them in the platform's form. */
 const checked = (tool: OperationTool, values: Values): { args: Values; wrong: Fault[] } => {
   const { operation } = tool;
   const { own, ownNames } = formOf(tool);
@@ -163,24 +169,39 @@ const checked = (tool: OperationTool, values: Values): { args: Values; wrong: Fa
   return { args: { ...pick(values, rest), ...body?.data }, wrong };
 };
 
-/** Sentences name the value's fault; unknown names are told with what may have been meant. */
 export const refuseArguments = (tool: Pick<OperationTool, "name">, list: Fault[]): Problem =>
   badArguments(
     `${tool.name}: ${formatFaults(list).replaceAll("?.", "?").replaceAll("?;", "?")}`,
     list,
   );
 
-/** What a model sent, as the operation takes it; a Problem that names every fault otherwise. */
+const findFieldFaults = ({ operation }: OperationTool, fields: readonly string[] = []): Fault[] => {
+  const known = operation.list?.fieldsOf({}) ?? [];
+  return findUnknownFields(operation, fields)
+    .slice(0, MAX_UNKNOWN)
+    .map((name) => ({
+      field: `fields[${fields.indexOf(name)}]`,
+      code: "unknown",
+      message: `${JSON.stringify(printable(name))} is not a field${describeInstead(name, known)}`,
+    }));
+};
+
+/**
+ * Returns the arguments of a tool call in the form that the operation takes.
+ *
+ * @throws {Problem} invalid_request, which names every fault
+ */
 export const readArguments = (tool: OperationTool, sent: Values): Given => {
   const { schema, steering: names, ownNames } = formOf(tool);
-  const { values, unknown } = unwrapArguments(sent, schema, MOST_KNOWN);
+  const { values, unknown } = unwrapArguments(tool, sent, schema);
   const steering = pick(values, names);
   const steered = Steering.safeParse(steering, REPORT);
-  // The audit log's own cursor is the server's: the platform's one stays inside it.
+  // The cursor of the audit log is the server's; the platform's cursor is inside it.
   const rest = ownNames.filter((name) => !(name in steering));
   const { args, wrong } = checked(tool, pick(values, rest));
-  const all = [...unknown, ...(steered.success ? [] : toFaults(steered.error)), ...wrong];
+  const inFields = findFieldFaults(tool, steered.data?.fields);
+  const all = [...unknown, ...(steered.success ? inFields : toFaults(steered.error)), ...wrong];
   if (all.length > 0 || !steered.success) throw refuseArguments(tool, all);
-  const { cursor, idempotencyKey, ifMatch, confirmationToken } = steered.data;
-  return { args, cursor, idempotencyKey, ifMatch, confirmationToken };
+  const { cursor, fields, idempotencyKey, ifMatch, confirmationToken } = steered.data;
+  return { args, cursor, fields, idempotencyKey, ifMatch, confirmationToken };
 };

@@ -27,6 +27,7 @@ import type { CallTool, Working } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { readList } from "../results/pages.ts";
+import { chooseRows } from "../results/rows.ts";
 import { askingOf } from "./question.ts";
 import { badArguments, Refusal } from "../results/refusal.ts";
 
@@ -63,14 +64,16 @@ const toClientPurpose = (
 const callList = async (
   { context, cursors }: Parts,
   { tool, signal, broker }: Working,
-  { args, cursor }: Given,
+  { args, cursor, fields }: Given,
 ): Promise<CallToolResult> => {
-  const purpose = toPurpose(context, tool, args);
+  const purpose = toPurpose(context, tool, fields === undefined ? args : { ...args, fields });
   const from = cursor === undefined ? null : cursors.open(cursor, purpose);
+  const rows = chooseRows(tool.operation, args, fields);
   const ask = (page: Record<string, unknown>) =>
     broker.call(tool.operation, page, { tool: tool.name, signal });
   const budget = listBudget(context.settings.answerTokens);
-  const read = await readList(tool.operation, args, ask, { from, budget, now: context.now });
+  const bounds = { from, budget, now: context.now, shape: rows.shape };
+  const read = await readList(tool.operation, rows.args, ask, bounds);
   const { position } = read;
   const next = position === null ? null : cursors.seal(position, purpose);
   return present(listAnswer(tool.operation, read, next, args));

@@ -2,7 +2,8 @@ import type { Operation } from "../../contract/operation.ts";
 import { toolsets } from "../../../tools/index.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
 import type { Toolset } from "../../../tools/toolsets.ts";
-import { inputSchema, type ObjectSchema, outputSchema } from "./schemas.ts";
+import { outputSchema } from "./output-schema.ts";
+import { inputSchema, type ObjectSchema } from "./schemas.ts";
 import { knownToolsets } from "./toolsets.ts";
 
 export type Hints = {
@@ -50,8 +51,8 @@ const listed = (tool: Tool): ListedTool => ({
 });
 
 /**
- * Every tool as hosts are told of it, with their toolsets, in the order of the toolsets. A built program has
- * the values in this module's place, so that listing tools loads neither contract nor schemas.
+ * All tools in the form of `tools/list`, with their toolsets, in the order of the toolsets. The build replaces this
+ * module by its values, so that listing tools loads neither contract nor schemas.
  */
 export const everyTool: readonly { toolset: Toolset; tool: ListedTool }[] = knownToolsets.flatMap(
   (toolset) => toolsets[toolset].map((tool) => ({ toolset, tool: listed(tool) })),

@@ -7,9 +7,6 @@ import { inputSchema, type JsonSchema } from "./schemas.ts";
 
 type Values = Record<string, unknown>;
 
-// An insight's arguments are its own, so a refusal names all of them.
-const MOST_KNOWN = 40;
-
 const schemas = new WeakMap<InsightTool, JsonSchema>();
 
 const schemaOf = (tool: InsightTool): JsonSchema => {
@@ -58,7 +55,7 @@ const withExample = ({ properties = {} }: JsonSchema, fault: Fault): Fault => {
  */
 export const readInsightArguments = (tool: InsightTool, sent: Values): Values => {
   const schema = schemaOf(tool);
-  const { values, unknown } = unwrapArguments(sent, schema, MOST_KNOWN);
+  const { values, unknown } = unwrapArguments(tool, sent, schema);
   const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
   const parsed = tool.insight.input.safeParse(Object.fromEntries(known), { reportInput: true });
   const wrong = parsed.success ? [] : toFaults(parsed.error);

@@ -1,4 +1,5 @@
 import { findSideEffects, type Operation } from "../../contract/operation.ts";
+import { hasRowFields, selectsFields } from "../results/rows.ts";
 import {
   type Arguments,
   isInsightTool,
@@ -22,5 +23,9 @@ export const mayAsk = ({ operation }: OperationTool): boolean => operation.effec
 export const asksAbout = ({ operation }: OperationTool, args: Arguments): boolean =>
   findSideEffects(operation, args).length > 0;
 
-/** Lists that an answer may end within, and whose next call goes on from there. */
+/** Whether the server takes `fields` for the rows of a list; the platform does not. */
+export const takesFields = ({ operation }: OperationTool): boolean =>
+  hasRowFields(operation) && !selectsFields(operation);
+
+/** Whether the answer is a list that a cursor continues. */
 export const isPaged = (operation: Operation): boolean => operation.list !== null;

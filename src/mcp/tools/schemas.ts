@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { CreditApplication } from "../../contract/operations/credit-applications.ts";
 import { ClosureFields } from "../../contract/operations/documents.ts";
-import { DisputeStatus, NoteVisibility } from "../../contract/fields.ts";
-import { mergeArguments, type Operation, parsePathParameters } from "../../contract/operation.ts";
+import { DisputeStatus, NoteVisibility, STATUS_WORDS } from "../../contract/fields.ts";
+import { mergeArguments, type Operation } from "../../contract/operation.ts";
 import {
   type InsightTool,
   isInsightTool,
@@ -11,12 +10,12 @@ import {
 } from "../../../tools/tool.ts";
 import {
   addedParameterDescriptions,
+  openProperties,
   parameterDescriptions,
 } from "../../../tools/parameter-descriptions.ts";
-import { isExportList } from "../results/pages.ts";
-import { isCreating, isPaged, isUpdate, mayAsk } from "./kinds.ts";
+import { isCreating, isPaged, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 
-/** The plain part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
+/** The part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
 export type JsonSchema = {
   type?: string | string[];
   description?: string;
@@ -36,42 +35,54 @@ export type ObjectSchema = JsonSchema & {
 /** Supplied by the broker, never by a model. */
 export const WITHHELD = ["tenantId", "password", "accessToken"] as const;
 
-// The documents enumerate these alone; another platform may know further values of the rest.
-const CLOSED = new Set<unknown>([
-  NoteVisibility,
-  DisputeStatus,
-  ClosureFields.shape.closure_reason,
-]);
+// The interface documents enumerate only these; another platform may know further values of the others.
+const CLOSED = new Set<unknown>([NoteVisibility, ClosureFields.shape.closure_reason]);
 
-const listed = (values: readonly unknown[]): string =>
+/** Whether values of a schema are a dispute's status. */
+export const isStatus = ({ enum: words }: JsonSchema): boolean =>
+  words?.join() === STATUS_WORDS.join();
+
+/** Publishes the words of a status. Its numbers are accepted too. */
+const nameStatus = (zodSchema: unknown, jsonSchema: JsonSchema): void => {
+  if (zodSchema !== DisputeStatus) return;
+  jsonSchema.type = "string";
+  jsonSchema.enum = [...STATUS_WORDS];
+  delete jsonSchema.description;
+};
+
+const joinWords = (values: readonly unknown[]): string =>
   values.length < 2
     ? String(values[0])
     : `${values.slice(0, -1).map(String).join(", ")} or ${String(values.at(-1))}`;
 
 const openEnum = (zodSchema: unknown, jsonSchema: JsonSchema) => {
   if (!(zodSchema instanceof z.ZodEnum) || CLOSED.has(zodSchema)) return;
-  jsonSchema.description ??= listed(jsonSchema.enum ?? []);
+  jsonSchema.description ??= joinWords(jsonSchema.enum ?? []);
   delete jsonSchema.enum;
 };
 
-type Raw = JsonSchema & { anyOf?: Raw[] };
+export type Raw = JsonSchema & { anyOf?: Raw[] };
 
-/** `own`: the enumerations are this server's own, so no platform knows further values. */
-const raw = (schema: z.ZodType, own = false): Raw =>
+/** Whose values a schema describes: arguments of an operation or of an insight, or a record of the platform. */
+type Side = "argument" | "insight" | "record";
+
+export const toRawSchema = (schema: z.ZodType, side: Side = "record"): Raw =>
   z.toJSONSchema(schema, {
     io: "input",
     override({ zodSchema, jsonSchema }) {
-      if (!own) openEnum(zodSchema, jsonSchema as JsonSchema);
+      // Insights are this server's own, so no platform knows further values of their enumerations.
+      if (side !== "insight") openEnum(zodSchema, jsonSchema as JsonSchema);
+      if (side === "argument") nameStatus(zodSchema, jsonSchema as JsonSchema);
       oneKind(jsonSchema as JsonSchema);
     },
   }) as Raw;
 
-const typesOf = ({ type, anyOf = [] }: Raw): string[] => [
+export const typesOf = ({ type, anyOf = [] }: Raw): string[] => [
   ...new Set([type ?? [], anyOf.flatMap(typesOf)].flat()),
 ];
 
-/** `anyOf [X, null]` as X with the further type null; of `anyOf [X, Y]` what the types have in common with X. */
-const withoutUnion = (schema: Raw): JsonSchema => {
+/** Replaces `anyOf` by a list of types: `anyOf [X, null]` is X with the additional type null. */
+export const withoutUnion = (schema: Raw): JsonSchema => {
   const { anyOf, ...rest } = schema;
   const others = anyOf?.filter(({ type }) => type !== "null") ?? [];
   // Of "one or a list" the list: a single value is accepted where a list is expected.
@@ -81,7 +92,7 @@ const withoutUnion = (schema: Raw): JsonSchema => {
   return other === undefined ? rest : { ...other, ...rest, type: typesOf(schema) };
 };
 
-/** Of an enumeration of words and numbers the words: every host takes those, and the platform takes both. */
+/** Publishes only the words of an enumeration of words and numbers: every host accepts those, the platform both. */
 const oneKind = (schema: Raw): void => {
   const words = schema.enum?.filter((value) => typeof value === "string") ?? [];
   if (schema.type !== undefined || words.length === 0) return;
@@ -89,12 +100,12 @@ const oneKind = (schema: Raw): void => {
   schema.enum = words;
 };
 
-// The platform understands it; requests spell it timeZone, and one spelling is enough.
+// The platform accepts timezone and timeZone; tools publish the documented spelling of requests.
 const UNLISTED = new Set(["timezone"]);
 
 type Change = (schema: JsonSchema, name: string) => JsonSchema;
 
-const mapped = (
+const mapProperties = (
   properties: Record<string, JsonSchema>,
   change: Change,
 ): Record<string, JsonSchema> =>
@@ -107,53 +118,66 @@ const mapped = (
 const isBound = (limit: number | undefined): limit is number =>
   limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
 
-/** An argument as tools publish it; lengths and patterns are checked but cost too much to list. */
-const published = (source: Raw, name: string, clears: boolean): JsonSchema => {
+/** Returns the one type that is published. A string can also hold what other types of a union accept. */
+const chooseType = (types: readonly string[]): string => {
+  const [first = "string", ...others] = types.filter((type) => type !== "null");
+  return others.includes("string") ? "string" : first;
+};
+
+/** Returns the properties of an object. Some hosts refuse one without properties, so free-form ones name an example. */
+const publishObject = (type: string, name: string, { properties }: JsonSchema): JsonSchema => {
+  if (properties !== undefined) {
+    return { properties: mapProperties(properties, argument), additionalProperties: false };
+  }
+  return type === "object" ? { properties: openProperties[name] ?? ANY_KEY } : {};
+};
+
+const ANY_KEY: Record<string, JsonSchema> = { key: { type: "string" } };
+
+/** Returns the published schema of an argument. Lengths and patterns are checked, but cost too many tokens to publish. */
+const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
   const schema = withoutUnion(source);
   const description =
     schema.description ?? schema.items?.description ?? parameterDescriptions[name];
-  const hasNull = schema.enum === undefined && (clears || description?.includes("null") === true);
-  const types = [schema.type ?? "string"].flat().filter((type) => hasNull || type !== "null");
+  const type = chooseType([schema.type ?? "string"].flat());
+  const isScalar = type !== "object" && type !== "array" && schema.enum === undefined;
+  const hasNull = isScalar && (clears || description?.includes("null") === true);
   return {
-    type: types.length === 1 ? (types[0] ?? "string") : types,
+    type: hasNull ? [type, "null"] : type,
     ...(schema.enum === undefined ? {} : { enum: schema.enum }),
     ...(isBound(schema.maximum) ? { maximum: schema.maximum } : {}),
     ...(schema.items === undefined ? {} : { items: item(schema.items) }),
-    ...(schema.properties === undefined
-      ? {}
-      : { properties: mapped(schema.properties, argument), additionalProperties: false as const }),
+    ...publishObject(type, name, schema),
     ...(description === undefined ? {} : { description }),
   };
 };
 
-// Null says something of its own where it clears, and where the words say so; elsewhere it is as good as absent.
-const argument: Change = (schema, name) => published(schema, name, false);
-const clearing: Change = (schema, name) => published(schema, name, true);
+// Null is published only where it clears a value; elsewhere it means the same as an absent argument.
+const argument: Change = (schema, name) => publish(schema, name, false);
 
 const item = (schema: JsonSchema): JsonSchema => {
   const { description: _said, ...rest } = argument(schema, "");
   return rest;
 };
 
+const TEXT: JsonSchema = { type: "string" };
+
 const text = (description: string): JsonSchema => ({ type: "string", description });
 
+const FIELDS: JsonSchema = {
+  type: "array",
+  items: { type: "string" },
+  description: addedParameterDescriptions.fields,
+};
+
 const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
-  ...(isPaged(tool.operation)
-    ? {
-        cursor: text(
-          isExportList(tool.operation)
-            ? addedParameterDescriptions.auditCursor
-            : addedParameterDescriptions.cursor,
-        ),
-      }
-    : {}),
+  ...(isPaged(tool.operation) ? { cursor: TEXT } : {}),
+  ...(takesFields(tool) ? { fields: FIELDS } : {}),
   ...(isCreating(tool.operation)
     ? { idempotencyKey: text(addedParameterDescriptions.idempotencyKey) }
     : {}),
   ...(isUpdate(tool.operation) ? { ifMatch: text(addedParameterDescriptions.ifMatch) } : {}),
-  ...(mayAsk(tool)
-    ? { confirmationToken: text(addedParameterDescriptions.confirmationToken) }
-    : {}),
+  ...(mayAsk(tool) ? { confirmationToken: TEXT } : {}),
 });
 
 /** The operation's arguments that a model may give, as the contract checks them. */
@@ -176,129 +200,18 @@ const strictObject = (
 });
 
 const insightInput = ({ insight }: InsightTool): ObjectSchema => {
-  const { properties = {}, required } = raw(insight.input, true);
-  return strictObject(mapped(properties, argument), required);
+  const { properties = {}, required } = toRawSchema(insight.input, "insight");
+  return strictObject(mapProperties(properties, argument), required);
 };
 
 export const inputSchema = (tool: Tool): ObjectSchema => {
   if (isInsightTool(tool)) return insightInput(tool);
-  const { properties = {}, required } = raw(z.object(ownShape(tool.operation)));
-  const change = tool.operation.method === "PATCH" ? clearing : argument;
-  return strictObject({ ...mapped(properties, change), ...extras(tool) }, required);
-};
-
-/** A field of an answer: its type alone, so that a value of tomorrow never costs the answer of today. */
-const field = (source: Raw): JsonSchema => {
-  const types = typesOf(source);
-  return { type: types.length > 1 ? types : (types[0] ?? "string") };
-};
-
-/**
- * A record of an answer by what identifies it. The rest comes too, as documented; but naming every field in every tool
- * would double what each conversation pays for the list.
- */
-const record = (schema: z.ZodType): ObjectSchema => {
-  const { properties = {} } = raw(schema);
-  const named = Object.entries(properties).slice(0, 1);
-  return { type: "object", properties: mapped(Object.fromEntries(named), field) };
-};
-
-const NULLABLE_TEXT: JsonSchema = { type: ["string", "null"] };
-
-const listSchema = (items: ObjectSchema): ObjectSchema => ({
-  type: "object",
-  properties: {
-    items: { type: "array", items },
-    count: { type: "integer" },
-    total: { type: ["integer", "null"] },
-    truncated: { type: "boolean" },
-    nextCursor: NULLABLE_TEXT,
-  },
-});
-
-const DELETED: ObjectSchema = { type: "object", properties: { deleted: { type: "boolean" } } };
-
-/** The identifiers that an answer without a body repeats. */
-export const deletedKeys = (operation: Operation): string[] =>
-  parsePathParameters(operation.path).filter((name) => name !== "tenantId");
-
-const exportListSchema = (row: z.ZodType): ObjectSchema => ({
-  type: "object",
-  properties: {
-    data: { type: "array", items: record(row) },
-    pagination: {
-      type: "object",
-      properties: {
-        cursor: NULLABLE_TEXT,
-        hasMore: { type: "boolean" },
-        rowCount: { type: "integer" },
-      },
-    },
-    truncated: { type: "boolean" },
-  },
-});
-
-const APPLICATIONS: ObjectSchema = {
-  type: "object",
-  properties: {
-    applications: { type: "array", items: record(CreditApplication) },
-    applicationStatusSummary: { type: "array", items: { type: "object" } },
-    truncated: { type: "boolean" },
-    nextCursor: NULLABLE_TEXT,
-  },
-};
-
-/** A row of a list of the export API. */
-const rowOf = (output: z.ZodType): z.ZodType =>
-  (output as z.ZodObject<{ data: z.ZodArray }>).shape.data.element as z.ZodType;
-
-const itemField = (source: Raw): JsonSchema => {
-  const list = [source, ...(source.anyOf ?? [])].find(({ type }) => type === "array");
-  return list === undefined
-    ? field(source)
-    : { ...field(source), items: field(list.items ?? { type: "object" }) };
-};
-
-/** The figures of an insight; its items by the fields that they may have. */
-const insightOutput = ({ insight }: InsightTool): ObjectSchema => {
-  const { properties = {} } = raw(insight.item);
-  const total = {
-    currencyCode: NULLABLE_TEXT,
-    count: { type: "integer" },
-    amount: { type: "number" },
-  };
-  return {
-    type: "object",
-    properties: {
-      asOf: { type: "string" },
-      filter: { type: "object" },
-      rowCount: { type: "integer" },
-      truncated: { type: "boolean" },
-      itemsTotal: { type: "integer" },
-      currencyTotals: { type: "array", items: { type: "object", properties: total } },
-      notes: { type: "array", items: { type: "string" } },
-      items: {
-        type: "array",
-        items: { type: "object", properties: mapped(properties, itemField) },
-      },
-    },
-  };
-};
-
-export const outputSchema = (tool: Tool): ObjectSchema => {
-  if (isInsightTool(tool)) return insightOutput(tool);
-  const { operation } = tool;
-  const { output } = operation;
-  if (output === null) return DELETED;
-  if (output instanceof z.ZodArray) return listSchema(record(output.element as z.ZodType));
-  if (isExportList(operation)) return exportListSchema(rowOf(output));
-  if (operation.list?.style === "applications") return APPLICATIONS;
-  const schema = record(output);
-  if (operation.file) {
-    return { ...schema, properties: { ...schema.properties, resourceUri: { type: "string" } } };
-  }
-  const { returnsSecret } = operation;
-  if (returnsSecret === null) return schema;
-  const { storedAs } = returnsSecret;
-  return { ...schema, properties: { ...schema.properties, [storedAs]: { type: "string" } } };
+  const { properties = {}, required = [] } = toRawSchema(
+    z.object(ownShape(tool.operation)),
+    "argument",
+  );
+  const clears = tool.operation.method === "PATCH";
+  const change: Change = (schema, name) =>
+    publish(schema, name, clears && !required.includes(name));
+  return strictObject({ ...mapProperties(properties, change), ...extras(tool) }, required);
 };

@@ -1,0 +1,67 @@
+import type { Operation } from "../../contract/operation.ts";
+import type { Fields } from "./budget.ts";
+
+type Args = Record<string, unknown>;
+
+/** Names every field of a row. */
+const ALL = "*";
+
+/** Whether a tool cuts the rows of a list: the operation declares which fields come by default. */
+export const hasRowFields = ({ list }: Operation): boolean => list?.defaultFields != null;
+
+/** Whether the platform itself takes the names of the fields. */
+export const selectsFields = ({ body, query }: Operation): boolean =>
+  "fields" in { ...query.shape, ...body?.shape };
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Returns a value without the nulls in its objects. */
+const withoutNulls = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isFields(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, child]) =>
+      child === null ? [] : [[name, withoutNulls(child)]],
+    ),
+  );
+};
+
+const pick = (row: Fields, names: ReadonlySet<string>): Fields =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => names.has(name)));
+
+/** The arguments for the platform, and the form of a row in the answer. */
+export type RowChoice = { args: Args; shape: (row: Fields) => Fields };
+
+const namesOf = (value: unknown): string[] | undefined =>
+  Array.isArray(value) && value.length > 0 ? value.map(String) : undefined;
+
+/**
+ * Decides which fields the rows of a list have in an answer: the named ones, all for `["*"]`, or the operation's
+ * default ones. Where the platform takes `fields`, it is asked for no others.
+ */
+export const chooseRows = (operation: Operation, args: Args, fields?: string[]): RowChoice => {
+  const { list } = operation;
+  if (list === null || list.defaultFields === null) return { args, shape: (row) => row };
+  const known = list.fieldsOf(args);
+  const isOurs = !selectsFields(operation);
+  const named = isOurs ? fields : namesOf(args["fields"]);
+  const isAll = named?.includes(ALL) === true;
+  const defaults = list.defaultFields.filter((name) => known.includes(name));
+  const wanted = isAll ? known : (named ?? defaults);
+  if (!isOurs) {
+    const chosen = wanted.length === 0 ? {} : { fields: wanted };
+    return { args: { ...args, ...chosen }, shape: (row) => withoutNulls(row) as Fields };
+  }
+  const names = new Set(wanted);
+  return {
+    args,
+    shape: (row) => withoutNulls(isAll ? row : pick(row, names)) as Fields,
+  };
+};
+
+/** Returns the names that no row of the list has. */
+export const findUnknownFields = ({ list }: Operation, fields: readonly string[]): string[] => {
+  const known = list?.fieldsOf({}) ?? [];
+  return fields.filter((name) => name !== ALL && !known.includes(name));
+};

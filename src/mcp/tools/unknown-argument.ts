@@ -1,0 +1,39 @@
+import type { Fault } from "../../contract/errors.ts";
+import { findNearest } from "../../kit/nearest.ts";
+import type { Tool } from "../../../tools/tool.ts";
+import { findOtherWay } from "../../../tools/other-ways.ts";
+import { WITHHELD } from "./schemas.ts";
+
+const CONFIGURED: readonly string[] = [...WITHHELD, "baseUrl", "base_url", "apiKey"];
+
+// A message has 700 characters at most; several names can be unknown.
+const MAX_KNOWN_CHARACTERS = 550;
+
+const isRoot = (path: string): boolean => !/[.[]/.test(path);
+
+const listKnown = (known: readonly string[]): string => {
+  const names = known.join(", ");
+  return names === "" || names.length > MAX_KNOWN_CHARACTERS ? "" : `; known: ${names}`;
+};
+
+/** Describes what a tool has instead of a name that it does not know. */
+export const describeInstead = (name: string, known: readonly string[]): string => {
+  const near = findNearest(name, known);
+  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+  return `${hint}${listKnown(known)}`;
+};
+
+/** Creates the fault of an argument that a tool does not have; `path` leads to it. */
+export const createUnknownFault = (
+  tool: Tool,
+  { path, name, known }: { path: string; name: string; known: readonly string[] },
+): Fault => {
+  const fault = (message: string): Fault => ({ field: path, code: "unknown", message });
+  if (CONFIGURED.includes(name)) {
+    return fault("comes from the server's configuration and is not an argument");
+  }
+  const other = isRoot(path) ? findOtherWay(tool.name, name) : undefined;
+  const instead =
+    other === undefined ? describeInstead(name, known) : `; ${other}${listKnown(known)}`;
+  return fault(`is not an argument${instead}`);
+};

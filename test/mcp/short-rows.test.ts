@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+import { type Host, modernHost, needsOf, problemIn, type Result, textOf } from "./hosts.ts";
+import { auditEntry, auditPages, dispute, many, note, numberedPages } from "./records.ts";
+import { type Play, scripted } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
+
+type Row = Record<string, unknown>;
+
+const hostFor = async (plays: Record<string, Play>, answerTokens = 6000) => {
+  const broker = scripted(plays);
+  const host: Host = await modernHost(await needsOf(broker, { settings: { answerTokens } }));
+  return { broker, host };
+};
+
+const rowsIn = ({ structuredContent = {} }: Result): Row[] =>
+  (structuredContent["items"] ?? structuredContent["data"]) as Row[];
+
+const SHORT = [
+  "disputeId",
+  "disputeCode",
+  "status",
+  "amount",
+  "documentNumber",
+  "accountNumber",
+  "currencyCode",
+  "reasonName",
+  "assigneeName",
+  "accountName",
+  "createDate",
+];
+
+describe("the rows of a list", () => {
+  const disputes = () => ({ "disputes.list": numberedPages(many(3, dispute)) });
+
+  verifies("IN-51");
+  it("have the default fields without nulls", async () => {
+    const { host } = await hostFor({
+      "disputes.list": numberedPages([dispute(1), dispute(2, { assigneeName: null })]),
+    });
+    const [first = {}, second = {}] = rowsIn(await host.call("disputes_list"));
+    expect(Object.keys(first).toSorted()).toEqual(SHORT.toSorted());
+    expect(second).not.toHaveProperty("assigneeName");
+    await host.close();
+  });
+
+  verifies("IN-51");
+  it("have the named fields, and all of them for an asterisk", async () => {
+    const { host } = await hostFor(disputes());
+    const named = await host.call("disputes_list", { fields: ["disputeCode", "poNumber"] });
+    expect(rowsIn(named)[0]).toEqual({ disputeCode: "D-INV-0-01" });
+    const one = await host.call("disputes_list", { fields: "amount" });
+    expect(rowsIn(one)[0]).toEqual({ amount: 1204.55 });
+    const [all = {}] = rowsIn(await host.call("disputes_list", { fields: ["*"] }));
+    expect(all).toHaveProperty("originSystem");
+    expect(Object.values(all)).not.toContain(null);
+    await host.close();
+  });
+
+  verifies("IN-51");
+  it("have no unknown field: it is refused with the known and the nearest ones", async () => {
+    const { host, broker } = await hostFor(disputes());
+    const { code, message } = problemIn(await host.call("disputes_list", { fields: ["amout"] }));
+    expect(code).toBe("invalid_request");
+    expect(message).toContain('fields[0] "amout" is not a field; did you mean amount?');
+    expect(message).toContain("known: disputeId, disputeCode");
+    expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+
+  verifies("IN-51");
+  it("are asked of the platform where it takes fields", async () => {
+    const { host, broker } = await hostFor({ "payments.query": auditPages([{ paymentId: "p" }]) });
+    await host.call("payments_query", { source: "iandp" });
+    expect(broker.seen[0]?.args["fields"]).toEqual(
+      expect.arrayContaining(["paymentId", "amountPaid", "paymentStatus"]),
+    );
+    expect(broker.seen[0]?.args["fields"]).not.toContain("payerName");
+    await host.call("payments_query", { source: "bpn", fields: ["*"] });
+    expect(broker.seen[1]?.args["fields"]).toContain("adjustmentReasonCode");
+    await host.call("payments_query", { source: "bpn", fields: ["payerName"] });
+    expect(broker.seen[2]?.args["fields"]).toEqual(["payerName"]);
+    await host.close();
+  });
+
+  it("go on with a cursor for the same fields alone", async () => {
+    const { host } = await hostFor({ "disputes.list": numberedPages(many(400, dispute)) });
+    const args = { fields: ["disputeId", "amount"] };
+    const { structuredContent } = await host.call("disputes_list", args);
+    const cursor = structuredContent?.["nextCursor"];
+    expect(rowsIn(await host.call("disputes_list", { ...args, cursor }))).not.toHaveLength(0);
+    expect(problemIn(await host.call("disputes_list", { cursor })).code).toBe("invalid_parameter");
+    await host.close();
+  });
+});
+
+describe("completeness", () => {
+  verifies("IN-50");
+  it("is false where a page, a limit or the budget ends the list, and a cursor is set", async () => {
+    const { host } = await hostFor({
+      "disputes.list": numberedPages(many(300, dispute)),
+      "audit_logs.list": auditPages(many(30, auditEntry)),
+    });
+    const page = (await host.call("disputes_list", { Page: 1, PageSize: 5 })).structuredContent;
+    const budget = (await host.call("disputes_list")).structuredContent;
+    for (const list of [page, budget]) {
+      expect(list).toMatchObject({ truncated: true, total: 300 });
+      expect(list?.["nextCursor"]).toEqual(expect.any(String));
+    }
+    const limit = (await host.call("audit_logs_list", { limit: 10 })).structuredContent;
+    expect(limit).toMatchObject({ truncated: true, pagination: { hasMore: true, rowCount: 10 } });
+    const log = (await host.call("audit_logs_list", { limit: 30 })).structuredContent;
+    expect(log).toMatchObject({ truncated: false, pagination: { cursor: null, hasMore: false } });
+    const last = (await host.call("disputes_list", { Page: 60, PageSize: 5 })).structuredContent;
+    expect(last).toMatchObject({ truncated: false, nextCursor: null, count: 5 });
+    await host.close();
+  });
+
+  verifies("IN-59");
+  it("and the cursor come before the rows, as data and as text", async () => {
+    const { host } = await hostFor({
+      "disputes.list": numberedPages(many(300, dispute)),
+      "audit_logs.list": auditPages(many(300, auditEntry)),
+    });
+    for (const [tool, rows] of [
+      ["disputes_list", "items"],
+      ["audit_logs_list", "data"],
+    ] as const) {
+      const result = await host.call(tool);
+      const { structuredContent = {} } = result;
+      expect(Object.keys(structuredContent).at(-1)).toBe(rows);
+      const text = textOf(result);
+      expect(text.indexOf("for more, send")).toBeLessThan(text.indexOf(`"${rows}":`));
+      expect(text.indexOf('"truncated":true')).toBeLessThan(text.indexOf(`"${rows}":`));
+    }
+    await host.close();
+  });
+
+  verifies("IN-59");
+  it.each([
+    ["short words", "a deal of the day is to be on us "],
+    ["long words", "notwithstanding reconciliation documentation "],
+    ["blanks", `x${" ".repeat(60)}`],
+  ])("costs at most 25,000 characters for notes of %s", async (_what, piece) => {
+    const rows = many(60, (index) => note(index, piece.repeat(9000 / piece.length)));
+    const { host } = await hostFor({
+      "dispute_notes.list": numberedPages(rows),
+      "dispute_notes.get": () => note(1, piece.repeat(90_000 / piece.length)),
+    });
+    const list = await host.call("dispute_notes_list", { disputeId: "d-1" });
+    const record = await host.call("dispute_notes_get", { disputeId: "d-1", noteId: "n" });
+    for (const result of [list, record]) {
+      expect(textOf(result).length).toBeLessThanOrEqual(25_000);
+      expect(JSON.stringify(result.structuredContent).length).toBeLessThanOrEqual(25_000);
+    }
+    expect(list.structuredContent).toMatchObject({ truncated: true });
+    await host.close();
+  });
+});

@@ -1,0 +1,84 @@
+/** What does the work of tools that do not exist, for callers that guess their names. */
+const TOOLS: Readonly<Record<string, string>> = {
+  disputes_close: "disputes_update with status Closed",
+  disputes_cancel: "disputes_update with status Canceled",
+  disputes_reopen: "disputes_update with status Open",
+  disputes_assign: "disputes_update with assigneeId or assigneeEmail",
+  disputes_add_note: "dispute_notes_create",
+  disputes_search: "disputes_list",
+  disputes_bulk_update: "disputes_apply",
+  disputes_update_many: "disputes_apply",
+  disputes_attach: "dispute_attachments_upload",
+  dispute_files_upload: "dispute_attachments_upload",
+  documents_delete: "documents_close",
+  documents_reopen: "documents_update with a denomination other than 0",
+  accounts_delete: "none; an account stays",
+  payments_list: "payments_query",
+  payments_search: "payments_query",
+  payments_get: "payments_query with a filter on paymentId",
+  export_runs_list: "export_runs_status",
+  users_get: "users_list",
+};
+
+type Ways = Readonly<Record<string, string>>;
+
+const DEPARTMENT = "a dispute has the department of its assignee; set assigneeId or assigneeEmail";
+const STATUS = "disputes_update sets the status of a dispute";
+const NOTE = "dispute_notes_create adds a note";
+const FILE = "dispute_attachments_upload adds a file";
+
+const CREATED: Ways = {
+  departmentId: DEPARTMENT,
+  departmentCode: DEPARTMENT,
+  note: NOTE,
+  notes: NOTE,
+  comment: NOTE,
+  content: NOTE,
+  file: FILE,
+  attachment: FILE,
+};
+
+const DOCUMENT_STATUS =
+  "documents_close closes a document, and a denomination other than 0 reopens it";
+
+/** What a tool has instead of arguments that callers guess. */
+const ARGUMENTS: Readonly<Record<string, Ways>> = {
+  disputes_create: {
+    ...CREATED,
+    status: STATUS,
+    resolutionCode: STATUS,
+    resolutionId: STATUS,
+    assigneeEmail: "assigneeId names the assignee; assignees_get finds the id by e-mail",
+  },
+  disputes_update: {
+    ...CREATED,
+    closedDate: "the platform sets it when status closes the dispute",
+    documentNumber: "a dispute stays on its document; disputes_create opens another one",
+    accountNumber: "a dispute stays on its account; disputes_create opens another one",
+  },
+  disputes_list: {
+    limit: "PageSize limits the rows",
+    disputeCode: "disputes_get takes a code as disputeId",
+    disputeId: "disputes_get reads one dispute, disputes_list_by_ids several",
+    disputeIds: "disputes_list_by_ids takes them",
+    documentNumbers: "disputes_list_by_document_numbers takes them",
+  },
+  documents_create: { status: DOCUMENT_STATUS },
+  documents_update: { status: DOCUMENT_STATUS, closure_reason: DOCUMENT_STATUS },
+  documents_replace: { status: DOCUMENT_STATUS },
+  payments_query: {
+    groupBy: "payments_summarize groups and adds up",
+    measures: "payments_summarize groups and adds up",
+    orderBy: "payments_summarize orders by value",
+  },
+};
+
+const lookUp = (ways: Ways | undefined, name: string): string | undefined =>
+  ways !== undefined && Object.hasOwn(ways, name) ? ways[name] : undefined;
+
+/** Returns the tool that does what an unknown tool's name says. */
+export const findOtherTool = (name: string): string | undefined => lookUp(TOOLS, name);
+
+/** Returns a sentence on what does the work of an argument that a tool does not have. */
+export const findOtherWay = (tool: string, argument: string): string | undefined =>
+  lookUp(Object.hasOwn(ARGUMENTS, tool) ? ARGUMENTS[tool] : undefined, argument);
