@@ -237,12 +237,7 @@ describe.each(HOSTS)("answers (%s)", (_name, open) => {
 
   it("a value of tomorrow does not cost the answer of today", async () => {
     const broker = scripted({
-      "disputes.get": () => ({
-        ...dispute(1),
-        status: 7,
-        originSystem: "tomorrow",
-        isNew: { a: [] },
-      }),
+      "disputes.get": () => ({ ...dispute(1), status: 7, originSystem: "new", isNew: { a: [] } }),
     });
     const host = await open(await needsOf(broker));
     const result = await host.call("disputes_get", { disputeId: "d" });

@@ -8,7 +8,7 @@ type Node = JsonSchema & Record<string, unknown>;
 type Visit = (node: Node, path: string) => string[];
 
 const visitAll = (schema: JsonSchema, visit: Visit, path = ""): string[] => [
-  ...visit(schema as Node, path),
+  ...visit(schema, path),
   ...Object.entries(schema.properties ?? {}).flatMap(([name, child]) =>
     visitAll(child, visit, `${path}.${name}`),
   ),
