@@ -1,0 +1,203 @@
+import { expect, it } from "vitest";
+import { openBrowser } from "../support/browser.ts";
+import {
+  authorize,
+  authorizeUrl,
+  makePkce,
+  redeem,
+  refresh,
+  register,
+  signIn,
+  startAuthorization,
+} from "../support/oauth.ts";
+import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+import { useAuthorization } from "./setup.ts";
+
+/** Returns the scopes that a page has preselected. */
+const findTicked = (page: string): string[] =>
+  [...page.matchAll(/<input[^>]*name="scope"[^>]*>/g)].flatMap(([tag]) =>
+    /\schecked\b/.test(tag) ? (/value="(\w+)"/.exec(tag)?.[1] ?? []) : [],
+  );
+
+onEveryStore("an authorization request", (at) => {
+  const oauth = useAuthorization(at);
+
+  it("publishes metadata of its endpoints and features", async () => {
+    for (const name of ["oauth-authorization-server", "openid-configuration"]) {
+      const metadata = await (await fetch(`${oauth.running.url}/.well-known/${name}`)).json();
+      expect(metadata).toMatchObject({
+        issuer: oauth.running.url,
+        authorization_endpoint: `${oauth.running.url}/oauth/authorize`,
+        token_endpoint: `${oauth.running.url}/oauth/token`,
+        revocation_endpoint: `${oauth.running.url}/oauth/revoke`,
+        registration_endpoint: `${oauth.running.url}/oauth/register`,
+        response_types_supported: ["code"],
+        grant_types_supported: ["authorization_code", "refresh_token"],
+        code_challenge_methods_supported: ["S256"],
+        token_endpoint_auth_methods_supported: ["none"],
+        scopes_supported: ["read", "write", "admin", "offline_access"],
+        client_id_metadata_document_supported: true,
+        authorization_response_iss_parameter_supported: true,
+      });
+    }
+  });
+
+  verifies("C-61");
+  it("issues no token for another resource, and refuses such tokens", async () => {
+    const client = await register(oauth.running);
+    const { challenge } = makePkce();
+    const asked = authorizeUrl(oauth.running, client, challenge, {
+      resource: "https://elsewhere.example/mcp",
+    });
+    const refused = await openBrowser().open(asked);
+    expect(new URL(refused.url).searchParams.get("error")).toBe("invalid_target");
+    const coded = await authorize(oauth.running, oauth.ann);
+    const wrong = await redeem(oauth.running, coded, { resource: "https://elsewhere.example/mcp" });
+    expect(wrong).toMatchObject({ status: 400, body: { error: "invalid_target" } });
+    const { body } = await redeem(oauth.running, await authorize(oauth.running, oauth.ann));
+    const moved = await startAuthorization(at());
+    expect(await moved.server.verifyToken(body.access_token)).toBeUndefined();
+    await moved.close();
+  });
+
+  it("binds tokens to the resource if the client does not name it", async () => {
+    const client = await register(oauth.running);
+    const { verifier, challenge } = makePkce();
+    const browser = openBrowser();
+    const first = await browser.open(
+      authorizeUrl(oauth.running, client, challenge, { resource: undefined, scope: undefined }),
+    );
+    const second = await signIn(browser, first, oauth.ann);
+    const last = await browser.submit(second, { action: "allow" });
+    const code = new URL(last.url).searchParams.get("code") ?? "";
+    const { body } = await redeem(oauth.running, { code, verifier, client });
+    expect(await oauth.running.server.verifyToken(body.access_token)).toMatchObject({
+      scopes: ["read"],
+    });
+  });
+
+  it.each([
+    [
+      "no challenge",
+      { code_challenge: undefined, code_challenge_method: undefined },
+      "invalid_request",
+    ],
+    ["a plain challenge", { code_challenge_method: "plain" }, "invalid_request"],
+    ["the implicit flow", { response_type: "token" }, "unsupported_response_type"],
+    ["an unknown scope only", { scope: "everything" }, "invalid_scope"],
+    ["prompt=none", { prompt: "none" }, "login_required"],
+  ])("refuses a request with %s", async (_what, wrong, error) => {
+    const client = await register(oauth.running);
+    const asked = authorizeUrl(oauth.running, client, makePkce().challenge, wrong);
+    const { url } = await openBrowser().open(asked);
+    expect(url.startsWith(client.redirect)).toBe(true);
+    const { search, hash } = new URL(url);
+    const parameters = Object.fromEntries(new URLSearchParams(search || hash.slice(1)));
+    expect(parameters).toMatchObject({ error, state: "the state", iss: oauth.running.url });
+  });
+
+  it("does not redirect to a URI that the client has not registered", async () => {
+    const client = await register(oauth.running, {
+      redirect_uris: ["https://host.example/callback"],
+    });
+    const elsewhere = { ...client, redirect: "https://host.example.evil.example/callback" };
+    const shown = await openBrowser().open(
+      authorizeUrl(oauth.running, elsewhere, makePkce().challenge),
+    );
+    expect(shown.status).toBe(400);
+    expect(shown.url.startsWith(oauth.running.url)).toBe(true);
+    expect(shown.text).toContain("This cannot continue");
+    const unregistered = { ...client, clientId: "nobody" };
+    const unknown = await openBrowser().open(
+      authorizeUrl(oauth.running, unregistered, makePkce().challenge),
+    );
+    expect(unknown.status).toBe(400);
+  });
+
+  it("accepts any port of a loopback redirect", async () => {
+    const client = await register(oauth.running);
+    const redirect = "http://127.0.0.1:50123/callback";
+    const coded = await authorize(oauth.running, oauth.ann, { client: { ...client, redirect } });
+    expect((await redeem(oauth.running, coded)).status).toBe(200);
+  });
+
+  it("lets the person grant more than the client requested", async () => {
+    const client = await register(oauth.running);
+    const { verifier, challenge } = makePkce();
+    const browser = openBrowser();
+    const first = await browser.open(
+      authorizeUrl(oauth.running, client, challenge, { scope: "admin" }),
+    );
+    const consent = await signIn(browser, first, oauth.ann);
+    expect(findTicked(consent.text)).toEqual(["read", "admin"]);
+    const scope = ["read", "write"];
+    const last = await browser.submit(consent, { scope, action: "allow" });
+    const code = new URL(last.url).searchParams.get("code") ?? "";
+    const { body } = await redeem(oauth.running, { code, verifier, client });
+    expect(body).toMatchObject({ scope: "read write" });
+    expect(await oauth.running.server.verifyToken(body.access_token)).toMatchObject({
+      scopes: scope,
+    });
+    const next = await refresh(oauth.running, client, body.refresh_token);
+    expect(await oauth.running.server.verifyToken(next.body.access_token)).toMatchObject({
+      scopes: scope,
+    });
+  });
+
+  it("grants only the scopes that the person selected", async () => {
+    const client = await register(oauth.running);
+    const { verifier, challenge } = makePkce();
+    const browser = openBrowser();
+    const first = await browser.open(
+      authorizeUrl(oauth.running, client, challenge, {
+        scope: "read write admin offline_access openid",
+      }),
+    );
+    const second = await signIn(browser, first, oauth.ann);
+    const none = await browser.submit(second, { scope: [], action: "allow" });
+    expect(none.text).toContain("Choose what it may do, or cancel.");
+    const last = await browser.submit(none, { scope: ["read", "admin"], action: "allow" });
+    const code = new URL(last.url).searchParams.get("code") ?? "";
+    const { body } = await redeem(oauth.running, { code, verifier, client });
+    expect(await oauth.running.server.verifyToken(body.access_token)).toMatchObject({
+      scopes: ["read", "admin"],
+    });
+    expect(body).not.toHaveProperty("id_token");
+    const next = await refresh(oauth.running, client, body.refresh_token);
+    expect(await oauth.running.server.verifyToken(next.body.access_token)).toMatchObject({
+      scopes: ["read", "admin"],
+    });
+  });
+
+  it("lets a person of several companies choose, with a separate identity for each", async () => {
+    const flo = await at().person("acme", { roles: ["Administrator"] });
+    await at().tenant("second");
+    await at().store.transaction(async (tx) => {
+      const member = await tx
+        .selectFrom("memberships")
+        .selectAll()
+        .where("user_id", "=", flo.userId)
+        .executeTakeFirstOrThrow();
+      const role = await tx
+        .selectFrom("roles")
+        .selectAll()
+        .where("tenant_id", "=", "second")
+        .executeTakeFirst();
+      await tx
+        .insertInto("memberships")
+        .values({ ...member, tenant_id: "second" })
+        .execute();
+      expect(role === undefined || role.tenant_id === "second").toBe(true);
+    });
+    const ids = [];
+    for (const tenant of ["acme", "second"]) {
+      const { body } = await redeem(oauth.running, await authorize(oauth.running, flo, { tenant }));
+      const bearer = await oauth.running.server.verifyToken(body.access_token);
+      const credential = await oauth.running.server.findCredential(bearer?.personId ?? "");
+      expect(credential?.tenantId).toBe(tenant);
+      ids.push(bearer?.personId);
+    }
+    expect(new Set(ids).size).toBe(2);
+  });
+});

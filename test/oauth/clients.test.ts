@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createNetworks } from "../../src/kit/network.ts";
+import { createFetchDocument } from "../../src/oauth/documents.ts";
+import { openBrowser } from "../support/browser.ts";
+import {
+  authorizeUrl,
+  makePkce,
+  redeem,
+  type Running,
+  signIn,
+  startAuthorization,
+} from "../support/oauth.ts";
+import { certificateFor, type Receiver, startReceiver } from "../support/receiver.ts";
+import { verifies } from "../support/verifies.ts";
+import { useAuthorization, usePlatform } from "./setup.ts";
+
+const at = usePlatform();
+const oauth = useAuthorization(at);
+
+describe("clients that register themselves", () => {
+  const ask = (url: string, metadata: object) =>
+    fetch(`${url}/oauth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ client_name: "x", ...metadata }),
+    });
+
+  it.each([
+    "http://host.example/callback",
+    "https://127.0.0.1/callback",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "com.example.app:/callback",
+    "https://user@host.example/callback",
+    "https://host.example/callback#part",
+    "/callback",
+  ])("are refused with the redirect URI %s", async (uri) => {
+    const answer = await ask(oauth.running.url, {
+      redirect_uris: ["https://host.example/good", uri],
+    });
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { error: string }).error).toMatch(
+      /^invalid_(redirect_uri|client_metadata)$/,
+    );
+  });
+
+  it.each([
+    [{ redirect_uris: [] }],
+    [{}],
+    [
+      {
+        redirect_uris: ["https://host.example/a"],
+        token_endpoint_auth_method: "client_secret_basic",
+      },
+    ],
+    [{ redirect_uris: ["https://host.example/a"], grant_types: ["client_credentials"] }],
+    [{ redirect_uris: ["https://host.example/a"], response_types: ["token"] }],
+  ])("are refused with %j", async (metadata) => {
+    expect((await ask(oauth.running.url, metadata)).status).toBe(400);
+  });
+
+  it("are limited by address, and refused if registration is off", async () => {
+    const one = await startAuthorization(at(), { addressOf: () => "192.0.2.8" });
+    const good = { redirect_uris: ["https://host.example/a"] };
+    const statuses = [];
+    for (let tries = 0; tries < 21; tries++) statuses.push((await ask(one.url, good)).status);
+    expect(statuses).toEqual([...Array(20).fill(201), 429]);
+    await one.close();
+    const closed = await startAuthorization(at(), { registration: false });
+    expect((await ask(closed.url, good)).status).toBe(404);
+    const metadata = await fetch(`${closed.url}/.well-known/oauth-authorization-server`);
+    expect(await metadata.json()).not.toHaveProperty("registration_endpoint");
+    await closed.close();
+  });
+});
+
+describe("clients with a metadata document", () => {
+  let receiver: Receiver;
+  let server: Running;
+  let home: string;
+  let ca: string;
+  beforeAll(async () => {
+    const certificate = await certificateFor("host.example");
+    ca = certificate.cert;
+    receiver = await startReceiver(certificate);
+    home = `https://host.example:${receiver.port}`;
+    server = await startAuthorization(at(), { ca, registration: false });
+  });
+  afterAll(async () => {
+    await server.close();
+    await receiver.close();
+  });
+
+  const describing = (more: object = {}) =>
+    receiver.answering((answer, { path }) => {
+      const document = {
+        client_id: home + path,
+        client_name: "Described host",
+        redirect_uris: ["https://host.example/callback"],
+        token_endpoint_auth_method: "none",
+        ...more,
+      };
+      answer.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(document));
+    });
+
+  it("are shown with the hosts of the document and the redirect URI", async () => {
+    describing();
+    const client = { clientId: `${home}/client.json`, redirect: "https://host.example/callback" };
+    const browser = openBrowser();
+    const { verifier, challenge } = makePkce();
+    const first = await browser.open(authorizeUrl(server, client, challenge));
+    const second = await signIn(browser, first, oauth.ann);
+    expect(second.text).toContain(`described at host.example:${receiver.port}`);
+    expect(second.text).toMatch(/your browser goes to <strong>host\.example<\/strong>/);
+    const last = await browser.submit(second, { action: "allow" });
+    expect(last.url.startsWith("https://host.example/callback?code=")).toBe(true);
+    const code = new URL(last.url).searchParams.get("code") ?? "";
+    expect((await redeem(server, { code, verifier, client })).status).toBe(200);
+  });
+
+  it.each([
+    ["names another client", { client_id: "https://other.example/client.json" }],
+    ["has a secret", { client_secret: "x" }],
+    ["sends people to http elsewhere", { redirect_uris: ["http://host.example/callback"] }],
+  ])("are refused if the document %s", async (what, more) => {
+    describing(more);
+    const clientId = `${home}/${encodeURIComponent(what)}.json`;
+    const client = { clientId, redirect: "https://host.example/callback" };
+    const shown = await openBrowser().open(authorizeUrl(server, client, makePkce().challenge));
+    expect(shown.status).toBe(400);
+    expect(shown.url.startsWith(server.url)).toBe(true);
+  });
+
+  const loopback = createNetworks(["127.0.0.0/8"]);
+  const document = (allowed = loopback) =>
+    createFetchDocument({
+      hosts: { resolve: async () => ["127.0.0.1"], allowed },
+      ca,
+      requestMs: 1500,
+    });
+
+  verifies("C-26");
+  it("do not follow redirects", async () => {
+    receiver.answering((answer) => answer.writeHead(302, { location: `${home}/other` }).end());
+    const before = receiver.received.length;
+    expect((await document()(`${home}/client.json`)).status).toBe(302);
+    expect(receiver.received.length).toBe(before + 1);
+  });
+
+  verifies("C-29", "C-30");
+  it("have a document of limited size and time", async () => {
+    receiver.answering((answer) => answer.end("x".repeat(40_000)));
+    await expect(document()(`${home}/client.json`)).rejects.toThrow("more than 32768 bytes");
+    receiver.answering((answer) => answer.writeHead(200).write("{"));
+    await expect(document()(`${home}/client.json`)).rejects.toThrow();
+  });
+
+  verifies("C-22", "C-23");
+  it.each([
+    "https://host.example/client.json",
+    "https://127.0.0.1/client.json",
+    "https://[::ffff:7f00:1]/client.json",
+    "https://0x7f.1/client.json",
+    "https://localhost/client.json",
+    "https://metadata.google.internal/client.json",
+  ])("are not fetched from an address that is not public: %s", async (url) => {
+    const before = receiver.connections();
+    await expect(document(createNetworks([]))(url)).rejects.toThrow("not public");
+    expect(receiver.connections()).toBe(before);
+  });
+
+  verifies("C-27");
+  it.each(["http://host.example/c", "https://host.example:22/c", "https://me@host.example/c"])(
+    "are not fetched from %s",
+    async (url) => {
+      await expect(document()(url)).rejects.toThrow(/must/);
+    },
+  );
+
+  verifies("C-25");
+  it("are not fetched if one of several addresses is not public", async () => {
+    const hosts = {
+      resolve: async () => ["93.184.215.14", "10.0.0.1"],
+      allowed: createNetworks([]),
+    };
+    await expect(createFetchDocument({ hosts })(`${home}/c`)).rejects.toThrow("not public");
+  });
+});
