@@ -1,7 +1,8 @@
 import { getDocument, type PDFDocumentProxy, VerbosityLevel } from "unpdf/pdfjs";
 import { mismatch } from "../scan-context.ts";
 import { createUnreadableRefusal } from "./lexer.ts";
-import { createEncryptedRefusal, findRefusal } from "./names.ts";
+import { createAttachedRefusal, createEncryptedRefusal, findRefusal } from "./names.ts";
+import { checkXmlInvoice, checkXmlName, MAX_XML_FILES } from "./xml-invoice.ts";
 
 const MAX_PAGES = 10_000;
 
@@ -11,12 +12,24 @@ const refuseIf = (isSo: boolean, name: string): void => {
   if (isSo) throw findRefusal(name) ?? createUnreadableRefusal();
 };
 
+const checkAttachments = async (document: PDFDocumentProxy): Promise<void> => {
+  const attachments = (await document.getAttachments()) ?? new Map<string, never>();
+  if (attachments.size > MAX_XML_FILES) throw createAttachedRefusal();
+  for (const [id, { rawFilename }] of attachments) {
+    checkXmlName(rawFilename);
+    // oxlint-disable-next-line no-await-in-loop -- few
+    const content = await document.getAttachmentContent(id);
+    if (!(content instanceof Uint8Array)) throw createAttachedRefusal();
+    checkXmlInvoice(content);
+  }
+};
+
 const checkDocument = async (document: PDFDocumentProxy): Promise<void> => {
   const info = (await document.getMetadata()).info as Info;
   if ((info.EncryptFilterName ?? null) !== null) throw createEncryptedRefusal();
   refuseIf(info.IsXFAPresent === true, "XFA");
-  refuseIf(info.IsCollectionPresent === true, "EmbeddedFiles");
-  refuseIf((await document.getAttachments()) !== null, "EmbeddedFiles");
+  refuseIf(info.IsCollectionPresent === true, "Collection");
+  await checkAttachments(document);
   refuseIf(await document.hasJSActions(), "JavaScript");
   refuseIf((await document.getJSActions()) !== null, "JavaScript");
 };

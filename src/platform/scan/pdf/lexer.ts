@@ -1,15 +1,11 @@
 import { mismatch } from "../scan-context.ts";
 import type { Refusal } from "../port.ts";
+import { readFileSpecification } from "./file-specification.ts";
 import { decodeName, findRefusal } from "./names.ts";
+import type { Dictionary, Value } from "./values.ts";
 
 export const createUnreadableRefusal = (): Refusal =>
   mismatch("The PDF cannot be read completely: it is damaged, or has an unusual structure.");
-
-/** A reference to the object of a number. */
-export type Ref = { ref: number };
-export type Dictionary = Map<string, Value>;
-/** A parsed value. Names keep their slash; strings, booleans and null are null, because no check needs them. */
-export type Value = number | string | null | Ref | Value[] | Dictionary;
 
 const MAX_DEPTH = 64;
 const MAX_TOKEN_BYTES = 1024;
@@ -38,6 +34,9 @@ export class Lexer {
   at: number;
   /** The number of names `First` that were read: at least one per object stream. */
   firsts = 0;
+  /** The objects that hold attached files, for each dictionary of such a file. */
+  readonly attached: number[][] = [];
+  #tokenAt = 0;
   readonly bytes: Buffer;
 
   constructor(bytes: Buffer, at = 0) {
@@ -100,6 +99,7 @@ export class Lexer {
   /** Returns the next token: a name with its slash, `(` for a string, `<` for a hexadecimal one, "" at the end. */
   token(): string {
     this.#skipSpace();
+    this.#tokenAt = this.at;
     const byte = this.#byte();
     if (byte < 0) return "";
     if (byte === SLASH) return this.#name();
@@ -141,6 +141,7 @@ export class Lexer {
       if (typeof key !== "string" || dictionary.has(key)) throw createUnreadableRefusal();
       dictionary.set(key, values[at + 1] ?? null);
     }
+    if (dictionary.has("/EF")) this.attached.push(readFileSpecification(dictionary, this.bytes));
     return dictionary;
   }
 
@@ -148,7 +149,8 @@ export class Lexer {
     if (token === "<<") return this.#dictionary(depth + 1);
     if (token === "[") return this.#list("]", depth + 1);
     if (token.startsWith("/")) return token;
-    if (["(", "<", "true", "false", "null"].includes(token)) return null;
+    if (token === "(" || token === "<") return { from: this.#tokenAt, to: this.at };
+    if (["true", "false", "null"].includes(token)) return null;
     if (!NUMBER.test(token)) throw createUnreadableRefusal();
     return Number(token);
   }

@@ -5,7 +5,8 @@ const PRINT = "Print it to a new PDF and attach that one.";
 const SCRIPT = `The PDF runs scripts. ${PRINT}`;
 const PROGRAM = `The PDF starts programs or opens other files. ${PRINT}`;
 const MEDIA = `The PDF embeds media that can run programs. ${PRINT}`;
-const ATTACHED = "The PDF has attached files. Attach each of them as a file of its own.";
+const ATTACHED =
+  "The PDF has attached files other than the XML of an invoice. Attach each of them as a file of its own.";
 const FORM = `The PDF is a form that computes or sends data. ${PRINT}`;
 
 /** Names of active features, each with the message of its refusal. */
@@ -19,10 +20,9 @@ const REFUSED = new Map<string, string>([
   ["RichMediaContent", MEDIA],
   ["RichMediaSettings", MEDIA],
   ["RichMediaExecute", MEDIA],
-  ["EmbeddedFile", ATTACHED],
-  ["EmbeddedFiles", ATTACHED],
   ["FileAttachment", ATTACHED],
-  ["EF", ATTACHED],
+  ["Collection", ATTACHED],
+  ["RF", ATTACHED],
   ["XFA", FORM],
   ["SubmitForm", FORM],
   ["ImportData", FORM],
@@ -39,6 +39,8 @@ export const createEncryptedRefusal = (): Refusal =>
     "The PDF is encrypted. Save it without a password, and attach that.",
   );
 
+export const createAttachedRefusal = (): Refusal => mismatch(ATTACHED);
+
 /** Returns the refusal of an active feature's name, undefined for other names. */
 export const findRefusal = (name: string): Refusal | undefined => {
   if (name === "Encrypt") return createEncryptedRefusal();
@@ -53,6 +55,20 @@ const MIN_LENGTH_IN_DATA = 6;
 /** Calls `use` with each name in a text and its position. */
 export const forEachName = (text: string, use: (name: string, at: number) => void): void => {
   for (const { 1: written = "", index } of text.matchAll(NAME)) use(decodeName(written), index);
+};
+
+const FILES = "EF";
+const VALUE = /[\s\0]*[<%\d]/y;
+
+/** Counts the places below `end` where a text may hold the key of an attached file. */
+export const countFileKeys = (text: string, end = Infinity): number => {
+  let count = 0;
+  for (const { 0: whole, 1: written = "", index } of text.matchAll(NAME)) {
+    VALUE.lastIndex = index + whole.length;
+    // Elsewhere the name occurs by chance in compressed data.
+    if (index < end && decodeName(written) === FILES && VALUE.test(text)) count += 1;
+  }
+  return count;
 };
 
 /** Refuses text that contains a refused name anywhere, also in strings and comments. */

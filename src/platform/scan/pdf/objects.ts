@@ -1,8 +1,16 @@
 import { constants, inflateSync } from "node:zlib";
 import { Refusal } from "../port.ts";
 import { detectMalware, detectPrograms } from "../signatures.ts";
-import { type Dictionary, Lexer, createUnreadableRefusal, type Value } from "./lexer.ts";
-import { checkData, checkText, forEachName } from "./names.ts";
+import { Lexer, createUnreadableRefusal } from "./lexer.ts";
+import type { Dictionary, Value } from "./values.ts";
+import {
+  checkData,
+  checkText,
+  countFileKeys,
+  createAttachedRefusal,
+  forEachName,
+} from "./names.ts";
+import { checkXmlInvoice, MAX_XML_BYTES, MAX_XML_FILES } from "./xml-invoice.ts";
 
 const MAX_STREAMS = 100_000;
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
@@ -55,6 +63,13 @@ class ObjectReader {
   readonly #integers = new Map<number, number[]>();
   readonly #lengths: Length[] = [];
   #streams = 0;
+  /** The numbers of the objects that hold the XML of an invoice, and of all others. */
+  readonly #invoices = new Set<number>();
+  readonly #others = new Set<number>();
+  /** The objects that dictionaries of attached files name, and the number of these dictionaries. */
+  readonly #attached: number[][] = [];
+  /** The keys of attached files in object streams that are not compressed. */
+  #plainFileKeys = 0;
   unpacked = 0;
 
   constructor(bytes: Buffer) {
@@ -89,17 +104,51 @@ class ObjectReader {
     const first = dictionary.get("/First");
     const count = dictionary.get("/N");
     if (typeof first !== "number" || typeof count !== "number") throw createUnreadableRefusal();
+    if (isPlain) this.#plainFileKeys += countFileKeys(content.toString("latin1"));
     this.#readPacked(content, first, count);
   }
 
   #readPacked(content: Buffer, first: number, count: number): void {
     const index = new Lexer(content);
+    const fileKeys = countFileKeys(content.toString("latin1"));
+    let attached = 0;
     for (let entry = 0; entry < count; entry += 1) {
       const number = index.integer();
-      const object = new Lexer(content, first + index.integer());
+      const at = first + index.integer();
+      this.#others.add(number);
       // The text of all objects was checked above; only the length of a stream is needed here.
-      const token = object.token();
+      const token = new Lexer(content, at).token();
       if (/^\d{1,12}$/.test(token)) this.#addInteger(number, Number(token));
+      if (fileKeys === 0) continue;
+      const object = new Lexer(content, at);
+      object.value();
+      attached += object.attached.length;
+      this.#attached.push(...object.attached);
+    }
+    if (attached !== fileKeys) throw createAttachedRefusal();
+  }
+
+  #readInvoice(dictionary: Dictionary, data: Buffer): void {
+    const filters = listFilters(dictionary);
+    const isPlain = filters.length === 0;
+    const isFlateOnly = filters.length === 1 && filters[0] === "/FlateDecode";
+    if ((!isPlain && !isFlateOnly) || (dictionary.get("/DecodeParms") ?? null) !== null) {
+      throw createAttachedRefusal();
+    }
+    if (data.byteLength > MAX_XML_BYTES) throw createAttachedRefusal();
+    checkXmlInvoice(isPlain ? data : this.#inflate(data, constants.Z_FINISH));
+  }
+
+  /** Refuses attached files that were not checked, and places where a reader could find others. */
+  #checkAttached(): void {
+    let keys = 0;
+    forEachPiece(this.#bytes, (text) => {
+      keys += countFileKeys(text, PIECE_BYTES);
+    });
+    const own = this.#lexer.attached;
+    if (keys !== own.length + this.#plainFileKeys) throw createAttachedRefusal();
+    for (const number of [...own, ...this.#attached].flat()) {
+      if (!this.#invoices.has(number) || this.#others.has(number)) throw createAttachedRefusal();
     }
   }
 
@@ -116,7 +165,7 @@ class ObjectReader {
       throw createUnreadableRefusal();
   }
 
-  #readStream(dictionary: Dictionary): void {
+  #readStream(number: number, dictionary: Dictionary): void {
     this.#streams += 1;
     if (this.#streams > MAX_STREAMS) throw createUnreadableRefusal();
     // The data of such a stream are in another file.
@@ -130,6 +179,14 @@ class ObjectReader {
     lexer.expect("endstream");
     const isObjects = dictionary.get("/Type") === "/ObjStm" || dictionary.has("/First");
     this.#checkLength(dictionary.get("/Length"), data.byteLength, isObjects);
+    if (dictionary.get("/Type") === "/EmbeddedFile") {
+      if (isObjects) throw createUnreadableRefusal();
+      this.#readInvoice(dictionary, data);
+      this.#invoices.add(number);
+      if (this.#invoices.size > MAX_XML_FILES) throw createAttachedRefusal();
+      return;
+    }
+    this.#others.add(number);
     if (isObjects) this.#readObjectStream(dictionary, data);
     else this.#readData(dictionary, data);
   }
@@ -151,9 +208,12 @@ class ObjectReader {
     lexer.expect("obj");
     const value = lexer.value();
     if (typeof value === "number") this.#addInteger(Number(token), value);
-    if (lexer.expect("endobj", "stream") === "endobj") return;
+    if (lexer.expect("endobj", "stream") === "endobj") {
+      this.#others.add(Number(token));
+      return;
+    }
     if (!(value instanceof Map)) throw createUnreadableRefusal();
-    this.#readStream(value);
+    this.#readStream(Number(token), value);
     lexer.expect("endobj");
   }
 
@@ -169,6 +229,7 @@ class ObjectReader {
     }
     this.#checkLengths();
     this.#checkFirsts();
+    this.#checkAttached();
   }
 
   #checkLengths(): void {
