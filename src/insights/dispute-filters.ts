@@ -34,60 +34,69 @@ const withinDays = (
   ];
 };
 
-/** Returns the test of every filter but the document's status, which disputes do not tell. */
-export const createFilter = (filters: DisputeFilters, names: NameConditions): Condition => {
-  const conditions = [
+const listTextConditions = (filters: DisputeFilters, names: NameConditions): Condition[] => [
+  ...among(filters.accountNumber, ({ dispute }) => dispute.accountNumber),
+  ...among(filters.documentNumber, ({ dispute }) => dispute.documentNumber),
+  ...among(filters.disputeCode, ({ dispute }) => dispute.disputeCode),
+  ...among(filters.currencyCode, ({ dispute }) => dispute.currencyCode),
+  ...given(
+    filters.accountName,
+    (part): Condition =>
+      ({ dispute }) =>
+        isPart(dispute.accountName, part),
+  ),
+  ...names.conditions.map(
+    ({ holds }): Condition =>
+      ({ dispute }) =>
+        holds(dispute),
+  ),
+];
+
+const is =
+  (condition: (standing: Standing) => boolean): (() => Condition) =>
+  () =>
+    condition;
+
+const listValueConditions = (filters: DisputeFilters): Condition[] => {
+  const {
+    status = [],
+    unassigned = false,
+    amountMin = 0,
+    amountMax = 0,
+    olderThanDays = 0,
+  } = filters;
+  return [
     ...given(
       filters.status,
-      (words): Condition =>
-        ({ status }) =>
-          words.includes(status),
-    ),
-    ...among(filters.accountNumber, ({ dispute }) => dispute.accountNumber),
-    ...among(filters.documentNumber, ({ dispute }) => dispute.documentNumber),
-    ...among(filters.disputeCode, ({ dispute }) => dispute.disputeCode),
-    ...among(filters.currencyCode, ({ dispute }) => dispute.currencyCode),
-    ...given(
-      filters.accountName,
-      (part): Condition =>
-        ({ dispute }) =>
-          isPart(dispute.accountName, part),
-    ),
-    ...names.conditions.map(
-      ({ holds }): Condition =>
-        ({ dispute }) =>
-          holds(dispute),
+      is((one) => status.includes(one.status)),
     ),
     ...given(
       filters.unassigned,
-      (isUnassigned): Condition =>
-        ({ dispute }) =>
-          (dispute.assigneeId === null) === isUnassigned,
+      is(({ dispute }) => (dispute.assigneeId === null) === unassigned),
     ),
     ...given(
       filters.amountMin,
-      (least): Condition =>
-        ({ dispute }) =>
-          dispute.amount >= least,
+      is(({ dispute }) => dispute.amount >= amountMin),
     ),
     ...given(
       filters.amountMax,
-      (most): Condition =>
-        ({ dispute }) =>
-          dispute.amount <= most,
+      is(({ dispute }) => dispute.amount <= amountMax),
+    ),
+    ...given(
+      filters.olderThanDays,
+      is(({ ageDays }) => ageDays > olderThanDays),
     ),
     ...withinDays(filters.createdFrom, filters.createdTo, ({ createdAt }) => createdAt),
     ...withinDays(filters.closedFrom, filters.closedTo, ({ closedAt }) => closedAt),
     ...withinDays(undefined, filters.updatedBefore, ({ dispute }) =>
       Date.parse(dispute.updateDate),
     ),
-    ...given(
-      filters.olderThanDays,
-      (days): Condition =>
-        ({ ageDays }) =>
-          ageDays > days,
-    ),
   ];
+};
+
+/** Returns the test of every filter but the document's status, which disputes do not tell. */
+export const createFilter = (filters: DisputeFilters, names: NameConditions): Condition => {
+  const conditions = [...listTextConditions(filters, names), ...listValueConditions(filters)];
   return (standing) => conditions.every((holds) => holds(standing));
 };
 
@@ -97,20 +106,27 @@ const only = <T>(values: Iterable<T> | undefined): T | undefined => {
 };
 
 /**
- * Returns the arguments of disputes.list that select at least the disputes of the filters. Numbers are compared
- * exactly there, so an answer without disputes proves nothing if one of them was sent.
+ * Returns the arguments of disputes.list that select at least the disputes of the filters, and on request every open
+ * dispute of the same accounts and documents. Numbers are compared exactly there, so an answer without disputes proves
+ * nothing if one of them was sent.
  */
-export const toListArguments = (filters: DisputeFilters, names: NameConditions): Fields => {
+export const toListArguments = (
+  filters: DisputeFilters,
+  names: NameConditions,
+  withOpen = false,
+): Fields => {
   // A dispute that is closed today can have been open then.
   const status = filters.asOf === undefined ? only(filters.status) : undefined;
   const idOf = (name: string): string | undefined =>
     only(names.conditions.find(({ filter }) => filter === name)?.ids);
   const args = {
-    Status: status === undefined ? undefined : [DISPUTE_STATUSES.indexOf(status)],
+    Status:
+      status === undefined || (withOpen && status !== "Open")
+        ? undefined
+        : [DISPUTE_STATUSES.indexOf(status)],
     AccountNumber: only(filters.accountNumber),
     DocumentNumber: only(filters.documentNumber),
-    AssigneeId: idOf("assignee"),
-    DepartmentId: idOf("department"),
+    ...(withOpen ? {} : { AssigneeId: idOf("assignee"), DepartmentId: idOf("department") }),
   };
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 };

@@ -6,6 +6,7 @@ import type {
   DisputeSummary,
   DisputeSummaryItem,
 } from "../contract/insights/dispute-summary.ts";
+import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { createSums, formatTenths, formatTotal, type Sums } from "./decimal.ts";
 import {
@@ -245,4 +246,11 @@ export const listItems = async (
   const compare = inTurn(index, groupBy.length + 1, listCompares(groups, ordering));
   const chosen = await selectFirst(index.size, limit, compare);
   return chosen.map((group) => toItem(groups, group));
+};
+
+/** Returns the totals of groups that are currencies alone. */
+export const listCurrencyTotals = async (totals: DisputeGroups): Promise<CurrencyTotal[]> => {
+  const all = { limit: totals.index.size, orderBy: undefined, order: undefined };
+  const items = await listItems(totals, all);
+  return items.map(({ currencyCode, count, amount }) => ({ currencyCode, count, amount }));
 };

@@ -5,12 +5,11 @@ import {
   type DisputeSummary,
   parseDisputeSummary,
 } from "../contract/insights/dispute-summary.ts";
-import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { acceptParsed } from "./accept-parsed.ts";
 import {
   addEmptyBuckets,
   createDisputeGroups,
-  type DisputeGroups,
+  listCurrencyTotals,
   listItems,
   sumCounts,
   toFigures,
@@ -21,12 +20,6 @@ import { readMatching } from "./matching-disputes.ts";
 
 /** The documents that are read one by one for the filter on their status. */
 const MOST_DOCUMENTS = 100;
-
-const toCurrencyTotals = async (totals: DisputeGroups): Promise<CurrencyTotal[]> => {
-  const all = { limit: totals.index.size, orderBy: undefined, order: undefined };
-  const items = await listItems(totals, all);
-  return items.map(({ currencyCode, count, amount }) => ({ currencyCode, count, amount }));
-};
 
 /** Adds up every dispute that matches, read in pages. */
 const summarizePages = async (
@@ -50,7 +43,7 @@ const summarizePages = async (
     filter: filters,
     rowCount,
     truncated,
-    currencyTotals: await toCurrencyTotals(totals),
+    currencyTotals: await listCurrencyTotals(totals),
     itemsTotal: groups.index.size,
     notes: [...notes, ...documents.notes()],
     ...toFigures(total),

@@ -12,7 +12,8 @@ export type DocumentState = {
 
 /** Documents by number, each read once. */
 export type DocumentReader = {
-  read(numbers: Iterable<string>): Promise<void>;
+  /** Reads those that are not known yet, within the limit of all reads and, if given, of this one. */
+  read(numbers: Iterable<string>, most?: number): Promise<void>;
   stateOf(number: string): DocumentState;
   /** Sentences about documents that were not read. */
   notes(): string[];
@@ -51,9 +52,9 @@ export const createDocumentReader = (
   };
 
   return {
-    async read(numbers) {
+    async read(numbers, most = limit) {
       const wanted = [...new Set(numbers)].filter((number) => !states.has(number));
-      const now = wanted.slice(0, limit - states.size);
+      const now = wanted.slice(0, Math.max(0, Math.min(most, limit - states.size)));
       for (const number of wanted.slice(now.length)) unread.add(number);
       const one = async (number: string) => ({ number, state: await load(number) });
       for await (const { number, state } of mapConcurrent(now, CONCURRENT, one)) {
@@ -67,7 +68,7 @@ export const createDocumentReader = (
         : [`Documents were not read, so their status is unknown: ${refusal.message}`]),
       ...(unread.size === 0
         ? []
-        : [`The status of ${unread.size} documents is unknown, because an answer reads ${limit}.`]),
+        : [`The status of ${unread.size} documents is unknown: an answer reads at most ${limit}.`]),
     ],
   };
 };

@@ -18,8 +18,8 @@ export type Matching = {
 
 type Consumer = {
   /** Receives the disputes that match. */
-  match: (standing: Standing) => void;
-  /** Receives every dispute that was read, those that do not match included. */
+  match: (standing: Standing, moment: Moment) => void;
+  /** Receives every open dispute of the same accounts and documents, those that do not match included. */
   see?: (standing: Standing) => void;
 };
 
@@ -71,7 +71,7 @@ export const readMatching = async (
 
   const reading = await readIgnoringCase(
     context,
-    toListArguments(filters, names),
+    toListArguments(filters, names, see !== undefined),
     async (disputes) => {
       const standing = disputes
         .map((dispute) => standAt(dispute, moment))
@@ -83,7 +83,7 @@ export const readMatching = async (
       }
       for (const one of held.filter(isInStatus)) {
         rowCount += 1;
-        match(one);
+        match(one, moment);
       }
     },
   );

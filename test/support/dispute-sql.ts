@@ -10,6 +10,9 @@ const FIRST_DAY = Date.UTC(2025, 8, 1);
 
 export const STATUSES = ["Open", "Closed", "Canceled"];
 
+/** The account of a numbered document. */
+export const toAccount = (document: number): number => (document % 9) + 1;
+
 /** Loads disputes with open, closed and canceled ones, several currencies, equal amounts and times at the ends of days. */
 export const loadDisputes = async (
   at: TestPlatform,
@@ -22,13 +25,14 @@ export const loadDisputes = async (
     const created = FIRST_DAY + dice.whole(0, 170) * DAY + dice.pick([0, 1000, DAY - 1]);
     const status = dice.pick([0, 0, 1, 1, 2]);
     const closed = created + dice.whole(0, 40) * DAY;
-    const account = dice.whole(1, 9);
+    const document = dice.whole(1, 60);
+    const account = toAccount(document);
     return {
       accountNumber: `ACC-${account}`,
       accountName: `Account ${account} Ltd`,
-      documentNumber: `INV-${dice.whole(1, 60)}`,
+      documentNumber: `INV-${document}`,
       poNumber: `PO-${number}`,
-      amount: dice.whole(1, 300) / 4,
+      amount: dice.whole(1, 10) * 6.25,
       currencyCode: dice.pick(["USD", "EUR"]),
       categoryCode: dice.pick(["PRICE", "QUALITY"]),
       reasonCode: dice.pick(["WRONG", "DAMAGED"]),

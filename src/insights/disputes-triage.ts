@@ -1,0 +1,278 @@
+import { setImmediate } from "node:timers/promises";
+import { z } from "zod";
+import { contract } from "../contract/index.ts";
+import { type DisputeFilters, disputeFilters } from "../contract/insights/dispute-filters.ts";
+import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
+import { mapConcurrent } from "../kit/map-concurrent.ts";
+import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
+import { createDocumentReader } from "./document-reader.ts";
+import { selectFirst } from "./groups.ts";
+import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
+import { readMatching } from "./matching-disputes.ts";
+import { readPart } from "./read-part.ts";
+import {
+  type Candidate,
+  createOpenClaims,
+  type Evidence,
+  type Flags,
+  judge,
+  type Judgement,
+  rankAmounts,
+  toCandidate,
+} from "./triage-score.ts";
+
+const MOST_CALLS = 150;
+const MOST_DOCUMENTS = 100;
+/** Pages of a thousand; the rest of the calls is for documents, notes and files. */
+const MOST_DISPUTES = 90_000;
+const CALLS_PER_ITEM = 2;
+const CONCURRENT_ITEMS = 4;
+const JUDGED_PER_TURN = 5000;
+const NOTE_CHARACTERS = 120;
+const FLAGS = ["documentClosed", "duplicate", "unassigned", "stale"] as const;
+
+const { disputes, dispute_notes, dispute_attachments, assignees } = contract;
+
+const TriageBody = z.strictObject({
+  ...disputeFilters,
+  status: disputeFilters.status.default(["Open"]),
+  limit: z.int("must be a whole number, such as 15").min(1).max(100).default(15),
+  orderBy: z
+    .enum(["priority", "amount", "age"])
+    .default("priority")
+    .meta({ description: "default priority" }),
+});
+type Triage = z.output<typeof TriageBody>;
+
+const Unknown = z.literal("unknown");
+
+const TriageItem = z.object({
+  rank: z.int(),
+  score: z.int().meta({ description: "0 to 100" }),
+  disputeId: z.string(),
+  disputeCode: z.string(),
+  accountNumber: z.string(),
+  accountName: z.string().optional(),
+  documentNumber: z.string(),
+  documentStatus: z.string().meta({ description: "open, closed, missing or unknown" }),
+  amount: z.number(),
+  currencyCode: z.string(),
+  reasonName: z.string(),
+  assigneeName: z.string().optional(),
+  ageDays: z.int(),
+  daysSinceUpdate: z.int(),
+  why: z.array(z.string()),
+  lastNote: z.union([z.object({ date: z.string(), text: z.string() }), Unknown]).optional(),
+  attachments: z.union([z.int(), Unknown]),
+});
+
+/** Counts the calls of a context, so that later reads get what earlier ones left. */
+const countCalls = (context: InsightContext) => {
+  let used = 0;
+  const call: InsightContext["call"] = (operation, args) => {
+    used += 1;
+    return context.call(operation, args);
+  };
+  return { counted: { ...context, call }, left: () => MOST_CALLS - used };
+};
+
+const readInactive = async (
+  context: InsightContext,
+): Promise<{ inactive: ReadonlySet<string>; notes: string[] }> => {
+  const part = await readPart(context, assignees.list, {});
+  if (part.refused !== undefined) {
+    const { reason } = part.refused;
+    const notes = [`Assignees cannot be read, so each of them counts as active: ${reason}`];
+    return { inactive: new Set(), notes };
+  }
+  const inactive = part.value.filter(({ active }) => !active).map(({ assigneeId }) => assigneeId);
+  return { inactive: new Set(inactive), notes: [] };
+};
+
+type Judged = Candidate & Judgement;
+
+const byCode = (a: Judged, b: Judged): number => (a.disputeCode < b.disputeCode ? -1 : 1);
+
+const ORDERS: Record<Triage["orderBy"], ((of: Judged) => number)[]> = {
+  priority: [({ score }) => score, ({ amount }) => amount, ({ createdAt }) => -createdAt],
+  amount: [({ amount }) => amount, ({ score }) => score, ({ createdAt }) => -createdAt],
+  age: [({ createdAt }) => -createdAt, ({ score }) => score, ({ amount }) => amount],
+};
+
+/** Returns the first disputes: by priority, ties by larger amount, then older, then code. */
+const selectItems = async (
+  judged: readonly Judged[],
+  { orderBy, limit }: Pick<Triage, "orderBy" | "limit">,
+): Promise<Judged[]> => {
+  const figures = ORDERS[orderBy];
+  const compare = (left: number, right: number): number => {
+    const [a, b] = [judged[left], judged[right]];
+    if (a === undefined || b === undefined) return left - right;
+    for (const figure of figures) {
+      if (figure(a) !== figure(b)) return figure(b) - figure(a);
+    }
+    return byCode(a, b);
+  };
+  const chosen = await selectFirst(judged.length, limit, compare);
+  return chosen.map((place) => judged[place]).filter((one) => one !== undefined);
+};
+
+const countFlags = (judged: readonly Judged[]): Record<keyof Flags, number> => {
+  const counts = { documentClosed: 0, duplicate: 0, unassigned: 0, stale: 0 };
+  for (const { flags } of judged) {
+    for (const flag of FLAGS) counts[flag] += Number(flags[flag]);
+  }
+  return counts;
+};
+
+const toLastNote = (notes: readonly DisputeNote[]): Fields | undefined => {
+  const [newest] = notes.toSorted((a, b) => (a.createDate < b.createDate ? 1 : -1));
+  if (newest === undefined) return undefined;
+  const characters = [...newest.content];
+  const isLong = characters.length > NOTE_CHARACTERS;
+  const text = isLong ? `${characters.slice(0, NOTE_CHARACTERS - 1).join("")}…` : newest.content;
+  return { date: newest.createDate.slice(0, 10), text };
+};
+
+type Details = { lastNote?: Fields | "unknown" | undefined; attachments: number | "unknown" };
+
+const UNREAD: Details = { lastNote: "unknown", attachments: "unknown" };
+
+const readDetails = async (context: InsightContext, disputeId: string): Promise<Details> => {
+  const [notes, files] = await Promise.all([
+    readPart(context, dispute_notes.list, { disputeId }),
+    readPart(context, dispute_attachments.list, { disputeId }),
+  ]);
+  return {
+    lastNote: notes.refused === undefined ? toLastNote(notes.value) : "unknown",
+    attachments: files.refused === undefined ? files.value.length : "unknown",
+  };
+};
+
+const withoutEmpty = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  );
+
+const toItem = (one: Judged, rank: number, { documentOf }: Evidence, details: Details): Fields =>
+  withoutEmpty({
+    rank,
+    score: one.score,
+    disputeId: one.disputeId,
+    disputeCode: one.disputeCode,
+    accountNumber: one.accountNumber,
+    accountName: one.accountName,
+    documentNumber: one.documentNumber,
+    documentStatus: documentOf(one.documentNumber).status,
+    amount: one.amount,
+    currencyCode: one.currencyCode,
+    reasonName: one.reasonName,
+    assigneeName: one.assigneeName,
+    ageDays: one.ageDays,
+    daysSinceUpdate: one.daysSinceUpdate,
+    why: one.why,
+    ...details,
+  });
+
+/** Reads notes and files of the items, as far as the calls reach. */
+const readItems = async (
+  context: InsightContext,
+  chosen: readonly Judged[],
+  evidence: Evidence,
+  calls: number,
+): Promise<{ items: Fields[]; notes: string[] }> => {
+  const affordable = Math.max(0, Math.floor(calls / CALLS_PER_ITEM));
+  const all: Details[] = [];
+  const read = ({ disputeId }: Judged) => readDetails(context, disputeId);
+  for await (const one of mapConcurrent(chosen.slice(0, affordable), CONCURRENT_ITEMS, read)) {
+    all.push(one);
+  }
+  const items = chosen.map((one, place) => toItem(one, place + 1, evidence, all[place] ?? UNREAD));
+  const unknown = items.filter((item) => Object.values(item).includes("unknown")).length;
+  const notes =
+    unknown === 0
+      ? []
+      : [`Of ${unknown} listed disputes a part is unknown, because it was not read.`];
+  return { items, notes };
+};
+
+/** Reads the disputes that match, and the open ones beside them that may be duplicates. */
+const readCandidates = async (context: InsightContext, filters: DisputeFilters) => {
+  const candidates: Candidate[] = [];
+  const claims = createOpenClaims();
+  const totals = createDisputeGroups({ groupBy: [], ageBuckets: [] });
+  const limits = {
+    ...context.limits,
+    disputes: Math.min(context.limits.disputes, MOST_DISPUTES),
+  };
+  const documents = createDocumentReader(context, MOST_DOCUMENTS);
+  const matching = await readMatching({ ...context, limits }, filters, documents, {
+    match(standing, moment) {
+      candidates.push(toCandidate(standing, moment));
+      totals.add(standing);
+    },
+    see({ dispute, status }) {
+      if (status === "Open") claims.add(dispute);
+    },
+  });
+  return { candidates, claims, totals, matching, documents };
+};
+
+/** Judges each dispute, and gives the event loop a turn now and then. */
+const judgeAll = async (
+  candidates: readonly Candidate[],
+  evidence: Evidence,
+): Promise<Judged[]> => {
+  const judged: Judged[] = [];
+  for (const one of candidates) {
+    // oxlint-disable-next-line no-await-in-loop -- a turn for others
+    if (judged.length % JUDGED_PER_TURN === JUDGED_PER_TURN - 1) await setImmediate();
+    judged.push({ ...one, ...judge(one, evidence) });
+  }
+  return judged;
+};
+
+/** Returns document numbers, first those of the disputes that lead without regard to documents. */
+const rankDocuments = async (
+  candidates: readonly Candidate[],
+  evidence: Evidence,
+): Promise<string[]> => {
+  const judged = await judgeAll(candidates, evidence);
+  const leading = await selectItems(judged, { orderBy: "priority", limit: MOST_DOCUMENTS });
+  return [...leading, ...candidates].map(({ documentNumber }) => documentNumber);
+};
+
+const triage = async (context: InsightContext, args: Triage): Promise<InsightResult> => {
+  const { limit, orderBy, ...filters } = args;
+  const { counted, left } = countCalls(context);
+  const [{ inactive, notes: missing }, { candidates, claims, totals, matching, documents }] =
+    await Promise.all([readInactive(counted), readCandidates(counted, filters)]);
+  const rankOf = rankAmounts(candidates);
+  const evidence = { claims, inactive, rankOf, documentOf: documents.stateOf };
+  const reserve = CALLS_PER_ITEM * Math.min(limit, candidates.length);
+  const most = Math.max(left() - reserve, Math.floor(left() / 2));
+  await documents.read(await rankDocuments(candidates, evidence), most);
+  const judged = await judgeAll(candidates, evidence);
+  const chosen = await selectItems(judged, args);
+  const { items, notes } = await readItems(counted, chosen, evidence, left());
+  return {
+    asOf: matching.moment.name,
+    filter: { ...filters, orderBy },
+    rowCount: matching.rowCount,
+    truncated: matching.truncated,
+    currencyTotals: await listCurrencyTotals(totals),
+    itemsTotal: candidates.length,
+    flags: countFlags(judged),
+    notes: [...matching.notes, ...missing, ...documents.notes(), ...notes],
+    items,
+  };
+};
+
+export const disputesTriage = defineInsight({
+  name: "disputes_triage",
+  title: "Triage disputes",
+  input: TriageBody,
+  item: TriageItem,
+  needs: [disputes.list],
+  run: triage,
+});

@@ -1,0 +1,165 @@
+import { dayNumber } from "../contract/insights/calendar.ts";
+import type { DocumentState } from "./document-reader.ts";
+import type { Moment, Standing } from "./standing.ts";
+
+/** The parts of a dispute that its score and its item need; many are held at a time. */
+export type Candidate = {
+  disputeId: string;
+  disputeCode: string;
+  accountNumber: string;
+  accountName: string | null;
+  documentNumber: string;
+  amount: number;
+  currencyCode: string;
+  reasonName: string;
+  assigneeId: string | null;
+  assigneeName: string | null;
+  isOpen: boolean;
+  createdAt: number;
+  ageDays: number;
+  daysSinceUpdate: number;
+};
+
+export const toCandidate = (
+  { dispute, status, createdAt, ageDays }: Standing,
+  { at }: Moment,
+): Candidate => {
+  const updated = dayNumber(Date.parse(dispute.updateDate));
+  return {
+    disputeId: dispute.disputeId,
+    disputeCode: dispute.disputeCode,
+    accountNumber: dispute.accountNumber,
+    accountName: dispute.accountName ?? null,
+    documentNumber: dispute.documentNumber,
+    amount: dispute.amount,
+    currencyCode: dispute.currencyCode,
+    reasonName: dispute.reasonName,
+    assigneeId: dispute.assigneeId,
+    assigneeName: dispute.assigneeName,
+    isOpen: status === "Open",
+    createdAt,
+    ageDays,
+    daysSinceUpdate: Math.max(0, dayNumber(at) - updated),
+  };
+};
+
+type Claim = Pick<Candidate, "accountNumber" | "documentNumber" | "currencyCode" | "amount">;
+
+/** Open disputes by document and amount. */
+export type OpenClaims = {
+  add(claim: Claim & { disputeCode: string }): void;
+  /** Returns the code of another open dispute with the same document and amount. */
+  findOther(candidate: Candidate): string | undefined;
+};
+
+const claimKey = ({ accountNumber, documentNumber, currencyCode, amount }: Claim): string =>
+  JSON.stringify([accountNumber, documentNumber, currencyCode, amount]);
+
+/** Two codes of each claim are enough to find another one than a dispute's own. */
+export const createOpenClaims = (): OpenClaims => {
+  const codes = new Map<string, [first: string, second?: string]>();
+  return {
+    add(claim) {
+      const key = claimKey(claim);
+      const [first] = codes.get(key) ?? [];
+      codes.set(key, first === undefined ? [claim.disputeCode] : [first, claim.disputeCode]);
+    },
+    findOther: (candidate) =>
+      codes.get(claimKey(candidate))?.find((code) => code !== candidate.disputeCode),
+  };
+};
+
+/** The place of an amount among all of its currency. */
+export type AmountRanks = (candidate: Candidate) => { points: number; percent: number };
+
+const AMOUNT_POINTS = 10;
+
+/** Returns how many of ascending numbers are greater than a value. */
+const countGreater = (ascending: Float64Array, value: number): number => {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? 0) > value) high = middle;
+    else low = middle + 1;
+  }
+  return ascending.length - low;
+};
+
+/** Ranks amounts within their currency: the largest has all points, and equal amounts have equal points. */
+export const rankAmounts = (candidates: readonly Candidate[]): AmountRanks => {
+  const amounts = new Map<string, number[]>();
+  for (const { currencyCode, amount } of candidates) {
+    const known = amounts.get(currencyCode);
+    if (known === undefined) amounts.set(currencyCode, [amount]);
+    else known.push(amount);
+  }
+  const sorted = new Map(
+    [...amounts].map(([currency, list]) => [currency, Float64Array.from(list).toSorted()]),
+  );
+  return ({ currencyCode, amount }) => {
+    const ascending = sorted.get(currencyCode) ?? new Float64Array([amount]);
+    const count = ascending.length;
+    const greater = countGreater(ascending, amount);
+    return {
+      points: Math.floor((AMOUNT_POINTS * (count - greater)) / count),
+      percent: Math.ceil((100 * (greater + 1)) / count),
+    };
+  };
+};
+
+export type Flags = {
+  documentClosed: boolean;
+  duplicate: boolean;
+  unassigned: boolean;
+  stale: boolean;
+};
+
+export type Judgement = { score: number; why: string[]; flags: Flags };
+
+/** What a score is computed from, beside the dispute. */
+export type Evidence = {
+  documentOf: (number: string) => DocumentState;
+  claims: OpenClaims;
+  rankOf: AmountRanks;
+  /** Ids of assignees that are not active. */
+  inactive: ReadonlySet<string>;
+};
+
+const CLOSED_POINTS = 30;
+const DUPLICATE_POINTS = 20;
+const UNASSIGNED_POINTS = 15;
+const STALE_POINTS = 10;
+const STALE_DAYS = 10;
+const DAYS_PER_POINT = 6;
+const MOST_AGE_POINTS = 15;
+
+/** Scores a dispute from 0 to 100 and says for what. */
+export const judge = (
+  candidate: Candidate,
+  { documentOf, claims, rankOf, inactive }: Evidence,
+): Judgement => {
+  const { documentNumber, assigneeId, ageDays, daysSinceUpdate, currencyCode } = candidate;
+  const other = claims.findOther(candidate);
+  const isInactive = assigneeId !== null && inactive.has(assigneeId);
+  const flags: Flags = {
+    documentClosed: documentOf(documentNumber).status === "closed",
+    duplicate: other !== undefined,
+    unassigned: assigneeId === null || isInactive,
+    stale: daysSinceUpdate >= STALE_DAYS,
+  };
+  const age = Math.min(MOST_AGE_POINTS, Math.floor(ageDays / DAYS_PER_POINT));
+  const rank = rankOf(candidate);
+  const parts: [points: number, why: string][] = [
+    [flags.documentClosed ? CLOSED_POINTS : 0, "document closed"],
+    [flags.duplicate ? DUPLICATE_POINTS : 0, `same document and amount as ${other}`],
+    [flags.unassigned ? UNASSIGNED_POINTS : 0, isInactive ? "assignee not active" : "no assignee"],
+    [flags.stale ? STALE_POINTS : 0, `not updated for ${daysSinceUpdate} days`],
+    [age, `${ageDays} days old`],
+    [rank.points, `largest ${rank.percent} % in ${currencyCode}`],
+  ];
+  return {
+    score: parts.reduce((sum, [points]) => sum + points, 0),
+    why: parts.filter(([points]) => points > 0).map(([, why]) => why),
+    flags,
+  };
+};

@@ -1,0 +1,219 @@
+import { beforeAll, expect, it } from "vitest";
+import type { Dispute } from "../../src/contract/operations/disputes.ts";
+import { disputesTriage } from "../../src/insights/disputes-triage.ts";
+import { DAY } from "../../src/kit/clock.ts";
+import { make } from "../support/configuration.ts";
+import { loadDisputes, toAccount } from "../support/dispute-sql.ts";
+import { importDisputes, importRecords } from "../support/importing.ts";
+import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
+import { ndjson } from "../support/payment-rows.ts";
+import { CONFIGURATION, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+
+const TENANT = "triage";
+const NOW = "2026-03-02T09:00:00.000Z";
+const CLOSED_DOCUMENTS = ["INV-3", "INV-7", "INV-11", "INV-20"];
+const MISSING_DOCUMENTS = ["INV-5", "INV-6"];
+
+type Item = Record<string, unknown> & { disputeCode: string; why: string[] };
+
+const dayOf = (time: string): number => Math.floor(Date.parse(time) / DAY);
+
+/** The score by the documented rules, one dispute at a time. */
+const scoreOf = (one: Dispute, open: readonly Dispute[]) => {
+  const peers = open.filter(({ currencyCode }) => currencyCode === one.currencyCode);
+  const larger = peers.filter(({ amount }) => amount > one.amount).length;
+  const twin = open.some(
+    (other) =>
+      other.disputeId !== one.disputeId &&
+      other.accountNumber === one.accountNumber &&
+      other.documentNumber === one.documentNumber &&
+      other.currencyCode === one.currencyCode &&
+      other.amount === one.amount,
+  );
+  const idle = one.assigneeName === null || one.assigneeName === "Bo Lind";
+  const age = dayOf(NOW) - dayOf(one.createDate);
+  const quiet = dayOf(NOW) - dayOf(one.updateDate);
+  const closed = CLOSED_DOCUMENTS.includes(one.documentNumber);
+  const flags = { documentClosed: closed, duplicate: twin, unassigned: idle, stale: quiet >= 10 };
+  const score =
+    (closed ? 30 : 0) +
+    (twin ? 20 : 0) +
+    (idle ? 15 : 0) +
+    (quiet >= 10 ? 10 : 0) +
+    Math.min(15, Math.floor(age / 6)) +
+    Math.floor((10 * (peers.length - larger)) / peers.length);
+  return { score, flags };
+};
+
+onEveryStore("disputes_triage", (at) => {
+  let context: TestContext;
+  let admin: Person;
+  let open: Dispute[];
+
+  const documents = Array.from({ length: 60 }, (_, place) => ({
+    document_number: `INV-${place + 1}`,
+    account_number: `ACC-${toAccount(place + 1)}`,
+    invoice_date: "2025-09-01",
+    due_date: "2025-10-01",
+  })).filter(({ document_number }) => !MISSING_DOCUMENTS.includes(document_number));
+
+  beforeAll(async () => {
+    at().clock.set("2026-02-10T09:00:00.000Z");
+    admin = await at().tenant(TENANT);
+    await make(admin, "/departments", { code: "SALES", description: "Sales" });
+    for (const [firstName, lastName, email] of [
+      ["Ana", "Silva", "ana@x.example"],
+      ["Bo", "Lind", "bo@x.example"],
+    ]) {
+      const person = { firstName, lastName, email };
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await make(admin, "/assignees", { departmentCode: "SALES", person, active: true });
+    }
+    await make(admin, "/resolutions", { code: "CREDIT", description: "Credit", isValid: true });
+    const accounts = Array.from({ length: 9 }, (_, place) => ({
+      account_number: `ACC-${place + 1}`,
+      name: `Account ${place + 1} Ltd`,
+      currency: "USD",
+    }));
+    await importRecords(at(), TENANT, "accounts", ndjson(accounts), { format: "ndjson" });
+    const taken = await importRecords(at(), TENANT, "documents", ndjson(documents), {
+      format: "ndjson",
+    });
+    if (taken.rejects.length > 0) throw new Error(JSON.stringify(taken.rejects[0]));
+    const closures = CLOSED_DOCUMENTS.map((document_number) => ({
+      document_number,
+      closure_reason: "paid",
+    }));
+    const closed = await importRecords(at(), TENANT, "closures", ndjson(closures), {
+      format: "ndjson",
+    });
+    if (closed.rejects.length > 0) throw new Error(JSON.stringify(closed.rejects[0]));
+    await loadDisputes(at(), TENANT, admin, { count: 250, seed: 9 });
+    const bo = `${CONFIGURATION}/assignees/by-email/bo@x.example`;
+    const changed = await admin.call("PUT", bo, {
+      body: { departmentCode: "SALES", active: false },
+    });
+    if (changed.status !== 200) throw new Error(changed.text);
+    at().clock.set(NOW);
+    const all = await admin.call("GET", `${DISPUTES}?Status=0&Sort=DisputeCode`);
+    const [first, second, third] = all.body as Dispute[];
+    for (const one of [first, second, third]) {
+      const path = `${DISPUTES}/${one?.disputeId}`;
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await admin.call("PUT", path, { body: { poNumber: "touched" } });
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await admin.call("POST", `${path}/disputenotes`, {
+        body: { content: `é${"x".repeat(200)}` },
+      });
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await admin.call("POST", `${path}/attachments`, { body: { fileName: "proof.pdf" } });
+    }
+    admin = await at().person(TENANT, { roles: ["Administrator"] });
+    context = await createTestContext(at(), TENANT, admin);
+    open = (await admin.call("GET", `${DISPUTES}?Status=0`)).body as Dispute[];
+  });
+
+  const triage = (args: Record<string, unknown> = {}) => runInsight(disputesTriage, context, args);
+  const itemsOf = async (args: Record<string, unknown>) => (await triage(args)).items as Item[];
+
+  verifies("IN-30", "IN-31", "IN-32");
+  it("scores every open dispute by the documented parts", async () => {
+    const { items, flags, itemsTotal } = await triage({ limit: 100 });
+    const expected = open
+      .map((one) => ({ ...one, ...scoreOf(one, open) }))
+      .toSorted(
+        (a, b) =>
+          b.score - a.score ||
+          b.amount - a.amount ||
+          a.createDate.localeCompare(b.createDate) ||
+          (a.disputeCode < b.disputeCode ? -1 : 1),
+      );
+    expect((items as Item[]).map((one) => [one.disputeCode, one["score"]])).toEqual(
+      expected.slice(0, 100).map(({ disputeCode, score }) => [disputeCode, score]),
+    );
+    const count = (flag: "documentClosed" | "duplicate" | "unassigned" | "stale") =>
+      expected.filter((one) => one.flags[flag]).length;
+    expect(flags).toEqual({
+      documentClosed: count("documentClosed"),
+      duplicate: count("duplicate"),
+      unassigned: count("unassigned"),
+      stale: count("stale"),
+    });
+    expect(itemsTotal).toBe(open.length);
+    expect(count("documentClosed")).toBeGreaterThan(0);
+    expect(count("duplicate")).toBeGreaterThan(0);
+  });
+
+  it("says why in words, with the last note and the number of files", async () => {
+    const [closed] = await itemsOf({ documentNumber: "INV-7" });
+    expect(closed?.why[0]).toBe("document closed");
+    expect(closed).toMatchObject({ rank: 1, documentStatus: "closed", attachments: 0 });
+    expect(Object.values(closed ?? {})).not.toContain(null);
+    const touched = open.filter(({ poNumber }) => poNumber === "touched");
+    expect(touched).toHaveLength(3);
+    for (const { disputeCode } of touched) {
+      // oxlint-disable-next-line no-await-in-loop -- one at a time
+      const [item] = await itemsOf({ disputeCode });
+      expect(item).toMatchObject({ attachments: 1, daysSinceUpdate: 0 });
+      expect(item?.["lastNote"]).toEqual({ date: "2026-03-02", text: `é${"x".repeat(118)}…` });
+      expect(item?.why.join()).not.toMatch(/not updated/);
+    }
+    const [missing] = await itemsOf({ documentNumber: "INV-5" });
+    expect(missing?.["documentStatus"]).toBe("missing");
+    const idle = await itemsOf({ assignee: "lind" });
+    expect(idle.every(({ why }) => why.includes("assignee not active"))).toBe(true);
+  });
+
+  it("orders by amount or age on request, and filters by the document's status", async () => {
+    const amounts = (await itemsOf({ orderBy: "amount", limit: 20 })).map(({ amount }) => amount);
+    expect(amounts).toEqual(
+      open
+        .map(({ amount }) => amount)
+        .toSorted((a, b) => b - a)
+        .slice(0, 20),
+    );
+    const ages = (await itemsOf({ orderBy: "age", limit: 20 })).map(({ ageDays }) => ageDays);
+    expect(ages).toEqual(ages.toSorted((a, b) => Number(b) - Number(a)));
+    const { rowCount, flags } = await triage({ documentStatus: "closed" });
+    const onClosed = open.filter(({ documentNumber }) => CLOSED_DOCUMENTS.includes(documentNumber));
+    expect([rowCount, (flags as Record<string, number>)["documentClosed"]]).toEqual([
+      onClosed.length,
+      onClosed.length,
+    ]);
+  });
+
+  it("finds a duplicate that the filters leave out", async () => {
+    const twins = open.filter((one) => scoreOf(one, open).flags.duplicate);
+    const one = twins.find(({ assigneeName }) => assigneeName !== null);
+    const [item] = await itemsOf({ disputeCode: one?.disputeCode, assignee: one?.assigneeName });
+    expect(item?.why.join()).toMatch(/same document and amount as \S/);
+  });
+
+  verifies("IN-33");
+  it("makes at most 150 calls, and counts what it did not read", async () => {
+    const fewer = await createTestContext(at(), TENANT, admin);
+    const many = Array.from({ length: 150 }, (_, number) => ({
+      accountNumber: "MANY",
+      documentNumber: `M-${number}`,
+      amount: 5,
+      categoryCode: "PRICE",
+      reasonCode: "WRONG",
+      currencyCode: "USD",
+    }));
+    const how = { format: "ndjson" as const };
+    await importDisputes(at(), TENANT, ndjson(many), how);
+    const { items, notes } = await runInsight(disputesTriage, fewer, { limit: 100 });
+    expect(fewer.calls.length).toBeLessThanOrEqual(150);
+    expect(items.some(({ attachments }) => attachments === "unknown")).toBe(true);
+    expect(notes.join(" ")).toMatch(/status of \d+ documents is unknown.*a part is unknown/);
+  });
+
+  it("answers without a missing right, and names it", async () => {
+    const reader = await at().person(TENANT, { grants: ["Dispute Management : READ"] });
+    const limited = await createTestContext(at(), TENANT, reader);
+    const { items, notes } = await runInsight(disputesTriage, limited, { limit: 3 });
+    expect(items).toHaveLength(3);
+    expect(notes.join(" ")).toMatch(/Assignees cannot be read.*Dispute Configuration : READ/);
+  });
+});
