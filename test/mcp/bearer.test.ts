@@ -43,9 +43,9 @@ const refusal = async (request: Request, more: Partial<BearerNeeds> = {}): Promi
   return answer;
 };
 
-describe("whoever calls with a token", () => {
+describe("a caller with a bearer token", () => {
   verifies("C-60");
-  it("is admitted as its owner, and the token goes no further", async () => {
+  it("is admitted as its owner, and the token is not passed on", async () => {
     const request = asked("Bearer good");
     const admitted = await gateOf().admit(request);
     expect(admitted).toMatchObject({ token: "", clientId: "ann", scopes: ["read"] });
@@ -61,7 +61,7 @@ describe("whoever calls with a token", () => {
     ["another scheme", "Basic good"],
     ["nothing after the scheme", "Bearer"],
     ["one in the address", undefined, `${RESOURCE.href}?access_token=good`],
-  ])("is told how to get one when there is %s", async (_what, authorization, url?: string) => {
+  ])("gets a challenge for %s", async (_what, authorization, url?: string) => {
     const { status, headers } = await refusal(asked(authorization, url));
     expect(status).toBe(401);
     const challenge = headers.get("www-authenticate") ?? "";
@@ -71,12 +71,12 @@ describe("whoever calls with a token", () => {
     expect(challenge).not.toMatch(/write|admin/);
   });
 
-  it("is told so when the token is good and its owner has no place here: to sign in again would not help", async () => {
+  it("gets 403 without a challenge if the owner has no profile", async () => {
     const { status, headers } = await refusal(asked("Bearer forbidden"));
     expect([status, headers.get("www-authenticate")]).toEqual([403, null]);
   });
 
-  it("is asked to come back when tokens cannot be checked, and the reason is logged alone", async () => {
+  it("gets 503 if tokens cannot be checked, and the reason appears only in the log", async () => {
     const lines: string[] = [];
     const log = createLog("info", (line) => lines.push(line));
     const response = await refusal(asked("Bearer broken"), { log });
@@ -86,7 +86,7 @@ describe("whoever calls with a token", () => {
   });
 });
 
-describe("the description of the MCP endpoint", () => {
+describe("the protected resource metadata", () => {
   const at = (path: string, method = "GET") =>
     gateOf().describe(new Request(new URL(path, RESOURCE), { method }));
 
@@ -94,7 +94,7 @@ describe("the description of the MCP endpoint", () => {
   it.each([
     "/.well-known/oauth-protected-resource/receivables/mcp",
     "/.well-known/oauth-protected-resource",
-  ])("stands at %s, names the issuer, and the least scope alone", async (path) => {
+  ])("is at %s and names the issuer and the scope read", async (path) => {
     const response = at(path);
     expect(response?.headers.get("access-control-allow-origin")).toBe("*");
     expect(await response?.json()).toEqual({
@@ -106,7 +106,7 @@ describe("the description of the MCP endpoint", () => {
     });
   });
 
-  it("is for reading, by pages anywhere", () => {
+  it("can be read by pages of every origin", () => {
     const path = "/.well-known/oauth-protected-resource";
     expect(at(path, "HEAD")?.status).toBe(200);
     expect(at(path, "OPTIONS")?.headers.get("access-control-allow-methods")).toContain("GET");
@@ -115,7 +115,7 @@ describe("the description of the MCP endpoint", () => {
     expect(at("/mcp")).toBeUndefined();
   });
 
-  it("names no issuer where tokens are handed out by a person", async () => {
+  it("names no issuer if tokens are static", async () => {
     const gate = gateOf({ issuers: [] });
     const response = gate.describe(new Request(METADATA));
     expect(await response?.json()).not.toHaveProperty("authorization_servers");

@@ -46,7 +46,7 @@ const lines = async (file = path): Promise<Record<string, unknown>[]> =>
     .map((line) => JSON.parse(line));
 
 describe("the log of tool calls", () => {
-  it("tells who called what and how it ended, and no value", async () => {
+  it("records caller, tool and outcome, and no values", async () => {
     await log().record(CALL);
     const [line] = await lines();
     expect(line).toEqual({
@@ -66,7 +66,7 @@ describe("the log of tool calls", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("knows equal arguments by their hash, which nobody can guess without the key", async () => {
+  it("identifies equal arguments by a keyed hash", async () => {
     const { amount, poNumber } = CALL.args;
     await log().record(CALL);
     await log().record({ ...CALL, args: { amount, poNumber } });
@@ -77,7 +77,7 @@ describe("the log of tool calls", () => {
     expect(new Set(hashes).size).toBe(3);
   });
 
-  it("takes lines of many writers at once, each whole", async () => {
+  it("keeps the lines of concurrent writers whole", async () => {
     const writers = Array.from({ length: 8 }, () => log());
     const calls = writers.flatMap((writer, index) =>
       Array.from({ length: 25 }, () => writer.record({ ...CALL, ms: index })),
@@ -86,7 +86,7 @@ describe("the log of tool calls", () => {
     expect(await lines()).toHaveLength(200);
   });
 
-  it("begins a new file when one is full, keeps the old ones in order, and not for ever", async () => {
+  it("starts a new file when one is full, and removes the oldest", async () => {
     await log().record({ ...CALL, ms: 0 });
     for (let file = 1; file <= 11; file++) {
       await truncate(path, MOST_BYTES);
@@ -100,7 +100,7 @@ describe("the log of tool calls", () => {
     expect((await lines())[0]).toMatchObject({ ms: 11 });
   });
 
-  it("finds only its own files, whatever the file is called", async () => {
+  it("finds only its own files, even if the name has special characters", async () => {
     const odd = join(folder, "tool calls (1).log");
     await writeFile(join(folder, "tool calls (1)-notes.log"), "");
     await log(KEY, odd).record(CALL);
@@ -111,7 +111,7 @@ describe("the log of tool calls", () => {
     expect(files.join()).not.toContain("notes");
   });
 
-  it("never stands in a call's way", async () => {
+  it("does not fail a call when it cannot write", async () => {
     await writeFile(join(folder, "file"), "");
     const kept = keptLog();
     const at = join(folder, "file", "audit.ndjson");
@@ -120,7 +120,7 @@ describe("the log of tool calls", () => {
     expect(kept.lines.join()).toContain("call_log.failed");
   });
 
-  it("has a line for every call: done, asked about and refused", async () => {
+  it("has a line for every call: executed, to be confirmed or refused", async () => {
     const broker = scripted({
       "departments.get_by_id": () => ({ departmentId: "d" }),
       "departments.get": () => {

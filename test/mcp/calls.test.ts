@@ -135,7 +135,7 @@ describe("arguments", () => {
     },
   );
 
-  it("every fault is told at once", async () => {
+  it("all faults are reported together", async () => {
     const { host } = await hostFor({});
     const result = await host.call("disputes_create", { amount: "x", colour: 1, accountNumber: 5 });
     const fields = problemIn(result).fields?.map(({ field }) => field);
@@ -145,7 +145,7 @@ describe("arguments", () => {
 });
 
 describe("an unknown tool", () => {
-  it.each(HOSTS)("is an error of the protocol that helps (%s)", async (_name, open) => {
+  it.each(HOSTS)("is a protocol error with a suggestion (%s)", async (_name, open) => {
     const host = await open(await needsOf(scripted({}), { settings: { readOnly: true } }));
     const wrong = host.call("dispute_list", {});
     await expect(wrong).rejects.toThrow(/Unknown tool: "dispute_list"; did you mean disputes_list/);
@@ -154,9 +154,9 @@ describe("an unknown tool", () => {
   });
 });
 
-describe("what goes upstream", () => {
+describe("requests to the platform", () => {
   verifies("C-82");
-  it("every call bears the tool's name, and ends with its caller", async () => {
+  it("contain the tool's name, and are aborted with the call", async () => {
     const { host, broker } = await hostFor({ "departments.get": () => ({ departmentId: "d" }) });
     await host.call("departments_get", { departmentCode: "A" });
     expect(broker.seen[0]?.options.tool).toBe("departments_get");
@@ -165,7 +165,7 @@ describe("what goes upstream", () => {
   });
 
   verifies("C-87");
-  it("a host that goes away stops the work", async () => {
+  it("are aborted when the host disconnects", async () => {
     let seen: AbortSignal | undefined;
     const { host } = await hostFor({
       "departments.get": (_args, { signal }) => {
@@ -181,7 +181,7 @@ describe("what goes upstream", () => {
   });
 
   verifies("C-76");
-  it("a create has a fresh key for repeats, unless it brings its own", async () => {
+  it("contain a new idempotency key for a create without one", async () => {
     const { host, broker } = await hostFor({ "disputes.create": echo, "departments.update": echo });
     const args = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "R" };
     await host.call("disputes_create", args);
@@ -196,7 +196,7 @@ describe("what goes upstream", () => {
     await host.close();
   });
 
-  it("ifMatch goes along, and the etag comes back", async () => {
+  it("contain ifMatch, and the result contains the ETag", async () => {
     const { host, broker } = await hostFor({
       "departments.update": answered({ departmentId: "d" }, { etag: '"v2"' }),
     });
@@ -207,7 +207,7 @@ describe("what goes upstream", () => {
   });
 
   verifies("D-GEN-6");
-  it("fields that the platform ignored are named", async () => {
+  it("have the ignored fields named in the result", async () => {
     const { host } = await hostFor({
       "departments.update": answered({ departmentId: "d" }, { ignoredFields: ["colour", "a.b"] }),
     });
@@ -217,9 +217,9 @@ describe("what goes upstream", () => {
   });
 });
 
-describe.each(HOSTS)("answers (%s)", (_name, open) => {
+describe.each(HOSTS)("results (%s)", (_name, open) => {
   verifies("C-80");
-  it("a record is the platform's own; an empty one says what was done to what", async () => {
+  it("are the platform's record, or a sentence if there is none", async () => {
     const row = dispute(1, { closedDate: null });
     const broker = scripted({
       "disputes.get": () => row,
@@ -235,7 +235,7 @@ describe.each(HOSTS)("answers (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("a value of tomorrow does not cost the answer of today", async () => {
+  it("accept unknown values of enumerations", async () => {
     const broker = scripted({
       "disputes.get": () => ({ ...dispute(1), status: 7, originSystem: "new", isNew: { a: [] } }),
     });
@@ -248,7 +248,7 @@ describe.each(HOSTS)("answers (%s)", (_name, open) => {
 
 describe.each(HOSTS)("refusals (%s)", (_name, open) => {
   verifies("C-78");
-  it("say what, why and what next, as text and as data", async () => {
+  it("contain code, reason and next step, as text and as data", async () => {
     const details = {
       errors: [{ field: "person.email", code: "format", message: "must be an e-mail address" }],
       requestId: "request-7",
@@ -288,7 +288,7 @@ describe.each(HOSTS)("refusals (%s)", (_name, open) => {
   });
 
   verifies("C-78");
-  it("a fault of ours is logged and told without its text", async () => {
+  it("an internal error is logged and its text is not shown", async () => {
     const { lines, log } = keptLog();
     const broker = scripted({
       "departments.get": () => {
@@ -308,7 +308,7 @@ describe.each(HOSTS)("refusals (%s)", (_name, open) => {
 });
 
 describe("refusals from outside", () => {
-  it("are clean and bounded, whatever the platform says", async () => {
+  it("are sanitized and truncated", async () => {
     const message = `${"\u001b[31mred \u202e".repeat(3)}${"long ".repeat(1000)}`;
     const errors = Array.from({ length: 60 }, (_, index) => ({
       field: `f${index}\u200b${"x".repeat(500)}`,
@@ -340,7 +340,7 @@ describe("secrets", () => {
     also: `Bearer ${SECRET}`,
   };
 
-  it("a new API key goes to the person's store, and its name to the model", async () => {
+  it("a new API key is stored, and the model gets its name", async () => {
     const { lines, log } = keptLog();
     const { host, broker } = await hostFor({ "api_keys.create": () => created }, { log });
     const result = await host.call("api_keys_create");
@@ -356,7 +356,7 @@ describe("secrets", () => {
     await host.close();
   });
 
-  it("a key that cannot be kept is revoked, and is told nobody", async () => {
+  it("a key that cannot be stored is revoked and not shown", async () => {
     const { lines, log } = keptLog();
     const { host, broker } = await hostFor(
       { "api_keys.create": () => created, "api_keys.delete": () => null },
@@ -371,7 +371,7 @@ describe("secrets", () => {
     await host.close();
   });
 
-  it("a session's token is not in the answer, even from a broker that forgets to hide it", async () => {
+  it("a session's token is not in the result, even if the broker returns it", async () => {
     const { host, broker } = await hostFor({
       "auth.login": () => ({ status: "LOGIN_SUCCESS", userId: "u", accessToken: SECRET }),
       "auth.verify_session": () => ({ verified: true, status: "ACCESSTOKEN_VERIFIED" }),

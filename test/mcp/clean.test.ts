@@ -13,7 +13,7 @@ describe("text from outside", () => {
     expect(sanitizeText(text)).toBe(text);
   });
 
-  it("has nothing invisible left, whatever character it had", () => {
+  it("contains no invisible character after sanitizing", () => {
     const seen = /^[\n\t]$|^(?![\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/u;
     const unclean: string[] = [];
     for (let point = 0; point <= 0x10_ffff; point += 1) {
@@ -23,17 +23,17 @@ describe("text from outside", () => {
     expect(unclean).toEqual([]);
   });
 
-  it("is clean after one pass", () => {
+  it("is not changed by a second pass", () => {
     for (const [, text] of HOSTILE)
       expect(sanitizeText(sanitizeText(text))).toBe(sanitizeText(text));
   });
 
-  it("is found at every depth, in keys too", () => {
+  it("is sanitized at every depth, in keys too", () => {
     const value = { "k\u200bey": [{ note: `${ESC}[1mx` }, 5, null, true], plain: "same" };
     expect(sanitize(value)).toEqual({ key: [{ note: "x" }, 5, null, true], plain: "same" });
   });
 
-  it("fits on a line where a sentence needs it", () => {
+  it("becomes one line inside a sentence", () => {
     expect(sanitizeLine("a\nb\u202e\t c", 50)).toBe("a b c");
     expect(sanitizeLine("x".repeat(60), 10)).toBe(`${"x".repeat(9)}…`);
   });

@@ -59,7 +59,7 @@ describe.each(["auto", "legacy"] as const)("two programs of one person over HTTP
   it.each([
     ["another grant of the same person", "ann@two", "host"],
     ["another program under the same grant", "ann@one", "other host"],
-  ])("a token is refused to %s, and stays good for its owner", async (_whom, who, name) => {
+  ])("a token is refused to %s, and stays valid for its owner", async (_whom, who, name) => {
     const mine = await host("ann@one");
     const confirmationToken = tokenIn(await call(mine, ARGS));
     const other = await host(who, name);
@@ -72,7 +72,7 @@ describe.each(["auto", "legacy"] as const)("two programs of one person over HTTP
   });
 
   verifies("C-66");
-  it("a cursor stays good when the person allows a new grant", async () => {
+  it("a cursor stays valid under a new grant of the person", async () => {
     const { nextCursor: cursor } = (await call(await host("ann@one"), {}, "disputes_list"))
       .structuredContent as { nextCursor: string };
     const next = await call(await host("ann@two"), { cursor }, "disputes_list");
@@ -88,9 +88,9 @@ const headersOf = (who: string, version: string) => ({
   "mcp-protocol-version": version,
 });
 
-describe("what a host is asked over HTTP", () => {
+describe("a question to a host over HTTP", () => {
   verifies("C-105");
-  it("is answered in 2026 only by the program that was asked", async () => {
+  it("accepts the answer of the asked program only (2026)", async () => {
     const broker = newBroker();
     const http = createHttpServer(await needsOf(broker), { gate: believing });
     const call = async (who: string, more: object = {}) => {
@@ -130,7 +130,7 @@ describe("what a host is asked over HTTP", () => {
   });
 
   verifies("C-105");
-  it("is answered in 2025 only within a session, which belongs to one program", async () => {
+  it("accepts an answer only within the session of one program (2025)", async () => {
     const http = createHttpServer(await needsOf(newBroker()), { gate: believing });
     const send = (who: string, body: object, more: Record<string, string> = {}) =>
       http.fetch(
@@ -160,7 +160,7 @@ describe("what a host is asked over HTTP", () => {
 
 describe("two programs on one machine over stdio", () => {
   verifies("C-105");
-  it("do not share a confirmation, though key, person and replay guard are the same", async () => {
+  it("do not share a confirmation, even with the same key, person and replay guard", async () => {
     const broker = newBroker();
     const needs = await needsOf(broker, { key: KEY });
     const program = async (name: string) => {
@@ -175,7 +175,7 @@ describe("two programs on one machine over stdio", () => {
     const confirmationToken = tokenIn(await mine.call(ARGS));
     const stolen = await other.call({ ...ARGS, confirmationToken });
     expect(problemIn(stolen).code).toBe("confirmation_invalid");
-    // The program may have been restarted meanwhile.
+    // The token stays valid after a restart of the program.
     const again = await program("mine");
     const used = await again.call({ ...ARGS, confirmationToken });
     expect(used.structuredContent).toMatchObject({ deleted: true });

@@ -4,7 +4,7 @@ import { ARGS, confirmationIn, DISPUTE, UPDATING } from "./confirming.ts";
 import { HOSTS, modernHost, needsOf, problemIn, type Result, YES } from "./hosts.ts";
 import { answered, type Play, scripted, type ScriptedBroker } from "./script.ts";
 
-describe("the question is about the record", () => {
+describe("the question names the record", () => {
   const asked = async (
     plays: Record<string, Play>,
     tool: string,
@@ -48,7 +48,7 @@ describe("the question is about the record", () => {
     expect(read?.options.idempotencyKey).toBeUndefined();
   });
 
-  it("with the other changes, amounts in the record's currency", async () => {
+  it("with the other changes, and amounts in its currency", async () => {
     const args = { ...CLOSE, amount: 100, poNumber: null, isValid: true };
     const { question } = await asked(dispute({}), "disputes_update", args);
     expect(question).toMatch(
@@ -56,7 +56,7 @@ describe("the question is about the record", () => {
     );
   });
 
-  it("a note by what it says, and a person by name", async () => {
+  it("by the text of a note and the name of a person", async () => {
     const plays = {
       ...dispute({}),
       "dispute_notes.get": () => ({ content: "Customer agreed\nto pay. ".repeat(20) }),
@@ -76,7 +76,7 @@ describe("the question is about the record", () => {
   });
 
   it.each(["forbidden_permission", "unavailable", "rate_limited", "internal"] as const)(
-    "as the call names it where reading ends in %s",
+    "by the id in the call if the read ends in %s",
     async (code) => {
       const refuse = () => {
         throw new Problem(code, "No.");
@@ -94,7 +94,7 @@ describe("the question is about the record", () => {
     throw new Problem("not_found", "There is no such record.");
   };
 
-  it("what does not exist is said at once, and nobody is asked", async () => {
+  it("refuses an unknown record without a question", async () => {
     const { question, result, broker } = await asked(
       { ...UPDATING, "disputes.get": missing },
       "disputes_update",
@@ -105,13 +105,13 @@ describe("the question is about the record", () => {
     expect(broker.seen.map(({ id }) => id)).not.toContain("disputes.update");
   });
 
-  it("a read by id that finds nothing decides nothing, since not every platform has it", async () => {
+  it("ignores a failed read by id, which not every platform has", async () => {
     const plays = { "departments.get_by_id": missing };
     const { question } = await asked(plays, "departments_delete", ARGS);
     expect(question).toBe('Delete department "dep-1"?');
   });
 
-  it.each(HOSTS)("is read once for the whole confirmation (%s)", async (_name, open) => {
+  it.each(HOSTS)("reads it once for the whole confirmation (%s)", async (_name, open) => {
     const broker = scripted(UPDATING);
     const host = await open(await needsOf(broker), YES);
     await host.call("disputes_update", CLOSE);
@@ -125,7 +125,7 @@ describe("the question is about the record", () => {
     await silent.close();
   });
 
-  it("is not read where nobody will be asked", async () => {
+  it("does not read it for a call without a question", async () => {
     const broker = scripted(UPDATING);
     const host = await modernHost(await needsOf(broker, { settings: { confirm: "refuse" } }));
     await host.call("disputes_update", CLOSE);
@@ -134,7 +134,7 @@ describe("the question is about the record", () => {
   });
 });
 
-describe("what can be known is checked before a person is asked", () => {
+describe("checks before the question", () => {
   const OPEN = { ...DISPUTE, status: 0, isValid: false, resolutionId: null };
   const unknown = () => {
     throw new Problem("not_found", "There is no such resolution.");
@@ -156,7 +156,7 @@ describe("what can be known is checked before a person is asked", () => {
     return problemIn(result);
   };
 
-  it("that the resolution exists, by code and by id", async () => {
+  it("refuse an unknown resolution, by code and by id", async () => {
     const byCode = await refused({ resolutionCode: "NONE" }, { "resolutions.get": unknown });
     expect(byCode.code).toBe("invalid_request");
     expect(byCode.fields?.map(({ field }) => field)).toEqual(["resolutionCode"]);
@@ -164,7 +164,7 @@ describe("what can be known is checked before a person is asked", () => {
     expect(byId.fields?.map(({ field }) => field)).toEqual(["resolutionId"]);
   });
 
-  it("that the resolution is active and goes with the status", async () => {
+  it("refuse an inactive resolution, and one of another status", async () => {
     const inactive = { "resolutions.get": () => ({ ...MINE, active: false }) };
     expect((await refused({ resolutionCode: "CREDIT" }, inactive)).message).toContain(
       "must be an active resolution",
@@ -173,11 +173,11 @@ describe("what can be known is checked before a person is asked", () => {
     expect(canceling.message).toContain("is only allowed with status 1 (Closed)");
   });
 
-  it("that the version is the one of ifMatch", async () => {
+  it("refuse another version than ifMatch", async () => {
     expect((await refused({ ifMatch: '"d.0"' })).code).toBe("precondition_failed");
   });
 
-  it("that the dispute is open; the platform then refuses for itself, on the version that was read", async () => {
+  it("leave a closed dispute to the platform, with the version that was read", async () => {
     const broker = scripted(
       plays({
         "disputes.get": answered({ ...OPEN, status: 2 }, { etag: '"d.2"' }),
@@ -193,7 +193,7 @@ describe("what can be known is checked before a person is asked", () => {
     await host.close();
   });
 
-  it("and the confirmed change is made to the version that the question was about", async () => {
+  it("are followed by a change of the version in the question", async () => {
     const broker = scripted(plays());
     const host = await modernHost(await needsOf(broker), YES);
     await host.call("disputes_update", { disputeId: "d", status: 1, resolutionCode: "CREDIT" });

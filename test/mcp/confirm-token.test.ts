@@ -9,7 +9,7 @@ import { scripted } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 describe.each(HOSTS)("a host that cannot ask (%s)", (_name, open) => {
-  it("gets a token, in the text too, and the same call with it acts once", async () => {
+  it("gets a token, in the text too, which executes the same call once", async () => {
     const broker = deleting();
     const host = await open(await needsOf(broker));
     const first = await host.call("departments_delete", ARGS);
@@ -31,7 +31,7 @@ describe.each(HOSTS)("a host that cannot ask (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("is refused where the setting says so, token or not", async () => {
+  it("is refused with confirm=refuse, with and without a token", async () => {
     const broker = deleting();
     const lenient = await open(await needsOf(broker));
     const { confirmationToken } = confirmationIn(await lenient.call("departments_delete", ARGS));
@@ -65,7 +65,7 @@ describe("a token", () => {
   };
 
   verifies("C-66");
-  it("holds across processes with one key, and is used up for all of them at once", async () => {
+  it("is valid in all processes with the key, and once in total", async () => {
     const replayGuard = createReplayFolder(await replayFolder(), () => NOW);
     const other = createReplayFolder(await replayFolder(), () => NOW);
     const confirmationToken = await mint({ replayGuard });
@@ -76,7 +76,7 @@ describe("a token", () => {
     const acted = results.filter(({ broker }) => acts(broker).length > 0);
     expect(acted).toHaveLength(1);
     expect(results.filter(({ result }) => result.isError === true)).toHaveLength(4);
-    // Another folder is another installation: only the shared memory makes it single.
+    // Another folder is another installation, which has its own replay guard.
     const elsewhere = await spend(args, { setup: { replayGuard: other } });
     expect(acts(elsewhere.broker)).toHaveLength(1);
   });
@@ -91,7 +91,7 @@ describe("a token", () => {
     ["a later time", ARGS, { setup: { now: () => NOW + 10 * MINUTE + 1 } }],
     ["another tool", { departmentCode: "dep-1" }, { tool: "departments_delete_by_code" }],
   ] as [string, Record<string, unknown>, Parameters<typeof spend>[1]][])(
-    "is refused with %s, and nothing changes",
+    "is refused with %s, without a change",
     async (_what, args, way) => {
       const confirmationToken = await mint({ key: KEY });
       const { result, broker } = await spend({ ...args, confirmationToken }, way);
@@ -101,7 +101,7 @@ describe("a token", () => {
   );
 
   verifies("C-77");
-  it("is refused by another tool that takes the same arguments", async () => {
+  it("is refused by another tool with the same arguments", async () => {
     const broker = scripted({
       "schedules.list": () => ({ data: [] }),
       "schedules.delete": () => null,
@@ -117,7 +117,7 @@ describe("a token", () => {
     await host.close();
   });
 
-  it("is refused when altered anywhere, or made up", async () => {
+  it("is refused if altered or invented", async () => {
     const token = await mint();
     const altered = [0, 10, 20, token.length - 1].map(
       (at) => `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`,
@@ -129,7 +129,7 @@ describe("a token", () => {
     }
   });
 
-  it("binds ifMatch, and takes the same arguments in any order or spelling", async () => {
+  it("binds ifMatch, and accepts the arguments in any order or spelling", async () => {
     const broker = scripted(UPDATING);
     const needs = await needsOf(broker);
     const host = await modernHost(needs);

@@ -25,7 +25,7 @@ const NO: [string, Person][] = [
 ];
 
 describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
-  it("asks once, in words, and acts on yes", async () => {
+  it("asks once, and acts on yes", async () => {
     const broker = deleting();
     const questions: string[] = [];
     const host = await open(await needsOf(broker), (question) => {
@@ -52,7 +52,7 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("asks before closing and canceling a dispute, not before other changes", async () => {
+  it("asks before it closes or cancels a dispute, not before other changes", async () => {
     const broker = scripted(UPDATING);
     const questions: string[] = [];
     const host = await open(await needsOf(broker), (question) => {
@@ -74,15 +74,15 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("does not ask about a call that is wrong anyway", async () => {
+  it("does not ask about an invalid call", async () => {
     const host = await open(await needsOf(deleting()), () => new Error("must not be asked"));
     expect(problemIn(await host.call("departments_delete", {})).code).toBe("invalid_request");
     await host.close();
   });
 });
 
-describe("a host whose dialog breaks", () => {
-  it("in 2025 has not said yes", async () => {
+describe("a host whose dialog fails", () => {
+  it("has not confirmed (2025)", async () => {
     const broker = deleting();
     const host = await legacyHost(await needsOf(broker), () => new Error("no window"));
     const result = await host.call("departments_delete", ARGS);
@@ -91,7 +91,7 @@ describe("a host whose dialog breaks", () => {
     await host.close();
   });
 
-  it("in 2026 sends no answer, and nothing happens", async () => {
+  it("has not confirmed (2026)", async () => {
     const broker = deleting();
     const host = await modernHost(await needsOf(broker), () => new Error("no window"));
     await expect(host.call("departments_delete", ARGS)).rejects.toThrow("no window");
@@ -100,7 +100,7 @@ describe("a host whose dialog breaks", () => {
   });
 });
 
-/** A host of 2026 that handles the rounds itself, honestly or not. */
+/** A host of 2026 that repeats calls itself, with valid or invalid states. */
 const rounds = async (broker = deleting()) => {
   const host = await rawHost(await needsOf(broker));
   const round = async (
@@ -122,9 +122,9 @@ const rounds = async (broker = deleting()) => {
 
 const ACCEPT = { action: "accept", content: { confirm: true } };
 
-describe("the rounds of 2026", () => {
+describe("confirmation in the protocol of 2026", () => {
   verifies("C-66");
-  it("a yes counts once, with the state that asked for it", async () => {
+  it("accepts a yes once, with the state of its question", async () => {
     const { round, broker, host } = await rounds();
     const asked = await round(ARGS);
     expect(asked.resultType).toBe("input_required");
@@ -138,7 +138,7 @@ describe("the rounds of 2026", () => {
   });
 
   verifies("C-77");
-  it("a yes without state, or with one of another call, does nothing", async () => {
+  it("refuses a yes without a state, or with the state of another call", async () => {
     const { round, broker, host } = await rounds();
     const state = (await round(ARGS)).requestState ?? "";
     const lies: [Record<string, unknown>, { state?: string; name?: string }][] = [
@@ -156,7 +156,7 @@ describe("the rounds of 2026", () => {
     await host.close();
   });
 
-  it("the state of a dialog does not pass for a token that skips the dialog", async () => {
+  it("does not accept the state of a question as a confirmation token", async () => {
     const { round, broker, host } = await rounds();
     const state = (await round(ARGS)).requestState ?? "";
     const result = await round({ ...ARGS, confirmationToken: state });

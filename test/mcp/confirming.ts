@@ -16,7 +16,7 @@ export const deleting = (who?: { tenantId?: string; principal?: string }) =>
     who,
   );
 
-/** The calls that changed something. */
+/** Returns the calls that were changes. */
 export const acts = ({ seen }: ScriptedBroker) =>
   seen.filter(({ id }) => !/\.(get(_by_id)?|list)$/.test(id));
 

@@ -102,7 +102,7 @@ const LIST = "receivables://credit-applications";
 
 describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
   verifies("CR-09");
-  it("the list has the documented form and the server's own cursor", async () => {
+  it("the list has the documented form and the server's cursor", async () => {
     const host = await open(await needsOf(scripted(PLAYS)));
     const result = await host.call("credit_applications_list", { ...DAYS, fields: ["*"] });
     expect(result.structuredContent).toEqual({
@@ -117,7 +117,7 @@ describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
   });
 
   verifies("D-CRED-6");
-  it("one is masked, whatever the credential may see", async () => {
+  it("an application is masked, even if the credential may see all of it", async () => {
     const host = await open(await needsOf(scripted(PLAYS)));
     const result = await host.call("credit_applications_get", { applicationId: "app-1" });
     expect(result.structuredContent).toMatchObject({ applicationId: "app-1" });
@@ -131,7 +131,7 @@ describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
 
 describe("credit tools", () => {
   verifies("C-73");
-  it("a long list comes in as many answers as it needs, each within its budget", async () => {
+  it("a long list is split into results within the budget", async () => {
     const rows = many(250, (index) => summary(index));
     const { host } = await opened({ "credit_applications.list": pagesOf(rows) }, 6000);
     const found: unknown[] = [];
@@ -151,7 +151,7 @@ describe("credit tools", () => {
     await host.close();
   });
 
-  it("a page that was asked for is that page, and the cursor the next one", async () => {
+  it("a requested page is returned with a cursor to the next one", async () => {
     const rows = many(5, (index) => summary(index));
     const { host, broker } = await opened({ "credit_applications.list": pagesOf(rows) });
     const args = { ...DAYS, pageSize: 2, fields: ["*"] };
@@ -166,7 +166,7 @@ describe("credit tools", () => {
     await host.close();
   });
 
-  it("company_scores_get takes the id as applications have it, a number or text", async () => {
+  it("company_scores_get accepts the id as a number or text", async () => {
     const score = {
       fibs: { fibs_score: 1, fibs_confidence: 2 },
       dibs: { dibs_score: 3, dibs_confidence: 4 },
@@ -184,14 +184,14 @@ describe("credit tools", () => {
   });
 
   verifies("D-MCP-5");
-  it.each(HOSTILE)("%s in an answer is taken out", async (_what, text, left) => {
+  it.each(HOSTILE)("%s is removed from results", async (_what, text, left) => {
     const shown = field("f", { displayName: `Question ${text}`, ...answers(`Answer ${text}.`) });
     const parts = formType("External Form", [section("s", [shown])]);
     const { host, read } = await opened({
       "credit_applications.get": () => detail({ applicationForm: form(parts) }),
     });
     const form2 = JSON.parse(await read(URI)).forms[0].sections[0].questions[0];
-    // What a sequence swallows behind it is gone with it.
+    // Some sequences remove the text behind them too.
     expect(form2.question).toBe(`Question ${left}`);
     expect(form2.answer.startsWith("Answer ")).toBe(true);
     const { structuredContent } = await host.call("credit_applications_get", {
@@ -204,7 +204,7 @@ describe("credit tools", () => {
 
 describe("credit resources", () => {
   verifies("CR-23", "CR-16");
-  it("an application reads as its active parts in order, each answer with its question", async () => {
+  it("an application has its enabled parts in order, each answer with its question", async () => {
     const { host, read, broker } = await opened(PLAYS);
     const text = await read(URI);
     const { application: about, forms, truncated } = JSON.parse(text);
@@ -240,7 +240,7 @@ describe("credit resources", () => {
   });
 
   verifies("CR-23");
-  it("references read the same way, with what was submitted when", async () => {
+  it("references have the same form, with the dates of submission", async () => {
     const reference = {
       bankReferenceId: "b-1",
       createdDate: null,
@@ -269,7 +269,7 @@ describe("credit resources", () => {
     await host.close();
   });
 
-  it("the recent ones are those of the last 90 days, with a count per status", async () => {
+  it("the list covers the last 90 days, with a count per status", async () => {
     const { host, read, broker } = await opened(PLAYS);
     const days = { activityType: "LASTMODIFIED", startDate: "2026-08-22", endDate: "2026-11-20" };
     expect(JSON.parse(await read(LIST))).toEqual({
@@ -283,7 +283,7 @@ describe("credit resources", () => {
   });
 
   verifies("C-73");
-  it("both stay within the budget of an answer, and say so", async () => {
+  it("both stay within the budget and report truncation", async () => {
     const fields = many(200, (index) => field(`f-${index}`, answers("a long story ".repeat(40))));
     const parts = formType("External Form", [section("s", fields)]);
     const { host, read } = await opened(
@@ -306,13 +306,13 @@ describe("credit resources", () => {
     "receivables://credit-applications/none",
     "receivables://credit-applications/app-1/forms",
     "receivables://credit-applications/%zz",
-  ])("%s does not exist", async (uri) => {
+  ])("do not include %s", async (uri) => {
     const host = await legacyHost(await needsOf(scripted(PLAYS)));
     await expect(host.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
     await host.close();
   });
 
-  it("are there with their toolset alone, and so is the prompt", async () => {
+  it("require their toolset, as does the prompt", async () => {
     const setup = { settings: { toolsets: ["disputes" as const] } };
     const host = await legacyHost(await needsOf(scripted(PLAYS), setup));
     await expect(host.client.readResource({ uri: URI })).rejects.toMatchObject({ code: -32602 });
@@ -325,7 +325,7 @@ describe("credit resources", () => {
 
 describe("the review of an application", () => {
   verifies("D-CRED-6");
-  it("brings the application as it is read, masked", async () => {
+  it("attaches the masked application", async () => {
     const { host } = await opened(PLAYS);
     const { messages } = await host.client.getPrompt({
       name: "review-credit-application",

@@ -145,7 +145,7 @@ describe("Content-Type over HTTP", () => {
     "application/json; charset=utf-8",
     'Application/JSON; Charset="UTF-8"',
     "application/json;profile=x",
-  ])("is taken: %s", async (type) => {
+  ])("is accepted: %s", async (type) => {
     expect(await typed(type)).toBe(200);
   });
 });

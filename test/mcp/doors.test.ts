@@ -35,7 +35,7 @@ describe("stdio", () => {
   it.each([
     ["closes stdin", (child: ReturnType<typeof startChild>) => child.stdin?.end()],
     ["sends SIGTERM", (child: ReturnType<typeof startChild>) => child.kill("SIGTERM")],
-  ])("the process is gone by itself when the host %s, even mid-call", async (_how, leave) => {
+  ])("the process ends when the host %s, even during a call", async (_how, leave) => {
     const child = startChild(CHILD, []);
     let printed = "";
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
@@ -55,7 +55,7 @@ describe("stdio", () => {
     }
   });
 
-  it("settles when its input ends, and when it is closed", async () => {
+  it("resolves `closed` when its input ends and when it is closed", async () => {
     const needs = await needsOf(scripted({}));
     const input = new PassThrough();
     const first = startStdio(needs, { input, output: new PassThrough() });
@@ -66,7 +66,7 @@ describe("stdio", () => {
     await expect(second.closed).resolves.toBeUndefined();
   });
 
-  it("answers a probe of 2026 and then a handshake of 2025 on one pipe", async () => {
+  it("answers a request of 2026 and then a handshake of 2025 on one pipe", async () => {
     const needs = await needsOf(scripted({}));
     const [input, output] = [new PassThrough(), new PassThrough()];
     const server = startStdio(needs, { input, output });
@@ -189,7 +189,7 @@ describe("HTTP", () => {
   });
 
   verifies("C-64");
-  it("accepts the names it is told, with or without scheme and port", async () => {
+  it("accepts the configured names, with or without scheme and port", async () => {
     const accepted = { hosts: ["mcp.example:8443"], origins: ["https://app.example"] };
     const { http } = await serve(accepted);
     const status = async (headers: Record<string, string>) => {

@@ -19,11 +19,11 @@ import type { ServerOptions } from "../../src/mcp/server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { OPEN, type Result } from "./hosts.ts";
 
-/** A server behind a door, and where clients find it. */
+/** A server behind one transport, and its address. */
 export type Door = {
   url: string | undefined;
   transport(): Transport;
-  /** What a program is given to reach it: an address, or a command to start. */
+  /** Returns the URL of the server, or the command that starts it. */
   target(): Promise<string[]>;
   close(): Promise<void>;
 };
@@ -51,7 +51,7 @@ const overStreams = (input: PassThrough, output: PassThrough): Transport => {
 
 const RELAY = fileURLToPath(new URL("../support/relay.ts", import.meta.url));
 
-/** Serves each program that is started with the command by a server of its own, in this process. */
+/** Returns a command; for each program started with it, a new server runs in this process. */
 const commandFor = async (
   front: ServerOptions,
   ends: (() => Promise<unknown>)[],
@@ -120,7 +120,7 @@ type Connected = {
   close(): Promise<void>;
 };
 
-// Having listed the tools, a client holds structured answers against their schemas.
+// After it has listed the tools, a client validates structured results against their schemas.
 const driverOf = async (client: Connected): Promise<Driver> => {
   const { tools } = await client.listTools();
   return {
@@ -150,7 +150,7 @@ const oldDriver: Connect = async (door, asks) => {
   return driverOf(client);
 };
 
-/** The clients that hosts are built on, by what they speak. */
+/** The SDK clients that hosts use, by protocol era. */
 export const CLIENTS = [
   ["2.x client, 2026", newDriver("auto")],
   ["2.x client, 2025", newDriver("legacy")],

@@ -17,7 +17,7 @@ import { type Arguments, SAMPLES } from "../support/samples.ts";
 import type { Driver } from "./doors.ts";
 import { ALL, type Result } from "./hosts.ts";
 
-/** Sends and receives files by URL, which no platform in process has; `e2e/dispute-files` calls them over both doors. */
+/** Tools that transfer files by URL, which a platform in process does not serve; test/e2e/dispute-files covers them. */
 export const BY_URL = new Set(["dispute_attachments_upload", "dispute_attachments_download"]);
 const WITHHELD = new Set(["email", "password", "accessToken"]);
 
@@ -25,13 +25,13 @@ const rank = (tool: Tool): number => {
   if (isInsightTool(tool)) return 1;
   const { name, operation } = tool;
   if (name === "auth_logout") return 5;
-  // With it go its notes and attachments.
+  // Notes and attachments are deleted with it.
   if (name === "disputes_delete") return 4;
   if (operation.method === "DELETE") return 3;
   return operation.effect === "read" ? 1 : 2;
 };
 
-/** Every tool that the test's platform can serve, in an order in which each finds what it needs. */
+/** All tools that the test's platform serves, ordered so that each finds the records it needs. */
 export const tools = activeTools(ALL)
   .filter(({ name }) => !BY_URL.has(name))
   .toSorted((one, other) => rank(one) - rank(other));
@@ -94,9 +94,9 @@ export const brokerOn = async ({ at, tenantId, admin }: Tenant): Promise<Broker>
   });
 };
 
-/** Calls each tool once; the names of those that failed, and what they said. */
+/** Calls each tool once and returns the failures with their messages. */
 export const callEach = async (tenant: Tenant, driver: Driver): Promise<[string, string][]> => {
-  // What is deleted by its id is not what is used elsewhere, nor what is deleted by its code.
+  // Records that are deleted by id are used by no other sample.
   const [used, spare] = [await recordsOf(tenant, "used"), await recordsOf(tenant, "spare")];
   const failed: [string, string][] = [];
   for (const tool of tools) {

@@ -23,7 +23,7 @@ const given = ({ isError, structuredContent }: Result): Given => {
   };
 };
 
-/** A platform with one list; tells how often it was asked, and takes a minute for each page where told so. */
+/** A platform with one list. It counts the requests; with `slow` each page takes a minute. */
 const platform = async (id: string, play: Play, { minutes = 0, answerTokens = 20_000 } = {}) => {
   let now = NOW;
   const broker = scripted({
@@ -47,7 +47,7 @@ const log = (size: number, cursor: string | null, hasMore = true) => ({
 
 verifies("C-73");
 describe("a list that never ends", () => {
-  it("is read until the budget is full, and a cursor goes on", async () => {
+  it("is read until the budget is full, and continued by a cursor", async () => {
     const { host, asked } = await platform("disputes.list", () => answered(page(100), {})());
     const { count, truncated, cursor } = given(await host.call("disputes_list"));
     expect(count).toBeGreaterThan(10);
@@ -58,7 +58,7 @@ describe("a list that never ends", () => {
     await host.close();
   });
 
-  it("and gives nothing is left after fifty pages", async () => {
+  it("is given up after fifty empty pages", async () => {
     let pages = 0;
     const play = () => log(0, `page-${pages++}`);
     const { host, asked } = await platform("audit_logs.list", play);
@@ -68,7 +68,7 @@ describe("a list that never ends", () => {
     await host.close();
   });
 
-  it("and takes its time is left after a while, with what came", async () => {
+  it("is given up after a while, with the records that have arrived", async () => {
     let pages = 0;
     const play = () => log(1, `page-${pages++}`);
     const { host, asked } = await platform("audit_logs.list", play, { minutes: 1 });
@@ -84,12 +84,12 @@ describe("a list that never ends", () => {
   const REPEATING: [string, string, Play][] = [
     ["whose cursor leads to itself", "audit_logs.list", () => log(1, "again")],
     [
-      "whose cursors go round",
+      "with repeating cursors",
       "audit_logs.list",
       ({ cursor }) => log(1, cursor === "a" ? "b" : "a"),
     ],
     [
-      "whose records come again under new cursors",
+      "with repeating records under new cursors",
       "audit_logs.list",
       ({ cursor }) => ({
         ...tail,
@@ -100,7 +100,7 @@ describe("a list that never ends", () => {
     ["whose every page is the first", "disputes.list", answered(same, {})],
     ["whose every page is the first of many", "disputes.list", answered(same, { total: 9000 })],
   ];
-  it.each(REPEATING)("%s is unavailable rather than short or endless", async (_what, id, play) => {
+  it.each(REPEATING)("%s is reported as unavailable", async (_what, id, play) => {
     const { host, asked } = await platform(id, play, { answerTokens: 1_000_000 });
     const result = await host.call(id.replace(".", "_"));
     expect(problemIn(result).code).toBe("unavailable");

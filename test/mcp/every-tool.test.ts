@@ -32,13 +32,13 @@ onEveryStore("every tool, by every client, through every door", (at) => {
       };
 
       verifies("C-80");
-      it("each does what it says, with an answer that fits what it declares", async () => {
+      it("each succeeds with a result that matches its output schema", async () => {
         const driver = await drive(true);
         expect(driver.toolNames.length).toBe(tools.length + BY_URL.size);
         expect(await callEach(tenant, driver)).toEqual([]);
       }, 60_000);
 
-      it("whoever cannot ask a person confirms by a token", async () => {
+      it("confirms by a token if the host cannot ask", async () => {
         const driver = await drive(false);
         const { department } = await recordsOf(tenant, "token");
         const args = { departmentId: department.departmentId };

@@ -26,7 +26,7 @@ const FAILED = run(2, {
 const SCHEDULE = { id: "s-1", nextRunAt: "2026-11-22T00:00:00.000Z", deleted: false };
 const rows = many(250, (index) => ({ id: `row-${index}`, payerName: "Acme ".repeat(10) }));
 
-/** Rows of the newest run, which is another one at each request that names none. */
+/** Rows of a run; each request without a run id returns a newer run. */
 const changing = (): Play => {
   let newest = 0;
   return ({ scheduleId, runId, cursor, limit }) => {
@@ -68,7 +68,7 @@ const textIn = (result: unknown): string => (result as Contents).contents[0]?.te
 
 describe.each(HOSTS)("exports (%s)", (_name, open) => {
   verifies("SC-11", "T-21");
-  it("the rows of one run, however many answers they take and whatever runs meanwhile", async () => {
+  it("returns the rows of one run across results, even if newer runs finish", async () => {
     const broker = scripted(PLAYS());
     const host = await open(await needsOf(broker, { settings: { answerTokens: 4000 } }));
     const seen: unknown[] = [];
@@ -98,7 +98,7 @@ describe.each(HOSTS)("exports (%s)", (_name, open) => {
   });
 
   verifies("SC-14");
-  it("the status names the schedule beside its runs", async () => {
+  it("returns the schedule with its runs in the status", async () => {
     const host = await open(await needsOf(scripted(PLAYS())));
     const result = await host.client.callTool({
       name: "export_runs_status",
@@ -113,7 +113,7 @@ describe.each(HOSTS)("exports (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("resources give a schedule's runs, and one run with its first rows", async () => {
+  it("serves a schedule's runs, and one run with its first rows, as resources", async () => {
     const host = await open(await needsOf(scripted(PLAYS()), { settings: { answerTokens: 3000 } }));
     const read = async (uri: string) => {
       const text = textIn(await host.client.readResource({ uri }));
@@ -145,7 +145,7 @@ describe.each(HOSTS)("exports (%s)", (_name, open) => {
 });
 
 describe("exports", () => {
-  it("completes schedules by id or name, and runs of a schedule that is chosen", async () => {
+  it("completes schedules by id or name, and the runs of the chosen schedule", async () => {
     const host = await modernHost(await needsOf(scripted(PLAYS())));
     const complete = async (name: string, value: string, given?: Record<string, string>) => {
       const { completion } = await host.client.complete({
@@ -171,7 +171,7 @@ describe("exports", () => {
     await host.close();
   });
 
-  it("an answer of another form is the platform's fault, and told as such", async () => {
+  it("reports a response of another form as unavailable", async () => {
     const plays = { ...PLAYS(), "export_runs.status": () => ({ data: "none" }) };
     const host = await modernHost(await needsOf(scripted(plays)));
     await expect(

@@ -42,7 +42,7 @@ const tally = (statuses: number[]): Record<number, number> =>
     [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => [status, all.length]),
   );
 
-/** Serves a handler on a socket, with the client's address as the program finds it. */
+/** Serves a handler on a socket and passes the client's address on, as the command `http` does. */
 const serveFor = async (fetch: (request: Request) => Promise<Response>) => {
   const addressOf = createAddressOf([TRUSTED_PROXY]);
   const listener = createMcpListener({ fetch });
@@ -104,7 +104,7 @@ describe("invalid tokens from one address", () => {
   });
 
   verifies("C-89");
-  it("leave the challenge to hosts without a token, and to those whose token has ended", async () => {
+  it("do not limit hosts without a token, or with an expired one", async () => {
     let hasEnded = false;
     const { ask, flood } = await serveGate(async (token) =>
       token === "good" && !hasEnded ? BEARER : "invalid",
@@ -135,7 +135,7 @@ describe("invalid tokens from one address", () => {
 
 describe("invalid tokens of another authorization server", () => {
   verifies("C-89");
-  it("are not asked about beyond the limit, and known and signed tokens are admitted", async () => {
+  it("are not introspected beyond the limit; cached and signed tokens are admitted", async () => {
     const issuer = await startIssuer();
     ends.push(async () => issuer.close());
     const verify = createIssuerVerifier({

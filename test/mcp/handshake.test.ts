@@ -39,7 +39,7 @@ const discover = (more: object) =>
 
 const INITIALIZED = line({ method: "notifications/initialized" });
 
-/** Two ends of a wire, whose far end is read line by line. */
+/** Two connected streams; the output is read line by line. */
 const wire = () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   let text = "";
@@ -63,7 +63,7 @@ const wire = () => {
 
 const frontOf = (setup: Setup = {}): Promise<ServerOptions> => needsOf(scripted({}), setup);
 
-/** What the SDK itself answers, line by line. */
+/** Returns the responses of the SDK's server, line by line. */
 const fromSdk = async (front: ServerOptions, lines: string[]): Promise<unknown[]> => {
   const { input, output, say, messages } = wire();
   const server = serveStreams(front, { input, output, answered: undefined }, () => {});
@@ -74,7 +74,7 @@ const fromSdk = async (front: ServerOptions, lines: string[]): Promise<unknown[]
   return messages();
 };
 
-/** Requests of 2026 are answered in no particular order. */
+/** Sorts responses, because those of 2026 have no fixed order. */
 const byId = (messages: unknown[]): Record<string, unknown> =>
   Object.fromEntries((messages as { id: unknown }[]).map((message) => [message.id, message]));
 
@@ -87,12 +87,12 @@ const fromOpening = (front: ServerOptions, lines: string[]): unknown[] => {
   });
 };
 
-describe("the opening", () => {
-  it("greets in every version that the SDK does", () => {
+describe("the handshake", () => {
+  it("answers initialize in every version of the SDK", () => {
     expect(HANDSHAKE_VERSIONS.toSorted()).toEqual(SUPPORTED_PROTOCOL_VERSIONS.toSorted());
   });
 
-  it.each(HANDSHAKE_VERSIONS)("says in %s what the SDK says", async (protocolVersion) => {
+  it.each(HANDSHAKE_VERSIONS)("answers as the SDK in %s", async (protocolVersion) => {
     for (const settings of [{}, { readOnly: true }, { toolsets: ["audit"] as const }]) {
       const front = await frontOf({ settings });
       const params = { _meta: { progressToken: "p" } };
@@ -106,7 +106,7 @@ describe("the opening", () => {
     }
   });
 
-  it("says in 2026 what the SDK says", async () => {
+  it("answers as the SDK in 2026", async () => {
     for (const settings of [{}, { readOnly: true }, { toolsets: ["audit"] as const }]) {
       const front = await frontOf({ settings });
       const lines = ["server/discover", ...LISTS.slice(0, -1)].flatMap((method, id) => [
@@ -157,7 +157,7 @@ describe("the opening", () => {
     ["an answer", line({ id: 1, result: {} })],
     ["another note", line({ method: "notifications/cancelled", params: { requestId: 1 } })],
     ["a second greeting", greeting()],
-  ])("after a greeting leaves %s to the server", async (_what, next) => {
+  ])("leaves %s to the server after initialize", async (_what, next) => {
     const opening = createHandshake(await frontOf());
     expect(opening.answer(greeting())).toContain('"serverInfo"');
     expect(opening.answer(INITIALIZED)).toBe("");
@@ -167,7 +167,7 @@ describe("the opening", () => {
   });
 });
 
-describe("handing over", () => {
+describe("handing over to the server", () => {
   const CALL = line({
     id: 7,
     method: "tools/call",
@@ -184,12 +184,12 @@ describe("handing over", () => {
     return { ...host, host, broker, server };
   };
 
-  it("the server knows what the opening was told, and repeats nothing", async () => {
+  it("passes the initialization on, and the server does not answer it again", async () => {
     const { say, messages, server, broker } = await serve();
     say(greeting(), INITIALIZED, line({ id: 1, method: "tools/list" }));
     await expect.poll(() => messages().length).toBe(2);
     say(CALL);
-    // The greeting said that this host can ask a person, so it is asked.
+    // The host declared in `initialize` that it can ask a person.
     await expect.poll(() => messages().at(-1)).toMatchObject({ method: "elicitation/create" });
     const { id } = messages().at(-1) ?? {};
     say(line({ id, result: { action: "accept", content: { confirm: true } } }));
@@ -201,7 +201,7 @@ describe("handing over", () => {
     await server.close();
   });
 
-  it("a call of 2026 needs no handshake that the server did not hear", async () => {
+  it("needs no initialization for a call of 2026", async () => {
     const { say, messages, server } = await serve();
     say(discover({}), line({ id: 2, method: "tools/list", params: { _meta: META } }));
     await expect.poll(() => messages().length).toBe(2);
@@ -213,7 +213,7 @@ describe("handing over", () => {
     await server.close();
   });
 
-  it("a host may probe for 2026 and then greet as in 2025", async () => {
+  it("accepts a probe of 2026 before an initialization of 2025", async () => {
     const { say, messages, server } = await serve();
     say(discover({}), greeting(), INITIALIZED, CALL);
     await expect.poll(() => messages().at(-1)).toMatchObject({ method: "elicitation/create" });
@@ -224,7 +224,7 @@ describe("handing over", () => {
     await server.close();
   });
 
-  it("loses nothing of what comes at once, or in pieces, or while the server is loaded", async () => {
+  it("loses no input that arrives at once, in pieces or while the server is loaded", async () => {
     const { input, messages, server } = await serve();
     const lines = [greeting(), INITIALIZED, line({ id: 1, method: "tools/list" }), CALL];
     const more = Array.from({ length: 20 }, (_, index) =>
@@ -240,7 +240,7 @@ describe("handing over", () => {
     await server.close();
   });
 
-  it("a long first line goes to the server as it is", async () => {
+  it("passes a long first line on unchanged", async () => {
     const { say, messages, server } = await serve();
     say(greeting({ clientInfo: { name: "x".repeat(100_000), version: "1" } }));
     await expect.poll(() => messages()).toMatchObject([{ id: 0, result: { serverInfo: {} } }]);
@@ -251,7 +251,7 @@ describe("handing over", () => {
     ["before anything was said", []],
     ["after the opening", [greeting(), INITIALIZED]],
     ["after the server took over", [greeting(), INITIALIZED, line({ id: 1, method: "x" })]],
-  ])("ends with its input %s, however that ends", async (_when, lines) => {
+  ])("ends with its input %s, on end and on close", async (_when, lines) => {
     for (const end of ["end", "destroy"] as const) {
       const { input, say, messages, server } = await serve();
       if (lines.length > 0) {
@@ -264,7 +264,7 @@ describe("handing over", () => {
     }
   });
 
-  it("when closed it lets go of its input", async () => {
+  it("releases its input when closed", async () => {
     const { input, say, server } = await serve();
     say(greeting(), CALL);
     await server.close();

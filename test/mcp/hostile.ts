@@ -2,7 +2,7 @@ export const ESC = "\u001b";
 const tags = (text: string) =>
   [...text].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join("");
 
-/** What hostile text looks like, and what is left of it. */
+/** Hostile texts with their sanitized form. */
 export const HOSTILE: [what: string, text: string, left: string][] = [
   ["colours", `${ESC}[31mred${ESC}[0m`, "red"],
   ["a cursor that moves up and overwrites", `ok${ESC}[1A${ESC}[2Kgone`, "okgone"],

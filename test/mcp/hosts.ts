@@ -17,10 +17,10 @@ import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { replayFolder } from "./replay-folder.ts";
 
 export type Reply = ElicitResult | Error;
-/** How the person behind a host answers; absent: the host cannot ask. */
+/** The person's answer to a question; without it the host cannot ask. */
 export type Person = (question: string) => Reply | Promise<Reply>;
 
-/** What the person does about a page that the host is asked to open; absent: the host opens none. */
+/** The person's reaction to a page that the host opens; without it the host cannot open pages. */
 export type Browser = (url: string, message: string) => Reply | Promise<Reply>;
 
 export const YES: Person = () => ({ action: "accept", content: { confirm: true } });
@@ -43,7 +43,7 @@ const NO_TRANSFERS: Transfers = {
 
 export type Setup = Partial<Omit<ToolContext, "settings">> & { settings?: Partial<Settings> };
 
-/** What a server is built from, and what its calls are made with, in one. */
+/** The options of a server together with the context of its calls. */
 export const needsOf = async (
   broker: Broker,
   setup: Setup = {},
@@ -78,7 +78,7 @@ export const callerNamed = (id: string, more: Partial<Caller> = {}): Caller => (
 /** Options of a server that admits every request as one caller. */
 export const OPEN = { gate: createOpenGate(callerNamed("person-1")) };
 
-/** A log whose lines a test may read. */
+/** Creates a log that stores its lines. */
 export const keptLog = () => {
   const lines: string[] = [];
   return {
@@ -98,7 +98,7 @@ export type Result = {
   _meta?: Record<string, unknown>;
 };
 
-/** What the tests use of a host, whatever its SDK and era. */
+/** The functions of a host that tests use, the same for every SDK and era. */
 export type Host = {
   name: string;
   call(name: string, args?: Record<string, unknown>): Promise<Result>;
@@ -212,10 +212,10 @@ export type ToldProblem = {
 export const problemIn = (result: Result): ToldProblem =>
   result._meta?.["receivables/problem"] as ToldProblem;
 
-/** The name that a host gives itself, and the capabilities with which it can ask. */
+/** A host's name, and the capabilities of one that can ask. */
 type RawOptions = { name?: string; elicitation?: object };
 
-/** Speaks the protocol of 2026 message by message, as a host with intentions of its own may. */
+/** Sends single messages of the protocol of 2026, as a hostile host can. */
 export const rawHost = async (
   needs: ServerOptions,
   { name = info.name, elicitation = { elicitation: { form: {} } } }: RawOptions = {},

@@ -6,7 +6,7 @@ import { brokerOn, BY_URL, callEach, type Tenant, tools } from "./each-tool.ts";
 import { needsOf, problemIn, type Result } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
-/** The inspector's command line as a host: it asks nobody, so that it confirms by the token that it is given. */
+/** The inspector's command line as a host. It cannot ask, so it confirms by token. */
 const inspectorDriver = async (door: Door, era: string): Promise<Driver> => {
   const inspector = await startInspector(await door.target(), era);
   const listed = (await inspector.ask("tools/list")) as { tools: { name: string }[] };
@@ -40,7 +40,7 @@ describe("every tool, by the official inspector", () => {
     ["HTTP", "modern"],
     ["HTTP", "legacy"],
   ])(
-    "each does what it says (%s, %s)",
+    "each succeeds (%s, %s)",
     async (door, era) => {
       const tenantId = `${door}-${era}`.toLowerCase();
       const tenant: Tenant = { at, tenantId, admin: await at.tenant(tenantId) };

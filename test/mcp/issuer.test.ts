@@ -49,21 +49,21 @@ const refusal = async (gate: Gate, token: string): Promise<Response> => {
   return answer;
 };
 
-/** What a token that is good has, undone bit by bit. */
+/** Invalid tokens: each differs from a valid one in one property. */
 const WRONG: [string, () => Promise<string>][] = [
   ["is for another resource", () => issuer.token("https://elsewhere.example/mcp")],
-  ["has ended", () => issuer.token(RESOURCE, { ended: true })],
-  ["never ends", () => issuer.token(RESOURCE, { ended: "never" })],
+  ["has expired", () => issuer.token(RESOURCE, { ended: true })],
+  ["never expires", () => issuer.token(RESOURCE, { ended: "never" })],
   [
-    "is another issuer's",
+    "is from another issuer",
     () => issuer.token(RESOURCE, { claims: { iss: "https://evil.example" } }),
   ],
-  ["is not good yet", () => issuer.token(RESOURCE, { claims: { nbf: 4_000_000_000 } })],
+  ["is not valid yet", () => issuer.token(RESOURCE, { claims: { nbf: 4_000_000_000 } })],
   ["names no subject", () => issuer.token(RESOURCE, { claims: { sub: undefined } as never })],
-  ["has a key that is not known", () => issuer.token(RESOURCE, { kid: "two" })],
-  ["is of another kind", () => issuer.token(RESOURCE, { typ: "logout+jwt" })],
+  ["has an unknown key id", () => issuer.token(RESOURCE, { kid: "two" })],
+  ["is of another type", () => issuer.token(RESOURCE, { typ: "logout+jwt" })],
   [
-    "is signed by somebody else",
+    "is signed with another key",
     async () => issuer.token(RESOURCE, {}, (await generateKeyPair("ES256")).privateKey),
   ],
   [
@@ -83,17 +83,17 @@ const WRONG: [string, () => Promise<string>][] = [
       return `${head}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.${signature}`;
     },
   ],
-  ["is no token", async () => "a.b.c"],
+  ["is not a token", async () => "a.b.c"],
 ];
 
-describe("tokens that an issuer signs", () => {
+describe("signed tokens of an issuer", () => {
   let gate: Gate;
   beforeEach(() => {
     gate = gateOf();
   });
 
   verifies("C-61");
-  it("admit their subject as the profile that is theirs, with the scopes that are known here", async () => {
+  it("admit their subject with its profile and the known scopes", async () => {
     const [one, again] = await Promise.all([
       admit(gate, await issuer.token(RESOURCE)),
       admit(gate, await issuer.token(RESOURCE, { claims: { scope: "admin" } })),
@@ -113,12 +113,12 @@ describe("tokens that an issuer signs", () => {
     ["a list", { scope: undefined, scp: ["read", "other"] }, ["read"]],
     ["a text of another name", { scope: undefined, scp: "admin" }, ["admin"]],
     ["nothing", { scope: undefined }, []],
-  ])("may say their scopes as %s", async (_what, claims, scopes) => {
+  ])("may contain their scopes as %s", async (_what, claims, scopes) => {
     expect(await admit(gate, await issuer.token(RESOURCE, { claims }))).toMatchObject({ scopes });
   });
 
   verifies("C-61");
-  it.each(WRONG)("are refused with the way to a new one when one %s", async (_what, make) => {
+  it.each(WRONG)("are refused with a challenge if one %s", async (_what, make) => {
     const response = await refusal(gate, await make());
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toContain(
@@ -126,12 +126,12 @@ describe("tokens that an issuer signs", () => {
     );
   });
 
-  it("are of no use to a subject who has no profile", async () => {
+  it("are refused for a subject without a profile", async () => {
     const token = await issuer.token(RESOURCE, { claims: { sub: "ann" } });
     expect((await refusal(gate, token)).status).toBe(403);
   });
 
-  it("are checked with keys that are fetched once", async () => {
+  it("are verified with keys that are fetched once", async () => {
     const fetches = () => issuer.seen.filter(({ url }) => url === "/realm/keys").length;
     const before = fetches();
     for (let round = 0; round < 3; round += 1) {
@@ -142,7 +142,7 @@ describe("tokens that an issuer signs", () => {
   });
 });
 
-describe("tokens that the issuer is asked about", () => {
+describe("introspected tokens of an issuer", () => {
   const good = () => ({
     active: true,
     iss: issuer.issuer,
@@ -153,7 +153,7 @@ describe("tokens that the issuer is asked about", () => {
   });
 
   verifies("C-61");
-  it("admit their subject, and are asked about once in a while", async () => {
+  it("admit their subject, and are introspected once per cache period", async () => {
     const gate = gateOf();
     issuer.know("opaque-good", good());
     const asked = () => issuer.seen.filter(({ url }) => url === "/realm/introspect").length;
@@ -168,22 +168,22 @@ describe("tokens that the issuer is asked about", () => {
     ["is not active", { active: false }],
     ["is for another resource", { aud: "https://elsewhere.example" }],
     ["is for nobody in particular", { aud: undefined }],
-    ["is another issuer's", { iss: "https://evil.example" }],
-    ["has ended", { exp: 1000 }],
-    ["is not good yet", { nbf: 4_000_000_000 }],
+    ["is from another issuer", { iss: "https://evil.example" }],
+    ["has expired", { exp: 1000 }],
+    ["is not valid yet", { nbf: 4_000_000_000 }],
     ["has no subject", { sub: undefined }],
-  ])("are refused when one %s", async (what, more) => {
+  ])("are refused if one %s", async (what, more) => {
     const token = `opaque-${what.replaceAll(" ", "-")}`;
     issuer.know(token, { ...good(), ...more });
     expect((await refusal(gateOf(), token)).status).toBe(401);
   });
 
-  it("are refused where this server may not ask", async () => {
+  it("are refused without a client for introspection", async () => {
     issuer.know("opaque-unasked", good());
     expect((await refusal(gateOf({ client: undefined }), "opaque-unasked")).status).toBe(401);
   });
 
-  it("are not refused when the issuer refuses to tell: that is for the operator to see", async () => {
+  it("get 503 when the issuer refuses the introspection request", async () => {
     const lines: string[] = [];
     const log = createLog("info", (line) => lines.push(line));
     const client = { id: CLIENT.id, secret: new Secret("canary-wrong") };
@@ -194,7 +194,7 @@ describe("tokens that the issuer is asked about", () => {
 });
 
 describe("an issuer", () => {
-  it("that is down makes people wait, and serves them when it is up again", async () => {
+  it("that is down causes 503 until it is up again", async () => {
     const gate = gateOf();
     const token = await issuer.token(RESOURCE);
     issuer.down(true);
@@ -204,7 +204,7 @@ describe("an issuer", () => {
   });
 
   it.each(["jwks_uri", "introspection_endpoint"])(
-    "that names an address without TLS as its %s is not asked there",
+    "is refused with a %s without TLS",
     async (name) => {
       const lines: string[] = [];
       const log = createLog("info", (line) => lines.push(line));
@@ -231,7 +231,7 @@ describe("an issuer", () => {
   it.each([
     ["when it is first asked", 0],
     ["when its keys are due", 3],
-  ])("that does not answer %s keeps nobody waiting but the first", async (_when, answers) => {
+  ])("that does not answer %s delays only the first request", async (_when, answers) => {
     const clock = fakeClock(new Date().toISOString());
     const lines: string[] = [];
     const log = createLog("info", (line) => lines.push(line));
@@ -263,7 +263,7 @@ describe("an issuer", () => {
     expect(lines.join("")).not.toContain(token);
   });
 
-  it("that describes itself as another is not believed", async () => {
+  it("is refused if its metadata names another issuer", async () => {
     const lines: string[] = [];
     const log = createLog("info", (line) => lines.push(line));
     const gate = gateOf({ issuer: `${issuer.issuer}/` }, log);

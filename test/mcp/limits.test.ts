@@ -15,7 +15,7 @@ import { callerNamed, needsOf, problemIn, type Result, type Setup } from "./host
 import { scripted } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
-/** Whoever says their name is believed. */
+/** Admits every caller as the name in the Authorization header. */
 const believing: Gate = {
   admit: async ({ headers }) => toAuthInfo(callerNamed(headers.get("authorization") ?? "ann")),
   describe: () => undefined,
@@ -48,13 +48,13 @@ afterEach(async () => {
 type World = {
   http: HttpServer;
   served: Served;
-  /** How many calls the platform has been asked, and lets the ones that wait go on. */
+  /** Number of calls to the platform, and a function that lets waiting ones continue. */
   asked: () => number;
   release: () => void;
   post: (body: string, headers?: Record<string, string>) => Promise<Response>;
 };
 
-/** A server on a socket, over a platform that answers when it is told to. */
+/** A server on a socket, over a platform whose responses the test releases. */
 const world = async (
   options: Partial<HttpOptions> = {},
   setup: Setup & { waits?: boolean } = {},
@@ -88,7 +88,7 @@ const call = message("tools/call", CALL);
 describe("a request", () => {
   const small = { body: { bytes: 1000, ms: 30 * SECOND } };
 
-  it("is refused with 413 when it is too long, whether it says so before or not", async () => {
+  it("is refused with 413 if it is too long, with and without Content-Length", async () => {
     const { post, served } = await world(small, { waits: false });
     const long = message("tools/call", { ...CALL, padding: "x".repeat(2000) });
     const told = await post(long);
@@ -110,7 +110,7 @@ describe("a request", () => {
     expect((await post(call)).status).toBe(200);
   });
 
-  it.each([["{"], [""], ["\uFEFFnull,"]])("is refused with 400 when it is %j", async (body) => {
+  it.each([["{"], [""], ["\uFEFFnull,"]])("is refused with 400 if it is %j", async (body) => {
     const { post } = await world();
     const response = await post(body);
     expect([response.status, await response.json()]).toMatchObject([
@@ -119,7 +119,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("is refused with 408, and the connection closed, when it never comes to its end", async () => {
+  it("is refused with 408 and the connection closed if it does not end", async () => {
     const { served } = await world({ body: { bytes: 1000, ms: 50 } });
     const slow = await rawSocket(served.url);
     const lines = Object.entries(CALLING).map(([name, value]) => `${name}: ${value}`);
@@ -131,7 +131,7 @@ describe("a request", () => {
     expect(await slow.ended()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it("is cut off when its headers come by and by", async () => {
+  it("is closed if its headers arrive too slowly", async () => {
     const patience = { headersMs: 100, requestMs: 200, lookEveryMs: 20 };
     const { served } = await world({}, {}, patience);
     const slow = await rawSocket(served.url);
@@ -145,7 +145,7 @@ describe("many requests at once", () => {
     concurrency: { reading: 10, running: 10, perCaller: 10, ...limits },
   });
 
-  it("of one caller are refused with 429, while others are answered", async () => {
+  it("of one caller are refused with 429, and those of others are not", async () => {
     const { post, asked, release } = await world(limitedTo({ perCaller: 2 }));
     const first = [post(call), post(call)];
     await expect.poll(asked).toBe(2);
@@ -160,7 +160,7 @@ describe("many requests at once", () => {
     expect((await post(call)).status).toBe(200);
   });
 
-  it("count each for itself where they come as one batch", async () => {
+  it("are counted one by one in a batch", async () => {
     const { post, asked, release } = await world(limitedTo({ perCaller: 3 }));
     const headers = { ...HEADERS, "mcp-protocol-version": "2025-03-26" };
     const batch = (count: number) =>
@@ -195,7 +195,7 @@ describe("many requests at once", () => {
     expect((await first).status).toBe(200);
   });
 
-  it("are refused with 503 while too many others are still coming in", async () => {
+  it("are refused with 503 while too many others are being read", async () => {
     const { post, served } = await world(limitedTo({ reading: 1 }), { waits: false });
     const slow = await rawSocket(served.url);
     const lines = Object.entries(CALLING).map(([name, value]) => `${name}: ${value}`);
@@ -208,7 +208,7 @@ describe("many requests at once", () => {
     slow.socket.destroy();
   });
 
-  it("leave room for a person's answer to the call that waits for it", async () => {
+  it("accept a person's answer while its call is waiting", async () => {
     const { served } = await world(limitedTo({ perCaller: 1, running: 1 }));
     const client = new Client(
       { name: "test", version: "1" },
@@ -234,7 +234,7 @@ describe("calls of tools", () => {
   let clock: FakeClock;
 
   verifies("C-79");
-  it("of one caller are so many in a minute, and the next is told when to come back", async () => {
+  it("of one caller are limited per minute, and the refusal says when to retry", async () => {
     clock = fakeClock();
     const place = await world({}, { waits: false, now: clock, settings: { callsPerMinute: 3 } });
     const burst = await Promise.all(Array.from({ length: 5 }, () => calls(place, "ann")));
@@ -253,7 +253,7 @@ describe("calls of tools", () => {
 });
 
 verifies("C-68");
-describe("what headers and body say", () => {
+describe("headers that contradict the body", () => {
   const other = { ...META, "io.modelcontextprotocol/protocolVersion": "2099-01-01" };
   const { "mcp-name": _name, ...nameless } = CALLING;
   const cases: [string, string, Record<string, string>, number, number][] = [
@@ -262,14 +262,14 @@ describe("what headers and body say", () => {
     ["no tool", call, nameless, 400, -32_020],
     ["another version", call, { ...CALLING, "mcp-protocol-version": "2025-11-25" }, 400, -32_020],
     [
-      "a version that nobody speaks",
+      "an unknown version",
       message("tools/call", CALL, other),
       { ...CALLING, "mcp-protocol-version": "2099-01-01" },
       400,
       -32_022,
     ],
     [
-      "a method that nobody has",
+      "an unknown method",
       message("tools/burn"),
       { ...HEADERS, "mcp-method": "tools/burn" },
       404,
@@ -277,7 +277,7 @@ describe("what headers and body say", () => {
     ],
   ];
 
-  it.each(cases)("%s", async (_what, body, headers, status, code) => {
+  it.each(cases)("are refused: %s", async (_what, body, headers, status, code) => {
     const { post, asked } = await world({}, { waits: false });
     const response = await post(body, headers);
     expect([response.status, await response.json()]).toMatchObject([status, { error: { code } }]);
@@ -317,8 +317,8 @@ describe("on the wire", () => {
   });
 });
 
-describe("a server that ends", () => {
-  it("lets calls under way end, refuses new ones, and ends every stream", async () => {
+describe("a server that shuts down", () => {
+  it("finishes running calls, refuses new ones and closes every stream", async () => {
     const { http, served, post, asked, release } = await world();
     const listening = await post(message("subscriptions/listen", { filter: {} }), {
       ...HEADERS,

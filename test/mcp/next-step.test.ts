@@ -12,11 +12,11 @@ describe("next steps", () => {
   const codes = [...Object.keys(ERRORS), ...Object.keys(OWN_CODES)] as RefusalCode[];
 
   verifies("C-78");
-  it.each(codes)("%s has one for every tool", (code) => {
+  it.each(codes)("exist for %s and every tool", (code) => {
     for (const tool of tools) expect(nextStep(code, tool, {})).toMatch(/^[A-Z].*[.]$/);
   });
 
-  it("names the permission, the wait, and the tool that helps", () => {
+  it("name the permission, the time to wait, and the next tool", () => {
     const tool = tools.find(({ name }) => name === "disputes_get");
     if (tool === undefined) throw new Error("no disputes_get");
     expect(nextStep("forbidden_permission", tool, {})).toContain('"Dispute Management : READ"');
@@ -24,7 +24,7 @@ describe("next steps", () => {
     expect(nextStep("not_found", tool, {})).toContain("disputes_list");
   });
 
-  it("lead from the name that people use to the one that tools take", () => {
+  it("explain how to find an id from a code", () => {
     const tool = tools.find(({ name }) => name === "dispute_notes_list");
     if (tool === undefined) throw new Error("no dispute_notes_list");
     const step = nextStep("not_found", tool, {}, { disputeId: 'D-INV-"7"-01' });
@@ -37,7 +37,7 @@ describe("next steps", () => {
     ["externalReasonCode", "reasons_list"],
     ["resolutionId", "resolutions_list"],
     ["scheduleId", "schedules_list"],
-  ])("name the tool that shows what %s may be", (field, list) => {
+  ])("name the tool that lists the values of %s", (field, list) => {
     const [tool] = tools;
     if (tool === undefined) throw new Error("no tool");
     const errors = [{ field, code: "unknown_reference", message: "names none" }];

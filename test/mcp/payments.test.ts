@@ -18,7 +18,7 @@ const jsonIn = (result: unknown) => JSON.parse((result as Contents).contents[0]?
 
 describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
   verifies("QY-01");
-  it("is a resource, whole or by source, and sources are completed", async () => {
+  it("is a resource, whole or by source, with completions of sources", async () => {
     const broker = scripted(schema);
     const host = await open(await needsOf(broker));
     const { client } = host;
@@ -36,7 +36,7 @@ describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("the prompt brings it, every operator, and worked filters that are near the question", async () => {
+  it("is attached to the prompt, with all operators and similar worked examples", async () => {
     const host = await open(await needsOf(scripted(schema)));
     const question = `Which card payments failed or were refunded? ${"x".repeat(300)}`;
     const { messages } = await host.client.getPrompt({
@@ -56,7 +56,7 @@ describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
 
 describe("payments over MCP", () => {
   verifies("C-80");
-  it("the schema fits an answer; a small budget shortens it and says so", async () => {
+  it("the schema is truncated to a small budget, and the result says so", async () => {
     const host = await modernHost(await needsOf(scripted(schema)));
     const result = await host.call("payments_schema");
     expect(result.structuredContent).toEqual(paymentSchema);
@@ -71,7 +71,7 @@ describe("payments over MCP", () => {
   });
 
   verifies("QY-07", "C-73");
-  it("a query keeps its form within the budget; rows that look alike are each given once", async () => {
+  it("a query returns each of several equal rows within the budget", async () => {
     const rows = many(400, (index) => ({
       payerName: index % 3 === 0 ? "ACME" : "Zenith",
       n: index,
@@ -108,7 +108,7 @@ describe("payments over MCP", () => {
     [{ filters: "payerName = 'A'" }, "filters must be an object of conditions"],
     [{ orderBy: "paymentDate" }, "known: source, fields, filters, cursor, limit"],
     [{ startDate: "2026-01-01" }, "startDate is not an argument; known: "],
-  ])("%j is told how it is written", async (args, words) => {
+  ])("%j is refused with the right notation", async (args, words) => {
     const host = await modernHost(await needsOf(scripted({})));
     const result = await host.call("payments_query", { source: "cashapp", ...args });
     expect(problemIn(result).message).toContain(words);
@@ -117,7 +117,7 @@ describe("payments over MCP", () => {
 
   verifies("SC-05");
   it.each(["tomorrow", "2026-11-22", "2026-11-22T06:00:00"])(
-    "a first run at %s is told how moments are written",
+    "a first run at %s is refused with the right notation",
     async (firstRunAt) => {
       const host = await modernHost(await needsOf(scripted({})));
       const args = { source: "cashapp", filters: { shortPay: { eq: true } }, intervalMs: 300_000 };
@@ -130,7 +130,7 @@ describe("payments over MCP", () => {
   );
 
   verifies("QY-06");
-  it("what the platform says of a wrong filter reaches the model whole", async () => {
+  it("the platform's message about an invalid filter reaches the model", async () => {
     const message = 'filters.payerName must have an operator; write {"eq": "Acme"}.';
     const refuse = () => {
       throw new Problem("invalid_request", message);
@@ -144,12 +144,12 @@ describe("payments over MCP", () => {
     await host.close();
   });
 
-  it.each(WORKED_EXAMPLES)("the worked filter is right: $asked", ({ query }) => {
+  it.each(WORKED_EXAMPLES)("the worked example is valid: $asked", ({ query }) => {
     expect(parseSelection(PaymentQueryBody, query).faults).toBeUndefined();
   });
 
   verifies("QY-06");
-  it("the tool itself names every condition, so that the first filter can be right", async () => {
+  it("the tool description names every condition", async () => {
     const host = await modernHost(await needsOf(scripted({})));
     const { tools } = await host.client.listTools();
     const words = tools.find(({ name }) => name === "payments_query")?.description ?? "";
@@ -158,7 +158,7 @@ describe("payments over MCP", () => {
     await host.close();
   });
 
-  it("the prompt says when it is asked, and when its examples were", async () => {
+  it("the prompt contains the current time and the time of its examples", async () => {
     const needs = await needsOf(scripted(schema), {
       now: () => Date.parse("2027-01-04T08:30:59Z"),
     });

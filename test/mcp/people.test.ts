@@ -20,7 +20,7 @@ const ALL = SCOPES.join(" ");
 
 type Person = { broker: ScriptedBroker; closed: number };
 
-/** A front where all callers have one profile and tenant, and each a department named after them. */
+/** Server options where all callers have one profile and tenant, and each a department with their name. */
 const town = async () => {
   const people = new Map<string, Person>();
   const opened: string[] = [];
@@ -81,7 +81,7 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
     (await client.callTool({ name, arguments: args })) as unknown as Result;
 
   verifies("C-65");
-  it("each sees their own records, whoever asks at the same time", async () => {
+  it("each sees their own records in concurrent requests", async () => {
     const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as(`bob ${ALL}`)]);
     const rounds = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? ann : bob));
     const answers = await Promise.all(rounds.map((client) => call(client, "departments_list")));
@@ -95,7 +95,7 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
   });
 
   verifies("C-66");
-  it("a confirmation given to one is of no use to the other, though both have one credential", async () => {
+  it("a confirmation of one is refused to the other, even with the same credential", async () => {
     const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as(`bob ${ALL}`)]);
     const gone = { departmentId: "ann-a" };
     const asked = await call(ann, "departments_delete", gone);
@@ -125,7 +125,7 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
   });
 
   verifies("C-69");
-  it("all are told of the same tools, whatever they may do", async () => {
+  it("all see the same tools, independent of their rights", async () => {
     const [ann, bob] = await Promise.all([as(`ann ${ALL}`), as("bob")]);
     const [one, other] = await Promise.all([ann.listTools(), bob.listTools()]);
     expect(other.tools).toEqual(one.tools);
@@ -193,7 +193,7 @@ describe("one request over HTTP", () => {
   const begin = async (who: string) => (await send(who, HELLO)).headers.get("mcp-session-id") ?? "";
 
   verifies("C-65");
-  it("another person's session is not found, whatever is asked of it, and goes on", async () => {
+  it("another person's session is not found, and stays open", async () => {
     const id = await begin("ann read");
     const within = { "mcp-session-id": id };
     const list = { jsonrpc: "2.0", id: 3, method: "tools/list" };
@@ -208,7 +208,7 @@ describe("one request over HTTP", () => {
   });
 
   verifies("C-62");
-  it("a tool that writes is refused to whoever may only read, with the one scope it needs", async () => {
+  it("a writing tool is refused with the missing scope to a caller who may only read", async () => {
     const within = { "mcp-session-id": await begin("ann read") };
     const modern = (name: string) => ({ ...TWENTY_SIX, "mcp-name": name });
     const ways: [unknown, Record<string, string>][] = [
@@ -236,14 +236,14 @@ describe("one request over HTTP", () => {
     ["api_keys_create", "read write", "admin"],
     ["webhooks_create", "read write", "admin"],
     ["schedules_delete", "read write", "admin"],
-  ])("%s is refused to whoever has %s: it needs %s", async (tool, has, needs) => {
+  ])("%s is refused with the scopes %s: it needs %s", async (tool, has, needs) => {
     const { status, headers } = await send(`ann ${has}`, toolCall(tool));
     expect(status).toBe(403);
     expect(headers.get("www-authenticate")).toContain(`scope="${needs}"`);
   });
 
   verifies("C-62");
-  it("a tool named in another spelling does not slip through", async () => {
+  it("a tool with an encoded name is checked too", async () => {
     const name = Buffer.from("departments_delete").toString("base64");
     const headers = { ...TWENTY_SIX, "mcp-name": `=?base64?${name}?=` };
     const { status, text } = await send("ann read", toolCall("departments_delete", META), headers);
@@ -269,7 +269,7 @@ describe("one request over HTTP", () => {
   });
 });
 
-describe("what is kept ready for callers", () => {
+describe("the cache of callers", () => {
   const LIMITS = { max: 2, idleMs: 30 * MINUTE };
   let callers: Callers;
   let clock: FakeClock;
@@ -288,14 +288,14 @@ describe("what is kept ready for callers", () => {
   const use = (id: string): Promise<Handlers> => callers.find(from(id), async (work) => work);
   const closed = (id: string) => place.people.get(id)?.closed;
 
-  it("is made once, for all requests of one caller at once", async () => {
+  it("opens a caller once for concurrent requests", async () => {
     const works = await Promise.all([use("ann"), use("ann"), use("bob")]);
     expect(works[1]).toBe(works[0]);
     expect(works[2]).not.toBe(works[0]);
     expect(place.opened).toEqual(["ann", "bob"]);
   });
 
-  it("is closed when there are too many, the longest unused first, and made anew", async () => {
+  it("closes the least recently used caller when it is full, and opens it again", async () => {
     const first = await use("ann");
     await use("bob");
     await use("ann");
@@ -307,7 +307,7 @@ describe("what is kept ready for callers", () => {
     expect(place.opened).toEqual(["ann", "bob", "cid", "bob"]);
   });
 
-  it("is closed when nobody has used it for a while", async () => {
+  it("closes an idle caller", async () => {
     await use("ann");
     clock.advance(LIMITS.idleMs - 1);
     await use("ann");
@@ -320,7 +320,7 @@ describe("what is kept ready for callers", () => {
     await expect.poll(() => closed("ann")).toBe(1);
   });
 
-  it("is not closed under whoever still uses it", async () => {
+  it("does not close a caller with requests in progress", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const slow = callers.find(from("ann"), () => promise);
     await use("bob");
@@ -332,7 +332,7 @@ describe("what is kept ready for callers", () => {
     await expect.poll(() => closed("ann")).toBe(1);
   });
 
-  it("is not kept when it could not be made", async () => {
+  it("does not store a caller that could not be opened", async () => {
     const fails = { ...place.front, log: silentLog };
     let tries = 0;
     const open = async (caller: Caller) => {
@@ -348,7 +348,7 @@ describe("what is kept ready for callers", () => {
     expect(closed("ann")).toBe(1);
   });
 
-  it("is made anew within a second of a change of what it is made of, and not cut short", async () => {
+  it("opens a caller again within a second of a change, after running requests end", async () => {
     let stamp = "first";
     const front = { ...place.front, stampOf: async () => stamp };
     const own = createCallers({ serverOptions: front, now: clock }, LIMITS);
@@ -368,7 +368,7 @@ describe("what is kept ready for callers", () => {
     await own.close();
   });
 
-  it("is what it was while nobody can tell what has become of it", async () => {
+  it("keeps a caller while its stamp cannot be read", async () => {
     let isBroken = false;
     const stampOf = async (): Promise<string> => {
       if (isBroken) throw new Error("half written");
@@ -382,13 +382,13 @@ describe("what is kept ready for callers", () => {
     await own.close();
   });
 
-  it("is closed with the server, all of it", async () => {
+  it("closes all callers with the server", async () => {
     await Promise.all([use("ann"), use("bob")]);
     await callers.close();
     expect([closed("ann"), closed("bob")]).toEqual([1, 1]);
   });
 
-  it("is nobody's whom the gate has not let in", async () => {
+  it("refuses a request that was not authenticated", async () => {
     await expect(callers.find(contextOf(undefined), async () => 1)).rejects.toThrow(
       "not authenticated",
     );

@@ -18,7 +18,7 @@ const [OWN, KEY, EXPORT_KEY] = ["own-tenant", "own-key", "own-export-key"];
 const HEADERS =
   /^(accept|content-type|idempotency-key|if-match|if-none-match|x-platform-.+|x-api-key)$/;
 
-/** Text that would lead elsewhere if it were not taken for what it is. */
+/** Values that would change a request if they were not encoded. */
 const astray = fc.constantFrom(
   "..",
   "../../other-tenant/disputes",
@@ -43,7 +43,7 @@ const value = fc.oneof(
   fc.dictionary(fc.constantFrom("tenantId", "__proto__", "eq", "baseUrl"), astray),
 );
 
-/** The platform as far as it is reached: it notes what comes and has nothing. */
+/** A platform that records requests and has no records. */
 const platform = () => {
   const seen: WireRequest[] = [];
   const transport: Transport = {
@@ -79,12 +79,12 @@ const checkReach = (path: string, { target, headers }: WireRequest): void => {
   }
 };
 
-// Session tools take nothing from anybody; those that move files are made of several operations.
+// Session tools have no arguments; file tools consist of several operations.
 const tools = activeOperationTools({ toolsets: knownToolsets, readOnly: false }).filter(
   ({ name, operation }) => operation.effect !== "session" && !/_(up|down)load$/.test(name),
 );
 
-/** Calls a tool's operation as the server does, and gives the requests that came of it. */
+/** Calls a tool's operation as the server does, and returns the requests to the platform. */
 const requestsOf = async (
   tool: OperationTool,
   args: Record<string, unknown>,
@@ -108,7 +108,7 @@ const requestsOf = async (
   return seen;
 };
 
-describe("what a tool's arguments reach", () => {
+describe("hostile arguments of a tool", () => {
   const reaching = new Set<string>();
 
   verifies("C-67");
@@ -128,7 +128,7 @@ describe("what a tool's arguments reach", () => {
     },
   );
 
-  it("is tried with arguments that get through", () => {
+  it("are valid otherwise, so that requests are sent", () => {
     expect(reaching.size).toBeGreaterThan(tools.length / 2);
   });
 });

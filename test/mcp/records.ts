@@ -71,7 +71,7 @@ export const disputeFile = (
 export const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** A platform's numbered pages over rows that a test may change meanwhile. */
+/** Numbered pages over rows that a test may change between requests. */
 export const numberedPages =
   (rows: readonly unknown[], { total = true } = {}): Play =>
   (args) => {
@@ -92,7 +92,7 @@ export const auditEntry = (index: number) => ({
   timestamp: AT,
 });
 
-/** The audit log's pages: its cursor is the index to go on from. */
+/** Pages of the audit log; the cursor is the index of the next row. */
 export const auditPages =
   (rows: readonly unknown[]): Play =>
   (args) => {

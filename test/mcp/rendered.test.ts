@@ -7,7 +7,7 @@ import { HOSTILE } from "./hostile.ts";
 // The most permissive renderer that a host may use: raw HTML passes. It does not make links of bare addresses.
 const renderer = new MarkdownIt("commonmark", { html: true });
 
-/** The names of what a rendered text holds, such as `link_open`. */
+/** Returns the token types of a rendered text, such as `link_open`. */
 const partsOf = (text: string): Set<string> =>
   new Set(
     renderer

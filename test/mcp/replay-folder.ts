@@ -10,7 +10,7 @@ const remove = (): void => {
   rmSync(root, { recursive: true, force: true });
 };
 
-// Programs that tests start use this too; they are no test file, and end by themselves.
+// Programs that tests start use this too; there vitest's hooks do not exist.
 if (isMainThread) process.once("exit", remove);
 else (await import("vitest")).afterAll(remove);
 

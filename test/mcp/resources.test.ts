@@ -81,7 +81,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
 });
 
 describe("resources", () => {
-  it("the guide needs no platform and speaks of what is there", async () => {
+  it("the guide needs no platform and covers the enabled toolsets", async () => {
     const { host, broker } = await openHost(
       {},
       { settings: { toolsets: ["audit"], readOnly: true } },
@@ -98,7 +98,7 @@ describe("resources", () => {
     await host.close();
   });
 
-  it("configuration is all of it, or one noun", async () => {
+  it("configuration is available whole or by noun", async () => {
     const { host, broker } = await openHost(CONFIGURATION);
     const all = textIn(
       await host.client.readResource({ uri: "receivables://dispute-configuration" }),
@@ -116,7 +116,7 @@ describe("resources", () => {
   });
 
   verifies("C-73");
-  it("stay within the budget of an answer, and say what is missing", async () => {
+  it("stay within the budget and report truncation", async () => {
     const rows = many(500, (index) => ({ id: `id-${index}`, description: "words ".repeat(20) }));
     const plays = Object.fromEntries(Object.keys(CONFIGURATION).map((id) => [id, () => rows]));
     const notes = many(50, (index) => note(index, "a long story ".repeat(200)));
@@ -137,7 +137,7 @@ describe("resources", () => {
     await host.close();
   });
 
-  it("one noun may use what the others leave of the budget, whichever it is", async () => {
+  it("one noun may use the budget that the others leave", async () => {
     const rows = many(40, (index) => ({ id: `id-${index}`, description: "words ".repeat(10) }));
     for (const large of Object.keys(CONFIGURATION)) {
       const { host } = await openHost(
@@ -163,7 +163,7 @@ describe("resources", () => {
     expect(fairShares([], 50)).toEqual([]);
   });
 
-  it("a dispute is found by its code too", async () => {
+  it("a dispute can be read by its code", async () => {
     const { host, broker } = await openHost(DISPUTE);
     const uri = "receivables://disputes/d-inv-7-01";
     const { dispute: found } = JSON.parse(textIn(await host.client.readResource({ uri })));
@@ -180,13 +180,13 @@ describe("resources", () => {
     "receivables://disputes/%zz",
     "receivables://disputes/unknown",
     "file:///etc/passwd",
-  ])("%s does not exist", async (uri) => {
+  ])("do not include %s", async (uri) => {
     const { host } = await openHost(DISPUTE);
     await expect(host.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
     await host.close();
   });
 
-  it("refusals keep their code, faults of ours their text to themselves", async () => {
+  it("refusals keep their code, and internal errors do not show their text", async () => {
     const { lines, log } = keptLog();
     const { host } = await openHost(
       {
@@ -215,7 +215,7 @@ describe("resources", () => {
 });
 
 describe.each(HOSTS)("prompts (%s)", (_name, open) => {
-  it("work-dispute brings the record, triage-disputes what to do", async () => {
+  it("work-dispute attaches the dispute, triage-disputes has instructions only", async () => {
     const broker = scripted(DISPUTE);
     const host = await open(await needsOf(broker));
     const { client } = host;
@@ -249,7 +249,7 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
 });
 
 describe("prompts", () => {
-  it("go on without a record that cannot be read", async () => {
+  it("continue without a record that cannot be read", async () => {
     const { host } = await openHost(DISPUTE);
     const args = { disputeId: "gone\u202e" };
     const { messages } = await host.client.getPrompt({ name: "work-dispute", arguments: args });
@@ -259,7 +259,7 @@ describe("prompts", () => {
     await host.close();
   });
 
-  it("say what is missing, and which name was meant", async () => {
+  it("name a missing argument, and suggest the name of a prompt", async () => {
     const { host } = await openHost({});
     const get = (name: string) => host.client.getPrompt({ name });
     await expect(get("work-dispute")).rejects.toThrow("work-dispute needs disputeId");
@@ -283,7 +283,7 @@ describe("completions", () => {
   const ofDispute = { type: "ref/resource", uri: "receivables://disputes/{disputeId}" } as const;
   const ofPrompt = { type: "ref/prompt", name: "work-dispute" } as const;
 
-  it("know ids and codes of open disputes", async () => {
+  it("offer ids and codes of open disputes", async () => {
     const byId = await complete(ofDispute, "disputeId", "dispute-");
     expect(byId.values).toEqual(["dispute-7"]);
     expect(byId.seen[0]?.options.tool).toBe("completion.complete");
@@ -295,7 +295,7 @@ describe("completions", () => {
     expect((await complete(ofPrompt, "disputeId", "")).values).toHaveLength(2);
   });
 
-  it("know the nouns of the configuration, without the platform", async () => {
+  it("offer the nouns of the configuration, without the platform", async () => {
     const ref = {
       type: "ref/resource",
       uri: "receivables://dispute-configuration/{noun}",
@@ -305,7 +305,7 @@ describe("completions", () => {
     expect(seen).toEqual([]);
   });
 
-  it("are empty for what is not known, and where the platform refuses", async () => {
+  it("are empty for unknown arguments, and if the platform refuses", async () => {
     expect((await complete(ofDispute, "colour", "x")).values).toEqual([]);
     expect((await complete({ type: "ref/prompt", name: "none" }, "a", "x")).values).toEqual([]);
     const refusing: Record<string, Play> = {

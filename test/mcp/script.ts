@@ -5,7 +5,7 @@ import type { Operation } from "../../src/contract/operation.ts";
 type Args = Record<string, unknown>;
 export type Seen = { id: string; args: Args; options: CallOptions };
 
-/** What the platform answers to one operation; a thrown Problem is its refusal. */
+/** Returns the platform's response to one operation, or throws its refusal. */
 export type Play = (args: Args, options: CallOptions) => unknown;
 
 const reply = (output: unknown): Reply => ({
@@ -31,7 +31,7 @@ const replyOf = (value: unknown): Reply =>
 
 export type ScriptedBroker = Broker & { seen: Seen[]; kept: { name: string; value: string }[] };
 
-/** A broker that knows the calls it is told of and refuses every other: an unexpected call fails the test. */
+/** A broker with scripted responses. An unexpected call fails the test. */
 export const scripted = (
   plays: Record<string, Play>,
   who: { tenantId?: string; principal?: string; extensions?: readonly string[] } = {},

@@ -50,7 +50,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const pagesWith = (more: { key?: Buffer; signsIn?: boolean } = {}) =>
   createSecretPages({ key: KEY, base: BASE, now: clock, signsIn: false, ...more });
 
-/** One of the processes behind the address. They share the key and the folders only. */
+/** One of several processes behind one URL. They share the key and the folders only. */
 const startProcess = (createOwnKey?: CreateOwnKey) => {
   const handle = createSecretPageHandler({
     pages: pagesWith(),
@@ -185,7 +185,7 @@ describe("the page of a secret", () => {
       expect(headers.get("referrer-policy")).toBe("no-referrer");
       expect(headers.get("content-security-policy")).toMatch(/^default-src 'none'; /);
       expect(headers.get("content-security-policy")).not.toMatch(/script|unsafe/);
-      // A style sheet that differs by a space from what the policy names is not used.
+      // Browsers ignore a style sheet whose hash differs from the policy.
       const style = /<style>([^]*?)<\/style>/.exec(text)?.[1] ?? "";
       const hash = createHash("sha256").update(style).digest("base64");
       expect(headers.get("content-security-policy")).toContain(`style-src 'sha256-${hash}'`);

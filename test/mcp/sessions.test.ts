@@ -100,7 +100,7 @@ describe("hosts of 2025 over HTTP", () => {
     return response.headers.get("mcp-session-id") ?? "";
   };
 
-  it("get a session that no other can guess, and that ends when they say so", async () => {
+  it("get a session with a random id, and can end it", async () => {
     const [one, other] = [await openSession(), await openSession()];
     expect(one).toMatch(/^[\w-]{43}$/);
     expect(other).not.toBe(one);
@@ -118,7 +118,7 @@ describe("hosts of 2025 over HTTP", () => {
     ]);
   });
 
-  it("are answered without a session when they never asked for one", async () => {
+  it("are answered without a session if they open none", async () => {
     const response = await http.fetch(request({ jsonrpc: "2.0", id: 3, method: "prompts/list" }));
     expect(response.status).toBe(200);
     expect(response.headers.has("mcp-session-id")).toBe(false);
@@ -161,7 +161,7 @@ describe("the sessions of a server", () => {
     return sessions.handle(id, request(undefined, headers, "GET"), ANN);
   };
 
-  it("are at most so many: the one that is idle the longest makes room", async () => {
+  it("are limited: the one that is idle the longest is closed", async () => {
     const first = await openSession();
     clock.advance(1);
     const second = await openSession();
@@ -175,7 +175,7 @@ describe("the sessions of a server", () => {
   });
 
   verifies("C-65");
-  it("are not pushed out by a caller who has many", async () => {
+  it("are not closed for a caller with many sessions", async () => {
     const bob = toAuthInfo(callerNamed("bob"));
     const few = await sessions.open(request(HELLO), bob, HELLO);
     await few.text();
@@ -192,7 +192,7 @@ describe("the sessions of a server", () => {
     expect(sessions.count()).toBe(2);
   });
 
-  it("are refused when all are in use, with the time to come back", async () => {
+  it("are refused when all are in use, with Retry-After", async () => {
     const open = await Promise.all([openSession(), openSession()]);
     const streams = await Promise.all(open.map(({ id }) => listen(id)));
     const refused = await openSession();
@@ -201,7 +201,7 @@ describe("the sessions of a server", () => {
     expect((await openSession()).status).toBe(200);
   });
 
-  it("end after a time without a word, unless somebody is still listening", async () => {
+  it("end after the idle time, unless a stream is open", async () => {
     const [listening, silent] = [await openSession(), await openSession()];
     const stream = await listen(listening.id);
     clock.advance(LIMITS.idleMs + 1);
@@ -214,7 +214,7 @@ describe("the sessions of a server", () => {
     expect(sessions.count()).toBe(0);
   });
 
-  it("leave nothing behind when a greeting is refused", async () => {
+  it("are not opened by a refused initialize request", async () => {
     const response = await sessions.open(request(HELLO, { accept: "text/plain" }), ANN, HELLO);
     expect(response.status).toBe(406);
     expect(sessions.count()).toBe(0);

@@ -16,7 +16,7 @@ const asked = (text: string): unknown => {
 };
 
 describe("the investigation of short payments", () => {
-  it.each(["0100042", 'A "quoted" \\ number'])("asks a query that is right, for %s", (number) => {
+  it.each(["0100042", 'A "quoted" \\ number'])("contains a valid query for %s", (number) => {
     const text = investigateShortPay.text({ accountNumber: number });
     expect(parseSelection(PaymentQueryBody, asked(text)).faults).toBeUndefined();
     const { filters } = z
@@ -25,7 +25,7 @@ describe("the investigation of short payments", () => {
     expect(filters.accountNumber.eq).toBe(number);
   });
 
-  it("brings the account, and goes on when it cannot be read", async () => {
+  it("attaches the account, and continues if it cannot be read", async () => {
     const broker = scripted({
       "accounts.get": () => ({ accountNumber: "0100042", name: "Acme", csrId: 1, notes: [] }),
     });

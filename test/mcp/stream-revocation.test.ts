@@ -73,7 +73,7 @@ const ask = (http: HttpServer, token: string, headers: Record<string, string>, b
     }),
   );
 
-/** Hosts' ways to hear what changes, each an open stream. */
+/** The streams on which hosts receive changes, by protocol era. */
 const STREAMS: [string, (http: HttpServer, token: string) => Promise<Response>][] = [
   [
     "2025",
@@ -131,7 +131,7 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     ["is nobody's here any more", "forbidden"],
     ["is another's now", bearer("bob")],
     ["allows less", bearer("ann", { scopes: ["read"] })],
-  ])("ends when its token %s, and no other does", async (_what, becomes) => {
+  ])("closes when its token %s; other streams stay open", async (_what, becomes) => {
     let now: Bearer | "invalid" | "forbidden" = bearer("ann");
     const http = await serverWith(async (token) => (token === "hers" ? now : bearer("cy")));
     const [hers, his] = [heard(await open(http, "hers")), heard(await open(http, "his"))];
@@ -141,7 +141,7 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
   });
 
   verifies("C-61");
-  it("ends when its token does, whether or not anybody can tell", async () => {
+  it("closes when the token expires, even if the issuer is down", async () => {
     let isDown = false;
     const expiresAt = Math.ceil(systemClock() / SECOND) + 4;
     const http = await serverWith(async () => {
@@ -154,7 +154,7 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     expect(systemClock() / SECOND).toBeGreaterThanOrEqual(expiresAt);
   });
 
-  it("stays while nobody can tell, and ends when somebody can", async () => {
+  it("stays open while the issuer is down, and closes when it answers", async () => {
     let state: "good" | "down" | "bad" = "good";
     let asked = 0;
     const http = await serverWith(async () => {
@@ -172,7 +172,7 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
   });
 
   verifies("C-61");
-  it("ends when its line is taken out of the file of tokens", async () => {
+  it("closes when its line is removed from the tokens file", async () => {
     const folder = await mkdtemp(join(tmpdir(), "leases-"));
     ends.push(() => rm(folder, { recursive: true }));
     const path = join(folder, "tokens");
@@ -184,7 +184,7 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
       heard(await open(http, "a".repeat(40))),
       heard(await open(http, "b".repeat(40))),
     ];
-    // Written in place it could be read half written, and then has no token.
+    // Replaced by a rename: a file written in place could be read half written.
     await writeFile(`${path}.new`, lineOf("b"), { mode: 0o600 });
     await rename(`${path}.new`, path);
     await expect.poll(() => one.ended).toBe(true);
@@ -192,7 +192,7 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
   });
 
   verifies("C-61");
-  it("ends when its person disconnects the program", async () => {
+  it("closes when the person disconnects the program", async () => {
     const at = await startPlatform();
     ends.push(() => at.close());
     const ann = await at.tenant("acme");

@@ -19,7 +19,7 @@ const statusOf = (status: string) => ({
   pagination: { cursor: null, hasMore: false, rowCount: 1 },
 });
 
-/** A run that has completed when it is asked about for the second time. */
+/** A run that has completed at the second read. */
 const completing = (): Play => {
   let asked = 0;
   return ({ scheduleId }) => {
@@ -72,7 +72,7 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
       told.push(params.uri);
     });
-    // As a connection that ends does: what was being sent is sent no further.
+    // A closed connection stops the transfer of the response too.
     const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
       const asked = new Request(url, { ...init, signal: null });
       asked.headers.set("host", "127.0.0.1:8765");
@@ -97,7 +97,7 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
   const asked = (who: string) => brokers.get(who)?.seen ?? [];
 
   verifies("C-65");
-  it("each is told of their own runs, also where the addresses are the same", async () => {
+  it("each is notified of their own runs, even if the URIs are the same", async () => {
     const [ann, bob] = await Promise.all([as("ann read"), as("bob read")]);
     await ann.subscribe(RUNS);
     await ann.subscribe(`${RUNS}/run-1`);
@@ -110,21 +110,24 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
     await Promise.all([ann.client.close(), bob.client.close()]);
   });
 
-  it.each(["unsubscribes", "goes"])("nobody is asked any more for one who %s", async (how) => {
-    const cyd = await as("cyd read");
-    const subscription = await cyd.subscribe(RUNS);
-    await expect.poll(() => asked("cyd").length, SLOWLY).toBe(2);
-    const { signal } = asked("cyd")[1]?.options ?? {};
-    expect(signal?.aborted).toBe(false);
-    if (how === "unsubscribes") await subscription.close();
-    else if (mode === "auto") cyd.lose();
-    else await (cyd.client.transport as StreamableHTTPClientTransport).terminateSession();
-    await expect.poll(() => signal?.aborted, SLOWLY).toBe(true);
-    await cyd.client.close();
-  });
+  it.each(["unsubscribes", "disconnects"])(
+    "the platform is not polled any more after the host %s",
+    async (how) => {
+      const cyd = await as("cyd read");
+      const subscription = await cyd.subscribe(RUNS);
+      await expect.poll(() => asked("cyd").length, SLOWLY).toBe(2);
+      const { signal } = asked("cyd")[1]?.options ?? {};
+      expect(signal?.aborted).toBe(false);
+      if (how === "unsubscribes") await subscription.close();
+      else if (mode === "auto") cyd.lose();
+      else await (cyd.client.transport as StreamableHTTPClientTransport).terminateSession();
+      await expect.poll(() => signal?.aborted, SLOWLY).toBe(true);
+      await cyd.client.close();
+    },
+  );
 
   verifies("C-69");
-  it("is for those who may read", async () => {
+  it("require the scope read", async () => {
     const one = await as("ann write");
     await expect(one.subscribe(RUNS)).rejects.toThrow();
     expect(asked("ann")).toEqual([]);
@@ -133,7 +136,7 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
 });
 
 describe("subscriptions of hosts of 2025", () => {
-  it("are refused where nobody would ever be told of anything", async () => {
+  it("are refused for resources that never change", async () => {
     const host = await legacyHost(await needsOf(scripted({ "export_runs.status": completing() })));
     const to = (uri: string) => host.client.subscribeResource({ uri });
     await expect(to("receivables://guide")).rejects.toThrow("export-runs/{scheduleId}");
@@ -141,7 +144,7 @@ describe("subscriptions of hosts of 2025", () => {
     await host.close();
   });
 
-  it("are not offered where exports are not", async () => {
+  it("are not offered without the exports", async () => {
     for (const open of [legacyHost, modernHost]) {
       const host = await open(
         await needsOf(scripted({}), { settings: { toolsets: ["disputes"] } }),
@@ -153,7 +156,7 @@ describe("subscriptions of hosts of 2025", () => {
 });
 
 describe("listening over HTTP", () => {
-  it("is bounded for each caller", async () => {
+  it("is limited for each caller", async () => {
     const needs = await needsOf(scripted({ "export_runs.status": () => statusOf("running") }));
     const http = createHttpServer(needs, { gate: believing });
     const meta = {

@@ -82,7 +82,7 @@ describe("confirmation", () => {
     );
   });
 
-  it("names what is read by path arguments that the tool itself has", () => {
+  it("reads records by path arguments of the tool", () => {
     for (const { confirm, operation, name } of asking) {
       for (const reading of Object.values(confirm?.reads ?? {})) {
         const read = "path" in reading ? reading : reading.operation;
@@ -94,7 +94,7 @@ describe("confirmation", () => {
     }
   });
 
-  it("no value breaks out of its question", () => {
+  it("escapes values in the question", () => {
     const [first] = asking;
     const args = { disputeId: `x"\n${"y".repeat(500)}` };
     const question = first?.confirm?.question({ ...args, status: 1 }, {});

@@ -13,7 +13,7 @@ import { verifies } from "../support/verifies.ts";
 
 type Row = Record<string, unknown>;
 
-/** The tables of records; keys, counters, sessions and logs of requests change for reasons of their own. */
+/** The tables of records. Keys, counters, sessions and request logs change with every call. */
 const TABLES = [
   "disputes",
   "documents",
@@ -46,7 +46,7 @@ const keyOf = (row: Row): string =>
 const fieldsOf = (row: Row): string[] =>
   typeof row["fields"] === "string" ? Object.keys(JSON.parse(row["fields"]) as object) : [];
 
-/** What became of one row that a person is asked about first. `clears`: the call names the fields that it clears. */
+/** A change of a row that needs confirmation. `clears`: the call names the fields that it clears. */
 const endingOf = (before: Row, after: Row | undefined, clears: boolean): string | undefined => {
   if (after === undefined) return "deleted";
   const isOver = !IS_OVER.includes(before["status"]) && IS_OVER.includes(after["status"]);
@@ -58,7 +58,7 @@ const endingOf = (before: Row, after: Row | undefined, clears: boolean): string 
   return clears || fieldsOf(before).every((name) => left.has(name)) ? undefined : "replaced";
 };
 
-/** Values that a tool may be called with in place of a valid one. */
+/** Unusual values for each argument. */
 const valuesOf = ({ type, enum: words, items }: JsonSchema): unknown[] => {
   const types = [type ?? []].flat();
   if (words !== undefined) return words;
@@ -172,7 +172,7 @@ onEveryStore("calls that no person was asked about", (at) => {
   });
 });
 
-/** A code of its own for each call that creates: a second record of one code is refused. */
+/** Gives each creating call a new code, because a duplicate code is refused. */
 const unique = ({ operation }: OperationTool, args: Arguments, index: number): Arguments => {
   if (operation.effect !== "create" || index === 0) return {};
   return "code" in args && typeof args["code"] === "string" ? { code: `U${index}` } : {};

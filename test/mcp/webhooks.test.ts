@@ -37,7 +37,7 @@ const PLAYS: Record<string, Play> = {
 
 describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
   verifies("D-MCP-2", "D-MCP-4");
-  it("are made once a person agrees, and the secret goes to their store", async () => {
+  it("are created after confirmation, and the secret is stored", async () => {
     const broker = scripted(PLAYS);
     const { lines, log } = keptLog();
     const questions: string[] = [];
@@ -63,7 +63,7 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("are not made when the person declines", async () => {
+  it("are not created when the person declines", async () => {
     const broker = scripted(PLAYS);
     const host = await open(await needsOf(broker), () => ({ action: "decline" }));
     const result = await host.call("webhooks_create", { callbackUrl: ARGS.callbackUrl });
@@ -72,7 +72,7 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     await host.close();
   });
 
-  it("whose secret cannot be kept are taken back, and it is told nobody", async () => {
+  it("are deleted again if the secret cannot be stored, and it is not shown", async () => {
     const broker = scripted(PLAYS);
     broker.vault.put = () => Promise.reject(new Error("disk full"));
     const host = await open(await needsOf(broker), YES);
@@ -97,7 +97,7 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
   });
 
   verifies("C-73");
-  it("deliveries that do not fit go on under a cursor, none twice and none left out", async () => {
+  it("list deliveries across results without repetition and gaps", async () => {
     const settings = { answerTokens: 2000 };
     const host = await open(await needsOf(scripted(PLAYS), { settings }));
     const found: unknown[] = [];

@@ -99,7 +99,7 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
   });
 
   verifies("C-106");
-  it("lets others register after one network has filled the room for clients", async () => {
+  it("lets others register after one network has reached the maximum of clients", async () => {
     const storage = createStorage(await at.oauthStore(), systemClock);
     const add = (id: string, owner: string) =>
       storage.upsert({
@@ -148,7 +148,7 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
 
 describe("forms", () => {
   verifies("C-106");
-  it("are taken for 15 minutes", () => {
+  it("are valid for 15 minutes", () => {
     let now = 0;
     const forms = createFormTokens(createSeal(MASTER_KEY, "test"), () => now);
     const exchange = { incoming: { headers: {} } } as unknown as Exchange;
@@ -161,7 +161,7 @@ describe("forms", () => {
   });
 });
 
-describe("documents of clients", () => {
+describe("metadata documents of clients", () => {
   verifies("C-95");
   it("are not fetched again for a minute after they could not be fetched", async () => {
     let [now, fetched] = [1, 0];

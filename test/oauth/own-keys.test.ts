@@ -21,16 +21,16 @@ afterAll(async () => {
   await at.close();
 });
 
-const NOBODY = {} as IncomingMessage;
+const REQUEST = {} as IncomingMessage;
 
 const ask = (
   { email, password }: Pick<Person, "email" | "password">,
   isFor = (id: string): boolean => id === personId,
   claim = async () => true,
-) => running.server.createOwnKey(NOBODY, { email, password: new Secret(password), isFor, claim });
+) => running.server.createOwnKey(REQUEST, { email, password: new Secret(password), isFor, claim });
 
 verifies("C-65");
-it("a key is made for whom it is meant, once it is claimed, and no session stays", async () => {
+it("creates a key for the intended person after the claim, and ends the session", async () => {
   const made = await ask(ann);
   expect("apiKey" in made && made.apiKey.reveal()).toMatch(/^rcvg_/);
   expect(running.sent.at(-1)).toContain("/authentication/v1/logout");
@@ -41,7 +41,7 @@ it("a key is made for whom it is meant, once it is claimed, and no session stays
 });
 
 verifies("C-65");
-it("somebody else's sign-in makes none, and uses up nothing", async () => {
+it("creates no key and claims nothing for another person's sign-in", async () => {
   const bob = await at.person("acme", { roles: ["Administrator"] });
   let claims = 0;
   const claim = async () => {
@@ -54,7 +54,7 @@ it("somebody else's sign-in makes none, and uses up nothing", async () => {
 });
 
 verifies("C-65");
-it("says so where there are as many keys as there may be", async () => {
+it("reports the maximum number of API keys", async () => {
   const eli = await at.person("acme", { roles: ["Administrator"] });
   for (let made = 0; made < 10; made++) {
     await eli.call("POST", "/authentication/v1/tenants/{t}/users/profile/api-key");
@@ -66,11 +66,11 @@ it("says so where there are as many keys as there may be", async () => {
 });
 
 verifies("C-65");
-it("may not be tried without end, also not by the right person then", async () => {
+it("is limited, for the right password too", async () => {
   const statuses: unknown[] = [];
   for (let tries = 0; tries < 11; tries++) {
-    const told = await ask({ email: "cy@x.example", password: "no" });
-    statuses.push("status" in told ? told.status : undefined);
+    const result = await ask({ email: "cy@x.example", password: "no" });
+    statuses.push("status" in result ? result.status : undefined);
   }
   expect(statuses).toEqual([...Array<number>(10).fill(400), 429]);
   expect("apiKey" in (await ask(ann))).toBe(true);

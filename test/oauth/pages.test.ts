@@ -29,7 +29,7 @@ const program = (process.env["PATH"] ?? "")
   .flatMap((folder) => NAMES.map((name) => join(folder, name)))
   .find(isProgram);
 
-/** Where pictures of the pages are put, for eyes. */
+/** The folder for screenshots, if set. */
 const PICTURES = process.env["PICTURES"];
 
 const WIDTHS = { phone: 390, desktop: 1280 };
@@ -65,7 +65,7 @@ describe.skipIf(program === undefined)(
       await at.close();
     });
 
-    /** A page of its own cookies, what it complained of, and what it asked of whom. */
+    /** Opens a page with its own cookies, and records console messages. */
     const visit = async (dark = false, width = WIDTHS.desktop) => {
       const context = await browser.createBrowserContext();
       const page = await context.newPage();
@@ -75,7 +75,7 @@ describe.skipIf(program === undefined)(
         { name: "prefers-color-scheme", value: dark ? "dark" : "light" },
       ]);
       const complaints: string[] = [];
-      // That a wrong password is answered as one is no complaint of the page.
+      // The response to a wrong password has status 400.
       page.on("console", (message) => {
         if (!message.text().includes("status of 400")) complaints.push(message.text());
       });
@@ -138,7 +138,7 @@ describe.skipIf(program === undefined)(
       }
     }
 
-    it("shows what a client calls itself as text, whatever it is", async () => {
+    it("escapes the name of a client", async () => {
       const { page, close } = await visit(false, WIDTHS.phone);
       const client = await register(running, { client_name: HOSTILE });
       await page.goto(authorizeUrl(running, client, makePkce().challenge));

@@ -1,4 +1,4 @@
-/** A browser without a window: cookies with their paths, redirects one by one, and forms as people fill them in. */
+/** A browser without a window: cookies with paths, redirects and forms. */
 export type Shown = { url: string; status: number; headers: Headers; text: string };
 
 type Cookie = { name: string; value: string; path: string };
@@ -80,7 +80,7 @@ export const openBrowser = (headers: Record<string, string> = {}) => {
   return {
     ask,
     open: async (url: string): Promise<Shown> => follow(await ask(url)),
-    /** Fills in the page's form, presses a button, and follows. A name with several values replaces its own. */
+    /** Submits the page's form with these values and follows redirects. */
     async submit(
       page: Shown,
       filled: Record<string, string | string[]>,

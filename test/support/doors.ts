@@ -22,7 +22,7 @@ const PARAMS = {
   clientInfo: { name: "test", version: "1" },
 };
 
-// A line may be there in part.
+// The last line may be incomplete.
 const idIn = (line: string): number | undefined => {
   try {
     return (JSON.parse(line) as { id?: number }).id;
@@ -37,7 +37,7 @@ const answerIn = (stdout: string, id: number): unknown => {
   return (JSON.parse(line) as { result?: unknown }).result;
 };
 
-/** A server process, spoken to line by line. */
+/** Starts a server process that is used line by line. */
 export const stdioDoor = async (env: Env): Promise<Door> => {
   const server = startCli([], env);
   let last = 0;

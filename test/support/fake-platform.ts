@@ -15,7 +15,7 @@ export const CALLS = {
 export type Kind = keyof typeof CALLS;
 export const KINDS = Object.keys(CALLS) as Kind[];
 
-/** The only credential that it takes. */
+/** The only accepted credential. */
 export const FAKE_KEY = "canary-key-4d1e-never-shown";
 
 const NOTES = "/dispute/v1/tenants/acme/disputes/d-1/disputenotes";
@@ -33,7 +33,7 @@ const note = (content: string) => ({
   updateDate: AT,
 });
 
-/** The right answer to each call. */
+/** The correct response to each call. */
 export const RIGHT = { read: note("Old."), put: note("New."), post: note("Made.") };
 
 const ROUTES: Record<string, { kind: Kind; status: number; body: string }> = {
@@ -48,13 +48,13 @@ export type FakePlatform = {
   url: string;
   /** Number of tries of each call. */
   tries: Record<Kind, number>;
-  /** The keys that came with what makes something. */
+  /** The idempotency keys of creating requests. */
   keys: unknown[];
   /** Requests that no client should have sent. */
   unexpected: string[];
   /** Sets the behaviour from now on; without an argument responses are correct. */
   misbehave(behave?: Behave): void;
-  /** Whether its health says that it honours keys. */
+  /** Whether /health says that it supports idempotency keys. */
   honoursKeys(so: boolean): void;
   close(): Promise<void>;
 };

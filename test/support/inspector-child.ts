@@ -1,4 +1,4 @@
-/** The official inspector's command line, run again and again in one process: starting it costs a second each time. */
+/** Runs the official inspector's command line many times in one process, because each start takes a second. */
 import { join } from "node:path";
 
 const CLI = "../../node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js";

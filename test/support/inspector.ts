@@ -8,12 +8,12 @@ import { fileURLToPath } from "node:url";
 const CHILD = fileURLToPath(new URL("inspector-child.ts", import.meta.url));
 
 export type Inspector = {
-  /** The result that the inspector has written, of a method of MCP with its flags. */
+  /** Returns the inspector's result of an MCP method with flags. */
   ask(method: string, ...flags: string[]): Promise<unknown>;
   close(): Promise<void>;
 };
 
-/** The official inspector's command line before one server; it keeps its files in a folder of its own. */
+/** Starts the official inspector's command line for one server, with its own folder. */
 export const startInspector = async (target: string[], era: string): Promise<Inspector> => {
   const home = await mkdtemp(join(tmpdir(), "inspector-"));
   const env = { PATH: process.env["PATH"] ?? "", HOME: home };

@@ -7,7 +7,7 @@ export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
 type Signed = { claims?: JWTPayload; kid?: string; typ?: string; ended?: boolean | "never" };
 
-/** A real issuer of tokens on loopback: metadata, keys and introspection. */
+/** Starts an issuer on loopback: metadata, keys and introspection. */
 export const startIssuer = async () => {
   const { publicKey, privateKey } = await generateKeyPair("ES256");
   const opaque = new Map<string, Record<string, unknown>>();
@@ -33,7 +33,7 @@ export const startIssuer = async () => {
   });
   const issuer = `${server.url}/realm`;
 
-  /** A token of this issuer for an audience, as wrong as `more` makes it. */
+  /** Issues a token for an audience; the options make it invalid. */
   const token = (
     audience: string,
     { claims = {}, kid = "one", typ = "at+jwt", ended = false }: Signed = {},
@@ -54,7 +54,7 @@ export const startIssuer = async () => {
     issuer,
     seen: server.seen,
     token,
-    /** Knows an opaque token from now on. */
+    /** Adds an opaque token with its introspection response. */
     know: (text: string, answer: Record<string, unknown>) => opaque.set(text, answer),
     down: (is: boolean) => {
       isDown = is;

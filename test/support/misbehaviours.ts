@@ -18,7 +18,7 @@ export type Misbehaviour = {
   wait?: number;
   /** The platform may or may not have executed changes. */
   uncertain: boolean;
-  /** It is the deadline that ends it. */
+  /** Whether the deadline ends the call. */
   hangs?: true;
 };
 
@@ -162,7 +162,7 @@ const echo: Behave = (_request, response) =>
     errors: Array.from({ length: 9999 }, () => ({ field: FAKE_KEY, code: "c", message: "m" })),
   });
 
-/** Everything that a platform, or what stands between, may do wrong in an answer. */
+/** Faults of a platform, or of a proxy in front of it. */
 export const misbehaviours: readonly Misbehaviour[] = [
   ...LOST,
   ...GARBLED,

@@ -50,10 +50,10 @@ export const hostOf = () => {
   return { provider, asked: () => String(asked), tokens: () => tokens as HostTokens };
 };
 
-/** The person at a host's way in: who they are, their browser, and what they tick; what is ticked already without it. */
+/** The person who signs in for a host. `scope`: the scopes they select; the preselected ones by default. */
 export type AtHost = Login & { browser?: Browser; scope?: string[] };
 
-/** The person's part: from the address that a host opens to the code that it gets. */
+/** Completes the sign-in in the person's browser and returns the code for the host. */
 export const codeFrom = async (
   url: string,
   { browser = openBrowser(), scope, ...login }: AtHost,
@@ -71,12 +71,12 @@ export const codeFrom = async (
 
 type Options = {
   mode?: "legacy" | "auto";
-  /** Prepares each client before it connects; whether hosts open pages is said in `capabilities`. */
+  /** Prepares each client before it connects. */
   prepare?: (client: Client) => void;
   capabilities?: NonNullable<ConstructorParameters<typeof Client>[1]>["capabilities"];
 };
 
-/** A 2.x host that a person has let in. */
+/** Connects a host on the 2.x SDK after a person has signed in. */
 export const connectNew = async (
   mcpUrl: string,
   person: AtHost,
@@ -99,7 +99,7 @@ export const connectNew = async (
   return { client, host, transport };
 };
 
-/** A 1.x host that a person has let in. */
+/** Connects a host on the 1.x SDK after a person has signed in. */
 export const connectOld = async (mcpUrl: string, person: AtHost) => {
   const host = hostOf();
   const authProvider = host.provider as unknown as NonNullable<

@@ -15,7 +15,7 @@ import { createStorage } from "../../src/oauth/store/storage.ts";
 import { type Browser, openBrowser, type Shown } from "./browser.ts";
 import { MASTER_KEY, type TestPlatform } from "./platform.ts";
 
-/** Reaches the platform of a test, and keeps what was sent. */
+/** Creates a client of the test's platform that records the requests. */
 export const watchedClient = ({
   platform,
 }: Pick<TestPlatform, "platform">): { client: Client; sent: string[] } => {
@@ -50,7 +50,7 @@ export type Options = Partial<
   >
 > & { port?: number; issuer?: string };
 
-/** An authorization server over a test's platform and store, on a port of its own. */
+/** Starts an authorization server over a test's platform and store. */
 export const startAuthorization = async (
   at: TestPlatform,
   { port = 0, issuer, ...options }: Options = {},
@@ -89,7 +89,7 @@ export const REDIRECT = "http://127.0.0.1:33418/callback";
 
 export type Registered = { clientId: string; redirect: string };
 
-/** A client that registers itself. */
+/** Registers a client (RFC 7591). */
 export const register = async (
   { url }: Pick<Running, "url">,
   metadata: Record<string, unknown> = {},
@@ -138,7 +138,7 @@ export const authorizeUrl = (
 
 export type Login = { email: string; password: string };
 
-/** Signs in on the first page; gives the second. */
+/** Signs in on the first page and returns the consent page. */
 export const signIn = (
   browser: Browser,
   first: Shown,
@@ -166,7 +166,7 @@ export const askToken = async (
 
 export type Coded = { code: string; verifier: string; client: Registered };
 
-/** A whole way through the pages, to the code. */
+/** Completes a sign-in and returns the authorization code. */
 export const authorize = async (
   running: Pick<Running, "url" | "resource">,
   login: Login,

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A connection on which a test says what no client would. */
+/** A connection on which a test can send invalid requests. */
 export type RawSocket = {
   socket: Socket;
   say(text: string): void;
   /** The text received so far. */
   heard(): string;
-  /** Everything that came, once the other side has hung up. */
+  /** Resolves with the whole text after the server has closed the connection. */
   ended(): Promise<string>;
 };
 
@@ -18,7 +18,7 @@ export const rawSocket = async (url: string): Promise<RawSocket> => {
   socket.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
   });
-  // A server that cuts a connection is what some tests wait for.
+  // Some tests expect the server to reset the connection.
   socket.on("error", () => {});
   const closed = once(socket, "close");
   await once(socket, "connect");
@@ -33,6 +33,6 @@ export const rawSocket = async (url: string): Promise<RawSocket> => {
   };
 };
 
-/** One request as it goes over the wire, with the header lines given and no others. */
+/** Builds a request with these lines and Content-Length only. */
 export const rawRequest = (lines: string[], body = ""): string =>
   [...lines, `Content-Length: ${Buffer.byteLength(body)}`, "", body].join("\r\n");

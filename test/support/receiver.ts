@@ -5,12 +5,12 @@ import { type AddressInfo, type Server as Listener, type Socket } from "node:net
 import { buffer } from "node:stream/consumers";
 import { generate } from "selfsigned";
 
-/** A request as it came: its body's bytes are untouched. */
+/** A received request with the bytes of its body. */
 export type Received = {
   path: string;
   headers: IncomingMessage["headers"];
   body: Buffer;
-  /** The name that the sender asked for when it encrypted. */
+  /** The server name of the TLS handshake (SNI). */
   servername: string | false | undefined;
 };
 
@@ -28,7 +28,7 @@ export type Receiver = {
 
 export type Certificate = { cert: string; key: string };
 
-/** A certificate that vouches for itself, for names and 127.0.0.1. */
+/** Creates a self-signed certificate for a name and 127.0.0.1. */
 export const certificateFor = async (...names: string[]): Promise<Certificate> => {
   const altNames = names.map((value) => ({ type: 2 as const, value }));
   const { cert, private: key } = await generate([{ name: "commonName", value: names[0] ?? "" }], {
@@ -42,7 +42,7 @@ export const certificateFor = async (...names: string[]): Promise<Certificate> =
   return { cert, key };
 };
 
-/** A server on this machine that keeps what it is sent; encrypted where it has a certificate. */
+/** Starts a server on loopback that records requests; https with a certificate. */
 export const startReceiver = async (tls?: Certificate & ServerOptions): Promise<Receiver> => {
   let answer: Answering = (response) => response.writeHead(204).end();
   let connections = 0;
@@ -81,7 +81,7 @@ export const startReceiver = async (tls?: Certificate & ServerOptions): Promise<
   };
 };
 
-/** Answers with a status and nothing else. */
+/** Responds with a status only. */
 export const status =
   (code: number, headers: Record<string, string> = {}): Answering =>
   (answer) =>

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 const socket = connect(String(process.argv[2]));
 process.stdin.pipe(socket);
 socket.pipe(process.stdout);
-// Hosts wait for the end of what they have started.
+// Hosts wait for the end of the process.
 process.stdin.on("end", () => {
   socket.destroySoon();
 });

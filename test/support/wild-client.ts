@@ -9,7 +9,7 @@ import { silentLog } from "../../src/kit/log.ts";
 import type { Wait } from "../../src/kit/wait.ts";
 import { json, wildServer, type WildServer } from "./wild-server.ts";
 
-/** A credential that no error may repeat. */
+/** A credential that must not appear in errors. */
 export const CANARY = "canary-9f1c-never-shown";
 export const key = { "x-platform-api-key": CANARY };
 export const options = { tool: "a_tool" };
@@ -32,10 +32,10 @@ export type WildClient = {
   /** Answers every call with `note` until a test sets another behaviour. */
   server: WildServer;
   client: Client;
-  /** The pauses between attempts, in milliseconds. They take no time. */
+  /** The delays between attempts, in milliseconds; they are not waited for. */
   waits: number[];
   clientFor(url: string, more?: { requestMs?: number; maxAnswerBytes?: number }): Client;
-  /** The error of a call, which must be a `Problem` without the credential. */
+  /** Returns the error of a call, which must be a `Problem` without the credential. */
   refusal(
     operation?: Operation,
     args?: Record<string, unknown>,

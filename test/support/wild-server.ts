@@ -24,7 +24,7 @@ export type WildServer = {
   close(): Promise<void>;
 };
 
-/** A real HTTP server on loopback that answers as a test tells it to, however badly. */
+/** Starts an HTTP server on loopback whose responses the test sets. */
 export const wildServer = async (first?: Answer): Promise<WildServer> => {
   const seen: Seen[] = [];
   let answer: Answer = first ?? ((_request, response) => response.writeHead(500).end());
