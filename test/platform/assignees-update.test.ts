@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import {
   below,
@@ -9,75 +9,17 @@ import {
   outsiderAndInsider,
 } from "../support/configuration.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
-import { type Caller, configure, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, onEveryStore } from "../support/platform.ts";
+import { byEmail, EMPTY_ADDRESS, FULL_PERSON, setUpAssignees } from "../support/assignees.ts";
 import { verifies } from "../support/verifies.ts";
 
-const EMPTY_ADDRESS = {
-  address1: null,
-  address2: null,
-  city: null,
-  state: null,
-  zip: null,
-  country: null,
-};
-
-const FULL_PERSON = {
-  firstName: "Zoë",
-  lastName: "Ng",
-  email: "Zoe.Ng+claims@Acme.example",
-  officePhone: "+1 555 0100",
-  cellPhone: "+1 555 0101",
-  fax: null,
-  title: "Analyst",
-  language: "en-GB",
-  timezone: "Europe/London",
-  address: {
-    address1: "1 High Street",
-    address2: null,
-    city: "Leeds",
-    state: "West Yorkshire",
-    zip: "LS1 1AA",
-    country: "GB",
-  },
-};
-
-const byEmail = (email: string): string => `/assignees/by-email/${encodeURIComponent(email)}`;
-
 onEveryStore("assignees: update and delete", (at) => {
-  let admin: Person;
-
-  let call: Caller;
-
-  let sales: { departmentId: string };
-
-  let claims: { departmentId: string };
-
-  let people = 0;
-
-  const person = (more: object = {}) => {
-    people += 1;
-    return {
-      firstName: "Kim",
-      lastName: `No ${people}`,
-      email: `kim${people}@acme.example`,
-      ...more,
-    };
-  };
-
-  const assignee = (more: object = {}) =>
-    make(admin, "/assignees", { departmentCode: "SALES", person: person(), ...more });
-
-  beforeAll(async () => {
-    admin = await at().tenant("acme");
-    call = below(admin);
-    sales = await make(admin, "/departments", { code: "SALES", description: "Sales" });
-    claims = await make(admin, "/departments", { code: "Claims", description: "Claims" });
-  });
+  const { on, person, assignee } = setUpAssignees(at);
 
   verifies("AS-07");
   it("requires name and address without a user, and reports all missing fields", async () => {
     const post = async (sent: object) =>
-      (await call("POST", "/assignees", { body: { departmentCode: "SALES", ...sent } })).body;
+      (await on.call("POST", "/assignees", { body: { departmentCode: "SALES", ...sent } })).body;
     expect(faultsOf(await post({}))).toEqual({
       "person.firstName": "required",
       "person.lastName": "required",
@@ -100,7 +42,7 @@ onEveryStore("assignees: update and delete", (at) => {
       const editor = await at().person("acme", { grants: ["Dispute Configuration : UPDATE"] });
       const changed = await below(editor)("PUT", byEmail(made.person.email), {
         body: {
-          departmentId: claims.departmentId,
+          departmentId: on.claims.departmentId,
           active: false,
           allUpdates: true,
           dailyDigest: true,
@@ -110,7 +52,7 @@ onEveryStore("assignees: update and delete", (at) => {
       expect(changed.status).toBe(200);
       expect(changed.body).toEqual({
         ...made,
-        departmentId: claims.departmentId,
+        departmentId: on.claims.departmentId,
         active: false,
         allUpdates: true,
         dailyDigest: true,
@@ -125,7 +67,7 @@ onEveryStore("assignees: update and delete", (at) => {
       const email = "keeper@acme.example";
       const made = await assignee({ allUpdates: true, person: { ...FULL_PERSON, email } });
       const put = async (sent: object) =>
-        (await call("PUT", byEmail(email), { body: { departmentCode: "SALES", person: sent } }))
+        (await on.call("PUT", byEmail(email), { body: { departmentCode: "SALES", person: sent } }))
           .body;
       expect(await put({})).toEqual(made);
       const { address } = FULL_PERSON;
@@ -146,7 +88,7 @@ onEveryStore("assignees: update and delete", (at) => {
       const made = await assignee();
       const taken = await assignee();
       const put = (path: string, email: string) =>
-        call("PUT", path, { body: { departmentCode: "SALES", person: { email } } });
+        on.call("PUT", path, { body: { departmentCode: "SALES", person: { email } } });
       const old = byEmail(made.person.email);
       const refused = await put(old, taken.person.email.toUpperCase());
       expect([refused.status, refused.body.code]).toEqual([409, "conflict"]);
@@ -155,7 +97,7 @@ onEveryStore("assignees: update and delete", (at) => {
         assigneeId: made.assigneeId,
         person: { email: "moved@acme.example" },
       });
-      expect((await call("GET", old)).status).toBe(404);
+      expect((await on.call("GET", old)).status).toBe(404);
       const recased = await put(byEmail("moved@acme.example"), "Moved@acme.example");
       expect(recased.body.person.email).toBe("Moved@acme.example");
     });
@@ -177,20 +119,20 @@ onEveryStore("assignees: update and delete", (at) => {
     it("returns a version and refuses a stale one", async () => {
       const made = await assignee();
       const path = byEmail(made.person.email);
-      const first = await call("GET", path);
+      const first = await on.call("GET", path);
       const headers = { "If-Match": first.headers.get("etag") ?? "" };
-      const put = () => call("PUT", path, { body: { departmentCode: "SALES" }, headers });
+      const put = () => on.call("PUT", path, { body: { departmentCode: "SALES" }, headers });
       expect((await put()).status).toBe(200);
       expect((await put()).body.code).toBe("precondition_failed");
-      expect((await call("DELETE", `/assignees/${made.id}`, { headers })).status).toBe(412);
+      expect((await on.call("DELETE", `/assignees/${made.id}`, { headers })).status).toBe(412);
     });
 
     verifies("C-39");
     it("ignores fields that only the platform sets", async () => {
       const forged = { ...FORGED, assigneeId: "forged" };
       const made = await assignee(forged);
-      expect(made).toMatchObject({ tenantId: "acme", createUser: admin.userId, active: true });
-      const { body } = await call("PUT", byEmail(made.person.email), {
+      expect(made).toMatchObject({ tenantId: "acme", createUser: on.admin.userId, active: true });
+      const { body } = await on.call("PUT", byEmail(made.person.email), {
         body: { ...forged, departmentCode: "SALES" },
       });
       expect(body).toEqual(made);
@@ -205,7 +147,7 @@ onEveryStore("assignees: update and delete", (at) => {
       allUpdates: true,
       dailyDigest: true,
     });
-    const { status, body } = await call("POST", "/assignees", {
+    const { status, body } = await on.call("POST", "/assignees", {
       body: { departmentCode: "SALES", person: person(), allUpdates: "true", dailyDigest: 1 },
     });
     expect([status, faultsOf(body)]).toEqual([400, { allUpdates: "type", dailyDigest: "type" }]);
@@ -215,10 +157,10 @@ onEveryStore("assignees: update and delete", (at) => {
     verifies("AS-09");
     it("deletes by id", async () => {
       const { assigneeId, person: gone } = await assignee();
-      const deleted = await call("DELETE", `/assignees/${assigneeId}`);
+      const deleted = await on.call("DELETE", `/assignees/${assigneeId}`);
       expect([deleted.status, deleted.text]).toEqual([204, ""]);
-      expect((await call("GET", byEmail(gone.email))).status).toBe(404);
-      expect((await call("DELETE", `/assignees/${assigneeId}`)).status).toBe(404);
+      expect((await on.call("GET", byEmail(gone.email))).status).toBe(404);
+      expect((await on.call("DELETE", `/assignees/${assigneeId}`)).status).toBe(404);
     });
 
     verifies("AS-09");
@@ -226,17 +168,17 @@ onEveryStore("assignees: update and delete", (at) => {
       const { assigneeId, person: gone } = await assignee();
       const path = (code: string) =>
         `/departments/by-code/${code}${byEmail(gone.email.toUpperCase())}`;
-      const elsewhere = await call("DELETE", path("CLAIMS"));
+      const elsewhere = await on.call("DELETE", path("CLAIMS"));
       expect([elsewhere.status, elsewhere.body.detail]).toEqual([
         404,
         `There is no assignee in the department Claims with the e-mail address ${gone.email.toUpperCase()}.`,
       ]);
-      expect((await call("DELETE", path("NONE"))).body.detail).toBe(
+      expect((await on.call("DELETE", path("NONE"))).body.detail).toBe(
         "There is no department with the code NONE.",
       );
-      expect((await call("GET", `/assignees/${assigneeId}`)).status).toBe(200);
-      expect((await call("DELETE", path("sales"))).status).toBe(204);
-      expect((await call("GET", `/assignees/${assigneeId}`)).status).toBe(404);
+      expect((await on.call("GET", `/assignees/${assigneeId}`)).status).toBe(200);
+      expect((await on.call("DELETE", path("sales"))).status).toBe(204);
+      expect((await on.call("GET", `/assignees/${assigneeId}`)).status).toBe(404);
     });
 
     verifies("D-CONF-6", "D-CONF-10");
@@ -264,10 +206,10 @@ onEveryStore("assignees: update and delete", (at) => {
   verifies("CF-04");
   it("routes each path by its exact words", async () => {
     const { assigneeId, person: one } = await assignee();
-    expect((await call("GET", `/assignees/email/${one.email}`)).status).toBe(404);
-    expect((await call("PUT", `/assignees/${assigneeId}`, { body: {} })).status).toBe(405);
-    expect((await call("DELETE", byEmail(one.email))).status).toBe(405);
-    expect((await call("GET", "/assignees/by-email")).status).toBe(404);
+    expect((await on.call("GET", `/assignees/email/${one.email}`)).status).toBe(404);
+    expect((await on.call("PUT", `/assignees/${assigneeId}`, { body: {} })).status).toBe(405);
+    expect((await on.call("DELETE", byEmail(one.email))).status).toBe(405);
+    expect((await on.call("GET", "/assignees/by-email")).status).toBe(404);
   });
 
   verifies("CONV-06", "D-CONF-11");
@@ -287,11 +229,11 @@ onEveryStore("assignees: update and delete", (at) => {
       await foreign("DELETE", `/departments/by-code/SALES${mail}`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-    const { departmentId } = sales;
+    const { departmentId } = on.sales;
     const post = { departmentId, person: person() };
     expect((await foreign("POST", "/assignees", { body: post })).status).toBe(400);
     expect((await foreign("GET", `/assignees?DepartmentId=${departmentId}`)).body).toEqual([]);
-    expect((await call("GET", path)).body).toEqual(made);
+    expect((await on.call("GET", path)).body).toEqual(made);
   });
 
   verifies("CONV-08");

@@ -1,74 +1,16 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { below, faultsOf, make, statusesOf } from "../support/configuration.ts";
-import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+import { onEveryStore } from "../support/platform.ts";
+import { byEmail, EMPTY_ADDRESS, FULL_PERSON, setUpAssignees } from "../support/assignees.ts";
 import { verifies } from "../support/verifies.ts";
 
-const EMPTY_ADDRESS = {
-  address1: null,
-  address2: null,
-  city: null,
-  state: null,
-  zip: null,
-  country: null,
-};
-
-const FULL_PERSON = {
-  firstName: "Zoë",
-  lastName: "Ng",
-  email: "Zoe.Ng+claims@Acme.example",
-  officePhone: "+1 555 0100",
-  cellPhone: "+1 555 0101",
-  fax: null,
-  title: "Analyst",
-  language: "en-GB",
-  timezone: "Europe/London",
-  address: {
-    address1: "1 High Street",
-    address2: null,
-    city: "Leeds",
-    state: "West Yorkshire",
-    zip: "LS1 1AA",
-    country: "GB",
-  },
-};
-
-const byEmail = (email: string): string => `/assignees/by-email/${encodeURIComponent(email)}`;
-
 onEveryStore("assignees", (at) => {
-  let admin: Person;
-
-  let call: Caller;
-
-  let sales: { departmentId: string };
-
-  let claims: { departmentId: string };
-
-  let people = 0;
-
-  const person = (more: object = {}) => {
-    people += 1;
-    return {
-      firstName: "Kim",
-      lastName: `No ${people}`,
-      email: `kim${people}@acme.example`,
-      ...more,
-    };
-  };
-
-  const assignee = (more: object = {}) =>
-    make(admin, "/assignees", { departmentCode: "SALES", person: person(), ...more });
-
-  beforeAll(async () => {
-    admin = await at().tenant("acme");
-    call = below(admin);
-    sales = await make(admin, "/departments", { code: "SALES", description: "Sales" });
-    claims = await make(admin, "/departments", { code: "Claims", description: "Claims" });
-  });
+  const { on, person, assignee } = setUpAssignees(at);
 
   verifies("AS-01", "AS-03", "CONV-04");
   it("answers with the documented fields, the id twice", async () => {
-    const made = await make(admin, "/assignees", {
-      departmentId: sales.departmentId,
+    const made = await make(on.admin, "/assignees", {
+      departmentId: on.sales.departmentId,
       active: false,
       userId: null,
       allUpdates: true,
@@ -78,25 +20,25 @@ onEveryStore("assignees", (at) => {
     expect(made).toEqual({
       id: made.assigneeId,
       assigneeId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      departmentId: sales.departmentId,
+      departmentId: on.sales.departmentId,
       active: false,
       tenantId: "acme",
       userId: null,
       allUpdates: true,
       dailyDigest: true,
       person: FULL_PERSON,
-      createUser: admin.userId,
+      createUser: on.admin.userId,
       createDate: new Date(at().clock()).toISOString(),
-      updateUser: admin.userId,
+      updateUser: on.admin.userId,
       updateDate: new Date(at().clock()).toISOString(),
     });
     const path = byEmail(FULL_PERSON.email);
-    const changed = await call("PUT", path, { body: { departmentCode: "SALES" } });
+    const changed = await on.call("PUT", path, { body: { departmentCode: "SALES" } });
     const answers = [
-      (await call("GET", path)).body,
-      (await call("GET", `/assignees/${made.assigneeId}`)).body,
+      (await on.call("GET", path)).body,
+      (await on.call("GET", `/assignees/${made.assigneeId}`)).body,
       changed.body,
-      (await call("GET", "/assignees")).body.find(({ id }: { id: string }) => id === made.id),
+      (await on.call("GET", "/assignees")).body.find(({ id }: { id: string }) => id === made.id),
     ];
     for (const answer of answers) expect(answer).toEqual(made);
   });
@@ -136,10 +78,10 @@ onEveryStore("assignees", (at) => {
         "/assignees/by-email/lee%2Bar%40acme.example",
         "/assignees/by-email/LEE+AR@ACME.example",
       ]) {
-        const read = await call("GET", path);
+        const read = await on.call("GET", path);
         expect([read.status, read.body]).toEqual([200, made]);
       }
-      const unknown = await call("GET", byEmail("nobody@acme.example"));
+      const unknown = await on.call("GET", byEmail("nobody@acme.example"));
       expect([unknown.status, unknown.body.detail]).toEqual([
         404,
         "There is no assignee with the e-mail address nobody@acme.example.",
@@ -149,7 +91,7 @@ onEveryStore("assignees", (at) => {
     verifies("D-CONF-10");
     it("accepts an address once per tenant, in any case, from one of many concurrent requests", async () => {
       const post = (email: string) =>
-        call("POST", "/assignees", {
+        on.call("POST", "/assignees", {
           body: { departmentCode: "SALES", person: person({ email }) },
         });
       const all = await Promise.all(
@@ -193,17 +135,17 @@ onEveryStore("assignees", (at) => {
   describe("naming the department", () => {
     verifies("AS-06");
     it("accepts its id, its code, or both, to create and to change", async () => {
-      const { departmentId } = claims;
+      const { departmentId } = on.claims;
       for (const department of [
         { departmentId },
         { departmentCode: "cLaImS" },
         { departmentId, departmentCode: "CLAIMS" },
       ]) {
-        const made = await make(admin, "/assignees", { ...department, person: person() });
+        const made = await make(on.admin, "/assignees", { ...department, person: person() });
         expect(made.departmentId).toBe(departmentId);
         const path = byEmail(made.person.email);
-        await call("PUT", path, { body: { departmentCode: "SALES" } });
-        const back = await call("PUT", path, { body: department });
+        await on.call("PUT", path, { body: { departmentCode: "SALES" } });
+        const back = await on.call("PUT", path, { body: department });
         expect(back.body.departmentId).toBe(departmentId);
       }
     });
@@ -213,8 +155,8 @@ onEveryStore("assignees", (at) => {
       const made = await assignee();
       const refuse = async (department: object) => {
         const body = { ...department, person: person() };
-        const created = await call("POST", "/assignees", { body });
-        const changed = await call("PUT", byEmail(made.person.email), { body: department });
+        const created = await on.call("POST", "/assignees", { body });
+        const changed = await on.call("PUT", byEmail(made.person.email), { body: department });
         expect([created.status, changed.status]).toEqual([400, 400]);
         expect(faultsOf(changed.body)).toEqual(faultsOf(created.body));
         return faultsOf(created.body);
@@ -224,7 +166,7 @@ onEveryStore("assignees", (at) => {
       expect(await refuse({ departmentCode: "X" })).toEqual({
         departmentCode: "unknown_reference",
       });
-      const { departmentId } = sales;
+      const { departmentId } = on.sales;
       expect(await refuse({ departmentId, departmentCode: "CLAIMS" })).toEqual({
         departmentCode: "mismatch",
       });
@@ -235,7 +177,7 @@ onEveryStore("assignees", (at) => {
     verifies("AS-07", "D-CONF-10");
     it("fills the absent fields of the person", async () => {
       const user = await at().person("acme", { roles: ["Viewer"] });
-      const made = await make(admin, "/assignees", {
+      const made = await make(on.admin, "/assignees", {
         departmentCode: "SALES",
         userId: user.userId,
         person: { firstName: "Patricia", title: "Lead", language: null },
@@ -249,7 +191,7 @@ onEveryStore("assignees", (at) => {
         language: null,
         timezone: "UTC",
       });
-      const again = await call("POST", "/assignees", {
+      const again = await on.call("POST", "/assignees", {
         body: { departmentCode: "SALES", userId: user.userId },
       });
       expect([again.status, again.body.code]).toEqual([409, "conflict"]);
@@ -287,8 +229,8 @@ onEveryStore("assignees", (at) => {
       const made = await assignee();
       for (const userId of [stranger.userId, "nobody"]) {
         const body = { departmentCode: "SALES", userId, person: person() };
-        const created = await call("POST", "/assignees", { body });
-        const changed = await call("PUT", byEmail(made.person.email), {
+        const created = await on.call("POST", "/assignees", { body });
+        const changed = await on.call("PUT", byEmail(made.person.email), {
           body: { departmentCode: "SALES", userId },
         });
         for (const refused of [created, changed]) {
@@ -306,7 +248,7 @@ onEveryStore("assignees", (at) => {
       const made = await assignee();
       const put = async (body: object) =>
         (
-          await call("PUT", byEmail(made.person.email), {
+          await on.call("PUT", byEmail(made.person.email), {
             body: { departmentCode: "SALES", ...body },
           })
         ).body;

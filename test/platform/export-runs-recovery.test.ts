@@ -1,87 +1,25 @@
-import { readdir, utimes } from "node:fs/promises";
-import { join } from "node:path";
-import { beforeAll, expect, it } from "vitest";
+import { utimes } from "node:fs/promises";
+import { expect, it } from "vitest";
 import { DAY, HOUR, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
-import { createStorageQuota } from "../../src/platform/files/quota.ts";
-import { RUN_LIMITS, type RunNeeds, runJobs } from "../../src/platform/exports/run-job.ts";
+import { type RunNeeds } from "../../src/platform/exports/run-job.ts";
 import { scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import { readTenant } from "../../src/platform/store/tenants.ts";
 import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
-import {
-  everyPayment,
-  EXPORTS,
-  exportingTenant,
-  type Run,
-  runsOf,
-  SCHEDULES,
-} from "../support/exports.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { EXPORTS, runsOf, SCHEDULES } from "../support/exports.ts";
+import { onEveryStore } from "../support/platform.ts";
+import { setUpExportRuns } from "../support/export-runs.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("interrupted export runs", (at) => {
-  let call: Caller;
-
-  const schedule = async (body: object = {}, who = call): Promise<string> => {
-    const due = { firstRunAt: formatTimestamp(at().clock()), intervalMs: HOUR };
-    const made = await who("POST", SCHEDULES, { body: { ...everyPayment, ...due, ...body } });
-    expect(made.status, made.text).toBe(201);
-    return made.body.id;
-  };
-
-  const work = () => at().platform.worker.runDue();
-
-  const data = (id: string, query = "", who = call) =>
-    who("GET", `${EXPORTS}/export-runs/${id}/data${query}`);
-
-  const idsIn = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
-
-  const newest = async (id: string): Promise<Run> => {
-    const [run] = await runsOf(call, id);
-    if (run === undefined) throw new Error("no run");
-    return run;
-  };
-
-  /** Another process on the same store, with needs of its own. */
-  const worker = (needs: Partial<RunNeeds>): Worker => {
-    const { clock } = at();
-    const { store = at().store } = needs;
-    const files = createDiskFiles(at().files);
-    const finished = async () => {};
-    const own = { store, files, clock, newId: randomId, log: silentLog };
-    const quota = createStorageQuota(store, Infinity);
-    return createWorker({ store, clock, log: silentLog }, [
-      scheduleJobs(own),
-      runJobs({ ...own, limits: RUN_LIMITS, quota, finished, ...needs }),
-    ]);
-  };
-
-  const chunkFiles = async (): Promise<string[]> => {
-    const entries = await readdir(at().files, { recursive: true, withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isFile() && entry.parentPath.includes("export-runs"))
-      .map((entry) => join(entry.parentPath, entry.name));
-  };
-
-  const payments = async (): Promise<number> =>
-    (
-      await at()
-        .store.read.selectFrom("cashapp_payments")
-        .select("seq")
-        .where("tenant_id", "=", "runs")
-        .execute()
-    ).length;
+  const { call, schedule, work, data, idsIn, newest, worker, chunkFiles, payments } =
+    setUpExportRuns(at);
 
   const recorded = async (): Promise<number> =>
     (await at().store.read.selectFrom("run_chunks").select("file_key").execute()).length;
-
-  beforeAll(async () => {
-    call = await exportingTenant(at(), "runs", 25_000);
-    await exportingTenant(at(), "runs-other", 3);
-  }, 60_000);
 
   verifies("D-WH-9");
   it("are tried again if their webhook deliveries cannot be recorded", async () => {

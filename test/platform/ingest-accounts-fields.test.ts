@@ -1,49 +1,8 @@
 import { beforeAll, expect, it } from "vitest";
 import { faultsOf } from "../support/configuration.ts";
-import { ACCOUNT, accountAt, ingestTenant, recordAt } from "../support/ingest.ts";
+import { ACCOUNT, accountAt, ingestTenant, recordAt, WHOLE_ACCOUNT } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-
-const WHOLE = {
-  name: "Übermöbel & Söhne 株式会社",
-  display_reference: "UMS",
-  currency: "EUR",
-  language: "de",
-  billing_address: {
-    address1: "Hauptstraße 1",
-    address2: "",
-    city: "Köln",
-    state: "NW",
-    zip: "50667",
-    country: "DE",
-  },
-  remit_to: { address1: "PO Box 7", country: "US" },
-  phone: "+49 221 1",
-  mobile_phone: "+49 170 1",
-  fax: "+49 221 2",
-  email: "ar@ubermobel.example",
-  payment_terms: "NET 30",
-  credit_limit: 123456789.1234,
-  account_group: "Retail",
-  parent_account_number: "HEAD",
-  is_parent_account: false,
-  branch_name: "West",
-  description: "Key account",
-  vat: "DE123456789",
-  company_registration_number: "HRB 1",
-  data_providers: { dnb: "12-345", "Any Key": { deep: [1, null, "x"] }, empty: null },
-  custom_fields: {
-    collections: {
-      Segment: { type: "text", value: "A" },
-      Score: { type: "number", value: 0.1 },
-      Since: { type: "date", value: "2020-02-29" },
-      Vip: { type: "boolean", value: true },
-    },
-    region: "west",
-    rank: 3,
-    flagged: false,
-  },
-};
 
 onEveryStore("fields of ingested accounts", (at) => {
   let call: Caller;
@@ -177,11 +136,11 @@ onEveryStore("fields of ingested accounts", (at) => {
 
   verifies("IA-11", "IA-21");
   it("returns every field unchanged", async () => {
-    const { post, get } = account("WHOLE");
-    const made = await post(WHOLE);
+    const { post, get } = account("WHOLE_ACCOUNT");
+    const made = await post(WHOLE_ACCOUNT);
     expect(made.status, made.text).toBe(201);
-    expect(made.body).toMatchObject(WHOLE);
-    expect(made.body.data_providers).toEqual(WHOLE.data_providers);
+    expect(made.body).toMatchObject(WHOLE_ACCOUNT);
+    expect(made.body.data_providers).toEqual(WHOLE_ACCOUNT.data_providers);
     expect((await get()).body).toEqual({ ...made.body, notes: [] });
     expect(made.headers.get("x-ignored-fields")).toBeNull();
   });
@@ -208,7 +167,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   verifies("D-ING-2");
   it("merges custom fields by name in a PATCH", async () => {
     const { put, patch } = account("CUSTOM");
-    await put(WHOLE);
+    await put(WHOLE_ACCOUNT);
     const { body } = await patch({
       custom_fields: {
         collections: { Segment: null, Score: { type: "number", value: 9 } },
@@ -217,7 +176,7 @@ onEveryStore("fields of ingested accounts", (at) => {
         added: "x",
       },
     });
-    const { Since, Vip } = WHOLE.custom_fields.collections;
+    const { Since, Vip } = WHOLE_ACCOUNT.custom_fields.collections;
     expect(body.custom_fields).toEqual({
       collections: { Score: { type: "number", value: 9 }, Since, Vip },
       rank: 4,

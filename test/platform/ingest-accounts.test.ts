@@ -1,50 +1,9 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { faultsOf, statusesOf } from "../support/configuration.ts";
-import { ACCOUNT, accountAt, ingestTenant, recordAt } from "../support/ingest.ts";
+import { ACCOUNT, accountAt, ingestTenant, recordAt, WHOLE_ACCOUNT } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-
-const WHOLE = {
-  name: "Übermöbel & Söhne 株式会社",
-  display_reference: "UMS",
-  currency: "EUR",
-  language: "de",
-  billing_address: {
-    address1: "Hauptstraße 1",
-    address2: "",
-    city: "Köln",
-    state: "NW",
-    zip: "50667",
-    country: "DE",
-  },
-  remit_to: { address1: "PO Box 7", country: "US" },
-  phone: "+49 221 1",
-  mobile_phone: "+49 170 1",
-  fax: "+49 221 2",
-  email: "ar@ubermobel.example",
-  payment_terms: "NET 30",
-  credit_limit: 123456789.1234,
-  account_group: "Retail",
-  parent_account_number: "HEAD",
-  is_parent_account: false,
-  branch_name: "West",
-  description: "Key account",
-  vat: "DE123456789",
-  company_registration_number: "HRB 1",
-  data_providers: { dnb: "12-345", "Any Key": { deep: [1, null, "x"] }, empty: null },
-  custom_fields: {
-    collections: {
-      Segment: { type: "text", value: "A" },
-      Score: { type: "number", value: 0.1 },
-      Since: { type: "date", value: "2020-02-29" },
-      Vip: { type: "boolean", value: true },
-    },
-    region: "west",
-    rank: 3,
-    flagged: false,
-  },
-};
 
 onEveryStore("ingested accounts", (at) => {
   let call: Caller;
@@ -110,7 +69,7 @@ onEveryStore("ingested accounts", (at) => {
   verifies("IA-03", "D-ING-2");
   it("clears absent fields in a PUT, except the currency", async () => {
     const { put, get } = account("PUT-2");
-    await put(WHOLE);
+    await put(WHOLE_ACCOUNT);
     const { body } = await put({ name: "Bare" });
     expect(body).toEqual({
       csrId: body.csrId,
@@ -135,7 +94,7 @@ onEveryStore("ingested accounts", (at) => {
   verifies("IA-05");
   it("changes any field with PATCH, and never creates", async () => {
     const { put, patch, get } = account("PATCH-1");
-    const { body } = await put(WHOLE);
+    const { body } = await put(WHOLE_ACCOUNT);
     at().clock.advance(MINUTE);
     const updatedAt = new Date(at().clock()).toISOString();
     const changed = await patch({ phone: "1", remit_to: { city: "Bonn" }, fax: null });
@@ -155,10 +114,12 @@ onEveryStore("ingested accounts", (at) => {
   verifies("D-ING-9");
   it("clears an optional field with null, and refuses null for a required one", async () => {
     const { put, patch } = account("PATCH-2");
-    await put(WHOLE);
+    await put(WHOLE_ACCOUNT);
     const refused = await patch({ name: null });
     expect([refused.status, faultsOf(refused.body)]).toEqual([422, { name: "required" }]);
-    const optional = Object.keys(WHOLE).filter((name) => !["name", "currency"].includes(name));
+    const optional = Object.keys(WHOLE_ACCOUNT).filter(
+      (name) => !["name", "currency"].includes(name),
+    );
     const cleared = await patch(Object.fromEntries(optional.map((name) => [name, null])));
     expect(Object.keys(cleared.body).toSorted()).toEqual(
       ["accountNumber", "createdAt", "csrId", "currency", "name", "updatedAt"].toSorted(),
@@ -168,7 +129,7 @@ onEveryStore("ingested accounts", (at) => {
   verifies("D-ING-2");
   it("treats null in POST and PUT as absent", async () => {
     const { post, put } = account("NULLS");
-    const nulls = Object.fromEntries(Object.keys(WHOLE).map((name) => [name, null]));
+    const nulls = Object.fromEntries(Object.keys(WHOLE_ACCOUNT).map((name) => [name, null]));
     const made = await post({ ...nulls, ...ACCOUNT, billing_address: { city: null, zip: "1" } });
     expect(made.status, made.text).toBe(201);
     expect(made.headers.get("x-ignored-fields")).toBeNull();

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SECOND } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
@@ -8,65 +7,18 @@ import { createDeliveryJob } from "../../src/platform/webhooks/deliver.ts";
 import type { Send } from "../../src/platform/webhooks/send.ts";
 import { createWorker } from "../../src/platform/jobs/worker.ts";
 import { WEBHOOKS_PATH } from "../support/export-records.ts";
-import { type Hooked, hooked, LOCAL_HOOKS } from "../support/hooked.ts";
-import { type TestPlatform, startPlatform } from "../support/platform.ts";
-import { type Receiver, startReceiver, status } from "../support/receiver.ts";
+import { hooked, LOCAL_HOOKS } from "../support/hooked.ts";
+import { status } from "../support/receiver.ts";
 import { dialects } from "../support/stores.ts";
+import { hmac, setUpWebhooks } from "../support/webhook-platform.ts";
 import { verifies } from "../support/verifies.ts";
 
-const BLOCK_BYTES = 64;
-
-/** HMAC-SHA256 as RFC 2104 writes it, from the hash alone. */
-const hmac = (secret: string, body: Buffer): string => {
-  const key = Buffer.alloc(BLOCK_BYTES);
-  key.write(secret);
-  const hash = (pad: number, text: Buffer): Buffer =>
-    createHash("sha256")
-      .update(Buffer.concat([key.map((byte) => byte ^ pad), text]))
-      .digest();
-  return hash(0x5c, hash(0x36, body)).toString("hex");
-};
-
 describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
-  let at: TestPlatform;
-
-  let tenant: Hooked;
-
-  let receiver: Receiver;
-
-  beforeAll(async () => {
-    at = await startPlatform(dialect, {}, undefined, LOCAL_HOOKS);
-  });
-
-  afterAll(() => at.close());
-
-  beforeEach(async () => {
-    receiver = await startReceiver();
-    tenant = await hooked(at);
-  });
-
-  afterEach(async () => {
-    await receiver.close();
-    // Removes deliveries of an earlier test, which would be sent in this one.
-    await at.store.transaction(async (tx) => {
-      await tx.deleteFrom("jobs").execute();
-      await tx.deleteFrom("webhook_deliveries").execute();
-    });
-  });
-
-  const url = (path = "/in"): string => `http://127.0.0.1:${receiver.port}${path}`;
-
-  const work = (): Promise<void> => at.platform.worker.runDue();
-
-  const attemptsOf = (all = receiver.received) =>
-    all.map(({ headers }) => Number(headers["x-webhook-attempt"]));
-
-  const jobs = () =>
-    at.store.read.selectFrom("jobs").select("id").where("kind", "=", "webhook-delivery").execute();
+  const { on, url, work, attemptsOf, jobs } = setUpWebhooks(dialect);
 
   /** A worker over the same store as a second process has it, with sending of its own. */
   const otherWorker = (send: Send) => {
-    const { store, clock } = at;
+    const { store, clock } = on.at;
     const seal = createSeal(Buffer.alloc(32, 7), "webhook-secret");
     const { delaysMs } = LOCAL_HOOKS;
     const parts = { newId: randomId, log: silentLog, version: "2", seal, send, delaysMs };
@@ -76,34 +28,34 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
 
   verifies("D-WH-9");
   it("begin the delay at the end of the attempt", async () => {
-    await tenant.hook(url());
-    receiver.answering((answer) => {
-      at.clock.advance(8 * SECOND);
+    await on.tenant.hook(url());
+    on.receiver.answering((answer) => {
+      on.at.clock.advance(8 * SECOND);
       answer.writeHead(500).end();
     });
-    await tenant.finish("s-1");
+    await on.tenant.finish("s-1");
     await work();
-    at.clock.advance(30 * SECOND - 1);
+    on.at.clock.advance(30 * SECOND - 1);
     await work();
     expect(attemptsOf()).toEqual([1]);
-    at.clock.advance(1);
+    on.at.clock.advance(1);
     await work();
     expect(attemptsOf()).toEqual([1, 2]);
   });
 
   verifies("WH-13", "D-WH-5");
   it("count an address that became private as a failed attempt", async () => {
-    const hook = await tenant.hook(url());
-    await at.store.transaction((tx) =>
+    const hook = await on.tenant.hook(url());
+    await on.at.store.transaction((tx) =>
       tx
         .updateTable("webhooks")
         .set({ callback_url: "http://169.254.169.254:8080/" })
         .where("id", "=", hook.id)
         .execute(),
     );
-    await tenant.finish("s-1");
+    await on.tenant.finish("s-1");
     await work();
-    expect(await tenant.deliveries(hook)).toMatchObject([
+    expect(await on.tenant.deliveries(hook)).toMatchObject([
       { attempt: 1, status: "failed", httpStatus: null, error: "BLOCKED_ADDRESS" },
     ]);
     expect(await jobs()).toHaveLength(1);
@@ -111,22 +63,24 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
 
   verifies("WH-15", "T-20", "D-WH-7");
   it("continue and are recorded after the webhook is deleted", async () => {
-    const hook = await tenant.hook(url());
-    receiver.answering(status(500));
-    await tenant.finish("s-1");
+    const hook = await on.tenant.hook(url());
+    on.receiver.answering(status(500));
+    await on.tenant.finish("s-1");
     await work();
-    await tenant.call("DELETE", `${WEBHOOKS_PATH}/${hook.id}`);
-    await tenant.finish("s-1");
-    receiver.answering(status(204));
-    at.clock.advance(30 * SECOND);
+    await on.tenant.call("DELETE", `${WEBHOOKS_PATH}/${hook.id}`);
+    await on.tenant.finish("s-1");
+    on.receiver.answering(status(204));
+    on.at.clock.advance(30 * SECOND);
     await work();
     expect(attemptsOf()).toEqual([1, 2]);
-    const [, second] = receiver.received;
+    const [, second] = on.receiver.received;
     expect(second?.headers["x-webhook-signature"]).toBe(
       `sha256=${hmac(hook.secret, second?.body ?? Buffer.alloc(0))}`,
     );
-    expect((await tenant.call("GET", `${WEBHOOKS_PATH}/${hook.id}/deliveries`)).status).toBe(404);
-    const recorded = await at.store.read
+    expect((await on.tenant.call("GET", `${WEBHOOKS_PATH}/${hook.id}/deliveries`)).status).toBe(
+      404,
+    );
+    const recorded = await on.at.store.read
       .selectFrom("webhook_attempts")
       .select(["attempt", "status"])
       .where("webhook_id", "=", hook.id)
@@ -140,17 +94,17 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
 
   verifies("WH-14");
   it("are listed newest first, up to a hundred attempts", async () => {
-    const hook = await tenant.hook(url());
+    const hook = await on.tenant.hook(url());
     for (let run = 0; run < 103; run += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one writer
-      await tenant.finish(`s-${run}`);
-      at.clock.advance(1);
+      await on.tenant.finish(`s-${run}`);
+      on.at.clock.advance(1);
     }
     await work();
-    at.clock.advance(SECOND);
-    await tenant.finish("s-last");
+    on.at.clock.advance(SECOND);
+    await on.tenant.finish("s-last");
     await work();
-    const told = await tenant.deliveries(hook);
+    const told = await on.tenant.deliveries(hook);
     expect(told).toHaveLength(100);
     expect(told[0]).toMatchObject({ scheduleId: "s-last", attempt: 1 });
     const moments = told.map(({ createdAt }) => String(createdAt));
@@ -159,68 +113,68 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
 
   verifies("C-16");
   it("continue at the planned time in another process when one stops", async () => {
-    await tenant.hook(url());
-    receiver.answering(status(500));
-    await tenant.finish("s-1");
+    await on.tenant.hook(url());
+    on.receiver.answering(status(500));
+    await on.tenant.finish("s-1");
     await work();
     const sent: string[] = [];
     const heir = otherWorker(async ({ headers }) => {
       sent.push(headers["X-Webhook-Attempt"] ?? "");
       return { httpStatus: 204, error: null };
     });
-    at.clock.advance(30 * SECOND - 1);
+    on.at.clock.advance(30 * SECOND - 1);
     await heir.runDue();
     expect(sent).toEqual([]);
-    at.clock.advance(1);
+    on.at.clock.advance(1);
     await heir.runDue();
     await work();
     expect([sent, attemptsOf()]).toEqual([["2"], [1]]);
   });
 
   it("repeat an attempt that was sent but not recorded, under the same number", async () => {
-    const hook = await tenant.hook(url());
-    await tenant.finish("s-1");
+    const hook = await on.tenant.hook(url());
+    await on.tenant.finish("s-1");
     const sent: string[] = [];
     const dying = otherWorker(async ({ headers }) => {
       sent.push(headers["X-Webhook-Attempt"] ?? "");
       throw new Error("the process dies here");
     });
     await dying.runDue();
-    expect([sent, await tenant.deliveries(hook)]).toEqual([["1"], []]);
-    at.clock.advance(SECOND);
+    expect([sent, await on.tenant.deliveries(hook)]).toEqual([["1"], []]);
+    on.at.clock.advance(SECOND);
     await work();
     expect(attemptsOf()).toEqual([1]);
-    expect(await tenant.deliveries(hook)).toMatchObject([{ attempt: 1, status: "delivered" }]);
+    expect(await on.tenant.deliveries(hook)).toMatchObject([{ attempt: 1, status: "delivered" }]);
   });
 
   it("end with one failed attempt if the secret cannot be decrypted", async () => {
-    const hook = await tenant.hook(url());
-    await at.store.transaction((tx) =>
+    const hook = await on.tenant.hook(url());
+    await on.at.store.transaction((tx) =>
       tx.updateTable("webhooks").set({ secret: "spoilt" }).where("id", "=", hook.id).execute(),
     );
-    await tenant.finish("s-1");
-    const attempts = async () => (await tenant.deliveries(hook)).map(({ status }) => status);
+    await on.tenant.finish("s-1");
+    const attempts = async () => (await on.tenant.deliveries(hook)).map(({ status }) => status);
     // Five tries of five attempts, each later than the one before by less than a minute beyond its delay.
     for (let minute = 0; minute < 40; minute += 1) {
-      at.clock.advance(60 * SECOND);
+      on.at.clock.advance(60 * SECOND);
       // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
       await work();
     }
     expect(await attempts()).toEqual(["abandoned", "failed", "failed", "failed", "failed"]);
-    expect(await tenant.deliveries(hook)).toMatchObject([
+    expect(await on.tenant.deliveries(hook)).toMatchObject([
       { error: "INTERNAL", httpStatus: null },
       {},
       {},
       {},
       {},
     ]);
-    expect([receiver.received, await jobs()]).toEqual([[], []]);
+    expect([on.receiver.received, await jobs()]).toEqual([[], []]);
   });
 
   it("do not wait for hundreds of receivers that do not respond", async () => {
     const SLOW = 300;
-    const template = await tenant.hook(url("/slow"));
-    const row = await at.store.read
+    const template = await on.tenant.hook(url("/slow"));
+    const row = await on.at.store.read
       .selectFrom("webhooks")
       .selectAll()
       .where("id", "=", template.id)
@@ -229,18 +183,18 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     for (let from = 0; from < SLOW; from += 100) {
       const rows = slow.slice(from, from + 100);
       // oxlint-disable-next-line no-await-in-loop -- one writer
-      await at.store.transaction((tx) => tx.insertInto("webhooks").values(rows).execute());
+      await on.at.store.transaction((tx) => tx.insertInto("webhooks").values(rows).execute());
     }
     const held: (() => void)[] = [];
-    receiver.answering((answer, { path }) => {
+    on.receiver.answering((answer, { path }) => {
       const end = (): void => void answer.writeHead(204).end();
       if (path === "/slow") held.push(end);
       else end();
     });
-    await tenant.finish("s-slow");
+    await on.tenant.finish("s-slow");
     const working = work();
     await expect.poll(() => held.length, { timeout: 60_000 }).toBe(SLOW + 1);
-    const other = await hooked(at);
+    const other = await hooked(on.at);
     const quick = await other.hook(url("/quick"));
     for (let run = 0; run < 5; run += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one writer
@@ -257,10 +211,10 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
   });
 
   it("make at most two concurrent calls to one webhook", async () => {
-    await tenant.hook(url());
+    await on.tenant.hook(url());
     let now = 0;
     let most = 0;
-    receiver.answering((answer) => {
+    on.receiver.answering((answer) => {
       now += 1;
       most = Math.max(most, now);
       setImmediate(() => {
@@ -270,10 +224,10 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     });
     for (let run = 0; run < 12; run += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one writer
-      await tenant.finish(`s-${run}`);
+      await on.tenant.finish(`s-${run}`);
     }
     await work();
-    expect(receiver.received).toHaveLength(12);
+    expect(on.receiver.received).toHaveLength(12);
     expect(most).toBeLessThanOrEqual(2);
   });
 });

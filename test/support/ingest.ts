@@ -44,3 +44,45 @@ export const ingestTenant = async (
   await createTenant(needs, { tenantId, name: tenantId, ...more });
   return at.exportCaller(tenantId, ["ingest:read", "ingest:write"]);
 };
+
+/** An account with every field. */
+export const WHOLE_ACCOUNT = {
+  name: "Übermöbel & Söhne 株式会社",
+  display_reference: "UMS",
+  currency: "EUR",
+  language: "de",
+  billing_address: {
+    address1: "Hauptstraße 1",
+    address2: "",
+    city: "Köln",
+    state: "NW",
+    zip: "50667",
+    country: "DE",
+  },
+  remit_to: { address1: "PO Box 7", country: "US" },
+  phone: "+49 221 1",
+  mobile_phone: "+49 170 1",
+  fax: "+49 221 2",
+  email: "ar@ubermobel.example",
+  payment_terms: "NET 30",
+  credit_limit: 123456789.1234,
+  account_group: "Retail",
+  parent_account_number: "HEAD",
+  is_parent_account: false,
+  branch_name: "West",
+  description: "Key account",
+  vat: "DE123456789",
+  company_registration_number: "HRB 1",
+  data_providers: { dnb: "12-345", "Any Key": { deep: [1, null, "x"] }, empty: null },
+  custom_fields: {
+    collections: {
+      Segment: { type: "text", value: "A" },
+      Score: { type: "number", value: 0.1 },
+      Since: { type: "date", value: "2020-02-29" },
+      Vip: { type: "boolean", value: true },
+    },
+    region: "west",
+    rank: 3,
+    flagged: false,
+  },
+};
