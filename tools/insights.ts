@@ -15,10 +15,10 @@ export const insightTools = [
   ),
   defineInsightTool(
     creditQueue,
-    "Credit applications that wait for the applicant or for a decision, oldest first, with what each still lacks.",
+    "Undecided credit applications, oldest first, with what each lacks.",
   ),
   defineInsightTool(
     exportHealth,
-    "Export schedules with their last run, failures, stalled webhook deliveries and the next step; those that need attention come first.",
+    "Export schedules: last run, failures, stalled deliveries, next step; urgent ones first.",
   ),
 ];
