@@ -1,10 +1,20 @@
+import { accountOverview } from "../src/insights/account-overview.ts";
 import { creditQueue } from "../src/insights/credit-queue.ts";
+import { findRecords } from "../src/insights/find-records.ts";
 import { paymentsSummarize } from "../src/insights/payments-summarize.ts";
 import { disputePacket } from "../src/insights/dispute-packet.ts";
 import { exportHealth } from "../src/insights/export-health.ts";
 import { defineInsightTool } from "./tool.ts";
 
 export const insightTools = [
+  defineInsightTool(
+    findRecords,
+    "Find accounts, documents, disputes and payers by number, code or part of a name; each hit names the tool that reads it.",
+  ),
+  defineInsightTool(
+    accountOverview,
+    "One customer, by number or part of the name: open documents, disputes, payments, short payments, credit and notes.",
+  ),
   defineInsightTool(
     paymentsSummarize,
     'Add up payments: totals, top payers, months, extremes, in exact amounts per currency. {"source": "cashapp", "filters": {"paymentDate": {"gte": "2026-01-01"}}, "groupBy": ["payerName"], "limit": 5}; filters as in payments_query.',

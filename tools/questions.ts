@@ -1,5 +1,7 @@
 /** The questions that each insight answers, for the server's instructions. A separate file, so that a handshake loads no insight. */
 export const questions: Readonly<Record<string, string>> = {
+  find_records: "which account, document, dispute or payer a name or number means",
+  account_overview: "how one customer stands",
   payments_summarize: "sums, counts, top payers and months of payments",
   dispute_packet: "everything about one dispute, to decide it",
   credit_queue: "credit applications that wait, and what they lack",

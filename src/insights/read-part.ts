@@ -19,23 +19,33 @@ const describeRefusal = (
 
 const isAbsence = ({ status }: Problem): boolean => status === 404;
 
-/** The record that an operation answers with. */
-type OutputOf<O extends Operation> = O["output"] extends z.ZodType ? z.output<O["output"]> : null;
-
-/** Reads one part of an answer: a refusal ends the part, not the answer. */
-export const readPart = async <O extends Operation>(
-  { call, signal }: Pick<InsightContext, "call" | "signal">,
-  operation: O,
-  args: Fields,
-): Promise<Part<OutputOf<O>> & { reply?: Reply }> => {
+/** Runs a reading of several calls as one part; `operation` is the one whose right it needs. */
+export const attemptPart = async <T>(
+  { signal }: Pick<InsightContext, "signal">,
+  operation: Operation,
+  read: () => Promise<T>,
+): Promise<Part<T>> => {
   try {
-    const reply = await call(operation, args);
-    return { value: reply.output as OutputOf<O>, reply };
+    return { value: await read() };
   } catch (error) {
     if (!(error instanceof Problem) || signal.aborted) throw error;
     const reason = describeRefusal(error, operation);
     return { refused: { available: false, reason, isAbsent: isAbsence(error) } };
   }
+};
+
+/** The record that an operation answers with. */
+type OutputOf<O extends Operation> = O["output"] extends z.ZodType ? z.output<O["output"]> : null;
+
+/** Reads one part of an answer: a refusal ends the part, not the answer. */
+export const readPart = async <O extends Operation>(
+  context: Pick<InsightContext, "call" | "signal">,
+  operation: O,
+  args: Fields,
+): Promise<Part<OutputOf<O>> & { reply?: Reply }> => {
+  const part = await attemptPart(context, operation, () => context.call(operation, args));
+  if (part.refused !== undefined) return part;
+  return { value: part.value.output as OutputOf<O>, reply: part.value };
 };
 
 export const toUnavailable = ({ reason }: Unavailable): Unavailable => ({

@@ -3,6 +3,8 @@ import type { Arguments } from "./samples.ts";
 
 /** Arguments of each insight that a tenant with one record of each noun can answer. */
 export const INSIGHT_SAMPLES: Record<string, (records: Records) => Arguments> = {
+  find_records: ({ dispute: { documentNumber } }) => ({ text: documentNumber }),
+  account_overview: ({ dispute: { accountNumber } }) => ({ account: accountNumber }),
   dispute_packet: ({ dispute: { disputeId } }) => ({ disputeId }),
   credit_queue: () => ({}),
   payments_summarize: () => ({ source: "cashapp" }),

@@ -1,0 +1,77 @@
+import { daysBetween } from "../contract/insights/calendar.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import { toDay } from "./brief.ts";
+import { sumByCurrency } from "./currency-totals.ts";
+import { formatTenths } from "./decimal.ts";
+import type { Fields, InsightContext } from "./insight.ts";
+import { readDisputes } from "./read-disputes.ts";
+
+const LARGEST = 5;
+const OPEN = 0;
+const CLOSED = 1;
+
+const averageDaysToClose = (closed: readonly Dispute[]): number | null => {
+  const days = closed.flatMap(({ createDate, closedDate }) =>
+    closedDate === null ? [] : [daysBetween(Date.parse(createDate), Date.parse(closedDate))],
+  );
+  return formatTenths(
+    days.reduce((sum, one) => sum + one, 0),
+    days.length,
+  );
+};
+
+const toLargest = ({
+  disputeCode,
+  documentNumber,
+  amount,
+  currencyCode,
+  reasonName,
+  createDate,
+}: Dispute) => ({
+  disputeCode,
+  documentNumber,
+  amount,
+  currencyCode,
+  reasonName,
+  createDate: toDay(createDate),
+});
+
+/** Open and closed disputes of an account with their figures. */
+export const summarizeDisputes = (all: readonly Dispute[]): Fields => {
+  const open = all.filter(({ status }) => status === OPEN);
+  const closed = all.filter(({ status }) => status === CLOSED);
+  return {
+    open: {
+      count: open.length,
+      totals: sumByCurrency(open),
+      largest: open
+        .toSorted((a, b) => b.amount - a.amount)
+        .slice(0, LARGEST)
+        .map(toLargest),
+    },
+    closed: {
+      count: closed.length,
+      totals: sumByCurrency(closed),
+      avgDaysToClose: averageDaysToClose(closed),
+    },
+  };
+};
+
+export type AccountDisputes = {
+  figures: Fields;
+  all: readonly Dispute[];
+  stopped: string | undefined;
+};
+
+/** Reads the disputes of an account. */
+export const readAccountDisputes = async (
+  context: InsightContext,
+  accountNumber: string,
+): Promise<AccountDisputes> => {
+  const all: Dispute[] = [];
+  const args = { AccountNumber: accountNumber };
+  const { stopped } = await readDisputes(context, args, (page) => {
+    all.push(...page);
+  });
+  return { figures: summarizeDisputes(all), all, stopped };
+};

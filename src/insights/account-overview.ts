@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { contract } from "../contract/index.ts";
+import { requiredText } from "../contract/fields.ts";
+import { Problem } from "../contract/errors.ts";
+import type { AccountWithNotes } from "../contract/operations/accounts.ts";
+import { formatTimestamp } from "../kit/clock.ts";
+import { readCredit } from "./account-credit.ts";
+import { readAccountDisputes } from "./account-disputes.ts";
+import { readOpenDocuments } from "./account-documents.ts";
+import { readAccountPayments } from "./account-payments.ts";
+import { cutText, toDay, withoutNulls } from "./brief.ts";
+import { type AccountHit, findAccounts } from "./find-accounts.ts";
+import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
+import { attemptPart, type Part, readPart, toUnavailable } from "./read-part.ts";
+
+const { accounts, disputes, payments } = contract;
+
+const NOTES = 3;
+const NOTE_CHARACTERS = 200;
+const CANDIDATES = 10;
+const MAX_QUOTED = 100;
+
+const showAccount = (part: Part<AccountWithNotes>, hit: AccountHit): Fields => {
+  if (part.refused !== undefined) return { ...hit, ...toUnavailable(part.refused) };
+  const { accountNumber, name, currency, payment_terms, credit_limit, account_group, email } =
+    part.value;
+  return withoutNulls({
+    accountNumber,
+    name,
+    currency,
+    paymentTerms: payment_terms,
+    creditLimit: credit_limit,
+    accountGroup: account_group,
+    parentAccountNumber: part.value.parent_account_number,
+    email,
+  });
+};
+
+const showNotes = (part: Part<AccountWithNotes>) =>
+  part.refused === undefined
+    ? part.value.notes.slice(0, NOTES).map(({ reference, effective_date, body }) => ({
+        reference,
+        date: toDay(effective_date),
+        text: cutText(body, NOTE_CHARACTERS),
+      }))
+    : toUnavailable(part.refused);
+
+type Figures = { figures: Fields; stopped: string | undefined };
+
+const showFigures = (part: Part<Figures>): Fields =>
+  part.refused === undefined ? part.value.figures : toUnavailable(part.refused);
+
+const stoppedIn = (part: Part<Figures>): string[] =>
+  part.refused === undefined && part.value.stopped !== undefined ? [part.value.stopped] : [];
+
+const overview = async (context: InsightContext, hit: AccountHit) => {
+  const { accountNumber } = hit;
+  const [account, documents, disputed, paid] = await Promise.all([
+    readPart(context, accounts.get, { account_number: accountNumber }),
+    readOpenDocuments(context, accountNumber),
+    attemptPart(context, disputes.list, () => readAccountDisputes(context, accountNumber)),
+    attemptPart(context, payments.query, () => readAccountPayments(context, accountNumber)),
+  ]);
+  const name = account.refused === undefined ? account.value.name : hit.name;
+  return {
+    stopped: [...stoppedIn(disputed), ...stoppedIn(paid)],
+    item: {
+      account: showAccount(account, hit),
+      openDocuments: documents,
+      disputes: showFigures(disputed),
+      payments: showFigures(paid),
+      credit: await readCredit(context, name ?? ""),
+      notes: showNotes(account),
+    },
+  };
+};
+
+type Answer = Pick<InsightResult, "rowCount" | "truncated" | "notes" | "items" | "itemsTotal">;
+
+const answerCandidates = (hits: readonly AccountHit[], notes: readonly string[]): Answer => ({
+  rowCount: hits.length,
+  truncated: false,
+  notes: [`${hits.length} accounts match: call again with an accountNumber.`, ...notes],
+  itemsTotal: hits.length,
+  items: hits.slice(0, CANDIDATES).map(({ accountNumber, name }) => ({ accountNumber, name })),
+});
+
+const answerOne = async (context: InsightContext, hit: AccountHit): Promise<Answer> => {
+  const { item, stopped } = await overview(context, hit);
+  return {
+    rowCount: 1,
+    truncated: stopped.length > 0,
+    notes: stopped,
+    itemsTotal: 1,
+    items: [item],
+  };
+};
+
+/** An exact number names one account, also where others have it in their name. */
+const chooseOne = (hits: readonly AccountHit[], text: string): AccountHit | undefined => {
+  const wanted = text.toLowerCase();
+  const exact = hits.find(({ accountNumber }) => accountNumber.toLowerCase() === wanted);
+  return exact ?? (hits.length === 1 ? hits[0] : undefined);
+};
+
+const notFound = (text: string, notes: readonly string[]): Problem => {
+  const quoted = JSON.stringify(text.slice(0, MAX_QUOTED));
+  return new Problem(
+    "not_found",
+    [`No account has the number or name ${quoted}.`, ...notes].join(" "),
+  );
+};
+
+const section = z.object({});
+
+/** One customer: open documents, disputes, payments, credit and notes. */
+export const accountOverview = defineInsight({
+  name: "account_overview",
+  title: "Overview of an account",
+  input: z.strictObject({
+    account: requiredText(200).meta({ description: "number, or part of the name" }),
+  }),
+  item: z.object({
+    accountNumber: z.string(),
+    name: z.string().nullable(),
+    account: section,
+    openDocuments: section,
+    disputes: section,
+    payments: section,
+    credit: section,
+    notes: z.union([z.array(section), section]),
+  }),
+  needs: [],
+  async run(context, { account }) {
+    const asOf = formatTimestamp(context.now());
+    const text = account.trim();
+    const { hits, notes } = await findAccounts(context, text);
+    if (hits.length === 0) throw notFound(text, notes);
+    const one = chooseOne(hits, text);
+    const answer =
+      one === undefined ? answerCandidates(hits, notes) : await answerOne(context, one);
+    return { asOf, filter: { account }, currencyTotals: [], ...answer };
+  },
+});

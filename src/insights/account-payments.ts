@@ -1,0 +1,98 @@
+import { DAY } from "../kit/clock.ts";
+import { sumByCurrency } from "./currency-totals.ts";
+import type { Fields, InsightContext } from "./insight.ts";
+import type { Row } from "./payment-measures.ts";
+import { readPayments } from "./read-payments.ts";
+
+const RECENT_DAYS = 90;
+const SHORT_PAYMENTS = 5;
+
+const FIELDS = [
+  "paymentId",
+  "paymentDate",
+  "currencyCode",
+  "paymentAmount",
+  "documentNumber",
+  "deductionAmount",
+  "deductionReasonCode",
+  "shortPay",
+];
+
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
+
+const isRecent = (row: Row, since: string): boolean => (textOf(row["paymentDate"]) ?? "") >= since;
+
+/** Keeps one row of each payment, which may have one per document it pays. */
+const perPayment = (rows: readonly Row[]): Row[] => [
+  ...new Map(rows.map((row, place) => [row["paymentId"] ?? place, row])).values(),
+];
+
+const toMoney = (rows: readonly Row[], field: string) =>
+  rows.map((row) => ({
+    currencyCode: textOf(row["currencyCode"]),
+    amount: numberOf(row[field]),
+  }));
+
+const findLast = (rows: readonly Row[]): Fields | null => {
+  let last: Row | undefined;
+  for (const row of rows) {
+    if ((textOf(row["paymentDate"]) ?? "") > (textOf(last?.["paymentDate"]) ?? "")) last = row;
+  }
+  if (last === undefined) return null;
+  const { paymentId, paymentDate, paymentAmount, currencyCode } = last;
+  return { paymentId, paymentDate, paymentAmount, currencyCode };
+};
+
+const summarizePayments = (rows: readonly Row[], since: string): Fields => {
+  const recent = rows.filter((row) => isRecent(row, since));
+  const payments = perPayment(recent);
+  const short = recent.filter((row) => row["shortPay"] === true);
+  return {
+    since,
+    count: payments.length,
+    totals: sumByCurrency(toMoney(payments, "paymentAmount")),
+    last: findLast(rows),
+    shortPayments: {
+      count: short.length,
+      deductions: sumByCurrency(toMoney(short, "deductionAmount")),
+      latest: short
+        .toSorted((a, b) => (String(a["paymentDate"]) < String(b["paymentDate"]) ? 1 : -1))
+        .slice(0, SHORT_PAYMENTS)
+        .map(({ paymentDate, documentNumber, deductionAmount, deductionReasonCode }) => ({
+          paymentDate,
+          documentNumber,
+          deductionAmount,
+          deductionReasonCode,
+        })),
+    },
+  };
+};
+
+export type AccountPayments = { figures: Fields; stopped: string | undefined };
+
+/** Reads the cash application rows of an account: the last 90 days, its last payment, and short payments. */
+export const readAccountPayments = async (
+  context: InsightContext,
+  accountNumber: string,
+): Promise<AccountPayments> => {
+  const rows: Row[] = [];
+  const query = {
+    source: "cashapp" as const,
+    fields: FIELDS,
+    filters: { accountNumber: { eq: accountNumber } },
+  };
+  // Only rows that can be shown are kept: those of the last 90 days, and the last one before.
+  const since = new Date(context.now() - RECENT_DAYS * DAY).toISOString().slice(0, 10);
+  let lastBefore: Row | undefined;
+  const { stopped } = await readPayments(context, query, (page) => {
+    for (const row of page) {
+      if (isRecent(row, since)) rows.push(row);
+      else if (String(row["paymentDate"]) > String(lastBefore?.["paymentDate"] ?? "")) {
+        lastBefore = row;
+      }
+    }
+  });
+  const all = lastBefore === undefined ? rows : [...rows, lastBefore];
+  return { figures: summarizePayments(all, since), stopped };
+};

@@ -1,0 +1,215 @@
+import { z } from "zod";
+import { oneOrMore } from "../contract/insights/arguments.ts";
+import { requiredText } from "../contract/fields.ts";
+import { contract } from "../contract/index.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import { formatTimestamp } from "../kit/clock.ts";
+import { findAccounts } from "./find-accounts.ts";
+import { findDispute } from "./find-dispute.ts";
+import { defineInsight, type InsightContext } from "./insight.ts";
+import { readPart } from "./read-part.ts";
+
+const { disputes, documents, payments } = contract;
+
+const TYPES = ["account", "document", "dispute", "payer"] as const;
+type RecordType = (typeof TYPES)[number];
+
+const LIMIT = 10;
+const DISPUTES_READ = 50;
+const ROWS_READ = 1000;
+
+/** The tool that reads a record of each type. */
+const TOOLS: Record<RecordType, string> = {
+  account: "account_overview",
+  document: "documents_get",
+  dispute: "dispute_packet",
+  payer: "payments_summarize",
+};
+
+/** A record, with the texts in which the search may have found it. */
+type Found = { type: RecordType; id: string; label: string; texts: Record<string, string | null> };
+
+type Search = (
+  context: InsightContext,
+  text: string,
+) => Promise<{ found: Found[]; notes: readonly string[] }>;
+
+const searchAccounts: Search = async (context, text) => {
+  const { hits, notes } = await findAccounts(context, text);
+  return {
+    notes,
+    found: hits.map(({ accountNumber, name }) => ({
+      type: "account",
+      id: accountNumber,
+      label: name ?? accountNumber,
+      texts: { accountNumber, name },
+    })),
+  };
+};
+
+const searchDocuments: Search = async (context, text) => {
+  const part = await readPart(context, documents.get, { document_number: text });
+  if (part.refused !== undefined) {
+    const { isAbsent, reason } = part.refused;
+    return { found: [], notes: isAbsent ? [] : [`Documents were not searched: ${reason}`] };
+  }
+  const { documentNumber, document_type, account_number, status } = part.value;
+  const label = `${document_type} of account ${account_number}, ${status}`;
+  return {
+    found: [{ type: "document", id: documentNumber, label, texts: { documentNumber } }],
+    notes: [],
+  };
+};
+
+const toFoundDispute = (dispute: Dispute): Found => {
+  const { disputeId, disputeCode, documentNumber, accountNumber, accountName = null } = dispute;
+  return {
+    type: "dispute",
+    id: disputeCode,
+    label: `${dispute.amount} ${dispute.currencyCode}, ${dispute.reasonName}, ${accountName ?? accountNumber}`,
+    texts: { disputeCode, disputeId, documentNumber, accountNumber, accountName },
+  };
+};
+
+const findNamedDispute = async (context: InsightContext, text: string): Promise<Dispute[]> => {
+  const dispute = await findDispute(context, text);
+  return dispute === undefined ? [] : [dispute];
+};
+
+const searchDisputes: Search = async (context, text) => {
+  const page = { Sort: "-CreateDate", Page: 1, PageSize: DISPUTES_READ };
+  const listed = await Promise.all([
+    readPart(context, disputes.list, { DocumentNumber: text, ...page }),
+    readPart(context, disputes.list, { AccountNumber: text, ...page }),
+  ]);
+  const [refusal] = listed.flatMap(({ refused }) => refused ?? []);
+  if (refusal !== undefined) {
+    return { found: [], notes: [`Disputes were not searched: ${refusal.reason}`] };
+  }
+  const named = await findNamedDispute(context, text);
+  const all = [...named, ...listed.flatMap((part) => ("value" in part ? part.value : []))];
+  const unique = new Map(all.map((dispute) => [dispute.disputeId, dispute]));
+  return { found: [...unique.values()].map(toFoundDispute), notes: [] };
+};
+
+const PAYER_ID = { cashapp: null, bpn: "payerId" } as const;
+
+const searchPayersOf =
+  (source: keyof typeof PAYER_ID): Search =>
+  async (context, text) => {
+    const idField = PAYER_ID[source];
+    const part = await readPart(context, payments.query, {
+      source,
+      fields: ["payerName", ...(idField === null ? [] : [idField])],
+      filters: { payerName: { contains: text } },
+      limit: ROWS_READ,
+    });
+    if (part.refused !== undefined) {
+      return { found: [], notes: [`Payers were not searched: ${part.refused.reason}`] };
+    }
+    const payers = new Map<string, Found>();
+    for (const row of part.value.data) {
+      const { payerName: name, [idField ?? ""]: payerId } = row;
+      if (typeof name !== "string") continue;
+      const id = typeof payerId === "string" ? payerId : name;
+      payers.set(id, {
+        type: "payer",
+        id,
+        label: `${name} (${source})`,
+        texts: { payerName: name },
+      });
+    }
+    const isPartial = part.value.pagination.hasMore;
+    const notes = isPartial
+      ? [`Payers of ${source} are those of the first ${ROWS_READ} matching payment rows.`]
+      : [];
+    return { found: [...payers.values()], notes };
+  };
+
+const searchPayers: Search = async (context, text) => {
+  const results = await Promise.all([
+    searchPayersOf("cashapp")(context, text),
+    searchPayersOf("bpn")(context, text),
+  ]);
+  return {
+    found: results.flatMap(({ found }) => found),
+    notes: results.flatMap(({ notes }) => notes),
+  };
+};
+
+const SEARCHES: Record<RecordType, Search> = {
+  account: searchAccounts,
+  document: searchDocuments,
+  dispute: searchDisputes,
+  payer: searchPayers,
+};
+
+const EXACT = 0;
+const PREFIX = 1;
+const PART = 2;
+const ELSEWHERE = 3;
+
+const rankText = (text: string | null, wanted: string): number => {
+  const folded = text?.normalize("NFC").toLowerCase() ?? "";
+  if (folded === wanted) return EXACT;
+  if (folded.startsWith(wanted)) return PREFIX;
+  return folded.includes(wanted) ? PART : ELSEWHERE;
+};
+
+/** Ranks a record by the text that fits best. */
+const rank = (record: Found, wanted: string) => {
+  const [best = ["", ELSEWHERE] as const] = Object.entries(record.texts)
+    .map(([name, text]) => [name, rankText(text, wanted)] as const)
+    .toSorted(([, a], [, b]) => a - b);
+  const [matchedOn, place] = best;
+  return { record, matchedOn, place };
+};
+
+const byRank = (a: ReturnType<typeof rank>, b: ReturnType<typeof rank>): number =>
+  a.place - b.place ||
+  TYPES.indexOf(a.record.type) - TYPES.indexOf(b.record.type) ||
+  (a.record.id < b.record.id ? -1 : 1);
+
+/** Finds accounts, documents, disputes and payers by what people call them. */
+export const findRecords = defineInsight({
+  name: "find_records",
+  title: "Find records",
+  input: z.strictObject({
+    text: requiredText(200).meta({ description: "number, code or part of a name" }),
+    types: oneOrMore(z.enum(TYPES)).optional().meta({ description: "default: all" }),
+    limit: z.int().min(1).max(100).default(LIMIT).meta({ description: "default 10" }),
+  }),
+  item: z.object({
+    type: z.string(),
+    id: z.string(),
+    label: z.string(),
+    matchedOn: z.string(),
+    tool: z.string(),
+  }),
+  needs: [],
+  async run(context, { text, types = [...TYPES], limit }) {
+    const asOf = formatTimestamp(context.now());
+    const wanted = text.trim().normalize("NFC").toLowerCase();
+    const results = await Promise.all(types.map((type) => SEARCHES[type](context, text.trim())));
+    const ranked = results
+      .flatMap(({ found }) => found)
+      .map((record) => rank(record, wanted))
+      .toSorted(byRank);
+    return {
+      asOf,
+      filter: { text, types, limit },
+      rowCount: ranked.length,
+      truncated: false,
+      currencyTotals: [],
+      notes: [...new Set(results.flatMap(({ notes }) => notes))],
+      itemsTotal: ranked.length,
+      items: ranked.slice(0, limit).map(({ record: { type, id, label }, matchedOn }) => ({
+        type,
+        id,
+        label,
+        matchedOn,
+        tool: TOOLS[type],
+      })),
+    };
+  },
+});

@@ -1,0 +1,131 @@
+import { beforeAll, expect, it } from "vitest";
+import { DAY } from "../../src/kit/clock.ts";
+import { application, COMPANY, score } from "../support/credit.ts";
+import { importCredit, importDisputes } from "../support/importing.ts";
+import { accountAt } from "../support/ingest.ts";
+import { load } from "../support/payment-rows.ts";
+import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+import { askAt } from "./insight-host.ts";
+
+const payment = (id: string, more: object) => ({
+  id,
+  paymentId: id,
+  accountNumber: "A-7",
+  accountName: COMPANY.name,
+  currencyCode: "USD",
+  ...more,
+});
+
+const CLOSED = `sourceKey,accountNumber,documentNumber,amount,currencyCode,categoryCode,reasonCode,status,createDate,closedDate
+1,A-7,INV-1,10.10,USD,PRICE,WRONG,1,2026-01-01,2026-01-11
+2,A-7,INV-2,20.20,USD,PRICE,WRONG,1,2026-01-01,2026-01-06
+`;
+
+onEveryStore("account_overview", (at) => {
+  const asking = askAt(at, "overviews");
+  beforeAll(async () => {
+    const { admin, at: platform, tenantId } = asking();
+    await configure(admin);
+    const ingest = await platform.exportCaller(tenantId);
+    await ingest("PUT", accountAt("A-7"), {
+      body: { name: COMPANY.name, currency: "USD", credit_limit: 5000, payment_terms: "NET30" },
+    });
+    await ingest("PUT", accountAt("A-70"), { body: { name: "Juniper Island", currency: "EUR" } });
+    for (const note of [1, 2, 3, 4]) {
+      const body = {
+        reference: `n-${note}`,
+        body: `Note ${note}.`,
+        effective_date: `2026-02-0${note}`,
+      };
+      await ingest("POST", `${accountAt("A-7")}/notes`, { body });
+    }
+    const { rejects } = await importDisputes(platform, tenantId, CLOSED);
+    if (rejects.length > 0) throw new Error(JSON.stringify(rejects));
+    for (const amount of [0.1, 0.2]) {
+      const body = { accountNumber: "A-7", documentNumber: "INV-9", amount, reasonCode: "WRONG" };
+      await admin.call("POST", DISPUTES, { body });
+    }
+    await load(platform, tenantId, "cashapp", [
+      payment("p-1", { paymentDate: "2026-02-20", paymentAmount: 100, documentNumber: "INV-1" }),
+      {
+        ...payment("p-1", { paymentDate: "2026-02-20", paymentAmount: 100 }),
+        id: "p-1b",
+        documentNumber: "INV-2",
+        shortPay: true,
+        deductionAmount: 7.5,
+        deductionReasonCode: "PR",
+      },
+      payment("p-0", { paymentDate: "2025-06-01", paymentAmount: 900 }),
+      {
+        ...payment("p-9", { paymentDate: "2026-02-21", paymentAmount: 1 }),
+        accountNumber: "A-70",
+        accountName: "Juniper Island",
+      },
+    ]);
+    await importCredit(platform, tenantId, "credit-applications", [application("app-1")]);
+    await importCredit(platform, tenantId, "scores", [
+      score(COMPANY.companyId, "2026-01-01", { creditLimit: 1200 }),
+    ]);
+  });
+
+  verifies("IN-41");
+  it("gives disputes, payments, credit and notes of one account", async () => {
+    const { items } = await asking().ask("account_overview", { account: "A-7" });
+    expect(items).toHaveLength(1);
+    expect(items[0]).toMatchObject({
+      account: { accountNumber: "A-7", creditLimit: 5000, paymentTerms: "NET30" },
+      disputes: {
+        open: {
+          count: 2,
+          totals: [{ currencyCode: "USD", count: 2, amount: 0.3 }],
+          largest: [{ amount: 0.2 }, { amount: 0.1 }],
+        },
+        closed: {
+          count: 2,
+          totals: [{ currencyCode: "USD", count: 2, amount: 30.3 }],
+          avgDaysToClose: 7.5,
+        },
+      },
+      payments: {
+        count: 1,
+        totals: [{ currencyCode: "USD", count: 1, amount: 100 }],
+        last: { paymentId: "p-1", paymentDate: "2026-02-20" },
+        shortPayments: {
+          count: 1,
+          deductions: [{ currencyCode: "USD", count: 1, amount: 7.5 }],
+          latest: [{ documentNumber: "INV-2", deductionReasonCode: "PR" }],
+        },
+      },
+      credit: { applicationId: "app-1", scores: { creditLimit: 1200 } },
+      notes: [{ reference: "n-4" }, { reference: "n-3" }, { reference: "n-2" }],
+    });
+  });
+
+  verifies("IN-41");
+  it("gives the candidates if several accounts have the name", async () => {
+    const answer = await asking().ask("account_overview", { account: "juniper" });
+    expect(answer.items.map(({ accountNumber }) => accountNumber).toSorted()).toEqual([
+      "A-7",
+      "A-70",
+    ]);
+    expect(answer.notes[0]).toBe("2 accounts match: call again with an accountNumber.");
+    const { items } = await asking().ask("account_overview", { account: "island" });
+    expect(items[0]).toMatchObject({ account: { accountNumber: "A-70" } });
+  });
+
+  verifies("IN-41");
+  it("gives the last payment, however long ago", async () => {
+    at().clock.advance(120 * DAY);
+    const { items } = await asking().ask("account_overview", { account: "A-7" });
+    expect(items[0]).toMatchObject({
+      payments: { count: 0, totals: [], last: { paymentId: "p-1" } },
+    });
+  });
+
+  it("says so if there is no such account", async () => {
+    expect(await asking().refused("account_overview", { account: "nowhere" })).toMatch(
+      /^not_found: No account has the number or name "nowhere"\./,
+    );
+  });
+});

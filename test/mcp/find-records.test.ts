@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { accountAt, documentAt } from "../support/ingest.ts";
+import { load } from "../support/payment-rows.ts";
+import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+import { modernHost, needsOf } from "./hosts.ts";
+import { answerIn, askAt } from "./insight-host.ts";
+import { scripted } from "./script.ts";
+
+onEveryStore("find_records", (at) => {
+  const asking = askAt(at, "finding");
+  beforeAll(async () => {
+    const { admin, at: platform, tenantId } = asking();
+    await configure(admin);
+    const ingest = await platform.exportCaller(tenantId);
+    await ingest("PUT", accountAt("A-1"), { body: { name: "Acme GmbH", currency: "EUR" } });
+    await ingest("PUT", documentAt("A-1"), {
+      body: { account_number: "A-1", invoice_date: "2026-01-01", due_date: "2026-02-01" },
+    });
+    const body = { accountNumber: "A-1", documentNumber: "INV-1", amount: 5, reasonCode: "WRONG" };
+    await admin.call("POST", DISPUTES, { body });
+    await load(platform, tenantId, "cashapp", [
+      {
+        id: "1",
+        paymentId: "P-1",
+        accountNumber: "A-1",
+        accountName: "Acme GmbH",
+        payerName: "ACME Treasury",
+      },
+      {
+        id: "2",
+        paymentId: "P-2",
+        accountNumber: "A-2",
+        accountName: "New Acme",
+        payerName: "Zed",
+      },
+    ]);
+    await load(platform, tenantId, "bpn", [
+      { id: "1", networkPaymentId: "N-1", payerId: "PAY-7", payerName: "Acme Network" },
+    ]);
+  });
+
+  const found = async (args: Record<string, unknown>) =>
+    (await asking().ask("find_records", args)).items.map(({ type, id, matchedOn, tool }) => [
+      type,
+      id,
+      matchedOn,
+      tool,
+    ]);
+
+  verifies("IN-45");
+  it("finds records by their number, each with the tool that reads it", async () => {
+    expect(await found({ text: "A-1" })).toEqual([
+      ["account", "A-1", "accountNumber", "account_overview"],
+      ["document", "A-1", "documentNumber", "documents_get"],
+      ["dispute", "D-INV-1-01", "accountNumber", "dispute_packet"],
+    ]);
+    expect(await found({ text: "D-INV-1-01" })).toEqual([
+      ["dispute", "D-INV-1-01", "disputeCode", "dispute_packet"],
+    ]);
+  });
+
+  verifies("IN-45");
+  it("finds by a part of a name, what begins with it first", async () => {
+    expect(await found({ text: "acme", types: ["account", "payer"] })).toEqual([
+      ["account", "A-1", "name", "account_overview"],
+      ["payer", "ACME Treasury", "payerName", "payments_summarize"],
+      ["payer", "PAY-7", "payerName", "payments_summarize"],
+      ["account", "A-2", "name", "account_overview"],
+    ]);
+    const one = await asking().ask("find_records", { text: "acme", types: "payer", limit: 1 });
+    expect(one).toMatchObject({
+      rowCount: 2,
+      itemsTotal: 2,
+      items: [{ label: "ACME Treasury (cashapp)" }],
+    });
+  });
+});
+
+describe("find_records without some rights", () => {
+  verifies("IN-45");
+  it("searches the rest and names what was not searched", async () => {
+    const refuse = () => {
+      throw new Problem("unauthenticated", "No key for the export service is configured.");
+    };
+    const dispute = {
+      disputeId: "d-1",
+      disputeCode: "D-1-01",
+      documentNumber: "1",
+      accountNumber: "A",
+    };
+    const broker = scripted({
+      "accounts.get": refuse,
+      "accounts.list": refuse,
+      "documents.get": refuse,
+      "documents.list": refuse,
+      "payments.query": refuse,
+      "disputes.list": ({ DocumentNumber }) => (DocumentNumber === "1" ? [dispute] : []),
+      "disputes.get": () => {
+        throw new Problem("not_found", "There is none.");
+      },
+    });
+    const host = await modernHost(await needsOf(broker));
+    const answer = answerIn(await host.call("find_records", { text: "1" }));
+    await host.close();
+    expect(answer.items).toMatchObject([{ type: "dispute", id: "D-1-01" }]);
+    expect(answer.notes.join(" ")).toContain(
+      "Payers were not searched: No key for the export service is configured.",
+    );
+  });
+});
