@@ -56,6 +56,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   "oidc-provider": ["src/oauth"],
   commander: ["src/bin"],
   "prom-client": ["src/bin/metrics"],
+  "@opentelemetry/": ["src/bin/tracing"],
   "lru-cache": [
     "src/mcp/http/bearer.ts",
     "src/mcp/http/callers.ts",
@@ -157,12 +158,16 @@ describe("imports point at the contract, never from it", () => {
   });
 });
 
-describe("metrics cost nothing where they are off", () => {
-  verifies("OP-31");
-  it.each(["http", "platform", "stdio"])("%s loads no metrics before it starts", (command) => {
-    const loaded = [...loadedWith(`src/bin/commands/${command}.ts`)];
-    expect(loaded.filter((path) => path.startsWith("src/bin/metrics/"))).toEqual([]);
+describe("metrics and traces cost nothing where they are off", () => {
+  verifies("OP-31", "OP-32");
+  it.each(["http", "platform", "stdio"])("%s loads neither before it starts", (command) => {
+    const loaded = [
+      ...loadedWith(`src/bin/commands/${command}.ts`),
+      ...loadedWith("src/bin/main.ts"),
+    ];
+    expect(loaded.filter((path) => /^src\/bin\/(metrics|tracing)\//.test(path))).toEqual([]);
     expect(bySource.has("src/bin/metrics/server.ts")).toBe(true);
+    expect(bySource.has("src/bin/tracing/export.ts")).toBe(true);
   });
 });
 

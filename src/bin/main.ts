@@ -9,6 +9,7 @@ import {
 } from "./config.ts";
 import type { Io } from "./io.ts";
 import type { Run } from "./program-parts.ts";
+import { openTracing } from "./tracing.ts";
 
 /** The parts of the process that commands may use. */
 export type Host = Omit<Io, "config"> & {
@@ -72,7 +73,7 @@ const reportError = async ({ tell }: Host, error: unknown): Promise<number> => {
   return 1;
 };
 
-const perform = async (host: Host): Promise<void> => {
+const runCommand = async (host: Host): Promise<void> => {
   const { argv } = host;
   const [first = "stdio"] = argv;
   if (argv.length <= 1 && first === "stdio") {
@@ -92,6 +93,15 @@ const perform = async (host: Host): Promise<void> => {
   await createProgram(run, host.version).parseAsync(bare ? ["stdio", ...argv] : argv, {
     from: "user",
   });
+};
+
+const perform = async (host: Host): Promise<void> => {
+  const tracing = await openTracing(host.env, host.version);
+  try {
+    await runCommand(host);
+  } finally {
+    await tracing.close();
+  }
 };
 
 /** Runs one command line and returns the exit status. */

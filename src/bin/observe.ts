@@ -1,6 +1,7 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { randomId } from "../kit/ids.ts";
 import type { ReportRequest, RequestFacts } from "../kit/telemetry.ts";
+import { type Span, traced } from "../kit/tracing.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
@@ -27,25 +28,43 @@ export const observe = (
   route: string | ((request: IncomingMessage) => string),
   listener: RequestListener,
 ): RequestListener => {
-  return (request: IncomingMessage, response: ServerResponse & { req: IncomingMessage }) => {
+  const routeOf = typeof route === "string" ? () => route : route;
+  return (request, response) => {
     const began = performance.now();
     const { method = "", socket } = request;
     const before = socket.bytesWritten;
     const requestId = requestIdOf(request);
     response.setHeader("X-Request-Id", requestId);
-    response.once("close", () => {
-      const status = response.headersSent ? response.statusCode : CLIENT_LEFT;
-      report({
-        server: "mcp",
-        requestId,
-        method,
-        route: typeof route === "string" ? route : route(request),
-        status,
-        ms: performance.now() - began,
-        bytes: socket.bytesWritten - before,
-        ...factsOf(response),
+    const answer = (span: Span): Promise<void> =>
+      new Promise((resolve) => {
+        response.once("close", () => {
+          const status = response.headersSent ? response.statusCode : CLIENT_LEFT;
+          const ms = performance.now() - began;
+          const bytes = socket.bytesWritten - before;
+          const facts = factsOf(response);
+          report({
+            server: "mcp",
+            requestId,
+            method,
+            route: routeOf(request),
+            status,
+            ms,
+            bytes,
+            ...facts,
+          });
+          span.set({ "http.response.status_code": status });
+          resolve();
+        });
+        listener(request, response);
       });
-    });
-    return listener(request, response);
+    void traced(
+      () => `${method} ${routeOf(request)}`,
+      () => ({
+        kind: "server",
+        attributes: { "http.request.method": method, "http.route": routeOf(request) },
+        parent: request.headers,
+      }),
+      answer,
+    );
   };
 };

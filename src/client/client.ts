@@ -3,6 +3,7 @@ import { operations } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
+import { traced, traceHeaders } from "../kit/tracing.ts";
 import { systemWait, type Wait } from "../kit/wait.ts";
 import { withDeadline } from "./deadline.ts";
 import { collectSecrets, redactSecrets } from "./redact.ts";
@@ -136,13 +137,26 @@ const exchange = (
   const secrets = collectSecrets(call.credential, call.args);
   const request = buildRequest(context, call, form);
   const bounds = { wait, signal, requestMs: transport.requestMs, now: clock, repeatable };
-  return withRetries(bounds, async () => {
-    const reply = redactSecrets(await transport.send(request), secrets);
+  const send = async (): Promise<WireReply> => {
+    const headers = { ...request.headers, ...traceHeaders() };
+    const reply = redactSecrets(await transport.send({ ...request, headers }), secrets);
     idempotency.note(operation.service, reply);
     const requestId = parseRequestId(reply.headers["x-request-id"]);
     log.debug("platform.called", { operation: operation.id, status: reply.status, requestId });
     return reply;
-  });
+  };
+  const { method } = request;
+  const attributes = { "http.request.method": method, "url.template": operation.path };
+  return traced(
+    () => `${method} ${operation.path}`,
+    () => ({ kind: "client", attributes }),
+    async (span) => {
+      const reply = await withRetries(bounds, send);
+      span.set({ "http.response.status_code": reply.status });
+      if (reply.status >= 400) span.fail(String(reply.status));
+      return reply;
+    },
+  );
 };
 
 const perform = async (context: Context, call: Call): Promise<Reply> => {

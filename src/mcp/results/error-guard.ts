@@ -1,17 +1,42 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { Problem } from "../../contract/errors.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
+import { type Carrier, traced } from "../../kit/tracing.ts";
 import { problemData } from "./protocol-error.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
 const MOST_CHARACTERS = 700;
+
+const TOOL_NAME = /^[a-z0-9_.-]{1,64}$/;
+
+/** The parameters that name a span; they are foreign text. */
+type About = { name?: unknown; _meta?: Carrier | undefined };
+
+/** Runs a handler within a span that continues the trace of the request's `_meta`, or of its HTTP request. */
+const traceRequest = <R>(method: string, request: unknown, act: () => Promise<R>): Promise<R> => {
+  const { name, _meta: parent } = (request as { params?: About }).params ?? {};
+  const tool = typeof name === "string" && TOOL_NAME.test(name) ? name : undefined;
+  const attributes = {
+    "mcp.method.name": method,
+    ...(tool === undefined ? {} : { "gen_ai.tool.name": tool }),
+  };
+  return traced(
+    () => (tool === undefined ? method : `${method} ${tool}`),
+    () => ({ kind: "server", attributes, parent }),
+    async (span) => {
+      const result = await act();
+      if ((result as { isError?: unknown }).isError === true) span.fail("tool_error");
+      return result;
+    },
+  );
+};
 
 /** Wraps a handler: an unexpected error is logged and answered as an internal error without its message. */
 export const guardErrors =
   <R, A extends unknown[]>(log: Log, method: string, handle: (...args: A) => Promise<R>) =>
   async (...args: A): Promise<R> => {
     try {
-      return await handle(...args);
+      return await traceRequest(method, args[0], () => handle(...args));
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       // A fault in the caller's own configuration, such as a missing profile, which the caller can correct.

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { type AuditFacts, Problem } from "../../contract/errors.ts";
 import type { Service } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
+import { type Span, traced } from "../../kit/tracing.ts";
 import { toErrorFields } from "../../kit/log.ts";
 import { listIgnoredFields } from "../ignored-fields.ts";
 import {
@@ -278,9 +279,25 @@ export const createServe =
     incoming: IncomingMessage | undefined,
   ): Promise<Response> => {
     const context = createContext(needs, route, request, params, incoming);
-    try {
-      return await perform(needs, context, handler);
-    } catch (error) {
-      return refuse(needs, context, error);
-    }
+    const { method, headers } = request;
+    const answer = async (span: Span): Promise<Response> => {
+      const response = await perform(needs, context, handler).catch((error: unknown) =>
+        refuse(needs, context, error),
+      );
+      span.set({ "http.response.status_code": response.status });
+      if (response.status >= 500) span.fail(String(response.status));
+      return response;
+    };
+    return traced(
+      () => `${method} ${route.route}`,
+      () => ({
+        kind: "server",
+        attributes: { "http.request.method": method, "http.route": route.route },
+        parent: {
+          traceparent: headers.get("traceparent"),
+          tracestate: headers.get("tracestate"),
+        },
+      }),
+      answer,
+    );
   };

@@ -1,4 +1,5 @@
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
+import { traced } from "../../kit/tracing.ts";
 import { StoreUnavailable } from "./port.ts";
 
 /** Tells whether an error means that the database is unavailable, and not that the query is wrong. */
@@ -13,6 +14,27 @@ export const guard = async <T>(isOutage: IsOutage, act: () => T | Promise<T>): P
   }
 };
 
+const MOST_CHARACTERS = 2000;
+
+/** Returns the verb and the first table of a statement. */
+const summarize = (sql: string): string => {
+  const [, verb = "SQL"] = /^\s*(\w+)/.exec(sql) ?? [];
+  const [, table = ""] = /\b(?:from|into|update)\s+"?(\w+)"?/i.exec(sql) ?? [];
+  return `${verb.toUpperCase()} ${table}`.trimEnd();
+};
+
+/** Runs a query within a span. Its text has placeholders, no values. */
+const traceQuery = <T>({ sql }: CompiledQuery, act: () => Promise<T>): Promise<T> =>
+  traced(
+    () => summarize(sql),
+    () => ({
+      kind: "client",
+      attributes: { "db.query.text": sql.slice(0, MOST_CHARACTERS) },
+      onlyInside: true,
+    }),
+    act,
+  );
+
 class GuardedConnection implements DatabaseConnection {
   readonly inner: DatabaseConnection;
   readonly #isOutage: IsOutage;
@@ -23,7 +45,9 @@ class GuardedConnection implements DatabaseConnection {
   }
 
   executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    return guard(this.#isOutage, () => this.inner.executeQuery<Row>(query));
+    return traceQuery(query, () =>
+      guard(this.#isOutage, () => this.inner.executeQuery<Row>(query)),
+    );
   }
 
   async *streamQuery<Row>(
@@ -31,9 +55,13 @@ class GuardedConnection implements DatabaseConnection {
     chunkSize: number,
   ): AsyncIterableIterator<QueryResult<Row>> {
     const rows = this.inner.streamQuery<Row>(query, chunkSize);
+    const fetch = () => guard(this.#isOutage, () => rows.next());
+    // Only the first batch: the reader decides when it takes the others.
+    let next = () => traceQuery(query, fetch);
     try {
       for (;;) {
-        const { done, value } = await guard(this.#isOutage, () => rows.next());
+        const { done, value } = await next();
+        next = fetch;
         if (done === true) return;
         yield value;
       }

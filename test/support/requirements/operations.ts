@@ -9,6 +9,7 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
       "OP-07": "an unknown setting stops the start and names the nearest known one",
       "OP-30": "/health says that the process lives, /ready checks each part and gives the reason",
       "OP-31": "/metrics where an address is set, without tenants and personal data in labels",
+      "OP-32": "traces from host to SQL, exported where OTEL settings say so",
       "OP-33": "one log line per request, failed logins with the address, tool calls with caller",
     },
   },

@@ -1,0 +1,143 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { issueKey } from "../../src/platform/admin/keys.ts";
+import { createTenant } from "../../src/platform/admin/tenants.ts";
+import { wantsTraces } from "../../src/bin/tracing.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { startCli, whenReady } from "../support/cli.ts";
+import { type Database, dialects } from "../support/stores.ts";
+import { type ReceivedSpan, startTraceReceiver } from "../support/trace-receiver.ts";
+import { verifies } from "../support/verifies.ts";
+
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const HOST = "b7ad6b7169203331";
+const TOKEN = "canary".padEnd(40, "x");
+const TRACEPARENT = `00-${TRACE}-${HOST}-01`;
+
+let collector: Awaited<ReturnType<typeof startTraceReceiver>>;
+
+beforeEach(async () => {
+  collector = await startTraceReceiver();
+});
+afterEach(() => collector.close());
+
+/** The names from the host's span down to the first span of a name. */
+const pathTo = (spans: readonly ReceivedSpan[], name: string): string[] => {
+  const path: string[] = [];
+  for (let span = spans.find((one) => one.name === name); span !== undefined;) {
+    path.unshift(span.name);
+    const { parentId } = span;
+    if (parentId === HOST) return ["host", ...path];
+    span = spans.find(({ id }) => id === parentId);
+  }
+  return path;
+};
+
+const ROUTE = "/api/v1/remittance-export/audit-logs";
+
+describe.each(dialects)("a trace with a platform on $name", (dialect) => {
+  let database: Database;
+
+  beforeEach(async () => {
+    database = await dialect.createMigrated();
+  });
+  afterEach(() => database.remove());
+
+  const createKey = async (): Promise<string> => {
+    const store = await database.open();
+    const needs = { store, clock: systemClock, newId: randomId };
+    await createTenant(needs, { tenantId: "canary", name: "Acme" });
+    const { apiKey } = await issueKey(needs, { tenantId: "canary", name: "test" });
+    await store.close();
+    return apiKey;
+  };
+
+  verifies("OP-32");
+  it("leads from the host through both processes to SQL, without values", async () => {
+    const apiKey = await createKey();
+    const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const platform = startCli(["platform", "--port", "0"], { ...database.environment, ...traces });
+    const { baseUrl } = await whenReady(platform);
+    const folder = await mkdtemp(join(tmpdir(), "traces-"));
+    const tokens = join(folder, "tokens");
+    await writeFile(tokens, `${TOKEN} default read\n`, { mode: 0o600 });
+    const server = startCli(["http", "--port", "0"], {
+      ...traces,
+      RECEIVABLES_DATA: folder,
+      RECEIVABLES_BASE_URL: baseUrl,
+      RECEIVABLES_TENANT_ID: "canary",
+      RECEIVABLES_EXT_API_KEY: apiKey,
+      RECEIVABLES_HTTP_TOKENS_FILE: tokens,
+    });
+    const { mcpUrl = "" } = await whenReady(server);
+    const client = new Client({ name: "test", version: "1" });
+    const requestInit = {
+      headers: { authorization: `Bearer ${TOKEN}`, traceparent: TRACEPARENT },
+    };
+    await client.connect(new StreamableHTTPClientTransport(new URL(mcpUrl), { requestInit }));
+    const { isError } = await client.callTool({ name: "audit_logs_list", arguments: {} });
+    expect(isError).not.toBe(true);
+    await client.close();
+    await server.end("SIGTERM");
+    await platform.end("SIGTERM");
+    await rm(folder, { recursive: true });
+    const { spans } = collector;
+    expect(pathTo(spans, "SELECT export_keys")).toEqual([
+      "host",
+      "POST /mcp",
+      "tools/call audit_logs_list",
+      `GET ${ROUTE}`,
+      `GET ${ROUTE}`,
+      "SELECT export_keys",
+    ]);
+    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+    expect(collector.text()).not.toMatch(/canary|rcvx_/);
+  });
+});
+
+verifies("OP-32");
+it("over stdio the trace is that of the request's _meta", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "traces-"));
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [join(import.meta.dirname, "../../src/bin/cli.ts")],
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        RECEIVABLES_DATA: folder,
+        RECEIVABLES_KEYCHAIN: "off",
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+      },
+      stderr: "ignore",
+    }),
+  );
+  await client.callTool({
+    name: "disputes_list",
+    arguments: { PageSize: 1 },
+    _meta: { traceparent: TRACEPARENT },
+  });
+  await client.close();
+  await expect.poll(() => collector.spans.length, { timeout: 10_000 }).toBeGreaterThan(2);
+  expect(pathTo(collector.spans, "tools/call disputes_list")).toEqual([
+    "host",
+    "tools/call disputes_list",
+  ]);
+  await rm(folder, { recursive: true, maxRetries: 3 });
+});
+
+verifies("OP-32");
+it("traces are exported only where standard settings ask for them", () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
+  expect(wantsTraces({})).toBe(false);
+  expect(wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: "" })).toBe(false);
+  expect(wantsTraces({ OTEL_TRACES_EXPORTER: "none", ...endpoint })).toBe(false);
+  expect(wantsTraces({ OTEL_SDK_DISABLED: "true", ...endpoint })).toBe(false);
+  expect(wantsTraces(endpoint)).toBe(true);
+  expect(wantsTraces({ OTEL_TRACES_EXPORTER: "otlp" })).toBe(true);
+});
