@@ -24,6 +24,7 @@ const AUDIT: Record<string, string | readonly string[]> = {
   "export_runs.status": "export.status_read",
   "export_runs.data": "export.data_read",
   "audit_logs.list": "audit.queried",
+  "payments.summary": "payments.summarized",
   "webhooks.list_deliveries": "webhook.deliveries_read",
   "accounts.replace": ["account.created", "account.replaced"],
   "documents.replace": ["document.created", "document.replaced"],
@@ -52,6 +53,7 @@ const VERB_WORDS: Record<string, string> = {
   get: "read",
   get_by_id: "read",
   list: "listed",
+  summary: "summarized",
   list_by_category: "listed",
   create: "created",
   update: "updated",
@@ -159,7 +161,7 @@ describe.each(cases)("%s", (_id, operation) => {
 
   it("has a summary of one short line", () => {
     expect(operation.summary).toMatch(/^[A-Z][^\n]{3,90}\.$/);
-    expect(operation.source).toMatch(/^(gateway|export-ingest) \d$/);
+    expect(operation.source).toMatch(/^(gateway|export-ingest|insights) \d$/);
   });
 
   it("has the expected audit action", () => {

@@ -294,7 +294,8 @@ const isNothing = (operation: Operation, names: readonly string[], reply: Reply)
   if (names.some((name) => naming.includes(name))) return reply.status === 404;
   // In a body it is a wrong value like any other, found before anything is written.
   if (reply.status === 400) return true;
-  const rows: unknown = operation.service === "export" ? reply.body.data : reply.body;
+  const { body } = reply;
+  const rows: unknown = Array.isArray(body) ? body : (body.data ?? body.items);
   return (
     operation.effect === "read" && reply.status === 200 && Array.isArray(rows) && rows.length === 0
   );

@@ -116,6 +116,7 @@ const documentClosure: Confirmation = {
 
 export const ingest = [
   defineTool(accounts.get),
+  defineTool(accounts.list),
   defineTool(accounts.create),
   defineTool(
     accounts.replace,
@@ -126,6 +127,7 @@ export const ingest = [
   defineTool(notes.get),
   defineTool(notes.create),
   defineTool(documents.get),
+  defineTool(documents.list),
   defineTool(documents.create, undefined, { confirm: documentCreation }),
   defineTool(
     documents.replace,

@@ -98,6 +98,7 @@ const disputeOf = (tenant_id: string, number: number, assignees: number): Disput
     document_number: String(number),
     account_number: `account-${Math.floor(number / PER_ACCOUNT)}`,
     account_name: null,
+    account_name_folded: null,
     amount: String(amount),
     amount_order: amount,
     currency_code: "USD",

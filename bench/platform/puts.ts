@@ -3,7 +3,11 @@ import type { Call } from "../../src/platform/handlers.ts";
 import { documents } from "../../src/platform/services/documents.ts";
 import type { Bench } from "./ledger.ts";
 
-const { replace } = documents();
+const refuseSeal = (): never => {
+  throw new Error("the benchmark needs no cursor");
+};
+
+const { replace } = documents({ seal: { seal: refuseSeal, open: refuseSeal } });
 
 /** A document that differs from what was put before. */
 export const documentOf = (number: number) => ({

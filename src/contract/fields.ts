@@ -112,6 +112,14 @@ export const bodyPaging = {
   pageSize: z.int().min(1).max(1000).optional(),
 };
 
+/** Cursor pagination of a list. */
+export const Pagination = z.object({
+  cursor: z.string().nullable(),
+  hasMore: z.boolean(),
+  rowCount: z.int(),
+});
+export type Pagination = z.infer<typeof Pagination>;
+
 export type SortKey<F extends string> = { field: F; descending: boolean };
 
 type SortFault = { message: string; code: "enum" | "repeated" };

@@ -62,4 +62,11 @@ const listOperations = (groups: object): readonly Operation[] =>
   Object.values(groups).flatMap((noun: object): Operation[] => Object.values(noun));
 
 export const operations = listOperations(contract);
+
+/** Names of the additions to the interface documents: operations, and groups of query parameters. */
+export const extensions: readonly string[] = operations.flatMap(({ id, extension, additions }) => [
+  ...(extension ? [id] : []),
+  ...(additions === null ? [] : [`${id}.${additions.name}`]),
+]);
+
 export const platformOperations = listOperations(platformContract);

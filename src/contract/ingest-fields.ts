@@ -163,6 +163,17 @@ export const CustomFields = unchangedObject(checkCustomFields).meta({
     "collections: {name: {type: text, number, date or boolean, value}}; other names have plain values",
 });
 
+const MAX_PAGE_ROWS = 1000;
+
+/** Cursor pages of a list of the ingest service. */
+export const pages = {
+  limit: z.int().min(1).max(MAX_PAGE_ROWS).optional().meta({ description: "default 100" }),
+  cursor: requiredText(4096).optional(),
+};
+
+/** Part of a name or number to search for; fewer than 3 characters find only what begins with them. */
+export const SearchText = requiredText(200).optional();
+
 type Optional<S extends Record<string, z.ZodType>> = { [K in keyof S]: z.ZodOptional<S[K]> };
 type Clearable<S extends Record<string, z.ZodType>> = {
   [K in keyof S]: z.ZodOptional<z.ZodNullable<S[K]>>;

@@ -71,6 +71,9 @@ export type ReturnedSecret = {
   undo: Operation;
 };
 
+/** Query parameters of an operation that other platforms may not know. */
+export type Additions = { name: string; query: readonly string[] };
+
 /** A request body of raw bytes. */
 export type Raw = { type: string; maxBytes: number };
 
@@ -115,6 +118,8 @@ type Spec = {
   mask?: (record: never) => Record<string, unknown>;
   /** An addition to the interface documents; other platforms may not have the route. */
   extension?: true;
+  /** Query parameters that are additions to the documented operation, announced as `<id>.<name>`. */
+  additions?: Additions;
   /** The action in the audit log, or a function that derives it from the outcome. */
   audit: string | ((outcome: Outcome) => string);
   /** Additional metadata of the audit entry; also written for refused requests. */
@@ -180,6 +185,7 @@ export const defineOperation = <const S extends Spec>(spec: S) => {
     session: null,
     mask: null,
     extension: false,
+    additions: null,
     lateValidation: false,
     upsert: false,
     file: false,
@@ -202,6 +208,7 @@ type Traits = {
   session: "opens" | "verifies" | "closes" | null;
   mask: ((record: never) => Record<string, unknown>) | null;
   extension: boolean;
+  additions: Additions | null;
 };
 
 type Declared<S extends Spec> = Omit<

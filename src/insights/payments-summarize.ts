@@ -1,5 +1,7 @@
 import { contract } from "../contract/index.ts";
 import {
+  describeShared,
+  findRankedField,
   parsePaymentSummary,
   PAYMENT_ID,
   type PaymentSummary,
@@ -16,7 +18,7 @@ import { defineInsight, type InsightContext, type InsightResult } from "./insigh
 import { createPaymentGroups, listItems, type PaymentGroups } from "./payment-groups.ts";
 import type { Row } from "./payment-measures.ts";
 import { readPayments } from "./read-payments.ts";
-import { createTopRows, findRankedField, readTopRows } from "./top-rows.ts";
+import { createTopRows, readTopRows } from "./top-rows.ts";
 
 const ROW_ID = "id";
 const CURRENCY = "currencyCode";
@@ -43,13 +45,6 @@ const toCurrencyTotals = async (totals: PaymentGroups, field: string): Promise<C
     amount: sum?.[field] ?? 0,
   }));
 };
-
-const describeShared = ({ payments: { shared } }: PaymentGroups): string[] =>
-  shared === 0
-    ? []
-    : [
-        `${shared === 1 ? "1 payment belongs" : `${shared} payments belong`} to several groups: payments and amounts of the payment count once in each, so the items add up to more than the total.`,
-      ];
 
 /** Adds up every payment row of the query, read in pages. */
 const summarizePages = async (
@@ -82,7 +77,7 @@ const summarizePages = async (
     truncated: stopped !== undefined,
     currencyTotals: await toCurrencyTotals(totals, amount),
     itemsTotal: groups.index.size,
-    notes: [...(stopped === undefined ? [] : [stopped]), ...describeShared(groups)],
+    notes: [...(stopped === undefined ? [] : [stopped]), ...describeShared(groups.payments.shared)],
     ...(summary.topRows === 0 ? {} : { topRows: await readTopRows(context, summary, top.ids()) }),
     items: await listItems(groups, summary),
   };

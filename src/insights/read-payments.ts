@@ -1,5 +1,5 @@
 import { contract } from "../contract/index.ts";
-import type { Pagination } from "../contract/operations/payments.ts";
+import type { Pagination } from "../contract/fields.ts";
 import type { Source } from "../contract/payments/catalogue.ts";
 import type { InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";

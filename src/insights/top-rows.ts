@@ -1,5 +1,5 @@
 import { contract } from "../contract/index.ts";
-import { type PaymentSummary, SUMMED_AMOUNT } from "../contract/insights/payment-summary.ts";
+import type { PaymentSummary } from "../contract/insights/payment-summary.ts";
 import type { InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
 
@@ -9,13 +9,6 @@ type Ranked = { id: string; value: string | number };
 export type TopRows = {
   add(row: Row): void;
   ids(): string[];
-};
-
-/** Returns the field by whose values rows are ranked: the first that is measured by size, else the source's amount. */
-export const findRankedField = ({ source, measures }: PaymentSummary): string => {
-  const sized = ["money", "number", "integer", "date", "datetime"];
-  const measured = measures.find(({ field }) => field !== undefined && sized.includes(field.type));
-  return measured?.field?.name ?? SUMMED_AMOUNT[source];
 };
 
 /** Creates a ranking of rows by a field; rows without a value have no rank, and equal values rank by id. */

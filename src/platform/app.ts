@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
-import { platformContract } from "../contract/index.ts";
+import { extensions, platformContract } from "../contract/index.ts";
 import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { type Readiness, readyAnswer } from "../kit/readiness.ts";
@@ -116,7 +116,9 @@ const mountOwn = (app: Hono<Env>, needs: AppNeeds): void => {
     });
     refuseOthers(app, needs, path, ["GET"]);
   };
-  mount("/health", async (context) => context.json({ status: "ok", idempotency: true }));
+  mount("/health", async (context) =>
+    context.json({ status: "ok", idempotency: true, extensions }),
+  );
   mount("/ready", async (context) => {
     const { status, body } = readyAnswer(await needs.ready());
     return context.json(body, status);

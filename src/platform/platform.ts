@@ -153,9 +153,9 @@ const createServices = (
     }),
     document_attachments: document_attachments({ files }),
     pdf_ingestion: pdf_ingestion({ files, newId, log, scanner, quota }),
-    accounts: accounts(),
+    accounts: accounts({ seal: createSeal(masterKey, "account-list-cursor") }),
     account_notes: account_notes(),
-    documents: documents(),
+    documents: documents({ seal: createSeal(masterKey, "document-list-cursor") }),
     payments: payments({ seal: createSeal(masterKey, "payment-cursor") }),
   };
 };

@@ -30,6 +30,11 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
     ({ used }) => ({ DepartmentName: used.reasonName }),
     ({ used }) => ({ CategoryName: used.reasonName }),
   ],
+  "disputes.summary": [
+    () => ({ groupBy: ["status"] }),
+    ({ dispute }) => ({ accountNumber: dispute.accountNumber }),
+    ({ dispute }) => ({ documentNumber: dispute.documentNumber }),
+  ],
   "disputes.create": [
     ({ reason }, fresh) => ({ ...newDispute(fresh), reasonId: reason.reasonId }),
     ({ reason }, fresh) => ({ ...newDispute(fresh), reasonCode: reason.reasonCode }),
@@ -201,6 +206,7 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
     ({ schedule: { scheduleId, runId } }) => ({ scheduleId, runId }),
   ],
   "payments.schema": [() => ({})],
+  "payments.summary": [() => ({ source: "cashapp", groupBy: ["payerName"] })],
   "payments.query": [() => ({ source: "cashapp", filters: { paymentAmount: { gte: 0 } } })],
   "webhooks.list": [() => ({})],
   "webhooks.create": [
@@ -210,6 +216,10 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
   "webhooks.list_deliveries": [({ webhook }) => webhook],
   "webhooks.delete": [({ webhook }) => webhook],
   "accounts.get": [({ account: { account_number } }) => ({ account_number })],
+  "accounts.list": [
+    () => ({}),
+    ({ account: { account_number } }) => ({ parent_account_number: account_number }),
+  ],
   "accounts.create": [(_records, fresh) => ({ account_number: fresh, ...ACCOUNT })],
   "accounts.replace": [(_records, fresh) => ({ account_number: fresh, ...ACCOUNT })],
   "accounts.update": [
@@ -224,6 +234,8 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
     }),
   ],
   "documents.get": [({ document }) => document],
+  "documents.list": [() => ({}), ({ account: { account_number } }) => ({ account_number })],
+  "documents.summary": [() => ({ groupBy: ["account"] })],
   "documents.create": [(_records, fresh) => ({ document_number: fresh, ...DOCUMENT })],
   "documents.replace": [(_records, fresh) => ({ document_number: fresh, ...DOCUMENT })],
   "documents.update": [({ document }, fresh) => ({ ...document, comment: fresh })],

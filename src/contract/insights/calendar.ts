@@ -10,14 +10,17 @@ export const dayNumber = (moment: number): number => Math.floor(moment / DAY);
 /** Returns the days from one moment's day to another's, in UTC. */
 export const daysBetween = (from: number, to: number): number => dayNumber(to) - dayNumber(from);
 
-/** Returns the last millisecond of a day such as `2026-01-31` in UTC. */
-export const endOfDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`) + DAY - 1;
+/** Returns the first millisecond of a day such as `2026-01-31` in UTC. */
+export const startOfDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`);
+
+/** Returns the last millisecond of a day in UTC. */
+export const endOfDay = (day: string): number => startOfDay(day) + DAY - 1;
 
 const THURSDAY = 4;
 const WEEK = 7;
 
 const formatWeek = (day: string): string => {
-  const at = Date.parse(`${day}T00:00:00.000Z`);
+  const at = startOfDay(day);
   const weekday = new Date(at).getUTCDay() || WEEK;
   // The year of a week is that of its Thursday.
   const thursday = new Date(at + (THURSDAY - weekday) * DAY);

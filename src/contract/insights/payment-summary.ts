@@ -108,14 +108,29 @@ export type PaymentSummary = {
   topOrder: "largest" | "smallest";
 };
 
+const DATE_TYPES: readonly FieldType[] = ["date", "datetime"];
+const NUMBER_TYPES: readonly FieldType[] = ["money", "number", "integer"];
+
+/** Returns the field by whose values rows are ranked: the first measured one that has a size, else the amount. */
+export const findRankedField = ({ source, measures }: PaymentSummary): string => {
+  const sized = [...NUMBER_TYPES, ...DATE_TYPES];
+  const measured = measures.find(({ field }) => field !== undefined && sized.includes(field.type));
+  return measured?.field?.name ?? SUMMED_AMOUNT[source];
+};
+
+/** Returns the note about payments that belong to several groups. */
+export const describeShared = (payments: number): string[] =>
+  payments === 0
+    ? []
+    : [
+        `${payments === 1 ? "1 payment belongs" : `${payments} payments belong`} to several groups: payments and amounts of the payment count once in each, so the items add up to more than the total.`,
+      ];
+
 /** Returns the name of a measure, such as `sum(paymentAmount)`. */
 export const formatMeasure = ({ op, field }: Measure): string =>
   field === undefined ? op : `${op}(${field.name})`;
 
 type Refuse = (field: string, code: string, message: string) => undefined;
-
-const DATE_TYPES: readonly FieldType[] = ["date", "datetime"];
-const NUMBER_TYPES: readonly FieldType[] = ["money", "number", "integer"];
 
 const MEASURED_TYPES: Partial<Record<MeasureOp, readonly FieldType[]>> = {
   sum: NUMBER_TYPES,

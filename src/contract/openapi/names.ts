@@ -1,6 +1,10 @@
 import { z } from "zod";
 import * as credit_form from "../credit-form.ts";
 import * as fields from "../fields.ts";
+import * as dispute_summary from "../insights/dispute-summary.ts";
+import * as document_summary from "../insights/document-summary.ts";
+import * as payment_summary from "../insights/payment-summary.ts";
+import * as insight_result from "../insights/result.ts";
 import * as ingest_fields from "../ingest-fields.ts";
 import { platformOperations } from "../index.ts";
 import type { Operation } from "../operation.ts";
@@ -33,6 +37,10 @@ const modules: readonly Record<string, unknown>[] = [
   fields,
   ingest_fields,
   credit_form,
+  insight_result,
+  payment_summary,
+  dispute_summary,
+  document_summary,
   account_notes,
   accounts,
   api_keys,

@@ -48,7 +48,10 @@ const hasVersions = (operation: Operation): boolean =>
 
 /** Returns whether the response has an `ETag` with the record's version. */
 export const hasVersionInAnswer = (operation: Operation): boolean =>
-  hasVersions(operation) && operation.output !== null && !isList(operation);
+  hasVersions(operation) &&
+  operation.output !== null &&
+  !isList(operation) &&
+  (operation.effect !== "read" || hasRecordId(operation));
 
 /** Returns whether the request may have `If-Match` with the version that the caller read. */
 export const canRequireVersion = (operation: Operation): boolean =>

@@ -32,12 +32,17 @@ const buildHeaderRef = (name: keyof typeof requestHeaders): Parameter => ({
   $ref: `#/components/parameters/${name}`,
 });
 
-const toParameters = (place: "path" | "query", whole: JsonSchema): Parameter[] =>
+const toParameters = (
+  place: "path" | "query",
+  whole: JsonSchema,
+  additions: readonly string[] = [],
+): Parameter[] =>
   Object.entries(whole.properties ?? {}).map(([name, { description, ...schema }]) => ({
     name,
     in: place,
     ...(description === undefined ? {} : { description }),
     ...(whole.required?.includes(name) === true ? { required: true } : {}),
+    ...(additions.includes(name) ? { "x-extension": true } : {}),
     // Lists are sent as repeated parameters: Status=0&Status=1.
     ...(schema["type"] === "array" ? { style: "form", explode: true } : {}),
     schema,
@@ -45,7 +50,7 @@ const toParameters = (place: "path" | "query", whole: JsonSchema): Parameter[] =
 
 export const buildParameters = (operation: Operation, schemas: Schemas): Parameter[] => [
   ...toParameters("path", schemas.of(operation, "params")),
-  ...toParameters("query", schemas.of(operation, "query")),
+  ...toParameters("query", schemas.of(operation, "query"), operation.additions?.query),
   ...(isCreating(operation) ? [buildHeaderRef("Idempotency-Key")] : []),
   ...(canRequireVersion(operation) ? [buildHeaderRef("If-Match")] : []),
   ...(canRequireVersion(operation) && operation.upsert ? [buildHeaderRef("If-None-Match")] : []),

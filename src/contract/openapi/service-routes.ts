@@ -17,6 +17,11 @@ const healthSchema = {
       type: "boolean",
       description: "Whether the platform supports `Idempotency-Key`.",
     },
+    extensions: {
+      type: "array",
+      items: { type: "string" },
+      description: "Additions to the documented operations that this platform has.",
+    },
   },
   required: ["status"],
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Email, requiredText, text, Timestamp } from "../fields.ts";
+import { Email, Pagination, requiredText, text, Timestamp } from "../fields.ts";
 import {
   Address,
   AnyObject,
@@ -10,6 +10,8 @@ import {
   IngestNumber,
   LanguageCode,
   optional,
+  pages,
+  SearchText,
 } from "../ingest-fields.ts";
 import { defineOperation, type Outcome } from "../operation.ts";
 
@@ -80,6 +82,24 @@ export const accounts = {
     errors: ["account_not_found"],
     audit: "account.read",
     source: "export-ingest 4",
+  }),
+  list: defineOperation({
+    id: "accounts.list",
+    service: "ingest",
+    method: "GET",
+    path: "/api/v1/ingest/accounts",
+    access: "ingest:read",
+    summary: "List or search accounts, ordered by number.",
+    query: z.strictObject({
+      search: SearchText.meta({ description: "part of name, number or display reference" }),
+      account_group: requiredText(200).optional(),
+      parent_account_number: IngestNumber.optional(),
+      ...pages,
+    }),
+    output: z.object({ data: z.array(Account), pagination: Pagination }),
+    extension: true,
+    audit: "account.listed",
+    source: "insights 9",
   }),
   create: defineOperation({
     id: "accounts.create",

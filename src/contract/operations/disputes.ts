@@ -16,6 +16,9 @@ import {
   text,
   Timestamp,
 } from "../fields.ts";
+import { CurrencyCode } from "../ingest-fields.ts";
+import { Day } from "../insights/arguments.ts";
+import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
 import { type Outcome, defineOperation } from "../operation.ts";
 
 const id = z.string().nullable();
@@ -96,6 +99,20 @@ export const DISPUTE_SORT = [
   "AssigneeName",
 ] as const;
 
+/** Filters of the list beyond the documented ones; days are inclusive, in UTC. */
+const listAdditions = {
+  AccountName: requiredText(500).optional().meta({ description: "part of it" }),
+  DisputeCode: RecordNumber.optional(),
+  CurrencyCode: CurrencyCode.optional(),
+  AmountMin: Amount.optional(),
+  AmountMax: Amount.optional(),
+  CreateDateFrom: Day.optional(),
+  CreateDateTo: Day.optional(),
+  ClosedDateFrom: Day.optional(),
+  ClosedDateTo: Day.optional(),
+  Unassigned: z.boolean().optional(),
+};
+
 const one = z.object({ ...tenantPath, disputeId: RecordId });
 const STATUS_CHANGE_ACTIONS = ["dispute.reopened", "dispute.closed", "dispute.canceled"] as const;
 
@@ -171,9 +188,11 @@ export const disputes = {
       DepartmentId: RecordId.optional(),
       DocumentNumber: RecordNumber.optional(),
       AccountNumber: RecordNumber.optional(),
+      ...listAdditions,
       Sort: sortBy(DISPUTE_SORT).optional(),
       ...paging,
     }),
+    additions: { name: "filters", query: Object.keys(listAdditions) },
     output: z.array(Dispute),
     list,
     audit: "dispute.listed",
@@ -246,6 +265,22 @@ export const disputes = {
     effects: [{ kind: "deletes", target: "dispute" }],
     audit: "dispute.deleted",
     source: "gateway 3",
+  }),
+  summary: defineOperation({
+    id: "disputes.summary",
+    service: "gateway",
+    method: "POST",
+    path: `${DISPUTES}/summary`,
+    access: "Dispute Management : READ",
+    effect: "read",
+    summary: "Count and add up disputes, in groups.",
+    params: z.object(tenantPath),
+    body: DisputeSummaryBody,
+    lateValidation: true,
+    output: DisputeSummaryResult,
+    extension: true,
+    audit: "dispute.summarized",
+    source: "insights 9",
   }),
   list_by_document_numbers: defineOperation({
     id: "disputes.list_by_document_numbers",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Amount, text, Timestamp } from "../fields.ts";
+import { Amount, Pagination, text, Timestamp } from "../fields.ts";
 import {
   AnyObject,
   clearable,
@@ -11,7 +11,11 @@ import {
   IngestDate,
   IngestNumber,
   optional,
+  pages,
+  SearchText,
 } from "../ingest-fields.ts";
+import { Day } from "../insights/arguments.ts";
+import { DocumentSummaryBody, DocumentSummaryResult } from "../insights/document-summary.ts";
 import {
   type CallArguments,
   defineOperation,
@@ -134,6 +138,15 @@ const PAY_OFF_EFFECTS: readonly SideEffect[] = [
   { kind: "closes", target: "disputes of the document", when: isPaidOff },
 ];
 
+/** Orders of the list; `-` is descending. */
+export const DOCUMENT_SORT = [
+  "document_number",
+  "due_date",
+  "-due_date",
+  "invoice_date",
+  "-invoice_date",
+] as const;
+
 const one = z.object({ document_number: IngestNumber });
 const DOCUMENT = "/api/v1/ingest/documents/{document_number}";
 
@@ -150,6 +163,45 @@ export const documents = {
     errors: ["document_not_found"],
     audit: "document.read",
     source: "export-ingest 4",
+  }),
+  list: defineOperation({
+    id: "documents.list",
+    service: "ingest",
+    method: "GET",
+    path: "/api/v1/ingest/documents",
+    access: "ingest:read",
+    summary: "List or search documents with their status.",
+    query: z.strictObject({
+      account_number: IngestNumber.optional(),
+      status: z.enum(["open", "closed"]).optional(),
+      document_type: z.enum(DOCUMENT_TYPES).optional(),
+      due_from: Day.optional(),
+      due_to: Day.optional(),
+      invoice_from: Day.optional(),
+      invoice_to: Day.optional(),
+      search: SearchText.meta({ description: "part of document, invoice or PO number" }),
+      sort: z.enum(DOCUMENT_SORT).optional().meta({ description: "default document_number" }),
+      ...pages,
+    }),
+    output: z.object({ data: z.array(Document), pagination: Pagination }),
+    extension: true,
+    audit: "document.listed",
+    source: "insights 9",
+  }),
+  summary: defineOperation({
+    id: "documents.summary",
+    service: "ingest",
+    method: "POST",
+    path: "/api/v1/ingest/documents/summary",
+    access: "ingest:read",
+    effect: "read",
+    summary: "Count and add up documents, in groups such as days past due.",
+    body: DocumentSummaryBody,
+    lateValidation: true,
+    output: DocumentSummaryResult,
+    extension: true,
+    audit: "document.summarized",
+    source: "insights 9",
   }),
   create: defineOperation({
     id: "documents.create",

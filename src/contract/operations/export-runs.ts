@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { RecordId, requiredText, Timestamp } from "../fields.ts";
+import { Pagination, RecordId, requiredText, Timestamp } from "../fields.ts";
 import { defineOperation } from "../operation.ts";
 import { MAX_ROWS } from "../payments/query.ts";
-import { Pagination, PaymentRow } from "./payments.ts";
+import { PaymentRow } from "./payments.ts";
 
 export const RUN_STATUSES = ["pending", "running", "completed", "failed", "canceled"] as const;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Pagination } from "../fields.ts";
 import { type CallArguments, defineOperation } from "../operation.ts";
 import {
   CATALOGUE,
@@ -9,6 +10,7 @@ import {
 } from "../payments/catalogue.ts";
 import { FIELD_TYPES, type FieldType, OPERATOR_NAMES } from "../payments/operators.ts";
 import type { Field } from "../payments/field.ts";
+import { PaymentSummaryBody, PaymentSummaryResult } from "../insights/payment-summary.ts";
 import { PaymentQueryBody } from "../payments/query.ts";
 
 /** A field in the published payment schema. */
@@ -38,14 +40,6 @@ export type PaymentSchema = z.infer<typeof PaymentSchema>;
 
 /** A payment row: exactly the requested fields, in schema order. */
 export const PaymentRow = z.record(z.string(), z.unknown());
-
-/** Cursor pagination of the export service. */
-export const Pagination = z.object({
-  cursor: z.string().nullable(),
-  hasMore: z.boolean(),
-  rowCount: z.int(),
-});
-export type Pagination = z.infer<typeof Pagination>;
 
 const FORMATS: Partial<Record<FieldType, string>> = {
   money: "decimal, at most 6 decimal places",
@@ -128,5 +122,21 @@ export const payments = {
     audit: "payments.queried",
     auditMetadata: getSourceMetadata,
     source: "export-ingest 4",
+  }),
+  summary: defineOperation({
+    id: "payments.summary",
+    service: "export",
+    method: "POST",
+    path: "/api/v1/remittance-export/payments/summary",
+    access: "export:read",
+    effect: "read",
+    summary: "Count and add up the payments of one source, in groups.",
+    body: PaymentSummaryBody,
+    lateValidation: true,
+    output: PaymentSummaryResult,
+    extension: true,
+    audit: "payments.summarized",
+    auditMetadata: getSourceMetadata,
+    source: "insights 9",
   }),
 };

@@ -180,13 +180,12 @@ const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(mayAsk(tool) ? { confirmationToken: TEXT } : {}),
 });
 
-/** The operation's arguments that a model may give, as the contract checks them. */
+/** The operation's arguments that a model may give, as the contract checks them: those that every platform knows. */
 export const ownShape = (operation: Operation): Record<string, z.ZodType> => {
   if (operation.effect === "session") return {};
+  const withheld: readonly string[] = [...WITHHELD, ...(operation.additions?.query ?? [])];
   const shape = mergeArguments(operation);
-  return Object.fromEntries(
-    Object.entries(shape).filter(([name]) => !(WITHHELD as readonly string[]).includes(name)),
-  );
+  return Object.fromEntries(Object.entries(shape).filter(([name]) => !withheld.includes(name)));
 };
 
 const strictObject = (

@@ -45,8 +45,15 @@ const isNumeric = (schema: z.ZodType): boolean => {
 
 const WHOLE = /^-?\d{1,15}$/;
 
-const decodeOne = (schema: z.ZodType, text: string): unknown =>
-  isNumeric(schema) && WHOLE.test(text) ? Number(text) : text;
+// Of at most 15 digits, so that the number is exact.
+const DECIMAL = /^-?(?=[\d.]{1,16}$)\d+\.\d+$/;
+
+const decodeOne = (schema: z.ZodType, text: string): unknown => {
+  if (unwrapSchema(schema) instanceof z.ZodBoolean && (text === "true" || text === "false")) {
+    return text === "true";
+  }
+  return isNumeric(schema) && (WHOLE.test(text) || DECIMAL.test(text)) ? Number(text) : text;
+};
 
 /** Decodes the query by the types of the schema. Rejects a name that is sent twice unless it is a list. */
 const decodeQuery = (

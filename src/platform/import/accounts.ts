@@ -13,6 +13,7 @@ import {
   putAccounts,
 } from "../store/accounts.ts";
 import { takeCsrIds } from "../store/csr-sequences.ts";
+import { toAccountColumns } from "../store/listed-columns.ts";
 import type { Db } from "../store/port.ts";
 import type { AccountRow, TenantRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
@@ -109,6 +110,7 @@ const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => 
     name: value.name,
     currency: value.currency ?? null,
     parent_account_number: value.parent_account_number ?? null,
+    ...toAccountColumns(number, value),
     fields,
   };
   const by = { caller: IMPORTER, now };

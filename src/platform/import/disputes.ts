@@ -63,6 +63,7 @@ const createBlankRow = ({ tenantId, newId, now }: Batch, key: string): DisputeRo
   document_number: "",
   account_number: "",
   account_name: null,
+  account_name_folded: null,
   amount: "0",
   amount_order: 0,
   currency_code: "",

@@ -1,11 +1,20 @@
 import type { Contract } from "../../contract/index.ts";
 import type { Account } from "../../contract/operations/accounts.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
+import type { Seal } from "../../kit/seal.ts";
 import type { Handlers } from "../handlers.ts";
 import { checkIfMatch, checkUpsert } from "../preconditions.ts";
 import { listAccountNotes } from "../store/account-notes.ts";
-import { findAccount, findChildNumbers, findParentNumber, putAccounts } from "../store/accounts.ts";
+import {
+  findAccount,
+  findAccountNumbers,
+  findAccounts,
+  findChildNumbers,
+  findParentNumber,
+  putAccounts,
+} from "../store/accounts.ts";
 import { takeCsrIds } from "../store/csr-sequences.ts";
+import { toAccountColumns } from "../store/listed-columns.ts";
 import type { Db } from "../store/port.ts";
 import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
@@ -13,6 +22,7 @@ import { parentChainFaults } from "./accounts/lineage.ts";
 import { checkAccount } from "./accounts/rules.ts";
 import { type IngestCall, createNoAccount, listIgnored, toVersion } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
+import { listRecords } from "./ingest/page.ts";
 import { parseAccount } from "./ingest/stored.ts";
 import { changeFields, creationFields, shorten } from "./records.ts";
 
@@ -60,6 +70,7 @@ const checkBody = async (
     name: value.name,
     currency: value.currency ?? null,
     parent_account_number: value.parent_account_number ?? null,
+    ...toAccountColumns(accountNumber, value),
     fields: JSON.stringify(value),
   };
   return { columns, ignored: listIgnored(sent, value) };
@@ -97,8 +108,30 @@ const update = async (
   return row;
 };
 
+const list =
+  (seal: Seal): Handlers<Contract["accounts"]>["list"] =>
+  async ({ query }, call) => {
+    const { tenantId } = call;
+    const { search, account_group: group, parent_account_number: parentNumber } = query;
+    const page = await listRecords(call, seal, {
+      query,
+      async find(db, { after, most }) {
+        const range = { after: after?.key, most };
+        const filter = { search, group, parentNumber };
+        const numbers = await findAccountNumbers(db, tenantId, filter, range);
+        return numbers.map((number) => ({ key: number, value: number }));
+      },
+      read: (db, keys) => findAccounts(db, tenantId, keys),
+      keyOf: (row) => row.account_number,
+      toItem: toAccount,
+    });
+    return { body: page };
+  };
+
 /** Handlers of accounts: the tenant's customers. */
-export const accounts = (): Handlers<Contract["accounts"]> => ({
+export const accounts = ({ seal }: { seal: Seal }): Handlers<Contract["accounts"]> => ({
+  list: list(seal),
+
   async get({ params: { account_number } }, call) {
     const row =
       (await findAccount(call.db, call.tenantId, account_number)) ??

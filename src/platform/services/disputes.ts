@@ -1,4 +1,5 @@
 import type { Contract } from "../../contract/index.ts";
+import { endOfDay, startOfDay } from "../../contract/insights/calendar.ts";
 import type { Input } from "../../contract/operation.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
@@ -29,6 +30,7 @@ import { chooseAssignee, findDefaultAssignee } from "./disputes/assignee.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
 import { findCurrency } from "./disputes/document.ts";
 import { chooseReasons } from "./disputes/reason.ts";
+import { summarize } from "./disputes/summary.ts";
 import { parseBodyPage, readListing, parsePage } from "./listing.ts";
 import { withAuditFacts } from "./records.ts";
 
@@ -102,6 +104,7 @@ const insertDispute = async (
       document_number: body.documentNumber,
       account_number: body.accountNumber,
       account_name: null,
+      account_name_folded: null,
       amount: formatAmount(body.amount),
       amount_order: body.amount,
       currency_code: currency,
@@ -178,6 +181,12 @@ const get: Service["get"] = async ({ params }, call) => {
   return { body: toDispute(row), version: row };
 };
 
+const startOf = (day: string | undefined): number | undefined =>
+  day === undefined ? undefined : startOfDay(day);
+
+const endOf = (day: string | undefined): number | undefined =>
+  day === undefined ? undefined : endOfDay(day);
+
 const list: Service["list"] = async ({ query }, call) => {
   const filter: DisputeFilter = {
     reasonName: query.ReasonName,
@@ -188,6 +197,16 @@ const list: Service["list"] = async ({ query }, call) => {
     departmentId: query.DepartmentId,
     documentNumbers: query.DocumentNumber === undefined ? undefined : [query.DocumentNumber],
     accountNumber: query.AccountNumber,
+    accountName: query.AccountName,
+    code: query.DisputeCode,
+    currencyCode: query.CurrencyCode,
+    amountMin: query.AmountMin,
+    amountMax: query.AmountMax,
+    createdFrom: startOf(query.CreateDateFrom),
+    createdTo: endOf(query.CreateDateTo),
+    closedFrom: startOf(query.ClosedDateFrom),
+    closedTo: endOf(query.ClosedDateTo),
+    unassigned: query.Unassigned,
   };
   const found = await readListing(call, {
     count: (db) => countDisputes(db, call.tenantId, filter),
@@ -253,6 +272,7 @@ export const disputes = (needs: DisputeNeeds): Service => ({
   create: create(needs),
   update,
   delete: remove(needs),
+  summary: summarize,
   list_by_document_numbers: listByDocumentNumbers,
   list_by_ids: listByIds,
 });

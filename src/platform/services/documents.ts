@@ -5,10 +5,12 @@ import {
   type StoredDocument,
 } from "../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
+import type { Seal } from "../../kit/seal.ts";
 import type { Handlers } from "../handlers.ts";
 import { checkIfMatch, checkUpsert } from "../preconditions.ts";
 import { findAccount } from "../store/accounts.ts";
-import { findDocument } from "../store/documents.ts";
+import { findDocument, findDocuments } from "../store/documents.ts";
+import { findDocumentPlaces } from "../store/listed-documents.ts";
 import type { Db } from "../store/port.ts";
 import type { DocumentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
@@ -20,7 +22,9 @@ import {
   pickAmounts,
 } from "./documents/rules.ts";
 import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts";
+import { summarize } from "./documents/summary.ts";
 import type { Write } from "./ingest/body.ts";
+import { listRecords } from "./ingest/page.ts";
 import { parseDocument } from "./ingest/stored.ts";
 import { type IngestCall, createNoDocument, listIgnored, toVersion } from "./ingest/call.ts";
 import { shorten } from "./records.ts";
@@ -169,9 +173,36 @@ const close: Service["close"] = async ({ params: { document_number }, body }, ca
   });
 };
 
+const list =
+  (seal: Seal): Service["list"] =>
+  async ({ query }, call) => {
+    const { tenantId } = call;
+    const { sort = "document_number", search, status } = query;
+    const filter = {
+      accountNumber: query.account_number,
+      status,
+      type: query.document_type,
+      dueFrom: query.due_from,
+      dueTo: query.due_to,
+      invoiceFrom: query.invoice_from,
+      invoiceTo: query.invoice_to,
+      search,
+    };
+    const page = await listRecords(call, seal, {
+      query,
+      find: (db, range) => findDocumentPlaces(db, tenantId, { filter, sort }, range),
+      read: (db, keys) => findDocuments(db, tenantId, keys),
+      keyOf: (row) => row.document_number,
+      toItem: toDocument,
+    });
+    return { body: page };
+  };
+
 /** Handlers of documents: invoices, credit notes and other documents of accounts. */
-export const documents = (): Service => ({
+export const documents = ({ seal }: { seal: Seal }): Service => ({
   get,
+  list: list(seal),
+  summary: summarize,
   create,
   replace,
   update,

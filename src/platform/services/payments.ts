@@ -13,6 +13,7 @@ import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import { findPage, findLastSeq, readPayments } from "../store/payments.ts";
 import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
+import { summarize } from "./payments/summary.ts";
 
 const CURSOR_LIFE = DAY;
 
@@ -66,6 +67,7 @@ export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"
   };
 
   return {
+    summary: summarize,
     schema: async () => ({ body: paymentSchema }),
 
     async query({ body }, call) {

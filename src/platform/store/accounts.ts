@@ -2,7 +2,10 @@ import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
 import type { AccountRow } from "./tables.ts";
+import { findText } from "./search.ts";
 import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
+
+const ACCOUNT_SEARCH = { table: "accounts", key: "account_number" } as const;
 
 const accountByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
   db
@@ -30,6 +33,34 @@ export const findAccounts = (
     .where("tenant_id", "=", tenantId)
     .where(getDialect(db).isAmongKeys("account_number", numbers))
     .execute();
+
+export type AccountFilter = {
+  search?: string | undefined;
+  group?: string | undefined;
+  parentNumber?: string | undefined;
+};
+
+/** Finds the first `most` numbers of accounts that match a filter and follow a number, ascending. */
+export const findAccountNumbers = async (
+  db: Db,
+  tenantId: string,
+  { search, group, parentNumber }: AccountFilter,
+  { after, most }: { after: string | undefined; most: number },
+): Promise<string[]> => {
+  let query = db
+    .selectFrom("accounts")
+    .select("account_number")
+    .where("tenant_id", "=", tenantId)
+    .orderBy("account_number")
+    .limit(most);
+  if (group !== undefined) query = query.where("account_group", "=", group);
+  if (parentNumber !== undefined) query = query.where("parent_account_number", "=", parentNumber);
+  if (after !== undefined) query = query.where("account_number", ">", after);
+  if (search !== undefined) {
+    query = query.where(await findText(db, ACCOUNT_SEARCH, tenantId, search));
+  }
+  return (await query.execute()).map((row) => row.account_number);
+};
 
 const parentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
   db
@@ -85,8 +116,11 @@ const COLUMNS = {
   account_number: "key",
   csr_id: "value",
   name: "value",
+  name_folded: "value",
   currency: "value",
   parent_account_number: "value",
+  account_group: "value",
+  search_text: "value",
   fields: "value",
   created_by: "value",
   created_at: "value",

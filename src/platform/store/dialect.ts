@@ -42,12 +42,40 @@ export type PaymentQueries = {
   findStretches(db: Db, scan: PaymentScan): AsyncGenerator<RawBuilder<boolean>, void, undefined>;
 };
 
+/** A table whose column `search_text` is searched, and the column that identifies a tenant's rows. */
+export type SearchTarget = { table: "accounts" | "documents"; key: string };
+
+/** An index of every three adjacent characters of `search_text`, maintained by the database. */
+export type SearchIndex = {
+  create(db: Db, target: SearchTarget): Promise<void>;
+  /** The condition that a row contains all the triples; undefined if more than `most` rows would be read for it. */
+  findTriples(
+    db: Db,
+    target: SearchTarget,
+    triples: { tenantId: string; triples: readonly string[]; most: number },
+  ): Promise<RawBuilder<boolean> | undefined>;
+};
+
+/** Exact sums of amounts: doubles of at most 15 digits and 6 decimals, which a database cannot add up as such. */
+export type DecimalSums = {
+  /** The exact numbers that an amount consists of. */
+  split(amount: RawBuilder<unknown>): readonly RawBuilder<unknown>[];
+  /** The number that orders the sums of the parts, exact unless it is very large. */
+  order(sums: readonly RawBuilder<unknown>[]): RawBuilder<number | null>;
+  /** The sums of the parts as one text; null where nothing was added. */
+  text(sums: readonly RawBuilder<unknown>[]): RawBuilder<string | null>;
+  /** Converts the text to a decimal. */
+  parse(text: string): string;
+};
+
 /** SQL and statements that differ between the databases beyond what Kysely compiles; each dialect's folder has its own. */
 export type DialectOperations = {
   /** The column equals one of the values, sent as one parameter, so that lists of every length share a statement. */
   isAmong(column: string, values: readonly (string | number)[]): RawBuilder<boolean>;
   /** Like `isAmong`, for many values of an indexed key. */
   isAmongKeys(column: string, values: readonly string[] | readonly number[]): RawBuilder<boolean>;
+  /** Selects texts as the rows of a column `value`. */
+  unnest(texts: readonly string[]): RawBuilder<unknown>;
   /** Aggregates a column of whole numbers to the text of a JSON array. */
   aggregateJson(column: string): RawBuilder<string>;
   /** The text of a member of the JSON object that a text column holds. */
@@ -57,6 +85,12 @@ export type DialectOperations = {
     | ((tx: Db, target: RowTarget, rows: readonly Record<string, Value>[]) => Promise<void>)
     | undefined;
   payments: PaymentQueries;
+  search: SearchIndex;
+  sums: DecimalSums;
+  /** The ISO week of a day in text, such as `2023-W07`. */
+  formatWeek(day: RawBuilder<string>): RawBuilder<string>;
+  /** The text of a day that is a number of days since 1970-01-01. */
+  formatDay(number: RawBuilder<number>): RawBuilder<string>;
 };
 
 /** Kysely's adapter with the dialect's operations: every connection and transaction of a store has it. */

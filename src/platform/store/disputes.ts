@@ -86,6 +86,17 @@ export type DisputeFilter = {
   documentNumbers?: readonly string[] | undefined;
   accountNumber?: string | undefined;
   ids?: readonly string[] | undefined;
+  accountName?: string | undefined;
+  code?: string | undefined;
+  currencyCode?: string | undefined;
+  amountMin?: number | undefined;
+  amountMax?: number | undefined;
+  /** Epoch milliseconds, inclusive. */
+  createdFrom?: number | undefined;
+  createdTo?: number | undefined;
+  closedFrom?: number | undefined;
+  closedTo?: number | undefined;
+  unassigned?: boolean | undefined;
 };
 
 type Condition = RawBuilder<boolean>;
@@ -95,6 +106,32 @@ const among = (column: string, values: readonly (string | number)[]): Condition 
   sql`${sql.ref(column)} in (${sql.join(values)})`;
 const contains = (column: string, text: string): Condition =>
   sql`${sql.ref(column)} like ${toLikePattern(text)} escape '\\'`;
+const isAtLeast = (column: string, value: number): Condition => sql`${sql.ref(column)} >= ${value}`;
+const isAtMost = (column: string, value: number): Condition => sql`${sql.ref(column)} <= ${value}`;
+
+/** The folded name of a dispute's account; the one that was imported with it where there is no such account. */
+export const ACCOUNT_NAME = sql`coalesce((select known.name_folded from accounts as known
+  where known.tenant_id = d.tenant_id and known.account_number = d.account_number),
+  d.account_name_folded)`;
+
+const isAssigned = (unassigned: boolean): Condition =>
+  unassigned ? sql`d.assignee_id is null` : sql`d.assignee_id is not null`;
+
+/** The filters that no index answers in the order of a list. */
+const rangeConditions = (filter: DisputeFilter): Condition[] => [
+  ...given(
+    filter.accountName,
+    (text) => sql`${ACCOUNT_NAME} like ${toLikePattern(text)} escape '\\'`,
+  ),
+  ...given(filter.currencyCode, (code) => is("d.currency_code", code)),
+  ...given(filter.amountMin, (amount) => isAtLeast("d.amount_order", amount)),
+  ...given(filter.amountMax, (amount) => isAtMost("d.amount_order", amount)),
+  ...given(filter.createdFrom, (moment) => isAtLeast("d.created_at", moment)),
+  ...given(filter.createdTo, (moment) => isAtMost("d.created_at", moment)),
+  ...given(filter.closedFrom, (moment) => isAtLeast("d.closed_at", moment)),
+  ...given(filter.closedTo, (moment) => isAtMost("d.closed_at", moment)),
+  ...given(filter.unassigned, isAssigned),
+];
 
 /** Returns the filters on names of related records. */
 const nameConditions = (filter: DisputeFilter): Condition[] => [
@@ -110,6 +147,7 @@ const ownConditions = (filter: DisputeFilter): Condition[] => [
   ...given(filter.accountNumber, (number) => is("d.account_number", number)),
   ...given(filter.documentNumbers, (numbers) => among("d.document_number", numbers)),
   ...given(filter.ids, (ids) => among("d.id", ids)),
+  ...given(filter.code, (code) => is("d.code", code)),
 ];
 
 const statusConditions = ({ statuses }: DisputeFilter): Condition[] =>
@@ -160,6 +198,7 @@ export const selectDisputes = (
   const conditions = [
     ...nameConditions(filter),
     ...ownConditions(filter),
+    ...rangeConditions(filter),
     ...statusConditions(filter),
   ];
   const isLookup = (filter.ids ?? filter.documentNumbers ?? []).length > 1;
@@ -183,7 +222,7 @@ export const estimateDisputesCost = (
   filter: DisputeFilter,
   sort: readonly SortKey<SortField>[] = NEWEST_FIRST,
 ): ListCost => {
-  if (nameConditions(filter).length > 0) return "scanned";
+  if (nameConditions(filter).length + rangeConditions(filter).length > 0) return "scanned";
   const [first] = sort;
   const keys = ownConditions(filter).length;
   const isOne = sort.length === 1 && first !== undefined;
@@ -212,7 +251,8 @@ export const countDisputes = async (
   tenantId: string,
   filter: DisputeFilter,
 ): Promise<number> => {
-  const [names, own] = [nameConditions(filter), ownConditions(filter)];
+  const names = nameConditions(filter);
+  const own = [...ownConditions(filter), ...rangeConditions(filter)];
   if (names.length + own.length === 0) return sumTotals(db, tenantId, filter);
   const base =
     names.length > 0

@@ -14,6 +14,7 @@ import { auditKey, type Sealing } from "./migrations/0010-audit-key.ts";
 import { knownAddresses } from "./migrations/0011-known-addresses.ts";
 import { fairTurns } from "./migrations/0012-fair-turns.ts";
 import { accountChildren } from "./migrations/0013-account-children.ts";
+import { listings } from "./migrations/0014-listings.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -31,6 +32,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0011-known-addresses": knownAddresses(types),
   "0012-fair-turns": fairTurns(types),
   "0013-account-children": accountChildren(types),
+  "0014-listings": listings(types),
 });
 
 // The steps' types and keys matter only when they run.

@@ -53,6 +53,20 @@ export async function* readPayments(
   }
 }
 
+/** Reads the rows with these numbers, in this order. */
+export const readRowObjects = async (
+  db: Db,
+  selection: PaymentSelection,
+  seqs: readonly number[],
+): Promise<Record<string, unknown>[]> => {
+  if (seqs.length === 0) return [];
+  const inOrder = seqs.toSorted((a, b) => a - b);
+  const read = getDialect(db).payments.createRowReader(db, selection);
+  const { bytes } = await read(hasSeq(db, inOrder));
+  const rows = JSON.parse(`[${Buffer.from(bytes).toString()}]`) as Record<string, unknown>[];
+  return seqs.map((seq) => rows[inOrder.indexOf(seq)] ?? {});
+};
+
 /**
  * Yields every row of a scan, in order and in bounded memory. The rows are consistent with each other if `db` is a
  * snapshot's and `upTo` is its {@link findLastSeq}.

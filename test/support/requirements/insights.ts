@@ -35,6 +35,7 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
       "IN-53": "every host's converter takes every tool; enumerations are words",
       "IN-58": "the list of tools stays within 12,500 tokens for a model and 30,000 in all",
       "IN-59": "an answer has 6,000 tokens and 25,000 characters, completeness first",
+      "IN-73": "summaries of payments, disputes and documents",
     },
   },
 ];

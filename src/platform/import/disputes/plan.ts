@@ -63,6 +63,8 @@ const planCopies = ({ values, differs, plan }: Planning): void => {
     const value = values[name as keyof typeof COPIED];
     if (differs.has(name as DisputeField) && value !== undefined) plan.columns[column] = value;
   }
+  const { account_name: accountName } = plan.columns;
+  if (typeof accountName === "string") plan.columns.account_name_folded = fold(accountName);
 };
 
 /** Plans the columns that depend on the document and account of a new or moved dispute. */

@@ -2,6 +2,7 @@ import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import { closeDisputesOn } from "../../store/disputes-of-documents.ts";
 import { addClosures, addDocuments, type NewClosure, putDocuments } from "../../store/documents.ts";
 import { takeCsrIds } from "../../store/csr-sequences.ts";
+import { toDocumentColumns } from "../../store/listed-columns.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../../store/tables.ts";
 import { changeFields, creationFields } from "../records.ts";
@@ -35,6 +36,7 @@ const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing)
     invoice_num: fields.invoice_num ?? null,
     currency: fields.currency ?? fields.original_currency ?? null,
     status: moved.status,
+    ...toDocumentColumns(documentNumber, fields),
     fields: JSON.stringify(fields),
   };
   const base = before ?? {

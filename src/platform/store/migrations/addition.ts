@@ -42,7 +42,7 @@ const createTable = async (
   await builder.addPrimaryKeyConstraint(`${name}_key`, key).execute();
 };
 
-const createIndex = async (
+export const createIndex = async (
   db: Kysely<unknown>,
   [table, columns, present]: Index,
   unique: boolean,
@@ -51,6 +51,19 @@ const createIndex = async (
   let index = db.schema.createIndex(name).on(table).columns(columns);
   if (present !== undefined) index = index.where(present, "is not", null);
   await (unique ? index.unique() : index).execute();
+};
+
+/** Adds a column to a table with rows. A column that cannot be null has a value from the start. */
+export const addColumn = async (
+  db: Kysely<unknown>,
+  types: Types,
+  [table, name, kind]: [table: string, name: string, kind: Columns[string]],
+): Promise<void> => {
+  const type = types[kind.replace("?", "") as Column] as ColumnDataType;
+  await db.schema
+    .alterTable(table)
+    .addColumn(name, type, (made) => (kind.endsWith("?") ? made : made.notNull().defaultTo("")))
+    .execute();
 };
 
 /** Creates a migration that adds tables with their indexes. */

@@ -1,7 +1,9 @@
 import { CompiledQuery, sql } from "kysely";
 import type { DialectOperations, RowTarget, Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
+import { decimalSums } from "./decimal-sums.ts";
 import { paymentQueries } from "./payments.ts";
+import { searchIndex } from "./search.ts";
 
 const ESCAPED: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
@@ -49,8 +51,14 @@ export const postgresOperations: DialectOperations = {
     const type = typeof values[0] === "number" ? sql`bigint[]` : sql`text[]`;
     return sql`${sql.ref(column)} in (select unnest(cast(${values} as ${type})))`;
   },
+  unnest: (texts) => sql`select unnest(cast(${texts} as text[])) as value`,
   aggregateJson: (column) => sql`coalesce(json_agg(${sql.ref(column)}), '[]'::json)::text`,
   readJsonMember: (column, member) => sql`${sql.ref(column)}::json ->> ${sql.lit(member)}`,
   copyRows,
   payments: paymentQueries,
+  search: searchIndex,
+  sums: decimalSums,
+  formatWeek: (day) => sql`to_char(cast(${day} as date), 'IYYY"-W"IW') collate "C"`,
+  formatDay: (number) =>
+    sql`to_char(date '1970-01-01' + cast(${number} as integer), 'YYYY-MM-DD') collate "C"`,
 };

@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import type { DialectOperations } from "../dialect.ts";
+import { decimalSums } from "./decimal-sums.ts";
 import { paymentQueries } from "./payments.ts";
+import { searchIndex } from "./search.ts";
 
 const isAmong: DialectOperations["isAmong"] = (column, values) =>
   sql`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`;
@@ -8,9 +10,14 @@ const isAmong: DialectOperations["isAmong"] = (column, values) =>
 export const sqliteOperations: DialectOperations = {
   isAmong,
   isAmongKeys: isAmong,
+  unnest: (texts) => sql`select value from json_each(${JSON.stringify(texts)})`,
   aggregateJson: (column) => sql`json_group_array(${sql.ref(column)})`,
   readJsonMember: (column, member) =>
     sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${member}`)})`,
   copyRows: undefined,
   payments: paymentQueries,
+  search: searchIndex,
+  sums: decimalSums,
+  formatWeek: (day) => sql`strftime('%G-W%V', ${day})`,
+  formatDay: (number) => sql`date(${number} * 86400, 'unixepoch')`,
 };

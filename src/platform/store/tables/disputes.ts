@@ -7,6 +7,7 @@ export type DisputeRow = Tracked & {
   document_number: string;
   account_number: string;
   account_name: string | null;
+  account_name_folded: string | null;
   /** Decimal text, exact. */
   amount: string;
   /** The amount as a double: with at most 15 digits it orders and compares like the text. */

@@ -1,3 +1,4 @@
+import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import type { Tracked } from "./column.ts";
 
 export type AccountRow = Tracked & {
@@ -5,9 +6,13 @@ export type AccountRow = Tracked & {
   account_number: string;
   csr_id: number;
   name: string;
+  name_folded: string;
   /** The account's first one; it never changes. */
   currency: string | null;
   parent_account_number: string | null;
+  account_group: string | null;
+  /** Name, number and display reference, folded, each after two line feeds. */
+  search_text: string;
   /** All stored fields of the account as JSON, including the columns above. */
   fields: string;
 };
@@ -36,6 +41,15 @@ export type DocumentRow = Tracked & {
   /** Currency of its disputes: its own, else its original one. */
   currency: string | null;
   status: "open" | "closed";
+  document_type: StoredDocument["document_type"];
+  /** The days of its dates, in UTC. */
+  due_on: string;
+  invoice_on: string;
+  /** The open balance, with at most 15 digits. */
+  balance: number | null;
+  balance_currency: string | null;
+  /** Document, invoice and purchase order number, folded, each after two line feeds. */
+  search_text: string;
   /** All stored fields of the document, as JSON. */
   fields: string;
 };

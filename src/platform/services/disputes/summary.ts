@@ -1,0 +1,125 @@
+import Big from "big.js";
+import type { Contract } from "../../../contract/index.ts";
+import { endOfDay, listAgeKeys } from "../../../contract/insights/calendar.ts";
+import { DISPUTE_STATUSES } from "../../../contract/insights/dispute-filters.ts";
+import {
+  type DisputeGrouping,
+  type DisputeSummary,
+  type DisputeSummaryItem,
+  type DisputeSummaryResult,
+  parseDisputeSummary,
+} from "../../../contract/insights/dispute-summary.ts";
+import { type GroupKey, toExactNumber } from "../../../contract/insights/result.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
+import type { Handlers } from "../../handlers.ts";
+import { getDialect, type Value } from "../../store/dialect.ts";
+import type { Db } from "../../store/port.ts";
+import { type Asked, matchDisputes } from "../../store/summaries/dispute-filters.ts";
+import {
+  type DisputeGroupRow,
+  parseOldest,
+  summarizeDisputes,
+} from "../../store/summaries/disputes.ts";
+import { completeBuckets } from "../summary-items.ts";
+
+/** Divides to one decimal. */
+const average = (sum: number, count: number): number | null =>
+  count === 0 ? null : new Big(sum).div(count).round(1, Big.roundHalfUp).toNumber();
+
+const toKeyValue = (
+  { ageBuckets }: DisputeSummary,
+  grouping: DisputeGrouping,
+  value: Value,
+): GroupKey[string] => {
+  if (grouping === "status") return DISPUTE_STATUSES[Number(value)] ?? null;
+  if (grouping === "age") return listAgeKeys(ageBuckets)[Number(value)] ?? null;
+  return grouping === "valid" ? value === 1 : value;
+};
+
+const toKey = (summary: DisputeSummary, row: DisputeGroupRow): GroupKey =>
+  Object.fromEntries(
+    summary.groupBy.map((name, place) => [
+      name,
+      toKeyValue(summary, name, row[`k${place}`] ?? null),
+    ]),
+  );
+
+type Rows = readonly DisputeGroupRow[];
+
+const sumOf = (
+  rows: Rows,
+  name: "count" | "open_count" | "open_days" | "closed_count" | "closing_days",
+) => rows.reduce((sum, row) => sum + row[name], 0);
+
+/** The figures of rows together, amounts aside. */
+const toFigures = (rows: Rows) => {
+  const [oldest] = rows.map((row) => row.oldest).toSorted();
+  const { createdAt, code } = parseOldest(oldest ?? "");
+  return {
+    oldest:
+      oldest === undefined ? null : { disputeCode: code, createDate: formatTimestamp(createdAt) },
+    avgAgeDays: average(sumOf(rows, "open_days"), sumOf(rows, "open_count")),
+    avgDaysToClose: average(sumOf(rows, "closing_days"), sumOf(rows, "closed_count")),
+  };
+};
+
+const NO_FIGURES = { count: 0, amount: 0, ...toFigures([]) };
+
+const read = async (
+  db: Db,
+  asked: Asked,
+  summary: DisputeSummary,
+): Promise<DisputeSummaryResult> => {
+  const { filters, groupBy, ageBuckets, limit } = summary;
+  const where = await matchDisputes(db, filters, asked);
+  const { parse } = getDialect(db).sums;
+  const toAmount = ({ amount }: DisputeGroupRow) => toExactNumber(new Big(parse(amount)).toFixed());
+  const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
+  const totals = await summarizeDisputes({ db, asked, summary: whole }, where);
+  const inAges = groupBy.length === 1 && groupBy[0] === "age";
+  const rows = await summarizeDisputes({ db, asked, summary }, where, inAges ? undefined : limit);
+  const found = rows.map((row): DisputeSummaryItem => ({
+    key: toKey(summary, row),
+    currencyCode: row.currency,
+    count: row.count,
+    amount: toAmount(row),
+    ...toFigures([row]),
+  }));
+  const items = inAges
+    ? completeBuckets(found, "age", listAgeKeys(ageBuckets), summary, NO_FIGURES)
+    : found;
+  return {
+    asOf: filters.asOf ?? formatTimestamp(asked.asOf),
+    filter: { ...filters },
+    rowCount: sumOf(totals, "count"),
+    truncated: false,
+    currencyTotals: totals.map((row) => ({
+      currencyCode: row.currency,
+      count: row.count,
+      amount: toAmount(row),
+    })),
+    itemsTotal: inAges ? items.length : (rows[0]?.groups ?? 0),
+    notes: [],
+    ...toFigures(totals),
+    items: items.slice(0, limit),
+  };
+};
+
+/** Counts and adds up disputes, in groups. */
+export const summarize: Handlers<Contract["disputes"]>["summary"] = async ({ body }, call) => {
+  const { value: summary, faults } = parseDisputeSummary(body);
+  if (summary === undefined) return call.invalid(faults);
+  const { tenantId, now } = call;
+  const day = summary.filters.asOf;
+  const asked = {
+    tenantId,
+    asOf: day === undefined ? now : endOfDay(day),
+    isPast: day !== undefined,
+  };
+  const snapshot = await call.snapshot();
+  try {
+    return { body: await read(snapshot.db, asked, summary) };
+  } finally {
+    await snapshot.close();
+  }
+};

@@ -1,0 +1,91 @@
+import Big from "big.js";
+import type { Contract } from "../../../contract/index.ts";
+import { endOfDay, listOverdueKeys } from "../../../contract/insights/calendar.ts";
+import {
+  type DocumentSummary,
+  type DocumentSummaryItem,
+  type DocumentSummaryResult,
+  parseDocumentSummary,
+} from "../../../contract/insights/document-summary.ts";
+import { type GroupKey, toExactNumber } from "../../../contract/insights/result.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
+import type { Handlers } from "../../handlers.ts";
+import { getDialect } from "../../store/dialect.ts";
+import {
+  type DocumentGroupRow,
+  matchDocuments,
+  parseFirstDue,
+  summarizeDocuments,
+} from "../../store/summaries/documents.ts";
+import { readTenant } from "../../store/tenants.ts";
+import { completeBuckets } from "../summary-items.ts";
+
+const toKey = ({ groupBy, ageBuckets }: DocumentSummary, row: DocumentGroupRow): GroupKey =>
+  Object.fromEntries(
+    groupBy.map((name, place) => {
+      const value = row[`k${place}`] ?? null;
+      return [name, name === "age" ? (listOverdueKeys(ageBuckets)[Number(value)] ?? null) : value];
+    }),
+  );
+
+const NO_FIGURES = { count: 0, amount: 0, disputedAmount: 0, oldest: null };
+
+const NOTES = {
+  asOf: "Balances and statuses are those of now; asOf only counts the days past due.",
+};
+
+type Context = Parameters<typeof summarizeDocuments>[0];
+
+const read = async (context: Context): Promise<DocumentSummaryResult> => {
+  const { db, summary, asOf } = context;
+  const { filters, groupBy, ageBuckets, limit } = summary;
+  const where = await matchDocuments(context);
+  const { parse } = getDialect(db).sums;
+  const toAmount = (text: string | null) =>
+    toExactNumber(text === null ? "0" : new Big(parse(text)).toFixed());
+  const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
+  const totals = await summarizeDocuments({ ...context, summary: whole }, where);
+  const inAges = groupBy.length === 1 && groupBy[0] === "age";
+  const rows = await summarizeDocuments(context, where, inAges ? undefined : limit);
+  const found = rows.map((row): DocumentSummaryItem => ({
+    key: toKey(summary, row),
+    currencyCode: row.currency,
+    count: row.count,
+    amount: toAmount(row.amount),
+    disputedAmount: toAmount(row.disputed),
+    oldest: parseFirstDue(row.first_due),
+  }));
+  const items = inAges
+    ? completeBuckets(found, "age", listOverdueKeys(ageBuckets), summary, NO_FIGURES)
+    : found;
+  return {
+    asOf: filters.asOf ?? formatTimestamp(asOf),
+    filter: { ...filters },
+    rowCount: totals.reduce((sum, { count }) => sum + count, 0),
+    truncated: false,
+    itemsTotal: inAges ? items.length : (rows[0]?.groups ?? 0),
+    currencyTotals: totals.map(({ currency, count, amount }) => ({
+      currencyCode: currency,
+      count,
+      amount: toAmount(amount),
+    })),
+    notes: filters.asOf === undefined ? [] : [NOTES.asOf],
+    items: items.slice(0, limit),
+  };
+};
+
+/** Counts and adds up documents, in groups such as days past due. */
+export const summarize: Handlers<Contract["documents"]>["summary"] = async ({ body }, call) => {
+  const { value: summary, faults } = parseDocumentSummary(body);
+  if (summary === undefined) return call.invalid(faults);
+  const { tenantId, now } = call;
+  const { currency } = await readTenant(call.db, tenantId);
+  const day = summary.filters.asOf;
+  const asOf = day === undefined ? now : endOfDay(day);
+  const snapshot = await call.snapshot();
+  try {
+    return { body: await read({ db: snapshot.db, tenantId, currency, asOf, summary }) };
+  } finally {
+    await snapshot.close();
+  }
+};

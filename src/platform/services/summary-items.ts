@@ -1,0 +1,41 @@
+import Big from "big.js";
+import type { ExactNumber, GroupKey } from "../../contract/insights/result.ts";
+
+type Item = { key: GroupKey; currencyCode: string | null };
+
+type Order = { orderBy: string | undefined; order: "asc" | "desc" | undefined };
+
+/** Adds the buckets in which nothing fell, for each currency, and sorts the items. */
+export const completeBuckets = <I extends Item>(
+  found: readonly I[],
+  grouping: string,
+  buckets: readonly string[],
+  { orderBy, order }: Order,
+  empty: Omit<I, keyof Item>,
+): I[] => {
+  const currencies = [...new Set(found.map(({ currencyCode }) => currencyCode))];
+  const place = ({ key }: Item): number => buckets.indexOf(String(key[grouping]));
+  const all = buckets.flatMap((bucket) =>
+    currencies.map(
+      (currencyCode) =>
+        found.find((item) => item.key[grouping] === bucket && item.currencyCode === currencyCode) ??
+        ({ key: { [grouping]: bucket }, currencyCode, ...empty } as unknown as I),
+    ),
+  );
+  const byFigure = orderBy !== undefined && orderBy !== grouping;
+  const sign = (order ?? (byFigure ? "desc" : "asc")) === "asc" ? 1 : -1;
+  const figure = (item: I): ExactNumber | null | undefined =>
+    (item as Record<string, unknown>)[orderBy ?? ""] as ExactNumber | null | undefined;
+  const compareFigures = (a: I, b: I): number => {
+    const [one, other] = [figure(a) ?? null, figure(b) ?? null];
+    if (one === null || other === null) return Number(one === null) - Number(other === null);
+    return sign * new Big(one).cmp(other);
+  };
+  const comparePlaces = (a: I, b: I): number => (byFigure ? 1 : sign) * (place(a) - place(b));
+  const compareCurrencies = (a: I, b: I): number =>
+    (a.currencyCode ?? "") < (b.currencyCode ?? "") ? -1 : 1;
+  return all.toSorted(
+    (a, b) =>
+      (byFigure ? compareFigures(a, b) : 0) || comparePlaces(a, b) || compareCurrencies(a, b),
+  );
+};

@@ -1,0 +1,58 @@
+import { sql } from "kysely";
+import type { SearchIndex, SearchTarget } from "../dialect.ts";
+
+/** The full-text index, and the table that gives each row a number: those of other tables can change. */
+const namesOf = ({ table, key }: SearchTarget) => ({
+  rows: sql.table(table),
+  numbers: sql.table(`${table}_numbers`),
+  triples: sql.table(`${table}_triples`),
+  triplesColumn: sql.ref(`${table}_triples`),
+  key: sql.ref(key),
+  trigger: (event: string) => sql.table(`${table}_${event}`),
+});
+
+const quote = (triple: string): string => `"${triple.replaceAll('"', '""')}"`;
+
+export const searchIndex: SearchIndex = {
+  async create(db, target) {
+    const { rows, numbers, triples, triplesColumn, key, trigger } = namesOf(target);
+    await sql`create table ${numbers} (
+      number integer primary key, tenant_id text not null, ${key} text not null)`.execute(db);
+    await sql`create unique index ${trigger("numbers_key")} on ${numbers} (tenant_id, ${key})`.execute(
+      db,
+    );
+    // Without positions and contents: the rows themselves are compared with the search.
+    await sql`create virtual table ${triples} using fts5(
+      search_text, content = '', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1')`.execute(
+      db,
+    );
+    await sql`insert into ${numbers} (tenant_id, ${key}) select tenant_id, ${key} from ${rows}`.execute(
+      db,
+    );
+    await sql`insert into ${triples} (rowid, search_text) select n.number, r.search_text
+      from ${numbers} as n join ${rows} as r using (tenant_id, ${key})`.execute(db);
+    const numberOf = (row: string) => sql`(select number from ${numbers}
+      where tenant_id = ${sql.ref(`${row}.tenant_id`)} and ${key} = ${sql.ref(`${row}.${target.key}`)})`;
+    await sql`create trigger ${trigger("added")} after insert on ${rows} begin
+      insert into ${numbers} (tenant_id, ${key}) values (new.tenant_id, ${sql.ref(`new.${target.key}`)});
+      insert into ${triples} (rowid, search_text) values (last_insert_rowid(), new.search_text);
+    end`.execute(db);
+    await sql`create trigger ${trigger("changed")} after update of search_text on ${rows}
+      when old.search_text <> new.search_text begin
+      insert into ${triples} (${triplesColumn}, rowid, search_text)
+        values ('delete', ${numberOf("old")}, old.search_text);
+      insert into ${triples} (rowid, search_text) values (${numberOf("new")}, new.search_text);
+    end`.execute(db);
+  },
+
+  async findTriples(db, target, { tenantId, triples: sought, most }) {
+    const { numbers, triples, triplesColumn, key } = namesOf(target);
+    const found = sql`select rowid from ${triples}
+      where ${triplesColumn} match ${sought.map(quote).join(" AND ")} limit ${most + 1}`;
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from (${found})`.execute(db);
+    if ((rows[0]?.count ?? 0) > most) return undefined;
+    return sql<boolean>`${key} in (select ${key} from ${numbers}
+      where number in (${found}) and tenant_id = ${tenantId})`;
+  },
+};

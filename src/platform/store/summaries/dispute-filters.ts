@@ -1,0 +1,169 @@
+import { type RawBuilder, sql } from "kysely";
+import { dayNumber, endOfDay, startOfDay } from "../../../contract/insights/calendar.ts";
+import {
+  type DisputeFilters,
+  DISPUTE_STATUSES,
+} from "../../../contract/insights/dispute-filters.ts";
+import { DAY } from "../../../kit/clock.ts";
+import { toLikePattern } from "../audit-logs.ts";
+import { getDialect } from "../dialect.ts";
+import { ACCOUNT_NAME } from "../disputes.ts";
+import { fold } from "../fold.ts";
+import type { Db } from "../port.ts";
+import { findSpellings } from "./spellings.ts";
+
+type Condition = RawBuilder<boolean>;
+
+/** The moment to which disputes are counted: the end of a day, or now. */
+export type Asked = { tenantId: string; asOf: number; isPast: boolean };
+
+/** The closing and the status of a dispute as it stood. */
+export const toState = ({ asOf, isPast }: Asked) => {
+  if (!isPast) return { closedAt: sql`d.closed_at`, status: sql<number>`d.status` };
+  return {
+    closedAt: sql`case when d.closed_at <= ${asOf} then d.closed_at end`,
+    status: sql<number>`case when d.closed_at > ${asOf} then 0 else d.status end`,
+  };
+};
+
+const matchText = (column: string, text: string): Condition =>
+  sql`${sql.ref(column)} like ${toLikePattern(text)} escape '\\'`;
+
+const given = <T>(value: T | undefined, condition: (value: T) => Condition): Condition[] =>
+  value === undefined ? [] : [condition(value)];
+
+/** Disputes whose record of a table has a code, or a name with a part. */
+const namesRecord = (
+  tenantId: string,
+  column: string,
+  table: "reasons" | "departments" | "assignees",
+  holds: Condition,
+): Condition =>
+  sql`${sql.ref(column)} in (select id from ${sql.table(table)} where tenant_id = ${tenantId} and ${holds})`;
+
+const hasCodeOrPart = (text: string): Condition =>
+  sql`(code_folded = ${fold(text)} or ${matchText("description_folded", text)})`;
+
+const inRecords = (tenantId: string, table: "categories" | "departments", text: string) =>
+  sql<boolean>`${sql.ref(table === "categories" ? "category_id" : "department_id")} in (
+    select id from ${sql.table(table)} where tenant_id = ${tenantId} and ${hasCodeOrPart(text)})`;
+
+const recordConditions = (filters: DisputeFilters, tenantId: string): Condition[] => [
+  ...given(filters.reason, (text) =>
+    namesRecord(tenantId, "d.reason_id", "reasons", hasCodeOrPart(text)),
+  ),
+  ...given(filters.category, (text) =>
+    namesRecord(tenantId, "d.reason_id", "reasons", inRecords(tenantId, "categories", text)),
+  ),
+  ...given(filters.department, (text) =>
+    namesRecord(tenantId, "d.assignee_id", "assignees", inRecords(tenantId, "departments", text)),
+  ),
+  ...given(filters.assignee, (text) =>
+    namesRecord(
+      tenantId,
+      "d.assignee_id",
+      "assignees",
+      sql`(email_folded = ${fold(text)} or ${matchText("name_folded", text)})`,
+    ),
+  ),
+];
+
+/** The resolutions have no folded description; a tenant has few of them. */
+const resolutionConditions = async (
+  db: Db,
+  tenantId: string,
+  text: string | undefined,
+): Promise<Condition[]> => {
+  if (text === undefined) return [];
+  const all = await db
+    .selectFrom("resolutions")
+    .select(["id", "code_folded", "description"])
+    .where("tenant_id", "=", tenantId)
+    .execute();
+  const sought = fold(text);
+  const ids = all
+    .filter(
+      ({ code_folded, description }) =>
+        code_folded === sought || fold(description).includes(sought),
+    )
+    .map(({ id }) => id);
+  return [getDialect(db).isAmong("d.resolution_id", ids)];
+};
+
+const DOCUMENT_STATUS = sql`(select status from documents as held
+  where held.tenant_id = d.tenant_id and held.document_number = d.document_number)`;
+
+const documentCondition = (status: NonNullable<DisputeFilters["documentStatus"]>): Condition =>
+  status === "missing" ? sql`${DOCUMENT_STATUS} is null` : sql`${DOCUMENT_STATUS} = ${status}`;
+
+const timeConditions = (filters: DisputeFilters, asked: Asked): Condition[] => {
+  const { closedAt } = toState(asked);
+  const today = dayNumber(asked.asOf);
+  return [
+    ...(asked.isPast ? [sql<boolean>`d.created_at <= ${asked.asOf}`] : []),
+    ...given(filters.createdFrom, (day) => sql`d.created_at >= ${startOfDay(day)}`),
+    ...given(filters.createdTo, (day) => sql`d.created_at <= ${endOfDay(day)}`),
+    ...given(filters.closedFrom, (day) => sql`${closedAt} >= ${startOfDay(day)}`),
+    ...given(filters.closedTo, (day) => sql`${closedAt} <= ${endOfDay(day)}`),
+    ...given(filters.updatedBefore, (day) => sql`d.updated_at <= ${endOfDay(day)}`),
+    ...given(filters.olderThanDays, (days) => sql`d.created_at < ${(today - days) * DAY}`),
+  ];
+};
+
+const valueConditions = (db: Db, filters: DisputeFilters, asked: Asked): Condition[] => [
+  ...given(filters.status, (words) => {
+    const numbers = words.map((word) => sql.lit(DISPUTE_STATUSES.indexOf(word)));
+    return sql`${toState(asked).status} in (${sql.join(numbers)})`;
+  }),
+  ...given(filters.currencyCode, (codes) => getDialect(db).isAmong("d.currency_code", codes)),
+  ...given(
+    filters.accountName,
+    (text) => sql`${ACCOUNT_NAME} like ${toLikePattern(text)} escape '\\'`,
+  ),
+  ...given(filters.unassigned, (unassigned) =>
+    unassigned ? sql`d.assignee_id is null` : sql`d.assignee_id is not null`,
+  ),
+  ...given(filters.amountMin, (amount) => sql`d.amount_order >= ${amount}`),
+  ...given(filters.amountMax, (amount) => sql`d.amount_order <= ${amount}`),
+  ...given(filters.documentStatus, documentCondition),
+];
+
+const NUMBERS = {
+  accountNumber: "account_number",
+  documentNumber: "document_number",
+  disputeCode: "code",
+} as const;
+
+const numberConditions = async (
+  db: Db,
+  filters: DisputeFilters,
+  tenantId: string,
+): Promise<Condition[]> => {
+  const conditions: Condition[] = [];
+  for (const [name, column] of Object.entries(NUMBERS)) {
+    const values = filters[name as keyof typeof NUMBERS];
+    if (values === undefined) continue;
+    const target = { table: "disputes", column, tenantId } as const;
+    const spellings = await findSpellings(db, target, values);
+    conditions.push(getDialect(db).isAmongKeys(`d.${column}`, spellings));
+  }
+  return conditions;
+};
+
+/** Returns the condition of the disputes that match filters. */
+export const matchDisputes = async (
+  db: Db,
+  filters: DisputeFilters,
+  asked: Asked,
+): Promise<Condition> => {
+  const { tenantId } = asked;
+  const conditions = [
+    sql<boolean>`d.tenant_id = ${tenantId}`,
+    ...(await numberConditions(db, filters, tenantId)),
+    ...(await resolutionConditions(db, tenantId, filters.resolution)),
+    ...recordConditions(filters, tenantId),
+    ...timeConditions(filters, asked),
+    ...valueConditions(db, filters, asked),
+  ];
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`;
+};

@@ -1,0 +1,158 @@
+import { type RawBuilder, sql } from "kysely";
+import { dayNumber, type Unit } from "../../../contract/insights/calendar.ts";
+import type {
+  DisputeGrouping,
+  DisputeSummary,
+} from "../../../contract/insights/dispute-summary.ts";
+import { getDialect, type Value } from "../dialect.ts";
+import type { Db } from "../port.ts";
+import { type Asked, toState } from "./dispute-filters.ts";
+import {
+  dayNumberOf,
+  type Direction,
+  type Expression,
+  findBucket,
+  formatSpan,
+  keyNames,
+  list,
+  named,
+  orderTerm,
+} from "./sql.ts";
+
+/** A group of disputes, or all of one currency. Keys are in `k…`; sums of days are whole numbers. */
+export type DisputeGroupRow = Record<string, Value> & {
+  currency: string;
+  count: number;
+  amount: string;
+  open_count: number;
+  open_days: number;
+  closed_count: number;
+  closing_days: number;
+  /** Creation and code of the oldest dispute; see {@link parseOldest}. */
+  oldest: string;
+  groups: number;
+};
+
+const OPEN = 0;
+const CLOSED = 1;
+
+// A fixed number of digits, so that the text with the smallest number is the smallest text.
+const MOMENT_OFFSET = 1e14;
+const MOMENT_DIGITS = 15;
+
+/** Returns creation and code of the oldest dispute of a group. */
+export const parseOldest = (text: string): { createdAt: number; code: string } => ({
+  createdAt: Number(text.slice(0, MOMENT_DIGITS)) - MOMENT_OFFSET,
+  code: text.slice(MOMENT_DIGITS),
+});
+
+const nameIn = (table: string, id: Expression, column = "description"): Expression =>
+  sql`(select ${sql.ref(column)} from ${sql.table(table)} as held
+    where held.tenant_id = d.tenant_id and held.id = ${id})`;
+
+const REASON = sql`d.reason_id`;
+const ASSIGNEE = sql`d.assignee_id`;
+
+const NAMES: Partial<Record<DisputeGrouping, Expression>> = {
+  account: sql`d.account_number`,
+  document: sql`d.document_number`,
+  reason: nameIn("reasons", REASON),
+  category: nameIn("categories", nameIn("reasons", REASON, "category_id")),
+  department: nameIn("departments", nameIn("assignees", ASSIGNEE, "department_id")),
+  assignee: sql`(select trim(held.first_name || ' ' || held.last_name) from assignees as held
+    where held.tenant_id = d.tenant_id and held.id = d.assignee_id)`,
+  resolution: nameIn("resolutions", sql`d.resolution_id`, "code"),
+  valid: sql`d.is_valid`,
+};
+
+type Context = { db: Db; asked: Asked; summary: DisputeSummary };
+
+const toAge = ({ asOf }: Asked): Expression =>
+  sql`(${sql.lit(dayNumber(asOf))} - ${dayNumberOf(sql`d.created_at`)})`;
+
+const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expression => {
+  const known = NAMES[grouping];
+  if (known !== undefined) return known;
+  const { status, closedAt } = toState(asked);
+  if (grouping === "status") return status;
+  if (grouping === "age") return findBucket(toAge(asked), summary.ageBuckets);
+  const [date, unit] = grouping.split(":");
+  const moment = date === "created" ? sql`d.created_at` : sql`(${closedAt})`;
+  return formatSpan(db, getDialect(db).formatDay(dayNumberOf(moment)), unit as Unit);
+};
+
+const whole = (value: Expression): Expression => sql`cast(${value} as bigint)`;
+
+/** The figures of a group over its disputes. */
+const listFigures = ({ db, asked }: Context): { columns: Expression[]; amount: Expression } => {
+  const { status, closedAt } = toState(asked);
+  const { sums } = getDialect(db);
+  const totals = sums.split(sql`d.amount_order`).map((part) => sql`sum(${part})`);
+  const isOpen = sql`${status} = ${sql.lit(OPEN)}`;
+  const isClosed = sql`${status} = ${sql.lit(CLOSED)} and ${closedAt} is not null`;
+  const closing = sql`${dayNumberOf(sql`d.closed_at`)} - ${dayNumberOf(sql`d.created_at`)}`;
+  const days = (when: Expression, value: Expression) =>
+    whole(sql`coalesce(sum(case when ${when} then ${value} end), 0)`);
+  const oldest = sql`min(cast(d.created_at + ${sql.lit(MOMENT_OFFSET)} as bigint) || d.code)`;
+  return {
+    amount: sums.order(totals),
+    columns: [
+      named(sql`count(*)`, "count"),
+      named(sums.text(totals), "amount"),
+      named(days(isOpen, sql`1`), "open_count"),
+      named(days(isOpen, toAge(asked)), "open_days"),
+      named(days(isClosed, sql`1`), "closed_count"),
+      named(days(isClosed, closing), "closing_days"),
+      named(oldest, "oldest"),
+    ],
+  };
+};
+
+const AVERAGES = {
+  avgAgeDays: sql`1.0 * open_days / nullif(open_count, 0)`,
+  avgDaysToClose: sql`1.0 * closing_days / nullif(closed_count, 0)`,
+};
+
+const FIGURES: Partial<Record<string, Expression>> = {
+  count: sql`count`,
+  amount: sql`amount_order`,
+  ...AVERAGES,
+};
+
+const isAscending = (grouping: DisputeGrouping): boolean =>
+  grouping === "age" || grouping.includes(":");
+
+const chooseOrder = ({ groupBy, orderBy, order }: DisputeSummary): Expression[] => {
+  const term = (value: Expression, usual: Direction) => orderTerm(value, order ?? usual);
+  const key = (place: number) => sql.ref(`k${place}`);
+  const keyAt = groupBy.findIndex((name) => name === orderBy);
+  if (keyAt !== -1) return [term(key(keyAt), "asc")];
+  const figure = FIGURES[orderBy ?? ""];
+  if (figure !== undefined) return [term(figure, "desc")];
+  const dates = groupBy.flatMap((name, place) =>
+    isAscending(name) ? [term(key(place), "asc")] : [],
+  );
+  const amount = sql`amount_order`;
+  return dates.length > 0 ? [...dates, orderTerm(amount, "desc")] : [term(amount, "desc")];
+};
+
+/** Reads the groups of a summary in their order, all or up to a limit; without groupings, one per currency. */
+export const summarizeDisputes = async (
+  context: Context,
+  where: RawBuilder<boolean>,
+  limit?: number,
+): Promise<DisputeGroupRow[]> => {
+  const { db, summary } = context;
+  const names = keyNames(summary.groupBy.length);
+  const keys = summary.groupBy.map((name, place) => named(toKey(context, name), `k${place}`));
+  const { columns, amount } = listFigures(context);
+  const parts = [...keys, named(sql`d.currency_code`, "currency")];
+  const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
+  const { rows } = await sql<DisputeGroupRow>`
+    select g.*, count(*) over () as groups from (
+      select ${list([...parts, ...columns, named(amount, "amount_order")])} from disputes as d
+      where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
+    order by ${list([...chooseOrder(summary), ...ties])}
+    ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(db);
+  return rows;
+};

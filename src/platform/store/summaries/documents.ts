@@ -1,0 +1,172 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Unit } from "../../../contract/insights/calendar.ts";
+import type {
+  DocumentGrouping,
+  DocumentSummary,
+} from "../../../contract/insights/document-summary.ts";
+import { DAY } from "../../../kit/clock.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
+import { getDialect, type Value } from "../dialect.ts";
+import type { Db } from "../port.ts";
+import { findSpellings } from "./spellings.ts";
+import {
+  type Direction,
+  type Expression,
+  formatSpan,
+  keyNames,
+  list,
+  named,
+  orderTerm,
+} from "./sql.ts";
+
+/** A group of documents, or all of one currency; keys are in `k…`. */
+export type DocumentGroupRow = Record<string, Value> & {
+  currency: string;
+  count: number;
+  /** Null where no document has a balance. */
+  amount: string | null;
+  disputed: string | null;
+  /** Day and number of the document that fell due first; see {@link parseFirstDue}. */
+  first_due: string;
+  groups: number;
+};
+
+type Context = {
+  db: Db;
+  tenantId: string;
+  /** Of documents that name none. */
+  currency: string;
+  /** The moment to which days past due count. */
+  asOf: number;
+  summary: DocumentSummary;
+};
+
+const DAY_LENGTH = 10;
+
+/** Returns the due date and the number of a group's oldest document. */
+export const parseFirstDue = (text: string): { dueDate: string; documentNumber: string } => ({
+  dueDate: text.slice(0, DAY_LENGTH),
+  documentNumber: text.slice(DAY_LENGTH),
+});
+
+/** The last days of the buckets of days past due; the first is of what is not overdue. */
+export const listOverdueDays = (lastDays: readonly number[]): number[] => [
+  0,
+  ...lastDays.filter((last) => last > 0),
+];
+
+const formatDay = (moment: number): string => formatTimestamp(moment).slice(0, DAY_LENGTH);
+
+/** Compares days in text, so that no date is computed for each row. */
+const toBucket = ({ asOf, summary }: Context): Expression => {
+  const days = listOverdueDays(summary.ageBuckets);
+  const cases = days.map(
+    (last, place) =>
+      sql`when d.due_on >= ${sql.lit(formatDay(asOf - last * DAY))} then ${sql.lit(place)}`,
+  );
+  return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(days.length)} end`;
+};
+
+const toCurrency = ({ currency }: Context): Expression =>
+  sql`coalesce(d.balance_currency, ${currency})`;
+
+const toKey = (context: Context, grouping: DocumentGrouping): Expression => {
+  if (grouping === "age") return toBucket(context);
+  if (grouping === "account") return sql`d.account_number`;
+  if (grouping === "currency") return toCurrency(context);
+  if (grouping === "type") return sql`d.document_type`;
+  if (grouping === "status") return sql`d.status`;
+  const [date, unit] = grouping.split(":");
+  const day = date === "due" ? sql`d.due_on` : sql`d.invoice_on`;
+  return formatSpan(context.db, day, unit as Unit);
+};
+
+const given = <T>(
+  value: T | undefined,
+  condition: (value: T) => RawBuilder<boolean>,
+): RawBuilder<boolean>[] => (value === undefined ? [] : [condition(value)]);
+
+/** Returns the condition of the documents that match a summary's filters. */
+export const matchDocuments = async ({
+  db,
+  tenantId,
+  summary: { filters },
+}: Context): Promise<RawBuilder<boolean>> => {
+  const { accountNumber, status, type, dueFrom, dueTo } = filters;
+  const target = { table: "documents", column: "account_number", tenantId } as const;
+  const accounts =
+    accountNumber === undefined ? undefined : await findSpellings(db, target, accountNumber);
+  const conditions = [
+    sql<boolean>`d.tenant_id = ${tenantId}`,
+    ...given(accounts, (numbers) => getDialect(db).isAmongKeys("d.account_number", numbers)),
+    ...(status === "all" ? [] : [sql<boolean>`d.status = ${status}`]),
+    ...given(type, (word) => sql`d.document_type = ${word}`),
+    ...given(dueFrom, (day) => sql`d.due_on >= ${day}`),
+    ...given(dueTo, (day) => sql`d.due_on <= ${day}`),
+  ];
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`;
+};
+
+const addUp = (context: Context) => {
+  const { sums } = getDialect(context.db);
+  const disputed = sums.split(sql`amount_order`).map((part, place) => ({
+    part: named(sql`sum(${part})`, `p${place}`),
+    total: sql`sum(${sql.ref(`p${place}`)})`,
+  }));
+  const balances = sums.split(sql`d.balance`).map((part) => sql`sum(${part})`);
+  return {
+    open: disputed.map(({ part }) => part),
+    columns: [
+      named(sql`count(*)`, "count"),
+      named(sums.text(balances), "amount"),
+      named(sums.text(disputed.map(({ total }) => total)), "disputed"),
+      named(sql`min(d.due_on || d.document_number)`, "first_due"),
+      named(sql`coalesce(${sums.order(balances)}, 0)`, "amount_order"),
+      named(sql`coalesce(${sums.order(disputed.map(({ total }) => total))}, 0)`, "disputed_order"),
+    ],
+  };
+};
+
+const FIGURES: Partial<Record<string, Expression>> = {
+  count: sql`count`,
+  amount: sql`amount_order`,
+  disputedAmount: sql`disputed_order`,
+};
+
+const chooseOrder = ({ groupBy, orderBy, order }: DocumentSummary): Expression[] => {
+  const term = (value: Expression, usual: Direction) => orderTerm(value, order ?? usual);
+  const keyAt = groupBy.findIndex((name) => name === orderBy);
+  if (keyAt !== -1) return [term(sql.ref(`k${keyAt}`), "asc")];
+  const figure = FIGURES[orderBy ?? ""];
+  if (figure !== undefined) return [term(figure, "desc")];
+  const dates = groupBy.flatMap((name, place) =>
+    name === "age" || name.includes(":") ? [term(sql.ref(`k${place}`), "asc")] : [],
+  );
+  const amount = sql`amount_order`;
+  return dates.length > 0 ? [...dates, orderTerm(amount, "desc")] : [term(amount, "desc")];
+};
+
+/** Reads the groups of a summary in their order, all or up to a limit; without groupings, one per currency. */
+export const summarizeDocuments = async (
+  context: Context,
+  where: RawBuilder<boolean>,
+  limit?: number,
+): Promise<DocumentGroupRow[]> => {
+  const { db, tenantId, summary } = context;
+  const names = keyNames(summary.groupBy.length);
+  const keys = summary.groupBy.map((name, place) => named(toKey(context, name), `k${place}`));
+  const { open, columns } = addUp(context);
+  const currency = toCurrency(context);
+  const parts = [...keys, named(currency, "currency")];
+  const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
+  const { rows } = await sql<DocumentGroupRow>`
+    select g.*, count(*) over () as groups from (
+      select ${list([...parts, ...columns])} from documents as d
+      left join (select document_number, currency_code, ${list(open)} from disputes
+        where tenant_id = ${tenantId} and status = 0 group by document_number, currency_code) as x
+      on x.document_number = d.document_number and x.currency_code = ${currency}
+      where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
+    order by ${list([...chooseOrder(summary), ...ties])}
+    ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(db);
+  return rows;
+};

@@ -1,0 +1,56 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Unit } from "../../../contract/insights/calendar.ts";
+import { DAY } from "../../../kit/clock.ts";
+import { getDialect } from "../dialect.ts";
+import type { Db } from "../port.ts";
+
+export type Expression = RawBuilder<unknown>;
+
+const DAY_LENGTH = 10;
+
+/** The span of time that contains a day, or the day of a date-time, in text. */
+export const formatSpan = (db: Db, date: Expression, unit: Unit): Expression => {
+  const day = sql<string>`substr(${date}, 1, ${sql.lit(DAY_LENGTH)})`;
+  switch (unit) {
+    case "day":
+      return day;
+    case "week":
+      return getDialect(db).formatWeek(day);
+    case "month":
+      return sql`substr(${date}, 1, 7)`;
+    case "quarter":
+      return sql`substr(${date}, 1, 4) || '-Q' || ((cast(substr(${date}, 6, 2) as integer) + 2) / 3)`;
+    default:
+      return sql`substr(${date}, 1, 4)`;
+  }
+};
+
+/** The number of a moment's day in UTC; division in SQL rounds towards zero, this rounds down. */
+export const dayNumberOf = (moment: Expression): RawBuilder<number> => {
+  const day = sql.lit(DAY);
+  return sql`((${moment} - ((${moment} % ${day}) + ${day}) % ${day}) / ${day})`;
+};
+
+/** The place of the first bucket whose last day is not exceeded. */
+export const findBucket = (days: Expression, lastDays: readonly number[]): Expression => {
+  const cases = lastDays.map(
+    (last, place) => sql`when ${days} <= ${sql.lit(last)} then ${sql.lit(place)}`,
+  );
+  return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(lastDays.length)} end`;
+};
+
+export type Direction = "asc" | "desc";
+
+/** A term of an order, with nulls last in both databases. */
+export const orderTerm = (value: Expression, direction: Direction): Expression =>
+  sql`${value} is null, ${value} ${sql.raw(direction)}`;
+
+/** Names an expression. */
+export const named = (value: Expression, name: string): Expression =>
+  sql`${value} as ${sql.ref(name)}`;
+
+export const list = (parts: readonly Expression[]): Expression => sql`${sql.join(parts)}`;
+
+/** Names the columns of the groupings: `k0`, `k1` and so on. */
+export const keyNames = (count: number): string[] =>
+  Array.from({ length: count }, (_, place) => `k${place}`);

@@ -1,0 +1,105 @@
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Source, SOURCES } from "../../src/contract/payments/catalogue.ts";
+import { createDice } from "../support/dice.ts";
+import { kept, type Row } from "../support/payment-model.ts";
+import { type ModelItem, summable, summarized } from "../support/payment-summary-model.ts";
+import { load, paymentRow } from "../support/payment-rows.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+
+const SUMMARY = "/api/v1/remittance-export/payments/summary";
+const COUNT = 120;
+const TENANT = "sums";
+
+const CURRENCIES = ["EUR", "USD", "JPY"] as const;
+const AMOUNTS = [0.1, 0.2, -12.34, 99_999.999999, 1e9 + 0.25, 123_456_789_012.34, -7, 0] as const;
+
+/** Rows of payments with several rows, whose own amounts each of their rows repeats. */
+const rowsOf = (source: Source): Row[] => {
+  const dice = createDice(7);
+  let payment: Row = {};
+  return Array.from({ length: COUNT }, (_, number) => {
+    const row = paymentRow(source, number + 1);
+    for (const name of summable(source)) {
+      row[name] = dice.chance(0.1) ? undefined : dice.pick(AMOUNTS);
+    }
+    if (number > 0 && dice.chance(0.5)) return { ...row, ...payment };
+    const { paymentId, networkPaymentId, paymentAmount, unappliedAmount, feeAmount, netAmount } =
+      row;
+    const currencyCode = dice.chance(0.1) ? undefined : dice.pick(CURRENCIES);
+    const own = { paymentId, networkPaymentId, currencyCode };
+    payment = { ...own, paymentAmount, unappliedAmount, feeAmount, netAmount };
+    return { ...row, ...payment };
+  });
+};
+
+const GROUPINGS: Record<Source, string[]> = {
+  cashapp: ["payerName", "paymentMethod", "shortPay", "paymentDate:week", "postedAt:quarter"],
+  iandp: ["accountName", "paymentStatus", "autopay", "dueDate:month", "daysToPay"],
+  bpn: ["payerName", "paymentMethod", "remittanceLine", "paymentDate:year", "settlementDate"],
+};
+
+const measureOf = (source: Source) =>
+  fc.record({
+    op: fc.constantFrom("sum", "avg", "min", "max", "count", "countDistinct"),
+    field: fc.constantFrom(...summable(source)),
+  });
+
+const sorted = (items: readonly ModelItem[]): ModelItem[] =>
+  items.toSorted((a, b) =>
+    JSON.stringify([a.key, a.currencyCode]) < JSON.stringify([b.key, b.currencyCode]) ? -1 : 1,
+  );
+
+onEveryStore("payments.summary against a model", (at) => {
+  let call: Caller;
+  const all = new Map<Source, Row[]>();
+
+  const ask = async (body: object) => {
+    const reply = await call("POST", SUMMARY, { body });
+    expect(reply.status, reply.text).toBe(200);
+    return reply.body;
+  };
+
+  beforeAll(async () => {
+    await at().tenant(TENANT);
+    call = await at().exportCaller(TENANT, ["export:read"]);
+    for (const source of SOURCES) {
+      const rows = rowsOf(source);
+      all.set(source, rows);
+      await load(at(), TENANT, source, rows);
+    }
+  });
+
+  describe.each(SOURCES)("%s", (source) => {
+    verifies("IN-02", "IN-06", "IN-12", "IN-73");
+    it("gives the groups and figures that rows add up to", async () => {
+      const rows = all.get(source) ?? [];
+      const property = fc.asyncProperty(
+        fc.uniqueArray(fc.constantFrom(...GROUPINGS[source]), { maxLength: 3 }),
+        fc.uniqueArray(measureOf(source), { maxLength: 4, selector: JSON.stringify }),
+        fc.option(fc.constantFrom(...CURRENCIES), { nil: undefined }),
+        async (groupBy, measures, currency) => {
+          const filters = currency === undefined ? {} : { currencyCode: { ne: currency } };
+          const body = await ask({ source, filters, groupBy, measures, limit: 200 });
+          const matching = rows.filter((row) => kept(row, filters));
+          const expected = summarized(source, matching, { groupBy, measures });
+          expect(sorted(body.items)).toEqual(sorted(expected));
+          expect(body.itemsTotal).toBe(expected.length);
+          expect(body.rowCount).toBe(matching.length);
+          const amount = source === "iandp" ? "amountPaid" : "paymentAmount";
+          const whole = { groupBy: [], measures: [{ op: "sum", field: amount }] };
+          const totals = summarized(source, matching, whole).map((one) => ({
+            currencyCode: one.currencyCode,
+            count: one.payments,
+            amount: (one as unknown as { sum: Row }).sum[amount] ?? 0,
+          }));
+          expect(new Set(body.currencyTotals.map((one: object) => JSON.stringify(one)))).toEqual(
+            new Set(totals.map((one) => JSON.stringify(one))),
+          );
+        },
+      );
+      await fc.assert(property, { numRuns: 25 });
+    });
+  });
+});
