@@ -12,7 +12,6 @@ const TOOLS: Readonly<Record<string, string>> = {
   dispute_files_upload: "dispute_attachments_upload",
   documents_delete: "documents_close",
   documents_reopen: "documents_update with a denomination other than 0",
-  accounts_delete: "none; an account stays",
   payments_list: "payments_query",
   payments_search: "payments_query",
   payments_get: "payments_query with a filter on paymentId",

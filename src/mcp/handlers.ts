@@ -7,6 +7,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { findOtherTool } from "../../tools/other-ways.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { findNearest } from "../kit/nearest.ts";
 import { type Caller, checkScope, type RequestAuth } from "./caller.ts";
@@ -46,7 +47,8 @@ export type FindHandlers = <T>(
 const findTool = (tools: ReadonlyMap<string, Tool>, name: string): Tool => {
   const tool = tools.get(name);
   if (tool !== undefined) return tool;
-  const near = findNearest(name, [...tools.keys()]);
+  const other = findOtherTool(name);
+  const near = other === undefined ? findNearest(name, [...tools.keys()]) : [other];
   const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
   const shown = JSON.stringify(sanitizeLine(name, 80));
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);

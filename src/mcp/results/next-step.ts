@@ -36,12 +36,12 @@ const correct: Step = (_tool, { errors = [] }) => {
     : `Correct what is named and call again; ${list} shows what exists.`;
 };
 
-/** People name disputes by their codes, and tools do not. */
+/** A dispute code that no dispute has: its document may have others. */
 const byCode = ({ disputeId }: Args): string | undefined => {
   const documentNumber = typeof disputeId === "string" ? parseDisputeCode(disputeId) : undefined;
   if (documentNumber === undefined) return undefined;
   const quoted = JSON.stringify(sanitizeLine(documentNumber, 100));
-  return `That is a disputeCode; disputes_list with DocumentNumber ${quoted} gives the disputeId.`;
+  return `No dispute has this code; disputes_list with DocumentNumber ${quoted} shows those of the document.`;
 };
 
 /** The tool that finds records by what people call them. */

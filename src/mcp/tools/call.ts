@@ -28,6 +28,7 @@ import type { ToolContext } from "./tool-context.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
+import { resolveNames } from "./record-names.ts";
 import { askingOf } from "./question.ts";
 import { badArguments, Refusal } from "../results/refusal.ts";
 
@@ -130,13 +131,20 @@ const confirmCall = async (
   });
 };
 
+/** Reads the arguments, with ids in place of codes. */
+const readNamedArguments = async ({ tool, args, broker, signal }: Working): Promise<Given> => {
+  const given = readArguments(tool, args);
+  const options = { tool: tool.name, signal };
+  return { ...given, args: await resolveNames({ broker, options }, given.args) };
+};
+
 const createCall = (context: ToolContext) => {
   const parts = createParts(context);
   const { handOver, special } = parts;
   const callInsight = createInsightCall(context);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
     const { operation } = call.tool;
-    const given = readArguments(call.tool, call.args);
+    const given = await readNamedArguments(call);
     const callSpecial = special.get(operation);
     if (callSpecial !== undefined) return callSpecial(call, given);
     if (isPaged(operation)) return callList(parts, call, given);

@@ -32,6 +32,7 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
       "IN-46": "everything about one dispute in one reply",
       "IN-50": "a list is truncated whenever more exists, and has a cursor then",
       "IN-51": "rows of lists are short and without nulls",
+      "IN-52": "codes work in place of ids, and ambiguous ones are refused with the candidates",
       "IN-53": "every host's converter takes every tool; enumerations are words",
       "IN-58": "the list of tools stays within 12,500 tokens for a model and 30,000 in all",
       "IN-59": "an answer has 6,000 tokens and 25,000 characters, completeness first",

@@ -1,0 +1,179 @@
+import type { CallOptions } from "../../client/port.ts";
+import { contract } from "../../contract/index.ts";
+import { Problem } from "../../contract/errors.ts";
+import type { Operation } from "../../contract/operation.ts";
+import type { Broker } from "../../broker/port.ts";
+import { mapAll } from "../../kit/map-concurrent.ts";
+import { parseDisputeCode } from "../../insights/dispute-code.ts";
+import { sanitizeLine } from "../results/sanitize.ts";
+
+type Args = Record<string, unknown>;
+type Row = Record<string, unknown>;
+type Context = { broker: Broker; options: CallOptions };
+
+/** A list of the configuration, with the id and the code of its entries. */
+type Coded = {
+  list: Operation;
+  id: string;
+  codeOf: (row: Row) => unknown;
+  /** Distinguishes entries with equal codes. */
+  parent: string;
+};
+
+const codeOf = ({ code }: Row): unknown => code;
+const emailOf = ({ person }: Row): unknown => (person as Row | undefined)?.["email"];
+
+const REASON: Coded = { list: contract.reasons.list, id: "reasonId", codeOf, parent: "categoryId" };
+const CATEGORY: Coded = { list: contract.categories.list, id: "categoryId", codeOf, parent: "" };
+const DEPARTMENT: Coded = {
+  list: contract.departments.list,
+  id: "departmentId",
+  codeOf,
+  parent: "",
+};
+const RESOLUTION: Coded = {
+  list: contract.resolutions.list,
+  id: "resolutionId",
+  codeOf,
+  parent: "",
+};
+const ASSIGNEE: Coded = {
+  list: contract.assignees.list,
+  id: "assigneeId",
+  codeOf: emailOf,
+  parent: "departmentId",
+};
+
+/** The arguments that take an id of the configuration. */
+const CODED: Readonly<Record<string, Coded>> = {
+  reasonId: REASON,
+  externalReasonId: REASON,
+  defaultInternalReasonId: REASON,
+  defaultExternalReasonId: REASON,
+  categoryId: CATEGORY,
+  departmentId: DEPARTMENT,
+  DepartmentId: DEPARTMENT,
+  resolutionId: RESOLUTION,
+  assigneeId: ASSIGNEE,
+  AssigneeId: ASSIGNEE,
+};
+
+// The ids of this project's platform. Such a value is an id, so that it costs no read.
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
+
+const MAX_CANDIDATES = 10;
+
+const isSame = (value: unknown, code: string): boolean =>
+  typeof value === "string" && value.trim().toLowerCase() === code.trim().toLowerCase();
+
+/** Refuses a code that several records have; the message names them. */
+const refuseAmbiguous = (field: string, code: string, candidates: string[]): never => {
+  const shown = candidates.slice(0, MAX_CANDIDATES).join(", ");
+  const message = `${JSON.stringify(sanitizeLine(code, 80))} fits several records: ${shown}; send an id`;
+  throw new Problem("invalid_request", `${field} ${message}.`, {
+    errors: [{ field, code: "ambiguous", message }],
+  });
+};
+
+/** Returns the rows of a list; none if the platform refuses it, so that it judges the value itself. */
+const readRows = async (
+  { broker, options }: Context,
+  list: Operation,
+  args: Args,
+): Promise<Row[]> => {
+  try {
+    const { output } = await broker.call(list, args, options);
+    return Array.isArray(output) ? (output as Row[]) : [];
+  } catch (error) {
+    if (!(error instanceof Problem) || options.signal?.aborted === true) throw error;
+    return [];
+  }
+};
+
+const MAX_ON_DOCUMENT = 1000;
+
+/** Returns the disputes with a code. Platforms match document numbers exactly, so several spellings are tried. */
+const findByCode = async (
+  context: Context,
+  code: string,
+  [DocumentNumber, ...others]: string[],
+): Promise<Row[]> => {
+  const args = { DocumentNumber, Page: 1, PageSize: MAX_ON_DOCUMENT };
+  const rows = await readRows(context, contract.disputes.list, args);
+  const found = rows.filter(({ disputeCode }) => isSame(disputeCode, code));
+  return found.length === 0 && others.length > 0 ? findByCode(context, code, others) : found;
+};
+
+/** Returns the id of the dispute with a code; the value itself if no dispute has this code. */
+const toDisputeId = async (context: Context, field: string, value: string): Promise<string> => {
+  const documentNumber = parseDisputeCode(value);
+  if (documentNumber === undefined) return value;
+  const found = await findByCode(context, value, [
+    ...new Set([documentNumber, documentNumber.toUpperCase()]),
+  ]);
+  if (found.length > 1) {
+    const candidates = found.map(
+      ({ disputeId, accountNumber }) => `${String(disputeId)} of account ${String(accountNumber)}`,
+    );
+    refuseAmbiguous(field, value, candidates);
+  }
+  return String(found[0]?.["disputeId"] ?? value);
+};
+
+/** Returns the id of the configuration entry with a code; the value itself if it is an id or unknown. */
+const toConfigurationId = async (
+  context: Context,
+  field: string,
+  value: string,
+): Promise<string> => {
+  const coded = CODED[field];
+  if (coded === undefined || value === "" || UUID.test(value)) return value;
+  const rows = await readRows(context, coded.list, {});
+  if (rows.some((row) => row[coded.id] === value)) return value;
+  const found = rows.filter((row) => isSame(coded.codeOf(row), value));
+  if (found.length > 1) {
+    const candidates = found.map(
+      (row) => `${String(row[coded.id])} of ${coded.parent} ${String(row[coded.parent])}`,
+    );
+    refuseAmbiguous(field, value, candidates);
+  }
+  return String(found[0]?.[coded.id] ?? value);
+};
+
+const MAX_CODES = 100;
+const AT_ONCE = 8;
+
+/** Returns ids in place of the codes in a list. Each code costs a read. */
+const toDisputeIds = async (context: Context, values: readonly unknown[]): Promise<unknown[]> => {
+  const codes = values.filter((one) => parseDisputeCode(String(one)) !== undefined);
+  if (codes.length > MAX_CODES) {
+    const message = `must have at most ${MAX_CODES} codes; send ids`;
+    throw new Problem("invalid_request", `disputeIds ${message}.`, {
+      errors: [{ field: "disputeIds", code: "too_long", message }],
+    });
+  }
+  const entries = [...values.entries()];
+  return mapAll(entries, AT_ONCE, ([at, one]) =>
+    toDisputeId(context, `disputeIds[${at}]`, String(one)),
+  );
+};
+
+const resolve = async (context: Context, name: string, value: unknown): Promise<unknown> => {
+  if (name === "disputeIds" && Array.isArray(value)) return toDisputeIds(context, value);
+  if (typeof value !== "string") return value;
+  return name === "disputeId"
+    ? toDisputeId(context, name, value)
+    : toConfigurationId(context, name, value);
+};
+
+/**
+ * Returns the arguments with ids in place of dispute codes and of codes of the configuration.
+ *
+ * @throws {Problem} invalid_request if several records have a code
+ */
+export const resolveNames = async (context: Context, args: Args): Promise<Args> => {
+  const entries = await Promise.all(
+    Object.entries(args).map(async ([name, value]) => [name, await resolve(context, name, value)]),
+  );
+  return Object.fromEntries(entries) as Args;
+};
