@@ -1,7 +1,6 @@
 import { type Clock, HOUR } from "../../kit/clock.ts";
 import { parseRunId } from "./run-files.ts";
-import { findKnownDisputeFiles } from "../store/dispute-attachments.ts";
-import { findKnownFiles } from "../store/document-attachments.ts";
+import { findFileKeys } from "../store/file-keys.ts";
 import { findKnownChunks } from "../store/export-runs.ts";
 import type { Store } from "../store/port.ts";
 import type { FileStore } from "./port.ts";
@@ -43,8 +42,8 @@ const findKnownKeys = async (
   );
   const { read } = store;
   return new Set([
-    ...(await findKnownFiles(read, tenantId, keys)),
-    ...(await findKnownDisputeFiles(read, tenantId, keys)),
+    ...(await findFileKeys(read, "document_attachments", tenantId, keys)),
+    ...(await findFileKeys(read, "dispute_attachments", tenantId, keys)),
     ...(await findKnownChunks(read, tenantId, runs)),
   ]);
 };

@@ -3,10 +3,9 @@ import { type AccountNote, AccountNoteFields } from "../../contract/operations/a
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import { findAccountNote, insertAccountNote } from "../store/account-notes.ts";
-import { findAccount } from "../store/accounts.ts";
 import type { AccountNoteRow } from "../store/tables.ts";
 import { checkValue, toDateText, isObject, mergeBody } from "./ingest/body.ts";
-import { type IngestCall, createNoAccount, listIgnored } from "./ingest/call.ts";
+import { type IngestCall, readAccount, listIgnored } from "./ingest/call.ts";
 import { shorten } from "./records.ts";
 
 const toNote = (row: AccountNoteRow): AccountNote => ({
@@ -42,9 +41,7 @@ const toRow = (call: IngestCall, accountNumber: string, sent: unknown) => {
 /** Handlers of notes on accounts. */
 export const account_notes = (): Handlers<Contract["account_notes"]> => ({
   async get({ params: { account_number, reference } }, call) {
-    if ((await findAccount(call.db, call.tenantId, account_number)) === undefined) {
-      createNoAccount(call, account_number);
-    }
+    await readAccount(call.db, call, account_number);
     const row =
       (await findAccountNote(call.db, call.tenantId, account_number, reference)) ??
       call.fail("note_not_found", `The account has no note ${shorten(reference)}.`);
@@ -53,9 +50,7 @@ export const account_notes = (): Handlers<Contract["account_notes"]> => ({
 
   create({ params: { account_number }, body }, call) {
     return call.change(async (tx) => {
-      if ((await findAccount(tx, call.tenantId, account_number)) === undefined) {
-        createNoAccount(call, account_number);
-      }
+      await readAccount(tx, call, account_number);
       const { row, ignored } = toRow(call, account_number, body);
       if (!(await insertAccountNote(tx, row))) {
         const message = `A note has the reference ${shorten(row.reference)} already.`;

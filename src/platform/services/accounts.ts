@@ -20,7 +20,7 @@ import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { parentChainFaults } from "./accounts/lineage.ts";
 import { checkAccount } from "./accounts/rules.ts";
-import { type IngestCall, createNoAccount, listIgnored, toVersion } from "./ingest/call.ts";
+import { type IngestCall, readAccount, listIgnored, toVersion } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
 import { listRecords } from "./ingest/page.ts";
 import { parseAccount } from "./ingest/stored.ts";
@@ -133,9 +133,7 @@ export const accounts = ({ seal }: { seal: Seal }): Handlers<Contract["accounts"
   list: list(seal),
 
   async get({ params: { account_number } }, call) {
-    const row =
-      (await findAccount(call.db, call.tenantId, account_number)) ??
-      createNoAccount(call, account_number);
+    const row = await readAccount(call.db, call, account_number);
     const notes = await listAccountNotes(call.db, call.tenantId, account_number);
     const body = { ...toAccount(row), notes: notes.map(toEmbeddedNote) };
     return { body, version: toVersion(row) };
@@ -173,9 +171,7 @@ export const accounts = ({ seal }: { seal: Seal }): Handlers<Contract["accounts"
 
   async update({ params: { account_number }, body }, call) {
     return call.change(async (tx) => {
-      const before =
-        (await findAccount(tx, call.tenantId, account_number)) ??
-        createNoAccount(call, account_number);
+      const before = await readAccount(tx, call, account_number);
       checkIfMatch(call, toVersion(before));
       const target = { accountNumber: account_number, write: "update" as const, before };
       const { columns, ignored } = await checkBody(tx, call, body, target);

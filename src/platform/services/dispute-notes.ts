@@ -16,6 +16,7 @@ import type { Db } from "../store/port.ts";
 import type { DisputeNoteRow } from "../store/tables.ts";
 import { checkDispute } from "./disputes/present.ts";
 import { readListing, parsePage } from "./listing.ts";
+import { changeFields, creationFields } from "./records.ts";
 
 const toNote = (row: DisputeNoteRow): DisputeNote => ({
   disputeNoteId: row.id,
@@ -68,11 +69,7 @@ const create =
       dispute_id: params.disputeId,
       content: body.content,
       visibility: body.visibility ?? "Internal",
-      created_by: call.caller.id,
-      created_at: call.now,
-      updated_by: call.caller.id,
-      updated_at: call.now,
-      version: 1,
+      ...creationFields(call),
     };
     return call.change(async (tx) => {
       await checkDispute(tx, call, params.disputeId);
@@ -95,9 +92,7 @@ const update: Service["update"] = async ({ params, body }, call) => {
     const after: DisputeNoteRow = {
       ...before,
       ...change,
-      updated_by: call.caller.id,
-      updated_at: call.now,
-      version: before.version + 1,
+      ...changeFields(before, call),
     };
     await updateNote(tx, before, after);
     return answer(after);

@@ -32,7 +32,7 @@ import { findCurrency } from "./disputes/document.ts";
 import { chooseReasons } from "./disputes/reason.ts";
 import { summarize } from "./disputes/summary.ts";
 import { parseBodyPage, readListing, parsePage } from "./listing.ts";
-import { withAuditFacts } from "./records.ts";
+import { changeFields, creationFields, withAuditFacts } from "./records.ts";
 
 type Create = Contract["disputes"]["create"];
 type Update = Contract["disputes"]["update"];
@@ -119,11 +119,7 @@ const insertDispute = async (
       origin: call.origin,
       source_key: null,
       source_row: null,
-      created_by: call.caller.id,
-      created_at: call.now,
-      updated_by: call.caller.id,
-      updated_at: call.now,
-      version: 1,
+      ...creationFields(call),
     },
   ]);
   return findOr404(tx, call, id);
@@ -142,9 +138,7 @@ const applyUpdate = async (
   if (Object.keys(changed).length === 0) return before;
   await updateDispute(tx, call.tenantId, before.id, {
     ...changed,
-    updated_by: call.caller.id,
-    updated_at: call.now,
-    version: before.version + 1,
+    ...changeFields(before, call),
   });
   return findOr404(tx, call, before.id);
 };

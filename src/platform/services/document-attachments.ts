@@ -5,9 +5,8 @@ import { toSafeName } from "../files/name.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Handlers } from "../handlers.ts";
 import { findAttachment, listAttachments } from "../store/document-attachments.ts";
-import { findDocument } from "../store/documents.ts";
 import type { DocumentRow } from "../store/tables.ts";
-import { createNoDocument } from "./ingest/call.ts";
+import { readDocument } from "./ingest/call.ts";
 import { parseDocument } from "./ingest/stored.ts";
 import { shorten } from "./records.ts";
 
@@ -25,9 +24,9 @@ export const document_attachments = ({
 }: {
   files: FileStore;
 }): Handlers<Contract["document_attachments"]> => ({
-  async list({ params: { document_number } }, { db, tenantId, ...call }) {
-    const document = await findDocument(db, tenantId, document_number);
-    if (document === undefined) return createNoDocument(call, document_number);
+  async list({ params: { document_number } }, call) {
+    const { db, tenantId } = call;
+    const document = await readDocument(db, call, document_number);
     const rows = await listAttachments(db, tenantId, document_number);
     const attachments = rows.map((row) => ({
       id: row.id,
@@ -39,9 +38,9 @@ export const document_attachments = ({
     return { body: { document_number, attachments } };
   },
 
-  async get({ params: { document_number, id } }, { db, tenantId, ...call }) {
-    const document = await findDocument(db, tenantId, document_number);
-    if (document === undefined) return createNoDocument(call, document_number);
+  async get({ params: { document_number, id } }, call) {
+    const { db, tenantId } = call;
+    const document = await readDocument(db, call, document_number);
     const find = () => findAttachment(db, tenantId, { documentNumber: document_number, id });
     const missing = () =>
       call.fail("attachment_not_found", `There is no attachment ${shorten(id)} of this document.`);

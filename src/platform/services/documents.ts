@@ -26,7 +26,7 @@ import { summarize } from "./documents/summary.ts";
 import type { Write } from "./ingest/body.ts";
 import { listRecords } from "./ingest/page.ts";
 import { parseDocument } from "./ingest/stored.ts";
-import { type IngestCall, createNoDocument, listIgnored, toVersion } from "./ingest/call.ts";
+import { type IngestCall, readDocument, listIgnored, toVersion } from "./ingest/call.ts";
 import { shorten } from "./records.ts";
 
 const toDocument = (row: DocumentRow): Document => ({
@@ -90,10 +90,7 @@ const findClosed = (row: DocumentRow, closure: AskedClosure) => ({
 type Service = Handlers<Contract["documents"]>;
 
 const get: Service["get"] = async ({ params: { document_number } }, call) => {
-  const row =
-    (await findDocument(call.db, call.tenantId, document_number)) ??
-    createNoDocument(call, document_number);
-  return answer(row);
+  return answer(await readDocument(call.db, call, document_number));
 };
 
 const create: Service["create"] = ({ params: { document_number }, body }, call) => {
@@ -136,9 +133,7 @@ const replace: Service["replace"] = async ({ params: { document_number }, body }
 
 const update: Service["update"] = async ({ params: { document_number }, body }, call) => {
   return call.change(async (tx) => {
-    const before =
-      (await findDocument(tx, call.tenantId, document_number)) ??
-      createNoDocument(call, document_number);
+    const before = await readDocument(tx, call, document_number);
     checkIfMatch(call, toVersion(before));
     const target = { documentNumber: document_number, sent: body, before };
     const { fields, ignored } = await checkBody(tx, call, body, {
@@ -151,9 +146,7 @@ const update: Service["update"] = async ({ params: { document_number }, body }, 
 
 const close: Service["close"] = async ({ params: { document_number }, body }, call) => {
   return call.change(async (tx) => {
-    const before =
-      (await findDocument(tx, call.tenantId, document_number)) ??
-      createNoDocument(call, document_number);
+    const before = await readDocument(tx, call, document_number);
     checkIfMatch(call, toVersion(before));
     const { value: closure, faults = [] } = checkClosure(body, call.now);
     if (closure === undefined) return call.invalid(faults);

@@ -10,10 +10,9 @@ import type { StorageQuota } from "../files/quota.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import type { Scanner } from "../scan/port.ts";
 import { deleteAttachments, insertAttachment } from "../store/document-attachments.ts";
-import { findDocument } from "../store/documents.ts";
 import type { DocumentAttachmentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
-import { createNoDocument } from "./ingest/call.ts";
+import { readDocument } from "./ingest/call.ts";
 import { readPdf } from "./pdf-ingestion/bytes.ts";
 import { checkScan } from "./pdf-ingestion/scanned.ts";
 
@@ -43,8 +42,7 @@ const record = (
 ) =>
   call.change(async (tx) => {
     const { tenantId } = call;
-    const document = await findDocument(tx, tenantId, row.document_number);
-    if (document === undefined) return createNoDocument(call, row.document_number);
+    await readDocument(tx, call, row.document_number);
     const replaced = append ? [] : await deleteAttachments(tx, tenantId, row.document_number);
     await insertAttachment(tx, row);
     await quota.check(tx, tenantId);
@@ -70,8 +68,7 @@ export const pdf_ingestion = ({
       if (tenant.connection_id !== connectionId) {
         call.fail("not_found", "There is no such connection.");
       }
-      const document = await findDocument(db, tenantId, document_number);
-      if (document === undefined) return createNoDocument(call, document_number);
+      await readDocument(db, call, document_number);
       const id = newId();
       const key = `${connectionId}/${id}`;
       const reservation = await quota.reserve(tenantId, 0);

@@ -78,18 +78,3 @@ export const removeDisputeAttachment = async (
     .where("id", "=", id)
     .execute();
 };
-
-/** Returns those of a tenant's file keys that an attachment has. */
-export const findKnownDisputeFiles = async (
-  db: Db,
-  tenantId: string,
-  keys: readonly string[],
-): Promise<string[]> => {
-  const rows = await db
-    .selectFrom("dispute_attachments")
-    .select("file_key")
-    .where("tenant_id", "=", tenantId)
-    .where("file_key", "in", keys)
-    .execute();
-  return rows.flatMap(({ file_key }) => (file_key === null ? [] : [file_key]));
-};

@@ -41,18 +41,3 @@ export const deleteAttachments = async (
     .execute();
   return rows.map(({ file_key }) => file_key);
 };
-
-/** Returns those of a tenant's file keys that an attachment has. */
-export const findKnownFiles = async (
-  db: Db,
-  tenantId: string,
-  keys: readonly string[],
-): Promise<string[]> => {
-  const rows = await db
-    .selectFrom("document_attachments")
-    .select("file_key")
-    .where("tenant_id", "=", tenantId)
-    .where("file_key", "in", keys)
-    .execute();
-  return rows.map(({ file_key }) => file_key);
-};

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "./port.ts";
 import type { ExportRunRow, RunChunkRow, RunStatus } from "./tables.ts";
 import { createBulkInsert } from "./bulk-writes.ts";
+import { findFileKeys } from "./file-keys.ts";
 
 type Name = Pick<ExportRunRow, "tenant_id" | "id">;
 
@@ -175,13 +176,8 @@ export const findKnownChunks = async (
     .where("id", "in", [...new Set(files.values())])
     .where("status", "=", "running")
     .execute();
-  const chunks = await db
-    .selectFrom("run_chunks")
-    .select("file_key")
-    .where("tenant_id", "=", tenantId)
-    .where("file_key", "in", [...files.keys()])
-    .execute();
+  const chunks = await findFileKeys(db, "run_chunks", tenantId, [...files.keys()]);
   const ids = new Set(running.map(({ id }) => id));
   const held = [...files].filter(([, run]) => ids.has(run)).map(([key]) => key);
-  return new Set([...chunks.map(({ file_key }) => file_key), ...held]);
+  return new Set([...chunks, ...held]);
 };

@@ -1,6 +1,10 @@
 import type { ProblemDetails, SharedErrorCode } from "../../../contract/errors.ts";
 import type { Call } from "../../handlers.ts";
 import { listIgnoredFields } from "../../ignored-fields.ts";
+import { findAccount } from "../../store/accounts.ts";
+import { findDocument } from "../../store/documents.ts";
+import type { Db } from "../../store/port.ts";
+import type { AccountRow, DocumentRow } from "../../store/tables.ts";
 import { shorten } from "../records.ts";
 import { toComparable, isObject } from "./body.ts";
 
@@ -10,13 +14,26 @@ export type IngestCall = Pick<Call, "tenantId" | "now" | "origin" | "invalid"> &
 };
 
 type Failing<C extends string> = {
+  tenantId: string;
   fail(code: C | SharedErrorCode, message: string, details?: ProblemDetails): never;
 };
 
-export const createNoAccount = (call: Failing<"account_not_found">, number: string): never =>
+/** Finds an account. @throws {Problem} account_not_found */
+export const readAccount = async (
+  db: Db,
+  call: Failing<"account_not_found">,
+  number: string,
+): Promise<AccountRow> =>
+  (await findAccount(db, call.tenantId, number)) ??
   call.fail("account_not_found", `There is no account ${shorten(number)}.`);
 
-export const createNoDocument = (call: Failing<"document_not_found">, number: string): never =>
+/** Finds a document. @throws {Problem} document_not_found */
+export const readDocument = async (
+  db: Db,
+  call: Failing<"document_not_found">,
+  number: string,
+): Promise<DocumentRow> =>
+  (await findDocument(db, call.tenantId, number)) ??
   call.fail("document_not_found", `There is no document ${shorten(number)}.`);
 
 // Account and document numbers may contain characters that are invalid in a header, so ETags use the csrId.
