@@ -10,7 +10,7 @@ import {
   findMember,
   insertAssignee,
   isAssigneeNamed,
-  listAssignees,
+  selectAssignees,
   removeAssignee,
   updateAssignee,
 } from "../store/assignees.ts";
@@ -31,6 +31,7 @@ import {
   type Removing,
   shorten,
 } from "./records.ts";
+import { readAll } from "./listing.ts";
 
 type Contracts = Contract["assignees"];
 type Body = Input<Contracts["create"]>["body"];
@@ -145,7 +146,8 @@ export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => (
   },
 
   async list({ query: { DepartmentId } }, call) {
-    return { body: (await listAssignees(call.db, call.tenantId, DepartmentId)).map(toAssignee) };
+    const select = (db: Db) => selectAssignees(db, call.tenantId, DepartmentId);
+    return { body: await readAll(call, select, toAssignee) };
   },
 
   create({ body }, call) {

@@ -9,7 +9,7 @@ import {
   findCategoryByCode,
   hasReasons,
   insertCategory,
-  listCategories,
+  selectCategories,
   removeCategory,
   updateCategory,
   viewCategory,
@@ -25,6 +25,7 @@ import {
   createFinders,
   creationFields,
 } from "./records.ts";
+import { readAll } from "./listing.ts";
 
 type Default = {
   field: "defaultInternalReasonId" | "defaultExternalReasonId";
@@ -111,7 +112,7 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
   },
 
   async list(_input, call) {
-    return { body: (await listCategories(call.db, call.tenantId)).map(toCategory) };
+    return { body: await readAll(call, (db) => selectCategories(db, call.tenantId), toCategory) };
   },
 
   create({ body }, call) {

@@ -8,7 +8,7 @@ import {
   findDepartmentByCode,
   hasAssignees,
   insertDepartment,
-  listDepartments,
+  selectDepartments,
   removeDepartment,
   updateDepartment,
 } from "../store/departments.ts";
@@ -21,6 +21,7 @@ import {
   creationFields,
   type Removing,
 } from "./records.ts";
+import { readAll } from "./listing.ts";
 
 const toDepartment = (row: DepartmentRow): Department => ({
   departmentId: row.id,
@@ -60,7 +61,9 @@ export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["dep
   },
 
   async list(_input, call) {
-    return { body: (await listDepartments(call.db, call.tenantId)).map(toDepartment) };
+    return {
+      body: await readAll(call, (db) => selectDepartments(db, call.tenantId), toDepartment),
+    };
   },
 
   create({ body: { code, description } }, call) {

@@ -1,15 +1,16 @@
-import type { Compilable } from "kysely";
+import type { Compilable, Expression } from "kysely";
 import type { Call, Listing } from "../handlers.ts";
-import { type ListCost, SHORT_READ_ROWS } from "../store/list-cost.ts";
+import { countRows, type ListCost, SHORT_READ_ROWS } from "../store/list-cost.ts";
 import type { Db } from "../store/port.ts";
 
 const DEFAULT_PAGE_SIZE = 20;
 
-type Select<Row> = Compilable<Row> & {
-  limit(rows: number): {
-    offset(rows: number): Compilable<Row> & { execute(): Promise<Row[]> };
+type Select<Row> = Compilable<Row> &
+  Expression<unknown> & {
+    limit(rows: number): {
+      offset(rows: number): Compilable<Row> & { execute(): Promise<Row[]> };
+    };
   };
-};
 
 type Source<Row, Out> = {
   count(db: Db): Promise<number>;
@@ -92,4 +93,19 @@ export const readListing = async <Row, Out>(
     await snapshot.close();
     throw error;
   }
+};
+
+/** Reads all rows of a query in its order; a long list streams from a snapshot. */
+export const readAll = async <Row, Out>(
+  call: Pick<Call, "db" | "snapshot">,
+  select: (db: Db) => Select<Row>,
+  shape: (row: Row) => Out,
+): Promise<Out[] | Listing<Out>> => {
+  const rows = await select(call.db)
+    .limit(SHORT_READ_ROWS + 1)
+    .offset(0)
+    .execute();
+  if (rows.length <= SHORT_READ_ROWS) return rows.map(shape);
+  const count = (db: Db) => countRows(db, select(db));
+  return readListing(call, { count, select, cost: "scanned", shape, page: undefined });
 };

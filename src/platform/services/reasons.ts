@@ -14,7 +14,7 @@ import {
   findReasonByCode,
   insertReason,
   isReasonUsed,
-  listReasons,
+  selectReasons,
   removeReason,
   updateReason,
 } from "../store/reasons.ts";
@@ -29,6 +29,7 @@ import {
   creationFields,
   findNamed,
 } from "./records.ts";
+import { readAll } from "./listing.ts";
 
 type Contracts = Contract["reasons"];
 type Update = Call<Contracts["update"]>;
@@ -115,13 +116,15 @@ const getById: Service["get_by_id"] = async ({ params: { reasonId } }, call) => 
 
 const list: Service["list"] = async ({ query }, call) => {
   const filter = { visibility: query.Visibility };
-  return { body: (await listReasons(call.db, call.tenantId, filter)).map(toReason) };
+  const select = (db: Db) => selectReasons(db, call.tenantId, filter);
+  return { body: await readAll(call, select, toReason) };
 };
 
 const listByCategory: Service["list_by_category"] = async ({ params, query }, call) => {
   const category = await categoryWithCode(call.db, call, params.categoryCode);
   const filter = { categoryId: category.id, visibility: query.Visibility };
-  return { body: (await listReasons(call.db, call.tenantId, filter)).map(toReason) };
+  const select = (db: Db) => selectReasons(db, call.tenantId, filter);
+  return { body: await readAll(call, select, toReason) };
 };
 
 const create =

@@ -9,7 +9,7 @@ import {
   findResolutionByCode,
   insertResolution,
   isResolutionUsed,
-  listResolutions,
+  selectResolutions,
   removeResolution,
   updateResolution,
 } from "../store/resolutions.ts";
@@ -22,6 +22,7 @@ import {
   creationFields,
   type Removing,
 } from "./records.ts";
+import { readAll } from "./listing.ts";
 
 export const toResolution = (row: ResolutionRow): Resolution => ({
   resolutionId: row.id,
@@ -62,7 +63,9 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
   },
 
   async list(_input, call) {
-    return { body: (await listResolutions(call.db, call.tenantId)).map(toResolution) };
+    return {
+      body: await readAll(call, (db) => selectResolutions(db, call.tenantId), toResolution),
+    };
   },
 
   create({ body: { code, description, active, isValid } }, call) {

@@ -22,17 +22,13 @@ export const {
 const rows = (db: Db, tenantId: string) =>
   db.selectFrom("assignees").selectAll().where("tenant_id", "=", tenantId);
 
-export const listAssignees = (
-  db: Db,
-  tenantId: string,
-  departmentId: string | undefined,
-): Promise<AssigneeRow[]> =>
+/** Selects assignees by e-mail address. */
+export const selectAssignees = (db: Db, tenantId: string, departmentId: string | undefined) =>
   rows(db, tenantId)
     .$if(departmentId !== undefined, (query) =>
       query.where("department_id", "=", departmentId ?? ""),
     )
-    .orderBy("email_folded")
-    .execute();
+    .orderBy("email_folded");
 
 export const isAssigneeNamed = (db: Db, row: AssigneeRow): Promise<boolean> =>
   isReferenced(db, row, "disputes", "assignee_id");

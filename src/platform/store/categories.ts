@@ -53,8 +53,9 @@ export const viewCategoryByCode = (
     .where("categories.code_folded", "=", fold(code))
     .executeTakeFirst();
 
-export const listCategories = (db: Db, tenantId: string): Promise<CategoryView[]> =>
-  joinDefaultReasons(db, tenantId).orderBy("categories.code_folded").execute();
+/** Selects the categories by code. */
+export const selectCategories = (db: Db, tenantId: string) =>
+  joinDefaultReasons(db, tenantId).orderBy("categories.code_folded");
 
 /** Finds the categories that have the reason as a default. */
 export const listCategoriesByDefaultReason = (

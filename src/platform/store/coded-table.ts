@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely, SelectQueryBuilder } from "kysely";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
 import type { Tables } from "./tables.ts";
@@ -38,8 +38,9 @@ export const createCodedTable = <Name extends keyof CodedTables>(
     findByCode: async (db: Db, tenantId: string, text: string): Promise<Row | undefined> =>
       asRow(await select(db, tenantId).where(code, "=", fold(text)).executeTakeFirst()),
 
-    list: async (db: Db, tenantId: string): Promise<Row[]> =>
-      (await select(db, tenantId).orderBy(code).execute()) as unknown as Row[],
+    /** Selects all rows by code. */
+    select: (db: Db, tenantId: string): SelectQueryBuilder<Tables, Name, Row> =>
+      select(db, tenantId).orderBy(code) as never,
 
     /** Returns the inserted row, undefined where the code is taken. */
     async insert(db: Db, record: Unfolded<Row>): Promise<Row | undefined> {

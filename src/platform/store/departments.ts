@@ -5,7 +5,7 @@ import type { DepartmentRow } from "./tables.ts";
 export const {
   find: findDepartment,
   findByCode: findDepartmentByCode,
-  list: listDepartments,
+  select: selectDepartments,
   insert: insertDepartment,
   update: updateDepartment,
   remove: removeDepartment,

@@ -30,17 +30,13 @@ export const findReasonByCode = (
     .where("code_folded", "=", fold(code))
     .executeTakeFirst();
 
-export const listReasons = (
-  db: Db,
-  tenantId: string,
-  { categoryId, visibility }: ReasonFilter,
-): Promise<ReasonRow[]> =>
+/** Selects reasons by code. */
+export const selectReasons = (db: Db, tenantId: string, { categoryId, visibility }: ReasonFilter) =>
   rows(db, tenantId)
     .$if(categoryId !== undefined, (query) => query.where("category_id", "=", categoryId ?? ""))
     .$if(visibility !== undefined, (query) => query.where("visibility", "in", visibility ?? []))
     .orderBy("code_folded")
-    .orderBy("id")
-    .execute();
+    .orderBy("id");
 
 export const isReasonUsed = (db: Db, row: ReasonRow): Promise<boolean> =>
   isReferenced(db, row, "disputes", "reason_id", "external_reason_id");

@@ -6,7 +6,7 @@ import type { ResolutionRow } from "./tables.ts";
 export const {
   find: findResolution,
   findByCode: findResolutionByCode,
-  list: listResolutions,
+  select: selectResolutions,
   insert: insertResolution,
   update: updateResolution,
   remove: removeResolution,

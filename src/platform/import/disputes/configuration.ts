@@ -1,12 +1,12 @@
 import type { Fault } from "../../../contract/errors.ts";
 import type { NewId } from "../../../kit/ids.ts";
 import { creationFields } from "../../services/records.ts";
-import { insertCategory, listCategories, updateCategory } from "../../store/categories.ts";
-import { listAssignees } from "../../store/assignees.ts";
+import { insertCategory, selectCategories, updateCategory } from "../../store/categories.ts";
+import { selectAssignees } from "../../store/assignees.ts";
 import { fold } from "../../store/fold.ts";
 import type { Db } from "../../store/port.ts";
-import { insertReason, listReasons } from "../../store/reasons.ts";
-import { listResolutions } from "../../store/resolutions.ts";
+import { insertReason, selectReasons } from "../../store/reasons.ts";
+import { selectResolutions } from "../../store/resolutions.ts";
 import type { AssigneeRow, CategoryRow, ReasonRow, ResolutionRow } from "../../store/tables.ts";
 import { IMPORTER } from "../importer.ts";
 import type { DisputeValues } from "./values.ts";
@@ -37,10 +37,10 @@ const mapRoutes = (categories: readonly CategoryRow[], assignees: readonly Assig
 };
 
 export const readConfiguration = async (tx: Db, tenantId: string): Promise<Configuration> => {
-  const categories = await listCategories(tx, tenantId);
-  const reasons = await listReasons(tx, tenantId, {});
-  const assignees = await listAssignees(tx, tenantId, undefined);
-  const resolutions = await listResolutions(tx, tenantId);
+  const categories = await selectCategories(tx, tenantId).execute();
+  const reasons = await selectReasons(tx, tenantId, {}).execute();
+  const assignees = await selectAssignees(tx, tenantId, undefined).execute();
+  const resolutions = await selectResolutions(tx, tenantId).execute();
   const known: Configuration = {
     categories: new Map(categories.map((row) => [row.code_folded, row])),
     reasons: new Map(),
