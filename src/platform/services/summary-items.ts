@@ -1,7 +1,7 @@
 import Big from "big.js";
 import type { ExactNumber, GroupKey } from "../../contract/insights/result.ts";
 
-type Item = { key: GroupKey; currencyCode: string | null };
+type Item = { key: GroupKey; currencyCode: string | null; amount: ExactNumber };
 
 type Order = { orderBy: string | undefined; order: "asc" | "desc" | undefined };
 
@@ -11,7 +11,7 @@ export const completeBuckets = <I extends Item>(
   grouping: string,
   buckets: readonly string[],
   { orderBy, order }: Order,
-  empty: Omit<I, keyof Item>,
+  empty: Omit<I, "key" | "currencyCode">,
 ): I[] => {
   const currencies = [...new Set(found.map(({ currencyCode }) => currencyCode))];
   const place = ({ key }: Item): number => buckets.indexOf(String(key[grouping]));
@@ -34,8 +34,13 @@ export const completeBuckets = <I extends Item>(
   const comparePlaces = (a: I, b: I): number => (byFigure ? 1 : sign) * (place(a) - place(b));
   const compareCurrencies = (a: I, b: I): number =>
     (a.currencyCode ?? "") < (b.currencyCode ?? "") ? -1 : 1;
+  const compareAmounts = (a: I, b: I): number =>
+    orderBy === undefined ? new Big(b.amount).cmp(a.amount) : 0;
   return all.toSorted(
     (a, b) =>
-      (byFigure ? compareFigures(a, b) : 0) || comparePlaces(a, b) || compareCurrencies(a, b),
+      (byFigure ? compareFigures(a, b) : 0) ||
+      comparePlaces(a, b) ||
+      compareAmounts(a, b) ||
+      compareCurrencies(a, b),
   );
 };

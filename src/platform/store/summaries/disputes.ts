@@ -136,6 +136,18 @@ const chooseOrder = ({ groupBy, orderBy, order }: DisputeSummary): Expression[] 
   return dates.length > 0 ? [...dates, orderTerm(amount, "desc")] : [term(amount, "desc")];
 };
 
+// Without what orders the groups: it can be larger than a number of the program.
+const READ = [
+  "currency",
+  "count",
+  "amount",
+  "open_count",
+  "open_days",
+  "closed_count",
+  "closing_days",
+  "oldest",
+];
+
 /** Reads the groups of a summary in their order, all or up to a limit; without groupings, one per currency. */
 export const summarizeDisputes = async (
   context: Context,
@@ -147,9 +159,10 @@ export const summarizeDisputes = async (
   const keys = summary.groupBy.map((name, place) => named(toKey(context, name), `k${place}`));
   const { columns, amount } = listFigures(context);
   const parts = [...keys, named(sql`d.currency_code`, "currency")];
+  const read = [...names, ...READ].map((name) => sql.ref(name));
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
   const { rows } = await sql<DisputeGroupRow>`
-    select g.*, count(*) over () as groups from (
+    select ${list(read)}, count(*) over () as groups from (
       select ${list([...parts, ...columns, named(amount, "amount_order")])} from disputes as d
       where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary), ...ties])}

@@ -146,6 +146,9 @@ const chooseOrder = ({ groupBy, orderBy, order }: DocumentSummary): Expression[]
   return dates.length > 0 ? [...dates, orderTerm(amount, "desc")] : [term(amount, "desc")];
 };
 
+// Without what orders the groups: it can be larger than a number of the program.
+const READ = ["currency", "count", "amount", "disputed", "first_due"];
+
 /** Reads the groups of a summary in their order, all or up to a limit; without groupings, one per currency. */
 export const summarizeDocuments = async (
   context: Context,
@@ -158,9 +161,10 @@ export const summarizeDocuments = async (
   const { open, columns } = addUp(context);
   const currency = toCurrency(context);
   const parts = [...keys, named(currency, "currency")];
+  const read = [...names, ...READ].map((name) => sql.ref(name));
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
   const { rows } = await sql<DocumentGroupRow>`
-    select g.*, count(*) over () as groups from (
+    select ${list(read)}, count(*) over () as groups from (
       select ${list([...parts, ...columns])} from documents as d
       left join (select document_number, currency_code, ${list(open)} from disputes
         where tenant_id = ${tenantId} and status = 0 group by document_number, currency_code) as x
