@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { importDisputes, importRecords } from "../support/importing.ts";
+import { importDisputes, importPayments, importRecords } from "../support/importing.ts";
 import { accountAt, documentAt, ingestTenant } from "../support/ingest.ts";
 import {
   type Caller,
@@ -34,7 +34,7 @@ const ndjson = (...rows: Row[]): string =>
   rows
     .map((row) => {
       const fields = Object.entries(row).map(([name, value]) => {
-        const isAmount = name === "amount" || name === "denomination";
+        const isAmount = ["amount", "denomination", "paymentAmount"].includes(name);
         return `${JSON.stringify(name)}:${isAmount ? value : JSON.stringify(value)}`;
       });
       return `{${fields.join(",")}}\n`;
@@ -104,6 +104,33 @@ onEveryStore("amounts that are too large in an import file", (at) => {
         expect((await call("GET", documentAt(`${format}-${index}`))).status).toBe(404);
       }
       expect((await call("GET", documentAt(`${format}-good`))).body.denomination).toBe(12.5);
+    },
+  );
+
+  verifies("C-100");
+  it.each(FORMATS)(
+    "reject their rows of payments in %s and write nothing",
+    async (format, write) => {
+      const row = (paymentId: string, amount: string): Row => ({
+        paymentId,
+        paymentDate: "2026-01-31",
+        currencyCode: "USD",
+        paymentAmount: amount,
+      });
+      const large = TOO_LARGE.map((amount, index) => row(`${format}-${index}`, amount));
+      const good = row(`${format}-good`, "12.5");
+      const target = { tenantId: TENANT, source: "cashapp" } as const;
+      const { counts, rejects } = await importPayments(at(), target, write(...large, good), {
+        format,
+      });
+      expect(counts).toMatchObject({ written: 1, rejected: large.length });
+      for (const { field } of rejects) expect(field).toBe("paymentAmount");
+      const caller = await at().exportCaller(TENANT);
+      const query = { source: "cashapp", fields: ["paymentId", "paymentAmount"] };
+      const path = "/api/v1/remittance-export/payments/query";
+      const { body } = await caller("POST", path, { body: query });
+      expect(body.data).toContainEqual({ paymentId: `${format}-good`, paymentAmount: 12.5 });
+      expect(body.data.length).toBeLessThanOrEqual(FORMATS.length);
     },
   );
 });
