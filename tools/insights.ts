@@ -1,6 +1,9 @@
 import { accountOverview } from "../src/insights/account-overview.ts";
 import { creditQueue } from "../src/insights/credit-queue.ts";
 import { findRecords } from "../src/insights/find-records.ts";
+import { disputesSummary } from "../src/insights/disputes-summary.ts";
+import { disputesTriage } from "../src/insights/disputes-triage.ts";
+import { paymentsMatchDisputes } from "../src/insights/payments-match-disputes.ts";
 import { paymentsSummarize } from "../src/insights/payments-summarize.ts";
 import { disputePacket } from "../src/insights/dispute-packet.ts";
 import { exportHealth } from "../src/insights/export-health.ts";
@@ -16,8 +19,17 @@ export const insightTools = [
     "One customer, by number or part of the name: open documents, disputes, payments, short payments, credit and notes.",
   ),
   defineInsightTool(
+    disputesSummary,
+    'Count and add up disputes by any property, age or month: {"status": ["Open"], "groupBy": ["age"]}.',
+  ),
+  defineInsightTool(disputesTriage, "Disputes to work on first, with score and reasons."),
+  defineInsightTool(
+    paymentsMatchDisputes,
+    "Payments whose deduction or unpaid part explains open disputes.",
+  ),
+  defineInsightTool(
     paymentsSummarize,
-    'Add up payments: totals, top payers, months, extremes, in exact amounts per currency. {"source": "cashapp", "filters": {"paymentDate": {"gte": "2026-01-01"}}, "groupBy": ["payerName"], "limit": 5}; filters as in payments_query.',
+    'Add up payments per currency: totals, top payers, months, extremes; filters as in payments_query. {"source": "cashapp", "groupBy": ["payerName"]}.',
   ),
   defineInsightTool(
     disputePacket,

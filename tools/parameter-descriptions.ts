@@ -19,7 +19,6 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   reference: "note id",
   body: "up to 10,000 characters",
   effective_date: "ISO 8601",
-  payment_terms: "such as NET30",
   invoice_num: "if different",
   ship_to_account_num: "recipient",
   original_denomination: "total when issued",
@@ -44,6 +43,5 @@ export const openProperties: Readonly<
 /** Descriptions of parameters that the MCP server adds to those of the operation. */
 export const addedParameterDescriptions = {
   fields: '["*"] for all',
-  idempotencyKey: "makes retries safe",
   ifMatch: "etag",
 } as const;

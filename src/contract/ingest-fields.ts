@@ -22,7 +22,7 @@ export const LanguageCode = z
 export const CountryCode = z
   .string()
   .regex(/^[A-Z]{2}$/, "must be an ISO 3166-1 alpha-2 code such as US")
-  .meta({ description: "ISO 3166-1 alpha-2" });
+  .meta({ description: "such as US" });
 
 // Regular expressions only: nested zod schemas are measurably slower.
 const DAY = z.regexes.date;
@@ -159,8 +159,7 @@ export const AnyObject = unchangedObject(() => []);
 /** Custom fields of the tenant. */
 export const CustomFields = unchangedObject(checkCustomFields).meta({
   type: "object",
-  description:
-    "collections: {name: {type: text, number, date or boolean, value}}; other names have plain values",
+  description: "{name: {type: text, number, date, boolean; value}}",
 });
 
 const MAX_PAGE_ROWS = 1000;

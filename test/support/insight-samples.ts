@@ -7,6 +7,9 @@ export const INSIGHT_SAMPLES: Record<string, (records: Records) => Arguments> = 
   account_overview: ({ dispute: { accountNumber } }) => ({ account: accountNumber }),
   dispute_packet: ({ dispute: { disputeId } }) => ({ disputeId }),
   credit_queue: () => ({}),
+  disputes_summary: () => ({}),
+  disputes_triage: () => ({}),
+  payments_match_disputes: () => ({}),
   payments_summarize: () => ({ source: "cashapp" }),
   export_health: () => ({}),
 };

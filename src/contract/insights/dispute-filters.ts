@@ -30,11 +30,11 @@ const Currency = z
   .meta({ examples: ["USD"] });
 
 const NamePart = requiredText(500).meta({ description: "part of it" });
-const CodeOrName = requiredText(500).meta({ description: "code or part of the name" });
+const CodeOrName = requiredText(500).meta({ description: "code or name" });
 
 /** Conditions on disputes, all of which must hold; a list means any of its values, and letter case does not matter. */
 export const disputeFilters = {
-  status: oneOrMore(StatusWord).optional(),
+  status: oneOrMore(StatusWord).optional().meta({ description: "any of" }),
   accountNumber: oneOrMore(RecordNumber).optional(),
   documentNumber: oneOrMore(RecordNumber).optional(),
   disputeCode: oneOrMore(RecordNumber).optional(),
@@ -43,7 +43,7 @@ export const disputeFilters = {
   reason: CodeOrName.optional(),
   category: CodeOrName.optional(),
   department: CodeOrName.optional(),
-  assignee: requiredText(500).meta({ description: "e-mail or part of the name" }).optional(),
+  assignee: requiredText(500).meta({ description: "e-mail or name" }).optional(),
   resolution: CodeOrName.optional(),
   unassigned: Flag.optional(),
   amountMin: Amount.optional(),
@@ -52,12 +52,11 @@ export const disputeFilters = {
   createdTo: Day.optional(),
   closedFrom: Day.optional(),
   closedTo: Day.optional(),
-  updatedBefore: Day.optional().meta({ description: "the day included" }),
+  updatedBefore: Day.optional(),
   olderThanDays: DayCount.optional(),
-  documentStatus: z.enum(DOCUMENT_STATES).optional().meta({
-    description: "open, closed, or missing if there is no such document",
-  }),
-  asOf: Day.optional().meta({ description: "disputes as they stood at the end of this day" }),
+  /** `missing`: the platform has no such document. */
+  documentStatus: z.enum(DOCUMENT_STATES).optional(),
+  asOf: Day.optional().meta({ description: "as they stood that day" }),
 };
 
 export const DisputeFilters = z.strictObject(disputeFilters);

@@ -61,7 +61,7 @@ const MeasureBody = z.strictObject({
 });
 
 export const PaymentSummaryBody = z.strictObject({
-  source: z.enum(SOURCES).meta({ description: SOURCES.join(", ") }),
+  source: z.enum(SOURCES),
   filters: Filters.optional(),
   groupBy: z
     .array(z.string(), 'must be a list of fields, such as ["payerName", "paymentDate:month"]')
@@ -84,7 +84,7 @@ export const PaymentSummaryBody = z.strictObject({
     .min(0)
     .max(MAX_TOP_ROWS)
     .default(0)
-    .meta({ description: "also the rows with the largest values of the first measure" }),
+    .meta({ description: "also rows with the largest values" }),
   topOrder: z.enum(["largest", "smallest"]).default("largest"),
 });
 

@@ -33,7 +33,7 @@ const optionalFields = {
   parent_account_number: IngestNumber,
   is_parent_account: z.boolean().meta({ description: "required with parent_account_number" }),
   branch_name: text(200),
-  description: text(500).meta({ description: "free text" }),
+  description: text(500),
   vat: text(200),
   company_registration_number: text(200),
   data_providers: AnyObject.meta({ type: "object", description: "any keys" }),

@@ -36,7 +36,7 @@ const LineItem = z.object(
   optional({
     line_number: z.union([z.int(), text(64)]),
     product_code: text(64),
-    description: text(500).meta({ description: "free text" }),
+    description: text(500),
     quantity: Amount,
     unit_of_measure: text(64),
     unit_price: Amount,
@@ -66,7 +66,7 @@ const optionalFields = {
   original_denomination_in_base_currency: IngestAmount,
   denomination_in_original_currency: IngestAmount,
   denomination_in_base_currency: IngestAmount.meta({ description: "0 closes the document" }),
-  description: text(500).meta({ description: "free text" }),
+  description: text(500),
   comment: Comment,
   line_items: z.array(LineItem).max(10_000),
   discount_date: IngestDate,
@@ -82,7 +82,7 @@ const optionalFields = {
 const documentType = {
   document_type: z
     .literal([...DOCUMENT_TYPES, 1, 2, 3])
-    .meta({ description: "default invoice; also 1, 2, 3 in this order" }),
+    .meta({ description: "default invoice; or 1, 2, 3" }),
 };
 
 /** The fields of a document that requests send. */

@@ -17,12 +17,12 @@ export const Filters = z
     error: `must be an object of conditions by field, such as ${FILTER_EXAMPLE}`,
   })
   .meta({
-    description: `conditions by field, combined with AND: ${FILTER_EXAMPLE}; and, or, not group them`,
+    description: `by field, all must hold: ${FILTER_EXAMPLE}; and, or, not`,
   });
 
 /** Request fields that select rows and columns of a source. */
 export const selection = {
-  source: z.enum(SOURCES).meta({ description: SOURCES.join(", ") }),
+  source: z.enum(SOURCES),
   fields: z
     .array(z.string())
     .max(200)

@@ -173,9 +173,7 @@ const FIELDS: JsonSchema = {
 const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(isPaged(tool.operation) ? { cursor: TEXT } : {}),
   ...(takesFields(tool) ? { fields: FIELDS } : {}),
-  ...(isCreating(tool.operation)
-    ? { idempotencyKey: text(addedParameterDescriptions.idempotencyKey) }
-    : {}),
+  ...(isCreating(tool.operation) ? { idempotencyKey: TEXT } : {}),
   ...(isUpdate(tool.operation) ? { ifMatch: text(addedParameterDescriptions.ifMatch) } : {}),
   ...(mayAsk(tool) ? { confirmationToken: TEXT } : {}),
 });

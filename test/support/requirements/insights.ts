@@ -26,6 +26,7 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
       "IN-31": "the score adds its documented parts, and why names each",
       "IN-32": "flags count over everything that matched",
       "IN-33": "a triage makes at most 150 calls and counts what it did not read",
+      "IN-40": "the payment whose short amount equals a dispute, exactly or within a tolerance",
       "IN-41": "how one account stands; what the platform cannot list is named, never zero",
       "IN-42": "credit applications that wait, and the health of export schedules",
       "IN-45": "records by number, code or part of a name, best first",

@@ -1,0 +1,174 @@
+import { z } from "zod";
+import { contract } from "../contract/index.ts";
+import { disputeFilters } from "../contract/insights/dispute-filters.ts";
+import { Amount } from "../contract/fields.ts";
+import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import {
+  DEDUCTION_FIELDS,
+  type DeductionRow,
+  findDeduction,
+  type Match,
+  type Matched,
+  MATCHES,
+} from "./deduction-match.ts";
+import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
+import { createDocumentReader } from "./document-reader.ts";
+import { selectFirst } from "./groups.ts";
+import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
+import { readMatching } from "./matching-disputes.ts";
+import type { Row } from "./payment-measures.ts";
+import { readPayments } from "./read-payments.ts";
+
+const MOST_DOCUMENTS = 100;
+const MOST_ROWS_PER_DOCUMENT = 100;
+
+const MatchBody = z.strictObject({
+  ...disputeFilters,
+  status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
+  tolerance: Amount.min(0).default(0).meta({ description: "largest difference" }),
+  limit: z.int("must be a whole number, such as 20").min(1).max(200).default(20),
+});
+type MatchArguments = z.output<typeof MatchBody>;
+
+const MatchItem = z.object({
+  match: z.string().meta({ description: MATCHES.join(", ") }),
+  disputeId: z.string(),
+  disputeCode: z.string(),
+  accountNumber: z.string(),
+  documentNumber: z.string(),
+  amount: z.number(),
+  currencyCode: z.string(),
+  paymentId: z.string().optional(),
+  paymentDate: z.string().optional(),
+  difference: z.number().optional(),
+  deductionReasonCode: z.string().optional(),
+  payments: z.int().meta({ description: "rows of the document" }),
+});
+
+type Claim = Pick<
+  Dispute,
+  "disputeId" | "disputeCode" | "accountNumber" | "documentNumber" | "amount" | "currencyCode"
+>;
+
+type Judged = Claim & { matched: Matched; payments: number };
+
+const toClaim = (dispute: Dispute): Claim => ({
+  disputeId: dispute.disputeId,
+  disputeCode: dispute.disputeCode,
+  accountNumber: dispute.accountNumber,
+  documentNumber: dispute.documentNumber,
+  amount: dispute.amount,
+  currencyCode: dispute.currencyCode,
+});
+
+const readClaims = async (context: InsightContext, args: MatchArguments) => {
+  const { tolerance: _tolerance, limit: _limit, ...filters } = args;
+  const claims: Claim[] = [];
+  const totals = createDisputeGroups({ groupBy: [], ageBuckets: [] });
+  const documents = createDocumentReader(context, MOST_DOCUMENTS);
+  const matching = await readMatching(context, filters, documents, {
+    match(standing) {
+      claims.push(toClaim(standing.dispute));
+      totals.add(standing);
+    },
+  });
+  return { claims, totals, matching, notes: [...matching.notes, ...documents.notes()] };
+};
+
+/** Reads the rows of documents, as many documents in a query as a filter can name. */
+const readRows = async (context: InsightContext, numbers: readonly string[]) => {
+  const rows = new Map<string, DeductionRow[]>();
+  const notes: string[] = [];
+  let left = context.limits.paymentRows;
+  const take = (page: readonly Row[]): void => {
+    for (const row of page as unknown as readonly DeductionRow[]) {
+      const own = rows.get(row.documentNumber ?? "") ?? [];
+      if (own.length < MOST_ROWS_PER_DOCUMENT) own.push(row);
+      rows.set(row.documentNumber ?? "", own);
+    }
+  };
+  for (let from = 0; from < numbers.length; from += MAX_LIST_ITEMS) {
+    const documentNumber = { in: numbers.slice(from, from + MAX_LIST_ITEMS) };
+    const query = {
+      source: "cashapp",
+      fields: DEDUCTION_FIELDS,
+      filters: { documentNumber },
+    } as const;
+    const limits = { ...context.limits, paymentRows: left };
+    // oxlint-disable-next-line no-await-in-loop -- one query at a time
+    const { rowCount, stopped } = await readPayments({ ...context, limits }, query, take);
+    left -= rowCount;
+    if (stopped !== undefined) {
+      notes.push(stopped);
+      break;
+    }
+  }
+  return { rows, notes };
+};
+
+/** The best matches first, then the larger amounts. */
+const selectItems = async (judged: readonly Judged[], limit: number): Promise<Judged[]> => {
+  const rankOf = ({ matched }: Judged): number => MATCHES.indexOf(matched.match);
+  const compare = (left: number, right: number): number => {
+    const [a, b] = [judged[left], judged[right]];
+    if (a === undefined || b === undefined) return left - right;
+    const order = rankOf(a) - rankOf(b) || b.amount - a.amount;
+    return order === 0 ? (a.disputeCode < b.disputeCode ? -1 : 1) : order;
+  };
+  const chosen = await selectFirst(judged.length, limit, compare);
+  return chosen.map((place) => judged[place]).filter((one) => one !== undefined);
+};
+
+const toItem = ({ matched, payments, ...claim }: Judged): Fields => {
+  const { match, row, difference } = matched;
+  const found = {
+    paymentId: row?.paymentId,
+    paymentDate: row?.paymentDate,
+    difference,
+    deductionReasonCode: row?.deductionReasonCode,
+  };
+  const known = Object.entries(found).filter(([, value]) => value !== null && value !== undefined);
+  return { match, ...claim, ...Object.fromEntries(known), payments };
+};
+
+const countMatches = (judged: readonly Judged[]): Record<Match, number> => {
+  const counts = { exact: 0, within: 0, "other-amount": 0, none: 0 };
+  for (const { matched } of judged) counts[matched.match] += 1;
+  return counts;
+};
+
+const matchDisputes = async (
+  context: InsightContext,
+  args: MatchArguments,
+): Promise<InsightResult> => {
+  const { tolerance, limit, ...filters } = args;
+  const { claims, totals, matching, notes } = await readClaims(context, args);
+  const numbers = [...new Set(claims.map(({ documentNumber }) => documentNumber))];
+  const read = await readRows(context, numbers);
+  const judged = claims.map((claim): Judged => {
+    const rows = read.rows.get(claim.documentNumber) ?? [];
+    return { ...claim, matched: findDeduction(claim, rows, tolerance), payments: rows.length };
+  });
+  const chosen = await selectItems(judged, limit);
+  return {
+    asOf: matching.moment.name,
+    filter: { ...filters, tolerance },
+    rowCount: matching.rowCount,
+    truncated: matching.truncated || read.notes.length > 0,
+    currencyTotals: await listCurrencyTotals(totals),
+    itemsTotal: judged.length,
+    matches: countMatches(judged),
+    notes: [...notes, ...read.notes],
+    items: chosen.map(toItem),
+  };
+};
+
+export const paymentsMatchDisputes = defineInsight({
+  name: "payments_match_disputes",
+  title: "Match payments with disputes",
+  input: MatchBody,
+  item: MatchItem,
+  needs: [contract.disputes.list, contract.payments.query],
+  run: matchDisputes,
+});

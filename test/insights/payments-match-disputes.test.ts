@@ -1,0 +1,105 @@
+import { beforeAll, expect, it } from "vitest";
+import { paymentsMatchDisputes } from "../../src/insights/payments-match-disputes.ts";
+import { importDisputes } from "../support/importing.ts";
+import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
+import { load, ndjson } from "../support/payment-rows.ts";
+import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+
+const TENANT = "match";
+
+const row = (id: string, more: object) => ({
+  id,
+  paymentId: `P-${id}`,
+  paymentDate: "2026-01-10",
+  currencyCode: "USD",
+  ...more,
+});
+
+const ROWS = [
+  row("1", { documentNumber: "A", deductionAmount: 10.1, deductionReasonCode: "DAMAGE" }),
+  row("2", { documentNumber: "A", deductionAmount: 99 }),
+  row("3", { documentNumber: "B", invoiceAmount: 100.3, appliedAmount: 80.1 }),
+  row("4", { documentNumber: "C", deductionAmount: 31.5 }),
+  row("5", { documentNumber: "D", deductionAmount: 5 }),
+  row("6", { documentNumber: "E", deductionAmount: 50, currencyCode: "EUR" }),
+  row("7", { documentNumber: "G", deductionAmount: 7, paymentDate: "2026-01-01" }),
+  row("8", { documentNumber: "G", deductionAmount: 7, paymentDate: "2026-02-01" }),
+];
+
+const dispute = (documentNumber: string, amount: number, status = 0) => ({
+  documentNumber,
+  accountNumber: "ACC",
+  amount,
+  currencyCode: "USD",
+  categoryCode: "C",
+  reasonCode: "R",
+  status,
+});
+
+const CLAIMS = [
+  dispute("A", 10.1),
+  dispute("B", 20.2),
+  dispute("C", 30),
+  dispute("D", 40),
+  dispute("E", 50),
+  dispute("F", 60),
+  dispute("G", 7),
+  dispute("H", 70, 1),
+];
+
+onEveryStore("payments_match_disputes", (at) => {
+  let context: TestContext;
+  beforeAll(async () => {
+    const admin = await at().tenant(TENANT);
+    context = await createTestContext(at(), TENANT, admin);
+    await load(at(), TENANT, "cashapp", ROWS);
+    const how = { format: "ndjson" as const, createConfiguration: true };
+    await importDisputes(at(), TENANT, ndjson(CLAIMS), how);
+  });
+
+  const matchesOf = async (args: Record<string, unknown> = {}) => {
+    const { items } = await runInsight(paymentsMatchDisputes, context, args);
+    return items.map(({ documentNumber, match, paymentId, difference }) => [
+      documentNumber,
+      match,
+      paymentId,
+      difference,
+    ]);
+  };
+
+  verifies("IN-40");
+  it("finds the deduction, or the unpaid part, that equals each open dispute", async () => {
+    expect(await matchesOf()).toEqual([
+      ["B", "exact", "P-3", 0],
+      ["A", "exact", "P-1", 0],
+      ["G", "exact", "P-8", 0],
+      ["D", "other-amount", "P-5", -35],
+      ["C", "other-amount", "P-4", 1.5],
+      ["F", "none", undefined, undefined],
+      ["E", "none", undefined, undefined],
+    ]);
+    const within = await matchesOf({ tolerance: 1.5 });
+    expect(within.find(([number]) => number === "C")).toEqual(["C", "within", "P-4", 1.5]);
+  });
+
+  it("counts every match, whatever the limit, and gives date and reason of the payment", async () => {
+    const { items, itemsTotal, matches, currencyTotals } = await runInsight(
+      paymentsMatchDisputes,
+      context,
+      { limit: 2 },
+    );
+    expect([items.length, itemsTotal]).toEqual([2, 7]);
+    expect(matches).toEqual({ exact: 3, within: 0, "other-amount": 2, none: 2 });
+    expect(currencyTotals).toEqual([{ currencyCode: "USD", count: 7, amount: 217.3 }]);
+    expect(items[1]).toMatchObject({
+      paymentDate: "2026-01-10",
+      deductionReasonCode: "DAMAGE",
+      payments: 2,
+    });
+  });
+
+  it("looks at closed disputes on request", async () => {
+    expect(await matchesOf({ status: ["Closed"] })).toEqual([["H", "none", undefined, undefined]]);
+  });
+});
