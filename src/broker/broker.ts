@@ -106,13 +106,13 @@ const callWithSession = async (
 const callOperation = async (
   context: Context,
   operation: Operation,
-  given: Args,
+  input: Args,
   options: CallOptions,
 ): Promise<Reply> => {
   if (operation.effect === "session") {
     throw new TypeError(`${operation.id} is not called with a credential`);
   }
-  const args = addTenant(context, operation, given);
+  const args = addTenant(context, operation, input);
   const available = await context.credentials();
   if (operation.service !== "gateway") {
     if (available.extApiKey === undefined) throw MISSING.export();

@@ -39,7 +39,7 @@ export const createKeychainProcess = (
   program: { command: string; args: readonly string[] },
   withinMs = TIMEOUT_MS,
 ): Keychain => {
-  const ask = async (request: KeychainRequest): Promise<string | boolean | null> => {
+  const send = async (request: KeychainRequest): Promise<string | boolean | null> => {
     const child = spawn(program.command, program.args, {
       stdio: ["pipe", "pipe", "ignore"],
       timeout: withinMs,
@@ -54,19 +54,19 @@ export const createKeychainProcess = (
     child.stdin.end(JSON.stringify(request));
     const reply = await Promise.race([json(child.stdout).catch(() => undefined), failed]);
     if (reply === undefined) throw new KeychainError("it did not answer in time");
-    const said = reply as KeychainReply;
-    if ("why" in said) throw new KeychainError(said.why.slice(0, MAX_WHY));
-    return said.value;
+    const result = reply as KeychainReply;
+    if ("why" in result) throw new KeychainError(result.why.slice(0, MAX_WHY));
+    return result.value;
   };
 
   return {
     put: async (account, secret) => {
-      await ask({ act: "put", account, secret });
+      await send({ act: "put", account, secret });
     },
     get: async (account) => {
-      const value = await ask({ act: "get", account });
+      const value = await send({ act: "get", account });
       return typeof value === "string" ? value : undefined;
     },
-    remove: async (account) => (await ask({ act: "remove", account })) === true,
+    remove: async (account) => (await send({ act: "remove", account })) === true,
   };
 };

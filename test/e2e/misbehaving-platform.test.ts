@@ -2,8 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { problemIn, type Result, textOf } from "../mcp/hosts.ts";
-import { type Door, httpDoor, stdioDoor } from "../support/doors.ts";
+import { readProblem, type Result, readText } from "../mcp/hosts.ts";
+import {
+  type ServerProcess,
+  startHttpProcess,
+  startStdioProcess,
+} from "../support/server-process.ts";
 import {
   CALLS,
   FAKE_KEY,
@@ -35,9 +39,11 @@ const settings = (url: string, seconds: string): Record<string, string> => ({
 });
 
 /** Each transport has a fake of its own, so that tries can be counted while both are open. */
-type Place = { fake: FakePlatform; patient: Door; hasty: Door };
+type Place = { fake: FakePlatform; patient: ServerProcess; hasty: ServerProcess };
 
-const placeAt = async (door: (env: Record<string, string>) => Promise<Door>): Promise<Place> => {
+const placeAt = async (
+  door: (env: Record<string, string>) => Promise<ServerProcess>,
+): Promise<Place> => {
   const fake = await fakePlatform();
   const open = (seconds: string) => door(settings(fake.url, seconds));
   const [patient, hasty] = await Promise.all([open(SECONDS.patient), open(SECONDS.hasty)]);
@@ -48,7 +54,7 @@ let places: Place[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "misbehaving-"));
-  places = await Promise.all([placeAt(stdioDoor), placeAt(httpDoor)]);
+  places = await Promise.all([placeAt(startStdioProcess), placeAt(startHttpProcess)]);
 }, STARTING_MS);
 afterAll(async () => {
   for (const { fake, patient, hasty } of places) {
@@ -58,16 +64,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
-const call = (door: Door, kind: Kind): Promise<Result> =>
+const call = (door: ServerProcess, kind: Kind): Promise<Result> =>
   door.call(CALLS[kind].tool, { ...CALLS[kind].args });
 
-const all = async (door: Door): Promise<[Kind, Result][]> =>
+const all = async (door: ServerProcess): Promise<[Kind, Result][]> =>
   Promise.all(KINDS.map(async (kind) => [kind, await call(door, kind)] as [Kind, Result]));
 
 const checkTold = (kind: Kind, result: Result, expected: Misbehaviour): void => {
   const { code, says, wait, uncertain } = expected;
-  const problem = problemIn(result);
-  const text = textOf(result);
+  const problem = readProblem(result);
+  const text = readText(result);
   expect(result.isError, text).toBe(true);
   expect(result.structuredContent).toBeUndefined();
   expect(problem).toMatchObject({ code, message: expect.stringMatching(says) });
@@ -87,7 +93,7 @@ const misbehave = async ({ fake, patient, hasty }: Place, how: Misbehaviour): Pr
   expect(fake.tries).toEqual(how.tries);
   fake.misbehave();
   for (const [kind, result] of await all(door)) {
-    expect(result.isError, textOf(result)).not.toBe(true);
+    expect(result.isError, readText(result)).not.toBe(true);
     expect(result.structuredContent).toEqual(RIGHT[kind]);
   }
   expect(fake.unexpected).toEqual([]);
@@ -120,7 +126,7 @@ describe("over both transports, a platform that", () => {
       expect(fake.keys).toHaveLength(3);
       expect(new Set(fake.keys).size).toBe(1);
       fake.misbehave((_request, response) => response.destroy());
-      const { nextStep } = problemIn(await call(patient, "post"));
+      const { nextStep } = readProblem(await call(patient, "post"));
       expect(nextStep).toContain(`idempotencyKey ${String(fake.keys[0])}`);
       fake.misbehave();
     }
@@ -175,10 +181,10 @@ describe("over both transports, an address", () => {
   ];
   it.each(URLS)("%s is reported in every call", async (_what, open, says, step) => {
     const [url, close] = await open();
-    for (const door of [stdioDoor, httpDoor]) {
+    for (const door of [startStdioProcess, startHttpProcess]) {
       const host = await door(settings(url, SECONDS.patient));
       for (const [, result] of await all(host)) {
-        const problem = problemIn(result);
+        const problem = readProblem(result);
         expect(problem).toMatchObject({
           code: "unavailable",
           message: expect.stringMatching(says),

@@ -2,10 +2,14 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { problemIn, type Result, textOf } from "../mcp/hosts.ts";
+import { readProblem, type Result, readText } from "../mcp/hosts.ts";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { ACCOUNT } from "../support/ingest.ts";
-import { type Door, httpDoor, stdioDoor } from "../support/doors.ts";
+import {
+  type ServerProcess,
+  startHttpProcess,
+  startStdioProcess,
+} from "../support/server-process.ts";
 import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "only the tests know this one";
@@ -56,8 +60,8 @@ const remote = (data: string, url: string): Record<string, string> => ({
 });
 
 const DOORS = [
-  ["stdio", stdioDoor],
-  ["HTTP", httpDoor],
+  ["stdio", startStdioProcess],
+  ["HTTP", startHttpProcess],
 ] as const;
 
 /** A tenant as every platform has it at first. */
@@ -169,7 +173,7 @@ const without = (value: unknown): unknown =>
 
 type Told = [tool: string, answer: unknown, code: string | null];
 
-const play = async (door: Door): Promise<Told[]> => {
+const play = async (door: ServerProcess): Promise<Told[]> => {
   const known: Known = {};
   const mask = createMasking();
   const told: Told[] = [];
@@ -178,7 +182,7 @@ const play = async (door: Door): Promise<Told[]> => {
     const result: Result = await door.call(tool, args(known));
     if (as !== undefined) known[as] = result.structuredContent ?? {};
     const { isError = false, structuredContent } = result;
-    const problem = problemIn(result) ?? null;
+    const problem = readProblem(result) ?? null;
     const answer = mask(without([isError, structuredContent ?? null, problem]));
     told.push([tool, answer, problem?.code ?? null]);
   }
@@ -191,7 +195,7 @@ const LONG = { timeout: 240_000 };
 verifies("C-08");
 describe("a platform elsewhere", LONG, () => {
   it("gives the same answers as the one in this process, step by step, over both transports", async () => {
-    const inside = await stdioDoor(credentials("embedded"));
+    const inside = await startStdioProcess(credentials("embedded"));
     const expected = await play(inside);
     await inside.close();
     const refused = expected.flatMap(([tool, , code]) =>
@@ -211,19 +215,19 @@ describe("a platform elsewhere", LONG, () => {
   });
 });
 
-const notesOf = async (door: Door, disputeId: unknown): Promise<string[]> => {
+const notesOf = async (door: ServerProcess, disputeId: unknown): Promise<string[]> => {
   const result = await door.call("dispute_notes_list", { disputeId });
-  expect(result.isError, textOf(result)).not.toBe(true);
+  expect(result.isError, readText(result)).not.toBe(true);
   const { items } = result.structuredContent as { items: { content: string }[] };
   return items.map(({ content }) => content);
 };
 
-const prepare = async (door: Door): Promise<void> => {
+const prepare = async (door: ServerProcess): Promise<void> => {
   const [, , category, reason] = SCRIPT;
   for (const [tool, args] of [category, reason].filter((step) => step !== undefined)) {
     // oxlint-disable-next-line no-await-in-loop -- a reason stands in a category
     const made = await door.call(tool, args({}));
-    expect(made.isError, textOf(made)).not.toBe(true);
+    expect(made.isError, readText(made)).not.toBe(true);
   }
 };
 
@@ -238,7 +242,7 @@ describe("a platform elsewhere that is killed and comes back", LONG, () => {
       await prepare(door);
       const made = await door.call("disputes_create", dispute("K 1"));
       const disputeId = made.structuredContent?.["disputeId"];
-      expect(made.isError, textOf(made)).not.toBe(true);
+      expect(made.isError, readText(made)).not.toBe(true);
       const writes = Array.from({ length: 40 }, (_each, index) =>
         door
           .call("dispute_notes_create", { disputeId, content: `note ${index}` })
@@ -248,7 +252,7 @@ describe("a platform elsewhere that is killed and comes back", LONG, () => {
       await platform.end("SIGKILL");
       const ended = await Promise.all(writes);
       const lost = await door.call("disputes_get", { disputeId });
-      expect(problemIn(lost)).toMatchObject({ code: "unavailable" });
+      expect(readProblem(lost)).toMatchObject({ code: "unavailable" });
       await startPlatform(data, new URL(url).port);
 
       const read = await door.call("disputes_get", { disputeId });
@@ -257,10 +261,10 @@ describe("a platform elsewhere that is killed and comes back", LONG, () => {
       expect(new Set(notes).size).toBe(notes.length);
       for (const { index, result } of ended) {
         if (result.isError !== true) expect(notes).toContain(`note ${index}`);
-        else expect(problemIn(result).code).toBe("unavailable");
+        else expect(readProblem(result).code).toBe("unavailable");
       }
       const again = await door.call("dispute_notes_create", { disputeId, content: "after" });
-      expect(again.isError, textOf(again)).not.toBe(true);
+      expect(again.isError, readText(again)).not.toBe(true);
       await door.close();
     },
   );

@@ -13,8 +13,8 @@ import { silentLog } from "../../src/kit/log.ts";
 import { createCallTool } from "../../src/mcp/tools/call.ts";
 import { activeTools } from "../../src/mcp/tools/active-tools.ts";
 import { fakeClock } from "../support/clock.ts";
-import { ALL, keptLog, KEY, needsOf } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { ALL, createLineLog, KEY, createOptions } from "./hosts.ts";
+import { scriptBroker } from "./script.ts";
 
 let folder: string;
 let path: string;
@@ -113,7 +113,7 @@ describe("the log of tool calls", () => {
 
   it("does not fail a call when it cannot write", async () => {
     await writeFile(join(folder, "file"), "");
-    const kept = keptLog();
+    const kept = createLineLog();
     const at = join(folder, "file", "audit.ndjson");
     const blocked = createCallLog({ path: at, door: "http", key: KEY, now: clock, log: kept.log });
     await expect(blocked.record(CALL)).resolves.toBeUndefined();
@@ -121,13 +121,13 @@ describe("the log of tool calls", () => {
   });
 
   it("has a line for every call: executed, to be confirmed or refused", async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "departments.get_by_id": () => ({ departmentId: "d" }),
       "departments.get": () => {
         throw new Problem("not_found", "There is none.", { requestId: "r-9" });
       },
     });
-    const needs = await needsOf(broker, { callLog: log() });
+    const needs = await createOptions(broker, { callLog: log() });
     const call = createCallTool(needs);
     const tools = new Map(activeTools(ALL).map((tool) => [tool.name, tool]));
     const ask = async (name: string, args: Record<string, unknown>) => {

@@ -1,16 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import { HOSTS, keptLog, modernHost, needsOf, problemIn, textOf, YES } from "./hosts.ts";
+import {
+  connectScripted,
+  HOSTS,
+  createLineLog,
+  createOptions,
+  readProblem,
+  readText,
+  YES,
+} from "./hosts.ts";
 import { dispute } from "./records.ts";
-import { answered, type Play, scripted } from "./script.ts";
+import { createReply, type ScriptedReply, scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
-const hostFor = async (plays: Record<string, Play>, setup: Parameters<typeof needsOf>[1] = {}) => {
-  const broker = scripted(plays);
-  return { broker, host: await modernHost(await needsOf(broker, setup), YES) };
-};
-
-const echo: Play = (args) => args;
+const echo: ScriptedReply = (args) => args;
 
 describe("arguments", () => {
   const PLAYS = {
@@ -68,9 +71,9 @@ describe("arguments", () => {
   ] as [string, string, Record<string, unknown>, Record<string, unknown>][])(
     "%s is understood",
     async (_what, tool, args, sent) => {
-      const { host, broker } = await hostFor(PLAYS);
+      const { host, broker } = await connectScripted(PLAYS);
       const result = await host.call(tool, args);
-      expect(textOf(result)).not.toContain("invalid");
+      expect(readText(result)).not.toContain("invalid");
       expect(broker.seen[0]?.args).toMatchObject(sent);
       await host.close();
     },
@@ -123,22 +126,22 @@ describe("arguments", () => {
   ] as [string, Record<string, unknown>, string][])(
     "%s %j is refused by name",
     async (tool, args, words) => {
-      const { host, broker } = await hostFor({});
+      const { host, broker } = await connectScripted({});
       const result = await host.call(tool, args);
       expect(result.isError).toBe(true);
-      expect(problemIn(result)).toMatchObject({ code: "invalid_request", status: 400 });
-      expect(problemIn(result).fields).not.toHaveLength(0);
-      expect(textOf(result)).toContain(words);
-      expect(textOf(result)).toMatch(/^invalid_request: .+ Next: .+/);
+      expect(readProblem(result)).toMatchObject({ code: "invalid_request", status: 400 });
+      expect(readProblem(result).fields).not.toHaveLength(0);
+      expect(readText(result)).toContain(words);
+      expect(readText(result)).toMatch(/^invalid_request: .+ Next: .+/);
       expect(broker.seen).toEqual([]);
       await host.close();
     },
   );
 
   it("all faults are reported together", async () => {
-    const { host } = await hostFor({});
+    const { host } = await connectScripted({});
     const result = await host.call("disputes_create", { amount: "x", colour: 1, accountNumber: 5 });
-    const fields = problemIn(result).fields?.map(({ field }) => field);
+    const fields = readProblem(result).fields?.map(({ field }) => field);
     expect(fields).toEqual(["colour", "amount", "accountNumber", "documentNumber"]);
     await host.close();
   });
@@ -146,7 +149,9 @@ describe("arguments", () => {
 
 describe("an unknown tool", () => {
   it.each(HOSTS)("is a protocol error with a suggestion (%s)", async (_name, open) => {
-    const host = await open(await needsOf(scripted({}), { settings: { readOnly: true } }));
+    const host = await open(
+      await createOptions(scriptBroker({}), { settings: { readOnly: true } }),
+    );
     const wrong = host.call("dispute_list", {});
     await expect(wrong).rejects.toThrow(/Unknown tool: "dispute_list"; did you mean disputes_list/);
     await expect(host.call("disputes_delete", {})).rejects.toThrow(/Unknown tool/);
@@ -157,7 +162,9 @@ describe("an unknown tool", () => {
 describe("requests to the platform", () => {
   verifies("C-82");
   it("contain the tool's name, and are aborted with the call", async () => {
-    const { host, broker } = await hostFor({ "departments.get": () => ({ departmentId: "d" }) });
+    const { host, broker } = await connectScripted({
+      "departments.get": () => ({ departmentId: "d" }),
+    });
     await host.call("departments_get", { departmentCode: "A" });
     expect(broker.seen[0]?.options.tool).toBe("departments_get");
     expect(broker.seen[0]?.options.signal).toBeInstanceOf(AbortSignal);
@@ -167,7 +174,7 @@ describe("requests to the platform", () => {
   verifies("C-87");
   it("are aborted when the host disconnects", async () => {
     let seen: AbortSignal | undefined;
-    const { host } = await hostFor({
+    const { host } = await connectScripted({
       "departments.get": (_args, { signal }) => {
         seen = signal;
         return new Promise(() => {});
@@ -182,7 +189,10 @@ describe("requests to the platform", () => {
 
   verifies("C-76");
   it("contain a new idempotency key for a create without one", async () => {
-    const { host, broker } = await hostFor({ "disputes.create": echo, "departments.update": echo });
+    const { host, broker } = await connectScripted({
+      "disputes.create": echo,
+      "departments.update": echo,
+    });
     const args = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "R" };
     await host.call("disputes_create", args);
     await host.call("disputes_create", args);
@@ -197,8 +207,8 @@ describe("requests to the platform", () => {
   });
 
   it("contain ifMatch, and the result contains the ETag", async () => {
-    const { host, broker } = await hostFor({
-      "departments.update": answered({ departmentId: "d" }, { etag: '"v2"' }),
+    const { host, broker } = await connectScripted({
+      "departments.update": createReply({ departmentId: "d" }, { etag: '"v2"' }),
     });
     const result = await host.call("departments_update", { departmentId: "d", ifMatch: '"v1"' });
     expect(broker.seen[0]?.options.ifMatch).toBe('"v1"');
@@ -208,11 +218,14 @@ describe("requests to the platform", () => {
 
   verifies("D-GEN-6");
   it("have the ignored fields named in the result", async () => {
-    const { host } = await hostFor({
-      "departments.update": answered({ departmentId: "d" }, { ignoredFields: ["colour", "a.b"] }),
+    const { host } = await connectScripted({
+      "departments.update": createReply(
+        { departmentId: "d" },
+        { ignoredFields: ["colour", "a.b"] },
+      ),
     });
     const result = await host.call("departments_update", { departmentId: "d" });
-    expect(textOf(result)).toContain("The platform ignored: colour, a.b.");
+    expect(readText(result)).toContain("The platform ignored: colour, a.b.");
     await host.close();
   });
 });
@@ -221,12 +234,12 @@ describe.each(HOSTS)("results (%s)", (_name, open) => {
   verifies("C-80");
   it("are the platform's record, or a sentence if there is none", async () => {
     const row = dispute(1, { closedDate: null });
-    const broker = scripted({
+    const broker = scriptBroker({
       "disputes.get": () => row,
       "dispute_notes.get": () => ({ disputeNoteId: "n", content: "Sent twice." }),
       "dispute_notes.delete": () => null,
     });
-    const host = await open(await needsOf(broker), YES);
+    const host = await open(await createOptions(broker), YES);
     const read = await host.call("disputes_get", { disputeId: row.disputeId });
     expect(read.structuredContent).toEqual(row);
     const ids = { disputeId: "d", noteId: "n" };
@@ -236,10 +249,10 @@ describe.each(HOSTS)("results (%s)", (_name, open) => {
   });
 
   it("accept unknown values of enumerations", async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "disputes.get": () => ({ ...dispute(1), status: 7, originSystem: "new", isNew: { a: [] } }),
     });
-    const host = await open(await needsOf(broker));
+    const host = await open(await createOptions(broker));
     const result = await host.call("disputes_get", { disputeId: "d" });
     expect(result.structuredContent).toMatchObject({ status: 7, isNew: { a: [] } });
     await host.close();
@@ -253,7 +266,7 @@ describe.each(HOSTS)("refusals (%s)", (_name, open) => {
       errors: [{ field: "person.email", code: "format", message: "must be an e-mail address" }],
       requestId: "request-7",
     };
-    const broker = scripted({
+    const broker = scriptBroker({
       "departments.get": () => {
         throw new Problem("invalid_request", "The request is not valid.", details);
       },
@@ -264,11 +277,11 @@ describe.each(HOSTS)("refusals (%s)", (_name, open) => {
         throw new Problem("forbidden_permission", "Not permitted.");
       },
     });
-    const host = await open(await needsOf(broker));
+    const host = await open(await createOptions(broker));
     const invalid = await host.call("departments_get", { departmentCode: "A" });
     expect(invalid).not.toHaveProperty("structuredContent");
     expect(invalid.isError).toBe(true);
-    expect(problemIn(invalid)).toEqual({
+    expect(readProblem(invalid)).toEqual({
       code: "invalid_request",
       message: "The request is not valid: person.email must be an e-mail address.",
       nextStep: "Correct what is named and call again.",
@@ -276,28 +289,28 @@ describe.each(HOSTS)("refusals (%s)", (_name, open) => {
       fields: details.errors,
       requestId: "request-7",
     });
-    const { code, message, nextStep } = problemIn(invalid);
-    expect(textOf(invalid)).toBe(`${code}: ${message} Next: ${nextStep}`);
+    const { code, message, nextStep } = readProblem(invalid);
+    expect(readText(invalid)).toBe(`${code}: ${message} Next: ${nextStep}`);
 
-    const limited = problemIn(await host.call("departments_list"));
+    const limited = readProblem(await host.call("departments_list"));
     expect(limited).toMatchObject({ code: "rate_limited", status: 429, retryAfterSeconds: 1 });
     expect(limited.nextStep).toContain("1 second");
     const forbidden = await host.call("departments_update", { departmentId: "d" });
-    expect(textOf(forbidden)).toContain('"Dispute Configuration : UPDATE"');
+    expect(readText(forbidden)).toContain('"Dispute Configuration : UPDATE"');
     await host.close();
   });
 
   verifies("C-78");
   it("an internal error is logged and its text is not shown", async () => {
-    const { lines, log } = keptLog();
-    const broker = scripted({
+    const { lines, log } = createLineLog();
+    const broker = scriptBroker({
       "departments.get": () => {
         throw new TypeError("SELECT secret FROM /home/somebody/keys");
       },
     });
-    const host = await open(await needsOf(broker, { log }));
+    const host = await open(await createOptions(broker, { log }));
     const result = await host.call("departments_get", { departmentCode: "A" });
-    const problem = problemIn(result);
+    const problem = readProblem(result);
     expect(problem).toMatchObject({ code: "internal", status: 500 });
     expect(JSON.stringify(result)).not.toMatch(/SELECT|somebody/);
     const line = lines.find((text) => text.includes('"tool.failed"'));
@@ -315,82 +328,16 @@ describe("refusals from outside", () => {
       code: "format",
       message: "![a](http://evil.example)".repeat(50),
     }));
-    const { host } = await hostFor({
+    const { host } = await connectScripted({
       "departments.get": () => {
         throw new Problem("conflict", message, { errors });
       },
     });
     const result = await host.call("departments_get", { departmentCode: "A" });
     // oxlint-disable-next-line no-control-regex -- what must not be there
-    expect(textOf(result)).not.toMatch(/[\u001b\u202e\u200b]|!\[/);
-    expect(problemIn(result).fields).toHaveLength(20);
-    expect(textOf(result).length).toBeLessThan(8000);
-    await host.close();
-  });
-});
-
-verifies("D-MCP-4");
-describe("secrets", () => {
-  const SECRET = "rcvg_canary-0123456789-canary";
-  const created = {
-    keyId: "key-1",
-    apiKey: SECRET,
-    createDateInMillis: 5,
-    expiresAtInMills: 0,
-    also: `Bearer ${SECRET}`,
-  };
-
-  it("a new API key is stored, and the model gets its name", async () => {
-    const { lines, log } = keptLog();
-    const { host, broker } = await hostFor({ "api_keys.create": () => created }, { log });
-    const result = await host.call("api_keys_create");
-    expect(result.structuredContent).toEqual({
-      keyId: "key-1",
-      createDateInMillis: 5,
-      expiresAtInMills: 0,
-      storedAs: "api-key-key-1",
-    });
-    expect(textOf(result)).toContain("receivables-mcp secrets show api-key-key-1");
-    expect(broker.kept).toEqual([{ name: "api-key-key-1", value: SECRET }]);
-    expect(JSON.stringify(result) + lines.join("")).not.toContain(SECRET);
-    await host.close();
-  });
-
-  it("a key that cannot be stored is revoked and not shown", async () => {
-    const { lines, log } = keptLog();
-    const { host, broker } = await hostFor(
-      { "api_keys.create": () => created, "api_keys.delete": () => null },
-      { log },
-    );
-    broker.vault.put = () => Promise.reject(new Error("disk full"));
-    const result = await host.call("api_keys_create");
-    expect(problemIn(result).code).toBe("internal");
-    expect(broker.seen.map(({ id }) => id)).toEqual(["api_keys.create", "api_keys.delete"]);
-    expect(broker.seen[1]?.args).toEqual({ keyId: "key-1" });
-    expect(JSON.stringify(result) + lines.join("")).not.toContain(SECRET);
-    await host.close();
-  });
-
-  it("a session's token is not in the result, even if the broker returns it", async () => {
-    const { host, broker } = await hostFor({
-      "auth.login": () => ({ status: "LOGIN_SUCCESS", userId: "u", accessToken: SECRET }),
-      "auth.verify_session": () => ({ verified: true, status: "ACCESSTOKEN_VERIFIED" }),
-      "auth.logout": () => ({ status: "LOGOUT_SUCCESS" }),
-    });
-    const login = await host.call("auth_login");
-    expect(login.structuredContent).toEqual({ status: "LOGIN_SUCCESS", userId: "u" });
-    expect(JSON.stringify(login)).not.toContain(SECRET);
-    expect((await host.call("auth_verify_session")).structuredContent).toMatchObject({
-      verified: true,
-    });
-    expect((await host.call("auth_logout")).structuredContent).toEqual({
-      status: "LOGOUT_SUCCESS",
-    });
-    expect(broker.seen.map(({ options }) => options.tool)).toEqual([
-      "auth_login",
-      "auth_verify_session",
-      "auth_logout",
-    ]);
+    expect(readText(result)).not.toMatch(/[\u001b\u202e\u200b]|!\[/);
+    expect(readProblem(result).fields).toHaveLength(20);
+    expect(readText(result).length).toBeLessThan(8000);
     await host.close();
   });
 });

@@ -1,9 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
-import { believing } from "./believing.ts";
-import { KEY, needsOf, problemIn, rawHost, type Result } from "./hosts.ts";
-import { scripted, type ScriptedBroker } from "./script.ts";
+import { trustingGate } from "./trusting-gate.ts";
+import { KEY, createOptions, readProblem, connectRaw, type Result } from "./hosts.ts";
+import { scriptBroker, type ScriptedBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
@@ -12,7 +12,7 @@ const LEGACY = "2025-11-25";
 const MODERN = "2026-07-28";
 
 const newBroker = () =>
-  scripted({
+  scriptBroker({
     "departments.get_by_id": () => ({ code: "SALES", description: "Sales" }),
     "departments.delete": () => null,
     "disputes.list": ({ Page }) =>
@@ -31,8 +31,8 @@ describe.each(["auto", "legacy"] as const)("two programs of one person over HTTP
   const hosts: Client[] = [];
   beforeEach(async () => {
     broker = newBroker();
-    http = createHttpServer(await needsOf(broker, { settings: { answerTokens: 1000 } }), {
-      gate: believing,
+    http = createHttpServer(await createOptions(broker, { settings: { answerTokens: 1000 } }), {
+      gate: trustingGate,
     });
   });
   afterEach(async () => {
@@ -64,7 +64,7 @@ describe.each(["auto", "legacy"] as const)("two programs of one person over HTTP
     const confirmationToken = tokenIn(await call(mine, ARGS));
     const other = await host(who, name);
     const stolen = await call(other, { ...ARGS, confirmationToken });
-    expect(problemIn(stolen).code).toBe("confirmation_invalid");
+    expect(readProblem(stolen).code).toBe("confirmation_invalid");
     expect(deletions(broker)).toBe(0);
     const used = await call(mine, { ...ARGS, confirmationToken });
     expect(used.structuredContent).toMatchObject({ deleted: true });
@@ -92,7 +92,7 @@ describe("a question to a host over HTTP", () => {
   verifies("C-105");
   it("accepts the answer of the asked program only (2026)", async () => {
     const broker = newBroker();
-    const http = createHttpServer(await needsOf(broker), { gate: believing });
+    const http = createHttpServer(await createOptions(broker), { gate: trustingGate });
     const call = async (who: string, more: object = {}) => {
       const _meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -123,7 +123,7 @@ describe("a question to a host over HTTP", () => {
       requestState,
       inputResponses: { confirm: { action: "accept", content: { confirm: true } } },
     };
-    expect(problemIn(await call("ann@two", answer)).code).toBe("confirmation_invalid");
+    expect(readProblem(await call("ann@two", answer)).code).toBe("confirmation_invalid");
     expect(deletions(broker)).toBe(0);
     expect((await call("ann@one", answer)).structuredContent).toMatchObject({ deleted: true });
     await http.close();
@@ -131,7 +131,7 @@ describe("a question to a host over HTTP", () => {
 
   verifies("C-105");
   it("accepts an answer only within the session of one program (2025)", async () => {
-    const http = createHttpServer(await needsOf(newBroker()), { gate: believing });
+    const http = createHttpServer(await createOptions(newBroker()), { gate: trustingGate });
     const send = (who: string, body: object, more: Record<string, string> = {}) =>
       http.fetch(
         new Request(ADDRESS, {
@@ -162,9 +162,9 @@ describe("two programs on one machine over stdio", () => {
   verifies("C-105");
   it("do not share a confirmation, even with the same key, person and replay guard", async () => {
     const broker = newBroker();
-    const needs = await needsOf(broker, { key: KEY });
+    const needs = await createOptions(broker, { key: KEY });
     const program = async (name: string) => {
-      const { request, close } = await rawHost(needs, { name, elicitation: {} });
+      const { request, close } = await connectRaw(needs, { name, elicitation: {} });
       const call = async (args: object) => {
         const params = { name: "departments_delete", arguments: args };
         return (await request("tools/call", params)).result as Result;
@@ -174,7 +174,7 @@ describe("two programs on one machine over stdio", () => {
     const [mine, other] = [await program("mine"), await program("other")];
     const confirmationToken = tokenIn(await mine.call(ARGS));
     const stolen = await other.call({ ...ARGS, confirmationToken });
-    expect(problemIn(stolen).code).toBe("confirmation_invalid");
+    expect(readProblem(stolen).code).toBe("confirmation_invalid");
     // The token stays valid after a restart of the program.
     const again = await program("mine");
     const used = await again.call({ ...ARGS, confirmationToken });

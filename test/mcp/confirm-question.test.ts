@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import { ARGS, confirmationIn, DISPUTE, UPDATING } from "./confirming.ts";
-import { HOSTS, modernHost, needsOf, problemIn, type Result, YES } from "./hosts.ts";
-import { answered, type Play, scripted, type ScriptedBroker } from "./script.ts";
+import { ARGS, readConfirmation, DISPUTE, UPDATE_REPLIES } from "./confirming.ts";
+import { HOSTS, connectModern, createOptions, readProblem, type Result, YES } from "./hosts.ts";
+import { createReply, type ScriptedReply, scriptBroker, type ScriptedBroker } from "./script.ts";
 
 describe("the question names the record", () => {
   const asked = async (
-    plays: Record<string, Play>,
+    plays: Record<string, ScriptedReply>,
     tool: string,
     args: Record<string, unknown>,
   ): Promise<{ question: string; broker: ScriptedBroker; result: Result }> => {
-    const broker = scripted(plays);
+    const broker = scriptBroker(plays);
     let question = "";
-    const host = await modernHost(await needsOf(broker), (text) => {
+    const host = await connectModern(await createOptions(broker), (text) => {
       question = text;
       return { action: "decline" };
     });
@@ -21,7 +21,7 @@ describe("the question names the record", () => {
     return { question, broker, result };
   };
   const dispute = (more: object) => ({
-    ...UPDATING,
+    ...UPDATE_REPLIES,
     "disputes.get": () => ({ ...DISPUTE, ...more }),
   });
   const CLOSE = { disputeId: "d", status: 1, resolutionCode: "DUPLICATE" };
@@ -96,11 +96,11 @@ describe("the question names the record", () => {
 
   it("refuses an unknown record without a question", async () => {
     const { question, result, broker } = await asked(
-      { ...UPDATING, "disputes.get": missing },
+      { ...UPDATE_REPLIES, "disputes.get": missing },
       "disputes_update",
       CLOSE,
     );
-    expect(problemIn(result).code).toBe("not_found");
+    expect(readProblem(result).code).toBe("not_found");
     expect(question).toBe("");
     expect(broker.seen.map(({ id }) => id)).not.toContain("disputes.update");
   });
@@ -112,22 +112,24 @@ describe("the question names the record", () => {
   });
 
   it.each(HOSTS)("reads it once for the whole confirmation (%s)", async (_name, open) => {
-    const broker = scripted(UPDATING);
-    const host = await open(await needsOf(broker), YES);
+    const broker = scriptBroker(UPDATE_REPLIES);
+    const host = await open(await createOptions(broker), YES);
     await host.call("disputes_update", CLOSE);
     const calls = ["disputes.get", "resolutions.get", "disputes.update"];
     expect(broker.seen.map(({ id }) => id)).toEqual(calls);
     await host.close();
-    const silent = await open(await needsOf(broker));
-    const { confirmationToken } = confirmationIn(await silent.call("disputes_update", CLOSE));
+    const silent = await open(await createOptions(broker));
+    const { confirmationToken } = readConfirmation(await silent.call("disputes_update", CLOSE));
     await silent.call("disputes_update", { ...CLOSE, confirmationToken });
     expect(broker.seen.slice(3).map(({ id }) => id)).toEqual(calls);
     await silent.close();
   });
 
   it("does not read it for a call without a question", async () => {
-    const broker = scripted(UPDATING);
-    const host = await modernHost(await needsOf(broker, { settings: { confirm: "refuse" } }));
+    const broker = scriptBroker(UPDATE_REPLIES);
+    const host = await connectModern(
+      await createOptions(broker, { settings: { confirm: "refuse" } }),
+    );
     await host.call("disputes_update", CLOSE);
     expect(broker.seen).toEqual([]);
     await host.close();
@@ -140,20 +142,23 @@ describe("checks before the question", () => {
     throw new Problem("not_found", "There is no such resolution.");
   };
   const MINE = { resolutionId: "r-1", code: "CREDIT", active: true };
-  const plays = (more: Record<string, Play> = {}): Record<string, Play> => ({
-    "disputes.get": answered(OPEN, { etag: '"d.1"' }),
+  const plays = (more: Record<string, ScriptedReply> = {}): Record<string, ScriptedReply> => ({
+    "disputes.get": createReply(OPEN, { etag: '"d.1"' }),
     "disputes.update": ({ disputeId }) => ({ disputeId }),
     "resolutions.get": () => MINE,
     "resolutions.list": () => [MINE],
     ...more,
   });
-  const refused = async (args: Record<string, unknown>, more?: Record<string, Play>) => {
-    const broker = scripted(plays(more));
-    const host = await modernHost(await needsOf(broker), () => new Error("must not be asked"));
+  const refused = async (args: Record<string, unknown>, more?: Record<string, ScriptedReply>) => {
+    const broker = scriptBroker(plays(more));
+    const host = await connectModern(
+      await createOptions(broker),
+      () => new Error("must not be asked"),
+    );
     const result = await host.call("disputes_update", { disputeId: "d", status: 1, ...args });
     await host.close();
     expect(broker.seen.map(({ id }) => id)).not.toContain("disputes.update");
-    return problemIn(result);
+    return readProblem(result);
   };
 
   it("refuse an unknown resolution, by code and by id", async () => {
@@ -178,24 +183,27 @@ describe("checks before the question", () => {
   });
 
   it("leave a closed dispute to the platform, with the version that was read", async () => {
-    const broker = scripted(
+    const broker = scriptBroker(
       plays({
-        "disputes.get": answered({ ...OPEN, status: 2 }, { etag: '"d.2"' }),
+        "disputes.get": createReply({ ...OPEN, status: 2 }, { etag: '"d.2"' }),
         "disputes.update": () => {
           throw new Problem("invalid_transition", "The dispute is Cancel.");
         },
       }),
     );
-    const host = await modernHost(await needsOf(broker), () => new Error("must not be asked"));
+    const host = await connectModern(
+      await createOptions(broker),
+      () => new Error("must not be asked"),
+    );
     const result = await host.call("disputes_update", { disputeId: "d", status: 1 });
-    expect(problemIn(result).code).toBe("invalid_transition");
+    expect(readProblem(result).code).toBe("invalid_transition");
     expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.2"');
     await host.close();
   });
 
   it("are followed by a change of the version in the question", async () => {
-    const broker = scripted(plays());
-    const host = await modernHost(await needsOf(broker), YES);
+    const broker = scriptBroker(plays());
+    const host = await connectModern(await createOptions(broker), YES);
     await host.call("disputes_update", { disputeId: "d", status: 1, resolutionCode: "CREDIT" });
     expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.1"');
     await host.close();

@@ -2,63 +2,72 @@ import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
-import { acts, ARGS, confirmationIn, deleting, UPDATING } from "./confirming.ts";
-import { HOSTS, KEY, modernHost, needsOf, NOW, problemIn, textOf } from "./hosts.ts";
+import {
+  listChanges,
+  ARGS,
+  readConfirmation,
+  createDeletion,
+  UPDATE_REPLIES,
+} from "./confirming.ts";
+import { HOSTS, KEY, connectModern, createOptions, NOW, readProblem, readText } from "./hosts.ts";
 import { replayFolder } from "./replay-folder.ts";
-import { scripted } from "./script.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 describe.each(HOSTS)("a host that cannot ask (%s)", (_name, open) => {
   it("gets a token, in the text too, which executes the same call once", async () => {
-    const broker = deleting();
-    const host = await open(await needsOf(broker));
+    const broker = createDeletion();
+    const host = await open(await createOptions(broker));
     const first = await host.call("departments_delete", ARGS);
-    expect(problemIn(first).code).toBe("confirmation_required");
+    expect(readProblem(first).code).toBe("confirmation_required");
     expect(first).not.toHaveProperty("structuredContent");
-    const { confirmationToken, expiresAt, summary } = confirmationIn(first);
-    expect(textOf(first)).toMatch(/^confirmation_required: .+ Next: .+/);
-    expect(textOf(first)).toContain(confirmationToken);
+    const { confirmationToken, expiresAt, summary } = readConfirmation(first);
+    expect(readText(first)).toMatch(/^confirmation_required: .+ Next: .+/);
+    expect(readText(first)).toContain(confirmationToken);
     expect(Date.parse(expiresAt) - NOW).toBe(10 * MINUTE);
     expect(summary).toBe("Delete department SALES (Sales and service)?");
-    expect(acts(broker)).toEqual([]);
+    expect(listChanges(broker)).toEqual([]);
 
     const second = await host.call("departments_delete", { ...ARGS, confirmationToken });
     expect(second.structuredContent).toEqual({ deleted: true, ...ARGS });
     const third = await host.call("departments_delete", { ...ARGS, confirmationToken });
-    expect(problemIn(third).code).toBe("confirmation_invalid");
-    expect(acts(broker)).toHaveLength(1);
-    expect(acts(broker)[0]?.args).toEqual(ARGS);
+    expect(readProblem(third).code).toBe("confirmation_invalid");
+    expect(listChanges(broker)).toHaveLength(1);
+    expect(listChanges(broker)[0]?.args).toEqual(ARGS);
     await host.close();
   });
 
   it("is refused with confirm=refuse, with and without a token", async () => {
-    const broker = deleting();
-    const lenient = await open(await needsOf(broker));
-    const { confirmationToken } = confirmationIn(await lenient.call("departments_delete", ARGS));
-    const host = await open(await needsOf(broker, { settings: { confirm: "refuse" } }));
+    const broker = createDeletion();
+    const lenient = await open(await createOptions(broker));
+    const { confirmationToken } = readConfirmation(await lenient.call("departments_delete", ARGS));
+    const host = await open(await createOptions(broker, { settings: { confirm: "refuse" } }));
     for (const args of [ARGS, { ...ARGS, confirmationToken }]) {
       const result = await host.call("departments_delete", args);
-      expect(problemIn(result).code).toBe("confirmation_unavailable");
+      expect(readProblem(result).code).toBe("confirmation_unavailable");
       expect(result._meta).not.toHaveProperty("receivables/confirmation");
     }
-    expect(acts(broker)).toEqual([]);
+    expect(listChanges(broker)).toEqual([]);
     await Promise.all([lenient.close(), host.close()]);
   });
 });
 
 describe("a token", () => {
-  const mint = async (setup: Parameters<typeof needsOf>[1] = {}, broker = deleting()) => {
-    const host = await modernHost(await needsOf(broker, setup));
-    const { confirmationToken } = confirmationIn(await host.call("departments_delete", ARGS));
+  const mint = async (
+    setup: Parameters<typeof createOptions>[1] = {},
+    broker = createDeletion(),
+  ) => {
+    const host = await connectModern(await createOptions(broker, setup));
+    const { confirmationToken } = readConfirmation(await host.call("departments_delete", ARGS));
     await host.close();
     return confirmationToken;
   };
 
   const spend = async (
     args: Record<string, unknown>,
-    { setup = {}, broker = deleting(), tool = "departments_delete" } = {},
+    { setup = {}, broker = createDeletion(), tool = "departments_delete" } = {},
   ) => {
-    const host = await modernHost(await needsOf(broker, setup));
+    const host = await connectModern(await createOptions(broker, setup));
     const result = await host.call(tool, args);
     await host.close();
     return { result, broker };
@@ -73,19 +82,19 @@ describe("a token", () => {
     const results = await Promise.all(
       Array.from({ length: 5 }, () => spend(args, { setup: { replayGuard } })),
     );
-    const acted = results.filter(({ broker }) => acts(broker).length > 0);
+    const acted = results.filter(({ broker }) => listChanges(broker).length > 0);
     expect(acted).toHaveLength(1);
     expect(results.filter(({ result }) => result.isError === true)).toHaveLength(4);
     // Another folder is another installation, which has its own replay guard.
     const elsewhere = await spend(args, { setup: { replayGuard: other } });
-    expect(acts(elsewhere.broker)).toHaveLength(1);
+    expect(listChanges(elsewhere.broker)).toHaveLength(1);
   });
 
   verifies("C-77");
   it.each([
     ["other arguments", { departmentId: "dep-2" }, {}],
-    ["another tenant", ARGS, { broker: deleting({ tenantId: "tenant-2" }) }],
-    ["another credential", ARGS, { broker: deleting({ principal: "person-2" }) }],
+    ["another tenant", ARGS, { broker: createDeletion({ tenantId: "tenant-2" }) }],
+    ["another credential", ARGS, { broker: createDeletion({ principal: "person-2" }) }],
     ["another person with the same", ARGS, { setup: { caller: "person-2" } }],
     ["another key", ARGS, { setup: { key: Buffer.alloc(32, 9) } }],
     ["a later time", ARGS, { setup: { now: () => NOW + 10 * MINUTE + 1 } }],
@@ -95,22 +104,22 @@ describe("a token", () => {
     async (_what, args, way) => {
       const confirmationToken = await mint({ key: KEY });
       const { result, broker } = await spend({ ...args, confirmationToken }, way);
-      expect(problemIn(result).code).toBe("confirmation_invalid");
-      expect(acts(broker)).toEqual([]);
+      expect(readProblem(result).code).toBe("confirmation_invalid");
+      expect(listChanges(broker)).toEqual([]);
     },
   );
 
   verifies("C-77");
   it("is refused by another tool with the same arguments", async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "schedules.list": () => ({ data: [] }),
       "schedules.delete": () => null,
       "webhooks.delete": () => null,
     });
-    const host = await modernHost(await needsOf(broker));
-    const { confirmationToken } = confirmationIn(await host.call("webhooks_delete", { id: "x" }));
+    const host = await connectModern(await createOptions(broker));
+    const { confirmationToken } = readConfirmation(await host.call("webhooks_delete", { id: "x" }));
     const other = await host.call("schedules_delete", { id: "x", confirmationToken });
-    expect(problemIn(other).code).toBe("confirmation_invalid");
+    expect(readProblem(other).code).toBe("confirmation_invalid");
     expect(broker.seen.map(({ id }) => id)).not.toContain("schedules.delete");
     const own = await host.call("webhooks_delete", { id: "x", confirmationToken });
     expect(own.structuredContent).toEqual({ deleted: true, id: "x" });
@@ -124,24 +133,26 @@ describe("a token", () => {
     );
     for (const confirmationToken of [...altered, "yes", `${token}A`]) {
       const { result, broker } = await spend({ ...ARGS, confirmationToken });
-      expect(problemIn(result).code).toBe("confirmation_invalid");
-      expect(acts(broker)).toEqual([]);
+      expect(readProblem(result).code).toBe("confirmation_invalid");
+      expect(listChanges(broker)).toEqual([]);
     }
   });
 
   it("binds ifMatch, and accepts the arguments in any order or spelling", async () => {
-    const broker = scripted(UPDATING);
-    const needs = await needsOf(broker);
-    const host = await modernHost(needs);
+    const broker = scriptBroker(UPDATE_REPLIES);
+    const needs = await createOptions(broker);
+    const host = await connectModern(needs);
     const sent = { disputeId: "d", status: 1, isValid: true, ifMatch: '"1"' };
     const first = await host.call("disputes_update", sent);
-    const { confirmationToken } = confirmationIn(first);
+    const { confirmationToken } = readConfirmation(first);
     const other = { ...sent, ifMatch: '"2"', confirmationToken };
-    expect(problemIn(await host.call("disputes_update", other)).code).toBe("confirmation_invalid");
+    expect(readProblem(await host.call("disputes_update", other)).code).toBe(
+      "confirmation_invalid",
+    );
     const same = { confirmationToken, isValid: "true", ifMatch: '"1"', status: "Closed" };
     const done = await host.call("disputes_update", { ...same, disputeId: "d" });
     expect(done.isError).not.toBe(true);
-    expect(acts(broker)[0]?.options.ifMatch).toBe('"1"');
+    expect(listChanges(broker)[0]?.options.ifMatch).toBe('"1"');
     await host.close();
   });
 });

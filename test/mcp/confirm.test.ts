@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { acts, ARGS, deleting, UPDATING } from "./confirming.ts";
+import { listChanges, ARGS, createDeletion, UPDATE_REPLIES } from "./confirming.ts";
 import {
   HOSTS,
-  legacyHost,
-  modernHost,
-  needsOf,
+  connectLegacy,
+  connectModern,
+  createOptions,
   type Person,
-  problemIn,
-  rawHost,
+  readProblem,
+  connectRaw,
   type Result,
 } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const NO: [string, Person][] = [
@@ -26,36 +26,36 @@ const NO: [string, Person][] = [
 
 describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
   it("asks once, and acts on yes", async () => {
-    const broker = deleting();
+    const broker = createDeletion();
     const questions: string[] = [];
-    const host = await open(await needsOf(broker), (question) => {
+    const host = await open(await createOptions(broker), (question) => {
       questions.push(question);
-      expect(acts(broker)).toEqual([]);
+      expect(listChanges(broker)).toEqual([]);
       return { action: "accept", content: { confirm: true } };
     });
     const result = await host.call("departments_delete", ARGS);
     expect(result.structuredContent).toEqual({ deleted: true, ...ARGS });
     expect(questions).toEqual(["Delete department SALES (Sales and service)?"]);
-    expect(acts(broker).map(({ id }) => id)).toEqual(["departments.delete"]);
+    expect(listChanges(broker).map(({ id }) => id)).toEqual(["departments.delete"]);
     await host.close();
   });
 
   verifies("D-MCP-2");
   it.each(NO)("changes nothing when the person %s", async (_how, person) => {
-    const broker = deleting();
-    const host = await open(await needsOf(broker), person);
+    const broker = createDeletion();
+    const host = await open(await createOptions(broker), person);
     const result = await host.call("departments_delete", ARGS);
-    expect(problemIn(result).code).toBe("declined");
+    expect(readProblem(result).code).toBe("declined");
     expect(result.isError).toBe(true);
     expect(result).not.toHaveProperty("structuredContent");
-    expect(acts(broker)).toEqual([]);
+    expect(listChanges(broker)).toEqual([]);
     await host.close();
   });
 
   it("asks before it closes or cancels a dispute, not before other changes", async () => {
-    const broker = scripted(UPDATING);
+    const broker = scriptBroker(UPDATE_REPLIES);
     const questions: string[] = [];
-    const host = await open(await needsOf(broker), (question) => {
+    const host = await open(await createOptions(broker), (question) => {
       questions.push(question);
       return { action: "accept", content: { confirm: true } };
     });
@@ -70,39 +70,49 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
       `Close ${named}, ${counts}?`,
       `Cancel ${named}?`,
     ]);
-    expect(acts(broker).map(({ args }) => args["status"])).toEqual([0, 0, 1, 1, 2, undefined]);
+    expect(listChanges(broker).map(({ args }) => args["status"])).toEqual([
+      0,
+      0,
+      1,
+      1,
+      2,
+      undefined,
+    ]);
     await host.close();
   });
 
   it("does not ask about an invalid call", async () => {
-    const host = await open(await needsOf(deleting()), () => new Error("must not be asked"));
-    expect(problemIn(await host.call("departments_delete", {})).code).toBe("invalid_request");
+    const host = await open(
+      await createOptions(createDeletion()),
+      () => new Error("must not be asked"),
+    );
+    expect(readProblem(await host.call("departments_delete", {})).code).toBe("invalid_request");
     await host.close();
   });
 });
 
 describe("a host whose dialog fails", () => {
   it("has not confirmed (2025)", async () => {
-    const broker = deleting();
-    const host = await legacyHost(await needsOf(broker), () => new Error("no window"));
+    const broker = createDeletion();
+    const host = await connectLegacy(await createOptions(broker), () => new Error("no window"));
     const result = await host.call("departments_delete", ARGS);
-    expect(problemIn(result).code).toBe("declined");
-    expect(acts(broker)).toEqual([]);
+    expect(readProblem(result).code).toBe("declined");
+    expect(listChanges(broker)).toEqual([]);
     await host.close();
   });
 
   it("has not confirmed (2026)", async () => {
-    const broker = deleting();
-    const host = await modernHost(await needsOf(broker), () => new Error("no window"));
+    const broker = createDeletion();
+    const host = await connectModern(await createOptions(broker), () => new Error("no window"));
     await expect(host.call("departments_delete", ARGS)).rejects.toThrow("no window");
-    expect(acts(broker)).toEqual([]);
+    expect(listChanges(broker)).toEqual([]);
     await host.close();
   });
 });
 
 /** A host of 2026 that repeats calls itself, with valid or invalid states. */
-const rounds = async (broker = deleting()) => {
-  const host = await rawHost(await needsOf(broker));
+const rounds = async (broker = createDeletion()) => {
+  const host = await connectRaw(await createOptions(broker));
   const round = async (
     args: Record<string, unknown>,
     more: { state?: string; answer?: unknown; name?: string } = {},
@@ -132,8 +142,8 @@ describe("confirmation in the protocol of 2026", () => {
     const done = await round(ARGS, { state, answer: ACCEPT });
     expect(done.structuredContent).toMatchObject({ deleted: true });
     const again = await round(ARGS, { state, answer: ACCEPT });
-    expect(problemIn(again).code).toBe("confirmation_invalid");
-    expect(acts(broker)).toHaveLength(1);
+    expect(readProblem(again).code).toBe("confirmation_invalid");
+    expect(listChanges(broker)).toHaveLength(1);
     await host.close();
   });
 
@@ -150,9 +160,9 @@ describe("confirmation in the protocol of 2026", () => {
     ];
     for (const [args, more] of lies) {
       const result = await round(args, { ...more, answer: ACCEPT });
-      expect(problemIn(result).code, JSON.stringify(more)).toBe("confirmation_invalid");
+      expect(readProblem(result).code, JSON.stringify(more)).toBe("confirmation_invalid");
     }
-    expect(acts(broker)).toEqual([]);
+    expect(listChanges(broker)).toEqual([]);
     await host.close();
   });
 
@@ -160,8 +170,8 @@ describe("confirmation in the protocol of 2026", () => {
     const { round, broker, host } = await rounds();
     const state = (await round(ARGS)).requestState ?? "";
     const result = await round({ ...ARGS, confirmationToken: state });
-    expect(problemIn(result).code).toBe("confirmation_invalid");
-    expect(acts(broker)).toEqual([]);
+    expect(readProblem(result).code).toBe("confirmation_invalid");
+    expect(listChanges(broker)).toEqual([]);
     await host.close();
   });
 });

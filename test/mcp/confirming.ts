@@ -1,12 +1,12 @@
 import type { Result } from "./hosts.ts";
-import { type Play, scripted, type ScriptedBroker } from "./script.ts";
+import { type ScriptedReply, scriptBroker, type ScriptedBroker } from "./script.ts";
 
 export const ARGS = { departmentId: "dep-1" };
 
 const SALES = { departmentId: "dep-1", code: "SALES", description: "Sales and service" };
 
-export const deleting = (who?: { tenantId?: string; principal?: string }) =>
-  scripted(
+export const createDeletion = (who?: { tenantId?: string; principal?: string }) =>
+  scriptBroker(
     {
       "departments.get": () => SALES,
       "departments.get_by_id": () => SALES,
@@ -17,7 +17,7 @@ export const deleting = (who?: { tenantId?: string; principal?: string }) =>
   );
 
 /** Returns the calls that were changes. */
-export const acts = ({ seen }: ScriptedBroker) =>
+export const listChanges = ({ seen }: ScriptedBroker) =>
   seen.filter(({ id }) => !/\.(get(_by_id)?|list)$/.test(id));
 
 export const DISPUTE = {
@@ -29,7 +29,7 @@ export const DISPUTE = {
   currencyCode: "USD",
 };
 
-export const UPDATING: Record<string, Play> = {
+export const UPDATE_REPLIES: Record<string, ScriptedReply> = {
   "disputes.get": () => DISPUTE,
   "resolutions.get": ({ resolutionCode }) => ({
     resolutionId: "r-1",
@@ -39,7 +39,7 @@ export const UPDATING: Record<string, Play> = {
   "disputes.update": ({ disputeId }) => ({ disputeId }),
 };
 
-export const confirmationIn = (result: Result) =>
+export const readConfirmation = (result: Result) =>
   result._meta?.["receivables/confirmation"] as {
     confirmationToken: string;
     expiresAt: string;

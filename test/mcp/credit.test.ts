@@ -7,9 +7,16 @@ import {
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { application, COMPANY, field, form, formType, section } from "../support/credit.ts";
 import { HOSTILE } from "./hostile.ts";
-import { HOSTS, legacyHost, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
-import { many } from "./records.ts";
-import { type Play, scripted } from "./script.ts";
+import {
+  HOSTS,
+  connectLegacy,
+  connectModern,
+  createOptions,
+  readProblem,
+  readText,
+} from "./hosts.ts";
+import { createMany } from "./records.ts";
+import { type ScriptedReply, scriptBroker } from "./script.ts";
 import { withoutNulls } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -30,7 +37,7 @@ const COUNTS = [
 
 /** A platform's pages of applications, with or without a total. */
 const pagesOf =
-  (rows: readonly unknown[]): Play =>
+  (rows: readonly unknown[]): ScriptedReply =>
   ({ page, pageSize }) => {
     const from = (Number(page) - 1) * Number(pageSize);
     const applications = rows.slice(from, from + Number(pageSize));
@@ -79,7 +86,7 @@ const FORM = form(
   ]),
 );
 
-const PLAYS: Record<string, Play> = {
+const PLAYS: Record<string, ScriptedReply> = {
   "credit_applications.list": pagesOf([summary(1), summary(2)]),
   "credit_applications.get": ({ applicationId }) => {
     if (applicationId === "app-1") return detail({ applicationForm: FORM });
@@ -87,9 +94,9 @@ const PLAYS: Record<string, Play> = {
   },
 };
 
-const opened = async (plays: Record<string, Play>, answerTokens = 20_000) => {
-  const broker = scripted(plays);
-  const host = await modernHost(await needsOf(broker, { settings: { answerTokens } }));
+const opened = async (plays: Record<string, ScriptedReply>, answerTokens = 20_000) => {
+  const broker = scriptBroker(plays);
+  const host = await connectModern(await createOptions(broker, { settings: { answerTokens } }));
   const read = async (uri: string): Promise<string> => {
     const { contents } = await host.client.readResource({ uri });
     return (contents as { text?: string }[])[0]?.text ?? "";
@@ -103,7 +110,7 @@ const LIST = "receivables://credit-applications";
 describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
   verifies("CR-09");
   it("the list has the documented form and the server's cursor", async () => {
-    const host = await open(await needsOf(scripted(PLAYS)));
+    const host = await open(await createOptions(scriptBroker(PLAYS)));
     const result = await host.call("credit_applications_list", { ...DAYS, fields: ["*"] });
     expect(result.structuredContent).toEqual({
       applications: [summary(1), summary(2)].map(withoutNulls),
@@ -112,16 +119,16 @@ describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
       nextCursor: null,
     });
     const unlisted = await host.call("credit_applications_list", { ...DAYS, activityType: "NEW" });
-    expect(problemIn(unlisted)).toMatchObject({ code: "invalid_request" });
+    expect(readProblem(unlisted)).toMatchObject({ code: "invalid_request" });
     await host.close();
   });
 
   verifies("D-CRED-6");
   it("an application is masked, even if the credential may see all of it", async () => {
-    const host = await open(await needsOf(scripted(PLAYS)));
+    const host = await open(await createOptions(scriptBroker(PLAYS)));
     const result = await host.call("credit_applications_get", { applicationId: "app-1" });
     expect(result.structuredContent).toMatchObject({ applicationId: "app-1" });
-    for (const text of [JSON.stringify(result.structuredContent), textOf(result)]) {
+    for (const text of [JSON.stringify(result.structuredContent), readText(result)]) {
       expect(text).toContain("****4321");
       expect(text).not.toContain("98-7654321");
     }
@@ -132,7 +139,7 @@ describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
 describe("credit tools", () => {
   verifies("C-73");
   it("a long list is split into results within the budget", async () => {
-    const rows = many(250, (index) => summary(index));
+    const rows = createMany(250, (index) => summary(index));
     const { host } = await opened({ "credit_applications.list": pagesOf(rows) }, 6000);
     const found: unknown[] = [];
     for (let cursor: unknown, page = 0; page === 0 || cursor !== null; page += 1) {
@@ -141,7 +148,7 @@ describe("credit tools", () => {
       const result = await host.call("credit_applications_list", args);
       const { structuredContent = {} } = result;
       expect(estimateTokens(JSON.stringify(structuredContent))).toBeLessThanOrEqual(6000);
-      expect(estimateTokens(textOf(result))).toBeLessThanOrEqual(6000);
+      expect(estimateTokens(readText(result))).toBeLessThanOrEqual(6000);
       expect(structuredContent["applicationStatusSummary"]).toEqual(COUNTS);
       found.push(...(structuredContent["applications"] as unknown[]));
       cursor = structuredContent["nextCursor"];
@@ -152,7 +159,7 @@ describe("credit tools", () => {
   });
 
   it("a requested page is returned with a cursor to the next one", async () => {
-    const rows = many(5, (index) => summary(index));
+    const rows = createMany(5, (index) => summary(index));
     const { host, broker } = await opened({ "credit_applications.list": pagesOf(rows) });
     const args = { ...DAYS, pageSize: 2, fields: ["*"] };
     const first = await host.call("credit_applications_list", args);
@@ -284,11 +291,13 @@ describe("credit resources", () => {
 
   verifies("C-73");
   it("both stay within the budget and report truncation", async () => {
-    const fields = many(200, (index) => field(`f-${index}`, answers("a long story ".repeat(40))));
+    const fields = createMany(200, (index) =>
+      field(`f-${index}`, answers("a long story ".repeat(40))),
+    );
     const parts = formType("External Form", [section("s", fields)]);
     const { host, read } = await opened(
       {
-        "credit_applications.list": pagesOf(many(300, (index) => summary(index))),
+        "credit_applications.list": pagesOf(createMany(300, (index) => summary(index))),
         "credit_applications.get": () => detail({ applicationForm: form(parts) }),
       },
       5000,
@@ -307,14 +316,14 @@ describe("credit resources", () => {
     "receivables://credit-applications/app-1/forms",
     "receivables://credit-applications/%zz",
   ])("do not include %s", async (uri) => {
-    const host = await legacyHost(await needsOf(scripted(PLAYS)));
+    const host = await connectLegacy(await createOptions(scriptBroker(PLAYS)));
     await expect(host.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
     await host.close();
   });
 
   it("require their toolset, as does the prompt", async () => {
     const setup = { settings: { toolsets: ["disputes" as const] } };
-    const host = await legacyHost(await needsOf(scripted(PLAYS), setup));
+    const host = await connectLegacy(await createOptions(scriptBroker(PLAYS), setup));
     await expect(host.client.readResource({ uri: URI })).rejects.toMatchObject({ code: -32602 });
     await expect(host.client.readResource({ uri: LIST })).rejects.toMatchObject({ code: -32602 });
     const { prompts } = await host.client.listPrompts();

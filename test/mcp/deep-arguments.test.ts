@@ -5,8 +5,8 @@ import type { CalledTool } from "../../src/mcp/tools/call-log.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
-import { needsOf, OPEN } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { createOptions, OPEN } from "./hosts.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Sender = (message: string, method: string, name: string) => Promise<string>;
@@ -96,8 +96,8 @@ describe.each([
   it.each(DEEP)("is refused and logged with arguments nested in %s", async (_what, args) => {
     const calls: CalledTool[] = [];
     const callLog = { record: async (call: CalledTool) => void calls.push(structuredClone(call)) };
-    const broker = scripted({ "departments.get": () => ({ departmentId: "d" }) });
-    const send = await open(await needsOf(broker, { callLog }), era);
+    const broker = scriptBroker({ "departments.get": () => ({ departmentId: "d" }) });
+    const send = await open(await createOptions(broker, { callLog }), era);
     const meta = era === "2026" ? `,"_meta":${JSON.stringify(MODERN_META)}` : "";
     const message = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"departments_get","arguments":${args}${meta}}}`;
     const answer = await send(message, "tools/call", "departments_get");
@@ -111,7 +111,7 @@ describe.each([
 verifies("C-107");
 describe("Content-Type over HTTP", () => {
   const typed = async (type: string): Promise<number> => {
-    const http = createHttpServer(await needsOf(scripted({})), OPEN);
+    const http = createHttpServer(await createOptions(scriptBroker({})), OPEN);
     ends.push(() => http.close());
     const request = new Request("http://127.0.0.1/mcp", {
       method: "POST",

@@ -1,18 +1,21 @@
 import { buffer } from "node:stream/consumers";
 import type { Transfers } from "../../src/client/transfers.ts";
-import { disputeFile } from "./records.ts";
-import type { Play } from "./script.ts";
+import { createDisputeFile } from "./records.ts";
+import type { ScriptedReply } from "./script.ts";
 
 export const DOWNLOAD_URL = "https://files.example/downloads/file-1?sig=s";
 
 /** Returns a file whose scan is finished at the n-th read. */
-export const scannedAfter = (reads: number, more: Parameters<typeof disputeFile>[1] = {}): Play => {
+export const scannedAfter = (
+  reads: number,
+  more: Parameters<typeof createDisputeFile>[1] = {},
+): ScriptedReply => {
   let read = 0;
   return () => {
     read += 1;
     return read < reads
-      ? disputeFile(1, { status: "PendingScan", downloadUrl: "" })
-      : disputeFile(1, { downloadUrl: DOWNLOAD_URL, ...more });
+      ? createDisputeFile(1, { status: "PendingScan", downloadUrl: "" })
+      : createDisputeFile(1, { downloadUrl: DOWNLOAD_URL, ...more });
   };
 };
 

@@ -8,14 +8,14 @@ import { Problem } from "../../src/contract/errors.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { verifies } from "../support/verifies.ts";
 import { createFileStore, scannedAfter } from "./dispute-file-store.ts";
-import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
-import { disputeFile } from "./records.ts";
-import { type Play, scripted } from "./script.ts";
+import { HOSTS, connectModern, createOptions, readProblem, readText } from "./hosts.ts";
+import { createDisputeFile } from "./records.ts";
+import { type ScriptedReply, scriptBroker } from "./script.ts";
 
 const UPLOAD = "dispute_attachments_upload";
 const UPLOAD_URL = "https://files.example/uploads/file-1?sig=s";
 
-const announced: Play = () => ({
+const announced: ScriptedReply = () => ({
   uploadId: "file-1",
   uploadUrl: UPLOAD_URL,
   attachmentId: "file-1",
@@ -30,14 +30,14 @@ const recordSleeps = () => {
 };
 
 const uploading = async (
-  plays: Record<string, Play>,
-  setup: Parameters<typeof needsOf>[1] = {},
+  plays: Record<string, ScriptedReply>,
+  setup: Parameters<typeof createOptions>[1] = {},
 ) => {
-  const broker = scripted({ "dispute_attachments.create": announced, ...plays });
+  const broker = scriptBroker({ "dispute_attachments.create": announced, ...plays });
   const files = createFileStore();
   const { waited, wait } = recordSleeps();
-  const needs = await needsOf(broker, { transfers: files.transfers, wait, ...setup });
-  return { broker, sent: files.requests, waited, host: await modernHost(needs), needs };
+  const needs = await createOptions(broker, { transfers: files.transfers, wait, ...setup });
+  return { broker, sent: files.requests, waited, host: await connectModern(needs), needs };
 };
 
 describe.each(HOSTS)("uploading a file (%s)", (_name, open) => {
@@ -48,7 +48,7 @@ describe.each(HOSTS)("uploading a file (%s)", (_name, open) => {
     const host = await open(needs);
     const args = { disputeId: "d-1", fileName: "claim.txt", text: "naïve", visibility: "All" };
     const result = await host.call(UPLOAD, args);
-    expect(result.isError, textOf(result)).not.toBe(true);
+    expect(result.isError, readText(result)).not.toBe(true);
     expect(result.structuredContent).toMatchObject({ attachmentId: "file-1", status: "Available" });
     expect(sent).toEqual([{ url: UPLOAD_URL, text: "naïve" }]);
     expect(broker.seen.map(({ id }) => id.split(".")[1])).toEqual(["create", "get", "get", "get"]);
@@ -78,8 +78,8 @@ describe("uploading", () => {
   ])("refuses %j before it creates an upload", async (sent, words) => {
     const { host, broker } = await uploading({});
     const result = await host.call(UPLOAD, sent);
-    expect(problemIn(result)).toMatchObject({ code: "invalid_request" });
-    expect(textOf(result)).toContain(words);
+    expect(readProblem(result)).toMatchObject({ code: "invalid_request" });
+    expect(readText(result)).toContain(words);
     expect(broker.seen).toEqual([]);
     await host.close();
   });
@@ -114,7 +114,7 @@ describe("uploading", () => {
     });
     const result = await host.call(UPLOAD, { ...args, text: "x" });
     expect(result.structuredContent).toMatchObject({ status: "Infected", failureReasons });
-    expect(textOf(result)).toContain(
+    expect(readText(result)).toContain(
       "The file is not available: Infected. failureReasons says why",
     );
     await host.close();
@@ -124,7 +124,7 @@ describe("uploading", () => {
     const { host, waited } = await uploading({ "dispute_attachments.get": scannedAfter(1e6) });
     const result = await host.call(UPLOAD, { ...args, text: "x" });
     expect(result.isError).not.toBe(true);
-    expect(textOf(result)).toContain("dispute_attachments_get shows when it is");
+    expect(readText(result)).toContain("dispute_attachments_get shows when it is");
     const whole = waited.reduce((sum, ms) => sum + ms, 0);
     expect(whole).toBeGreaterThan(60_000);
     expect(whole).toBeLessThan(120_000);
@@ -136,8 +136,8 @@ describe("uploading", () => {
     const { host, broker } = await uploading({
       "dispute_attachments.create": () => ({ uploadId: "up-9", uploadUrl: UPLOAD_URL }),
       "dispute_attachments.list": () => [
-        disputeFile(1),
-        disputeFile(9, { uploadId: "up-9", attachmentId: "other-9" }),
+        createDisputeFile(1),
+        createDisputeFile(9, { uploadId: "up-9", attachmentId: "other-9" }),
       ],
       "dispute_attachments.get": scannedAfter(1),
     });
@@ -156,7 +156,7 @@ describe("uploading", () => {
     expect(again.structuredContent).toMatchObject({ status: "Available" });
     expect(broker.seen[0]?.options.idempotencyKey).toBe("k");
     const without = await host.call(UPLOAD, { ...args, text: "x" });
-    expect(problemIn(without)).toMatchObject({ code: "conflict" });
+    expect(readProblem(without)).toMatchObject({ code: "conflict" });
     await host.close();
   });
 
@@ -170,7 +170,7 @@ describe("uploading", () => {
         }),
       chance: () => 0,
     };
-    const { client, close } = await modernHost({
+    const { client, close } = await connectModern({
       ...needs,
       open: async () => ({ ...needs, wait: forever }),
     });
@@ -245,15 +245,15 @@ describe("uploading a local file", () => {
     for (const path of refused) {
       const { result, sent, calls } = await upload(path);
       expect([path, result.isError, sent, calls]).toEqual([path, true, [], 0]);
-      texts.add(textOf(result));
+      texts.add(readText(result));
     }
     expect([...texts]).toHaveLength(1);
-    expect(textOf((await upload("claim.txt")).result)).toContain("path must be absolute");
+    expect(readText((await upload("claim.txt")).result)).toContain("path must be absolute");
   });
 
   it("sends no file if no folder is allowed", async () => {
     const { result, calls } = await upload(join(folder, "claim.txt"), []);
     expect([result.isError, calls]).toEqual([true, 0]);
-    expect(textOf(result)).toContain("RECEIVABLES_UPLOAD_FOLDERS");
+    expect(readText(result)).toContain("RECEIVABLES_UPLOAD_FOLDERS");
   });
 });

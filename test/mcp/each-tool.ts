@@ -14,7 +14,7 @@ import type { Person, TestPlatform } from "../support/platform.ts";
 import { type Records, seed } from "../support/records.ts";
 import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
 import { type Arguments, SAMPLES } from "../support/samples.ts";
-import type { Driver } from "./doors.ts";
+import type { Driver } from "./transports.ts";
 import { ALL, type Result } from "./hosts.ts";
 
 /** Tools that transfer files by URL, which a platform in process does not serve; test/e2e/dispute-files covers them. */
@@ -44,7 +44,7 @@ const argumentsOf = (tool: Tool, records: Records): Arguments => {
   return Object.fromEntries(args.filter(([key]) => !WITHHELD.has(key)));
 };
 
-export const saidBy = (result: Result): string =>
+export const readMessage = (result: Result): string =>
   result.isError === true ? (result.content[0]?.text ?? "").slice(0, 300) : "done";
 
 const vaultOf = (): Broker["vault"] => {
@@ -54,7 +54,7 @@ const vaultOf = (): Broker["vault"] => {
 
 export type Tenant = { at: TestPlatform; tenantId: string; admin: Person };
 
-export const recordsOf = async (
+export const createRecords = async (
   { at, tenantId, admin }: Tenant,
   mark: string,
 ): Promise<Records> => {
@@ -72,7 +72,7 @@ export const recordsOf = async (
   });
 };
 
-export const brokerOn = async ({ at, tenantId, admin }: Tenant): Promise<Broker> => {
+export const createTenantBroker = async ({ at, tenantId, admin }: Tenant): Promise<Broker> => {
   const { platform, store, clock } = at;
   const needs = { store, clock, newId: randomId };
   const { apiKey } = await issueKey(needs, { tenantId, name: `driver ${randomId()}` });
@@ -97,13 +97,13 @@ export const brokerOn = async ({ at, tenantId, admin }: Tenant): Promise<Broker>
 /** Calls each tool once and returns the failures with their messages. */
 export const callEach = async (tenant: Tenant, driver: Driver): Promise<[string, string][]> => {
   // Records that are deleted by id are used by no other sample.
-  const [used, spare] = [await recordsOf(tenant, "used"), await recordsOf(tenant, "spare")];
+  const [used, spare] = [await createRecords(tenant, "used"), await createRecords(tenant, "spare")];
   const failed: [string, string][] = [];
   for (const tool of tools) {
     const isSpare = rank(tool) > 2 && !/_by_/.test(tool.name);
     const args = argumentsOf(tool, isSpare ? spare : used);
     // oxlint-disable-next-line no-await-in-loop -- one after the other, since they build on each other
-    const said = saidBy(await driver.call(tool.name, args));
+    const said = readMessage(await driver.call(tool.name, args));
     if (said !== "done") failed.push([tool.name, said]);
   }
   return failed;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { type Host, modernHost, needsOf, NOW, problemIn, type Result } from "./hosts.ts";
-import { auditEntry, dispute } from "./records.ts";
-import { answered, type Play, scripted } from "./script.ts";
+import { type Host, connectModern, createOptions, NOW, readProblem, type Result } from "./hosts.ts";
+import { createAuditEntry, dispute } from "./records.ts";
+import { createReply, type ScriptedReply, scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Given = { count: number; truncated: boolean; cursor: string | null };
@@ -24,16 +24,20 @@ const given = ({ isError, structuredContent }: Result): Given => {
 };
 
 /** A platform with one list. It counts the requests; with `slow` each page takes a minute. */
-const platform = async (id: string, play: Play, { minutes = 0, answerTokens = 20_000 } = {}) => {
+const platform = async (
+  id: string,
+  play: ScriptedReply,
+  { minutes = 0, answerTokens = 20_000 } = {},
+) => {
   let now = NOW;
-  const broker = scripted({
+  const broker = scriptBroker({
     [id]: (args, options) => {
       now += minutes * MINUTE;
       return play(args, options);
     },
   });
   const settings = { answerTokens };
-  const host: Host = await modernHost(await needsOf(broker, { now: () => now, settings }));
+  const host: Host = await connectModern(await createOptions(broker, { now: () => now, settings }));
   return { host, asked: () => broker.seen.length };
 };
 
@@ -41,14 +45,14 @@ let made = 0;
 const page = (size: number) =>
   Array.from({ length: size }, () => dispute(made++, { poNumber: "" }));
 const log = (size: number, cursor: string | null, hasMore = true) => ({
-  data: Array.from({ length: size }, () => auditEntry(made++)),
+  data: Array.from({ length: size }, () => createAuditEntry(made++)),
   pagination: { cursor, hasMore, rowCount: size },
 });
 
 verifies("C-73");
 describe("a list that never ends", () => {
   it("is read until the budget is full, and continued by a cursor", async () => {
-    const { host, asked } = await platform("disputes.list", () => answered(page(100), {})());
+    const { host, asked } = await platform("disputes.list", () => createReply(page(100), {})());
     const { count, truncated, cursor } = given(await host.call("disputes_list"));
     expect(count).toBeGreaterThan(10);
     expect([truncated, typeof cursor]).toEqual([true, "string"]);
@@ -81,7 +85,7 @@ describe("a list that never ends", () => {
 
   const same = page(100);
   const tail = log(3, "a");
-  const REPEATING: [string, string, Play][] = [
+  const REPEATING: [string, string, ScriptedReply][] = [
     ["whose cursor leads to itself", "audit_logs.list", () => log(1, "again")],
     [
       "with repeating cursors",
@@ -97,13 +101,13 @@ describe("a list that never ends", () => {
       }),
     ],
     ["that says there is more, but not where", "audit_logs.list", () => log(1, null)],
-    ["whose every page is the first", "disputes.list", answered(same, {})],
-    ["whose every page is the first of many", "disputes.list", answered(same, { total: 9000 })],
+    ["whose every page is the first", "disputes.list", createReply(same, {})],
+    ["whose every page is the first of many", "disputes.list", createReply(same, { total: 9000 })],
   ];
   it.each(REPEATING)("%s is reported as unavailable", async (_what, id, play) => {
     const { host, asked } = await platform(id, play, { answerTokens: 1_000_000 });
     const result = await host.call(id.replace(".", "_"));
-    expect(problemIn(result).code).toBe("unavailable");
+    expect(readProblem(result).code).toBe("unavailable");
     expect(asked()).toBeLessThan(5);
     await host.close();
   });

@@ -1,18 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Confirmation } from "../../src/mcp/results/refusal.ts";
 import { onEveryStore } from "../support/platform.ts";
-import { CLIENTS, type Driver, DOORS } from "./doors.ts";
-import { brokerOn, BY_URL, callEach, recordsOf, saidBy, type Tenant, tools } from "./each-tool.ts";
-import { needsOf } from "./hosts.ts";
+import { CLIENTS, type Driver, TRANSPORTS } from "./transports.ts";
+import {
+  createTenantBroker,
+  BY_URL,
+  callEach,
+  createRecords,
+  readMessage,
+  type Tenant,
+  tools,
+} from "./each-tool.ts";
+import { createOptions } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
-onEveryStore("every tool, by every client, through every door", (at) => {
-  describe.each(DOORS)("%s", (door, open) => {
+onEveryStore("every tool, by every client, through every transport", (at) => {
+  describe.each(TRANSPORTS)("%s", (transport, open) => {
     describe.each(CLIENTS)("%s", (client, connect) => {
       const ends: (() => Promise<void>)[] = [];
       let tenant: Tenant;
       beforeAll(async () => {
-        const tenantId = `${door} ${client}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+        const tenantId = `${transport} ${client}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
         tenant = { at: at(), tenantId, admin: await at().tenant(tenantId) };
       });
       afterAll(async () => {
@@ -20,8 +28,8 @@ onEveryStore("every tool, by every client, through every door", (at) => {
       });
 
       const drive = async (asks: boolean): Promise<Driver> => {
-        const broker = await brokerOn(tenant);
-        const server = await open(await needsOf(broker));
+        const broker = await createTenantBroker(tenant);
+        const server = await open(await createOptions(broker));
         const driver = await connect(server, asks);
         ends.push(
           () => broker.close(),
@@ -40,7 +48,7 @@ onEveryStore("every tool, by every client, through every door", (at) => {
 
       it("confirms by a token if the host cannot ask", async () => {
         const driver = await drive(false);
-        const { department } = await recordsOf(tenant, "token");
+        const { department } = await createRecords(tenant, "token");
         const args = { departmentId: department.departmentId };
         const asked = await driver.call("departments_delete", args);
         const confirmation = asked._meta?.["receivables/confirmation"] as Confirmation;
@@ -48,7 +56,7 @@ onEveryStore("every tool, by every client, through every door", (at) => {
         const gone = await driver.call("departments_delete", { ...args, confirmationToken });
         expect(gone.structuredContent).toMatchObject({ deleted: true, ...args });
         const again = await driver.call("departments_delete", { ...args, confirmationToken });
-        expect(saidBy(again)).toMatch(/^confirmation_invalid: /);
+        expect(readMessage(again)).toMatch(/^confirmation_invalid: /);
       });
     });
   });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { answerIn } from "./insight-host.ts";
-import { modernHost, needsOf, NOW } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { connectModern, createOptions, NOW } from "./hosts.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
@@ -48,7 +48,7 @@ const RUNS: Record<string, object[]> = {
 };
 
 const broker = () =>
-  scripted({
+  scriptBroker({
     "schedules.list": () => ({
       data: Object.keys(RUNS).map((id) =>
         schedule(id, id === "late" ? { nextRunAt: at(-180) } : {}),
@@ -68,7 +68,7 @@ const broker = () =>
 
 verifies("IN-42");
 it("lists schedules with their last run, those that need attention first", async () => {
-  const host = await modernHost(await needsOf(broker()));
+  const host = await connectModern(await createOptions(broker()));
   const answer = answerIn(await host.call("export_health", {}));
   await host.close();
   expect(answer).toMatchObject({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
-import { HOSTS, modernHost, needsOf } from "./hosts.ts";
-import { many } from "./records.ts";
-import { type Play, scripted } from "./script.ts";
+import { HOSTS, connectModern, createOptions } from "./hosts.ts";
+import { createMany } from "./records.ts";
+import { type ScriptedReply, scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const run = (number: number, more: object = {}) => ({
@@ -24,10 +24,10 @@ const FAILED = run(2, {
   errorDetail: "Too many\u202e rows.",
 });
 const SCHEDULE = { id: "s-1", nextRunAt: "2026-11-22T00:00:00.000Z", deleted: false };
-const rows = many(250, (index) => ({ id: `row-${index}`, payerName: "Acme ".repeat(10) }));
+const rows = createMany(250, (index) => ({ id: `row-${index}`, payerName: "Acme ".repeat(10) }));
 
 /** Rows of a run; each request without a run id returns a newer run. */
-const changing = (): Play => {
+const changing = (): ScriptedReply => {
   let newest = 0;
   return ({ scheduleId, runId, cursor, limit }) => {
     if (runId === undefined) newest += 1;
@@ -47,7 +47,7 @@ const changing = (): Play => {
   };
 };
 
-const PLAYS = (): Record<string, Play> => ({
+const PLAYS = (): Record<string, ScriptedReply> => ({
   "schedules.list": () => ({
     data: [
       { id: "s-1", scheduleName: "Nightly", source: "cashapp", intervalMs: 86_400_000 },
@@ -69,8 +69,8 @@ const textIn = (result: unknown): string => (result as Contents).contents[0]?.te
 describe.each(HOSTS)("exports (%s)", (_name, open) => {
   verifies("SC-11", "T-21");
   it("returns the rows of one run across results, even if newer runs finish", async () => {
-    const broker = scripted(PLAYS());
-    const host = await open(await needsOf(broker, { settings: { answerTokens: 4000 } }));
+    const broker = scriptBroker(PLAYS());
+    const host = await open(await createOptions(broker, { settings: { answerTokens: 4000 } }));
     const seen: unknown[] = [];
     let cursor: string | null = null;
     do {
@@ -99,7 +99,7 @@ describe.each(HOSTS)("exports (%s)", (_name, open) => {
 
   verifies("SC-14");
   it("returns the schedule with its runs in the status", async () => {
-    const host = await open(await needsOf(scripted(PLAYS())));
+    const host = await open(await createOptions(scriptBroker(PLAYS())));
     const result = await host.client.callTool({
       name: "export_runs_status",
       arguments: { scheduleId: "s-1" },
@@ -114,7 +114,9 @@ describe.each(HOSTS)("exports (%s)", (_name, open) => {
   });
 
   it("serves a schedule's runs, and one run with its first rows, as resources", async () => {
-    const host = await open(await needsOf(scripted(PLAYS()), { settings: { answerTokens: 3000 } }));
+    const host = await open(
+      await createOptions(scriptBroker(PLAYS()), { settings: { answerTokens: 3000 } }),
+    );
     const read = async (uri: string) => {
       const text = textIn(await host.client.readResource({ uri }));
       expect(estimateTokens(text)).toBeLessThanOrEqual(3000);
@@ -146,7 +148,7 @@ describe.each(HOSTS)("exports (%s)", (_name, open) => {
 
 describe("exports", () => {
   it("completes schedules by id or name, and the runs of the chosen schedule", async () => {
-    const host = await modernHost(await needsOf(scripted(PLAYS())));
+    const host = await connectModern(await createOptions(scriptBroker(PLAYS())));
     const complete = async (name: string, value: string, given?: Record<string, string>) => {
       const { completion } = await host.client.complete({
         ref: {
@@ -173,7 +175,7 @@ describe("exports", () => {
 
   it("reports a response of another form as unavailable", async () => {
     const plays = { ...PLAYS(), "export_runs.status": () => ({ data: "none" }) };
-    const host = await modernHost(await needsOf(scripted(plays)));
+    const host = await connectModern(await createOptions(scriptBroker(plays)));
     await expect(
       host.client.readResource({ uri: "receivables://export-runs/s-1" }),
     ).rejects.toThrow(/documented form/);

@@ -152,7 +152,7 @@ describe("invalid tokens of another authorization server", () => {
     const asked = () => issuer.seen.filter(({ url }) => url === "/realm/introspect").length;
     const exp = systemClock() / SECOND + 300;
     const content = { active: true, sub: "subject-1", scope: "read", aud: RESOURCE.href, exp };
-    for (const token of ["known", "new"]) issuer.know(token, content);
+    for (const token of ["known", "new"]) issuer.addOpaque(token, content);
     expect((await ask("known")).status).toBe(200);
     expect(await flood(MOST + 30)).toEqual({ 401: MOST, 429: 30 });
     expect(asked()).toBe(1 + MOST);

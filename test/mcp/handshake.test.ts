@@ -7,8 +7,8 @@ import { HANDSHAKE_VERSIONS } from "../../src/mcp/stdio/handshake-messages.ts";
 import { createHandshake } from "../../src/mcp/stdio/handshake.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { serveStreams } from "../../src/mcp/stdio/stdio-server.ts";
-import { needsOf, type Setup } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { createOptions, type Setup } from "./hosts.ts";
+import { scriptBroker } from "./script.ts";
 
 const LISTS = ["tools/list", "resources/list", "resources/templates/list", "prompts/list", "ping"];
 
@@ -61,7 +61,8 @@ const wire = () => {
   };
 };
 
-const frontOf = (setup: Setup = {}): Promise<ServerOptions> => needsOf(scripted({}), setup);
+const frontOf = (setup: Setup = {}): Promise<ServerOptions> =>
+  createOptions(scriptBroker({}), setup);
 
 /** Returns the responses of the SDK's server, line by line. */
 const fromSdk = async (front: ServerOptions, lines: string[]): Promise<unknown[]> => {
@@ -175,12 +176,12 @@ describe("handing over to the server", () => {
   });
 
   const serve = async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "departments.get_by_id": () => ({ code: "SALES", description: "Sales" }),
       "departments.delete": () => null,
     });
     const host = wire();
-    const server = startStdio(await needsOf(broker), host);
+    const server = startStdio(await createOptions(broker), host);
     return { ...host, host, broker, server };
   };
 

@@ -15,6 +15,7 @@ import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import type { Settings } from "../../src/mcp/caller.ts";
 import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { replayFolder } from "./replay-folder.ts";
+import { type ScriptedReply, scriptBroker } from "./script.ts";
 
 export type Reply = ElicitResult | Error;
 /** The person's answer to a question; without it the host cannot ask. */
@@ -44,7 +45,7 @@ const NO_TRANSFERS: Transfers = {
 export type Setup = Partial<Omit<ToolContext, "settings">> & { settings?: Partial<Settings> };
 
 /** The options of a server together with the context of its calls. */
-export const needsOf = async (
+export const createOptions = async (
   broker: Broker,
   setup: Setup = {},
 ): Promise<ServerOptions & ToolContext> => {
@@ -66,7 +67,7 @@ export const needsOf = async (
   return { ...needs, open: async () => needs };
 };
 
-export const callerNamed = (id: string, more: Partial<Caller> = {}): Caller => ({
+export const createCaller = (id: string, more: Partial<Caller> = {}): Caller => ({
   id,
   client: "client-1",
   grant: "grant-1",
@@ -76,10 +77,10 @@ export const callerNamed = (id: string, more: Partial<Caller> = {}): Caller => (
 });
 
 /** Options of a server that admits every request as one caller. */
-export const OPEN = { gate: createOpenGate(callerNamed("person-1")) };
+export const OPEN = { gate: createOpenGate(createCaller("person-1")) };
 
 /** Creates a log that stores its lines. */
-export const keptLog = () => {
+export const createLineLog = () => {
   const lines: string[] = [];
   return {
     lines,
@@ -161,15 +162,15 @@ const newHost = async (
 };
 
 /** A host on the 2.x SDK that speaks the protocol of 2026. */
-export const modernHost = (needs: ServerOptions, person?: Person, browser?: Browser) =>
+export const connectModern = (needs: ServerOptions, person?: Person, browser?: Browser) =>
   newHost(needs, "auto", person, browser);
 
 /** A host on the 2.x SDK that speaks the protocol of 2025. */
-export const legacyHost = (needs: ServerOptions, person?: Person, browser?: Browser) =>
+export const connectLegacy = (needs: ServerOptions, person?: Person, browser?: Browser) =>
   newHost(needs, "legacy", person, browser);
 
 /** A host on the 1.x SDK, which checks structured content against what it listed. */
-export const oldHost = async (
+export const connectOldSdk = async (
   needs: ServerOptions,
   person?: Person,
   browser?: Browser,
@@ -191,15 +192,22 @@ export const oldHost = async (
 };
 
 export const HOSTS = [
-  ["2.x client, 2026", modernHost],
-  ["2.x client, 2025", legacyHost],
-  ["1.x client", oldHost],
+  ["2.x client, 2026", connectModern],
+  ["2.x client, 2025", connectLegacy],
+  ["1.x client", connectOldSdk],
 ] as const;
 
-export const textOf = (result: Result): string =>
+export const readText = (result: Result): string =>
   result.content.map(({ text }) => text ?? "").join("\n");
 
-export type ToldProblem = {
+/** Returns the data of a text part without its frame. */
+export const readFramedData = (result: Result): unknown => {
+  const [, mark, json] = /<(data-[\w-]+)>\n([\s\S]*)\n<\/data-/.exec(readText(result)) ?? [];
+  if (!readText(result).includes(`</${mark}>`)) throw new Error("the frame is not closed");
+  return JSON.parse(json ?? "");
+};
+
+export type ShownProblem = {
   code: string;
   message: string;
   nextStep: string;
@@ -209,14 +217,14 @@ export type ToldProblem = {
   requestId?: string;
 };
 
-export const problemIn = (result: Result): ToldProblem =>
-  result._meta?.["receivables/problem"] as ToldProblem;
+export const readProblem = (result: Result): ShownProblem =>
+  result._meta?.["receivables/problem"] as ShownProblem;
 
 /** A host's name, and the capabilities of one that can ask. */
 type RawOptions = { name?: string; elicitation?: object };
 
 /** Sends single messages of the protocol of 2026, as a hostile host can. */
-export const rawHost = async (
+export const connectRaw = async (
   needs: ServerOptions,
   { name = info.name, elicitation = { elicitation: { form: {} } } }: RawOptions = {},
 ) => {
@@ -244,4 +252,14 @@ export const rawHost = async (
       }),
     close: () => wire.close(),
   };
+};
+
+/** Connects a host of 2026 whose person agrees to a server over a broker with scripted responses. */
+export const connectScripted = async (
+  replies: Record<string, ScriptedReply>,
+  setup: Setup = {},
+  person: Person = YES,
+) => {
+  const broker = scriptBroker(replies);
+  return { broker, host: await connectModern(await createOptions(broker, setup), person) };
 };

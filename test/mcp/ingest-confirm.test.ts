@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { verifies } from "../support/verifies.ts";
-import { HOSTS, modernHost, needsOf, problemIn, type Result } from "./hosts.ts";
+import { HOSTS, connectModern, createOptions, readProblem, type Result } from "./hosts.ts";
 import { ACCOUNT, INVOICE } from "./ingest-fixtures.ts";
-import { answered, type Play, scripted } from "./script.ts";
+import { createReply, type ScriptedReply, scriptBroker } from "./script.ts";
 
 const SENT = { account_number: "ACC-1", invoice_date: "2026-01-05", due_date: "2026-02-05" };
 
 const failWith =
-  (code: "account_not_found" | "document_not_found"): Play =>
+  (code: "account_not_found" | "document_not_found"): ScriptedReply =>
   () => {
     throw new Problem(code, "There is none.");
   };
@@ -28,7 +28,7 @@ const readConfirmation = (result: Result) =>
 
 const REPLACE = { account_number: "ACC-1", name: "Southwind" };
 
-const NO_DISPUTES: Record<string, Play> = {
+const NO_DISPUTES: Record<string, ScriptedReply> = {
   "disputes.list": () => [],
   "resolutions.list": () => [],
 };
@@ -36,12 +36,12 @@ const NO_DISPUTES: Record<string, Play> = {
 describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
   verifies("D-MCP-2");
   it("asks about an existing account and replaces only the version that the question names", async () => {
-    const broker = scripted({
-      "accounts.get": answered({ ...ACCOUNT, notes: [] }, { etag: '"a.7"' }),
-      "accounts.replace": answered({ ...ACCOUNT, name: "Southwind" }, { etag: '"a.8"' }),
+    const broker = scriptBroker({
+      "accounts.get": createReply({ ...ACCOUNT, notes: [] }, { etag: '"a.7"' }),
+      "accounts.replace": createReply({ ...ACCOUNT, name: "Southwind" }, { etag: '"a.8"' }),
     });
     const { questions, person } = answerAll(true);
-    const host = await open(await needsOf(broker), person);
+    const host = await open(await createOptions(broker), person);
     const result = await host.call("accounts_replace", REPLACE);
     expect(result.structuredContent).toMatchObject({ name: "Southwind" });
     expect(result._meta?.["receivables/etag"]).toBe('"a.8"');
@@ -55,12 +55,12 @@ describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
   });
 
   it("does not ask about a record that does not exist yet", async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "documents.get": failWith("document_not_found"),
       "documents.replace": () => INVOICE,
     });
     const { questions, person } = answerAll(false);
-    const host = await open(await needsOf(broker), person);
+    const host = await open(await createOptions(broker), person);
     const args = { document_number: "INV/1", ...SENT };
     expect((await host.call("documents_replace", args)).isError).toBeFalsy();
     expect(questions).toEqual([]);
@@ -70,9 +70,9 @@ describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
 
   it("asks before it closes a document, and lets the platform refuse a closed one", async () => {
     let status = "open";
-    const broker = scripted({
+    const broker = scriptBroker({
       ...NO_DISPUTES,
-      "documents.get": () => answered({ ...INVOICE, status }, { etag: `"d.${status}"` })(),
+      "documents.get": () => createReply({ ...INVOICE, status }, { etag: `"d.${status}"` })(),
       "documents.close": () => {
         if (status === "closed") throw new Problem("document_already_closed", "It is closed.");
         status = "closed";
@@ -80,12 +80,12 @@ describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
       },
     });
     const { questions, person } = answerAll(true);
-    const host = await open(await needsOf(broker), person);
+    const host = await open(await createOptions(broker), person);
     const args = { document_number: "INV/1", closure_reason: "paid" };
     const done = await host.call("documents_close", args);
     expect(done.structuredContent).toMatchObject({ status: "closed" });
     expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.open"');
-    expect(problemIn(await host.call("documents_close", args)).code).toBe(
+    expect(readProblem(await host.call("documents_close", args)).code).toBe(
       "document_already_closed",
     );
     expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.closed"');
@@ -94,18 +94,18 @@ describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
   });
 
   it("changes nothing when the person declines", async () => {
-    const broker = scripted({ ...NO_DISPUTES, "documents.get": () => INVOICE });
-    const host = await open(await needsOf(broker), answerAll(false).person);
+    const broker = scriptBroker({ ...NO_DISPUTES, "documents.get": () => INVOICE });
+    const host = await open(await createOptions(broker), answerAll(false).person);
     const args = { document_number: "INV/1", closure_reason: "other" };
-    expect(problemIn(await host.call("documents_close", args)).code).toBe("declined");
+    expect(readProblem(await host.call("documents_close", args)).code).toBe("declined");
     expect(broker.seen.every(({ id }) => id !== "documents.close")).toBe(true);
     await host.close();
   });
 });
 
 describe("replacing through a host that cannot ask", () => {
-  const plays = (etag: string | null): Record<string, Play> => ({
-    "accounts.get": answered({ ...ACCOUNT, notes: [] }, { etag }),
+  const plays = (etag: string | null): Record<string, ScriptedReply> => ({
+    "accounts.get": createReply({ ...ACCOUNT, notes: [] }, { etag }),
     "accounts.replace": (_args, { ifMatch }) => {
       if (ifMatch !== '"a.1"') throw new Problem("precondition_failed", "It has changed.");
       return ACCOUNT;
@@ -116,14 +116,14 @@ describe("replacing through a host that cannot ask", () => {
   it("the token carries the ETag that the question was about, even after later changes", async () => {
     let version = 0;
     const reading = plays(null);
-    const broker = scripted({
+    const broker = scriptBroker({
       ...reading,
       "accounts.get": () => {
         version += 1;
-        return answered({ ...ACCOUNT, notes: [] }, { etag: `"a.${version}"` })();
+        return createReply({ ...ACCOUNT, notes: [] }, { etag: `"a.${version}"` })();
       },
     });
-    const host = await modernHost(await needsOf(broker));
+    const host = await connectModern(await createOptions(broker));
     const { confirmationToken, summary } = readConfirmation(
       await host.call("accounts_replace", REPLACE),
     );
@@ -131,19 +131,21 @@ describe("replacing through a host that cannot ask", () => {
     const args = { ...REPLACE, confirmationToken };
     expect((await host.call("accounts_replace", args)).isError).toBeFalsy();
     expect(version).toBe(1);
-    expect(problemIn(await host.call("accounts_replace", args)).code).toBe("confirmation_invalid");
+    expect(readProblem(await host.call("accounts_replace", args)).code).toBe(
+      "confirmation_invalid",
+    );
     const other = readConfirmation(await host.call("accounts_replace", REPLACE));
     const late = { ...REPLACE, confirmationToken: other.confirmationToken };
-    expect(problemIn(await host.call("accounts_replace", late)).code).toBe("precondition_failed");
+    expect(readProblem(await host.call("accounts_replace", late)).code).toBe("precondition_failed");
     await host.close();
   });
 
   it("refuses an ifMatch of another version without a question", async () => {
-    const broker = scripted(plays('"a.1"'));
+    const broker = scriptBroker(plays('"a.1"'));
     const { questions, person } = answerAll(true);
-    const host = await modernHost(await needsOf(broker), person);
+    const host = await connectModern(await createOptions(broker), person);
     const other = await host.call("accounts_replace", { ...REPLACE, ifMatch: '"a.9"' });
-    expect(problemIn(other).code).toBe("precondition_failed");
+    expect(readProblem(other).code).toBe("precondition_failed");
     expect(questions).toEqual([]);
     const same = await host.call("accounts_replace", { ...REPLACE, ifMatch: '"a.1"' });
     expect(same.isError).toBeFalsy();
@@ -152,26 +154,28 @@ describe("replacing through a host that cannot ask", () => {
 
   it("with confirm=refuse creates a new record and refuses to replace an existing one", async () => {
     const settings = { confirm: "refuse" as const };
-    const fresh = scripted({
+    const fresh = scriptBroker({
       "accounts.get": failWith("account_not_found"),
       "accounts.replace": () => ACCOUNT,
     });
-    const making = await modernHost(await needsOf(fresh, { settings }));
+    const making = await connectModern(await createOptions(fresh, { settings }));
     expect((await making.call("accounts_replace", REPLACE)).isError).toBeFalsy();
     await making.close();
-    const host = await modernHost(await needsOf(scripted(plays('"a.1"')), { settings }));
-    const { code } = problemIn(await host.call("accounts_replace", REPLACE));
+    const host = await connectModern(
+      await createOptions(scriptBroker(plays('"a.1"')), { settings }),
+    );
+    const { code } = readProblem(await host.call("accounts_replace", REPLACE));
     expect(code).toBe("confirmation_unavailable");
     await host.close();
   });
 
   it("names a record that may not be read by its number", async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "accounts.get": () => {
         throw new Problem("forbidden_permission", "Not permitted.");
       },
     });
-    const host = await modernHost(await needsOf(broker));
+    const host = await connectModern(await createOptions(broker));
     const { summary } = readConfirmation(await host.call("accounts_replace", REPLACE));
     expect(summary).toContain('Replace account "ACC-1"');
     await host.close();

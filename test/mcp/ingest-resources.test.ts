@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { verifies } from "../support/verifies.ts";
-import { legacyHost, modernHost, needsOf } from "./hosts.ts";
+import { connectLegacy, connectModern, createOptions } from "./hosts.ts";
 import { ACCOUNT, AT, attachment, FILE, INVOICE, PDF, URI } from "./ingest-fixtures.ts";
-import { dispute, many, numberedPages } from "./records.ts";
-import { answered, type Play, scripted } from "./script.ts";
+import { dispute, createMany, servePages } from "./records.ts";
+import { createReply, type ScriptedReply, scriptBroker } from "./script.ts";
 
 type Contents = { contents: { mimeType?: string; text?: string; blob?: string }[] };
 const note = (index: number, body = "called\u202e") => ({
@@ -16,7 +16,7 @@ const note = (index: number, body = "called\u202e") => ({
   createdAt: AT,
 });
 
-const RECORDS: Record<string, Play> = {
+const RECORDS: Record<string, ScriptedReply> = {
   "accounts.get": ({ account_number }) => {
     if (account_number !== "ACC-1") throw new Problem("account_not_found", "There is none.");
     return { ...ACCOUNT, notes: [note(1)] };
@@ -29,11 +29,14 @@ const RECORDS: Record<string, Play> = {
     document_number,
     attachments: [attachment(1)],
   }),
-  "document_attachments.get": answered(FILE, { bytes: PDF }),
+  "document_attachments.get": createReply(FILE, { bytes: PDF }),
 };
 
-const reading = async (plays: Record<string, Play>, setup: Parameters<typeof needsOf>[1] = {}) => {
-  const host = await legacyHost(await needsOf(scripted(plays), setup));
+const reading = async (
+  plays: Record<string, ScriptedReply>,
+  setup: Parameters<typeof createOptions>[1] = {},
+) => {
+  const host = await connectLegacy(await createOptions(scriptBroker(plays), setup));
   return {
     host,
     read: async (uri: string) =>
@@ -63,7 +66,7 @@ describe("resources of accounts and documents", () => {
 
   verifies("C-73");
   it("stay within the budget and report truncation", async () => {
-    const notes = many(200, (index) => note(index, "a long story ".repeat(100)));
+    const notes = createMany(200, (index) => note(index, "a long story ".repeat(100)));
     const plays = { ...RECORDS, "accounts.get": () => ({ ...ACCOUNT, notes }) };
     const { host, read } = await reading(plays, { settings: { answerTokens: 5000 } });
     const { text = "" } = await read("receivables://accounts/ACC-1");
@@ -110,7 +113,7 @@ describe("completions of accounts and documents", () => {
     dispute(2, { accountNumber: "ACC-1", documentNumber: "INV-2" }),
     dispute(3, { accountNumber: "acc-9", documentNumber: "CN-3", accountName: "Zwirn & Söhne" }),
   ];
-  const plays = { ...RECORDS, "disputes.list": numberedPages(rows) };
+  const plays = { ...RECORDS, "disputes.list": servePages(rows) };
   const ATTACHMENT = "receivables://documents/{documentNumber}/attachments/{id}";
 
   it.each([
@@ -125,7 +128,7 @@ describe("completions of accounts and documents", () => {
   ])(
     "complete in %s the variable %s from %s, given %o",
     async (uri, name, value, given, expected) => {
-      const host = await modernHost(await needsOf(scripted(plays)));
+      const host = await connectModern(await createOptions(scriptBroker(plays)));
       const { completion } = await host.client.complete({
         ref: { type: "ref/resource", uri },
         argument: { name, value },

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
-import { HOSTS, modernHost, needsOf, problemIn } from "./hosts.ts";
+import { HOSTS, connectModern, createOptions, readProblem } from "./hosts.ts";
 import { ACCOUNT, attachment, FILE, INVOICE, PDF, URI } from "./ingest-fixtures.ts";
-import { many } from "./records.ts";
-import { answered, type Play, scripted } from "./script.ts";
+import { createMany } from "./records.ts";
+import { createReply, type ScriptedReply, scriptBroker } from "./script.ts";
 
 describe("arguments of ingest tools", () => {
   it("accept objects and lists as JSON and null to clear, and name unknown fields at every depth", async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "documents.update": () => INVOICE,
       "accounts.update": () => ACCOUNT,
     });
-    const host = await modernHost(await needsOf(broker));
+    const host = await connectModern(await createOptions(broker));
     const line_items = [{ line_number: "10", amount: 5.5 }, { line_number: 11 }];
     await host.call("documents_update", {
       document_number: "INV/1",
@@ -32,7 +32,7 @@ describe("arguments of ingest tools", () => {
       billing_address: { town: "Oslo" },
       tenantId: "other",
     });
-    expect(problemIn(wrong).fields?.map(({ field }) => field)).toEqual([
+    expect(readProblem(wrong).fields?.map(({ field }) => field)).toEqual([
       "billing_address.town",
       "tenantId",
     ]);
@@ -41,8 +41,8 @@ describe("arguments of ingest tools", () => {
   });
 
   it("include an idempotency key, and all their faults are named together", async () => {
-    const broker = scripted({ "account_notes.create": (args) => args });
-    const host = await modernHost(await needsOf(broker));
+    const broker = scriptBroker({ "account_notes.create": (args) => args });
+    const host = await connectModern(await createOptions(broker));
     const note = { account_number: "ACC-1", reference: "N-1", body: "called" };
     await host.call("account_notes_create", { ...note, idempotencyKey: "key-1" });
     await host.call("account_notes_create", note);
@@ -51,7 +51,7 @@ describe("arguments of ingest tools", () => {
     expect(keys[1]).toMatch(/.{8}/);
     const wrong = await host.call("documents_create", { document_number: "D", due_date: "soon" });
     expect(
-      problemIn(wrong)
+      readProblem(wrong)
         .fields?.map(({ field }) => field)
         .toSorted(),
     ).toEqual(["account_number", "due_date", "invoice_date"]);
@@ -61,8 +61,10 @@ describe("arguments of ingest tools", () => {
 
 describe("files of documents", () => {
   it.each(HOSTS)("are embedded in the result for %s", async (_name, open) => {
-    const broker = scripted({ "document_attachments.get": answered(FILE, { bytes: PDF }) });
-    const host = await open(await needsOf(broker));
+    const broker = scriptBroker({
+      "document_attachments.get": createReply(FILE, { bytes: PDF }),
+    });
+    const host = await open(await createOptions(broker));
     const args = { document_number: "INV/1", id: "att-1" };
     const result = await host.call("document_attachments_get", args);
     expect(result.structuredContent).toEqual({
@@ -81,7 +83,9 @@ describe("files of documents", () => {
 
   it.each(HOSTS)("are a link for %s if they are large", async (_name, open) => {
     const output = { ...FILE, fileSize: 2_000_000 };
-    const host = await open(await needsOf(scripted({ "document_attachments.get": () => output })));
+    const host = await open(
+      await createOptions(scriptBroker({ "document_attachments.get": () => output })),
+    );
     const args = { document_number: "INV/1", id: "att-1" };
     const { content } = await host.call("document_attachments_get", args);
     expect(content[1]).toMatchObject({
@@ -95,15 +99,15 @@ describe("files of documents", () => {
   });
 
   it("are listed in the platform's order, with a cursor only if they exceed the budget", async () => {
-    const files = many(300, attachment);
-    const plays: Record<string, Play> = {
+    const files = createMany(300, attachment);
+    const plays: Record<string, ScriptedReply> = {
       "document_attachments.list": ({ document_number }) => ({
         document_number,
         attachments: document_number === "INV/1" ? files : [],
       }),
     };
     const settings = { answerTokens: 3000 };
-    const host = await modernHost(await needsOf(scripted(plays), { settings }));
+    const host = await connectModern(await createOptions(scriptBroker(plays), { settings }));
     const none = await host.call("document_attachments_list", { document_number: "D" });
     expect(none.structuredContent).toEqual({ document_number: "D", attachments: [] });
     const found: unknown[] = [];

@@ -4,13 +4,13 @@ import type { InsightResult } from "../../src/insights/insight.ts";
 import { INSIGHT_TOKENS } from "../../src/mcp/tools/insight-call.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import type { TestPlatform } from "../support/platform.ts";
-import { brokerOn, type Tenant } from "./each-tool.ts";
-import { type Host, modernHost, needsOf, type Result, textOf } from "./hosts.ts";
+import { createTenantBroker, type Tenant } from "./each-tool.ts";
+import { type Host, connectModern, createOptions, type Result, readText } from "./hosts.ts";
 
 /** Returns the answer of an insight; throws what the tool said if it failed, or if the answer is too long. */
 export const answerIn = (result: Result): InsightResult => {
-  if (result.isError === true) throw new Error(textOf(result));
-  const tokens = Math.max(o200kTokens(textOf(result)), o200kTokens(result.structuredContent));
+  if (result.isError === true) throw new Error(readText(result));
+  const tokens = Math.max(o200kTokens(readText(result)), o200kTokens(result.structuredContent));
   if (tokens > INSIGHT_TOKENS) throw new Error(`${tokens} tokens`);
   return result.structuredContent as InsightResult;
 };
@@ -27,14 +27,14 @@ export const askAt = (at: () => TestPlatform, tenantId: string): (() => Asking) 
   let asking: Asking | undefined;
   beforeAll(async () => {
     const tenant = { at: at(), tenantId, admin: await at().tenant(tenantId) };
-    const broker = await brokerOn(tenant);
-    const host = await modernHost(await needsOf(broker, { now: () => tenant.at.clock() }));
+    const broker = await createTenantBroker(tenant);
+    const host = await connectModern(await createOptions(broker, { now: () => tenant.at.clock() }));
     asking = {
       ...tenant,
       broker,
       host,
       ask: async (name, args) => answerIn(await host.call(name, args)),
-      refused: async (name, args) => textOf(await host.call(name, args)),
+      refused: async (name, args) => readText(await host.call(name, args)),
     };
   });
   afterAll(async () => {

@@ -5,10 +5,10 @@ import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
 import { onEveryStore } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
 import { verifies } from "../support/verifies.ts";
-import { recordsOf } from "./each-tool.ts";
-import { modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
+import { createRecords } from "./each-tool.ts";
+import { connectModern, createOptions, readProblem, readText } from "./hosts.ts";
 import { answerIn, askAt } from "./insight-host.ts";
-import { scripted } from "./script.ts";
+import { scriptBroker } from "./script.ts";
 
 const names = insightTools.map(({ name }) => name);
 
@@ -18,7 +18,7 @@ onEveryStore("every insight", (at) => {
   const asking = askAt(at, "questions");
   let records: Records;
   beforeAll(async () => {
-    records = await recordsOf(asking(), "asked");
+    records = await createRecords(asking(), "asked");
   });
 
   verifies("IN-01");
@@ -51,8 +51,8 @@ onEveryStore("every insight", (at) => {
 
 describe("arguments of insights", () => {
   const refusal = async (name: string, args: Record<string, unknown>): Promise<string> => {
-    const host = await modernHost(await needsOf(scripted({})));
-    const said = textOf(await host.call(name, args));
+    const host = await connectModern(await createOptions(scriptBroker({})));
+    const said = readText(await host.call(name, args));
     await host.close();
     return said;
   };
@@ -82,10 +82,10 @@ describe("arguments of insights", () => {
   });
 
   it("may be JSON strings and single values, as hosts send them", async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "credit_applications.list": () => ({ applications: [], applicationStatusSummary: [] }),
     });
-    const host = await modernHost(await needsOf(broker));
+    const host = await connectModern(await createOptions(broker));
     const answer = answerIn(await host.call("credit_queue", { limit: "5" }));
     expect(answer.filter).toMatchObject({ limit: 5 });
     await host.close();
@@ -94,27 +94,27 @@ describe("arguments of insights", () => {
 
 describe("a refusal by the platform", () => {
   it("names the missing right", async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "credit_applications.list": () => {
         throw new Problem("forbidden_permission", "Not allowed.");
       },
     });
-    const host = await modernHost(await needsOf(broker));
-    const problem = problemIn(await host.call("credit_queue", {}));
+    const host = await connectModern(await createOptions(broker));
+    const problem = readProblem(await host.call("credit_queue", {}));
     expect(problem.nextStep).toContain('"Credit Applications : READ"');
     await host.close();
   });
 
   it("of a part is named in the notes, and the rest is answered", async () => {
     const schedule = { id: "s-1", scheduleName: null, source: "cashapp", intervalMs: 300_000 };
-    const broker = scripted({
+    const broker = scriptBroker({
       "schedules.list": () => ({ data: [{ ...schedule, nextRunAt: "2026-11-20T12:00:00.000Z" }] }),
       "export_runs.status": () => ({ data: [], pagination: {} }),
       "webhooks.list": () => {
         throw new Problem("forbidden_permission", "Not allowed.");
       },
     });
-    const host = await modernHost(await needsOf(broker));
+    const host = await connectModern(await createOptions(broker));
     const answer = answerIn(await host.call("export_health", {}));
     expect(answer.notes).toEqual(['The right "export:read" is missing.']);
     expect(answer.items).toMatchObject([{ scheduleId: "s-1", finding: "waiting" }]);

@@ -155,7 +155,7 @@ describe("introspected tokens of an issuer", () => {
   verifies("C-61");
   it("admit their subject, and are introspected once per cache period", async () => {
     const gate = gateOf();
-    issuer.know("opaque-good", good());
+    issuer.addOpaque("opaque-good", good());
     const asked = () => issuer.seen.filter(({ url }) => url === "/realm/introspect").length;
     const before = asked();
     expect(await admit(gate, "opaque-good")).toMatchObject({ scopes: ["read"] });
@@ -174,12 +174,12 @@ describe("introspected tokens of an issuer", () => {
     ["has no subject", { sub: undefined }],
   ])("are refused if one %s", async (what, more) => {
     const token = `opaque-${what.replaceAll(" ", "-")}`;
-    issuer.know(token, { ...good(), ...more });
+    issuer.addOpaque(token, { ...good(), ...more });
     expect((await refusal(gateOf(), token)).status).toBe(401);
   });
 
   it("are refused without a client for introspection", async () => {
-    issuer.know("opaque-unasked", good());
+    issuer.addOpaque("opaque-unasked", good());
     expect((await refusal(gateOf({ client: undefined }), "opaque-unasked")).status).toBe(401);
   });
 

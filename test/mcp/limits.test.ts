@@ -11,13 +11,13 @@ import {
 } from "../../src/mcp/http/http-server.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { rawRequest, rawSocket } from "../support/raw-socket.ts";
-import { callerNamed, needsOf, problemIn, type Result, type Setup } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { createCaller, createOptions, readProblem, type Result, type Setup } from "./hosts.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** Admits every caller as the name in the Authorization header. */
-const believing: Gate = {
-  admit: async ({ headers }) => toAuthInfo(callerNamed(headers.get("authorization") ?? "ann")),
+const trustingGate: Gate = {
+  admit: async ({ headers }) => toAuthInfo(createCaller(headers.get("authorization") ?? "ann")),
   describe: () => undefined,
 };
 
@@ -62,7 +62,7 @@ const world = async (
 ): Promise<World> => {
   const { waits = true, ...rest } = setup;
   const { promise: told, resolve: release } = Promise.withResolvers<void>();
-  const broker = scripted({
+  const broker = scriptBroker({
     "departments.get": async () => {
       if (waits) await told;
       return { departmentId: "d" };
@@ -70,7 +70,10 @@ const world = async (
     "departments.get_by_id": () => ({ departmentId: "d" }),
     "departments.delete": () => null,
   });
-  const http = createHttpServer(await needsOf(broker, rest), { gate: believing, ...options });
+  const http = createHttpServer(await createOptions(broker, rest), {
+    gate: trustingGate,
+    ...options,
+  });
   const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 }, patience);
   ends.push(async () => {
     release();
@@ -239,7 +242,7 @@ describe("calls of tools", () => {
     const place = await world({}, { waits: false, now: clock, settings: { callsPerMinute: 3 } });
     const burst = await Promise.all(Array.from({ length: 5 }, () => calls(place, "ann")));
     const refused = burst.filter(({ isError }) => isError === true);
-    expect(refused.map(problemIn)).toMatchObject([
+    expect(refused.map(readProblem)).toMatchObject([
       { code: "rate_limited", retryAfterSeconds: 20 },
       { code: "rate_limited", retryAfterSeconds: 20 },
     ]);

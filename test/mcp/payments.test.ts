@@ -5,9 +5,9 @@ import { PaymentQueryBody, parseSelection } from "../../src/contract/payments/qu
 import { OPERATOR_NAMES } from "../../src/contract/payments/operators.ts";
 import { WORKED_EXAMPLES } from "../../prompts/ask-payments.ts";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
-import { HOSTS, modernHost, needsOf, problemIn, textOf } from "./hosts.ts";
-import { auditPages, many } from "./records.ts";
-import { scripted } from "./script.ts";
+import { HOSTS, connectModern, createOptions, readProblem, readText } from "./hosts.ts";
+import { serveAuditPages, createMany } from "./records.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SCHEMA = "receivables://export/schema";
@@ -19,8 +19,8 @@ const jsonIn = (result: unknown) => JSON.parse((result as Contents).contents[0]?
 describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
   verifies("QY-01");
   it("is a resource, whole or by source, with completions of sources", async () => {
-    const broker = scripted(schema);
-    const host = await open(await needsOf(broker));
+    const broker = scriptBroker(schema);
+    const host = await open(await createOptions(broker));
     const { client } = host;
     expect(jsonIn(await client.readResource({ uri: SCHEMA }))).toEqual(paymentSchema);
     expect(jsonIn(await client.readResource({ uri: `${SCHEMA}/bpn` }))).toEqual(
@@ -37,7 +37,7 @@ describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
   });
 
   it("is attached to the prompt, with all operators and similar worked examples", async () => {
-    const host = await open(await needsOf(scripted(schema)));
+    const host = await open(await createOptions(scriptBroker(schema)));
     const question = `Which card payments failed or were refunded? ${"x".repeat(300)}`;
     const { messages } = await host.client.getPrompt({
       name: "ask-payments",
@@ -57,28 +57,28 @@ describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
 describe("payments over MCP", () => {
   verifies("C-80");
   it("the schema is truncated to a small budget, and the result says so", async () => {
-    const host = await modernHost(await needsOf(scripted(schema)));
+    const host = await connectModern(await createOptions(scriptBroker(schema)));
     const result = await host.call("payments_schema");
     expect(result.structuredContent).toEqual(paymentSchema);
     await host.close();
-    const small = await modernHost(
-      await needsOf(scripted(schema), { settings: { answerTokens: 2000 } }),
+    const small = await connectModern(
+      await createOptions(scriptBroker(schema), { settings: { answerTokens: 2000 } }),
     );
     const short = await small.call("payments_schema");
     expect(estimateTokens(JSON.stringify(short.structuredContent))).toBeLessThanOrEqual(2000);
-    expect(textOf(short)).toMatch(/shortened|first/);
+    expect(readText(short)).toMatch(/shortened|first/);
     await small.close();
   });
 
   verifies("QY-07", "C-73");
   it("a query returns each of several equal rows within the budget", async () => {
-    const rows = many(400, (index) => ({
+    const rows = createMany(400, (index) => ({
       payerName: index % 3 === 0 ? "ACME" : "Zenith",
       n: index,
     }));
-    const broker = scripted({ "payments.query": auditPages(rows) });
+    const broker = scriptBroker({ "payments.query": serveAuditPages(rows) });
     const settings = { answerTokens: 3000 };
-    const host = await modernHost(await needsOf(broker, { settings }));
+    const host = await connectModern(await createOptions(broker, { settings }));
     const args = { source: "cashapp", fields: ["payerName"], filters: { shortPay: { eq: true } } };
     const found: unknown[] = [];
     let cursor: string | null = null;
@@ -109,9 +109,9 @@ describe("payments over MCP", () => {
     [{ orderBy: "paymentDate" }, "known: source, fields, filters, cursor, limit"],
     [{ startDate: "2026-01-01" }, "startDate is not an argument; known: "],
   ])("%j is refused with the right notation", async (args, words) => {
-    const host = await modernHost(await needsOf(scripted({})));
+    const host = await connectModern(await createOptions(scriptBroker({})));
     const result = await host.call("payments_query", { source: "cashapp", ...args });
-    expect(problemIn(result).message).toContain(words);
+    expect(readProblem(result).message).toContain(words);
     await host.close();
   });
 
@@ -119,10 +119,10 @@ describe("payments over MCP", () => {
   it.each(["tomorrow", "2026-11-22", "2026-11-22T06:00:00"])(
     "a first run at %s is refused with the right notation",
     async (firstRunAt) => {
-      const host = await modernHost(await needsOf(scripted({})));
+      const host = await connectModern(await createOptions(scriptBroker({})));
       const args = { source: "cashapp", filters: { shortPay: { eq: true } }, intervalMs: 300_000 };
       const result = await host.call("schedules_create", { ...args, firstRunAt });
-      expect(problemIn(result).message).toContain(
+      expect(readProblem(result).message).toContain(
         "firstRunAt must be a date-time with a time zone",
       );
       await host.close();
@@ -135,12 +135,14 @@ describe("payments over MCP", () => {
     const refuse = () => {
       throw new Problem("invalid_request", message);
     };
-    const host = await modernHost(await needsOf(scripted({ "payments.query": refuse })));
+    const host = await connectModern(
+      await createOptions(scriptBroker({ "payments.query": refuse })),
+    );
     const result = await host.call("payments_query", {
       source: "cashapp",
       filters: { payerName: "Acme" },
     });
-    expect(problemIn(result).message).toContain('write {"eq": "Acme"}');
+    expect(readProblem(result).message).toContain('write {"eq": "Acme"}');
     await host.close();
   });
 
@@ -150,7 +152,7 @@ describe("payments over MCP", () => {
 
   verifies("QY-06");
   it("the tool description names every condition", async () => {
-    const host = await modernHost(await needsOf(scripted({})));
+    const host = await connectModern(await createOptions(scriptBroker({})));
     const { tools } = await host.client.listTools();
     const words = tools.find(({ name }) => name === "payments_query")?.description ?? "";
     const [, listed = ""] = /Operators: ([^.]+)\./.exec(words) ?? [];
@@ -159,10 +161,10 @@ describe("payments over MCP", () => {
   });
 
   it("the prompt contains the current time and the time of its examples", async () => {
-    const needs = await needsOf(scripted(schema), {
+    const needs = await createOptions(scriptBroker(schema), {
       now: () => Date.parse("2027-01-04T08:30:59Z"),
     });
-    const host = await modernHost(needs);
+    const host = await connectModern(needs);
     const prompt = { name: "ask-payments", arguments: { question: "What came last week?" } };
     const text = JSON.stringify(await host.client.getPrompt(prompt));
     expect(text).toContain("It is now 2027-01-04T08:30Z.");

@@ -9,9 +9,9 @@ import type { ServerOptions } from "../../src/mcp/server.ts";
 import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
 import type { Handlers } from "../../src/mcp/handlers.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
-import { believing } from "./believing.ts";
-import { callerNamed, needsOf, problemIn, type Result } from "./hosts.ts";
-import { scripted, type ScriptedBroker } from "./script.ts";
+import { trustingGate } from "./trusting-gate.ts";
+import { createCaller, createOptions, readProblem, type Result } from "./hosts.ts";
+import { scriptBroker, type ScriptedBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
@@ -24,12 +24,12 @@ type Person = { broker: ScriptedBroker; closed: number };
 const town = async () => {
   const people = new Map<string, Person>();
   const opened: string[] = [];
-  const first = await needsOf(scripted({}), { settings: { answerTokens: 1000 } });
+  const first = await createOptions(scriptBroker({}), { settings: { answerTokens: 1000 } });
   const open = async ({ id }: Caller): Promise<ToolContext> => {
     opened.push(id);
     const list = ["a", "b", "c"].map((name) => ({ departmentId: `${id}-${name}`, code: name }));
     const many = Array.from({ length: 100 }, (_, index) => ({ disputeId: `${id}-${index}` }));
-    const broker = scripted(
+    const broker = scriptBroker(
       {
         "departments.list": () => list,
         "departments.get_by_id": () => list[0],
@@ -59,7 +59,7 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
   let place: Awaited<ReturnType<typeof town>>;
   beforeEach(async () => {
     place = await town();
-    http = createHttpServer(place.front, { gate: believing });
+    http = createHttpServer(place.front, { gate: trustingGate });
   });
   afterEach(() => http.close());
 
@@ -103,7 +103,7 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
       confirmationToken: string;
     };
     const used = await call(bob, "departments_delete", { ...gone, confirmationToken });
-    expect(problemIn(used).code).toBe("confirmation_invalid");
+    expect(readProblem(used).code).toBe("confirmation_invalid");
     const mine = await call(ann, "departments_delete", { ...gone, confirmationToken });
     expect(mine.structuredContent).toMatchObject({ deleted: true });
     const acts = (who: string) =>
@@ -119,7 +119,7 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
     const cursor = structuredContent?.["nextCursor"];
     expect(cursor).toBeTypeOf("string");
     const stolen = await call(bob, "disputes_list", { cursor });
-    expect(problemIn(stolen).message).toContain("of someone else");
+    expect(readProblem(stolen).message).toContain("of someone else");
     expect((await call(ann, "disputes_list", { cursor })).isError).not.toBe(true);
     await Promise.all([ann.close(), bob.close()]);
   });
@@ -165,7 +165,7 @@ describe("one request over HTTP", () => {
   let place: Awaited<ReturnType<typeof town>>;
   beforeEach(async () => {
     place = await town();
-    http = createHttpServer(place.front, { gate: believing });
+    http = createHttpServer(place.front, { gate: trustingGate });
   });
   afterEach(() => http.close());
 
@@ -284,7 +284,7 @@ describe("the cache of callers", () => {
   type Context = Parameters<Callers["find"]>[0];
   const contextOf = (authInfo: CallerAuthInfo | undefined) =>
     ({ http: { authInfo } }) as unknown as Context;
-  const from = (id: string) => contextOf(toAuthInfo(callerNamed(id, { profile: "shared" })));
+  const from = (id: string) => contextOf(toAuthInfo(createCaller(id, { profile: "shared" })));
   const use = (id: string): Promise<Handlers> => callers.find(from(id), async (work) => work);
   const closed = (id: string) => place.people.get(id)?.closed;
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Dispute } from "../../src/contract/operations/disputes.ts";
 import type { DisputeAttachment } from "../../src/contract/operations/dispute-attachments.ts";
 import type { DisputeNote } from "../../src/contract/operations/dispute-notes.ts";
-import { answered, type Play } from "./script.ts";
+import { createReply, type ScriptedReply } from "./script.ts";
 
 const AT = "2026-11-20T12:00:00.123Z";
 const audit = { createUser: "anna@example.com", createDate: AT, updateUser: "b", updateDate: AT };
@@ -41,7 +41,7 @@ export const dispute = (index: number, more: Partial<Dispute> = {}): Dispute => 
   ...more,
 });
 
-export const note = (index: number, content: string): DisputeNote => ({
+export const createNote = (index: number, content: string): DisputeNote => ({
   disputeNoteId: `note-${index}`,
   tenantId: "tenant-1",
   disputeId: "d-1",
@@ -50,7 +50,7 @@ export const note = (index: number, content: string): DisputeNote => ({
   ...audit,
 });
 
-export const disputeFile = (
+export const createDisputeFile = (
   index: number,
   more: Partial<DisputeAttachment> = {},
 ): DisputeAttachment => ({
@@ -68,20 +68,20 @@ export const disputeFile = (
   ...more,
 });
 
-export const many = <T>(count: number, make: (index: number) => T): T[] =>
+export const createMany = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 /** Numbered pages over rows that a test may change between requests. */
-export const numberedPages =
-  (rows: readonly unknown[], { total = true } = {}): Play =>
+export const servePages =
+  (rows: readonly unknown[], { total = true } = {}): ScriptedReply =>
   (args) => {
     const page = Number(args["Page"] ?? args["page"]);
     const size = Number(args["PageSize"] ?? args["pageSize"]);
     const from = (page - 1) * size;
-    return answered(rows.slice(from, from + size), { total: total ? rows.length : null })();
+    return createReply(rows.slice(from, from + size), { total: total ? rows.length : null })();
   };
 
-export const auditEntry = (index: number) => ({
+export const createAuditEntry = (index: number) => ({
   id: `entry-${index}`,
   method: "GET",
   endpoint: "/dispute/v1/tenants/{tenantId}/disputes",
@@ -93,8 +93,8 @@ export const auditEntry = (index: number) => ({
 });
 
 /** Pages of the audit log; the cursor is the index of the next row. */
-export const auditPages =
-  (rows: readonly unknown[]): Play =>
+export const serveAuditPages =
+  (rows: readonly unknown[]): ScriptedReply =>
   (args) => {
     const from = args["cursor"] === undefined ? 0 : Number(String(args["cursor"]).slice(3));
     const data = rows.slice(from, from + Number(args["limit"]));

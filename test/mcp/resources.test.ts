@@ -2,36 +2,39 @@ import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { fairShares } from "../../src/mcp/results/budget.ts";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
-import { HOSTS, keptLog, modernHost, needsOf } from "./hosts.ts";
-import { disputeFile, dispute, many, note, numberedPages } from "./records.ts";
-import { type Play, scripted } from "./script.ts";
+import { HOSTS, createLineLog, connectModern, createOptions } from "./hosts.ts";
+import { createDisputeFile, dispute, createMany, createNote, servePages } from "./records.ts";
+import { type ScriptedReply, scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const row = dispute(7, { disputeId: "dispute-7", disputeCode: "D-INV-7-01" });
 
-const CONFIGURATION: Record<string, Play> = Object.fromEntries(
+const CONFIGURATION: Record<string, ScriptedReply> = Object.fromEntries(
   ["reasons", "categories", "departments", "assignees", "resolutions"].map((noun) => [
     `${noun}.list`,
     () => [{ id: `${noun}-1`, code: noun.toUpperCase() }],
   ]),
 );
 
-const DISPUTE: Record<string, Play> = {
+const DISPUTE: Record<string, ScriptedReply> = {
   "disputes.get": ({ disputeId }) => {
     if (disputeId === row.disputeId) return row;
     throw new Problem("not_found", "There is no such dispute.");
   },
-  "dispute_notes.list": numberedPages([note(1, "called\u202e the customer")]),
-  "dispute_attachments.list": () => [disputeFile(1, { fileName: "cl\u200baim.txt" })],
+  "dispute_notes.list": servePages([createNote(1, "called\u202e the customer")]),
+  "dispute_attachments.list": () => [createDisputeFile(1, { fileName: "cl\u200baim.txt" })],
   "disputes.list": ({ DocumentNumber, Page, PageSize }) => {
     const rows = DocumentNumber === undefined ? [row, dispute(8)] : [row];
-    return numberedPages(rows)({ Page, PageSize }, { tool: "" });
+    return servePages(rows)({ Page, PageSize }, { tool: "" });
   },
 };
 
-const openHost = async (plays: Record<string, Play>, setup: Parameters<typeof needsOf>[1] = {}) => {
-  const broker = scripted(plays);
-  return { broker, host: await modernHost(await needsOf(broker, setup)) };
+const openHost = async (
+  plays: Record<string, ScriptedReply>,
+  setup: Parameters<typeof createOptions>[1] = {},
+) => {
+  const broker = scriptBroker(plays);
+  return { broker, host: await connectModern(await createOptions(broker, setup)) };
 };
 
 type Contents = { contents: { uri: string; mimeType?: string; text?: string }[] };
@@ -39,8 +42,8 @@ const textIn = (result: unknown): string => (result as Contents).contents[0]?.te
 
 describe.each(HOSTS)("resources (%s)", (_name, open) => {
   it("are listed, read and completed", async () => {
-    const broker = scripted({ ...CONFIGURATION, ...DISPUTE });
-    const host = await open(await needsOf(broker));
+    const broker = scriptBroker({ ...CONFIGURATION, ...DISPUTE });
+    const host = await open(await createOptions(broker));
     const { client } = host;
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual([
@@ -68,9 +71,9 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
     const { contents } = await client.readResource({ uri: "receivables://disputes/dispute-7" });
     expect(JSON.parse(textIn({ contents }))).toEqual({
       dispute: row,
-      notes: { items: [note(1, "called the customer")], total: 1, truncated: false },
+      notes: { items: [createNote(1, "called the customer")], total: 1, truncated: false },
       attachments: {
-        items: [disputeFile(1, { fileName: "claim.txt" })],
+        items: [createDisputeFile(1, { fileName: "claim.txt" })],
         total: 1,
         truncated: false,
       },
@@ -117,11 +120,14 @@ describe("resources", () => {
 
   verifies("C-73");
   it("stay within the budget and report truncation", async () => {
-    const rows = many(500, (index) => ({ id: `id-${index}`, description: "words ".repeat(20) }));
+    const rows = createMany(500, (index) => ({
+      id: `id-${index}`,
+      description: "words ".repeat(20),
+    }));
     const plays = Object.fromEntries(Object.keys(CONFIGURATION).map((id) => [id, () => rows]));
-    const notes = many(50, (index) => note(index, "a long story ".repeat(200)));
+    const notes = createMany(50, (index) => createNote(index, "a long story ".repeat(200)));
     const { host } = await openHost(
-      { ...plays, ...DISPUTE, "dispute_notes.list": numberedPages(notes) },
+      { ...plays, ...DISPUTE, "dispute_notes.list": servePages(notes) },
       { settings: { answerTokens: 5000 } },
     );
     for (const uri of [
@@ -138,7 +144,10 @@ describe("resources", () => {
   });
 
   it("one noun may use the budget that the others leave", async () => {
-    const rows = many(40, (index) => ({ id: `id-${index}`, description: "words ".repeat(10) }));
+    const rows = createMany(40, (index) => ({
+      id: `id-${index}`,
+      description: "words ".repeat(10),
+    }));
     for (const large of Object.keys(CONFIGURATION)) {
       const { host } = await openHost(
         { ...CONFIGURATION, [large]: () => rows },
@@ -187,7 +196,7 @@ describe("resources", () => {
   });
 
   it("refusals keep their code, and internal errors do not show their text", async () => {
-    const { lines, log } = keptLog();
+    const { lines, log } = createLineLog();
     const { host } = await openHost(
       {
         "reasons.list": () => {
@@ -216,8 +225,8 @@ describe("resources", () => {
 
 describe.each(HOSTS)("prompts (%s)", (_name, open) => {
   it("work-dispute attaches the dispute, triage-disputes has instructions only", async () => {
-    const broker = scripted(DISPUTE);
-    const host = await open(await needsOf(broker));
+    const broker = scriptBroker(DISPUTE);
+    const host = await open(await createOptions(broker));
     const { client } = host;
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual([
@@ -273,7 +282,7 @@ describe("completions", () => {
     ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string },
     name: string,
     value: string,
-    plays: Record<string, Play> = DISPUTE,
+    plays: Record<string, ScriptedReply> = DISPUTE,
   ) => {
     const { host, broker } = await openHost(plays);
     const { completion } = await host.client.complete({ ref, argument: { name, value } });
@@ -308,7 +317,7 @@ describe("completions", () => {
   it("are empty for unknown arguments, and if the platform refuses", async () => {
     expect((await complete(ofDispute, "colour", "x")).values).toEqual([]);
     expect((await complete({ type: "ref/prompt", name: "none" }, "a", "x")).values).toEqual([]);
-    const refusing: Record<string, Play> = {
+    const refusing: Record<string, ScriptedReply> = {
       "disputes.list": () => {
         throw new Problem("unavailable", "Down.");
       },

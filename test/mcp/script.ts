@@ -6,9 +6,9 @@ type Args = Record<string, unknown>;
 export type Seen = { id: string; args: Args; options: CallOptions };
 
 /** Returns the platform's response to one operation, or throws its refusal. */
-export type Play = (args: Args, options: CallOptions) => unknown;
+export type ScriptedReply = (args: Args, options: CallOptions) => unknown;
 
-const reply = (output: unknown): Reply => ({
+const toReply = (output: unknown): Reply => ({
   status: 200,
   output,
   etag: null,
@@ -17,17 +17,18 @@ const reply = (output: unknown): Reply => ({
   ignoredFields: [],
 });
 
-export const answered = (output: unknown, more: Partial<Reply>): (() => Reply) => {
-  const whole = { ...reply(output), ...more };
+/** Returns a scripted reply with more than an output, such as an ETag. */
+export const createReply = (output: unknown, more: Partial<Reply>): (() => Reply) => {
+  const whole = { ...toReply(output), ...more };
   return () => Object.assign(whole, { [WHOLE]: true });
 };
 
 const WHOLE = Symbol("a whole reply");
 
-const replyOf = (value: unknown): Reply =>
+const readReply = (value: unknown): Reply =>
   typeof value === "object" && value !== null && WHOLE in value
     ? (value as unknown as Reply)
-    : reply(value);
+    : toReply(value);
 
 export type ScriptedBroker = Broker & { seen: Seen[]; kept: { name: string; value: string }[] };
 
@@ -37,8 +38,8 @@ const isConfigurationList = (id: string): boolean =>
   CONFIGURATION.some((noun) => id === `${noun}.list`);
 
 /** A broker with scripted responses. An unexpected call fails the test. */
-export const scripted = (
-  plays: Record<string, Play>,
+export const scriptBroker = (
+  plays: Record<string, ScriptedReply>,
   who: { tenantId?: string; principal?: string; extensions?: readonly string[] } = {},
 ): ScriptedBroker => {
   const seen: Seen[] = [];
@@ -48,7 +49,7 @@ export const scripted = (
     if (known === undefined && isConfigurationList(id)) return reply([]);
     seen.push({ id, args, options });
     if (known === undefined) throw new Error(`unexpected call of ${id}`);
-    return replyOf(await known(args, options));
+    return readReply(await known(args, options));
   };
   const refuse = async (): Promise<never> => {
     throw new Error("unexpected use of the vault");

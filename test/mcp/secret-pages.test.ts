@@ -21,14 +21,14 @@ import {
   type Browser,
   HOSTS,
   KEY,
-  keptLog,
-  legacyHost,
-  needsOf,
-  problemIn,
-  textOf,
+  createLineLog,
+  connectLegacy,
+  createOptions,
+  readProblem,
+  readText,
   YES,
 } from "./hosts.ts";
-import { type ScriptedBroker, scripted } from "./script.ts";
+import { type ScriptedBroker, scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SECRET = "rcvg_canary-0123456789-canary";
@@ -38,12 +38,12 @@ const CALLER = "own";
 let folder: string;
 let clock: FakeClock;
 let vault: Vault;
-let logged: ReturnType<typeof keptLog>;
+let logged: ReturnType<typeof createLineLog>;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "pages-"));
   clock = fakeClock();
   vault = createFileVault({ folder: join(folder, "secrets"), masterKey: async () => KEY, clock });
-  logged = keptLog();
+  logged = createLineLog();
 });
 afterEach(() => rm(folder, { recursive: true }));
 
@@ -212,7 +212,7 @@ const hook = {
 
 const remote = async (broker: ScriptedBroker, signsIn = false) => {
   broker.vault = vault;
-  return needsOf(broker, {
+  return createOptions(broker, {
     caller: CALLER,
     secretPages: pagesWith({ signsIn }),
     now: clock,
@@ -233,11 +233,11 @@ describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
 
   verifies("D-MCP-4");
   it("is shown on a page that the host opens, without the model", async () => {
-    const broker = scripted({ "api_keys.create": () => made });
+    const broker = scriptBroker({ "api_keys.create": () => made });
     const host = await open(await remote(broker), undefined, accept);
     const result = await host.call("api_keys_create");
     expect(result.structuredContent).toMatchObject({ keyId: "key-1", storedAs: "api-key-key-1" });
-    expect(textOf(result)).toContain("was given a page");
+    expect(readText(result)).toContain("was given a page");
     expect(opened).toHaveLength(1);
     const [url = ""] = opened;
     expect(JSON.stringify(result)).not.toContain(url.split("/").at(-1));
@@ -249,7 +249,7 @@ describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
 
   verifies("D-MCP-2");
   it("is shown after the webhook was confirmed, and the webhook is created once", async () => {
-    const broker = scripted({ "webhooks.create": () => hook });
+    const broker = scriptBroker({ "webhooks.create": () => hook });
     const host = await open(await remote(broker), YES, accept);
     const result = await host.call("webhooks_create", { callbackUrl: hook.callbackUrl });
     expect(result.structuredContent).toMatchObject({ secretStoredAs: "webhook-secret-hook-1" });
@@ -265,11 +265,11 @@ describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
   ])(
     "is named in the answer without a page's address, for a host that %s",
     async (_what, browser) => {
-      const broker = scripted({ "api_keys.create": () => made });
+      const broker = scriptBroker({ "api_keys.create": () => made });
       const host = await open(await remote(broker), undefined, browser);
       const result = await host.call("api_keys_create");
       expect(result.structuredContent).toMatchObject({ storedAs: "api-key-key-1" });
-      expect(textOf(result)).toContain("secrets show api-key-key-1");
+      expect(readText(result)).toContain("secrets show api-key-key-1");
       expect(JSON.stringify(result)).not.toMatch(/https:|canary/);
       expect(await vault.show("api-key-key-1")).toBe(SECRET);
       await host.close();
@@ -286,7 +286,7 @@ describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name
 
   verifies("D-MCP-4");
   it("is created on a page that the host opens, without the model", async () => {
-    const broker = scripted({});
+    const broker = scriptBroker({});
     const opened: string[] = [];
     const messages: string[] = [];
     const host = await open(await remote(broker, true), undefined, (url, message) => {
@@ -295,10 +295,10 @@ describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name
       return { action: "accept" };
     });
     const result = await host.call("api_keys_create");
-    expect(problemIn(result)).toMatchObject({ code: "sign_in_required", status: 401 });
-    expect(textOf(result)).toContain("was given a page");
+    expect(readProblem(result)).toMatchObject({ code: "sign_in_required", status: 401 });
+    expect(readText(result)).toContain("was given a page");
     expect(messages).toEqual([expect.stringContaining("Sign in on this page")]);
-    expect(textOf(result)).not.toContain("/secrets/");
+    expect(readText(result)).not.toContain("/secrets/");
     expect(await made(opened[0] ?? "")).toContain(`${SECRET} of ann@x for ${CALLER}`);
     expect(broker.seen).toEqual([]);
     await host.close();
@@ -308,10 +308,10 @@ describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name
     ["opens no page", undefined],
     ["whose person declines", (): ReturnType<Browser> => ({ action: "decline" })],
   ])("is announced by the page's address to a host that %s", async (_what, browser) => {
-    const host = await open(await remote(scripted({}), true), undefined, browser);
+    const host = await open(await remote(scriptBroker({}), true), undefined, browser);
     const result = await host.call("api_keys_create");
-    expect(problemIn(result)).toMatchObject({ code: "sign_in_required" });
-    const [url = ""] = /https:\/\/\S+/.exec(textOf(result)) ?? [];
+    expect(readProblem(result)).toMatchObject({ code: "sign_in_required" });
+    const [url = ""] = /https:\/\/\S+/.exec(readText(result)) ?? [];
     expect(await made(url)).toContain(SECRET);
     await host.close();
   });
@@ -320,7 +320,7 @@ describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name
 describe("a host of 2026 that repeats the call with a page's answer", () => {
   verifies("C-66");
   it("creates no second secret from a foreign state", async () => {
-    const broker = scripted({ "api_keys.create": () => made });
+    const broker = scriptBroker({ "api_keys.create": () => made });
     const needs = await remote(broker);
     const tool = activeTools(needs.settings).find(({ name }) => name === "api_keys_create");
     const call = (state: unknown) =>
@@ -335,7 +335,7 @@ describe("a host of 2026 that repeats the call with a page's answer", () => {
       });
     for (const state of [undefined, "made-up", 7]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      expect(problemIn((await call(state)) as never).code).toBe("confirmation_invalid");
+      expect(readProblem((await call(state)) as never).code).toBe("confirmation_invalid");
     }
     expect(broker.seen).toEqual([]);
   });
@@ -366,15 +366,15 @@ describe("a host of 2026 that repeats the call with a page's answer", () => {
 
 describe("a person who does not answer", () => {
   it("does not delay the call of a host of 2025", async () => {
-    const broker = scripted({ "api_keys.create": () => made });
+    const broker = scriptBroker({ "api_keys.create": () => made });
     const needs = { ...(await remote(broker)), wait: { sleep: async () => {}, chance: () => 0 } };
-    const host = await legacyHost(
+    const host = await connectLegacy(
       { ...needs, open: async () => needs },
       undefined,
       () => new Promise(() => {}),
     );
     const result = await host.call("api_keys_create");
-    expect(textOf(result)).toContain("was given a page");
+    expect(readText(result)).toContain("was given a page");
     await host.close();
   });
 });

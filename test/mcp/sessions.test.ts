@@ -9,11 +9,11 @@ import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-serve
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { createSessions, type Sessions } from "../../src/mcp/http/sessions.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
-import { callerNamed, needsOf, OPEN } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { createCaller, createOptions, OPEN } from "./hosts.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
-const ANN = toAuthInfo(callerNamed("ann"));
+const ANN = toAuthInfo(createCaller("ann"));
 const ADDRESS = "http://127.0.0.1:8765/mcp";
 
 const HELLO = {
@@ -40,8 +40,8 @@ const request = (body: unknown, headers: Record<string, string> = {}, method = "
   });
 
 const front = () =>
-  needsOf(
-    scripted({
+  createOptions(
+    scriptBroker({
       "departments.get_by_id": () => ({ departmentId: "d" }),
       "departments.delete": () => null,
     }),
@@ -176,7 +176,7 @@ describe("the sessions of a server", () => {
 
   verifies("C-65");
   it("are not closed for a caller with many sessions", async () => {
-    const bob = toAuthInfo(callerNamed("bob"));
+    const bob = toAuthInfo(createCaller("bob"));
     const few = await sessions.open(request(HELLO), bob, HELLO);
     await few.text();
     clock.advance(1);

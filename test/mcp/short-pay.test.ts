@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { investigateShortPay } from "../../prompts/investigate-short-pay.ts";
 import { PaymentQueryBody, parseSelection } from "../../src/contract/payments/query.ts";
-import { legacyHost, needsOf } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { connectLegacy, createOptions } from "./hosts.ts";
+import { scriptBroker } from "./script.ts";
 
 const asked = (text: string): unknown => {
   const [, filters = ""] = /filters (\{.*\}), and fields/.exec(text) ?? [];
@@ -26,10 +26,10 @@ describe("the investigation of short payments", () => {
   });
 
   it("attaches the account, and continues if it cannot be read", async () => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "accounts.get": () => ({ accountNumber: "0100042", name: "Acme", csrId: 1, notes: [] }),
     });
-    const host = await legacyHost(await needsOf(broker));
+    const host = await connectLegacy(await createOptions(broker));
     const { messages } = await host.client.getPrompt({
       name: "investigate-short-pay",
       arguments: { accountNumber: "0100042" },

@@ -1,14 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { type Host, modernHost, needsOf, problemIn, type Result, textOf } from "./hosts.ts";
-import { auditEntry, auditPages, dispute, many, note, numberedPages } from "./records.ts";
-import { type Play, scripted } from "./script.ts";
+import {
+  type Host,
+  connectModern,
+  createOptions,
+  readProblem,
+  type Result,
+  readText,
+} from "./hosts.ts";
+import {
+  createAuditEntry,
+  serveAuditPages,
+  dispute,
+  createMany,
+  createNote,
+  servePages,
+} from "./records.ts";
+import { type ScriptedReply, scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Row = Record<string, unknown>;
 
-const hostFor = async (plays: Record<string, Play>, answerTokens = 6000) => {
-  const broker = scripted(plays);
-  const host: Host = await modernHost(await needsOf(broker, { settings: { answerTokens } }));
+const hostFor = async (plays: Record<string, ScriptedReply>, answerTokens = 6000) => {
+  const broker = scriptBroker(plays);
+  const host: Host = await connectModern(
+    await createOptions(broker, { settings: { answerTokens } }),
+  );
   return { broker, host };
 };
 
@@ -30,12 +46,12 @@ const SHORT = [
 ];
 
 describe("the rows of a list", () => {
-  const disputes = () => ({ "disputes.list": numberedPages(many(3, dispute)) });
+  const disputes = () => ({ "disputes.list": servePages(createMany(3, dispute)) });
 
   verifies("IN-51");
   it("have the default fields without nulls", async () => {
     const { host } = await hostFor({
-      "disputes.list": numberedPages([dispute(1), dispute(2, { assigneeName: null })]),
+      "disputes.list": servePages([dispute(1), dispute(2, { assigneeName: null })]),
     });
     const [first = {}, second = {}] = rowsIn(await host.call("disputes_list"));
     expect(Object.keys(first).toSorted()).toEqual(SHORT.toSorted());
@@ -59,7 +75,7 @@ describe("the rows of a list", () => {
   verifies("IN-51");
   it("have no unknown field: it is refused with the known and the nearest ones", async () => {
     const { host, broker } = await hostFor(disputes());
-    const { code, message } = problemIn(await host.call("disputes_list", { fields: ["amout"] }));
+    const { code, message } = readProblem(await host.call("disputes_list", { fields: ["amout"] }));
     expect(code).toBe("invalid_request");
     expect(message).toContain('fields[0] "amout" is not a field; did you mean amount?');
     expect(message).toContain("known: disputeId, disputeCode");
@@ -69,7 +85,9 @@ describe("the rows of a list", () => {
 
   verifies("IN-51");
   it("are asked of the platform where it takes fields", async () => {
-    const { host, broker } = await hostFor({ "payments.query": auditPages([{ paymentId: "p" }]) });
+    const { host, broker } = await hostFor({
+      "payments.query": serveAuditPages([{ paymentId: "p" }]),
+    });
     await host.call("payments_query", { source: "iandp" });
     expect(broker.seen[0]?.args["fields"]).toEqual(
       expect.arrayContaining(["paymentId", "amountPaid", "paymentStatus"]),
@@ -83,12 +101,14 @@ describe("the rows of a list", () => {
   });
 
   it("go on with a cursor for the same fields alone", async () => {
-    const { host } = await hostFor({ "disputes.list": numberedPages(many(400, dispute)) });
+    const { host } = await hostFor({ "disputes.list": servePages(createMany(400, dispute)) });
     const args = { fields: ["disputeId", "amount"] };
     const { structuredContent } = await host.call("disputes_list", args);
     const cursor = structuredContent?.["nextCursor"];
     expect(rowsIn(await host.call("disputes_list", { ...args, cursor }))).not.toHaveLength(0);
-    expect(problemIn(await host.call("disputes_list", { cursor })).code).toBe("invalid_parameter");
+    expect(readProblem(await host.call("disputes_list", { cursor })).code).toBe(
+      "invalid_parameter",
+    );
     await host.close();
   });
 });
@@ -97,8 +117,8 @@ describe("completeness", () => {
   verifies("IN-50");
   it("is false where a page, a limit or the budget ends the list, and a cursor is set", async () => {
     const { host } = await hostFor({
-      "disputes.list": numberedPages(many(300, dispute)),
-      "audit_logs.list": auditPages(many(30, auditEntry)),
+      "disputes.list": servePages(createMany(300, dispute)),
+      "audit_logs.list": serveAuditPages(createMany(30, createAuditEntry)),
     });
     const page = (await host.call("disputes_list", { Page: 1, PageSize: 5 })).structuredContent;
     const budget = (await host.call("disputes_list")).structuredContent;
@@ -118,8 +138,8 @@ describe("completeness", () => {
   verifies("IN-59");
   it("and the cursor come before the rows, as data and as text", async () => {
     const { host } = await hostFor({
-      "disputes.list": numberedPages(many(300, dispute)),
-      "audit_logs.list": auditPages(many(300, auditEntry)),
+      "disputes.list": servePages(createMany(300, dispute)),
+      "audit_logs.list": serveAuditPages(createMany(300, createAuditEntry)),
     });
     for (const [tool, rows] of [
       ["disputes_list", "items"],
@@ -128,7 +148,7 @@ describe("completeness", () => {
       const result = await host.call(tool);
       const { structuredContent = {} } = result;
       expect(Object.keys(structuredContent).at(-1)).toBe(rows);
-      const text = textOf(result);
+      const text = readText(result);
       expect(text.indexOf("for more, send")).toBeLessThan(text.indexOf(`"${rows}":`));
       expect(text.indexOf('"truncated":true')).toBeLessThan(text.indexOf(`"${rows}":`));
     }
@@ -141,15 +161,15 @@ describe("completeness", () => {
     ["long words", "notwithstanding reconciliation documentation "],
     ["blanks", `x${" ".repeat(60)}`],
   ])("costs at most 25,000 characters for notes of %s", async (_what, piece) => {
-    const rows = many(60, (index) => note(index, piece.repeat(9000 / piece.length)));
+    const rows = createMany(60, (index) => createNote(index, piece.repeat(9000 / piece.length)));
     const { host } = await hostFor({
-      "dispute_notes.list": numberedPages(rows),
-      "dispute_notes.get": () => note(1, piece.repeat(90_000 / piece.length)),
+      "dispute_notes.list": servePages(rows),
+      "dispute_notes.get": () => createNote(1, piece.repeat(90_000 / piece.length)),
     });
     const list = await host.call("dispute_notes_list", { disputeId: "d-1" });
     const record = await host.call("dispute_notes_get", { disputeId: "d-1", noteId: "n" });
     for (const result of [list, record]) {
-      expect(textOf(result).length).toBeLessThanOrEqual(25_000);
+      expect(readText(result).length).toBeLessThanOrEqual(25_000);
       expect(JSON.stringify(result.structuredContent).length).toBeLessThanOrEqual(25_000);
     }
     expect(list.structuredContent).toMatchObject({ truncated: true });

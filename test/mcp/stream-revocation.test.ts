@@ -11,8 +11,8 @@ import { createStaticVerifier } from "../../src/mcp/http/static-tokens.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import { authorize, redeem, revoke, startAuthorization } from "../support/oauth.ts";
 import { startPlatform } from "../support/platform.ts";
-import { KEY, needsOf } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { KEY, createOptions } from "./hosts.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
@@ -49,7 +49,7 @@ const serverWith = async (verify: Verify): Promise<HttpServer> => {
     log: silentLog,
   });
   const http = createHttpServer(
-    await needsOf(scripted({ "export_runs.status": () => UNDER_WAY })),
+    await createOptions(scriptBroker({ "export_runs.status": () => UNDER_WAY })),
     {
       gate,
       revocationCheckMs: 10,

@@ -4,9 +4,9 @@ import { Problem } from "../../src/contract/errors.ts";
 import type { Caller } from "../../src/mcp/caller.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
-import { believing } from "./believing.ts";
-import { legacyHost, modernHost, needsOf } from "./hosts.ts";
-import { type Play, scripted, type ScriptedBroker } from "./script.ts";
+import { trustingGate } from "./trusting-gate.ts";
+import { connectLegacy, connectModern, createOptions } from "./hosts.ts";
+import { type ScriptedReply, scriptBroker, type ScriptedBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
@@ -20,7 +20,7 @@ const statusOf = (status: string) => ({
 });
 
 /** A run that has completed at the second read. */
-const completing = (): Play => {
+const completing = (): ScriptedReply => {
   let asked = 0;
   return ({ scheduleId }) => {
     if (scheduleId !== "s-1") throw new Problem("not_found", "There is no such schedule.");
@@ -29,7 +29,7 @@ const completing = (): Play => {
   };
 };
 
-const PLAYS: Record<string, () => Play> = {
+const PLAYS: Record<string, () => ScriptedReply> = {
   ann: completing,
   bob: () => () => statusOf("running"),
   // Asked again, the platform does not answer.
@@ -52,13 +52,13 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
   let brokers: Map<string, ScriptedBroker>;
   beforeEach(async () => {
     brokers = new Map();
-    const first = await needsOf(scripted({}));
+    const first = await createOptions(scriptBroker({}));
     const open = async ({ id }: Caller): Promise<ToolContext> => {
-      const broker = scripted({ "export_runs.status": PLAYS[id]?.() ?? completing() });
+      const broker = scriptBroker({ "export_runs.status": PLAYS[id]?.() ?? completing() });
       brokers.set(id, broker);
       return { ...first, broker, caller: id };
     };
-    http = createHttpServer({ ...first, open }, { gate: believing });
+    http = createHttpServer({ ...first, open }, { gate: trustingGate });
   });
   afterEach(() => http.close());
 
@@ -137,7 +137,9 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
 
 describe("subscriptions of hosts of 2025", () => {
   it("are refused for resources that never change", async () => {
-    const host = await legacyHost(await needsOf(scripted({ "export_runs.status": completing() })));
+    const host = await connectLegacy(
+      await createOptions(scriptBroker({ "export_runs.status": completing() })),
+    );
     const to = (uri: string) => host.client.subscribeResource({ uri });
     await expect(to("receivables://guide")).rejects.toThrow("export-runs/{scheduleId}");
     await expect(to("receivables://export-runs/s-2")).rejects.toMatchObject({ code: -32_602 });
@@ -145,9 +147,9 @@ describe("subscriptions of hosts of 2025", () => {
   });
 
   it("are not offered without the exports", async () => {
-    for (const open of [legacyHost, modernHost]) {
+    for (const open of [connectLegacy, connectModern]) {
       const host = await open(
-        await needsOf(scripted({}), { settings: { toolsets: ["disputes"] } }),
+        await createOptions(scriptBroker({}), { settings: { toolsets: ["disputes"] } }),
       );
       expect(host.client.getServerCapabilities()?.resources).toEqual({});
       await host.close();
@@ -157,8 +159,10 @@ describe("subscriptions of hosts of 2025", () => {
 
 describe("listening over HTTP", () => {
   it("is limited for each caller", async () => {
-    const needs = await needsOf(scripted({ "export_runs.status": () => statusOf("running") }));
-    const http = createHttpServer(needs, { gate: believing });
+    const needs = await createOptions(
+      scriptBroker({ "export_runs.status": () => statusOf("running") }),
+    );
+    const http = createHttpServer(needs, { gate: trustingGate });
     const meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },

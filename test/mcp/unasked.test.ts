@@ -7,8 +7,8 @@ import { onEveryStore } from "../support/platform.ts";
 import { type Records } from "../support/records.ts";
 import { type Arguments, SAMPLES } from "../support/samples.ts";
 import { inputSchema, type JsonSchema } from "../../src/mcp/tools/schemas.ts";
-import { brokerOn, recordsOf, type Tenant, tools } from "./each-tool.ts";
-import { type Host, modernHost, needsOf, problemIn, YES } from "./hosts.ts";
+import { createTenantBroker, createRecords, type Tenant, tools } from "./each-tool.ts";
+import { type Host, connectModern, createOptions, readProblem, YES } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Row = Record<string, unknown>;
@@ -103,8 +103,8 @@ onEveryStore("calls that no person was asked about", (at) => {
 
   beforeAll(async () => {
     tenant = { at: at(), tenantId: "unasked", admin: await at().tenant("unasked") };
-    records = await recordsOf(tenant, "unasked");
-    const broker = await brokerOn(tenant);
+    records = await createRecords(tenant, "unasked");
+    const broker = await createTenantBroker(tenant);
     const options = { tool: "test" };
     await broker.call(contract.resolutions.create, { code: "PAID", description: "Paid" }, options);
     await setApplyWhenInvoiceClosed(at(), { tenantId: "unasked", code: "PAID", value: true });
@@ -121,7 +121,7 @@ onEveryStore("calls that no person was asked about", (at) => {
       options,
     );
     ({ disputeId } = output as { disputeId: string });
-    host = await modernHost(await needsOf(broker, { settings: { confirm: "refuse" } }));
+    host = await connectModern(await createOptions(broker, { settings: { confirm: "refuse" } }));
   });
 
   const writing = tools
@@ -149,7 +149,7 @@ onEveryStore("calls that no person was asked about", (at) => {
       for (const [index, args] of callsOf(tool, `fresh-${name}`).entries()) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other, on the same records
         const result = await host.call(name, { ...args, ...unique(tool, args, index) });
-        codes.add(result.isError === true ? problemIn(result).code : "done");
+        codes.add(result.isError === true ? readProblem(result).code : "done");
       }
       const clears = tool.operation.method === "PATCH";
       expect(endings(before, await snapshot(), clears)).toEqual([]);
@@ -160,8 +160,8 @@ onEveryStore("calls that no person was asked about", (at) => {
 
   it("would be seen to close the document and its dispute", async () => {
     const before = await snapshot();
-    const broker = await brokerOn(tenant);
-    const asking = await modernHost(await needsOf(broker), YES);
+    const broker = await createTenantBroker(tenant);
+    const asking = await connectModern(await createOptions(broker), YES);
     await asking.call("documents_update", { document_number, denomination: 0 });
     const seen = endings(before, await snapshot());
     expect(seen.map((line) => line.split(" ").slice(0, 2).join(" ")).toSorted()).toEqual([

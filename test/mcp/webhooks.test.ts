@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { HOSTS, keptLog, needsOf, problemIn, type Result, YES } from "./hosts.ts";
-import { type Play, scripted } from "./script.ts";
+import { HOSTS, createLineLog, createOptions, readProblem, type Result, YES } from "./hosts.ts";
+import { type ScriptedReply, scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SECRET = "canary-0123456789-0123456789-0123456789-xyz";
@@ -28,7 +28,7 @@ const DELIVERIES = Array.from({ length: 100 }, (_, index) => ({
   createdAt: "2026-03-02T09:00:00.000Z",
 }));
 
-const PLAYS: Record<string, Play> = {
+const PLAYS: Record<string, ScriptedReply> = {
   "webhooks.create": created,
   "webhooks.delete": () => null,
   "webhooks.list": () => ({ data: [{ id: "hook-1" }, { id: "hook-2" }] }),
@@ -38,10 +38,10 @@ const PLAYS: Record<string, Play> = {
 describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
   verifies("D-MCP-2", "D-MCP-4");
   it("are created after confirmation, and the secret is stored", async () => {
-    const broker = scripted(PLAYS);
-    const { lines, log } = keptLog();
+    const broker = scriptBroker(PLAYS);
+    const { lines, log } = createLineLog();
     const questions: string[] = [];
-    const host = await open(await needsOf(broker, { log }), (question) => {
+    const host = await open(await createOptions(broker, { log }), (question) => {
       questions.push(question);
       expect(broker.seen).toEqual([]);
       return YES(question);
@@ -64,20 +64,20 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
   });
 
   it("are not created when the person declines", async () => {
-    const broker = scripted(PLAYS);
-    const host = await open(await needsOf(broker), () => ({ action: "decline" }));
+    const broker = scriptBroker(PLAYS);
+    const host = await open(await createOptions(broker), () => ({ action: "decline" }));
     const result = await host.call("webhooks_create", { callbackUrl: ARGS.callbackUrl });
-    expect(problemIn(result).code).toBe("declined");
+    expect(readProblem(result).code).toBe("declined");
     expect([broker.seen, broker.kept]).toEqual([[], []]);
     await host.close();
   });
 
   it("are deleted again if the secret cannot be stored, and it is not shown", async () => {
-    const broker = scripted(PLAYS);
+    const broker = scriptBroker(PLAYS);
     broker.vault.put = () => Promise.reject(new Error("disk full"));
-    const host = await open(await needsOf(broker), YES);
+    const host = await open(await createOptions(broker), YES);
     const result = await host.call("webhooks_create", ARGS);
-    expect(problemIn(result).code).toBe("internal");
+    expect(readProblem(result).code).toBe("internal");
     expect(broker.seen.map(({ id, args }) => [id, args])).toEqual([
       ["webhooks.create", ARGS],
       ["webhooks.delete", { id: "hook-1" }],
@@ -87,7 +87,7 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
   });
 
   it("are listed in the form of the export API", async () => {
-    const host = await open(await needsOf(scripted(PLAYS)));
+    const host = await open(await createOptions(scriptBroker(PLAYS)));
     expect((await host.call("webhooks_list")).structuredContent).toEqual({
       data: [{ id: "hook-1" }, { id: "hook-2" }],
       pagination: { cursor: null, hasMore: false, rowCount: 2 },
@@ -99,7 +99,7 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
   verifies("C-73");
   it("list deliveries across results without repetition and gaps", async () => {
     const settings = { answerTokens: 2000 };
-    const host = await open(await needsOf(scripted(PLAYS), { settings }));
+    const host = await open(await createOptions(scriptBroker(PLAYS), { settings }));
     const found: unknown[] = [];
     let cursor: unknown;
     let calls = 0;

@@ -55,7 +55,7 @@ export const startIssuer = async () => {
     seen: server.seen,
     token,
     /** Adds an opaque token with its introspection response. */
-    know: (text: string, answer: Record<string, unknown>) => opaque.set(text, answer),
+    addOpaque: (text: string, answer: Record<string, unknown>) => opaque.set(text, answer),
     down: (is: boolean) => {
       isDown = is;
     },

@@ -27,11 +27,11 @@ export const watchResources = (
   notify: (uri: string) => void,
 ): ResourceListener => {
   const open = new Set<Subscription>();
-  let isOver = false;
+  let isEnded = false;
   const watch = async (uri: string): Promise<void> => {
     const subscription = await subscribe(context, auth, uri, () => notify(uri));
     if (subscription === undefined) return;
-    if (isOver) return subscription.end();
+    if (isEnded) return subscription.end();
     open.add(subscription);
     await subscription.begun;
   };
@@ -43,7 +43,7 @@ export const watchResources = (
   return {
     begun: watchAll(),
     end() {
-      isOver = true;
+      isEnded = true;
       for (const subscription of open) subscription.end();
       open.clear();
     },

@@ -37,7 +37,7 @@ const createTables: Migration = {
   },
 };
 
-/** Copies the grants of released versions, which kept them in the platform's store, so that people stay signed in. */
+/** Copies the grants of released versions, which stored them in the platform's database, so that people stay signed in. */
 const copyReleased = (readReleased: ReadReleased): Migration => ({
   async up(db) {
     const tx = db as unknown as Db;

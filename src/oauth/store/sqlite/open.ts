@@ -64,7 +64,7 @@ export const openSqlite = async (path: string, platformPath: string): Promise<Oa
     throw error;
   }
   const counting = openDatabase(path, "normal");
-  // Transactions try again beside the event loop; SQLite's own wait would hold it.
+  // Transactions retry asynchronously; SQLite's own wait would block the event loop.
   for (const database of [writing, counting]) database.exec("pragma busy_timeout = 0");
   const counter = createDb(counting, true);
   const reader = createDb(openDatabase(path, "full"), false);

@@ -1,8 +1,8 @@
 import { toAuthInfo, SCOPES } from "../../src/mcp/caller.ts";
 import type { Gate } from "../../src/mcp/http/gate.ts";
 
-/** Admits every caller as the first word of the header: proof of identity is tested elsewhere. An id may bear `@CLIENT`. */
-export const believing: Gate = {
+/** Admits callers without proof: the Authorization header is `ID[@CLIENT] SCOPE…`. */
+export const trustingGate: Gate = {
   async admit({ headers }) {
     const [named = "", ...scopes] = (headers.get("authorization") ?? "").split(" ");
     const [id = "", client = "client-1"] = named.split("@");

@@ -9,7 +9,7 @@ import { startCli, whenReady } from "./cli.ts";
 type Env = Record<string, string>;
 
 /** A host that is connected to the server over one of its transports. */
-export type Door = {
+export type ServerProcess = {
   call(name: string, args?: Record<string, unknown>): Promise<Result>;
   /** The output of the server's process. */
   texts: { stdout: string; stderr: string };
@@ -23,7 +23,7 @@ const PARAMS = {
 };
 
 // The last line may be incomplete.
-const idIn = (line: string): number | undefined => {
+const parseId = (line: string): number | undefined => {
   try {
     return (JSON.parse(line) as { id?: number }).id;
   } catch {
@@ -31,21 +31,21 @@ const idIn = (line: string): number | undefined => {
   }
 };
 
-const answerIn = (stdout: string, id: number): unknown => {
-  const line = stdout.split("\n").findLast((one) => one.endsWith("}") && idIn(one) === id);
+const findResult = (stdout: string, id: number): unknown => {
+  const line = stdout.split("\n").findLast((one) => one.endsWith("}") && parseId(one) === id);
   if (line === undefined) throw new Error(`no answer to ${id} yet`);
   return (JSON.parse(line) as { result?: unknown }).result;
 };
 
 /** Starts a server process that is used line by line. */
-export const stdioDoor = async (env: Env): Promise<Door> => {
+export const startStdioProcess = async (env: Env): Promise<ServerProcess> => {
   const server = startCli([], env);
   let last = 0;
   const ask = async (method: string, params: object): Promise<unknown> => {
     last += 1;
     const id = last;
     server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-    return vi.waitFor(() => answerIn(server.texts.stdout, id), { timeout: 50_000, interval: 20 });
+    return vi.waitFor(() => findResult(server.texts.stdout, id), { timeout: 50_000, interval: 20 });
   };
   await ask("initialize", PARAMS);
   return {
@@ -60,7 +60,7 @@ export const stdioDoor = async (env: Env): Promise<Door> => {
 const TOKEN = "token-of-a-test".repeat(3);
 
 /** Starts an HTTP server process that requires a token, with a host on the 2.x SDK. */
-export const httpDoor = async (env: Env): Promise<Door> => {
+export const startHttpProcess = async (env: Env): Promise<ServerProcess> => {
   const folder = await mkdtemp(join(tmpdir(), "door-"));
   const tokens = join(folder, "tokens");
   await writeFile(tokens, `${TOKEN} default read,write,admin\n`, { mode: 0o600 });

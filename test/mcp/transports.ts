@@ -20,7 +20,7 @@ import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { OPEN, type Result } from "./hosts.ts";
 
 /** A server behind one transport, and its address. */
-export type Door = {
+export type ServedTransport = {
   url: string | undefined;
   transport(): Transport;
   /** Returns the URL of the server, or the command that starts it. */
@@ -28,7 +28,7 @@ export type Door = {
   close(): Promise<void>;
 };
 
-const overStreams = (input: PassThrough, output: PassThrough): Transport => {
+const createStreamTransport = (input: PassThrough, output: PassThrough): Transport => {
   let unread = "";
   const transport: Transport = {
     async start() {
@@ -52,11 +52,11 @@ const overStreams = (input: PassThrough, output: PassThrough): Transport => {
 const RELAY = fileURLToPath(new URL("../support/relay.ts", import.meta.url));
 
 /** Returns a command; for each program started with it, a new server runs in this process. */
-const commandFor = async (
+const createCommand = async (
   front: ServerOptions,
   ends: (() => Promise<unknown>)[],
 ): Promise<string[]> => {
-  const folder = await mkdtemp(join(tmpdir(), "door-"));
+  const folder = await mkdtemp(join(tmpdir(), "transport-"));
   const path = join(folder, "socket");
   const sockets = createServer((socket) => {
     const server = startStdio(front, { input: socket, output: socket });
@@ -70,21 +70,21 @@ const commandFor = async (
   return [process.execPath, RELAY, path];
 };
 
-const stdioDoor = async (front: ServerOptions): Promise<Door> => {
+const serveOverStdio = async (front: ServerOptions): Promise<ServedTransport> => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const server = startStdio(front, { input, output });
   const ends: (() => Promise<unknown>)[] = [() => server.close()];
   return {
     url: undefined,
-    transport: () => overStreams(input, output),
-    target: () => commandFor(front, ends),
+    transport: () => createStreamTransport(input, output),
+    target: () => createCommand(front, ends),
     async close() {
       for (const end of ends.toReversed()) await end();
     },
   };
 };
 
-const httpDoor = async (front: ServerOptions): Promise<Door> => {
+const serveOverHttp = async (front: ServerOptions): Promise<ServedTransport> => {
   const http = createHttpServer(front, OPEN);
   const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
   const url = `${served.url}/mcp`;
@@ -100,9 +100,9 @@ const httpDoor = async (front: ServerOptions): Promise<Door> => {
   };
 };
 
-export const DOORS = [
-  ["stdio", stdioDoor],
-  ["HTTP", httpDoor],
+export const TRANSPORTS = [
+  ["stdio", serveOverStdio],
+  ["HTTP", serveOverHttp],
 ] as const;
 
 export type Driver = {
@@ -121,7 +121,7 @@ type Connected = {
 };
 
 // After it has listed the tools, a client validates structured results against their schemas.
-const driverOf = async (client: Connected): Promise<Driver> => {
+const createDriver = async (client: Connected): Promise<Driver> => {
   const { tools } = await client.listTools();
   return {
     toolNames: tools.map(({ name }) => name),
@@ -130,29 +130,30 @@ const driverOf = async (client: Connected): Promise<Driver> => {
   };
 };
 
-type Connect = (door: Door, asks: boolean) => Promise<Driver>;
+type Connect = (server: ServedTransport, asks: boolean) => Promise<Driver>;
 
-const newDriver =
+const createModernDriver =
   (mode: "legacy" | "auto"): Connect =>
-  async (door, asks) => {
+  async (server, asks) => {
     const capabilities = asks ? { elicitation: { form: {} } } : {};
     const client = new Client(INFO, { capabilities, versionNegotiation: { mode } });
     if (asks) client.setRequestHandler("elicitation/create", () => YES);
-    await client.connect(door.transport());
-    return driverOf(client);
+    await client.connect(server.transport());
+    return createDriver(client);
   };
 
-const oldDriver: Connect = async (door, asks) => {
+const connectOldDriver: Connect = async (server, asks) => {
   const client = new OldClient(INFO, { capabilities: asks ? { elicitation: {} } : {} });
   if (asks) client.setRequestHandler(ElicitRequestSchema, () => YES);
-  const transport = door.url === undefined ? door.transport() : new OldTransport(new URL(door.url));
+  const transport =
+    server.url === undefined ? server.transport() : new OldTransport(new URL(server.url));
   await client.connect(transport);
-  return driverOf(client);
+  return createDriver(client);
 };
 
 /** The SDK clients that hosts use, by protocol era. */
 export const CLIENTS = [
-  ["2.x client, 2026", newDriver("auto")],
-  ["2.x client, 2025", newDriver("legacy")],
-  ["1.x client", oldDriver],
+  ["2.x client, 2026", createModernDriver("auto")],
+  ["2.x client, 2025", createModernDriver("legacy")],
+  ["1.x client", connectOldDriver],
 ] as const;

@@ -9,8 +9,8 @@ import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { startChild } from "../support/child.ts";
 import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
-import { needsOf, OPEN } from "./hosts.ts";
-import { scripted } from "./script.ts";
+import { createOptions, OPEN } from "./hosts.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 const CHILD = new URL("./stdio-child.ts", import.meta.url);
@@ -56,7 +56,7 @@ describe("stdio", () => {
   });
 
   it("resolves `closed` when its input ends and when it is closed", async () => {
-    const needs = await needsOf(scripted({}));
+    const needs = await createOptions(scriptBroker({}));
     const input = new PassThrough();
     const first = startStdio(needs, { input, output: new PassThrough() });
     input.end();
@@ -67,7 +67,7 @@ describe("stdio", () => {
   });
 
   it("answers a request of 2026 and then a handshake of 2025 on one pipe", async () => {
-    const needs = await needsOf(scripted({}));
+    const needs = await createOptions(scriptBroker({}));
     const [input, output] = [new PassThrough(), new PassThrough()];
     const server = startStdio(needs, { input, output });
     let printed = "";
@@ -106,12 +106,12 @@ const URL_OF_MCP = "http://127.0.0.1:8765/mcp";
 
 describe("HTTP", () => {
   const serve = async (accepted: Partial<Parameters<typeof createHttpServer>[1]> = {}) => {
-    const broker = scripted({
+    const broker = scriptBroker({
       "departments.get": () => ({ departmentId: "d" }),
       "departments.get_by_id": () => ({ departmentId: "d" }),
       "departments.delete": () => null,
     });
-    const http = createHttpServer(await needsOf(broker), { ...OPEN, ...accepted });
+    const http = createHttpServer(await createOptions(broker), { ...OPEN, ...accepted });
     const fetch = (url: string | URL | Request, init?: RequestInit) => {
       const request = new Request(url, init);
       request.headers.set("host", new URL(request.url).host);
