@@ -4,9 +4,9 @@ import { accountAt, documentAt } from "../support/ingest.ts";
 import { load } from "../support/payment-rows.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-import { modernHost, needsOf } from "./hosts.ts";
+import { connectModern, createOptions } from "./hosts.ts";
 import { answerIn, askAt } from "./insight-host.ts";
-import { scripted } from "./script.ts";
+import { scriptBroker } from "./script.ts";
 
 onEveryStore("find_records", (at) => {
   const asking = askAt(at, "finding");
@@ -90,7 +90,7 @@ describe("find_records without some rights", () => {
       documentNumber: "1",
       accountNumber: "A",
     };
-    const broker = scripted({
+    const broker = scriptBroker({
       "accounts.get": refuse,
       "accounts.list": refuse,
       "documents.get": refuse,
@@ -101,7 +101,7 @@ describe("find_records without some rights", () => {
         throw new Problem("not_found", "There is none.");
       },
     });
-    const host = await modernHost(await needsOf(broker));
+    const host = await connectModern(await createOptions(broker));
     const answer = answerIn(await host.call("find_records", { text: "1" }));
     await host.close();
     expect(answer.items).toMatchObject([{ type: "dispute", id: "D-1-01" }]);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from "vitest";
 import type { TestPlatform } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
-import { brokerOn, recordsOf, type Tenant } from "./each-tool.ts";
-import { type Host, modernHost, needsOf, type Person, type Result } from "./hosts.ts";
+import { createTenantBroker, createRecords, type Tenant } from "./each-tool.ts";
+import { type Host, connectModern, createOptions, type Person, type Result } from "./hosts.ts";
 
 /** A tenant with a record of every kind, and a host over the real platform. */
 export type OperationTenant = Tenant & {
@@ -28,14 +28,21 @@ export const openOperationTenant = (
       questions.push(question);
       return { action: "accept", content: { confirm: true } };
     };
-    const host = await modernHost(await needsOf(await brokerOn(tenant)), person);
+    const host = await connectModern(await createOptions(await createTenantBroker(tenant)), person);
     const call = (tool: string, args: Record<string, unknown> = {}) => host.call(tool, args);
     const answer = async (tool: string, args: Record<string, unknown> = {}) => {
       const { isError, structuredContent, content } = await call(tool, args);
       if (isError === true) throw new Error(`${tool}: ${content[0]?.text ?? ""}`);
       return structuredContent ?? {};
     };
-    opened = { ...tenant, records: await recordsOf(tenant, "one"), host, call, answer, questions };
+    opened = {
+      ...tenant,
+      records: await createRecords(tenant, "one"),
+      host,
+      call,
+      answer,
+      questions,
+    };
   });
   afterAll(() => opened?.host.close());
   return () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { onEveryStore } from "../support/platform.ts";
-import { modernHost, needsOf, problemIn } from "./hosts.ts";
+import { connectModern, createOptions, readProblem } from "./hosts.ts";
 import { openOperationTenant } from "./operation-tenant.ts";
 import { dispute } from "./records.ts";
-import { scripted } from "./script.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("codes in place of ids", (at) => {
@@ -54,11 +54,11 @@ onEveryStore("codes in place of ids", (at) => {
   });
 
   it("are refused as the platform does where nothing has them", async () => {
-    const problem = problemIn(await tenant().call("disputes_get", { disputeId: "D-NONE-01" }));
+    const problem = readProblem(await tenant().call("disputes_get", { disputeId: "D-NONE-01" }));
     expect(problem).toMatchObject({ code: "not_found" });
     expect(problem.nextStep).toContain("No dispute has this code");
     const update = { disputeId: (await codeOf()).disputeId, reasonId: "NONE" };
-    const unknown = problemIn(await tenant().call("disputes_update", update));
+    const unknown = readProblem(await tenant().call("disputes_update", update));
     expect(unknown.fields).toMatchObject([{ field: "reasonId", code: "unknown_reference" }]);
   });
 });
@@ -67,20 +67,20 @@ describe("codes that several records have", () => {
   verifies("IN-52");
   it("are refused with the candidates, before anything is changed", async () => {
     const twins = [dispute(1, { accountNumber: "A-1" }), dispute(1, { accountNumber: "A-2" })];
-    const broker = scripted({
+    const broker = scriptBroker({
       "disputes.list": () => twins,
       "reasons.list": () => [
         { reasonId: "r-1", code: "PRICE", categoryId: "c-1" },
         { reasonId: "r-2", code: "price", categoryId: "c-2" },
       ],
     });
-    const host = await modernHost(await needsOf(broker));
-    const first = problemIn(await host.call("disputes_get", { disputeId: "D-INV-1-01" }));
+    const host = await connectModern(await createOptions(broker));
+    const first = readProblem(await host.call("disputes_get", { disputeId: "D-INV-1-01" }));
     expect(first).toMatchObject({ code: "invalid_request" });
     for (const { disputeId, accountNumber } of twins) {
       expect(first.message).toContain(`${disputeId} of account ${accountNumber}`);
     }
-    const second = problemIn(
+    const second = readProblem(
       await host.call("reasons_update", { reasonId: "Price", categoryId: "c-1" }),
     );
     expect(second.message).toContain("r-1 of categoryId c-1, r-2 of categoryId c-2");

@@ -46,7 +46,7 @@ export const scriptBroker = (
   const kept: { name: string; value: string }[] = [];
   const play = async (id: string, args: Args, options: CallOptions): Promise<Reply> => {
     const known = plays[id];
-    if (known === undefined && isConfigurationList(id)) return reply([]);
+    if (known === undefined && isConfigurationList(id)) return toReply([]);
     seen.push({ id, args, options });
     if (known === undefined) throw new Error(`unexpected call of ${id}`);
     return readReply(await known(args, options));
