@@ -4,7 +4,7 @@ import { createMcpListener, serve } from "../../src/bin/serve.ts";
 import type { Vault } from "../../src/broker/port.ts";
 import { withClientAddress } from "../../src/kit/client-address.ts";
 import { MINUTE, SECOND, systemClock } from "../../src/kit/clock.ts";
-import { silentLog } from "../../src/kit/log.ts";
+import { createLog, silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { createBearerGate, type Verify } from "../../src/mcp/http/bearer.ts";
 import { FAILURE_LIMITS } from "../../src/mcp/http/failure-limiter.ts";
@@ -56,12 +56,13 @@ const serveFor = async (fetch: (request: Request) => Promise<Response>) => {
 
 const serveGate = async (verify: Verify) => {
   const clock = fakeClock();
+  const logged: string[] = [];
   const gate = createBearerGate({
     verify,
     resource: RESOURCE,
     issuers: [],
     now: clock,
-    log: silentLog,
+    log: createLog("warn", (line) => logged.push(line)),
   });
   const url = await serveFor(async (request) => {
     const answer = await gate.admit(request);
@@ -76,7 +77,7 @@ const serveGate = async (verify: Verify) => {
     const answers = range(count).map((index) => ask(`wrong-${randomUUID()}`, clientAt?.(index)));
     return tally((await Promise.all(answers)).map(({ status }) => status));
   };
-  return { ask, flood, clock };
+  return { ask, flood, clock, logged };
 };
 
 describe("invalid tokens from one address", () => {
@@ -93,6 +94,21 @@ describe("invalid tokens from one address", () => {
     expect((await ask("wrong", "203.0.113.2")).status).toBe(401);
     clock.advance(45 * SECOND);
     expect((await ask("wrong")).status).toBe(401);
+  });
+
+  verifies("OP-33");
+  it("are logged at warn with the address, up to the limit and without the token", async () => {
+    const { ask, flood, logged } = await serveGate(verify);
+    await ask("good");
+    await flood(MOST + 20, () => "203.0.113.9");
+    const lines = logged.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines).toHaveLength(MOST);
+    expect(lines[0]).toEqual({
+      time: expect.any(String),
+      level: "warn",
+      event: "token.refused",
+      address: "203.0.113.9",
+    });
   });
 
   verifies("C-89");

@@ -104,13 +104,18 @@ const tooMany = (seconds: number): Response =>
  * Limits invalid tokens by the client's address. A token that was valid before is exempt, so that after its expiry the
  * host gets the ordinary challenge and signs in again.
  */
-const limitFailures = ({ verify, now }: Pick<BearerNeeds, "verify" | "now">): Verify => {
+const limitFailures = ({
+  verify,
+  now,
+  log,
+}: Pick<BearerNeeds, "verify" | "now" | "log">): Verify => {
   const failures = createFailureLimiter(now);
   const valid = new LRUCache<string, true>({ max: MAX_VALID });
   return async (token) => {
     const name = createHash("sha256").update(token).digest("base64url");
     const wasValid = valid.get(name) === true;
-    const attempt = failures.begin(wasValid ? undefined : getClientAddress());
+    const address = getClientAddress();
+    const attempt = failures.begin(wasValid ? undefined : address);
     const found = await verify(token, attempt.retryAfter !== undefined).catch((error: unknown) => {
       attempt.succeed();
       throw error;
@@ -118,6 +123,7 @@ const limitFailures = ({ verify, now }: Pick<BearerNeeds, "verify" | "now">): Ve
     if (found === "invalid") {
       valid.delete(name);
       if (attempt.retryAfter !== undefined) throw new TooManyFailures(attempt.retryAfter);
+      if (!wasValid) log.warn("token.refused", { address });
       return found;
     }
     attempt.succeed();
@@ -137,7 +143,7 @@ const buildMetadata = ({ resource, issuers }: Pick<BearerNeeds, "resource" | "is
 
 /** Creates a gate that requires a bearer token (RFC 6750) and names the authorization servers that issue it (RFC 9728). */
 export const createBearerGate = ({ verify, resource, issuers, now, log }: BearerNeeds): Gate => {
-  const verifyLimited = limitFailures({ verify, now });
+  const verifyLimited = limitFailures({ verify, now, log });
   const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(resource);
   const paths = [METADATA_PATH, new URL(resourceMetadataUrl).pathname];
   const metadata = buildMetadata({ resource, issuers });
