@@ -5,6 +5,8 @@ import { disputesSummary } from "../src/insights/disputes-summary.ts";
 import { disputesTriage } from "../src/insights/disputes-triage.ts";
 import { paymentsMatchDisputes } from "../src/insights/payments-match-disputes.ts";
 import { paymentsSummarize } from "../src/insights/payments-summarize.ts";
+import { disputesSummary } from "../src/insights/disputes-summary.ts";
+import { disputesTriage } from "../src/insights/disputes-triage.ts";
 import { disputePacket } from "../src/insights/dispute-packet.ts";
 import { exportHealth } from "../src/insights/export-health.ts";
 import { defineInsightTool } from "./tool.ts";
@@ -30,6 +32,14 @@ export const insightTools = [
   defineInsightTool(
     paymentsSummarize,
     'Add up payments per currency: totals, top payers, months, extremes; filters as in payments_query. {"source": "cashapp", "groupBy": ["payerName"]}.',
+  ),
+  defineInsightTool(
+    disputesSummary,
+    'Count and add up disputes, with age and days to close: {"status": ["Open"], "olderThanDays": 30, "groupBy": ["assignee"]}.',
+  ),
+  defineInsightTool(
+    disputesTriage,
+    "The open disputes to work on first, with the reasons: closed document, duplicate, unassigned, stale, old, large.",
   ),
   defineInsightTool(
     disputePacket,

@@ -99,7 +99,7 @@ export const creditQueue = defineInsight({
     const waiting = applications.filter((one) => !isClosed(one)).toSorted(byAge);
     return {
       asOf: formatTimestamp(now()),
-      filter: { ...filter, limit },
+      filter,
       rowCount: waiting.length,
       truncated: false,
       currencyTotals: [],

@@ -165,7 +165,7 @@ export const exportHealth = defineInsight({
     );
     return {
       asOf,
-      filter: { limit },
+      filter: {},
       rowCount: data.length,
       truncated: false,
       currencyTotals: [],

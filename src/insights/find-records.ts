@@ -197,7 +197,7 @@ export const findRecords = defineInsight({
       .toSorted(byRank);
     return {
       asOf,
-      filter: { text, types, limit },
+      filter: { text, types },
       rowCount: ranked.length,
       truncated: false,
       currencyTotals: [],

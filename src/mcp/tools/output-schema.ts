@@ -94,7 +94,11 @@ const toInsight = ({ insight }: InsightTool): Properties => ({
   itemsTotal: COUNT,
   currencyTotals: {
     type: "array",
-    items: toObject({ currencyCode: NULLABLE_TEXT, count: COUNT, amount: { type: "number" } }),
+    items: toObject({
+      currencyCode: NULLABLE_TEXT,
+      count: COUNT,
+      amount: { type: ["number", "string"] },
+    }),
   },
   notes: { type: "array", items: TEXT },
   items: { type: "array", items: toObject(listFields(insight.item)) },

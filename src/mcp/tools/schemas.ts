@@ -196,9 +196,16 @@ const strictObject = (
   additionalProperties: false,
 });
 
+// The descriptions by name are those of operations.
+const insightArgument: Change = (source, name) => {
+  const { description: _ofOperations, ...rest } = argument(source, name);
+  const description = source.description ?? source.items?.description;
+  return description === undefined ? rest : { ...rest, description };
+};
+
 const insightInput = ({ insight }: InsightTool): ObjectSchema => {
   const { properties = {}, required } = toRawSchema(insight.input, "insight");
-  return strictObject(mapProperties(properties, argument), required);
+  return strictObject(mapProperties(properties, insightArgument), required);
 };
 
 export const inputSchema = (tool: Tool): ObjectSchema => {
