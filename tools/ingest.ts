@@ -116,7 +116,9 @@ const documentClosure: Confirmation = {
 
 export const ingest = [
   defineTool(accounts.get),
-  defineTool(accounts.list),
+  defineTool(accounts.list, undefined, {
+    instead: "find_records finds accounts by number or name.",
+  }),
   defineTool(accounts.create),
   defineTool(
     accounts.replace,
@@ -127,7 +129,9 @@ export const ingest = [
   defineTool(notes.get),
   defineTool(notes.create),
   defineTool(documents.get),
-  defineTool(documents.list),
+  defineTool(documents.list, undefined, {
+    instead: "documents_get reads a document by its number.",
+  }),
   defineTool(documents.create, undefined, { confirm: documentCreation }),
   defineTool(
     documents.replace,

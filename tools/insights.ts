@@ -5,8 +5,7 @@ import { disputesSummary } from "../src/insights/disputes-summary.ts";
 import { disputesTriage } from "../src/insights/disputes-triage.ts";
 import { paymentsMatchDisputes } from "../src/insights/payments-match-disputes.ts";
 import { paymentsSummarize } from "../src/insights/payments-summarize.ts";
-import { disputesSummary } from "../src/insights/disputes-summary.ts";
-import { disputesTriage } from "../src/insights/disputes-triage.ts";
+import { documentsSummary } from "../src/insights/documents-summary.ts";
 import { disputePacket } from "../src/insights/dispute-packet.ts";
 import { exportHealth } from "../src/insights/export-health.ts";
 import { defineInsightTool } from "./tool.ts";
@@ -34,16 +33,12 @@ export const insightTools = [
     'Add up payments per currency: totals, top payers, months, extremes; filters as in payments_query. {"source": "cashapp", "groupBy": ["payerName"]}.',
   ),
   defineInsightTool(
-    disputesSummary,
-    'Count and add up disputes, with age and days to close: {"status": ["Open"], "olderThanDays": 30, "groupBy": ["assignee"]}.',
-  ),
-  defineInsightTool(
-    disputesTriage,
-    "The open disputes to work on first, with the reasons: closed document, duplicate, unassigned, stale, old, large.",
-  ),
-  defineInsightTool(
     disputePacket,
     "Everything about one dispute, to decide it: document, payments with short payments, notes, files, other disputes, resolutions, and what is missing.",
+  ),
+  defineInsightTool(
+    documentsSummary,
+    "Receivables by days past due, account or month, with disputed amounts.",
   ),
   defineInsightTool(
     creditQueue,

@@ -3,7 +3,6 @@
  * costs tokens in every session.
  */
 export const parameterDescriptions: Readonly<Record<string, string>> = {
-  disputeId: "id or code",
   fileName: "with extension",
   text: "content; or send base64 or path",
   path: "local file in an allowed folder",
@@ -43,5 +42,13 @@ export const openProperties: Readonly<
 /** Descriptions of parameters that the MCP server adds to those of the operation. */
 export const addedParameterDescriptions = {
   fields: '["*"] for all',
-  ifMatch: "etag",
 } as const;
+
+/** Descriptions that the parameter's name implies, for a model. The OpenAPI document has them. */
+export const evidentDescriptions: ReadonlySet<string> = new Set([
+  "free text",
+  "ISO 3166-1 alpha-2",
+  "ISO 4217",
+  "ISO 639-1",
+  "ISO 8601",
+]);

@@ -6,10 +6,8 @@ export const questions: Readonly<Record<string, string>> = {
   disputes_triage: "what to work on first; disputes on closed documents, duplicates",
   payments_match_disputes: "which payment explains a dispute",
   payments_summarize: "sums, counts, top payers and months of payments",
-  disputes_summary:
-    "number, amount, age and days to close of disputes by status, account, reason, assignee, age or month, also as of a day",
-  disputes_triage: "which open disputes to work on first, and why",
   dispute_packet: "everything about one dispute, to decide it",
+  documents_summary: "receivables aging by account, days past due or month",
   credit_queue: "credit applications that wait, and what they lack",
   export_health: "whether exports and webhooks work",
 };

@@ -37,6 +37,8 @@ export type OperationTool = Described & {
   operation: Operation;
   /** Present if and only if the operation has effects. */
   confirm?: Confirmation;
+  /** Of an addition to the documents: what to do on a platform without it. */
+  instead?: string;
 };
 
 /** A question that is answered from several reads, as an MCP tool. */
@@ -47,7 +49,7 @@ export type Tool = OperationTool | InsightTool;
 export const isOperationTool = (tool: Tool): tool is OperationTool => "operation" in tool;
 export const isInsightTool = (tool: Tool): tool is InsightTool => "insight" in tool;
 
-type Options = { title?: string; confirm?: Confirmation };
+type Options = { title?: string; instead?: string; confirm?: Confirmation };
 
 const VERBS: Record<string, string> = { list: "List", get: "Get", delete: "Delete" };
 
@@ -73,7 +75,7 @@ const describeRows = ({ list }: Operation): string =>
 export const defineTool = (
   operation: Operation,
   description: string = operation.summary,
-  { title, confirm }: Options = {},
+  { title, instead, confirm }: Options = {},
 ): OperationTool => {
   if ((confirm === undefined) !== (operation.effects.length === 0)) {
     throw new TypeError(`${operation.id} must have a confirmation if and only if it has effects`);
@@ -84,6 +86,7 @@ export const defineTool = (
     title: title ?? deriveTitle(operation.id),
     description: `${description}${describeRows(operation)}`,
     ...(confirm === undefined ? {} : { confirm }),
+    ...(instead === undefined ? {} : { instead }),
   };
 };
 

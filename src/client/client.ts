@@ -205,10 +205,12 @@ const readExtensions = async (
     Promise.all([readHealth("gateway", bounded), readHealth("export", bounded)]),
   ).catch(() => []);
   const announcedBy = { gateway, export: exports, ingest: exports };
-  const announced = operations.filter(
-    ({ id, service }) => announcedBy[service]?.extensions.includes(id) ?? false,
+  const names = operations.flatMap(({ id, service, additions }) =>
+    [id, `${id}.${additions?.name ?? ""}`].filter(
+      (name) => announcedBy[service]?.extensions.includes(name) ?? false,
+    ),
   );
-  return new Set(announced.map(({ id }) => id));
+  return new Set(names);
 };
 
 /** Creates the client: the only place that maps operations to HTTP requests and responses to records. */

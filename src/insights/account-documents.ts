@@ -1,11 +1,86 @@
+import { findAgeBucket, listOverdueKeys } from "../contract/insights/calendar.ts";
+import { contract } from "../contract/index.ts";
+import type { Document } from "../contract/operations/documents.ts";
+import { sumByCurrency } from "./currency-totals.ts";
+import { balanceOf, daysPastDue } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
-import type { Unavailable } from "./read-part.ts";
+import { type Page, readPages } from "./read-pages.ts";
+import { attemptPart, toUnavailable, type Unavailable } from "./read-part.ts";
+import { toDay, withoutNulls } from "./brief.ts";
+
+const { documents } = contract;
+
+const PAGE_ROWS = 1000;
+const MAX_DOCUMENTS = 20_000;
+const OLDEST = 5;
+const BUCKETS = [0, 30, 60, 90];
+
+const NO_LIST: Unavailable = {
+  available: false,
+  reason: "This platform does not list documents; documents_get reads one by its number.",
+};
+
+const toMoney = (document: Document) => {
+  const { currencyCode, amount } = balanceOf(document);
+  return { currencyCode, amount: amount ?? 0 };
+};
+
+const toAging = (all: readonly Document[], now: number): Fields => {
+  const keys = listOverdueKeys(BUCKETS);
+  const buckets = keys.map((): Document[] => []);
+  for (const document of all) {
+    buckets[findAgeBucket(BUCKETS, daysPastDue(document, now))]?.push(document);
+  }
+  return Object.fromEntries(
+    keys.map((key, place) => [key, sumByCurrency((buckets[place] ?? []).map(toMoney))]),
+  );
+};
+
+const toOldest = (document: Document): Fields => {
+  const { currencyCode, amount } = balanceOf(document);
+  const { documentNumber, due_date } = document;
+  return withoutNulls({ documentNumber, dueDate: toDay(due_date), currencyCode, balance: amount });
+};
+
+const readAll = async (context: InsightContext, accountNumber: string) => {
+  const all: Document[] = [];
+  const load = async (cursor?: string): Promise<Page<Document>> => {
+    const { output } = await context.call(documents.list, {
+      account_number: accountNumber,
+      status: "open",
+      sort: "due_date",
+      limit: PAGE_ROWS,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const { data, pagination } = output as {
+      data: Document[];
+      pagination: { cursor: string | null };
+    };
+    const after = pagination.cursor;
+    return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
+  };
+  const source = { first: () => load(), maxRows: MAX_DOCUMENTS, noun: "documents" };
+  const take = (rows: readonly Document[]): void => {
+    all.push(...rows);
+  };
+  const { stopped } = await readPages(context, { ...source, take });
+  return { all, stopped };
+};
 
 /** Open documents of an account with their aging, where the platform can list documents. */
 export const readOpenDocuments = async (
-  _context: InsightContext,
-  _accountNumber: string,
-): Promise<Fields | Unavailable> => ({
-  available: false,
-  reason: "This platform does not list documents; documents_get reads one by its number.",
-});
+  context: InsightContext,
+  accountNumber: string,
+): Promise<Fields | Unavailable> => {
+  if (!context.extensions.has(documents.list.id)) return NO_LIST;
+  const part = await attemptPart(context, documents.list, () => readAll(context, accountNumber));
+  if (part.refused !== undefined) return toUnavailable(part.refused);
+  const { all, stopped } = part.value;
+  return {
+    count: all.length,
+    totals: sumByCurrency(all.map(toMoney)),
+    daysPastDue: toAging(all, context.now()),
+    oldest: all.slice(0, OLDEST).map(toOldest),
+    ...(stopped === undefined ? {} : { partial: stopped }),
+  };
+};

@@ -66,6 +66,12 @@ const byPayments: Search = async (context, text) => {
   );
 };
 
+const bySearch: Search = async (context, text) => {
+  const part = await readPart(context, accounts.list, { search: text, limit: ROWS_READ });
+  if (part.refused !== undefined) return notSearched("Names were", part.refused.reason);
+  return found(part.value.data.map(({ accountNumber, name }) => ({ accountNumber, name })));
+};
+
 const NO_LIST =
   "This platform does not list accounts: names were searched in its payments only, so accounts without payments may be missing.";
 
@@ -78,10 +84,11 @@ const uniqueHits = (hits: readonly AccountHit[]): AccountHit[] => {
 
 /** Finds accounts by their number, or by a part of their name as far as the platform allows. */
 export const findAccounts: Search = async (context, text) => {
-  const searches = [byNumber, byDisputes, byPayments];
+  const canSearch = context.extensions.has(accounts.list.id);
+  const searches = [byNumber, byDisputes, ...(canSearch ? [bySearch] : []), byPayments];
   const results = await Promise.all(searches.map((search) => search(context, text)));
   return {
     hits: uniqueHits(results.flatMap(({ hits }) => hits)),
-    notes: [...new Set(results.flatMap(({ notes }) => notes)), NO_LIST],
+    notes: [...new Set(results.flatMap(({ notes }) => notes)), ...(canSearch ? [] : [NO_LIST])],
   };
 };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { oneOrMore } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { contract } from "../contract/index.ts";
+import type { Document } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { findAccounts } from "./find-accounts.ts";
@@ -16,6 +17,7 @@ type RecordType = (typeof TYPES)[number];
 
 const LIMIT = 10;
 const DISPUTES_READ = 50;
+const DOCUMENTS_READ = 100;
 const ROWS_READ = 1000;
 
 /** The tool that reads a record of each type. */
@@ -47,18 +49,42 @@ const searchAccounts: Search = async (context, text) => {
   };
 };
 
-const searchDocuments: Search = async (context, text) => {
-  const part = await readPart(context, documents.get, { document_number: text });
-  if (part.refused !== undefined) {
-    const { isAbsent, reason } = part.refused;
-    return { found: [], notes: isAbsent ? [] : [`Documents were not searched: ${reason}`] };
-  }
-  const { documentNumber, document_type, account_number, status } = part.value;
-  const label = `${document_type} of account ${account_number}, ${status}`;
+const toFoundDocument = (document: Document): Found => {
+  const { documentNumber, document_type, account_number, status } = document;
   return {
-    found: [{ type: "document", id: documentNumber, label, texts: { documentNumber } }],
-    notes: [],
+    type: "document",
+    id: documentNumber,
+    label: `${document_type} of account ${account_number}, ${status}`,
+    texts: {
+      documentNumber,
+      invoiceNumber: document.invoice_num ?? null,
+      poNumber: document.po_number ?? null,
+    },
   };
+};
+
+const listDocuments: Search = async (context, text) => {
+  const part = await readPart(context, documents.list, { search: text, limit: DOCUMENTS_READ });
+  if (part.refused !== undefined) {
+    return { found: [], notes: [`Documents were not searched: ${part.refused.reason}`] };
+  }
+  return { found: part.value.data.map(toFoundDocument), notes: [] };
+};
+
+const NO_DOCUMENT_LIST =
+  "This platform does not list documents: they are found by their whole number only.";
+
+const searchDocuments: Search = async (context, text) => {
+  const canSearch = context.extensions.has(documents.list.id);
+  const part = await readPart(context, documents.get, { document_number: text });
+  if (part.refused !== undefined && !part.refused.isAbsent) {
+    return { found: [], notes: [`Documents were not searched: ${part.refused.reason}`] };
+  }
+  const exact = part.refused === undefined ? [toFoundDocument(part.value)] : [];
+  if (!canSearch) return { found: exact, notes: [NO_DOCUMENT_LIST] };
+  const { found, notes } = await listDocuments(context, text);
+  const unique = new Map([...exact, ...found].map((one) => [one.id, one]));
+  return { found: [...unique.values()], notes };
 };
 
 const toFoundDispute = (dispute: Dispute): Found => {

@@ -2,11 +2,12 @@ import { beforeAll, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { application, COMPANY, score } from "../support/credit.ts";
 import { importCredit, importDisputes } from "../support/importing.ts";
-import { accountAt } from "../support/ingest.ts";
+import { accountAt, documentAt } from "../support/ingest.ts";
 import { load } from "../support/payment-rows.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-import { askAt } from "./insight-host.ts";
+import { connectModern, createOptions } from "./hosts.ts";
+import { answerIn, askAt } from "./insight-host.ts";
 
 const payment = (id: string, more: object) => ({
   id,
@@ -40,6 +41,14 @@ onEveryStore("account_overview", (at) => {
       };
       await ingest("POST", `${accountAt("A-7")}/notes`, { body });
     }
+    for (const [number, due, denomination] of [
+      ["INV-2", "2026-02-20", 40],
+      ["INV-1", "2025-12-20", 100],
+      ["INV-3", "2025-12-20", 0],
+    ] as const) {
+      const body = { account_number: "A-7", invoice_date: "2025-12-01", due_date: due };
+      await ingest("PUT", documentAt(number), { body: { ...body, currency: "USD", denomination } });
+    }
     const { rejects } = await importDisputes(platform, tenantId, CLOSED);
     if (rejects.length > 0) throw new Error(JSON.stringify(rejects));
     for (const amount of [0.1, 0.2]) {
@@ -71,7 +80,7 @@ onEveryStore("account_overview", (at) => {
 
   verifies("IN-41");
   it("gives disputes, payments, credit and notes of one account", async () => {
-    const { items } = await asking().ask("account_overview", { account: "A-7" });
+    const { items } = await asking().ask("account_overview", { account: "a-7" });
     expect(items).toHaveLength(1);
     expect(items[0]).toMatchObject({
       account: { accountNumber: "A-7", creditLimit: 5000, paymentTerms: "NET30" },
@@ -97,6 +106,19 @@ onEveryStore("account_overview", (at) => {
           latest: [{ documentNumber: "INV-2", deductionReasonCode: "PR" }],
         },
       },
+      openDocuments: {
+        count: 2,
+        totals: [{ currencyCode: "USD", count: 2, amount: 140 }],
+        daysPastDue: {
+          current: [],
+          "1-30": [{ currencyCode: "USD", count: 1, amount: 40 }],
+          "61-90": [{ currencyCode: "USD", count: 1, amount: 100 }],
+        },
+        oldest: [
+          { documentNumber: "INV-1", dueDate: "2025-12-20", balance: 100 },
+          { documentNumber: "INV-2", dueDate: "2026-02-20", balance: 40 },
+        ],
+      },
       credit: { applicationId: "app-1", scores: { creditLimit: 1200 } },
       notes: [{ reference: "n-4" }, { reference: "n-3" }, { reference: "n-2" }],
     });
@@ -121,6 +143,22 @@ onEveryStore("account_overview", (at) => {
     expect(items[0]).toMatchObject({
       payments: { count: 0, totals: [], last: { paymentId: "p-1" } },
     });
+  });
+
+  verifies("IN-41");
+  it("names what a platform without extensions cannot list", async () => {
+    const broker = { ...asking().broker, extensions: async () => new Set<string>() };
+    const host = await connectModern(await createOptions(broker, { now: at().clock }));
+    const answer = answerIn(await host.call("account_overview", { account: "A-7" }));
+    expect(answer.items[0]).toMatchObject({
+      openDocuments: {
+        available: false,
+        reason: "This platform does not list documents; documents_get reads one by its number.",
+      },
+    });
+    const byName = answerIn(await host.call("account_overview", { account: "island" }));
+    expect(byName.items[0]).toMatchObject({ account: { accountNumber: "A-70" } });
+    await host.close();
   });
 
   it("says so if there is no such account", async () => {

@@ -89,7 +89,7 @@ describe("arguments of insights", () => {
     const answer = answerIn(await host.call("credit_queue", { limit: "5" }));
     expect(answer).toMatchObject({ rowCount: 0, items: [] });
     const refused = await host.call("credit_queue", { limit: "0" });
-    expect(problemIn(refused).message).toContain("limit must be at least 1");
+    expect(readProblem(refused).message).toContain("limit must be at least 1");
     await host.close();
   });
 });

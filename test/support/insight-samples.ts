@@ -5,9 +5,8 @@ import type { Arguments } from "./samples.ts";
 export const INSIGHT_SAMPLES: Record<string, (records: Records) => Arguments> = {
   find_records: ({ dispute: { documentNumber } }) => ({ text: documentNumber }),
   account_overview: ({ dispute: { accountNumber } }) => ({ account: accountNumber }),
-  disputes_summary: () => ({ groupBy: ["reason"] }),
-  disputes_triage: () => ({}),
   dispute_packet: ({ dispute: { disputeId } }) => ({ disputeId }),
+  documents_summary: () => ({ groupBy: ["account"] }),
   credit_queue: () => ({}),
   disputes_summary: () => ({}),
   disputes_triage: () => ({}),

@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
 import type { Reply } from "../../client/port.ts";
-import type { Problem } from "../../contract/errors.ts";
+import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { isDeeperThan } from "../../kit/json.ts";
@@ -138,12 +138,23 @@ const readNamedArguments = async ({ tool, args, broker, signal }: Working): Prom
   return { ...given, args: await resolveNames({ broker, options }, given.args) };
 };
 
+/** @throws {Problem} if the platform does not have the operation, which is an addition to the documents */
+const requireExtension = async ({ tool, broker, signal }: Working): Promise<void> => {
+  const available = await broker.extensions(signal);
+  if (available.has(tool.operation.id)) return;
+  const message = [`This platform does not offer ${tool.name}.`, tool.instead ?? ""]
+    .join(" ")
+    .trim();
+  throw new Problem("method_not_allowed", message);
+};
+
 const createCall = (context: ToolContext) => {
   const parts = createParts(context);
   const { handOver, special } = parts;
   const callInsight = createInsightCall(context);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
     const { operation } = call.tool;
+    if (operation.extension) await requireExtension(call);
     const given = await readNamedArguments(call);
     const callSpecial = special.get(operation);
     if (callSpecial !== undefined) return callSpecial(call, given);

@@ -11,6 +11,7 @@ import {
 import {
   addedParameterDescriptions,
   openProperties,
+  evidentDescriptions,
   parameterDescriptions,
 } from "../../../tools/parameter-descriptions.ts";
 import { isCreating, isPaged, isUpdate, mayAsk, takesFields } from "./kinds.ts";
@@ -137,8 +138,8 @@ const ANY_KEY: Record<string, JsonSchema> = { key: { type: "string" } };
 /** Returns the published schema of an argument. Lengths and patterns are checked, but cost too many tokens to publish. */
 const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
   const schema = withoutUnion(source);
-  const description =
-    schema.description ?? schema.items?.description ?? parameterDescriptions[name];
+  const words = schema.description ?? schema.items?.description ?? parameterDescriptions[name];
+  const description = words !== undefined && evidentDescriptions.has(words) ? undefined : words;
   const type = chooseType([schema.type ?? "string"].flat());
   const isScalar = type !== "object" && type !== "array" && schema.enum === undefined;
   const hasNull = isScalar && (clears || description?.includes("null") === true);
@@ -162,8 +163,6 @@ const item = (schema: JsonSchema): JsonSchema => {
 
 const TEXT: JsonSchema = { type: "string" };
 
-const text = (description: string): JsonSchema => ({ type: "string", description });
-
 const FIELDS: JsonSchema = {
   type: "array",
   items: { type: "string" },
@@ -174,7 +173,7 @@ const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(isPaged(tool.operation) ? { cursor: TEXT } : {}),
   ...(takesFields(tool) ? { fields: FIELDS } : {}),
   ...(isCreating(tool.operation) ? { idempotencyKey: TEXT } : {}),
-  ...(isUpdate(tool.operation) ? { ifMatch: text(addedParameterDescriptions.ifMatch) } : {}),
+  ...(isUpdate(tool.operation) ? { ifMatch: TEXT } : {}),
   ...(mayAsk(tool) ? { confirmationToken: TEXT } : {}),
 });
 
