@@ -42,10 +42,10 @@ const settings = (url: string, seconds: string): Record<string, string> => ({
 type Place = { fake: FakePlatform; patient: ServerProcess; hasty: ServerProcess };
 
 const placeAt = async (
-  door: (env: Record<string, string>) => Promise<ServerProcess>,
+  start: (env: Record<string, string>) => Promise<ServerProcess>,
 ): Promise<Place> => {
   const fake = await fakePlatform();
-  const open = (seconds: string) => door(settings(fake.url, seconds));
+  const open = (seconds: string) => start(settings(fake.url, seconds));
   const [patient, hasty] = await Promise.all([open(SECONDS.patient), open(SECONDS.hasty)]);
   return { fake, patient, hasty };
 };
@@ -64,11 +64,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
-const call = (door: ServerProcess, kind: Kind): Promise<Result> =>
-  door.call(CALLS[kind].tool, { ...CALLS[kind].args });
+const call = (server: ServerProcess, kind: Kind): Promise<Result> =>
+  server.call(CALLS[kind].tool, { ...CALLS[kind].args });
 
-const all = async (door: ServerProcess): Promise<[Kind, Result][]> =>
-  Promise.all(KINDS.map(async (kind) => [kind, await call(door, kind)] as [Kind, Result]));
+const all = async (server: ServerProcess): Promise<[Kind, Result][]> =>
+  Promise.all(KINDS.map(async (kind) => [kind, await call(server, kind)] as [Kind, Result]));
 
 const checkTold = (kind: Kind, result: Result, expected: Misbehaviour): void => {
   const { code, says, wait, uncertain } = expected;
@@ -87,12 +87,12 @@ const checkTold = (kind: Kind, result: Result, expected: Misbehaviour): void => 
 };
 
 const misbehave = async ({ fake, patient, hasty }: Place, how: Misbehaviour): Promise<void> => {
-  const door = how.hangs === true ? hasty : patient;
+  const server = how.hangs === true ? hasty : patient;
   fake.misbehave(how.behave);
-  for (const [kind, result] of await all(door)) checkTold(kind, result, how);
+  for (const [kind, result] of await all(server)) checkTold(kind, result, how);
   expect(fake.tries).toEqual(how.tries);
   fake.misbehave();
-  for (const [kind, result] of await all(door)) {
+  for (const [kind, result] of await all(server)) {
     expect(result.isError, readText(result)).not.toBe(true);
     expect(result.structuredContent).toEqual(RIGHT[kind]);
   }
@@ -181,8 +181,8 @@ describe("over both transports, an address", () => {
   ];
   it.each(URLS)("%s is reported in every call", async (_what, open, says, step) => {
     const [url, close] = await open();
-    for (const door of [startStdioProcess, startHttpProcess]) {
-      const host = await door(settings(url, SECONDS.patient));
+    for (const start of [startStdioProcess, startHttpProcess]) {
+      const host = await start(settings(url, SECONDS.patient));
       for (const [, result] of await all(host)) {
         const problem = readProblem(result);
         expect(problem).toMatchObject({

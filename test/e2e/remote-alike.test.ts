@@ -59,7 +59,7 @@ const remote = (data: string, url: string): Record<string, string> => ({
   RECEIVABLES_BASE_URL: url,
 });
 
-const DOORS = [
+const TRANSPORTS = [
   ["stdio", startStdioProcess],
   ["HTTP", startHttpProcess],
 ] as const;
@@ -173,13 +173,13 @@ const without = (value: unknown): unknown =>
 
 type Told = [tool: string, answer: unknown, code: string | null];
 
-const play = async (door: ServerProcess): Promise<Told[]> => {
+const play = async (server: ServerProcess): Promise<Told[]> => {
   const known: Known = {};
   const mask = createMasking();
   const told: Told[] = [];
   for (const [tool, args, as] of SCRIPT) {
     // oxlint-disable-next-line no-await-in-loop -- each call builds on those before it
-    const result: Result = await door.call(tool, args(known));
+    const result: Result = await server.call(tool, args(known));
     if (as !== undefined) known[as] = result.structuredContent ?? {};
     const { isError = false, structuredContent } = result;
     const problem = readProblem(result) ?? null;
@@ -202,10 +202,10 @@ describe("a platform elsewhere", LONG, () => {
       code === null ? [] : [`${tool} ${code}`],
     );
     expect(refused).toEqual(REFUSED);
-    for (const [name, door] of DOORS) {
+    for (const [name, start] of TRANSPORTS) {
       // oxlint-disable-next-line no-await-in-loop -- each platform has the records as they were
       const { platform: other, url } = await newPlatform(`platform ${name}`);
-      const host = await door(remote(`host ${name}`, url));
+      const host = await start(remote(`host ${name}`, url));
       const answers = await play(host);
       for (const [index, answer] of answers.entries()) expect(answer).toEqual(expected[index]);
       expect(answers).toHaveLength(SCRIPT.length);
@@ -215,57 +215,57 @@ describe("a platform elsewhere", LONG, () => {
   });
 });
 
-const notesOf = async (door: ServerProcess, disputeId: unknown): Promise<string[]> => {
-  const result = await door.call("dispute_notes_list", { disputeId });
+const notesOf = async (server: ServerProcess, disputeId: unknown): Promise<string[]> => {
+  const result = await server.call("dispute_notes_list", { disputeId });
   expect(result.isError, readText(result)).not.toBe(true);
   const { items } = result.structuredContent as { items: { content: string }[] };
   return items.map(({ content }) => content);
 };
 
-const prepare = async (door: ServerProcess): Promise<void> => {
+const prepare = async (server: ServerProcess): Promise<void> => {
   const [, , category, reason] = SCRIPT;
   for (const [tool, args] of [category, reason].filter((step) => step !== undefined)) {
     // oxlint-disable-next-line no-await-in-loop -- a reason stands in a category
-    const made = await door.call(tool, args({}));
+    const made = await server.call(tool, args({}));
     expect(made.isError, readText(made)).not.toBe(true);
   }
 };
 
 verifies("C-05");
 describe("a platform elsewhere that is killed and comes back", LONG, () => {
-  it.each(DOORS)(
+  it.each(TRANSPORTS)(
     "does not end the server over %s, which continues without repeating a change",
     async (name, open) => {
       const data = `killed ${name}`;
       const { platform, url } = await newPlatform(data);
-      const door = await open(remote(`host of ${name}`, url));
-      await prepare(door);
-      const made = await door.call("disputes_create", dispute("K 1"));
+      const server = await open(remote(`host of ${name}`, url));
+      await prepare(server);
+      const made = await server.call("disputes_create", dispute("K 1"));
       const disputeId = made.structuredContent?.["disputeId"];
       expect(made.isError, readText(made)).not.toBe(true);
       const writes = Array.from({ length: 40 }, (_each, index) =>
-        door
+        server
           .call("dispute_notes_create", { disputeId, content: `note ${index}` })
           .then((result) => ({ index, result })),
       );
       await Promise.race(writes);
       await platform.end("SIGKILL");
       const ended = await Promise.all(writes);
-      const lost = await door.call("disputes_get", { disputeId });
+      const lost = await server.call("disputes_get", { disputeId });
       expect(readProblem(lost)).toMatchObject({ code: "unavailable" });
       await startPlatform(data, new URL(url).port);
 
-      const read = await door.call("disputes_get", { disputeId });
+      const read = await server.call("disputes_get", { disputeId });
       expect(read.structuredContent).toEqual(made.structuredContent);
-      const notes = await notesOf(door, disputeId);
+      const notes = await notesOf(server, disputeId);
       expect(new Set(notes).size).toBe(notes.length);
       for (const { index, result } of ended) {
         if (result.isError !== true) expect(notes).toContain(`note ${index}`);
         else expect(readProblem(result).code).toBe("unavailable");
       }
-      const again = await door.call("dispute_notes_create", { disputeId, content: "after" });
+      const again = await server.call("dispute_notes_create", { disputeId, content: "after" });
       expect(again.isError, readText(again)).not.toBe(true);
-      await door.close();
+      await server.close();
     },
   );
 });

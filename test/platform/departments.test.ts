@@ -1,13 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import {
-  below,
-  faultsOf,
-  FORGED,
-  make,
-  outsiderAndInsider,
-  statusesOf,
-} from "../support/configuration.ts";
+import { below, faultsOf, FORGED, make, tryRights, statusesOf } from "../support/configuration.ts";
 import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -176,18 +169,19 @@ onEveryStore("departments", (at) => {
     it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
       "requires Dispute Configuration : %s",
       async (action) => {
-        const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
         const { departmentId } = await department(`GUARD-${action}`);
-        const body = { code: "GUARDED", description: "x" };
-        const [method, path] = {
-          READ: ["GET", "/departments"],
-          CREATE: ["POST", "/departments"],
-          UPDATE: ["PUT", `/departments/${departmentId}`],
-          DELETE: ["DELETE", `/departments/${departmentId}`],
-        }[action] as [string, string];
-        const sent = method === "POST" || method === "PUT" ? { body } : {};
-        expect((await outsider(method, path, sent)).body.code).toBe("forbidden_permission");
-        expect((await insider(method, path, sent)).status).toBeLessThan(300);
+        const outcome = await tryRights(
+          at(),
+          action,
+          {
+            READ: ["GET", "/departments"],
+            CREATE: ["POST", "/departments"],
+            UPDATE: ["PUT", `/departments/${departmentId}`],
+            DELETE: ["DELETE", `/departments/${departmentId}`],
+          },
+          { code: "GUARDED", description: "x" },
+        );
+        expect(outcome).toEqual({ refused: "forbidden_permission", allowed: true });
       },
     );
   });

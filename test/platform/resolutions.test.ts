@@ -7,7 +7,7 @@ import {
   faultsOf,
   FORGED,
   make,
-  outsiderAndInsider,
+  tryRights,
   statusesOf,
 } from "../support/configuration.ts";
 import {
@@ -181,18 +181,19 @@ onEveryStore("resolutions", (at) => {
   it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
     "requires Dispute Configuration : %s",
     async (action) => {
-      const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
       const { resolutionId } = await resolution(`GUARD-${action}`);
-      const body = { code: "GUARDED", description: "x" };
-      const [method, path] = {
-        READ: ["GET", "/resolutions"],
-        CREATE: ["POST", "/resolutions"],
-        UPDATE: ["PUT", `/resolutions/${resolutionId}`],
-        DELETE: ["DELETE", `/resolutions/${resolutionId}`],
-      }[action] as [string, string];
-      const sent = method === "POST" || method === "PUT" ? { body } : {};
-      expect((await outsider(method, path, sent)).body.code).toBe("forbidden_permission");
-      expect((await insider(method, path, sent)).status).toBeLessThan(300);
+      const outcome = await tryRights(
+        at(),
+        action,
+        {
+          READ: ["GET", "/resolutions"],
+          CREATE: ["POST", "/resolutions"],
+          UPDATE: ["PUT", `/resolutions/${resolutionId}`],
+          DELETE: ["DELETE", `/resolutions/${resolutionId}`],
+        },
+        { code: "GUARDED", description: "x" },
+      );
+      expect(outcome).toEqual({ refused: "forbidden_permission", allowed: true });
     },
   );
 

@@ -60,3 +60,20 @@ export const FORGED = {
 /** The statuses of answers whose order is left to chance. */
 export const statusesOf = (replies: { status: number }[]): number[] =>
   replies.map(({ status }) => status).toSorted((a, b) => a - b);
+
+type Request = [method: string, path: string];
+
+/** Sends the action's request without and with the permission `Dispute Configuration : <action>`. */
+export const tryRights = async (
+  at: TestPlatform,
+  action: Action,
+  requests: Record<Action, Request>,
+  body: object,
+): Promise<{ refused: string; allowed: boolean }> => {
+  const { outsider, insider } = await outsiderAndInsider(at, "acme", action);
+  const [method, path] = requests[action];
+  const sent = method === "POST" || method === "PUT" ? { body } : {};
+  const refusal = await outsider(method, path, sent);
+  const { status } = await insider(method, path, sent);
+  return { refused: refusal.body.code, allowed: status < 300 };
+};
