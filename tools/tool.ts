@@ -26,6 +26,12 @@ export type Confirmation = {
    * @throws {Problem} if the arguments are invalid
    */
   question: (args: Arguments, records: Records) => string | null;
+  /**
+   * Checks what can be known before a person is asked; records that could not be read are undefined.
+   *
+   * @throws {Problem} if the platform would refuse the call
+   */
+  check?: (args: Arguments, records: Records) => void;
   /** The read whose ETag is sent as If-Match, so that the change applies only to the version in the question. */
   etagFrom?: string;
 };

@@ -36,9 +36,19 @@ export const tools = activeTools(ALL)
   .filter(({ name }) => !BY_URL.has(name))
   .toSorted((one, other) => rank(one) - rank(other));
 
+/** Arguments of tools that take several operations. */
+export const OWN_SAMPLES: Record<string, ((records: Records) => Arguments)[]> = {
+  disputes_apply: [
+    ({ dispute: { disputeId } }) => ({ changes: [{ disputeId, change: { poNumber: "PO-1" } }] }),
+    ({ dispute: { disputeId } }) => ({ changes: [{ disputeId, change: { status: "Closed" } }] }),
+  ],
+};
+
 const argumentsOf = (tool: Tool, records: Records): Arguments => {
   const { name } = tool;
-  const sample = isInsightTool(tool) ? INSIGHT_SAMPLES[name] : SAMPLES[tool.operation.id]?.[0];
+  const sample = isInsightTool(tool)
+    ? INSIGHT_SAMPLES[name]
+    : (SAMPLES[tool.operation.id] ?? OWN_SAMPLES[name])?.[0];
   if (sample === undefined) throw new Error(`${name} has no sample`);
   const args = Object.entries(sample(records, `fresh-${randomId().slice(0, 8)}`));
   return Object.fromEntries(args.filter(([key]) => !WITHHELD.has(key)));

@@ -8,6 +8,7 @@ import { verifies } from "../support/verifies.ts";
 const ASKING_CHANGES = [
   "documents_create",
   "documents_update",
+  "disputes_apply",
   "disputes_update",
   "documents_close",
   "accounts_replace",
@@ -34,7 +35,7 @@ describe("confirmation", () => {
     expect(question(2)).toBe('Cancel dispute "d-1"?');
   });
 
-  verifies("C-93");
+  verifies("C-93", "IN-55");
   it.each(["documents_create", "documents_update", "documents_replace"])(
     "%s asks when the balance is 0, in every notation of 0",
     (name) => {

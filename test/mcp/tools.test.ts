@@ -18,7 +18,12 @@ import { verifies } from "../support/verifies.ts";
 const ENUMERATED = ["Open", "Closed", "Canceled", "Internal", "All"];
 const insights = insightTools.map(({ name }) => name);
 /** Tools that serve no single operation. */
-const BEYOND = ["dispute_attachments_upload", "dispute_attachments_download", ...insights];
+const BEYOND = [
+  "disputes_apply",
+  "dispute_attachments_upload",
+  "dispute_attachments_download",
+  ...insights,
+];
 const EVERYTHING = { toolsets: knownToolsets, readOnly: false };
 const all = toolList(EVERYTHING);
 const tools = activeOperationTools(EVERYTHING);
@@ -211,7 +216,7 @@ describe("schemas that every host accepts", () => {
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(
       named(
-        /_delete|^disputes_update$|_replace$|^documents_(create|update|close)$|^webhooks_create$/,
+        /_delete|^disputes_(update|apply)$|_replace$|^documents_(create|update|close)$|^webhooks_create$/,
       ),
     );
   });

@@ -7,7 +7,7 @@ import { onEveryStore } from "../support/platform.ts";
 import { type Records } from "../support/records.ts";
 import { type Arguments, SAMPLES } from "../support/samples.ts";
 import { inputSchema, type JsonSchema } from "../../src/mcp/tools/schemas.ts";
-import { createTenantBroker, createRecords, type Tenant, tools } from "./each-tool.ts";
+import { OWN_SAMPLES, createTenantBroker, createRecords, type Tenant, tools } from "./each-tool.ts";
 import { type Host, connectModern, createOptions, readProblem, YES } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -130,7 +130,9 @@ onEveryStore("calls that no person was asked about", (at) => {
 
   /** The sample calls of a tool, and the same calls on the open document with a dispute. */
   const callsOf = (tool: OperationTool, fresh: string): Arguments[] => {
-    const samples = (SAMPLES[tool.operation.id] ?? []).map((sample) => sample(records, fresh));
+    const samples = (SAMPLES[tool.operation.id] ?? OWN_SAMPLES[tool.name] ?? []).map((sample) =>
+      sample(records, fresh),
+    );
     const onOpen = samples.slice(0, 1).map((args) => ({
       ...args,
       ...("document_number" in args ? { document_number } : {}),

@@ -68,6 +68,12 @@ const tokenLine = (confirmation: Confirmation | undefined): string =>
     ? ""
     : ` confirmationToken: ${confirmation.confirmationToken} (until ${confirmation.expiresAt})`;
 
+/** The message is one line, so a question of several lines follows it as it is. */
+const tableOf = (confirmation: Confirmation | undefined): { type: "text"; text: string }[] =>
+  confirmation?.summary.includes("\n") === true
+    ? [{ type: "text", text: confirmation.summary }]
+    : [];
+
 /** Failures are results, never protocol errors, and bear no structured content: 1.x clients would check it. */
 export const failed = (problem: Told, confirmation?: Confirmation): CallToolResult => ({
   isError: true,
@@ -76,6 +82,7 @@ export const failed = (problem: Told, confirmation?: Confirmation): CallToolResu
       type: "text",
       text: `${problem.code}: ${problem.message} Next: ${problem.nextStep}${tokenLine(confirmation)}`,
     },
+    ...tableOf(confirmation),
   ],
   _meta: {
     "receivables/problem": problem,

@@ -8,6 +8,7 @@ import { isDeeperThan } from "../../kit/json.ts";
 import { toErrorFields } from "../../kit/log.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
+import { applyChanges } from "../../../tools/disputes-apply.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
 import { act } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
@@ -30,9 +31,10 @@ import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
 import { resolveNames } from "./record-names.ts";
 import { askingOf } from "./question.ts";
+import { type Consent, createApply } from "./apply-disputes.ts";
 import { badArguments, Refusal } from "../results/refusal.ts";
 
-type SpecialTool = (call: Working, given: Given) => Promise<CallToolResult>;
+type SpecialTool = (call: Working, given: Given) => Promise<CallToolResult | InputRequiredResult>;
 
 const createParts = (context: ToolContext) => {
   const { key, replayGuard, now, settings, caller, secretPages, wait = systemWait } = context;
@@ -113,22 +115,26 @@ const callOne = async (
   return operation.file ? withFile(result, answer.structured, reply.bytes) : result;
 };
 
+/** Asks the person the question about a call. */
+const askPerson =
+  ({ context, confirm }: Pick<Parts, "context" | "confirm">): Consent =>
+  (call, given, asking) =>
+    confirm({
+      asking,
+      open: call.tool.operation.upsert,
+      purpose: toClientPurpose(context, call, given),
+      host: call.host,
+      token: given.confirmationToken,
+    });
+
 /** Asks the person to confirm, if the call has effects that need it. */
-const confirmCall = async (
-  { context, confirm }: Parts,
-  call: Working,
-  given: Given,
-): Promise<Consented> => {
-  const { tool, host, signal, broker } = call;
-  const { args, ifMatch, confirmationToken } = given;
+const confirmCall = async (parts: Parts, call: Working, given: Given): Promise<Consented> => {
+  const { tool, signal, broker } = call;
+  const { args, ifMatch } = given;
   if (!asksAbout(tool, args)) return { etag: null, absent: false };
-  return confirm({
-    asking: () => askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
-    open: tool.operation.upsert,
-    purpose: toClientPurpose(context, call, given),
-    host,
-    token: confirmationToken,
-  });
+  return askPerson(parts)(call, given, () =>
+    askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
+  );
 };
 
 /** Reads the arguments, with ids in place of codes. */
@@ -150,7 +156,12 @@ const requireExtension = async ({ tool, broker, signal }: Working): Promise<void
 
 const createCall = (context: ToolContext) => {
   const parts = createParts(context);
-  const { handOver, special } = parts;
+  const { handOver } = parts;
+  const { answerTokens } = context.settings;
+  const special = new Map<Operation, SpecialTool>([
+    ...parts.special,
+    [applyChanges, createApply({ consent: askPerson(parts), answerTokens })],
+  ]);
   const callInsight = createInsightCall(context);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
     const { operation } = call.tool;

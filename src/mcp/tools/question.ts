@@ -5,8 +5,10 @@ import { findSideEffects, type Operation, parsePathParameters } from "../../cont
 import {
   ABSENT,
   type Arguments,
+  type Confirmation,
   type ConfirmationRead,
   type OperationTool,
+  type Records,
 } from "../../../tools/tool.ts";
 import { sanitizeBeginning, type Step } from "../results/budget.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
@@ -29,6 +31,9 @@ export type Asking = {
 };
 
 type Needs = { broker: Broker; tool: OperationTool; args: Arguments; options: CallOptions };
+
+/** The version of the record that the call names, and the records that its question is about. */
+export type Prepared = { etag: string | null; absent: boolean; records: Records };
 
 type Found = { name: string; reply?: Reply | undefined; missing?: boolean };
 
@@ -82,11 +87,45 @@ const readNamed = async (needs: Needs, name: string, operation: Operation): Prom
   return { name, missing: true };
 };
 
+const recordsOf = (found: readonly Found[], absent: boolean): Records =>
+  Object.fromEntries([
+    ...found.map(({ name, reply }) => [name, recordIn(reply)] as const),
+    ...(absent ? [[ABSENT, {}] as const] : []),
+  ]);
+
+/** Reads the records that a confirmation names. */
+const readAll = ({ reads }: Confirmation, needs: Needs): Promise<Found[]> =>
+  Promise.all(
+    Object.entries(reads).map(([name, read]) =>
+      "path" in read ? readNamed(needs, name, read) : readFor(needs, name, read),
+    ),
+  );
+
 const checkVersion = (ifMatch: string | undefined, etag: string | null): void => {
   if (ifMatch === undefined || etag === null) return;
   const versions = ifMatch.split(",").map((version) => version.trim());
   if (versions.includes(etag) || ifMatch.trim() === "*") return;
   throw new Problem("precondition_failed", "The record has changed since it was read.");
+};
+
+/**
+ * Reads the records of a call and checks what can be known beforehand: they exist, the call may change them so, and
+ * ifMatch is their version.
+ *
+ * @throws {Problem} if the platform would refuse the call
+ */
+export const prepareCall = async (
+  needs: Needs,
+  confirm: Confirmation,
+  ifMatch?: string,
+): Promise<Prepared> => {
+  const found = await readAll(confirm, needs);
+  const etag = found.find(({ name }) => name === confirm.etagFrom)?.reply?.etag ?? null;
+  checkVersion(ifMatch, etag);
+  const absent = found.some(({ missing }) => missing === true);
+  const records = recordsOf(found, absent);
+  confirm.check?.(needs.args, records);
+  return { etag, absent, records };
 };
 
 /**
@@ -99,23 +138,11 @@ const checkVersion = (ifMatch: string | undefined, etag: string | null): void =>
 export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> => {
   const { operation, confirm } = needs.tool;
   if (confirm === undefined) return { summary: null, etag: null, absent: false };
-  const { reads, etagFrom = "", question } = confirm;
-  const found = await Promise.all(
-    Object.entries(reads).map(([name, read]) =>
-      "path" in read ? readNamed(needs, name, read) : readFor(needs, name, read),
-    ),
-  );
-  const etag = found.find(({ name }) => name === etagFrom)?.reply?.etag ?? null;
-  checkVersion(ifMatch, etag);
-  const absent = found.some(({ missing }) => missing === true);
+  const { etag, absent, records } = await prepareCall(needs, confirm, ifMatch);
   const due = findSideEffects(operation, needs.args).filter(
     ({ kind }) => !absent || kind !== "replaces",
   );
   if (due.length === 0) return { summary: null, etag, absent };
-  const records = Object.fromEntries([
-    ...found.map(({ name, reply }) => [name, recordIn(reply)] as const),
-    ...(absent ? [[ABSENT, {}] as const] : []),
-  ]);
-  const summary = question(needs.args, records);
+  const summary = confirm.question(needs.args, records);
   return { summary: summary === null ? null : sanitizeLine(summary, MAX_QUESTION), etag, absent };
 };

@@ -1,0 +1,172 @@
+import { Problem } from "../src/contract/errors.ts";
+import { contract } from "../src/contract/index.ts";
+import {
+  describeChange,
+  describeDispute,
+  formatMoney,
+  formatName,
+  isText,
+  listItems,
+} from "./formatting.ts";
+import type { Arguments, Confirmation, Records } from "./tool.ts";
+
+const { disputes: d } = contract;
+
+const OPEN = 0;
+const CLOSED = 1;
+const CANCELED = 2;
+const ENDED: readonly unknown[] = [CLOSED, CANCELED];
+
+const refuse = (field: string, message: string): never => {
+  throw new Problem("invalid_request", `${field} ${message}.`, {
+    errors: [{ field, code: "unknown_reference", message }],
+  });
+};
+
+/**
+ * Returns the resolution of the call, if it could be read.
+ *
+ * @throws {Problem} invalid_request, if the platform would refuse the resolution
+ */
+const checkResolution = (
+  { status, resolutionId, resolutionCode }: Arguments,
+  { dispute, resolution, resolutions }: Readonly<Record<string, Arguments | undefined>>,
+): Arguments | undefined => {
+  const field = isText(resolutionCode) ? "resolutionCode" : "resolutionId";
+  const listed = listItems(resolutions)?.find((one) => one["resolutionId"] === resolutionId);
+  if (isText(resolutionId) && resolutions !== undefined && listed === undefined) {
+    refuse("resolutionId", "must be an existing resolution; resolutions_list shows them");
+  }
+  const found = resolution ?? listed;
+  if (found === undefined || found["resolutionId"] === dispute?.["resolutionId"]) return found;
+  if (status === CANCELED) refuse(field, "is only allowed with status 1 (Closed)");
+  if (found["active"] === false) refuse(field, "must be an active resolution");
+  return found;
+};
+
+const describeOutcome = (
+  { status, isValid, resolutionId, resolutionCode }: Arguments,
+  found: Arguments | undefined,
+  dispute: Arguments | undefined,
+): string => {
+  const code = found?.["code"] ?? resolutionCode ?? resolutionId;
+  if (isText(code)) return `, as ${formatName(code)}`;
+  if (status !== CLOSED || isValid !== undefined) return "";
+  const counts = dispute?.["isValid"] === true ? "valid" : "not valid";
+  return `, without a resolution: it will count as ${counts}`;
+};
+
+const REASON_NAMES = ["reasonId", "reasonCode", "externalReasonId", "externalReasonCode"] as const;
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  String(one).trim().toLowerCase() === String(other).trim().toLowerCase();
+
+/** @throws {Problem} invalid_request, if a named reason does not exist */
+const checkReason = (args: Arguments, { reasons }: Records): void => {
+  const known = listItems(reasons);
+  if (known === undefined) return;
+  for (const name of REASON_NAMES) {
+    const value = args[name];
+    const isKnown = ({ reasonId, code }: Arguments): boolean =>
+      name.endsWith("Id") ? reasonId === value : isSame(code, value);
+    if (isText(value) && !known.some(isKnown)) {
+      refuse(name, "must be an existing reason; reasons_list shows them");
+    }
+  }
+};
+
+const emailOf = ({ person }: Arguments): unknown => (person as Arguments | undefined)?.["email"];
+
+/** @throws {Problem} invalid_request, if the named assignee does not exist */
+const checkAssignee = ({ assigneeId, assigneeEmail }: Arguments, { assignees }: Records): void => {
+  const known = listItems(assignees);
+  if (known === undefined) return;
+  const message = "must be an existing assignee; assignees_list shows them";
+  if (isText(assigneeId) && !known.some((one) => one["assigneeId"] === assigneeId)) {
+    refuse("assigneeId", message);
+  }
+  if (isText(assigneeEmail) && !known.some((one) => isSame(emailOf(one), assigneeEmail))) {
+    refuse("assigneeEmail", message);
+  }
+};
+
+/**
+ * Checks that a dispute may change so.
+ *
+ * @throws {Problem} invalid_transition or conflict, as the platform would
+ */
+export const checkTransition = (
+  { disputeId: _id, ...change }: Arguments,
+  dispute: Arguments,
+): void => {
+  const { status } = change;
+  const current = dispute["status"];
+  if (current === OPEN || status === OPEN) return;
+  if (status !== undefined && status !== current) {
+    throw new Problem(
+      "invalid_transition",
+      "The dispute has ended; reopen it with status Open first.",
+    );
+  }
+  if (Object.keys(change).some((name) => name !== "status")) {
+    throw new Problem(
+      "conflict",
+      "The dispute has ended, and only open ones can be changed; reopen it with status Open.",
+    );
+  }
+};
+
+const VERBS: Readonly<Record<string, string>> = { 0: "Reopen", 1: "Close", 2: "Cancel" };
+
+/** Describes an update: `Close dispute D-1-01 of Acme, 5.00 USD, as CREDIT, with poNumber cleared`. */
+export const describeUpdate = (args: Arguments, records: Records): string => {
+  const { disputeId, status, resolutionCode: _code, resolutionId: _id, ...others } = args;
+  const { dispute } = records;
+  const isEnding = ENDED.includes(status);
+  const outcome = isEnding ? describeOutcome(args, checkResolution(args, records), dispute) : "";
+  const verb = VERBS[String(status)] ?? "Update";
+  const changes = Object.entries(others).map(([name, value]) =>
+    name === "amount"
+      ? `amount ${formatMoney(value, dispute?.["currencyCode"])}`
+      : describeChange(name, value),
+  );
+  const more = changes.length === 0 ? "" : `, with ${changes.join(", ")}`;
+  return `${verb} dispute ${describeDispute(dispute, disputeId)}${outcome}${more}`;
+};
+
+// Reopening needs no confirmation: closing the dispute again reverts it.
+export const disputeEnding: Confirmation = {
+  reads: {
+    dispute: d.get,
+    resolution: {
+      operation: contract.resolutions.get,
+      args: ({ resolutionCode }) => (isText(resolutionCode) ? { resolutionCode } : undefined),
+      idArgument: "resolutionCode",
+    },
+    resolutions: {
+      operation: contract.resolutions.list,
+      args: ({ resolutionId }) => (isText(resolutionId) ? {} : undefined),
+    },
+    reasons: {
+      operation: contract.reasons.list,
+      args: (args) => (REASON_NAMES.some((name) => isText(args[name])) ? {} : undefined),
+    },
+    assignees: {
+      operation: contract.assignees.list,
+      args: ({ assigneeId, assigneeEmail }) =>
+        isText(assigneeId) || isText(assigneeEmail) ? {} : undefined,
+    },
+  },
+  etagFrom: "dispute",
+  check(args, records) {
+    checkResolution(args, records);
+    checkReason(args, records);
+    checkAssignee(args, records);
+  },
+  question(args, records) {
+    const { dispute } = records;
+    // The platform refuses the transition, or the dispute already has this status.
+    if (dispute !== undefined && ENDED.includes(dispute["status"])) return null;
+    return `${describeUpdate(args, records)}?`;
+  },
+};
