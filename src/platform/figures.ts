@@ -6,7 +6,7 @@ import { countDeliveries, DELIVERY_STATES } from "./store/webhook-deliveries.ts"
 /** Work in one state: how much, and the age of the oldest in milliseconds. */
 type Work = { state: string; count: number; oldestMs: number };
 
-/** What waits in the store, for all nodes, and how far this node's pools are used. */
+/** Pending work in the store, over all nodes, and the use of this node's pools. */
 export type Figures = {
   jobs: (Work & { kind: string })[];
   deliveries: Work[];

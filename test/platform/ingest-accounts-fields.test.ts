@@ -49,7 +49,7 @@ onEveryStore("fields of ingested accounts", (at) => {
   });
 
   verifies("C-91");
-  it("counts the accounts above and below together, whichever came first", async () => {
+  it("counts the accounts above and below together, in either order of creation", async () => {
     const below = (parent: string) => ({
       ...ACCOUNT,
       parent_account_number: parent,

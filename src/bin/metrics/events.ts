@@ -19,7 +19,7 @@ const countAttempt =
   ({ attempts }) =>
     attempts.inc({ status });
 
-/** What each event of the log counts. */
+/** The metric that each log event increments. */
 const COUNTS: Record<string, Count> = {
   "http.request"({ requests, requestSeconds }, fields) {
     const method = METHODS.has(text(fields["method"])) ? text(fields["method"]) : "other";

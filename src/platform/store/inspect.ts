@@ -3,7 +3,7 @@ import { listMigrationNames } from "./migrate.ts";
 import type { Db } from "./port.ts";
 import { signingKeyIds } from "./signing.ts";
 
-/** What a database contains, as read without a change to it. */
+/** The content of a database, read without changing it. */
 export type StoreState = {
   /** Whether it has any step of the schema. */
   isEmpty: boolean;

@@ -53,7 +53,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** How far a bounded resource is used. */
+/** The current use of a bounded resource. */
 export type PoolUse = { pool: string; busy: number; free: number; waiting: number };
 
 /** The platform's database. */
