@@ -14,7 +14,9 @@ import {
   sumCounts,
   toFigures,
 } from "./dispute-groups.ts";
+import { resolveNames } from "./dispute-names.ts";
 import { createDocumentReader } from "./document-reader.ts";
+import { callSummary, isAnnounced } from "./extension.ts";
 import { defineInsight, type InsightContext, type InsightResult } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 
@@ -57,5 +59,12 @@ export const disputesSummary = defineInsight({
   input: DisputeSummaryBody,
   item: DisputeSummaryItem,
   needs: [contract.disputes.list],
-  run: async (context, args) => summarizePages(context, acceptParsed(parseDisputeSummary(args))),
+  async run(context, args) {
+    const summary = acceptParsed(parseDisputeSummary(args));
+    const { disputes } = contract;
+    if (!isAnnounced(context, disputes.summary)) return summarizePages(context, summary);
+    // The operation finds nothing where a name is unknown; an insight refuses it.
+    await resolveNames(context, summary.filters);
+    return callSummary(context, disputes.summary, args);
+  },
 });

@@ -13,6 +13,7 @@ import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { findField } from "../contract/payments/catalogue.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { acceptParsed } from "./accept-parsed.ts";
+import { callSummary, isAnnounced } from "./extension.ts";
 import { createNumbering } from "./groups.ts";
 import { defineInsight, type InsightContext, type InsightResult } from "./insight.ts";
 import { createPaymentGroups, listItems, type PaymentGroups } from "./payment-groups.ts";
@@ -89,5 +90,11 @@ export const paymentsSummarize = defineInsight({
   input: PaymentSummaryBody,
   item: PaymentSummaryItem,
   needs: [contract.payments.query],
-  run: async (context, args) => summarizePages(context, acceptParsed(parsePaymentSummary(args))),
+  async run(context, args) {
+    const summary = acceptParsed(parsePaymentSummary(args));
+    const { payments } = contract;
+    return isAnnounced(context, payments.summary)
+      ? callSummary(context, payments.summary, args)
+      : summarizePages(context, summary);
+  },
 });

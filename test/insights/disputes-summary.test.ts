@@ -109,7 +109,10 @@ onEveryStore("disputes_summary", (at) => {
     async (seed) => {
       const { groupBy, filters, where, asOf } = randomQuery(seed);
       const past = asOf === undefined ? {} : { asOf };
-      const result = await summarize({ ...filters, ...past, groupBy, limit: 200 });
+      const args = { ...filters, ...past, groupBy, limit: 200 };
+      const result = await summarize(args);
+      const extended = { ...context, extensions: new Set(["disputes.summary"]) };
+      expect(await runInsight(disputesSummary, extended, args)).toEqual(result);
       const day = asOf ?? TODAY;
       const sql = { where, day, isPast: asOf !== undefined };
       const expected = groupDisputes(database, { ...sql, groupBy });

@@ -107,6 +107,8 @@ onEveryStore("payments_summarize", (at) => {
       const { items, itemsTotal } = await summarize(args);
       const expected = groupBySql(databaseOf(source), query);
       expect(itemsTotal).toBe(expected.length);
+      const extended = { ...context, extensions: new Set(["payments.summary"]) };
+      expect(await runInsight(paymentsSummarize, extended, args)).toEqual(await summarize(args));
       if (expected.length > 200) return;
       expect(sorted((items as PaymentSummaryItem[]).map((item) => fromItem(query, item)))).toEqual(
         sorted(expected.map((group) => fromSql(query, group))),

@@ -24,11 +24,12 @@ export const randomPayments = (source: Source, payments: number, seed: number): 
   const money = (): number | undefined => maybe(dice.whole(-900_000, 4_000_000) / 100);
   for (let number = 0; number < payments; number += 1) {
     const paymentDate = maybe(day(dice));
+    const payer = maybe(dice.whole(1, 7));
     const shared = {
       [PAYMENT_ID[source]]: `P-${number}`,
       currencyCode: maybe(dice.pick(["USD", "EUR", "JPY"])),
       paymentDate,
-      payerName: maybe(`Payer ${dice.whole(1, 7)}`),
+      ...(payer === undefined ? {} : { payerName: `Payer ${payer}`, payerId: `PID-${payer}` }),
       paymentAmount: money(),
       unappliedAmount: money(),
       feeAmount: money(),

@@ -46,6 +46,7 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
       "IN-72": "further filters of the list of disputes",
       "IN-73": "summaries of payments, disputes and documents",
       "IN-74": "lists and searches stay on an index",
+      "IN-90": "fourteen everyday questions are answered exactly by one to three calls",
     },
   },
 ];

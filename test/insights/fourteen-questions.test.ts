@@ -1,0 +1,111 @@
+import type { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accountOverview } from "../../src/insights/account-overview.ts";
+import { disputesSummary } from "../../src/insights/disputes-summary.ts";
+import { disputesTriage } from "../../src/insights/disputes-triage.ts";
+import type { Insight } from "../../src/insights/insight.ts";
+import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
+import { insightAnswer } from "../../src/mcp/results/insight-answer.ts";
+import { FORTY } from "../support/forty-questions.ts";
+import { FOURTEEN } from "../support/fourteen-questions.ts";
+import { importDisputes, importRecords } from "../support/importing.ts";
+import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
+import { invoices, ledgerCsv, ledgerMap, recordMaps } from "../support/ledger.ts";
+import { o200kTokens } from "../support/o200k.ts";
+import { load } from "../support/payment-rows.ts";
+import { randomPayments, toDatabase } from "../support/payment-sql.ts";
+import { startPlatform, type TestPlatform } from "../support/platform.ts";
+import { addClosed, addLedger, type Question, type Tool } from "../support/questions.ts";
+import { verifies } from "../support/verifies.ts";
+
+const TENANT = "questions";
+const SEEN = "2025-09-30";
+const PAID_BY = "2025-10-15";
+const MOST_TOKENS = 2000;
+
+const TOOLS: Record<Tool, Insight> = {
+  payments_summarize: paymentsSummarize,
+  disputes_summary: disputesSummary,
+  disputes_triage: disputesTriage,
+  account_overview: accountOverview,
+};
+
+const ledger = invoices(29, 900);
+
+describe("everyday questions over a ledger and payments", () => {
+  let at: TestPlatform;
+  let context: TestContext;
+  let database: DatabaseSync;
+
+  beforeAll(async () => {
+    at = await startPlatform();
+    const admin = await at.tenant(TENANT);
+    context = await createTestContext(at, TENANT, admin);
+    const maps = recordMaps(PAID_BY);
+    for (const kind of ["accounts", "documents", "closures"] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await importRecords(at, TENANT, kind, ledgerCsv(ledger), { map: maps[kind] });
+    }
+    const how = { map: ledgerMap(SEEN), createConfiguration: true };
+    const { rejects } = await importDisputes(at, TENANT, ledgerCsv(ledger), how);
+    if (rejects.length > 0) throw new Error(JSON.stringify(rejects[0]));
+    const cashapp = randomPayments("cashapp", 600, 41);
+    const bpn = randomPayments("bpn", 300, 42);
+    await load(at, TENANT, "cashapp", cashapp);
+    await load(at, TENANT, "bpn", bpn);
+    database = toDatabase("cashapp", cashapp);
+    addLedger(database, ledger, SEEN);
+    addClosed(database, ledger, PAID_BY);
+    database.exec(`create table b (payment, "payerId", "currencyCode", "paymentAmount")`);
+    const insert = database.prepare("insert into b values (?, ?, ?, ?)");
+    for (const row of bpn) {
+      const { networkPaymentId, payerId = null, currencyCode = null, paymentAmount = null } = row;
+      const amount = paymentAmount === null ? null : Math.round(Number(paymentAmount) * 1e6);
+      insert.run(
+        ...([networkPaymentId, payerId, currencyCode, amount] as (string | number | null)[]),
+      );
+    }
+  });
+  afterAll(async () => {
+    database?.close();
+    await at?.close();
+  });
+
+  const answer = async ([, tool, args, read, sql]: Question) => {
+    const result = await runInsight(TOOLS[tool], context, args);
+    const expected = database
+      .prepare(sql)
+      .all()
+      .map((row) => Object.values(row));
+    const rounded = (rows: unknown[][]) =>
+      rows.map((row) =>
+        row.map((value) => (typeof value === "number" ? Number(value.toFixed(6)) : value)),
+      );
+    const { structured } = insightAnswer(result, MOST_TOKENS);
+    return {
+      figures: rounded(read(result)),
+      expected: rounded(expected),
+      tokens: o200kTokens(structured),
+      isWhole: !result.truncated && expected.length > 0,
+    };
+  };
+
+  verifies("IN-90");
+  it.each(FOURTEEN)("answers in one call: %s", async (...question) => {
+    const { figures, expected, tokens, isWhole } = await answer(question);
+    expect(figures).toEqual(expected);
+    expect(isWhole).toBe(true);
+    expect(tokens).toBeLessThanOrEqual(MOST_TOKENS);
+  });
+
+  it.each(FORTY)("answers in one call, too: %s", async (...question) => {
+    const { figures, expected, tokens, isWhole } = await answer(question);
+    expect(figures).toEqual(expected);
+    expect(isWhole).toBe(true);
+    expect(tokens).toBeLessThanOrEqual(MOST_TOKENS);
+  });
+
+  it("asks forty further questions", () => {
+    expect([FOURTEEN.length, FORTY.length]).toEqual([14, 40]);
+  });
+});
