@@ -59,7 +59,8 @@ const isFreeForm = ({ type, additionalProperties }: JsonSchema): boolean =>
 
 /** Whether all arguments of a tool are named, as strict function calling requires. */
 export const canBeStrict = ({ inputSchema }: ListedTool): boolean =>
-  visitAll(inputSchema, (node, path) => (isFreeForm(node) ? [path] : [])).length === 0;
+  visitAll(inputSchema, (node, path) => (path !== "" && isFreeForm(node) ? [path] : [])).length ===
+  0;
 
 /** Requires every property and makes the optional ones nullable. */
 const toStrict = (schema: JsonSchema): JsonSchema => {

@@ -97,6 +97,7 @@ export const accounts = {
       ...pages,
     }),
     output: z.object({ data: z.array(Account), pagination: Pagination }),
+    list: { defaultFields: ["accountNumber", "name", "currency", "account_group", "email"] },
     extension: true,
     audit: "account.listed",
     source: "insights 9",

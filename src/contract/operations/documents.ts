@@ -150,6 +150,18 @@ export const DOCUMENT_SORT = [
 const one = z.object({ document_number: IngestNumber });
 const DOCUMENT = "/api/v1/ingest/documents/{document_number}";
 
+/** The fields of a document in a tool's list, unless the call names others. */
+const DEFAULT_FIELDS = [
+  "documentNumber",
+  "account_number",
+  "document_type",
+  "status",
+  "invoice_date",
+  "due_date",
+  "currency",
+  "denomination",
+];
+
 export const documents = {
   get: defineOperation({
     id: "documents.get",
@@ -184,6 +196,7 @@ export const documents = {
       ...pages,
     }),
     output: z.object({ data: z.array(Document), pagination: Pagination }),
+    list: { defaultFields: DEFAULT_FIELDS },
     extension: true,
     audit: "document.listed",
     source: "insights 9",

@@ -27,7 +27,7 @@ export const selection = {
     .array(z.string())
     .max(200)
     .optional()
-    .meta({ description: "field names of the schema; default: core fields" }),
+    .meta({ description: "field names of the schema" }),
   filters: Filters.optional(),
 };
 

@@ -77,7 +77,7 @@ const convert = (
     return inner.map((item, index) => convert(item, items, `${path}[${index}]`, options));
   }
   if (!isRecord(inner) || properties === undefined) return inner;
-  const isOpen = schema.additionalProperties !== false;
+  const isOpen = path !== "" && schema.additionalProperties !== false;
   return Object.fromEntries(
     Object.entries(inner).map(([name, child]) => {
       const field = path === "" ? printable(name) : `${path}.${printable(name)}`;

@@ -185,14 +185,11 @@ export const ownShape = (operation: Operation): Record<string, z.ZodType> => {
   return Object.fromEntries(Object.entries(shape).filter(([name]) => !withheld.includes(name)));
 };
 
-const strictObject = (
-  properties: Record<string, JsonSchema>,
-  required: string[] = [],
-): ObjectSchema => ({
+// The root does not publish additionalProperties: the server refuses unknown arguments itself and names the known ones.
+const toRoot = (properties: Record<string, JsonSchema>, required: string[] = []): ObjectSchema => ({
   type: "object",
   properties,
   ...(required.length === 0 ? {} : { required }),
-  additionalProperties: false,
 });
 
 // The descriptions by name are those of operations.
@@ -204,7 +201,7 @@ const insightArgument: Change = (source, name) => {
 
 const insightInput = ({ insight }: InsightTool): ObjectSchema => {
   const { properties = {}, required } = toRawSchema(insight.input, "insight");
-  return strictObject(mapProperties(properties, insightArgument), required);
+  return toRoot(mapProperties(properties, insightArgument), required);
 };
 
 export const inputSchema = (tool: Tool): ObjectSchema => {
@@ -216,5 +213,5 @@ export const inputSchema = (tool: Tool): ObjectSchema => {
   const clears = tool.operation.method === "PATCH";
   const change: Change = (schema, name) =>
     publish(schema, name, clears && !required.includes(name));
-  return strictObject({ ...mapProperties(properties, change), ...extras(tool) }, required);
+  return toRoot({ ...mapProperties(properties, change), ...extras(tool) }, required);
 };
