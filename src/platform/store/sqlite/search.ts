@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { SearchIndex, SearchTarget } from "../dialect.ts";
+import type { Db } from "../port.ts";
 
 /** The full-text index, and the table that gives each row a number: those of other tables can change. */
 const namesOf = ({ table, key }: SearchTarget) => ({
@@ -12,6 +13,39 @@ const namesOf = ({ table, key }: SearchTarget) => ({
 });
 
 const quote = (triple: string): string => `"${triple.replaceAll('"', '""')}"`;
+
+const selectNumbers = (target: SearchTarget, sought: readonly string[], most: number) => {
+  const { triples, triplesColumn } = namesOf(target);
+  return sql`select rowid as number from ${triples}
+    where ${triplesColumn} match ${sought.map(quote).join(" AND ")} limit ${most}`;
+};
+
+const MOST_COMPARED = 12;
+const MOST_SOUGHT = 3;
+const SAMPLE = 200;
+
+/**
+ * Chooses the triples that are in the fewest rows. The more often a triple occurs, the lower is the number of the row
+ * with its n-th occurrence; without positions, a common one costs a read of all its rows.
+ */
+const findRarest = async (
+  db: Db,
+  target: SearchTarget,
+  sought: readonly string[],
+): Promise<readonly string[]> => {
+  if (sought.length <= 1) return sought;
+  const compared = sought.slice(-MOST_COMPARED);
+  const samples = compared.map(
+    (triple, place) => sql`select ${sql.lit(place)} as place, count(*) as count,
+      max(number) as reach from (${selectNumbers(target, [triple], SAMPLE)})`,
+  );
+  const { rows } = await sql<{ place: number; count: number; reach: number | null }>`
+    ${sql.join(samples, sql` union all `)}`.execute(db);
+  return rows
+    .toSorted((a, b) => a.count - b.count || (b.reach ?? 0) - (a.reach ?? 0))
+    .slice(0, MOST_SOUGHT)
+    .flatMap(({ place }) => compared[place] ?? []);
+};
 
 export const searchIndex: SearchIndex = {
   async create(db, target) {
@@ -46,13 +80,14 @@ export const searchIndex: SearchIndex = {
   },
 
   async findTriples(db, target, { tenantId, triples: sought, most }) {
-    const { numbers, triples, triplesColumn, key } = namesOf(target);
-    const found = sql`select rowid from ${triples}
-      where ${triplesColumn} match ${sought.map(quote).join(" AND ")} limit ${most + 1}`;
-    const { rows } = await sql<{ count: number }>`
-      select count(*) as count from (${found})`.execute(db);
-    if ((rows[0]?.count ?? 0) > most) return undefined;
+    const { numbers, key } = namesOf(target);
+    const rarest = await findRarest(db, target, sought);
+    const { rows } = await sql<{ number: number }>`
+      ${selectNumbers(target, rarest, most + 1)}`.execute(db);
+    if (rows.length > most) return undefined;
+    const found = JSON.stringify(rows.map(({ number }) => number));
+    // The plus keeps it from reading all numbers of the tenant.
     return sql<boolean>`${key} in (select ${key} from ${numbers}
-      where number in (${found}) and tenant_id = ${tenantId})`;
+      where number in (select value from json_each(${found})) and +tenant_id = ${tenantId})`;
   },
 };
