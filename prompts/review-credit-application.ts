@@ -12,7 +12,7 @@ export const reviewCreditApplication = definePrompt({
       of: "application",
     },
   ],
-  toolsets: ["credit"],
+  toolsets: ["insights", "credit"],
   attachments: ({ applicationId = "" }) => [
     `receivables://credit-applications/${encodeURIComponent(applicationId)}`,
   ],
@@ -20,8 +20,9 @@ export const reviewCreditApplication = definePrompt({
     applicationId = "",
   }) => `Review credit application ${JSON.stringify(applicationId)} with me.
 
-1. Read receivables://credit-applications/{applicationId} (or credit_applications_get; ignore Disabled parts), then
-   company_scores_get with the application's company.companyId. If the company has no score, say so; that is not an error.
+1. The application is attached, shortened; credit_applications_get has all of it (ignore Disabled parts). credit_queue says
+   what it lacks, account_overview how the buyer pays if it is a customer, company_scores_get with company.companyId its
+   score. If there is none, say so; that is not an error.
 2. Summarize in a few lines: the applicant, the contact, the date, the status, the requested amount if it is given, and
    what is masked.
 3. Check it, and cite the question or field for each finding:
@@ -30,7 +31,6 @@ export const reviewCreditApplication = definePrompt({
    - references: what the trade and bank references say, and how old they are;
    - risk: payment outlook (fibs) and business viability (dibs) with their confidence, bankruptcy and out-of-business
      flags; the current score compared with companyScore, the one of the decision.
-   If accounts_get is available and the buyer is a known account, read it too.
 4. Propose one of: approve, with a credit line and its basis (not above the calculated limit without a reason); request
    the missing information; or decline, with the reason. State your confidence and what would change it.
 5. Then stop. This server cannot change an application: a person decides in the platform.

@@ -34,19 +34,24 @@ One call answers a question; lists are for the records themselves.
 
 ${listQuestions()}
 
-Each answer names its \`filter\`, \`asOf\`, \`rowCount\` and \`truncated\`; \`notes\` says what limits it. Totals are per currency.`;
+- A name or number that you cannot place: \`find_records\` first; each hit names the tool that reads it.
+- Cite \`filter\`, \`asOf\` and \`rowCount\` with a figure. \`truncated: true\` means that it is partial; \`notes\` says how far the
+  reading got and how to narrow it.
+- Figures stand per currency in \`currencyTotals\` and in each item. \`itemsTotal\` counts the items beyond those shown;
+  \`limit\` shows more.
+- \`available: false\` means unknown, for the reason given, not zero.`;
 
 const DISPUTES = `## Disputes
 
-- \`disputeId\` is the id; \`disputeCode\` (D-DOCUMENT-NN) is the name people use. Status: 0 Open, 1 Closed, 2 Cancel.
-- Find: \`disputes_list\` with \`Status: [0]\`; \`Sort: "CreateDate"\` puts the oldest first. Filter by account, document,
-  assignee, department, reason or category.
-- Read before deciding: \`disputes_get\`, then \`dispute_notes_list\`. Record findings as a note; customers can see notes
-  with visibility All, Internal notes stay in the company.
+- \`disputeId\` takes the id or the \`disputeCode\` (D-DOCUMENT-NN), the name people use. Status: Open, Closed, Canceled.
+- Counts, amounts, aging and owners: \`disputes_summary\`. A work list: \`disputes_triage\`. Single records:
+  \`disputes_list\`, filtered by account, document, assignee, department, reason or category.
+- Read before deciding: \`dispute_packet\`. Record findings as a note; customers can see notes with visibility All,
+  Internal notes stay in the company.
 - Files: \`dispute_attachments_upload\` adds one and waits for its scan; \`dispute_attachments_download\` reads Available ones.
 - Assign: \`disputes_update\` with \`assigneeId\` or \`assigneeEmail\` (empty clears).
-- Close: \`disputes_update\` with \`status: 1\` and a \`resolutionCode\`. Cancel a withdrawn or mistaken claim with
-  \`status: 2\`. Reopen a closed dispute (\`status: 0\`) before changing it. Delete only disputes entered in error.`;
+- Close: \`disputes_update\` with \`status: "Closed"\` and a \`resolutionCode\`. Cancel a withdrawn or mistaken claim with
+  \`status: "Canceled"\`. Reopen a closed dispute (\`status: "Open"\`) before changing it. Delete only disputes entered in error.`;
 
 const CONFIGURATION = `## Dispute configuration
 
@@ -70,9 +75,8 @@ const PAYMENTS = `## Payments
   \`bpn\` (the payment network). \`receivables://export/schema/{source}\` lists the fields and their operators.
 - \`payments_query\` combines filters \`{"FIELD": {"OPERATOR": VALUE}}\` with AND; \`and\`, \`or\` (lists) and \`not\` (an object)
   group them. Dates are "2026-01-31", amounts numbers. Request only the \`fields\` you need.
-- Rows come in the order they were loaded; \`pagination.cursor\` continues. Sum only over a list that is not truncated,
-  and \`paymentAmount\` once per \`paymentId\`: a payment has a row for each document.
-- To find a customer's number by name, filter \`accountName\` with \`contains\`.
+- Sums, counts, rankings and months: \`payments_summarize\`, which reads every row and counts a payment once. Rows of
+  \`payments_query\` come in the order they were loaded; \`pagination.cursor\` continues.
 - A schedule repeats a query; each run stores its rows for \`export_runs_data\`. \`export_runs_status\` lists runs and errors.
 - \`webhooks_create\` registers a URL that is called when scheduled runs finish. It asks the person first, and saves the
   signing secret to the person's secret store.

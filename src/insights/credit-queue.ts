@@ -29,7 +29,7 @@ const lacking = (kind: string, submitted: string, requested: string): string[] =
   return got < asked ? [`${asked - got} of ${asked} ${kind} references`] : [];
 };
 
-/** What an application still needs before it can be decided. */
+/** Lists the gaps that prevent a decision on an application. */
 const missingIn = ({
   applicantSubmitDate,
   applicationStatus: { type },

@@ -19,14 +19,14 @@ export type InsightResult = {
   currencyTotals: readonly CurrencyTotal[];
   /** At most as many as the caller asked for, the most important first. */
   items: readonly Fields[];
-  /** How many items there are, those beyond `items` included. */
+  /** The number of items, those beyond `items` included. */
   itemsTotal: number;
   /** Sentences about what limits the answer. */
   notes: readonly string[];
   [figure: string]: unknown;
 };
 
-/** How much an insight reads at most. */
+/** The bounds of one reading. */
 export type InsightLimits = {
   paymentRows: number;
   disputes: number;

@@ -11,7 +11,7 @@ import { findOtherTool } from "../../tools/other-ways.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { findNearest } from "../kit/nearest.ts";
 import { type Caller, checkScope, type RequestAuth } from "./caller.ts";
-import { createGetPrompt, type GetPrompt } from "./prompts/get-prompt.ts";
+import { createGetPrompt, type GetPrompt, type PromptSources } from "./prompts/get-prompt.ts";
 import { activePrompts } from "./prompts/prompt-list.ts";
 import { createComplete } from "./resources/complete.ts";
 import { createReadState } from "./resources/export-run-resources.ts";
@@ -19,6 +19,7 @@ import { createReadResource, type ReadResource } from "./resources/resources.ts"
 import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
+import type { CallTool } from "./tools/tool-call.ts";
 import { createDownload } from "./tools/file-download.ts";
 import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
 import { scopeOfTool } from "./tools/scope.ts";
@@ -35,6 +36,8 @@ export type Handlers = {
   readResource: ReadResource;
   readRuns: ReturnType<typeof createReadState>;
   getPrompt: GetPrompt;
+  /** Reads the attachments of a prompt for one request. */
+  promptSources(signal: AbortSignal): PromptSources;
   complete: ReturnType<typeof createComplete>;
 };
 
@@ -52,6 +55,40 @@ const findTool = (tools: ReadonlyMap<string, Tool>, name: string): Tool => {
   const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
   const shown = JSON.stringify(sanitizeLine(name, 80));
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);
+};
+
+/** Attachments and the text of a prompt stay within 2,500 tokens. */
+const ATTACHMENT_TOKENS = 1500;
+
+const PROMPT_TOOL = "prompts.get";
+
+const createPromptSources = (
+  toolContext: ToolContext,
+  tools: ReadonlyMap<string, Tool>,
+  callTool: CallTool,
+): Handlers["promptSources"] => {
+  const { settings } = toolContext;
+  const answerTokens = Math.min(settings.answerTokens, ATTACHMENT_TOKENS);
+  const context = { ...toolContext, settings: { ...settings, answerTokens } };
+  const read = createReadResource(context, createDownload(context).read);
+  return (signal) => ({
+    read: (uri) => read(uri, { tool: PROMPT_TOOL, signal }),
+    async ask(name, args) {
+      const result = await callTool({
+        tool: { ...findTool(tools, name), name: PROMPT_TOOL },
+        args,
+        client: PROMPT_TOOL,
+        host: { asks: "never" },
+        opens: { opens: "never" },
+        signal,
+        progress: async () => {},
+      });
+      // An insight asks no person, so the result has content.
+      const { content } = result as CallToolResult;
+      const text = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+      return `${name}:\n${text.join("\n")}`;
+    },
+  });
 };
 
 export const createHandlers = (toolContext: ToolContext): Handlers => {
@@ -75,6 +112,7 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
     readResource: createReadResource(toolContext, createDownload(toolContext).read),
     readRuns: createReadState(toolContext),
     getPrompt: createGetPrompt(toolContext),
+    promptSources: createPromptSources(toolContext, tools, callTool),
     complete: createComplete(toolContext, activePrompts(settings)),
   };
 };

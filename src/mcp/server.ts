@@ -100,10 +100,9 @@ const serveReads = (server: Server, { log, find }: HandlerContext): void => {
   server.setRequestHandler(
     "prompts/get",
     guardErrors(log, "prompts/get", ({ params }, context: ServerContext) =>
-      withReadScope(context, ({ getPrompt, readResource }) => {
-        const options = { tool: "prompts.get", signal: context.mcpReq.signal };
-        return getPrompt(params.name, params.arguments ?? {}, (uri) => readResource(uri, options));
-      }),
+      withReadScope(context, ({ getPrompt, promptSources }) =>
+        getPrompt(params.name, params.arguments ?? {}, promptSources(context.mcpReq.signal)),
+      ),
     ),
   );
   server.setRequestHandler(

@@ -224,7 +224,7 @@ describe("resources", () => {
 });
 
 describe.each(HOSTS)("prompts (%s)", (_name, open) => {
-  it("work-dispute attaches the dispute, triage-disputes has instructions only", async () => {
+  it("attach the answer of an insight, or what it refused", async () => {
     const broker = scriptBroker(DISPUTE);
     const host = await open(await createOptions(broker));
     const { client } = host;
@@ -232,24 +232,23 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
     expect(prompts.map(({ name }) => name)).toEqual([
       "triage-disputes",
       "work-dispute",
-      "review-credit-application",
-      "ask-payments",
       "investigate-short-pay",
+      "ask-payments",
+      "month-end-deductions",
+      "root-cause",
+      "review-credit-application",
       "export-health",
     ]);
     expect(prompts[1]?.arguments).toEqual([
       { name: "disputeId", description: "id or code of the dispute", required: true },
     ]);
     const triage = await client.getPrompt({ name: "triage-disputes" });
-    expect(JSON.stringify(triage.messages)).toContain("disputes_list");
+    expect(JSON.stringify(triage.messages)).toContain("disputes_triage");
     const args = { disputeId: "dispute-7" };
     const work = await client.getPrompt({ name: "work-dispute", arguments: args });
-    const [words, record] = work.messages;
+    const [words, answer] = work.messages;
     expect(JSON.stringify(words)).toContain("dispute-7");
-    expect(record?.content).toMatchObject({
-      type: "resource",
-      resource: { uri: "receivables://disputes/dispute-7", mimeType: "application/json" },
-    });
+    expect(JSON.stringify(answer)).toContain("dispute_packet:");
     expect(new Set(broker.seen.map(({ options }) => options.tool))).toEqual(
       new Set(["prompts.get"]),
     );
@@ -263,7 +262,7 @@ describe("prompts", () => {
     const args = { disputeId: "gone\u202e" };
     const { messages } = await host.client.getPrompt({ name: "work-dispute", arguments: args });
     expect(messages).toHaveLength(2);
-    expect(JSON.stringify(messages[1])).toContain("could not be read now");
+    expect(JSON.stringify(messages[1])).toContain("not_found: No dispute");
     expect(JSON.stringify(messages)).not.toContain("\u202e");
     await host.close();
   });

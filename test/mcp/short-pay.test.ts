@@ -25,17 +25,15 @@ describe("the investigation of short payments", () => {
     expect(filters.accountNumber.eq).toBe(number);
   });
 
-  it("attaches the account, and continues if it cannot be read", async () => {
-    const broker = scriptBroker({
-      "accounts.get": () => ({ accountNumber: "0100042", name: "Acme", csrId: 1, notes: [] }),
-    });
+  it("attaches the reasons of disputes", async () => {
+    const broker = scriptBroker({ "reasons.list": () => [{ reasonId: "r-1", code: "SHORT" }] });
     const host = await connectLegacy(await createOptions(broker));
     const { messages } = await host.client.getPrompt({
       name: "investigate-short-pay",
       arguments: { accountNumber: "0100042" },
     });
     expect(messages).toHaveLength(2);
-    expect(JSON.stringify(messages)).toContain("receivables://accounts/0100042");
+    expect(JSON.stringify(messages[1])).toContain("SHORT");
     await host.close();
   });
 });

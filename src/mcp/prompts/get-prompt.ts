@@ -15,10 +15,17 @@ const MAX_ARGUMENT = 200;
 
 type ReadAttachment = (uri: string) => Promise<ReadResourceResult>;
 
+/** The sources of a prompt's attachments. */
+export type PromptSources = {
+  read: ReadAttachment;
+  /** Returns the answer of an insight as text, also if it is a refusal. */
+  ask: (name: string, args: Record<string, unknown>) => Promise<string>;
+};
+
 export type GetPrompt = (
   name: string,
   sent: Record<string, string>,
-  read: ReadAttachment,
+  sources: PromptSources,
 ) => Promise<GetPromptResult>;
 
 const refuse = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
@@ -65,13 +72,22 @@ export const createGetPrompt = ({
   now,
 }: Pick<CallerContext, "settings" | "now">): GetPrompt => {
   const active = activePrompts(settings);
-  return async (name, sent, read) => {
+  return async (name, sent, { read, ask }) => {
     const prompt = active.find((one) => one.name === name);
     if (prompt === undefined) throw unknownPrompt(name, active);
     const args = parseArguments(prompt, sent);
     const attachments = await Promise.all(prompt.attachments(args).map((uri) => attach(uri, read)));
+    const asked = prompt.insight?.(args);
+    const answers = asked === undefined ? [] : [await ask(asked.name, asked.args)];
     const instructions = `${prompt.text(args)}\n\nIt is now ${formatTimestamp(now()).slice(0, 16)}Z.`;
     const text = userMessage({ type: "text", text: instructions });
-    return { description: prompt.description, messages: [text, ...attachments.flat()] };
+    return {
+      description: prompt.description,
+      messages: [
+        text,
+        ...answers.map((answer) => userMessage({ type: "text", text: answer })),
+        ...attachments.flat(),
+      ],
+    };
   };
 };

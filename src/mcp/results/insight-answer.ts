@@ -2,9 +2,9 @@ import type { InsightResult } from "../../insights/insight.ts";
 import type { Answer } from "./answer.ts";
 import { cost, createBasket, type Fields, truncateToBudget } from "./budget.ts";
 
-/** What the frame around the data costs at most. */
+/** The largest cost of the frame around the data. */
 const FRAME_TOKENS = 90;
-/** What the sentence about items that did not fit costs at most. */
+/** The largest cost of the sentence about items that did not fit. */
 const NOTE_TOKENS = 40;
 /** The largest share of the budget for everything but the items. */
 const HEAD_SHARE = 0.5;

@@ -47,6 +47,7 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
       "IN-73": "summaries of payments, disputes and documents",
       "IN-74": "lists and searches stay on an index",
       "IN-90": "fourteen everyday questions are answered exactly by one to three calls",
+      "IN-80": "prompts use the insights, embed what they need and stay within 2,500 tokens",
     },
   },
 ];

@@ -1,0 +1,61 @@
+import { beforeAll, expect, it } from "vitest";
+import { prompts } from "../../prompts/index.ts";
+import { o200kTokens } from "../support/o200k.ts";
+import { onEveryStore } from "../support/platform.ts";
+import type { Records } from "../support/records.ts";
+import { verifies } from "../support/verifies.ts";
+import { createRecords } from "./each-tool.ts";
+import { type Asking, askAt } from "./insight-host.ts";
+
+const MAX_TOKENS = 2500;
+
+const argumentsFor = ({ dispute, application }: Records): Record<string, string> => ({
+  disputeId: dispute.disputeId,
+  accountNumber: dispute.accountNumber,
+  question: "Which five payers paid most last year, and how did that change by month?",
+  month: "2026-02",
+  period: "2026-Q1",
+  applicationId: application.applicationId,
+});
+
+onEveryStore("prompts", (at) => {
+  const asking = askAt(at, "prompting");
+  let given: Record<string, string>;
+  beforeAll(async () => {
+    given = argumentsFor(await createRecords(asking(), "prompted"));
+  });
+
+  const getPrompt = async ({ host }: Asking, name: string, args: Record<string, string>) => {
+    const { messages } = await host.client.getPrompt({ name, arguments: args });
+    return messages.map(({ content }) => {
+      if (content.type === "text") return content.text;
+      return content.type === "resource" ? JSON.stringify(content.resource) : "";
+    });
+  };
+
+  verifies("IN-80");
+  it.each(prompts.map((prompt) => [prompt.name, prompt] as const))(
+    "%s embeds the records it needs within 2,500 tokens",
+    async (name, prompt) => {
+      const args = Object.fromEntries(
+        prompt.arguments.map((one) => [one.name, given[one.name] ?? ""]),
+      );
+      const texts = await getPrompt(asking(), name, args);
+      const embedded = prompt.attachments(args).length + (prompt.insight === undefined ? 0 : 1);
+      expect(texts).toHaveLength(1 + embedded);
+      expect(texts.join("\n")).not.toContain("could not be read");
+      expect(o200kTokens(texts.join("\n"))).toBeLessThanOrEqual(MAX_TOKENS);
+    },
+  );
+
+  verifies("IN-80");
+  it("work-dispute includes document and payments, and says if there is no such dispute", async () => {
+    const [, packet = ""] = await getPrompt(asking(), "work-dispute", {
+      disputeId: given["disputeId"] ?? "",
+    });
+    expect(packet).toContain('"payments":');
+    expect(packet).toContain('"document":');
+    const [, refused = ""] = await getPrompt(asking(), "work-dispute", { disputeId: "D-NONE-01" });
+    expect(refused).toContain('not_found: No dispute has the code or id "D-NONE-01".');
+  });
+});
