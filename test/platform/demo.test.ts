@@ -11,6 +11,7 @@ import { insertApiKey } from "../../src/platform/admin/keys.ts";
 import { DEMO_OWNER, type DemoOwner, loadDemo } from "../../src/platform/demo/load.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";
+import { toAccountColumns, toDocumentColumns } from "../../src/platform/store/listed-columns.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Tables } from "../../src/platform/store/tables.ts";
 import { ACCOUNT, accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
@@ -52,10 +53,16 @@ const TABLES = [
   "api_keys",
 ] as const satisfies (keyof Tables)[];
 
+// A credential's last use is written some time after it.
+const withoutLastUse = (row: object): object => ({ ...row, used_at: undefined });
+
 const contents = async ({ read }: Store) =>
   Object.fromEntries(
     await Promise.all(
-      TABLES.map(async (table) => [table, await read.selectFrom(table).selectAll().execute()]),
+      TABLES.map(async (table) => {
+        const rows = await read.selectFrom(table).selectAll().execute();
+        return [table, rows.map(withoutLastUse)];
+      }),
     ),
   ) as Record<(typeof TABLES)[number], unknown[]>;
 
@@ -164,6 +171,21 @@ for (const dialect of dialects) {
       });
       expect(status).toBe(201);
       expect(body.disputeCode).toBe(`D-${again.documentNumber}-03`);
+    });
+
+    it("lists and searches accounts and documents by the columns that a change would write", async () => {
+      const { read } = running.store;
+      const accounts = await read.selectFrom("accounts").selectAll().execute();
+      for (const { fields, ...row } of accounts) {
+        expect(row).toMatchObject(toAccountColumns(row.account_number, JSON.parse(fields)));
+      }
+      const documents = await read.selectFrom("documents").selectAll().execute();
+      for (const { fields, ...row } of documents) {
+        expect(row).toMatchObject(toDocumentColumns(row.document_number, JSON.parse(fields)));
+      }
+      expect([accounts.length > 50, documents.length > 400]).toEqual([true, true]);
+      const { body } = await ingest("GET", "/api/v1/ingest/accounts?search=sawtooth");
+      expect(body.data).toMatchObject([{ accountNumber: "C-10864" }]);
     });
 
     it("has the account and the document of every dispute, with matching facts", async () => {

@@ -1,5 +1,6 @@
 import type { AccountFields } from "../../contract/operations/accounts.ts";
 import type { StoredDocument } from "../../contract/operations/documents.ts";
+import { toAccountColumns, toDocumentColumns } from "../store/listed-columns.ts";
 import type { AccountRow, DocumentRow } from "../store/tables.ts";
 import type { DemoData } from "./data.ts";
 
@@ -56,19 +57,26 @@ const deriveFields = (
 /** Returns the accounts and documents by their numbers; documents are numbered in the order of the data. */
 export const buildLedger = (data: DemoData, tenant_id: string): Ledger => {
   const accounts = new Map(
-    data.records<Account>("accounts").map((one) => [one.account_number, { ...one, tenant_id }]),
+    data
+      .records<Account>("accounts")
+      .map((one) => [
+        one.account_number,
+        { ...one, ...toAccountColumns(one.account_number, one.fields), tenant_id },
+      ]),
   );
   const products = new Map(data.records<Product>("products").map((one) => [one.code, one]));
   const document = (one: GivenDocument, place: number): LedgerDocument => {
     const buyer = accounts.get(one.account_number);
     if (buyer === undefined) throw new Error(`No account of document ${one.document_number}`);
+    const fields = deriveFields(one, buyer.fields, products);
     return {
       ...one,
       tenant_id,
       csr_id: place + 1,
       invoice_num: one.document_number,
       currency: buyer.currency,
-      fields: deriveFields(one, buyer.fields, products),
+      ...toDocumentColumns(one.document_number, fields as StoredDocument),
+      fields,
     };
   };
   const given = data.records<GivenDocument>("documents");

@@ -115,7 +115,10 @@ const insertLogins = async (tx: Db, clock: Clock, logins: readonly Login[]): Pro
 export const readDemo = (now: number) => {
   const data = openDemoData(now);
   const known = buildLedger(data, tenantId);
-  const tables = Object.fromEntries(TABLES.map((table) => [table, buildRows(data, table)]));
+  const tables = {
+    ...Object.fromEntries(TABLES.map((table) => [table, buildRows(data, table)])),
+    accounts: [...known.accounts.values()].map(withJson),
+  };
   return {
     data,
     tables: tables as { [T in Table]: Tables[T][] },
