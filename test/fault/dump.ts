@@ -2,13 +2,15 @@ import type { Db, Store } from "../../src/platform/store/port.ts";
 
 // Tables of uses and counts, which a refused request may change.
 const BESIDE = new Set(["sessions", "counters", "audit_logs", "audit_heads", "touches"]);
+// The search index of SQLite: tables of its own, which cannot be read as rows.
+const SEARCH = /_triples/;
 // When a credential was last used is written a moment after its use.
 const LATE = new Set(["used_at"]);
 
 /** The tables of records: a refused request must leave them as they are. */
 export const recordTables = async (db: Db): Promise<string[]> => {
   const tables = await db.introspection.getTables();
-  return tables.map(({ name }) => name).filter((name) => !BESIDE.has(name));
+  return tables.map(({ name }) => name).filter((name) => !BESIDE.has(name) && !SEARCH.test(name));
 };
 
 /** The rows of every record, or of these tables. */
