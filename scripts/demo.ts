@@ -1,36 +1,57 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDuplicate, explain, reassign } from "./demo/act.ts";
-import { readApplication } from "./demo/credit.ts";
-import { connected, listOpen, pick, readConfiguration, readGuide, type Work } from "./demo/look.ts";
-import { readPapers } from "./demo/papers.ts";
-import { checkAudit, compare } from "./demo/prove.ts";
-import { openSession } from "./demo/session.ts";
-import { machine, readable, type Transcript } from "./demo/transcript.ts";
+import { hold, type Turn } from "./demo/conversation.ts";
+import { createMonthEnd } from "./demo/conversations/month-end.ts";
+import { createShortPay } from "./demo/conversations/short-pay.ts";
+import { createTriage } from "./demo/conversations/triage.ts";
+import { renderMarkdown, renderText } from "./demo/render.ts";
+import { openSession, type Session } from "./demo/session.ts";
 
-const triage = async (work: Work): Promise<void> => {
-  connected(work);
-  await readGuide(work);
-  const known = await readConfiguration(work);
-  const open = await listOpen(work);
-  const picks = pick(work, open, known);
-  await readPapers(work, picks, open);
-  const moves = await reassign(work, picks, open, known);
-  await explain(work, moves);
-  await closeDuplicate(work, picks.pairs[0], known);
-  await compare(work, { open, picks }, known);
-  await readApplication(work);
-  await checkAudit(work);
+type Writer = {
+  begin: (server: Session["server"]) => string;
+  conversation: (title: string) => string;
+  turn: (turn: Turn) => string;
 };
 
-/** One whole session on a data folder of its own, which is gone afterwards. */
-const run = async (out: Transcript): Promise<void> => {
+const text: Writer = {
+  begin: ({ name, version, protocol, tools }) =>
+    `A scripted MCP client works for an analyst of Demo Manufacturing Inc. No model is involved: every figure comes\nfrom the replies of ${name} ${version} (protocol ${protocol}, ${tools} tools), whose sizes are o200k tokens.\n`,
+  conversation: (title) => `\n${title}\n${"=".repeat(title.length)}\n`,
+  turn: (turn) =>
+    `${renderText(turn, process.stdout.isTTY && process.env["NO_COLOR"] === undefined)}\n`,
+};
+
+const markdown: Writer = {
+  begin: ({ version }) =>
+    `# Conversations\n\nThree tasks of an analyst at Demo Manufacturing Inc., the demo tenant, from the first question to the result. A script asked the questions, called the tools and wrote this page from their replies (\`npm run -s demo -- --markdown\`, version ${version}). Below each question are the calls with the o200k tokens of their replies, and what the server asked before a change.\n`,
+  conversation: (title) => `\n## ${title}\n`,
+  turn: (turn) => `\n${renderMarkdown(turn)}\n`,
+};
+
+const json: Writer = {
+  begin: (server) => `${JSON.stringify({ server })}\n`,
+  conversation: () => "",
+  turn: (turn) => `${JSON.stringify(turn)}\n`,
+};
+
+const WRITERS: Record<string, Writer> = { "--json": json, "--markdown": markdown };
+
+const print = (output: string): void => {
+  process.stdout.write(output);
+};
+
+/** Holds the conversations on a data folder of their own, which is removed afterwards. */
+const run = async (writer: Writer): Promise<void> => {
   const dataFolder = await mkdtemp(join(tmpdir(), "receivables-demo-"));
   try {
-    const session = await openSession({ dataFolder, out, confirm: () => true });
+    const session = await openSession(dataFolder);
     try {
-      await triage({ session, out, now: Date.now() });
+      print(writer.begin(session.server));
+      for (const conversation of [createTriage(), createShortPay(), createMonthEnd(new Date())]) {
+        print(writer.conversation(conversation.title));
+        for await (const turn of hold(session, conversation)) print(writer.turn(turn));
+      }
     } finally {
       await session.close();
     }
@@ -39,29 +60,10 @@ const run = async (out: Transcript): Promise<void> => {
   }
 };
 
-const print = (text: string): void => {
-  process.stdout.write(text);
-};
-
-const forMachines = process.argv.includes("--json");
-const out = forMachines
-  ? machine(print)
-  : readable(print, process.stdout.isTTY && process.env["NO_COLOR"] === undefined);
-
-if (!forMachines) {
-  print(
-    "A demo session: a scripted MCP client triages the open disputes of Demo Manufacturing Inc.\n" +
-      "No model is involved; everything shown comes from the server's answers.\n",
-  );
-}
-
 try {
-  await run(out);
-  if (forMachines) print(`${JSON.stringify({ step: "done", ok: true })}\n`);
-  else print("\nDone. The data folder of this session is removed.\n");
+  await run(WRITERS[process.argv[2] ?? ""] ?? text);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
-  if (forMachines) print(`${JSON.stringify({ step: "failed", ok: false, message })}\n`);
   process.stderr.write(`The demo failed: ${message}\n`);
   process.exitCode = 1;
 }

@@ -1,0 +1,161 @@
+import { z } from "zod";
+import type { Conversation, Question } from "../conversation.ts";
+import { Amount, CurrencyTotals, formatMoney, formatTotals } from "../wording.ts";
+
+const DAY = 86_400_000;
+
+/** The first and the last day of the month before `now`, in UTC. */
+const lastMonth = (now: Date): { from: string; to: string; name: string } => {
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1));
+  const last = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1) - DAY);
+  const [from, to] = [first, last].map((day) => day.toISOString().slice(0, 10)) as [string, string];
+  return { from, to, name: from.slice(0, 7) };
+};
+
+const DisputeSummary = z.object({
+  rowCount: z.int(),
+  currencyTotals: CurrencyTotals,
+  avgDaysToClose: z.number().nullable(),
+  items: z.array(
+    z.object({
+      key: z.record(z.string(), z.unknown()),
+      currencyCode: z.string().nullable(),
+      count: z.int(),
+      amount: Amount,
+      avgDaysToClose: z.number().nullish(),
+    }),
+  ),
+});
+
+const openedByReason = (month: ReturnType<typeof lastMonth>): Question => ({
+  question: `What was disputed in ${month.name}, and why?`,
+  async answer(session) {
+    const summary = await session.call(
+      "disputes_summary",
+      { createdFrom: month.from, createdTo: month.to, groupBy: ["reason"], limit: 8 },
+      DisputeSummary,
+    );
+    return [
+      `${summary.rowCount} disputes were opened, over ${formatTotals(summary.currencyTotals)}. The largest groups:`,
+      {
+        head: ["Reason", "Disputes", "Amount"],
+        numeric: [1, 2],
+        rows: summary.items.map(({ key, count, amount, currencyCode }) => [
+          String(key["reason"]),
+          count,
+          formatMoney(amount, currencyCode),
+        ]),
+      },
+    ];
+  },
+});
+
+const closedByResolution = (month: ReturnType<typeof lastMonth>): Question => ({
+  question: "How were disputes closed that month, and how long did it take?",
+  async answer(session) {
+    const summary = await session.call(
+      "disputes_summary",
+      {
+        status: "Closed",
+        closedFrom: month.from,
+        closedTo: month.to,
+        groupBy: ["resolution"],
+      },
+      DisputeSummary,
+    );
+    return [
+      `${summary.rowCount} were closed, after ${summary.avgDaysToClose ?? 0} days on average.`,
+      {
+        head: ["Resolution", "Disputes", "Amount", "Days to close"],
+        numeric: [1, 2, 3],
+        rows: summary.items.map(({ key, count, amount, currencyCode, avgDaysToClose }) => [
+          String(key["resolution"] ?? "none"),
+          count,
+          formatMoney(amount, currencyCode),
+          avgDaysToClose ?? "",
+        ]),
+      },
+    ];
+  },
+});
+
+const Aging = z.object({
+  rowCount: z.int(),
+  items: z.array(
+    z.object({
+      key: z.record(z.string(), z.unknown()),
+      currencyCode: z.string().nullable(),
+      count: z.int(),
+      amount: Amount,
+      disputedAmount: Amount,
+    }),
+  ),
+});
+
+const aging: Question = {
+  question: "How old are our receivables, and how much of them is disputed?",
+  async answer(session) {
+    const summary = await session.call("documents_summary", { groupBy: ["age"] }, Aging);
+    return [
+      `${summary.rowCount} documents are open.`,
+      {
+        head: ["Days past due", "Documents", "Open", "Disputed"],
+        numeric: [1, 2, 3],
+        rows: summary.items.map(({ key, count, amount, disputedAmount, currencyCode }) => [
+          String(key["age"]),
+          count,
+          formatMoney(amount, currencyCode),
+          formatMoney(disputedAmount, currencyCode),
+        ]),
+      },
+    ];
+  },
+};
+
+const PaymentSummary = z.object({
+  currencyTotals: CurrencyTotals,
+  items: z.array(
+    z.object({
+      key: z.record(z.string(), z.unknown()),
+      currencyCode: z.string().nullable(),
+      payments: z.int(),
+      sum: z.record(z.string(), Amount.nullable()),
+    }),
+  ),
+});
+
+const cashByMethod = (month: ReturnType<typeof lastMonth>): Question => ({
+  question: "What did customers pay that month, by method?",
+  async answer(session) {
+    const summary = await session.call(
+      "payments_summarize",
+      {
+        source: "cashapp",
+        filters: { paymentDate: { between: [month.from, month.to] } },
+        groupBy: ["paymentMethod"],
+      },
+      PaymentSummary,
+    );
+    return [
+      `Together ${formatTotals(summary.currencyTotals)}.`,
+      {
+        head: ["Method", "Payments", "Amount"],
+        numeric: [1, 2],
+        rows: summary.items.map(({ key, payments, sum, currencyCode }) => [
+          String(key["paymentMethod"]),
+          payments,
+          formatMoney(sum["paymentAmount"] ?? 0, currencyCode),
+        ]),
+      },
+    ];
+  },
+});
+
+/** A report about the month before `now`. */
+export const createMonthEnd = (now: Date): Conversation => {
+  const month = lastMonth(now);
+  return {
+    title: "Month-end report",
+    questions: [openedByReason(month), closedByResolution(month), aging, cashByMethod(month)],
+  };
+};
