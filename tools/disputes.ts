@@ -3,9 +3,22 @@ import { describeDispute, formatName, quote } from "./formatting.ts";
 import { disputeEnding } from "./dispute-change.ts";
 import { downloadFile, uploadFile } from "./dispute-files.ts";
 import { applyChanges, bulkConfirmation } from "./disputes-apply.ts";
-import { type Confirmation, defineTool } from "./tool.ts";
+import { type Confirmation, defineTool, type Remark } from "./tool.ts";
 
 const { disputes: d, dispute_notes: notes, dispute_attachments: files } = contract;
+
+const unknownRecords: readonly Remark[] = [
+  {
+    operation: contract.documents.get,
+    args: ({ documentNumber }) => ({ document_number: documentNumber }),
+    text: ({ documentNumber }) => `The platform has no document ${formatName(documentNumber)}.`,
+  },
+  {
+    operation: contract.accounts.get,
+    args: ({ accountNumber }) => ({ account_number: accountNumber }),
+    text: ({ accountNumber }) => `The platform has no account ${formatName(accountNumber)}.`,
+  },
+];
 
 const disputeDeletion: Confirmation = {
   reads: { dispute: d.get },
@@ -38,9 +51,7 @@ export const disputes = [
   defineTool(
     d.create,
     "Open a dispute on a document of an account. Requires a reason id or code.",
-    {
-      title: "Open dispute",
-    },
+    { title: "Open dispute", remarks: unknownRecords },
   ),
   defineTool(
     d.update,

@@ -36,6 +36,13 @@ export type Confirmation = {
   etagFrom?: string;
 };
 
+/** A sentence in the answer if the platform does not have a record that the call names. */
+export type Remark = {
+  operation: Operation;
+  args: (args: Arguments) => Record<string, unknown>;
+  text: (args: Arguments) => string;
+};
+
 type Described = { name: string; title: string; description: string };
 
 /** An operation as an MCP tool, with the confirmation before it runs. */
@@ -45,6 +52,8 @@ export type OperationTool = Described & {
   confirm?: Confirmation;
   /** Of an addition to the documents: what to do on a platform without it. */
   instead?: string;
+  /** Reads after the call; its answer has their sentences as `notes`. */
+  remarks?: readonly Remark[];
 };
 
 /** A question that is answered from several reads, as an MCP tool. */
@@ -55,7 +64,7 @@ export type Tool = OperationTool | InsightTool;
 export const isOperationTool = (tool: Tool): tool is OperationTool => "operation" in tool;
 export const isInsightTool = (tool: Tool): tool is InsightTool => "insight" in tool;
 
-type Options = { title?: string; instead?: string; confirm?: Confirmation };
+type Options = Partial<Pick<OperationTool, "title" | "instead" | "confirm" | "remarks">>;
 
 const VERBS: Record<string, string> = { list: "List", get: "Get", delete: "Delete" };
 
@@ -81,7 +90,7 @@ const describeRows = ({ list }: Operation): string =>
 export const defineTool = (
   operation: Operation,
   description: string = operation.summary,
-  { title, instead, confirm }: Options = {},
+  { title, instead, confirm, remarks }: Options = {},
 ): OperationTool => {
   if ((confirm === undefined) !== (operation.effects.length === 0)) {
     throw new TypeError(`${operation.id} must have a confirmation if and only if it has effects`);
@@ -92,6 +101,7 @@ export const defineTool = (
     title: title ?? deriveTitle(operation.id),
     description: `${description}${describeRows(operation)}`,
     ...(confirm === undefined ? {} : { confirm }),
+    ...(remarks === undefined ? {} : { remarks }),
     ...(instead === undefined ? {} : { instead }),
   };
 };

@@ -53,6 +53,20 @@ onEveryStore("codes in place of ids", (at) => {
     });
   });
 
+  verifies("IN-57");
+  it("of an unknown document or account are noted in the answer of disputes_create", async () => {
+    const { answer, records } = tenant();
+    const dispute = { amount: 3, reasonId: records.used.reasonId };
+    const known = records.dispute;
+    const numbers = { accountNumber: known.accountNumber, documentNumber: known.documentNumber };
+    expect(await answer("disputes_create", { ...dispute, ...numbers })).not.toHaveProperty("notes");
+    const unknown = { ...dispute, accountNumber: "NO-ACC", documentNumber: "NO-DOC" };
+    expect(await answer("disputes_create", unknown)).toMatchObject({
+      documentNumber: "NO-DOC",
+      notes: ["The platform has no document NO-DOC.", "The platform has no account NO-ACC."],
+    });
+  });
+
   it("are refused as the platform does where nothing has them", async () => {
     const problem = readProblem(await tenant().call("disputes_get", { disputeId: "D-NONE-01" }));
     expect(problem).toMatchObject({ code: "not_found" });

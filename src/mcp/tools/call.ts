@@ -26,6 +26,7 @@ import { storedSecretIn } from "./stored-secret.ts";
 import { asksAbout, isCreating, isPaged } from "./kinds.ts";
 import type { CallTool, Working } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
+import { findRemarks } from "./remarks.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
@@ -101,9 +102,11 @@ const callOne = async (
     idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
   });
   const { answerTokens } = settings;
-  const fitted = recordAnswer(output, { answerTokens, etag: reply.etag });
+  const remarks = await findRemarks(call, given.args);
+  const record = remarks.length === 0 ? output : { ...output, notes: remarks };
+  const fitted = recordAnswer(record, { answerTokens, etag: reply.etag });
   const stored = storedSecretIn(operation, output);
-  const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
+  const notes = [...remarks, ...fitted.notes, ...ignoredNote(reply.ignoredFields)];
   if (stored !== undefined && handOver === undefined) notes.push(describeStored(stored.name));
   const answer = { ...fitted, notes };
   if (stored !== undefined && handOver !== undefined) {

@@ -116,6 +116,9 @@ export const outputSchema = (tool: Tool): ObjectSchema => {
   }
   const fields = omit(listFields(output), operation.session === null ? [] : WITHHELD);
   if (operation.file) return toObject({ ...toPathFields(operation), ...fields, resourceUri: TEXT });
+  if (tool.remarks !== undefined) {
+    return toObject({ ...fields, notes: { type: "array", items: TEXT } });
+  }
   if (returnsSecret === null) return toObject(fields);
   const { field, storedAs } = returnsSecret;
   return toObject({ ...omit(fields, [field]), [storedAs]: TEXT });
