@@ -1,6 +1,7 @@
 import { doorBenchmarks } from "./http/index.ts";
 import { clientBenchmarks } from "./client/index.ts";
 import type { Benchmark } from "./measure.ts";
+import { readingBenchmarks } from "./insights/index.ts";
 import { demoBenchmarks } from "./platform/demo.ts";
 import { exportBenchmarks } from "./platform/exports.ts";
 import { fairnessBenchmarks } from "./platform/fairness.ts";
@@ -25,5 +26,6 @@ export const benchmarks: readonly Benchmark[] = [
   ...paymentBenchmarks,
   ...insightBenchmarks,
   ...webhookBenchmarks,
+  ...readingBenchmarks,
   ...demoBenchmarks,
 ];

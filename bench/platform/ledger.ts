@@ -88,7 +88,7 @@ const insertConfiguration = async (tx: Db, tenant_id: string, assignees: number)
 };
 
 const disputeOf = (tenant_id: string, number: number, assignees: number): DisputeRow => {
-  const amount = ((number * 7919) % 1_000_000) / 100 + 1;
+  const amount = (((number * 7919) % 1_000_000) + 100) / 100;
   const status = number % 10 === 0 ? 2 : number % 3 === 0 ? 1 : 0;
   const at = Date.UTC(2026, 0, 1) + number * MINUTE_MS;
   return {

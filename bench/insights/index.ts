@@ -1,0 +1,156 @@
+import { createClient } from "../../src/client/client.ts";
+import { createInProcessTransport } from "../../src/client/in-process.ts";
+import { disputesSummary } from "../../src/insights/disputes-summary.ts";
+import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
+import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
+import { readDisputes } from "../../src/insights/read-disputes.ts";
+import { readPayments } from "../../src/insights/read-payments.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { type Benchmark, cpuMs, interleaved } from "../measure.ts";
+import { type Bench, type Ledger, openLedgers } from "../platform/ledger.ts";
+import { fillPayments } from "../platform/payment-rows.ts";
+
+/** 1,000,000 rows and 100,000 disputes are what they are meant for. */
+const PAYMENT_ROWS = Number(process.env["BENCH_INSIGHT_ROWS"] ?? 200_000);
+const DISPUTES = Number(process.env["BENCH_INSIGHT_DISPUTES"] ?? 20_000);
+const MOST_RUNS = 3;
+const MOST_MIB = 300;
+const MIB = 1024 * 1024;
+
+const PAYMENTS = { source: "cashapp", groupBy: ["payerName"] } as const;
+const FIELDS = ["paymentId", "currencyCode", "paymentAmount", "payerName"];
+
+let shared: Promise<Bench> | undefined;
+
+/** One tenant with payments and disputes for all of these. */
+const openShared = (): Promise<Bench> => {
+  shared ??= (async () => {
+    const bench = await openLedgers([DISPUTES]);
+    const [ledger] = bench.ledgers;
+    if (ledger !== undefined) await fillPayments(bench.store, ledger.tenantId, PAYMENT_ROWS);
+    process.once("beforeExit", () => bench.close());
+    return bench;
+  })();
+  return shared;
+};
+
+/** A context that reads pages, as on a platform without extensions, and calls `seen` after each. */
+const createContext = (
+  { platform }: Bench,
+  { tenantId, apiKey, ingestKey }: Ledger,
+  seen: () => void,
+): InsightContext => {
+  const client = createClient({
+    transport: createInProcessTransport({
+      fetch: async (request) => platform.fetch(request),
+      requestMs: 60_000,
+    }),
+    headerWord: "Platform",
+    log: createLog("error"),
+  });
+  const { signal } = new AbortController();
+  return {
+    extensions: new Set(),
+    limits: { ...INSIGHT_LIMITS, ms: 3_600_000 },
+    now: systemClock,
+    signal,
+    call(operation, args) {
+      const credential: Record<string, string> =
+        operation.service === "gateway"
+          ? { "x-platform-api-key": apiKey }
+          : { "x-api-key": ingestKey };
+      const isTenant = "tenantId" in operation.params.shape;
+      const all = isTenant ? { ...args, tenantId } : args;
+      return client.call(operation, all, credential, { tool: "bench", signal });
+    },
+    progress: async () => seen(),
+  };
+};
+
+const withContext = async (seen: () => void = () => {}): Promise<InsightContext> => {
+  const bench = await openShared();
+  const [ledger] = bench.ledgers;
+  if (ledger === undefined) throw new Error("no ledger");
+  return createContext(bench, ledger, seen);
+};
+
+const summarizePayments = async (context: InsightContext): Promise<void> => {
+  const args = paymentsSummarize.input.parse(PAYMENTS);
+  const { rowCount } = await paymentsSummarize.run(context, args);
+  if (rowCount !== PAYMENT_ROWS) throw new Error(`${rowCount} rows`);
+};
+
+const onlyReadPayments = async (context: InsightContext): Promise<void> => {
+  const query = { source: PAYMENTS.source, fields: FIELDS, filters: {} };
+  const { rowCount } = await readPayments(context, query, () => {});
+  if (rowCount !== PAYMENT_ROWS) throw new Error(`${rowCount} rows`);
+};
+
+const few = ({ runs }: { runs: number }) => ({ runs: Math.min(runs, MOST_RUNS), warmUp: 1 });
+
+const payments: Benchmark = {
+  name: "insights-payments",
+  about: `payments_summarize by payer over ${PAYMENT_ROWS} rows in pages / reading the pages`,
+  unit: "ms CPU",
+  aim: 1.5,
+  async run(options) {
+    const context = await withContext();
+    return interleaved(
+      {
+        ours: () => cpuMs(() => summarizePayments(context)),
+        base: () => cpuMs(() => onlyReadPayments(context)),
+      },
+      few(options),
+    );
+  },
+};
+
+const disputes: Benchmark = {
+  name: "insights-disputes",
+  about: `disputes_summary by account over ${DISPUTES} disputes in pages / reading the pages`,
+  unit: "ms CPU",
+  aim: 1.5,
+  async run(options) {
+    const context = await withContext();
+    const args = disputesSummary.input.parse({ groupBy: ["account", "age"] });
+    return interleaved(
+      {
+        ours: () => cpuMs(() => disputesSummary.run(context, args)),
+        base: () => cpuMs(() => readDisputes(context, {}, () => {})),
+      },
+      few(options),
+    );
+  },
+};
+
+const memory: Benchmark = {
+  name: "insights-memory",
+  about: `memory that payments_summarize over ${PAYMENT_ROWS} rows uses beyond reading them / ${MOST_MIB} MiB`,
+  unit: "MiB",
+  aim: 1,
+  async run(options) {
+    let most = 0;
+    const seen = (): void => {
+      most = Math.max(most, process.memoryUsage().heapUsed / MIB);
+    };
+    const context = await withContext(seen);
+    const peakOf = async (act: (context: InsightContext) => Promise<void>): Promise<number> => {
+      most = 0;
+      await act(context);
+      return most;
+    };
+    return interleaved(
+      {
+        ours: async () => {
+          const reading = await peakOf(onlyReadPayments);
+          return Math.max(1, (await peakOf(summarizePayments)) - reading);
+        },
+        base: () => MOST_MIB,
+      },
+      few(options),
+    );
+  },
+};
+
+export const readingBenchmarks: readonly Benchmark[] = [payments, disputes, memory];
