@@ -268,6 +268,7 @@ describe("a user with the role Agent", () => {
       endDate: "2026-12-31",
     },
     payments_query: { source: "cashapp", filters: { paymentAmount: { gte: 0 } } },
+    payments_summarize: { source: "cashapp" },
   };
   const nothing = (required: readonly string[] = []) =>
     Object.fromEntries(required.map((name) => [name, "none"]));
