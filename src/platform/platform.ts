@@ -41,6 +41,7 @@ import { dispute_attachments, type UrlLives } from "./services/dispute-attachmen
 import { createScanningJob } from "./services/dispute-attachments/scanning.ts";
 import { createTransfers } from "./services/dispute-attachments/transfers.ts";
 import { dispute_notes } from "./services/dispute-notes.ts";
+import { createRemovalJob } from "./services/disputes/removal.ts";
 import { disputes } from "./services/disputes.ts";
 import { document_attachments } from "./services/document-attachments.ts";
 import { documents } from "./services/documents.ts";
@@ -173,6 +174,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const quota = createStorageQuota(store, needs.tenantFileBytes);
   const kinds: JobKind[] = [
     createUnclaimedFilesJob({ store, clock, files }),
+    createRemovalJob({ store, clock, files, log }),
     createDeliveryJob({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
     createScanningJob({ store, files, scanner, log }),
     scheduleJobs({ store, clock, newId }),

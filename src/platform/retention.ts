@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type Clock, DAY } from "../kit/clock.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import type { Lifetimes } from "./credentials.ts";
@@ -35,30 +36,38 @@ type Needs = {
 /** Expired sessions are kept for this time, so that their use is answered with token_expired. */
 const SESSION_REMEMBERED_MS = DAY;
 
-const purgeSessions = ({ store, clock, lifetimes }: Needs): Promise<number> => {
-  const before = clock() - lifetimes.sessionLongest - SESSION_REMEMBERED_MS;
-  return store.transaction(async (tx) => {
-    const { numDeletedRows } = await tx
-      .deleteFrom("sessions")
-      .where("created_at", "<", before)
-      .executeTakeFirstOrThrow();
-    return Number(numDeletedRows);
-  });
+const SESSIONS_AT_ONCE = 1000;
+
+const purgeSessions = async (tx: Db, before: number): Promise<number> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom("sessions")
+    .where("id", "in", (from) =>
+      from
+        .selectFrom("sessions")
+        .select("id")
+        .where("created_at", "<", before)
+        .limit(SESSIONS_AT_ONCE),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 };
 
-/** Calls `removeSome` until it removes nothing. Returns the total. */
-const removeAll = async (
-  store: Store,
-  removeSome: (tx: Db) => Promise<number>,
-): Promise<number> => {
+/** Calls `removeSome` until it removes nothing; requests get their turn in between. Returns the total. */
+const repeatUntilNone = async (removeSome: () => Promise<number>): Promise<number> => {
   let removed = 0;
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- short transactions, so that requests get their turn
-    const more = await store.transaction(removeSome);
+    // oxlint-disable-next-line no-await-in-loop -- short transactions
+    const more = await removeSome();
     if (more === 0) return removed;
     removed += more;
+    // SQLite awaits nothing that would free the event loop.
+    // oxlint-disable-next-line no-await-in-loop
+    await setImmediate();
   }
 };
+
+const removeAll = (store: Store, removeSome: (tx: Db) => Promise<number>): Promise<number> =>
+  repeatUntilNone(() => store.transaction(removeSome));
 
 /** Removes old entries of one tenant. A chain that was changed stays as it is, and the log says so. */
 const purgeAudit = async (
@@ -103,13 +112,12 @@ export const purgeEndedCounters = async ({
   store,
   clock,
 }: Pick<Needs, "store" | "clock">): Promise<void> => {
-  // oxlint-disable-next-line no-await-in-loop -- short statements, so that requests get their turn
-  while ((await purgeCounters(store.counting, clock())) > 0);
+  await repeatUntilNone(() => purgeCounters(store.counting, clock()));
 };
 
 /** Removes all data past its retention period. */
 export const purge = async (needs: Needs): Promise<Purged> => {
-  const { store, clock, retention } = needs;
+  const { store, clock, retention, lifetimes } = needs;
   const before = clock() - retention.auditLogs;
   let [auditEntries, exportRuns] = [0, 0];
   for (const { id } of await store.read.selectFrom("tenants").select("id").execute()) {
@@ -121,6 +129,8 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   // Webhook attempts have the retention of the audit log.
   const webhookAttempts = await removeAll(store, (tx) => purgeAttempts(tx, before));
   await purgeEndedCounters(needs);
-  await store.transaction((tx) => purgeKnownAddresses(tx, clock()));
-  return { auditEntries, exportRuns, webhookAttempts, sessions: await purgeSessions(needs) };
+  await removeAll(store, (tx) => purgeKnownAddresses(tx, clock()));
+  const ended = clock() - lifetimes.sessionLongest - SESSION_REMEMBERED_MS;
+  const sessions = await removeAll(store, (tx) => purgeSessions(tx, ended));
+  return { auditEntries, exportRuns, webhookAttempts, sessions };
 };

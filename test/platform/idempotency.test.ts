@@ -170,6 +170,39 @@ onEveryStore("safe retries", (at) => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  verifies("OP-50");
+  it("a request removes few of many expired keys, and may use one of them again", async () => {
+    const admin = await at().tenant("expired");
+    await configure(admin);
+    const first = await create(admin, "again");
+    const { read, transaction } = at().store;
+    const row = await read
+      .selectFrom("idempotency_keys")
+      .selectAll()
+      .where("key", "=", "again")
+      .executeTakeFirstOrThrow();
+    at().clock.advance(DAY);
+    const expired = Array.from({ length: 500 }, (_, index) => ({
+      ...row,
+      key: `old-${index}`,
+      expires_at: at().clock() - 1000 + index,
+    }));
+    await transaction((tx) => tx.insertInto("idempotency_keys").values(expired).execute());
+    for (const { key: name } of [...expired.slice(-2), row]) {
+      const again = await create(admin, name);
+      expect(again.status).toBe(201);
+      expect(again.body.disputeId).not.toBe(first.body.disputeId);
+      expect((await create(admin, name)).text).toBe(again.text);
+    }
+    const left = await read
+      .selectFrom("idempotency_keys")
+      .select("key")
+      .where("expires_at", "<=", at().clock())
+      .execute();
+    expect(left.length).toBeGreaterThan(0);
+    expect(left.length).toBeLessThan(500);
+  });
+
   verifies("D-GEN-8");
   it("a refused request is not stored, an invalid key is refused, the response is encrypted", async () => {
     const admin = await at().tenant("retry-refused");

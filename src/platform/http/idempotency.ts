@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { sql } from "kysely";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { DAY } from "../../kit/clock.ts";
@@ -57,6 +58,16 @@ const selectKey = (db: Db, keyed: Keyed) =>
     .where("expires_at", ">", keyed.now)
     .executeTakeFirst();
 
+// More than one request adds, so expired keys do not accumulate; few, so that no request pays for those of a day.
+const REMOVED_AT_ONCE = 100;
+
+const removeExpired = async (tx: Db, now: number): Promise<void> => {
+  await sql`
+    delete from idempotency_keys where (tenant_id, principal, operation, key) in (
+      select tenant_id, principal, operation, key from idempotency_keys
+      where expires_at <= ${now} limit ${REMOVED_AT_ONCE})`.execute(tx);
+};
+
 const checkRequestHash = (keyed: Keyed, row: IdempotencyKeyRow): void => {
   if (row.request_hash === keyed.request_hash) return;
   throw new Problem(
@@ -113,17 +124,23 @@ export const createIdempotency = (seal: Seal) => {
 
     /** Stores the answer. @throws {AlreadyDone} where another process has stored one since. */
     async store(tx: Db, keyed: Keyed, recordId: string, answer: StoredAnswer): Promise<void> {
-      await tx.deleteFrom("idempotency_keys").where("expires_at", "<=", keyed.now).execute();
       const { now, secret, ...row } = keyed;
+      await removeExpired(tx, now);
+      const stored = {
+        ...row,
+        answer: secret ? null : seal.seal(answer),
+        record_id: recordId,
+        expires_at: now + RETENTION_MS,
+      };
       const inserted = await tx
         .insertInto("idempotency_keys")
-        .values({
-          ...row,
-          answer: secret ? null : seal.seal(answer),
-          record_id: recordId,
-          expires_at: now + RETENTION_MS,
-        })
-        .onConflict((conflict) => conflict.doNothing())
+        .values(stored)
+        .onConflict((conflict) =>
+          conflict
+            .columns(["tenant_id", "principal", "operation", "key"])
+            .doUpdateSet(stored)
+            .where("idempotency_keys.expires_at", "<=", now),
+        )
         .executeTakeFirstOrThrow();
       if (inserted.numInsertedOrUpdatedRows === 0n) throw new AlreadyDone();
     },

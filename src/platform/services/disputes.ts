@@ -10,7 +10,6 @@ import type { FileStore } from "../files/port.ts";
 import type { Call, Handlers, Listing, Result } from "../handlers.ts";
 import { formatAmount } from "../money.ts";
 import { checkIfMatch } from "../preconditions.ts";
-import { selectDisputeAttachments } from "../store/dispute-attachments.ts";
 import {
   countDisputes,
   type DisputeFilter,
@@ -25,11 +24,11 @@ import {
 } from "../store/disputes.ts";
 import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/tenants.ts";
-import { removeAttachments } from "./dispute-attachments/job.ts";
 import { chooseAssignee, findDefaultAssignee } from "./disputes/assignee.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
 import { findCurrency } from "./disputes/document.ts";
 import { chooseReasons } from "./disputes/reason.ts";
+import { removeContents } from "./disputes/removal.ts";
 import { summarize } from "./disputes/summary.ts";
 import { parseBodyPage, readListing, parsePage } from "./listing.ts";
 import { changeFields, creationFields, withAuditFacts } from "./records.ts";
@@ -237,10 +236,8 @@ const remove =
     const { disputeId } = params;
     const { keys, ...result } = await call.change(async (tx) => {
       checkIfMatch(call, await findOr404(tx, call, disputeId));
-      const all = selectDisputeAttachments(tx, call.tenantId, disputeId, undefined);
-      const filed = await removeAttachments(tx, await all.execute());
       await removeDispute(tx, call.tenantId, disputeId);
-      return { body: null, keys: filed };
+      return { body: null, keys: await removeContents(tx, call, disputeId) };
     });
     await dropFiles({ files, log }, keys);
     return result;

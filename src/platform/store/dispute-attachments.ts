@@ -1,3 +1,4 @@
+import { hasDispute } from "./disputes.ts";
 import type { Db } from "./port.ts";
 import type { DisputeAttachmentRow } from "./tables.ts";
 
@@ -7,19 +8,31 @@ const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
     .where("tenant_id", "=", tenantId)
     .where("dispute_id", "=", disputeId);
 
+/** Finds an attachment unless its dispute is deleted, since the attachments of that are removed later. */
 export const findDisputeAttachment = (
   db: Db,
   tenantId: string,
   { disputeId, attachmentId }: { disputeId: string; attachmentId: string },
 ): Promise<DisputeAttachmentRow | undefined> =>
-  ofDispute(db, tenantId, disputeId).selectAll().where("id", "=", attachmentId).executeTakeFirst();
+  ofDispute(db, tenantId, disputeId)
+    .selectAll()
+    .where("id", "=", attachmentId)
+    .where(hasDispute(tenantId, disputeId))
+    .executeTakeFirst();
 
 /** Finds an attachment by the id in a signed URL. The caller must verify the URL's signature against the row. */
 export const findSignedAttachment = (
   db: Db,
   id: string,
 ): Promise<DisputeAttachmentRow | undefined> =>
-  db.selectFrom("dispute_attachments").selectAll().where("id", "=", id).executeTakeFirst();
+  db
+    .selectFrom("dispute_attachments as a")
+    .innerJoin("disputes as d", (on) =>
+      on.onRef("d.tenant_id", "=", "a.tenant_id").onRef("d.id", "=", "a.dispute_id"),
+    )
+    .selectAll("a")
+    .where("a.id", "=", id)
+    .executeTakeFirst();
 
 type Visibilities = readonly DisputeAttachmentRow["visibility"][] | undefined;
 
@@ -47,6 +60,15 @@ export const selectDisputeAttachments = (
     .$if(visibilities !== undefined, (query) => query.where("visibility", "in", visibilities ?? []))
     .orderBy("created_at", "desc")
     .orderBy("id", "desc");
+
+/** Selects a deleted dispute's first `most` attachments. */
+export const selectAttachmentsToRemove = (
+  tx: Db,
+  tenantId: string,
+  disputeId: string,
+  most: number,
+): Promise<DisputeAttachmentRow[]> =>
+  ofDispute(tx, tenantId, disputeId).selectAll().limit(most).execute();
 
 export const insertDisputeAttachments = async (
   tx: Db,

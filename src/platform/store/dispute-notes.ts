@@ -1,5 +1,6 @@
 import type { SortKey } from "../../contract/fields.ts";
 import type { NOTE_SORT } from "../../contract/operations/dispute-notes.ts";
+import { hasDispute } from "./disputes.ts";
 import type { Db } from "./port.ts";
 import type { DisputeNoteRow } from "./tables.ts";
 
@@ -13,8 +14,13 @@ const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
     .where("tenant_id", "=", tenantId)
     .where("dispute_id", "=", disputeId);
 
+/** Finds a note unless its dispute is deleted, since the notes of that are removed later. */
 export const findNote = (db: Db, tenantId: string, disputeId: string, id: string) =>
-  ofDispute(db, tenantId, disputeId).selectAll().where("id", "=", id).executeTakeFirst();
+  ofDispute(db, tenantId, disputeId)
+    .selectAll()
+    .where("id", "=", id)
+    .where(hasDispute(tenantId, disputeId))
+    .executeTakeFirst();
 
 type Visibilities = readonly DisputeNoteRow["visibility"][] | undefined;
 
@@ -70,4 +76,19 @@ export const removeNote = async (tx: Db, note: DisputeNoteRow): Promise<void> =>
     .where("tenant_id", "=", note.tenant_id)
     .where("id", "=", note.id)
     .execute();
+};
+
+/** Removes a dispute's first `most` notes; returns how many. */
+export const removeNotes = async (
+  tx: Db,
+  tenantId: string,
+  disputeId: string,
+  most: number,
+): Promise<number> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom("dispute_notes")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "in", ofDispute(tx, tenantId, disputeId).select("id").limit(most))
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 };

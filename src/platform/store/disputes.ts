@@ -9,6 +9,7 @@ import { prepareQuery } from "./prepared.ts";
 import type { DisputeRow } from "./tables.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
+type Condition = RawBuilder<boolean>;
 
 /** Selects disputes with the names of the records they refer to. */
 const selectJoined = (db: Db, tenantId: string) =>
@@ -76,6 +77,10 @@ export const findDispute = async (
   id: string,
 ): Promise<NamedDispute | undefined> => (await disputesById(db, tenantId, id))[0];
 
+/** The condition that a dispute exists. */
+export const hasDispute = (tenantId: string, id: string): Condition =>
+  sql`exists (select 1 from disputes where disputes.tenant_id = ${tenantId} and disputes.id = ${id})`;
+
 export type DisputeFilter = {
   reasonName?: string | undefined;
   departmentName?: string | undefined;
@@ -98,8 +103,6 @@ export type DisputeFilter = {
   closedTo?: number | undefined;
   unassigned?: boolean | undefined;
 };
-
-type Condition = RawBuilder<boolean>;
 
 const is = (column: string, value: string): Condition => sql`${sql.ref(column)} = ${value}`;
 const among = (column: string, values: readonly (string | number)[]): Condition =>
@@ -321,13 +324,8 @@ export const updateDispute = async (
     .execute();
 };
 
-/** Deletes a dispute and its notes. */
+/** Deletes a dispute, and thereby hides its notes and attachments, which the caller removes. */
 export const removeDispute = async (tx: Db, tenantId: string, id: string): Promise<void> => {
-  await tx
-    .deleteFrom("dispute_notes")
-    .where("tenant_id", "=", tenantId)
-    .where("dispute_id", "=", id)
-    .execute();
   const removed = await tx
     .deleteFrom("disputes")
     .where("tenant_id", "=", tenantId)

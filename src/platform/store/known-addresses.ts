@@ -63,10 +63,21 @@ export const recordKnownAddress = async (
     .execute();
 };
 
-/** Removes expired addresses. */
-export const purgeKnownAddresses = async (tx: Db, now: number): Promise<void> => {
-  await tx
+const USERS_AT_ONCE = 100;
+
+/** Removes expired addresses of a bounded number of users; returns how many were removed. */
+export const purgeKnownAddresses = async (tx: Db, now: number): Promise<number> => {
+  const before = now - KNOWN_MS;
+  const { numDeletedRows } = await tx
     .deleteFrom("known_addresses")
-    .where("seen_at", "<=", now - KNOWN_MS)
-    .execute();
+    .where("user_id", "in", (from) =>
+      from
+        .selectFrom("known_addresses")
+        .select("user_id")
+        .where("seen_at", "<=", before)
+        .limit(USERS_AT_ONCE),
+    )
+    .where("seen_at", "<=", before)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 };
