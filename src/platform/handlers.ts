@@ -3,7 +3,7 @@ import type { AuditFacts, Fault, ProblemDetails, SharedErrorCode } from "../cont
 import type { FailCode, Input, Operation, Output } from "../contract/operation.ts";
 import type { Permission, Scope } from "../contract/permissions.ts";
 import type { Preconditions, RecordVersion } from "./preconditions.ts";
-import type { Db, Snapshot } from "./store/port.ts";
+import type { Db, Snapshot, SnapshotOptions } from "./store/port.ts";
 
 /** The user or export key that a credential belongs to. */
 export type Principal = {
@@ -33,7 +33,7 @@ export type Call<O extends Operation = Operation> = Preconditions & {
   /** Reads outside a transaction. */
   db: Db;
   /** Opens a consistent view of the store on a connection of its own. Close it. */
-  snapshot(): Promise<Snapshot>;
+  snapshot(options?: Pick<SnapshotOptions, "aggregates">): Promise<Snapshot>;
   /**
    * Runs a change in one transaction and returns its result, which the handler returns in turn. The audit entry and,
    * where the result has a `createdId`, the Idempotency-Key are written in the same transaction. `act` must await

@@ -62,8 +62,13 @@ export const createCall = (needs: RequestNeeds, context: RequestContext): Call =
     ifNoneMatch: request.headers.get("if-none-match"),
     baseUrl: () => needs.baseUrlOf(request, context.incoming),
     db: needs.store.read,
-    snapshot: () =>
-      needs.store.snapshot({ owner: tenantId, signal: request.signal, maxMs: VIEW_MS }),
+    snapshot: (options) =>
+      needs.store.snapshot({
+        ...options,
+        owner: tenantId,
+        signal: request.signal,
+        maxMs: VIEW_MS,
+      }),
     change: createChange(needs, context),
     fail(code: SharedErrorCode, message: string, details: ProblemDetails = {}) {
       throw new Problem(code, message, details);

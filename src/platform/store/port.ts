@@ -19,6 +19,8 @@ export type SnapshotOptions = {
   owner: string;
   /** Ends the wait for a view, and the view itself. */
   signal?: AbortSignal;
+  /** Each query reads many rows at once, so it must not delay the short queries of other views. */
+  aggregates?: boolean;
   /** Releases the view after this time, in milliseconds; later reads throw {@link ViewExpired}. */
   maxMs?: number;
 };

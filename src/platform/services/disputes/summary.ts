@@ -116,7 +116,7 @@ export const summarize: Handlers<Contract["disputes"]>["summary"] = async ({ bod
     asOf: day === undefined ? now : endOfDay(day),
     isPast: day !== undefined,
   };
-  const snapshot = await call.snapshot();
+  const snapshot = await call.snapshot({ aggregates: true });
   try {
     return { body: await read(snapshot.db, asked, summary) };
   } finally {

@@ -140,7 +140,7 @@ export const summarize: Handlers<Contract["payments"]>["summary"] = async ({ bod
   const { value: summary, faults } = parsePaymentSummary(body);
   if (summary === undefined) return call.invalid(faults);
   const { tenantId, now } = call;
-  const snapshot = await call.snapshot();
+  const snapshot = await call.snapshot({ aggregates: true });
   try {
     return { body: await read(snapshot.db, { summary, tenantId, now }) };
   } finally {

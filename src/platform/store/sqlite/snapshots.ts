@@ -98,14 +98,17 @@ const createKysely = (ask: Ask): Db => {
 export class SqliteSnapshots {
   readonly #limiter = new FairLimiter(VIEWS);
   readonly #readers: readonly Reader[];
+  // One query of it may take seconds, in which its thread reads nothing else.
+  readonly #aggregator: Reader;
 
   constructor(path: string) {
+    this.#aggregator = new Reader(path, BUSY_MS);
     this.#readers = Array.from({ length: countReaders() }, () => new Reader(path, BUSY_MS));
   }
 
-  async open({ owner, signal, maxMs }: SnapshotOptions): Promise<Snapshot> {
+  async open({ owner, signal, maxMs, aggregates = false }: SnapshotOptions): Promise<Snapshot> {
     const leave = await this.#limiter.enter(owner, signal);
-    const reader = this.#leastUsed();
+    const reader = aggregates ? this.#aggregator : this.#leastUsed();
     const session = reader.acquire();
     let closed: Promise<void> | undefined;
     const end = async (): Promise<void> => {
@@ -137,7 +140,7 @@ export class SqliteSnapshots {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#readers.map((reader) => reader.close()));
+    await Promise.all([...this.#readers, this.#aggregator].map((reader) => reader.close()));
   }
 
   #leastUsed(): Reader {
