@@ -2,9 +2,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { prompts } from "../../prompts/index.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
 import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { DEPENDENCIES, dependencyFaults, documents } from "./documents.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -45,6 +47,22 @@ const manifest = (text: string, version: string): string => {
   return JSON.stringify({ ...JSON.parse(text), version, tools, prompts: listedPrompts() });
 };
 
+/** Returns what hosts pay for the lists, in o200k tokens, so that a review shows a change. */
+const tokenCosts = (): string => {
+  const tools = listedTools();
+  const forModel = tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
+  return JSON.stringify({
+    toolsForModel: countTokens(JSON.stringify(forModel)),
+    toolList: countTokens(JSON.stringify(tools)),
+    instructions: countTokens(buildInstructions(knownToolsets, false)),
+    guide: countTokens(buildGuide(knownToolsets, false)),
+  });
+};
+
 export type Derived = { path: string; is: string; should: string };
 
 /** Each derived file: what it is, and what it should be. */
@@ -54,6 +72,7 @@ export const derived = (): Derived[] => {
     ...documents,
     "manifest.json": (text) => manifest(text, about.version),
     "test/derived/tools.json": () => JSON.stringify(listedTools()),
+    "test/derived/tokens.json": tokenCosts,
   };
   return Object.entries(made).map(([path, make]) => {
     const is = read(path);
