@@ -2,25 +2,31 @@ import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
+import { isAnnounced } from "./extension.ts";
 import type { InsightContext } from "./insight.ts";
 
 /** A document as disputes need it. `unknown`: it was not read. */
-export type DocumentState = {
-  status: Document["status"] | "missing" | "unknown";
-  document?: Document;
-};
+export type DocumentState = { status: Document["status"] | "missing" | "unknown" };
 
 /** Documents by number, each read once. */
 export type DocumentReader = {
-  /** Reads those that are not known yet, within the limit of all reads and, if given, of this one. */
+  /** Reads those that are not known yet, within the limit of all calls and, if given, of this reading. */
   read(numbers: Iterable<string>, most?: number): Promise<void>;
   stateOf(number: string): DocumentState;
   /** Sentences about documents that were not read. */
   notes(): string[];
 };
 
+type States = Map<string, DocumentState>;
+
 const UNKNOWN: DocumentState = { status: "unknown" };
+const MISSING: DocumentState = { status: "missing" };
 const CONCURRENT = 8;
+const PAGE_ROWS = 1000;
+/** Fewer are read one by one, although the platform has a list. */
+const MANY = 20;
+
+const { documents } = contract;
 
 const isMissing = (error: unknown): boolean => error instanceof Problem && error.status === 404;
 
@@ -28,45 +34,90 @@ const isMissing = (error: unknown): boolean => error instanceof Problem && error
 const isRefusal = (error: unknown): error is Problem =>
   error instanceof Problem && [401, 403, 429, 503].includes(error.status);
 
-/** Creates a reader of at most `limit` documents. */
-export const createDocumentReader = (
-  { call, signal }: InsightContext,
-  limit: number,
-): DocumentReader => {
-  const states = new Map<string, DocumentState>();
-  const unread = new Set<string>();
-  let refusal: Problem | undefined;
+const readOne = async ({ call }: InsightContext, number: string): Promise<DocumentState> => {
+  try {
+    const { output } = await call(documents.get, { document_number: number });
+    return { status: (output as Document).status };
+  } catch (error) {
+    if (isMissing(error)) return MISSING;
+    throw error;
+  }
+};
 
-  const load = async (number: string): Promise<DocumentState> => {
-    if (refusal !== undefined) return UNKNOWN;
-    try {
-      const { output } = await call(contract.documents.get, { document_number: number });
-      const document = output as Document;
-      return { status: document.status, document };
-    } catch (error) {
-      if (isMissing(error)) return { status: "missing" };
-      if (signal.aborted || !isRefusal(error)) throw error;
-      refusal = error;
-      return UNKNOWN;
+const readEach = async (
+  context: InsightContext,
+  numbers: readonly string[],
+  states: States,
+): Promise<void> => {
+  const read = async (number: string) => ({ number, state: await readOne(context, number) });
+  for await (const { number, state } of mapConcurrent(numbers, CONCURRENT, read)) {
+    states.set(number, state);
+  }
+};
+
+type ListAnswer = { data: Document[]; pagination: { cursor: string | null } };
+
+/** Looks for documents in at most `pages` pages of all; those that a complete list does not have are missing. */
+const findInList = async (
+  { call }: InsightContext,
+  numbers: readonly string[],
+  states: States,
+  pages: number,
+): Promise<number> => {
+  const left = new Set(numbers);
+  let cursor: string | null = null;
+  for (let page = 1; page <= pages; page += 1) {
+    const args: Record<string, unknown> = {
+      limit: PAGE_ROWS,
+      ...(cursor === null ? {} : { cursor }),
+    };
+    // oxlint-disable-next-line no-await-in-loop -- a page names the next
+    const { data, pagination } = (await call(documents.list, args)).output as ListAnswer;
+    for (const { documentNumber, status } of data) {
+      if (left.delete(documentNumber)) states.set(documentNumber, { status });
     }
+    const isEnd = pagination.cursor === null || pagination.cursor === cursor;
+    if (isEnd) for (const number of left) states.set(number, MISSING);
+    if (isEnd || left.size === 0) return page;
+    ({ cursor } = pagination);
+  }
+  return pages;
+};
+
+/** Creates a reader that makes at most `limit` calls: a document each, or pages of documents where they are listed. */
+export const createDocumentReader = (context: InsightContext, limit: number): DocumentReader => {
+  const states: States = new Map();
+  const unread = new Set<string>();
+  let [calls, refusal]: [number, Problem | undefined] = [0, undefined];
+
+  const load = async (wanted: readonly string[], most: number): Promise<void> => {
+    if (wanted.length > MANY && isAnnounced(context, documents.list)) {
+      calls += await findInList(context, wanted, states, most);
+      return;
+    }
+    const now = wanted.slice(0, most);
+    calls += now.length;
+    await readEach(context, now, states);
   };
 
   return {
     async read(numbers, most = limit) {
       const wanted = [...new Set(numbers)].filter((number) => !states.has(number));
-      const now = wanted.slice(0, Math.max(0, Math.min(most, limit - states.size)));
-      for (const number of wanted.slice(now.length)) unread.add(number);
-      const one = async (number: string) => ({ number, state: await load(number) });
-      for await (const { number, state } of mapConcurrent(now, CONCURRENT, one)) {
-        states.set(number, state);
+      if (wanted.length === 0 || refusal !== undefined) return;
+      try {
+        await load(wanted, Math.max(0, Math.min(most, limit - calls)));
+      } catch (error) {
+        if (context.signal.aborted || !isRefusal(error)) throw error;
+        refusal = error;
       }
+      for (const number of wanted) if (!states.has(number)) unread.add(number);
     },
     stateOf: (number) => states.get(number) ?? UNKNOWN,
     notes: () => [
       ...(refusal === undefined
         ? []
         : [`Documents were not read, so their status is unknown: ${refusal.message}`]),
-      ...(unread.size === 0
+      ...(unread.size === 0 || refusal !== undefined
         ? []
         : [`The status of ${unread.size} documents is unknown: an answer reads at most ${limit}.`]),
     ],

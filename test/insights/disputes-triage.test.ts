@@ -190,6 +190,17 @@ onEveryStore("disputes_triage", (at) => {
     expect(item?.why.join()).toMatch(/same document and amount as \S/);
   });
 
+  verifies("IN-06");
+  it("gives the same triage where the platform lists documents", async () => {
+    const one = await createTestContext(at(), TENANT, admin, {
+      extensions: new Set(["documents.list"]),
+    });
+    const { items, flags } = await runInsight(disputesTriage, one, { limit: 20 });
+    const other = await triage({ limit: 20 });
+    expect([items, flags]).toEqual([other.items, other["flags"]]);
+    expect(one.calls.filter((name) => name.startsWith("documents."))).toEqual(["documents.list"]);
+  });
+
   verifies("IN-33");
   it("makes at most 150 calls, and counts what it did not read", async () => {
     const fewer = await createTestContext(at(), TENANT, admin);
