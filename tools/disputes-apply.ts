@@ -14,7 +14,7 @@ const Change = z.strictObject({
   ifMatch: requiredText(255).optional(),
 });
 
-/** What happened to one dispute. */
+/** The outcome for one dispute. */
 const Outcome = z.object({
   disputeId: z.string(),
   disputeCode: z.string(),

@@ -1,4 +1,4 @@
-/** What does the work of tools that do not exist, for callers that guess their names. */
+/** Replacements for tools that do not exist, because callers guess names. */
 const TOOLS: Readonly<Record<string, string>> = {
   disputes_close: "disputes_update with status Closed",
   disputes_cancel: "disputes_update with status Canceled",
@@ -40,7 +40,7 @@ const CREATED: Ways = {
 const DOCUMENT_STATUS =
   "documents_close closes a document, and a denomination other than 0 reopens it";
 
-/** What a tool has instead of arguments that callers guess. */
+/** Replacements for arguments that a tool does not have, because callers guess names. */
 const ARGUMENTS: Readonly<Record<string, Ways>> = {
   disputes_create: {
     ...CREATED,

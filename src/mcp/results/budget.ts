@@ -3,7 +3,7 @@ import { estimateTokens, isWithin } from "./tokens.ts";
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? "";
 
-/** A budget of 6,000 tokens has 25,000 characters: hosts cut longer texts, whatever they cost in tokens. */
+/** A budget of 6,000 tokens has 25,000 characters: hosts cut longer texts even if they cost few tokens. */
 const CHARACTERS_PER_TOKEN = 25 / 6;
 
 /** Returns what the JSON of a value takes of a budget: its tokens, or its characters if they are more. */

@@ -56,7 +56,7 @@ const told = (
   };
 };
 
-/** What is told of an error: a refusal's own words; of anything else only that it happened, and its number. */
+/** Describes an error: a problem by its own message, any other error only by a request id. */
 export const tell = (error: unknown, called: Called, requestId: string): Told => {
   if (error instanceof Problem) return told(called, error.code, error.message, error.details);
   if (error instanceof Refusal) return told(called, error.code, error.message);
@@ -74,7 +74,7 @@ const tableOf = (confirmation: Confirmation | undefined): { type: "text"; text: 
     ? [{ type: "text", text: confirmation.summary }]
     : [];
 
-/** Failures are results, never protocol errors, and bear no structured content: 1.x clients would check it. */
+/** Creates the result of a failed call. It has no structured content, because 1.x clients would validate it. */
 export const failed = (problem: Told, confirmation?: Confirmation): CallToolResult => ({
   isError: true,
   content: [

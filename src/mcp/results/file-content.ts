@@ -10,7 +10,7 @@ export const MAX_EMBEDDED_BYTES = MIB;
 /** Hosts read messages of 10 MB; a file is a third larger in one than it is. */
 export const MAX_RESOURCE_BYTES = 7 * MIB;
 
-/** What a file's answer says of it, beside its bytes. */
+/** Describes a file in an answer, without its bytes. */
 export const fileRecord = (
   { document_number, id }: Record<string, unknown>,
   output: Fields,

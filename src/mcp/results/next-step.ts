@@ -8,7 +8,7 @@ import type { RefusalCode } from "./refusal.ts";
 type Args = Record<string, unknown>;
 type Step = string | ((tool: Tool, details: ProblemDetails, args: Args) => string);
 
-/** What shows the records that an argument may name, by what it is called without its Id, Code or Email. */
+/** The tools that list the records of an argument, by its name without Id, Code or Email. */
 const LISTS: Record<string, string> = {
   assignee: "assignees_list",
   category: "categories_list",
@@ -47,7 +47,7 @@ const byCode = ({ disputeId }: Args): string | undefined => {
 /** The tool that finds records by what people call them. */
 const FINDER = "find_records";
 
-// Where the noun of a tool has no list of its own.
+// Lists for tools whose noun has no list tool.
 const LIST_OF: Record<string, string> = {
   company_scores: "credit_applications_list",
   export_runs: "schedules_list",
@@ -96,7 +96,7 @@ const look = (tool: Tool): string => {
   return name === undefined || name === tool.name ? "look whether it was" : `look with ${name}`;
 };
 
-/** What to do when nobody knows whether the platform has acted. */
+/** Describes the next step if it is unknown whether the platform has acted. */
 const settle = (tool: Tool, { idempotencyKey }: ProblemDetails): string =>
   idempotencyKey === undefined
     ? `It may have been done: ${look(tool)} before calling again.`
@@ -178,7 +178,7 @@ const STEPS: Record<RefusalCode, Step> = {
   confirmation_unavailable: "Tell the person: it needs a host that can ask, or another setting.",
 };
 
-/** What whoever called may do; `args` are what they called with. */
+/** Returns the next step for the caller; `args` are the arguments of the call. */
 export const nextStep = (
   code: RefusalCode,
   tool: Tool,

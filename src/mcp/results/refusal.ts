@@ -12,7 +12,7 @@ export const OWN_CODES = {
 export type OwnRefusal = keyof typeof OWN_CODES;
 export type RefusalCode = OwnRefusal | Code;
 
-/** How a host may confirm what it cannot ask a person about. */
+/** A confirmation by token, for hosts that cannot ask a person. */
 export type Confirmation = { confirmationToken: string; expiresAt: string; summary: string };
 
 /** A confirmation that did not come about. Nothing has been changed. */

@@ -127,7 +127,7 @@ export const estimateTokens = (text: string, most = Infinity): number => {
   return Math.ceil(sum * MARGIN);
 };
 
-// What the dearest text costs a UTF-16 unit, and the margin.
+// The largest cost of a UTF-16 unit, with the margin.
 const MOST_A_UNIT = 2.6;
 
 /** Whether a text costs so many tokens at most; a short one is not counted. */

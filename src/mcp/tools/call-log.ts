@@ -9,10 +9,10 @@ import { canonical } from "./binding.ts";
 
 /** One call of a tool, as it is kept: who, what and how it ended, never a value or a secret. */
 export type CalledTool = {
-  /** The id of whoever called this server. */
+  /** The caller's id. */
   caller: string;
   tenantId: string;
-  /** Whose credential was used. */
+  /** The credential's owner. */
   principal: string;
   tool: string;
   args: Record<string, unknown>;
@@ -25,7 +25,7 @@ export type CalledTool = {
 
 /** The MCP server's own log of tool calls. */
 export type CallLog = {
-  /** Resolves once the line stands in the file, and also where it cannot be written: that is logged. */
+  /** Resolves when the line is in the file. A line that cannot be written is logged as an error. */
   record(call: CalledTool): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ export type CallLogNeeds = {
   path: string;
   /** By which hosts reach this server. */
   door: "stdio" | "http";
-  /** Without it nobody can guess a value from its hash. */
+  /** The key of the hashes, so that a value cannot be guessed from its hash. */
   key: Buffer;
   now: Clock;
   log: Log;

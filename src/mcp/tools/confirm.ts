@@ -14,7 +14,7 @@ import { Refusal } from "../results/refusal.ts";
 import type { Settings } from "../caller.ts";
 import type { ReplayGuard } from "./replay-guard.ts";
 
-/** How a person behind the host can be reached during this call. */
+/** The way to ask a person during this call. */
 export type Host =
   | { asks: "never" }
   /** The protocol of 2025: the question goes out while the call waits. */
@@ -69,44 +69,59 @@ const isYes = (view: InputResponseView): boolean =>
   view.action === "accept" &&
   FORM.safeParse(view.content).data?.confirm === true;
 
-/** The one place where a person is asked. No answer, or any other than yes, means no. */
-export const createConfirm = ({
-  key,
-  replayGuard,
-  now,
-  setting,
-}: {
+type Needs = {
   key: Buffer;
   replayGuard: ReplayGuard;
   now: Clock;
   setting: Settings["confirm"];
-}): Confirm => {
-  // Apart, so that the state of a dialog never passes for a token and skips the dialog.
+};
+
+/** Seals leave to act on a version for one purpose, for ten minutes. */
+const sealLeave = (
+  { now }: Needs,
+  seal: Seal,
+  purpose: Purpose,
+  { etag, absent }: Version,
+): { sealed: string; expiresAt: number } => {
+  const expiresAt = now() + LIFE_MS;
+  const sealed = seal.seal([randomToken(), bindingOf(purpose), expiresAt, etag, absent]);
+  return { sealed, expiresAt };
+};
+
+/**
+ * Returns the version that a sealed leave is for, once.
+ *
+ * @throws {Refusal} confirmation_invalid
+ */
+const redeemLeave = async (
+  { now, replayGuard }: Needs,
+  seal: Seal,
+  purpose: Purpose,
+  sealed: unknown,
+): Promise<Version> => {
+  const { success, data } = Sealed.safeParse(
+    typeof sealed === "string" ? seal.open(sealed) : undefined,
+  );
+  if (!success) throw invalid("is not one that this server gave");
+  const [id, binding, expiresAt, etag, absent] = data;
+  if (binding !== bindingOf(purpose)) {
+    throw invalid("was given for another call or to another program");
+  }
+  if (expiresAt < now()) throw invalid("has expired");
+  if (!(await replayGuard.claim(id, expiresAt))) throw invalid("has been used");
+  return { etag, absent };
+};
+
+/** Creates the function that asks a person. No answer, and any answer other than yes, means no. */
+export const createConfirm = (needs: Needs): Confirm => {
+  const { key, setting } = needs;
+  // Separate seals, so that the state of a dialog cannot be used as a token that skips the dialog.
   const tokens = createSeal(key, "mcp/confirmation-token");
   const states = createSeal(key, "mcp/confirmation-state");
 
-  const mint = (seal: Seal, purpose: Purpose, { etag, absent }: Version) => {
-    const expiresAt = now() + LIFE_MS;
-    const sealed = seal.seal([randomToken(), bindingOf(purpose), expiresAt, etag, absent]);
-    return { sealed, expiresAt };
-  };
-
-  const redeem = async (seal: Seal, sealed: unknown, purpose: Purpose): Promise<Consented> => {
-    const { success, data } = Sealed.safeParse(
-      typeof sealed === "string" ? seal.open(sealed) : undefined,
-    );
-    if (!success) throw invalid("is not one that this server gave");
-    const [id, binding, expiresAt, etag, absent] = data;
-    if (binding !== bindingOf(purpose))
-      throw invalid("was given for another call or to another program");
-    if (expiresAt < now()) throw invalid("has expired");
-    if (!(await replayGuard.claim(id, expiresAt))) throw invalid("has been used");
-    return { etag, absent };
-  };
-
   const demand = (purpose: Purpose, summary: string, version: Version): Refusal => {
     if (setting === "refuse") return unavailable();
-    const { sealed, expiresAt } = mint(tokens, purpose, version);
+    const { sealed, expiresAt } = sealLeave(needs, tokens, purpose, version);
     return new Refusal("confirmation_required", `Needs a person's consent: ${summary}`, {
       confirmationToken: sealed,
       expiresAt: formatTimestamp(expiresAt),
@@ -117,16 +132,17 @@ export const createConfirm = ({
   const ask = (purpose: Purpose, message: string, version: Version): InputRequiredResult =>
     inputRequired({
       inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema: FORM }) },
-      requestState: mint(states, purpose, version).sealed,
+      requestState: sealLeave(needs, states, purpose, version).sealed,
     });
 
   return async ({ host, token, purpose, asking, open }) => {
-    if (token !== undefined && setting === "token") return redeem(tokens, token, purpose);
+    if (token !== undefined && setting === "token")
+      return redeemLeave(needs, tokens, purpose, token);
     if (host.asks === "by_round") {
       const view = inputResponse(host.responses, KEY);
       if (view.kind !== "missing") {
         if (!isYes(view)) throw declined();
-        return redeem(states, host.state, purpose);
+        return redeemLeave(needs, states, purpose, host.state);
       }
     }
     if (host.asks === "never" && setting === "refuse" && !open) throw unavailable();

@@ -25,7 +25,7 @@ const { get } = contract.dispute_attachments;
 type One = { disputeId: string; attachmentId: string };
 type Options = Pick<CallOptions, "tool"> & { signal: AbortSignal };
 
-/** What is known of a file that may be downloaded. */
+/** A file that can be downloaded. */
 type Found = { fields: Fields; url: string; mimeType: string };
 
 const unavailable = ({ status }: Fields): Problem =>
@@ -41,27 +41,29 @@ const typeOf = (fileName: unknown): string => {
 
 const TRUNCATED = "The text is longer; its beginning is here.";
 
-/** Files of disputes as they were uploaded: by tool, and by address. */
+const findFile = async (broker: Broker, one: One, options: Options): Promise<Found> => {
+  const { output } = await broker.call(get, one, options);
+  const record = output as Fields;
+  const { downloadUrl } = record;
+  if (typeof downloadUrl !== "string" || downloadUrl === "") throw unavailable(record);
+  const mimeType = typeOf(record["fileName"]);
+  const uri = disputeFileUri(one.disputeId, one.attachmentId);
+  const fields = { ...one, fileName: record["fileName"], mimeType };
+  return {
+    fields: { ...(sanitize(fields) as Fields), resourceUri: uri },
+    url: downloadUrl,
+    mimeType,
+  };
+};
+
+type Content = { mimeType: string } & ({ text: string } | { blob: string });
+
+/** Reads the files of disputes for the tool and for the resource. */
 export const createDownload = (needs: ToolContext) => {
   const { transfers, settings } = needs;
   const budget = dataBudget(settings.answerTokens);
 
-  const find = async (broker: Broker, one: One, options: Options): Promise<Found> => {
-    const { output } = await broker.call(get, one, options);
-    const record = output as Fields;
-    const { downloadUrl } = record;
-    if (typeof downloadUrl !== "string" || downloadUrl === "") throw unavailable(record);
-    const mimeType = typeOf(record["fileName"]);
-    const uri = disputeFileUri(one.disputeId, one.attachmentId);
-    const fields = { ...one, fileName: record["fileName"], mimeType };
-    return {
-      fields: { ...(sanitize(fields) as Fields), resourceUri: uri },
-      url: downloadUrl,
-      mimeType,
-    };
-  };
-
-  const textOf = async ({ url }: Found, room: number, { signal }: Options) => {
+  const readText = async ({ url }: Found, room: number, { signal }: Options) => {
     const wanted = { maxBytes: textBytes(room), part: true };
     const { bytes = new Uint8Array(), fileSize } = await transfers.get(url, wanted, signal);
     const whole = decoded(bytes);
@@ -70,18 +72,18 @@ export const createDownload = (needs: ToolContext) => {
     return { text, truncated, fileSize: fileSize ?? bytes.byteLength };
   };
 
-  const bytesOf = ({ url }: Found, maxBytes: number, { signal }: Options): Promise<Incoming> =>
+  const readBytes = ({ url }: Found, maxBytes: number, { signal }: Options): Promise<Incoming> =>
     transfers.get(url, { maxBytes, part: false }, signal);
 
-  const asText = async (found: Found, options: Options): Promise<CallToolResult> => {
+  const presentText = async (found: Found, options: Options): Promise<CallToolResult> => {
     const room = budget - cost(found.fields);
-    const { text, truncated, fileSize } = await textOf(found, room, options);
+    const { text, truncated, fileSize } = await readText(found, room, options);
     const structured = { ...found.fields, fileSize, text, truncated };
     return present({ structured, notes: truncated ? [TRUNCATED] : [], etag: null });
   };
 
-  const asFile = async (found: Found, options: Options): Promise<CallToolResult> => {
-    const { bytes, fileSize } = await bytesOf(found, MAX_EMBEDDED_BYTES, options);
+  const presentFile = async (found: Found, options: Options): Promise<CallToolResult> => {
+    const { bytes, fileSize } = await readBytes(found, MAX_EMBEDDED_BYTES, options);
     const structured = { ...found.fields, fileSize: fileSize ?? bytes?.byteLength };
     return withFile(present({ structured, notes: [], etag: null }), structured, bytes);
   };
@@ -89,19 +91,17 @@ export const createDownload = (needs: ToolContext) => {
   return {
     async download({ tool, signal, broker }: Working, { args }: Given): Promise<CallToolResult> {
       const options = { tool: tool.name, signal };
-      const found = await find(broker, args as One, options);
-      return isText(found.mimeType) ? asText(found, options) : asFile(found, options);
+      const found = await findFile(broker, args as One, options);
+      return isText(found.mimeType) ? presentText(found, options) : presentFile(found, options);
     },
 
-    /** The file by its address. */
-    async read(
-      one: One,
-      options: Options,
-    ): Promise<{ mimeType: string } & ({ text: string } | { blob: string })> {
-      const found = await find(needs.broker, one, options);
+    /** Reads the file of a resource. */
+    async read(one: One, options: Options): Promise<Content> {
+      const found = await findFile(needs.broker, one, options);
       const { mimeType } = found;
-      if (isText(mimeType)) return { mimeType, text: (await textOf(found, budget, options)).text };
-      const { bytes, fileSize } = await bytesOf(found, MAX_RESOURCE_BYTES, options);
+      if (isText(mimeType))
+        return { mimeType, text: (await readText(found, budget, options)).text };
+      const { bytes, fileSize } = await readBytes(found, MAX_RESOURCE_BYTES, options);
       if (bytes !== undefined) return { mimeType, blob: blobOf(bytes) };
       throw new Problem(
         "payload_too_large",

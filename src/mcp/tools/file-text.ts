@@ -9,7 +9,7 @@ export const isText = (mimeType: string): boolean => TEXT_TYPE.test(mimeType);
 // A token has seldom more; what is read beyond the budget is only thrown away.
 const BYTES_PER_TOKEN = 8;
 
-/** How much of a text file can be of use within a budget. */
+/** The number of bytes of a text file that can fit a budget. */
 export const textBytes = (budget: number): number => budget * BYTES_PER_TOKEN;
 
 const encodingOf = ([first, second]: Uint8Array): string => {

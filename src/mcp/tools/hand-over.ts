@@ -16,7 +16,7 @@ import type { Operation } from "../../contract/operation.ts";
 /** A page for the host to open in the person's browser, and a sentence that says what it is for. */
 export type UrlPage = { url: string; message: string };
 
-/** How a host opens a page in the person's browser during this call (URL elicitation). */
+/** The way to open a page in the person's browser during this call (URL elicitation). */
 export type Opens =
   | { opens: "never" }
   /** Protocol of 2025: resolves to whether the person agreed. */
@@ -124,23 +124,26 @@ const withoutPage = (answer: Answer, { name }: StoredName): Answer =>
 const withPage = (answer: Answer, expiresAt: number): Answer =>
   addNote(answer, describeOpened(expiresAt));
 
+const createPageLink = ({ pages, caller }: HandOverNeeds, content: PageContent): Link => {
+  const { url, expiresAt } = pages.createLink(content, caller);
+  return { page: { url, message: MESSAGES[content.kind] }, expiresAt };
+};
+
+/** The address may pass through the model, because this page asks for the person's password. */
+const createAddressRefusal = ({ pages, caller }: HandOverNeeds): Refusal => {
+  const { url, expiresAt } = pages.createLink(OWN_KEY, caller);
+  return signInRequired(
+    `They do, once and until ${formatTimestamp(expiresAt)}, at ${url} by signing in there; give them the address, and do not ask for what is there.`,
+  );
+};
+
 /** Hands secrets over HTTP to people on other machines, so that no model sees them. */
 export const createHandOver = (needs: HandOverNeeds): HandOver => {
-  const { key, pages, caller, now } = needs;
+  const { key, pages, now } = needs;
   const states = createSeal(key, "mcp/hand-over-state");
 
-  const createLink = (content: PageContent): Link => {
-    const { url, expiresAt } = pages.createLink(content, caller);
-    return { page: { url, message: MESSAGES[content.kind] }, expiresAt };
-  };
-
-  /** The address may pass through the model, because this page asks for the person's password. */
-  const refuseWithAddress = (): Refusal => {
-    const { url, expiresAt } = pages.createLink(OWN_KEY, caller);
-    return signInRequired(
-      `They do, once and until ${formatTimestamp(expiresAt)}, at ${url} by signing in there; give them the address, and do not ask for what is there.`,
-    );
-  };
+  const refuseWithAddress = (): Refusal => createAddressRefusal(needs);
+  const createLink = (content: PageContent): Link => createPageLink(needs, content);
 
   /** Asks a host of 2026 to open the page and to repeat the call. */
   const askToOpen = (

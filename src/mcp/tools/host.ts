@@ -31,7 +31,7 @@ const canAskForms = (capabilities: unknown): boolean => {
 const canOpenPages = (capabilities: unknown): boolean =>
   "url" in (elicitationIn(capabilities) ?? {});
 
-/** Asks while the call waits. A host that fails to ask has not been told yes. */
+/** Asks while the call waits. A host that fails to ask counts as a no. */
 const elicit =
   ({ mcpReq }: ServerContext) =>
   async (params: ElicitRequestParams): Promise<unknown> => {
@@ -77,7 +77,7 @@ export const clientOf = (server: Server, { mcpReq }: ServerContext, { grant }: C
   return JSON.stringify([grant, nameIn(info)]);
 };
 
-/** How the host of a request can show its person a page. */
+/** Returns the way to open a page through the host of a request. */
 export const opensOf = (server: Server, context: ServerContext): Opens => {
   const { envelope, inputResponses, requestState } = context.mcpReq;
   if (envelope === undefined) {
@@ -90,7 +90,7 @@ export const opensOf = (server: Server, context: ServerContext): Opens => {
     : { opens: "never" };
 };
 
-/** How the person behind the host of a request can be asked. */
+/** Returns the way to ask the person through the host of a request. */
 export const hostOf = (server: Server, context: ServerContext): Host => {
   const { envelope, inputResponses, requestState } = context.mcpReq;
   if (envelope !== undefined) {
@@ -103,7 +103,7 @@ export const hostOf = (server: Server, context: ServerContext): Host => {
     : { asks: "never" };
 };
 
-/** Tells the host of each step of a call, if it has asked to be told. A host that cannot be told has lost nothing. */
+/** Reports each step of a call if the host sent a progress token. Failed notifications are ignored. */
 export const progressOf = ({ mcpReq }: ServerContext): Progress => {
   const progressToken = mcpReq._meta?.progressToken;
   let progress = 0;

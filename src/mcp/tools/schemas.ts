@@ -64,7 +64,7 @@ const openEnum = (zodSchema: unknown, jsonSchema: JsonSchema) => {
 
 export type Raw = JsonSchema & { anyOf?: Raw[] };
 
-/** Whose values a schema describes: arguments of an operation or of an insight, or a record of the platform. */
+/** The values that a schema describes: arguments of an operation, arguments of an insight, or a record of the platform. */
 type Side = "argument" | "insight" | "record";
 
 export const toRawSchema = (schema: z.ZodType, side: Side = "record"): Raw =>

@@ -5,7 +5,7 @@ import type { Scope } from "../caller.ts";
 /** Rights to change how a tenant works, who gets at it or where its data goes, not its daily records. */
 const ADMIN = /^(Dispute Configuration|User Management) : |^export:manage$|^member$/;
 
-/** What a caller needs to have an operation carried out. */
+/** Returns the scope that a caller needs for an operation. */
 export const scopeOf = ({ effect, access }: Operation): Scope => {
   if (effect === "read" || effect === "session") return "read";
   return ADMIN.test(access) ? "admin" : "write";

@@ -20,7 +20,7 @@ const choose = (settings: ListSettings): readonly ListedTool[] =>
 
 const chosen = new Map<string, readonly ListedTool[]>();
 
-/** What `tools/list` answers: made once per process from settings alone, in stable order. */
+/** Returns the answer to `tools/list`, in stable order. It depends on the settings only and is created once per process. */
 export const toolList = (settings: ListSettings): readonly ListedTool[] => {
   const key = JSON.stringify([settings.toolsets.toSorted(), settings.readOnly]);
   const list = chosen.get(key) ?? choose(settings);
