@@ -18,7 +18,7 @@ const toMillionths = (value: number): number | undefined => {
 };
 
 /**
- * Creates sums that are exact for every double that stands for a decimal. They are counted in millionths while those fit
+ * Creates exact sums of decimals, each given as the double nearest to it. They are counted in millionths while those fit
  * into a double, because that is many times faster than decimals of any length, which take the rest.
  */
 export const createSums = (): Sums => {

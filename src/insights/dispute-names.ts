@@ -70,7 +70,7 @@ const KINDS: Readonly<Record<NamedFilter, Kind>> = {
   },
 };
 
-/** What one filter means: the ids that it names, or part of a name if the configuration cannot be read. */
+/** The ids that one filter names, or the comparison of names if the configuration cannot be read. */
 export type NameCondition = {
   filter: NamedFilter;
   ids: ReadonlySet<string> | undefined;

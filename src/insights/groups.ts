@@ -65,7 +65,7 @@ export type Membership = {
   slotOf(member: number, group: number): number;
   /** Returns the number of distinct members of a group. */
   count(group: number): number;
-  /** How many members belong to more than one group. */
+  /** The number of members that belong to more than one group. */
   readonly shared: number;
 };
 

@@ -10,7 +10,7 @@ import { type Moment, standAt, type Standing, toMoment } from "./standing.ts";
 
 export type Matching = {
   moment: Moment;
-  /** How many disputes matched. */
+  /** The number of disputes that matched. */
   rowCount: number;
   truncated: boolean;
   notes: string[];

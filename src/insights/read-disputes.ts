@@ -8,7 +8,7 @@ const PAGE_SIZE = 1000;
 
 type Answer = { output: unknown; total: number | null };
 
-/** What the pages so far say about the end of a list, whose total some platforms do not tell. */
+/** The pages read so far. They tell the end of a list on platforms that give no total. */
 type Progress = { page: number; read: number; firstLength: number };
 
 const isLast = (rows: readonly Dispute[], total: number | null, progress: Progress): boolean => {

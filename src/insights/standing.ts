@@ -14,7 +14,7 @@ export type Standing = {
   ageDays: number;
 };
 
-/** The time at which disputes are looked at. */
+/** The end of the day that was asked for, or now. */
 export type Moment = {
   at: number;
   /** The day or time as results name it. */

@@ -116,7 +116,7 @@ export type Flags = {
 
 export type Judgement = { score: number; why: string[]; flags: Flags };
 
-/** What a score is computed from, beside the dispute. */
+/** The facts beside the dispute from which its score is computed. */
 export type Evidence = {
   documentOf: (number: string) => DocumentState;
   claims: OpenClaims;

@@ -83,7 +83,7 @@ onEveryStore("payments_match_disputes", (at) => {
     expect(within.find(([number]) => number === "C")).toEqual(["C", "within", "P-4", 1.5]);
   });
 
-  it("counts every match, whatever the limit, and gives date and reason of the payment", async () => {
+  it("counts matches beyond the limit too, and gives date and reason of the payment", async () => {
     const { items, itemsTotal, matches, currencyTotals } = await runInsight(
       paymentsMatchDisputes,
       context,
