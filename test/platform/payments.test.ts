@@ -310,7 +310,9 @@ onEveryStore("payments", (at) => {
       }
       const { faults } = parseSelection(PaymentQueryBody, { source: "cashapp", fields: names });
       expect(faults?.filter(({ code }) => code === "unknown")).toHaveLength(100);
-      expect(await told(bad)).toContain("And 90 more.");
+      // A body has at most 2,000 different names.
+      const sendable = Object.fromEntries(names.slice(0, 1000).map((name) => [name, { eq: 1 }]));
+      expect(await told(sendable)).toContain("And 90 more.");
     });
 
     it("report every fault at once, within limits", async () => {
