@@ -121,6 +121,8 @@ export const createStreamBody = (
     report(bytes);
     await source.close();
   };
+  // The first failure is the one to report: a source that cannot be read may refuse to be closed too.
+  const endFailed = (): Promise<void> => end().catch(() => {});
   const fail = (controller: ReadableStreamDefaultController, error: unknown): void => {
     if (cut === undefined) controller.error(error);
     else cut(error);
@@ -138,14 +140,14 @@ export const createStreamBody = (
         bytes += piece.byteLength;
         controller.enqueue(piece);
       } catch (error) {
-        await end();
+        await endFailed();
         fail(controller, error);
         return;
       }
       timer = setTimeout(
         () => {
           fail(controller, new SlowReader());
-          void end();
+          void endFailed();
         },
         began + computeAllowedMs(bytes) - performance.now(),
       );
