@@ -56,6 +56,8 @@ export type InsightContext = {
   /** Tells the host in one sentence how far the reading is. */
   progress(message: string): Promise<void>;
   limits: InsightLimits;
+  /** The time from which no call is made. */
+  endsAt: number;
 };
 
 /** A question about receivables with its way of answering it through operations. */

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { disputeFilters } from "../contract/insights/dispute-filters.ts";
@@ -12,6 +13,7 @@ import {
   type Matched,
   MATCHES,
 } from "./deduction-match.ts";
+import { SECOND } from "../kit/clock.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { selectFirst } from "./groups.ts";
@@ -22,6 +24,8 @@ import { readPayments } from "./read-payments.ts";
 
 const MOST_DOCUMENTS = 100;
 const MOST_ROWS_PER_DOCUMENT = 100;
+/** With the most rows each, comparing that many takes a few milliseconds. */
+const ROWS_PER_TURN = 2000;
 
 const MatchBody = z.strictObject({
   ...disputeFilters,
@@ -89,6 +93,12 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
     }
   };
   for (let from = 0; from < numbers.length; from += MAX_LIST_ITEMS) {
+    if (context.now() >= context.endsAt) {
+      notes.push(
+        `Payments on ${numbers.length - from} documents were not read: reading took ${context.limits.ms / SECOND} seconds.`,
+      );
+      break;
+    }
     const documentNumber = { in: numbers.slice(from, from + MAX_LIST_ITEMS) };
     const query = {
       source: "cashapp",
@@ -105,6 +115,30 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
     }
   }
   return { rows, notes };
+};
+
+/** Matches each dispute with the rows of its document, and gives the event loop a turn now and then. */
+const judgeAll = async (
+  claims: readonly Claim[],
+  rowsOf: ReadonlyMap<string, readonly DeductionRow[]>,
+  tolerance: number,
+): Promise<Judged[]> => {
+  const judged: Judged[] = [];
+  let compared = 0;
+  for (const claim of claims) {
+    const rows = rowsOf.get(claim.documentNumber) ?? [];
+    judged.push({
+      ...claim,
+      matched: findDeduction(claim, rows, tolerance),
+      payments: rows.length,
+    });
+    compared += rows.length + 1;
+    if (compared < ROWS_PER_TURN) continue;
+    compared = 0;
+    // oxlint-disable-next-line no-await-in-loop -- a turn for others
+    await setImmediate();
+  }
+  return judged;
 };
 
 /** The best matches first, then the larger amounts. */
@@ -146,10 +180,7 @@ const matchDisputes = async (
   const { claims, totals, matching, notes } = await readClaims(context, args);
   const numbers = [...new Set(claims.map(({ documentNumber }) => documentNumber))];
   const read = await readRows(context, numbers);
-  const judged = claims.map((claim): Judged => {
-    const rows = read.rows.get(claim.documentNumber) ?? [];
-    return { ...claim, matched: findDeduction(claim, rows, tolerance), payments: rows.length };
-  });
+  const judged = await judgeAll(claims, read.rows, tolerance);
   const chosen = await selectItems(judged, limit);
   return {
     asOf: matching.moment.name,

@@ -1,4 +1,5 @@
 import { Problem } from "../contract/errors.ts";
+import { SECOND } from "../kit/clock.ts";
 import type { InsightContext } from "./insight.ts";
 
 export type Page<Row> = {
@@ -34,23 +35,22 @@ const formatCount = (count: number): string => count.toLocaleString("en-US");
  * @throws {Problem} the platform's refusal of the first page, or of any page if it is not temporary
  */
 export const readPages = async <Row>(
-  { now, signal, progress, limits }: InsightContext,
+  { now, signal, progress, limits, endsAt }: InsightContext,
   { first, maxRows, noun, take }: Source<Row>,
 ): Promise<Reading> => {
-  const end = now() + limits.ms;
   let rowCount = 0;
-  let pending: Promise<Page<Row>> | undefined = first();
   const stop = (why: string): Reading => ({
     rowCount,
     stopped: `Only the first ${formatCount(rowCount)} ${noun} were read: ${why}. Narrow the filters for complete figures.`,
   });
+  let pending: Promise<Page<Row>> | undefined = first();
   try {
     while (pending !== undefined) {
       // oxlint-disable-next-line no-await-in-loop -- a page names the next
       const { rows, next }: Page<Row> = await pending;
       rowCount += rows.length;
       const isFull = rowCount >= maxRows;
-      const isLate = now() >= end;
+      const isLate = now() >= endsAt;
       pending = isFull || isLate ? undefined : next?.();
       // A failure is reported where the page is awaited.
       pending?.catch(() => {});
@@ -58,7 +58,7 @@ export const readPages = async <Row>(
       await take(rows);
       if (next === undefined) break;
       if (isFull) return stop(`an answer reads at most ${formatCount(maxRows)}`);
-      if (isLate) return stop(`reading took ${limits.ms / 1000} seconds`);
+      if (isLate) return stop(`reading took ${limits.ms / SECOND} seconds`);
       // oxlint-disable-next-line no-await-in-loop -- in the order of the pages
       await progress(`Read ${formatCount(rowCount)} ${noun}.`);
     }

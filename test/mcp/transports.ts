@@ -84,7 +84,7 @@ const serveOverStdio = async (front: ServerOptions): Promise<ServedTransport> =>
   };
 };
 
-const serveOverHttp = async (front: ServerOptions): Promise<ServedTransport> => {
+export const serveOverHttp = async (front: ServerOptions): Promise<ServedTransport> => {
   const http = createHttpServer(front, OPEN);
   const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
   const url = `${served.url}/mcp`;

@@ -7,13 +7,14 @@ import {
   type InsightContext,
   type InsightResult,
 } from "../../src/insights/insight.ts";
+import { runInsight as runBounded, type StartContext } from "../../src/insights/run-insight.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import type { Person, TestPlatform } from "./platform.ts";
 
 /** A context of insights over a real platform, with what was called and said to the host. */
-export type TestContext = InsightContext & { calls: string[]; messages: string[] };
+export type TestContext = StartContext & { calls: string[]; messages: string[] };
 
 type Options = Partial<Pick<InsightContext, "extensions" | "limits" | "signal">> & {
   /** Changes the arguments of a call, or refuses it. */
@@ -70,6 +71,6 @@ export const createTestContext = async (
 /** Runs an insight as the server does: with validated arguments. */
 export const runInsight = async (
   insight: Insight,
-  context: InsightContext,
+  context: StartContext,
   args: Record<string, unknown>,
-): Promise<InsightResult> => insight.run(context, insight.input.parse(args));
+): Promise<InsightResult> => runBounded(insight, context, insight.input.parse(args));

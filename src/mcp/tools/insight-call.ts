@@ -1,5 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { INSIGHT_LIMITS, type InsightContext } from "../../insights/insight.ts";
+import { runInsight, type StartContext } from "../../insights/run-insight.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { present } from "../results/answer.ts";
@@ -43,7 +44,7 @@ export const createInsightCall =
   async (call: WorkingInsight): Promise<CallToolResult> => {
     const { tool, signal, progress, broker } = call;
     const args = readInsightArguments(tool, call.args);
-    const context: InsightContext = {
+    const context: StartContext = {
       call: callFor(call),
       extensions: await broker.extensions(signal),
       now,
@@ -51,6 +52,6 @@ export const createInsightCall =
       progress,
       limits: INSIGHT_LIMITS,
     };
-    const result = await tool.insight.run(context, args);
+    const result = await runInsight(tool.insight, context, args);
     return present(insightAnswer(result, budgetFor(settings.answerTokens, call, args)));
   };

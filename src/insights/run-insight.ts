@@ -1,0 +1,40 @@
+import { Problem } from "../contract/errors.ts";
+import { SECOND } from "../kit/clock.ts";
+import type { Fields, Insight, InsightContext, InsightResult } from "./insight.ts";
+
+/** A context before its time has begun. */
+export type StartContext = Omit<InsightContext, "endsAt">;
+
+/** A context whose calls are refused after its end, or after the host has canceled. */
+const createTimedContext = (start: StartContext) => {
+  const { now, signal, limits } = start;
+  const endsAt = now() + limits.ms;
+  const seconds = limits.ms / SECOND;
+  let isLate = false;
+  const call: InsightContext["call"] = async (operation, args) => {
+    if (signal.aborted) throw new Problem("unavailable", "The host canceled the call.");
+    if (now() < endsAt) return start.call(operation, args);
+    isLate = true;
+    throw new Problem("unavailable", `Reading took ${seconds} seconds.`);
+  };
+  const notes = (): string[] =>
+    isLate ? [`Reading took ${seconds} seconds; the parts left out by then are missing.`] : [];
+  return { context: { ...start, endsAt, call }, notes };
+};
+
+/**
+ * Runs an insight with validated arguments within the time limit: a call past it is refused, and the answer is partial.
+ *
+ * @throws {Problem} the platform's refusal, or `unavailable` if the time was over before anything was read
+ */
+export const runInsight = async (
+  insight: Insight,
+  start: StartContext,
+  args: Fields,
+): Promise<InsightResult> => {
+  const { context, notes } = createTimedContext(start);
+  const result = await insight.run(context, args);
+  const late = notes();
+  if (late.length === 0) return result;
+  return { ...result, truncated: true, notes: [...result.notes, ...late] };
+};

@@ -1,0 +1,146 @@
+import { Client } from "@modelcontextprotocol/client";
+import { describe, expect, it } from "vitest";
+import { INSIGHT_LIMITS } from "../../src/insights/insight.ts";
+import { verifies } from "../support/verifies.ts";
+import { connectModern, createOptions, NOW, readProblem } from "./hosts.ts";
+import { answerIn } from "./insight-host.ts";
+import { createMany, dispute, serveAuditPages, servePages } from "./records.ts";
+import { type ScriptedReply, scriptBroker } from "./script.ts";
+import { serveOverHttp } from "./transports.ts";
+
+const PAGES = 4;
+const listOf = (pages: number): ScriptedReply => servePages(createMany(pages * 1000, dispute));
+
+describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) => {
+  const connect = async (plays: Record<string, ScriptedReply>) => {
+    const broker = scriptBroker(plays);
+    const server = await serveOverHttp(await createOptions(broker));
+    const client = new Client(
+      { name: "host", version: "1.0.0" },
+      { versionNegotiation: { mode }, capabilities: {} },
+    );
+    await client.connect(server.transport());
+    const close = async () => {
+      await client.close();
+      await server.close();
+    };
+    return { broker, client, close };
+  };
+  const call = { name: "disputes_summary", arguments: {} };
+
+  verifies("IN-05");
+  it("reports its progress to a host that asks for it", async () => {
+    const { client, close } = await connect({ "disputes.list": listOf(PAGES) });
+    const said: string[] = [];
+    const onprogress = ({
+      progress,
+      message = "",
+    }: {
+      progress: number;
+      message?: string | undefined;
+    }) => said.push(`${progress} ${message}`);
+    await client.callTool(call, { onprogress });
+    expect(said).toEqual([
+      "1 Read 1,000 disputes.",
+      "2 Read 2,000 disputes.",
+      "3 Read 3,000 disputes.",
+    ]);
+    await close();
+  });
+
+  verifies("IN-05");
+  it("stops reading when the host cancels", async () => {
+    const cancel = new AbortController();
+    const list = listOf(PAGES);
+    let ended: (() => void) | undefined;
+    const stopped = new Promise<void>((resolve) => (ended = resolve));
+    const { broker, client, close } = await connect({
+      "disputes.list": async (args, options) => {
+        if (args["Page"] !== 2) return list(args, options);
+        const aborted = new Promise<void>((resolve) =>
+          options.signal?.addEventListener("abort", () => resolve()),
+        );
+        cancel.abort();
+        await aborted;
+        ended?.();
+        return list(args, options);
+      },
+    });
+    await expect(client.callTool(call, { signal: cancel.signal })).rejects.toThrow();
+    await stopped;
+    await close();
+    expect(broker.seen.map(({ args }) => args["Page"])).toEqual([1, 2]);
+  });
+});
+
+describe("an insight that takes longer than it may", () => {
+  const slow = async (replies: Record<string, ScriptedReply>, last: string) => {
+    let now = NOW;
+    const plays = Object.fromEntries(
+      Object.entries(replies).map(([id, reply]): [string, ScriptedReply] => [
+        id,
+        async (args, options) => {
+          if (id === last) now += INSIGHT_LIMITS.ms;
+          return reply(args, options);
+        },
+      ]),
+    );
+    const broker = scriptBroker(plays);
+    const host = await connectModern(await createOptions(broker, { now: () => now }));
+    return { broker, host };
+  };
+
+  verifies("IN-05");
+  it("answers what it has read, and reads no further page", async () => {
+    const { broker, host } = await slow({ "disputes.list": listOf(PAGES) }, "disputes.list");
+    const answer = answerIn(await host.call("disputes_summary"));
+    expect(answer).toMatchObject({ truncated: true, rowCount: 1000 });
+    expect(answer.notes[0]).toContain("Only the first 1,000 disputes were read");
+    expect(broker.seen).toHaveLength(1);
+    await host.close();
+  });
+
+  verifies("IN-05");
+  it("names the parts that it has not read", async () => {
+    const schedule = { id: "s-1", scheduleName: null, source: "cashapp", intervalMs: 300_000 };
+    const replies = {
+      "schedules.list": () => ({ data: [{ ...schedule, nextRunAt: "2026-11-20T13:00:00.000Z" }] }),
+    };
+    const { broker, host } = await slow(replies, "schedules.list");
+    const answer = answerIn(await host.call("export_health"));
+    expect(answer).toMatchObject({ truncated: true, items: [{ finding: "unknown" }] });
+    expect(answer.notes).toContain(
+      "Reading took 60 seconds; the parts left out by then are missing.",
+    );
+    expect(broker.seen.map(({ id }) => id)).toEqual(["schedules.list"]);
+    await host.close();
+  });
+
+  verifies("IN-05");
+  it("finds no records in what it has not read", async () => {
+    const none = serveAuditPages([]);
+    const replies = {
+      "documents.get": () => ({ documentNumber: "X", account_number: "A" }),
+      "disputes.list": () => [],
+      "payments.query": none,
+    };
+    const { host } = await slow(replies, "documents.get");
+    const result = await host.call("find_records", { text: "X", types: ["document", "payer"] });
+    expect(answerIn(result)).toMatchObject({ truncated: true, itemsTotal: 1 });
+    expect(readProblem(result)).toBeUndefined();
+    await host.close();
+  });
+
+  verifies("IN-05");
+  it("matches no payments after the disputes took the time", async () => {
+    const replies = { "disputes.list": servePages([dispute(1)]) };
+    const { broker, host } = await slow(replies, "disputes.list");
+    const answer = answerIn(await host.call("payments_match_disputes"));
+    expect(answer).toMatchObject({ truncated: true, matches: { none: 1 } });
+    expect(answer.notes).toEqual([
+      "Payments on 1 documents were not read: reading took 60 seconds.",
+    ]);
+    expect(broker.seen.map(({ id }) => id)).toEqual(["disputes.list"]);
+    await host.close();
+  });
+});
