@@ -215,6 +215,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
   mcp: {
     toolsets: toToolsets(env.RECEIVABLES_TOOLSETS),
     readOnly: env.RECEIVABLES_READ_ONLY,
+    discovery: env.RECEIVABLES_DISCOVERY,
     confirm: env.RECEIVABLES_CONFIRM,
     answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
     callsPerMinute: env.RECEIVABLES_TOOLS_RATE_MINUTE,

@@ -155,6 +155,12 @@ export const Environment = z.object({
   RECEIVABLES_READ_ONLY: Flag.default(false).meta(
     describeSetting("only tools that change nothing", "false"),
   ),
+  RECEIVABLES_DISCOVERY: Flag.default(false).meta(
+    describeSetting(
+      "list only the insights and three tools that find, describe and call the others",
+      "false",
+    ),
+  ),
   RECEIVABLES_CONFIRM: z
     .enum(["token", "refuse"], refuse("must be token or refuse"))
     .default("token")

@@ -19,6 +19,11 @@ const OPTIONS = {
   email: ["RECEIVABLES_EMAIL", "--email <address>", "e-mail address of the login"],
   toolsets: ["RECEIVABLES_TOOLSETS", "--toolsets <list>", "comma list of toolsets, or all"],
   readOnly: ["RECEIVABLES_READ_ONLY", "--read-only", "only tools that read"],
+  discovery: [
+    "RECEIVABLES_DISCOVERY",
+    "--discovery",
+    "list a few tools that find and call the others",
+  ],
   confirm: [
     "RECEIVABLES_CONFIRM",
     "--confirm <how>",
@@ -31,7 +36,7 @@ const OPTIONS = {
 type Key = keyof typeof OPTIONS;
 
 export const COMMON: readonly Key[] = ["data", "log"];
-export const TOOLS: readonly Key[] = ["toolsets", "readOnly", "confirm"];
+export const TOOLS: readonly Key[] = ["toolsets", "readOnly", "discovery", "confirm"];
 export const REMOTE: readonly Key[] = ["baseUrl", "extBaseUrl", "tenantId"];
 export const PROFILE: readonly Key[] = ["profile"];
 export const PERSON: readonly Key[] = ["profile", "email"];

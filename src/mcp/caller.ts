@@ -26,6 +26,8 @@ export type Caller = {
 export type Settings = {
   toolsets: readonly Toolset[];
   readOnly: boolean;
+  /** Whether few tools are listed, which find and call the others. */
+  discovery?: boolean;
   /** When the host cannot ask the person to confirm: return a confirmation token, or refuse the call. */
   confirm: "token" | "refuse";
   /** Budget of one answer, in tokens of the common tokenizers. */

@@ -20,8 +20,11 @@ import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
 import type { CallTool } from "./tools/tool-call.ts";
+import { createDiscovery } from "./tools/discovery.ts";
+import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
 import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
+import { createRunCall } from "./tools/run-call.ts";
 import { scopeOfTool } from "./tools/scope.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 
@@ -94,20 +97,28 @@ const createPromptSources = (
 export const createHandlers = (toolContext: ToolContext): Handlers => {
   const { settings } = toolContext;
   const tools = new Map(activeTools(settings).map((tool) => [tool.name, tool]));
-  const callTool = createCallTool(toolContext);
+  const run = createRunCall(toolContext);
+  const callTool = createCallTool(toolContext, run);
+  const discover = createDiscovery({ tools, run, answerTokens: settings.answerTokens });
   return {
     async callTool(server, context, caller, params) {
-      const tool = findTool(tools, params.name);
-      checkScope(caller, scopeOfTool(tool));
-      return callTool({
-        tool,
-        args: params.arguments ?? {},
-        client: clientOf(server, context, caller),
-        host: hostOf(server, context),
-        opens: opensOf(server, context),
-        signal: context.mcpReq.signal,
-        progress: progressOf(context),
-      });
+      const { name, arguments: args = {} } = params;
+      const { signal } = context.mcpReq;
+      const call = (tool: Tool, given: Record<string, unknown>) => {
+        checkScope(caller, scopeOfTool(tool));
+        return callTool({
+          tool,
+          args: given,
+          client: clientOf(server, context, caller),
+          host: hostOf(server, context),
+          opens: opensOf(server, context),
+          signal,
+          progress: progressOf(context),
+        });
+      };
+      return settings.discovery === true && isDiscoveryTool(name)
+        ? discover({ name, args, signal }, call)
+        : call(findTool(tools, name), args);
     },
     readResource: createReadResource(toolContext, createDownload(toolContext).read),
     readRuns: createReadState(toolContext),

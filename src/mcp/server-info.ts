@@ -41,7 +41,7 @@ export const createServerInfo = ({
     prompts: {},
     completions: {},
   },
-  instructions: buildInstructions(settings.toolsets, settings.readOnly),
+  instructions: buildInstructions(settings.toolsets, settings.readOnly, settings.discovery),
   hint: { ttlMs: 5 * MINUTE, cacheScope: "public" },
   tools: toolList(settings),
   resources: listResources(settings),

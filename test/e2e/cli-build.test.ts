@@ -108,6 +108,10 @@ it.each([
   [{}, { toolsets: knownToolsets, readOnly: false }],
   [{ RECEIVABLES_READ_ONLY: "true" }, { toolsets: knownToolsets, readOnly: true }],
   [
+    { RECEIVABLES_DISCOVERY: "true" },
+    { toolsets: knownToolsets, readOnly: false, discovery: true },
+  ],
+  [
     { RECEIVABLES_TOOLSETS: "audit,disputes" },
     { toolsets: ["disputes", "audit"], readOnly: false },
   ],

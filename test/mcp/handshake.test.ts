@@ -94,7 +94,12 @@ describe("the handshake", () => {
   });
 
   it.each(HANDSHAKE_VERSIONS)("answers as the SDK in %s", async (protocolVersion) => {
-    for (const settings of [{}, { readOnly: true }, { toolsets: ["audit"] as const }]) {
+    for (const settings of [
+      {},
+      { readOnly: true },
+      { discovery: true },
+      { toolsets: ["audit"] as const },
+    ]) {
       const front = await frontOf({ settings });
       const params = { _meta: { progressToken: "p" } };
       const lines = [
@@ -108,7 +113,12 @@ describe("the handshake", () => {
   });
 
   it("answers as the SDK in 2026", async () => {
-    for (const settings of [{}, { readOnly: true }, { toolsets: ["audit"] as const }]) {
+    for (const settings of [
+      {},
+      { readOnly: true },
+      { discovery: true },
+      { toolsets: ["audit"] as const },
+    ]) {
       const front = await frontOf({ settings });
       const lines = ["server/discover", ...LISTS.slice(0, -1)].flatMap((method, id) => [
         line({ id, method, params: { _meta: META } }),

@@ -104,11 +104,12 @@ const handleStateless = async (
   parsedBody: unknown,
 ): Promise<Response> => {
   const method = request.headers.get("mcp-method");
-  if (method === null) {
-    if (isInitializeRequest(parsedBody)) return sessions.open(request, authInfo, parsedBody);
-    const refusal = checks.checkBody(parsedBody, authInfo);
-    if (refusal !== undefined) return refusal;
+  if (method === null && isInitializeRequest(parsedBody)) {
+    return sessions.open(request, authInfo, parsedBody);
   }
+  // Headers name the tool, but not the one that `call_tool` calls.
+  const refusal = checks.checkBody(parsedBody, authInfo);
+  if (refusal !== undefined) return refusal;
   return listen !== undefined && method === LISTEN
     ? listen.handle(request, authInfo, parsedBody)
     : handler.fetch(request, { authInfo, parsedBody });

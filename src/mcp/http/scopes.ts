@@ -6,6 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { CallerAuthInfo, Scope } from "../caller.ts";
 import { activeTools } from "../tools/active-tools.ts";
+import { findCalledName } from "../tools/discovery-tools.ts";
 import { scopeOfTool } from "../tools/scope.ts";
 import type { ListSettings } from "../tools/toolsets.ts";
 
@@ -57,7 +58,9 @@ export const createScopeChecks = (settings: ListSettings): ScopeChecks => {
     checkBody(body, authInfo) {
       for (const message of [body].flat()) {
         if (!isJSONRPCRequest(message)) continue;
-        const refusal = check(message.method, message.params?.["name"], authInfo);
+        const { method, params = {} } = message;
+        const name = settings.discovery === true ? findCalledName(params) : params["name"];
+        const refusal = check(method, name, authInfo);
         if (refusal !== undefined) return refusal;
       }
       return undefined;

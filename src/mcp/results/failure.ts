@@ -35,7 +35,8 @@ const sentenceOf = (message: string, fields: Fault[]): string => {
   return /[.!?…]$/.test(full) ? full : `${full}.`;
 };
 
-type Called = { tool: Tool; args: Record<string, unknown> };
+/** A tool that only describes others is null. */
+type Called = { tool: Tool | null; args: Record<string, unknown> };
 
 const told = (
   { tool, args }: Called,

@@ -27,12 +27,14 @@ const listFor = (field: string): string | undefined => {
   return Object.hasOwn(LISTS, noun) ? LISTS[noun] : undefined;
 };
 
+const CORRECT = "Correct what is named and call again.";
+
 /** Faults in what was sent; where a record was named that does not exist, what shows those that do. */
 const correct: Step = (_tool, { errors = [] }) => {
   const unknown = errors.filter(({ code }) => code === "unknown_reference");
   const [list] = unknown.flatMap(({ field }) => listFor(field) ?? []);
   return list === undefined
-    ? "Correct what is named and call again."
+    ? CORRECT
     : `Correct what is named and call again; ${list} shows what exists.`;
 };
 
@@ -181,10 +183,11 @@ const STEPS: Record<RefusalCode, Step> = {
 /** Returns the next step for the caller; `args` are the arguments of the call. */
 export const nextStep = (
   code: RefusalCode,
-  tool: Tool,
+  tool: Tool | null,
   details: ProblemDetails,
   args: Args = {},
 ): string => {
   const step = STEPS[code];
-  return typeof step === "string" ? step : step(tool, details, args);
+  if (typeof step === "string") return step;
+  return tool === null ? CORRECT : step(tool, details, args);
 };

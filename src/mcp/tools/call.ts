@@ -1,11 +1,7 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
-import type { Broker } from "../../broker/port.ts";
-import type { Reply } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
-import { isDeeperThan } from "../../kit/json.ts";
-import { toErrorFields } from "../../kit/log.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
 import { applyChanges } from "../../../tools/disputes-apply.ts";
@@ -16,7 +12,6 @@ import type { Purpose } from "./binding.ts";
 import { type Given, readArguments } from "./arguments.ts";
 import { type Consented, createConfirm } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
-import { failed, tell } from "../results/failure.ts";
 import { MAX_EMBEDDED_BYTES, withFile } from "../results/file-content.ts";
 import { createDownload } from "./file-download.ts";
 import { createUpload } from "./file-upload.ts";
@@ -27,13 +22,12 @@ import { asksAbout, isCreating, isPaged } from "./kinds.ts";
 import type { CallTool, Working } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { findRemarks } from "./remarks.ts";
-import { createRateLimiter } from "./rate-limiter.ts";
+import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
 import { resolveNames } from "./record-names.ts";
 import { askingOf } from "./question.ts";
 import { type Consent, createApply } from "./apply-disputes.ts";
-import { badArguments, Refusal } from "../results/refusal.ts";
 
 type SpecialTool = (call: Working, given: Given) => Promise<CallToolResult | InputRequiredResult>;
 
@@ -191,82 +185,15 @@ const createCall = (context: ToolContext) => {
   };
 };
 
-/** The same broker, and the request id of the last exchange through it. */
-const watched = (broker: Broker) => {
-  let requestId: string | null = null;
-  const noted = async (exchange: Promise<Reply>): Promise<Reply> => {
-    const reply = await exchange;
-    ({ requestId } = reply);
-    return reply;
-  };
-  const working: Broker = {
-    ...broker,
-    call: (...exchange) => noted(broker.call(...exchange)),
-    login: (options) => noted(broker.login(options)),
-    verify: (options) => noted(broker.verify(options)),
-    logout: (options) => noted(broker.logout(options)),
-  };
-  return { working, lastRequestId: () => requestId };
-};
-
-const MAX_DEPTH = 32;
-
-const tooDeep = ({ name }: Tool): Problem =>
-  badArguments(`${name}: arguments may be nested ${MAX_DEPTH} levels deep at most.`, [
-    {
-      field: "",
-      code: "depth",
-      message: `must be nested at most ${MAX_DEPTH} levels deep`,
-    },
-  ]);
-
-/** The arguments' own values; what is nested in them is left out. */
-const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [name, typeof value === "object" ? null : value]),
-  );
-
-const outcomeOf = (result: CallToolResult | InputRequiredResult): string =>
-  "content" in result ? "done" : "asked";
-
 /** Calls tools; every failure becomes a result that says what happened and what to do. */
-export const createCallTool = (needs: ToolContext): CallTool => {
+export const createCallTool = (
+  needs: ToolContext,
+  run: RunCall = createRunCall(needs),
+): CallTool => {
   const call = createCall(needs);
-  const pass = createRateLimiter(needs.settings.callsPerMinute, needs.now);
-  const { broker, caller, callLog, log, now, newId = randomId } = needs;
-  const { tenantId, principal } = broker;
-  return async (request) => {
-    const { tool, signal } = request;
-    const isTooDeep = isDeeperThan(request.args, MAX_DEPTH);
-    // Nothing may walk arguments that are too deep, the log included: they are read to the limit.
-    const args = isTooDeep ? withinDepth(request.args) : request.args;
-    const started = now();
-    const { working, lastRequestId } = watched(broker);
-    const logCall = (event: string, outcome: string, requestId: string | null): void => {
-      const who = { caller, tenantId, principal, requestId };
-      log.info(event, { tool: tool.name, outcome, ms: now() - started, ...who });
-    };
-    const record = (outcome: string, requestId: string | null) => {
-      const called = { caller, tenantId, principal, tool: tool.name, args };
-      return callLog.record({ ...called, outcome, ms: now() - started, requestId });
-    };
-    try {
-      pass();
-      if (isTooDeep) throw tooDeep(tool);
-      const result = await call({ ...request, broker: working });
-      const outcome = outcomeOf(result);
-      logCall("tool.called", outcome, lastRequestId());
-      await record(outcome, lastRequestId());
-      return result;
-    } catch (error) {
-      const problem = tell(error, { tool, args }, newId());
-      const { code, requestId } = problem;
-      logCall("tool.refused", code, requestId ?? lastRequestId());
-      if (code === "internal" && !signal.aborted) {
-        log.error("tool.failed", { tool: tool.name, requestId, ...toErrorFields(error) });
-      }
-      await record(code, requestId ?? lastRequestId());
-      return failed(problem, error instanceof Refusal ? error.confirmation : undefined);
-    }
+  return (request) => {
+    const { tool, args, signal } = request;
+    const called = { name: tool.name, tool, args, signal };
+    return run(called, (broker) => call({ ...request, broker }));
   };
 };

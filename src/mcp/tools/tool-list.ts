@@ -1,3 +1,4 @@
+import { discoveryTools } from "./discovery-tools.ts";
 import { everyTool, type ListedTool } from "./every-tool.ts";
 import { isActive, type ListSettings } from "./toolsets.ts";
 
@@ -9,20 +10,23 @@ const frozen = <T>(value: T): T => {
   return value;
 };
 
-const choose = (settings: ListSettings): readonly ListedTool[] =>
-  frozen(
-    everyTool
-      .filter(({ toolset, tool }) =>
-        isActive(settings, { toolset, reads: tool.annotations.readOnlyHint }),
-      )
-      .map(({ tool }) => tool),
-  );
+const choose = (settings: ListSettings): readonly ListedTool[] => {
+  const { discovery = false, readOnly } = settings;
+  const active = everyTool
+    .filter(({ toolset }) => !discovery || toolset === "insights")
+    .filter(({ toolset, tool }) =>
+      isActive(settings, { toolset, reads: tool.annotations.readOnlyHint }),
+    )
+    .map(({ tool }) => tool);
+  return frozen(discovery ? [...discoveryTools(readOnly), ...active] : active);
+};
 
 const chosen = new Map<string, readonly ListedTool[]>();
 
 /** Returns the answer to `tools/list`, in stable order. It depends on the settings only and is created once per process. */
 export const toolList = (settings: ListSettings): readonly ListedTool[] => {
-  const key = JSON.stringify([settings.toolsets.toSorted(), settings.readOnly]);
+  const { toolsets, readOnly, discovery = false } = settings;
+  const key = JSON.stringify([toolsets.toSorted(), readOnly, discovery]);
   const list = chosen.get(key) ?? choose(settings);
   chosen.set(key, list);
   return list;

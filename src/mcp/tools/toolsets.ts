@@ -7,7 +7,7 @@ export const isToolset = (name: string): name is Toolset =>
   (knownToolsets as readonly string[]).includes(name);
 
 /** The settings that the tool list depends on. */
-export type ListSettings = Pick<Settings, "toolsets" | "readOnly">;
+export type ListSettings = Pick<Settings, "toolsets" | "readOnly" | "discovery">;
 
 /** Whether a server with these settings has a tool of this toolset that only reads, or that changes records. */
 export const isActive = (

@@ -1,0 +1,98 @@
+import type { Hints, ListedTool } from "./every-tool.ts";
+import type { JsonSchema, ObjectSchema } from "./schemas.ts";
+
+const NAMES = ["find_tools", "describe_tool", "call_tool"] as const;
+export type DiscoveryTool = (typeof NAMES)[number];
+
+export const isDiscoveryTool = (name: string): name is DiscoveryTool =>
+  (NAMES as readonly string[]).includes(name);
+
+const TEXT: JsonSchema = { type: "string" };
+const FLAG: JsonSchema = { type: "boolean" };
+const OBJECT: JsonSchema = { type: "object" };
+
+const READS: Hints = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** A call may do whatever one of the tools does. */
+const CALLS: Hints = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+const toInput = (properties: Record<string, JsonSchema>, required: string[]): ObjectSchema => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+const toOutput = (properties: Record<string, JsonSchema>): ObjectSchema => ({
+  type: "object",
+  properties,
+});
+
+const FOUND: JsonSchema = {
+  type: "object",
+  properties: { name: TEXT, title: TEXT, description: TEXT, readOnly: FLAG },
+};
+
+/** The tools that a server lists in discovery mode beside the insights; made of no contract, so that listing is fast. */
+export const discoveryTools = (readOnly: boolean): readonly ListedTool[] => [
+  {
+    name: "find_tools",
+    title: "Find tools",
+    description:
+      "Find the tools for a task, best first. Use it before saying that something cannot be done.",
+    inputSchema: toInput(
+      { query: { type: "string", description: 'the task in words: "add a note to a dispute"' } },
+      ["query"],
+    ),
+    outputSchema: toOutput({ tools: { type: "array", items: FOUND }, notes: TEXT }),
+    annotations: READS,
+  },
+  {
+    name: "describe_tool",
+    title: "Describe a tool",
+    description: "Get the description and the input schema of a tool.",
+    inputSchema: toInput({ name: TEXT }, ["name"]),
+    outputSchema: toOutput({
+      name: TEXT,
+      title: TEXT,
+      description: TEXT,
+      inputSchema: OBJECT,
+      annotations: OBJECT,
+    }),
+    annotations: READS,
+  },
+  {
+    name: "call_tool",
+    title: "Call a tool",
+    description: `Call a tool by name, with the arguments that describe_tool gives.${readOnly ? "" : " Asks the person as the tool itself does; a confirmationToken goes into arguments."}`,
+    inputSchema: toInput(
+      {
+        name: TEXT,
+        // Some hosts refuse an object without properties.
+        arguments: { type: "object", properties: { key: TEXT } },
+      },
+      ["name"],
+    ),
+    outputSchema: toOutput({}),
+    annotations: readOnly ? READS : CALLS,
+  },
+];
+
+/** Returns the name of the tool that the parameters of `tools/call` mean, which `call_tool` has in its arguments. */
+export const findCalledName = ({
+  name,
+  arguments: args,
+}: Readonly<Record<string, unknown>>): unknown => {
+  if (name !== "call_tool" || typeof args !== "object" || args === null) return name;
+  return "name" in args ? args.name : undefined;
+};

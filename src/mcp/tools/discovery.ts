@@ -1,0 +1,155 @@
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { Problem } from "../../contract/errors.ts";
+import { toFaults } from "../../contract/faults.ts";
+import { createLazy } from "../../kit/lazily.ts";
+import { findNearest } from "../../kit/nearest.ts";
+import { findOtherTool } from "../../../tools/other-ways.ts";
+import type { Tool } from "../../../tools/tool.ts";
+import { truncateToBudget } from "../results/budget.ts";
+import { sanitizeLine } from "../results/sanitize.ts";
+import { refuseArguments } from "./arguments.ts";
+import type { DiscoveryTool } from "./discovery-tools.ts";
+import { everyTool } from "./every-tool.ts";
+import { isReading } from "./kinds.ts";
+import type { RunCall } from "./run-call.ts";
+import { describeInstead } from "./unknown-argument.ts";
+
+type Values = Record<string, unknown>;
+
+/** Calls a tool as the host's own `tools/call` does. */
+type Call = (tool: Tool, args: Values) => Promise<CallToolResult | InputRequiredResult>;
+
+type Request = { name: DiscoveryTool; args: Values; signal: AbortSignal };
+
+export type DiscoveryNeeds = {
+  /** The tools that the settings enable, by name. */
+  tools: ReadonlyMap<string, Tool>;
+  run: RunCall;
+  answerTokens: number;
+};
+
+const MOST_FOUND = 8;
+
+const parseText = (value: unknown): unknown => {
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+};
+
+const ToolName = z.string().min(1).max(100);
+
+const INPUTS = {
+  find_tools: z.object({ query: z.string().trim().min(1).max(500) }),
+  describe_tool: z.object({ name: ToolName }),
+  // Many hosts send objects as text.
+  call_tool: z.object({
+    name: ToolName,
+    arguments: z.preprocess(parseText, z.record(z.string(), z.unknown())).default({}),
+  }),
+};
+
+/** @throws {Problem} `invalid_request`, which names every fault */
+const readInput = <N extends DiscoveryTool>(name: N, args: Values): z.infer<(typeof INPUTS)[N]> => {
+  const known = Object.keys(INPUTS[name].shape);
+  const unknown = Object.keys(args)
+    .filter((key) => !known.includes(key))
+    .slice(0, 20)
+    .map((key) => ({
+      field: sanitizeLine(key, 60),
+      code: "unknown",
+      message: `is not an argument${describeInstead(key, known)}`,
+    }));
+  const parsed = INPUTS[name].safeParse(args, { reportInput: true });
+  const faults = [...unknown, ...(parsed.success ? [] : toFaults(parsed.error))];
+  if (!parsed.success || faults.length > 0) throw refuseArguments({ name }, faults);
+  return parsed.data as z.infer<(typeof INPUTS)[N]>;
+};
+
+/** Names the tool that an unknown name means, or the near ones. */
+const unknownTool = (asked: DiscoveryTool, name: string, known: readonly string[]): Problem => {
+  const other = findOtherTool(name);
+  const near = other === undefined ? findNearest(name, known) : [other];
+  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+  const shown = JSON.stringify(sanitizeLine(name, 80));
+  const message = `${shown} is not a tool${hint}; find_tools finds the tool for a task`;
+  return refuseArguments({ name: asked }, [{ field: "name", code: "unknown", message }]);
+};
+
+const present = (answer: Values, tokens: number): CallToolResult => {
+  const { record } = truncateToBudget(answer, tokens);
+  return {
+    content: [{ type: "text", text: JSON.stringify(record) }],
+    structuredContent: record,
+  };
+};
+
+const toFound = (tool: Tool) => ({
+  name: tool.name,
+  title: tool.title,
+  description: tool.description,
+  readOnly: isReading(tool),
+});
+
+const NOTHING_FOUND =
+  "Nothing matches. Name the kind of record and what to do with it, such as: list open disputes.";
+
+// The search is loaded and its index built at the first use.
+const openSearch = createLazy(async () => {
+  const { createToolSearch } = await import("./tool-search.ts");
+  return createToolSearch();
+});
+
+const createAnswers = ({ tools }: DiscoveryNeeds) => {
+  const known = [...tools.keys()];
+  return {
+    async find(args: Values): Promise<Values> {
+      const { query } = readInput("find_tools", args);
+      const search = await openSearch();
+      const found = search(query)
+        .flatMap((name) => tools.get(name) ?? [])
+        .slice(0, MOST_FOUND);
+      return {
+        tools: found.map(toFound),
+        ...(found.length === 0 ? { notes: NOTHING_FOUND } : {}),
+      };
+    },
+    describe(args: Values): Values {
+      const { name } = readInput("describe_tool", args);
+      const listed = everyTool.find(({ tool }) => tool.name === name)?.tool;
+      if (listed === undefined || !tools.has(name)) throw unknownTool("describe_tool", name, known);
+      const { title, description, inputSchema, annotations } = listed;
+      return { name, title, description, inputSchema, annotations };
+    },
+    /** Returns the tool that `call_tool` calls, and its arguments. */
+    target(args: Values): { tool: Tool; given: Values } {
+      const { name, arguments: given } = readInput("call_tool", args);
+      const tool = tools.get(name);
+      if (tool === undefined) throw unknownTool("call_tool", name, known);
+      return { tool, given };
+    },
+  };
+};
+
+/** Creates the calls of the tools that find, describe and call the others. */
+export const createDiscovery = (needs: DiscoveryNeeds) => {
+  const { run, answerTokens } = needs;
+  const answers = createAnswers(needs);
+  const answer = (request: Request, make: (args: Values) => Values | Promise<Values>) =>
+    run({ ...request, tool: null }, async () => present(await make(request.args), answerTokens));
+  return async (request: Request, call: Call): Promise<CallToolResult | InputRequiredResult> => {
+    if (request.name === "find_tools") return answer(request, answers.find);
+    if (request.name === "describe_tool") return answer(request, answers.describe);
+    let target: ReturnType<typeof answers.target>;
+    try {
+      target = answers.target(request.args);
+    } catch (error) {
+      return run({ ...request, tool: null }, () => Promise.reject(error));
+    }
+    // Logged, limited and answered as a call of the tool itself.
+    return call(target.tool, target.given);
+  };
+};

@@ -1,0 +1,112 @@
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { Broker } from "../../broker/port.ts";
+import type { Reply } from "../../client/port.ts";
+import type { Problem } from "../../contract/errors.ts";
+import { randomId } from "../../kit/ids.ts";
+import { isDeeperThan } from "../../kit/json.ts";
+import { toErrorFields } from "../../kit/log.ts";
+import type { Tool } from "../../../tools/tool.ts";
+import { failed, tell } from "../results/failure.ts";
+import { badArguments, Refusal } from "../results/refusal.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
+import type { ToolContext } from "./tool-context.ts";
+
+/** The same broker, and the request id of the last exchange through it. */
+const watched = (broker: Broker) => {
+  let requestId: string | null = null;
+  const noted = async (exchange: Promise<Reply>): Promise<Reply> => {
+    const reply = await exchange;
+    ({ requestId } = reply);
+    return reply;
+  };
+  const working: Broker = {
+    ...broker,
+    call: (...exchange) => noted(broker.call(...exchange)),
+    login: (options) => noted(broker.login(options)),
+    verify: (options) => noted(broker.verify(options)),
+    logout: (options) => noted(broker.logout(options)),
+  };
+  return { working, lastRequestId: () => requestId };
+};
+
+const MAX_DEPTH = 32;
+
+const tooDeep = (name: string): Problem =>
+  badArguments(`${name}: arguments may be nested ${MAX_DEPTH} levels deep at most.`, [
+    {
+      field: "",
+      code: "depth",
+      message: `must be nested at most ${MAX_DEPTH} levels deep`,
+    },
+  ]);
+
+/** The arguments' own values; what is nested in them is left out. */
+const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, typeof value === "object" ? null : value]),
+  );
+
+type CallResult = CallToolResult | InputRequiredResult;
+
+const outcomeOf = (result: CallResult): string => ("content" in result ? "done" : "asked");
+
+export type Called = {
+  name: string;
+  /** Null for a tool that only describes or calls others. */
+  tool: Tool | null;
+  args: Record<string, unknown>;
+  signal: AbortSignal;
+};
+
+export type RunCall = (
+  called: Called,
+  work: (broker: Broker) => CallResult | Promise<CallResult>,
+) => Promise<CallResult>;
+
+/** Runs the calls of one caller: limits their rate, logs each, and turns every failure into a result. */
+export const createRunCall = (needs: ToolContext): RunCall => {
+  const pass = createRateLimiter(needs.settings.callsPerMinute, needs.now);
+  const { broker, caller, callLog, log, now, newId = randomId } = needs;
+  const { tenantId, principal } = broker;
+  return async (called, work) => {
+    const { name, tool, signal } = called;
+    const isTooDeep = isDeeperThan(called.args, MAX_DEPTH);
+    // Nothing may walk arguments that are too deep, the log included: they are read to the limit.
+    const args = isTooDeep ? withinDepth(called.args) : called.args;
+    const started = now();
+    const { working, lastRequestId } = watched(broker);
+    const logCall = (event: string, outcome: string, requestId: string | null): void => {
+      const who = { caller, tenantId, principal, requestId };
+      log.info(event, { tool: name, outcome, ms: now() - started, ...who });
+    };
+    const record = (outcome: string, requestId: string | null) =>
+      callLog.record({
+        caller,
+        tenantId,
+        principal,
+        tool: name,
+        args,
+        outcome,
+        ms: now() - started,
+        requestId,
+      });
+    try {
+      pass();
+      if (isTooDeep) throw tooDeep(name);
+      const result = await work(working);
+      const outcome = outcomeOf(result);
+      logCall("tool.called", outcome, lastRequestId());
+      await record(outcome, lastRequestId());
+      return result;
+    } catch (error) {
+      const problem = tell(error, { tool, args }, newId());
+      const { code, requestId } = problem;
+      logCall("tool.refused", code, requestId ?? lastRequestId());
+      if (code === "internal" && !signal.aborted) {
+        log.error("tool.failed", { tool: name, requestId, ...toErrorFields(error) });
+      }
+      await record(code, requestId ?? lastRequestId());
+      return failed(problem, error instanceof Refusal ? error.confirmation : undefined);
+    }
+  };
+};
