@@ -63,7 +63,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
     entryPoints: {
       cli: "src/bin/cli.ts",
       keychain: "src/bin/keychain.ts",
-      "pdf-worker": "src/platform/scan/pdf/worker.ts",
+      "scan-worker": "src/platform/scan/worker.ts",
       "reader-thread": "src/platform/store/sqlite/reader/thread.ts",
     },
     // Machine code for one system; the program does without it where it is not installed.

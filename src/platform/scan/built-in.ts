@@ -1,7 +1,7 @@
-import { withSpooledFile } from "./bytes.ts";
-import { inspectUpload } from "./inspect.ts";
+import { spool } from "./bytes.ts";
 import { checkNameAndSize } from "./name-and-size.ts";
 import { type ScannedFile, type Scanner, toVerdict } from "./port.ts";
+import { checkInThread } from "./thread.ts";
 
 /** Yields a file's bytes, and throws unless there are exactly as many as recorded. */
 async function* readExactly({ size, open }: ScannedFile): AsyncGenerator<Uint8Array> {
@@ -16,12 +16,12 @@ async function* readExactly({ size, open }: ScannedFile): AsyncGenerator<Uint8Ar
 
 /**
  * Scans files by their contents: allowed type, valid structure, bounded archives, no program, script or test
- * virus in them. The file is spooled to disk and read in pieces of at most 64 KiB.
+ * virus in them. The file is spooled to disk, and read in pieces of at most 64 KiB by a worker thread.
  */
 export const builtInScanner: Scanner = {
   scan: (file) =>
     toVerdict(async () => {
       const type = checkNameAndSize(file);
-      await withSpooledFile(readExactly(file), (bytes) => inspectUpload(type, bytes));
+      return checkInThread({ type, ...(await spool(readExactly(file))) });
     }),
 };

@@ -13,7 +13,8 @@ export type Bytes = {
 const FIRST_PIECE_BYTES = 4 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
-const toBytes = (file: FileHandle, size: number): Bytes => {
+/** Returns random access to an open file. */
+export const toBytes = (file: FileHandle, size: number): Bytes => {
   const read = async (at: number, length: number): Promise<Buffer> => {
     const wanted = Math.max(0, Math.min(length, size - at));
     const buffer = Buffer.allocUnsafe(wanted);
@@ -38,11 +39,10 @@ const toBytes = (file: FileHandle, size: number): Bytes => {
   };
 };
 
-/** Spools a stream to a temporary file and calls `use` with random access to it. */
-export const withSpooledFile = async (
-  source: AsyncIterable<Uint8Array>,
-  use: (bytes: Bytes) => Promise<void>,
-): Promise<void> => {
+type Spooled = { file: FileHandle; size: number };
+
+/** Spools a stream to a temporary file, which the caller must close. */
+export const spool = async (source: AsyncIterable<Uint8Array>): Promise<Spooled> => {
   const file = await openUnlinkedFile("scan");
   try {
     let size = 0;
@@ -50,6 +50,20 @@ export const withSpooledFile = async (
       await file.writeFile(chunk);
       size += chunk.byteLength;
     }
+    return { file, size };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+};
+
+/** Spools a stream to a temporary file and calls `use` with random access to it. */
+export const withSpooledFile = async (
+  source: AsyncIterable<Uint8Array>,
+  use: (bytes: Bytes) => Promise<void>,
+): Promise<void> => {
+  const { file, size } = await spool(source);
+  try {
     await use(toBytes(file, size));
   } finally {
     await file.close();

@@ -36,10 +36,9 @@ export class Refusal extends Error {
 }
 
 /** Runs an inspection and returns its verdict; errors other than a Refusal pass through. */
-export const toVerdict = async (inspect: () => Promise<void>): Promise<Verdict> => {
+export const toVerdict = async (inspect: () => Promise<Verdict | void>): Promise<Verdict> => {
   try {
-    await inspect();
-    return { status: "Available" };
+    return (await inspect()) ?? { status: "Available" };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { code, message } = error;

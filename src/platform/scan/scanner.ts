@@ -1,4 +1,4 @@
-import { createLazy } from "../../kit/lazily.ts";
+import { builtInScanner } from "./built-in.ts";
 import { type ClamdAddress, createClamdScanner } from "./clamd.ts";
 import type { Scanner } from "./port.ts";
 
@@ -16,22 +16,15 @@ const parseClamdAddress = (setting: string): ClamdAddress | undefined => {
     : { host: name, port: number };
 };
 
-// The parsers are loaded with the first scan.
-const createBuiltInScanner = (): Scanner => {
-  const load = createLazy(async () => (await import("./built-in.ts")).builtInScanner);
-  return { scan: async (file) => (await load()).scan(file) };
-};
-
 /**
  * Creates the built-in scanner, followed by clamd if the setting names one: `clamd://host:port` or
  * `clamd:/path/of/socket`. Throws on any other setting; it does not connect yet.
  */
 export const createScanner = (setting?: string): Scanner => {
-  const before = createBuiltInScanner();
-  if (setting === undefined) return before;
+  if (setting === undefined) return builtInScanner;
   const address = parseClamdAddress(setting);
   if (address === undefined) {
     throw new Error("the scanner must be clamd://host:port or clamd:/path/of/socket");
   }
-  return createClamdScanner({ address, before });
+  return createClamdScanner({ address, before: builtInScanner });
 };
