@@ -1,39 +1,106 @@
 import { contract } from "../src/contract/index.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { describeEntry, formatName, describePerson } from "./formatting.ts";
-import { type Confirmation, defineTool } from "./tool.ts";
+import { type Arguments, type Confirmation, defineTool, type UseRead } from "./tool.ts";
 
-const { reasons, categories, departments, assignees, resolutions } = contract;
+const { reasons, categories, departments, assignees, resolutions, disputes } = contract;
+
+/** A confirmation of a deletion without its check of uses. */
+type Deletion = Pick<Confirmation, "reads" | "question">;
 
 /** Creates the confirmation for deleting an entry that one argument identifies. */
-const confirmEntryDeletion = (
-  what: string,
-  key: string,
-  read: Operation,
-): { confirm: Confirmation } => ({
-  confirm: {
-    reads: { record: read },
-    question: (args, { record }) => `Delete ${what} ${describeEntry(record, args[key])}?`,
-  },
+const confirmEntryDeletion = (what: string, key: string, read: Operation): Deletion => ({
+  reads: { record: read },
+  question: (args, { record }) => `Delete ${what} ${describeEntry(record, args[key])}?`,
 });
 
-const reasonDeletion: Confirmation = {
+const reasonDeletion: Deletion = {
   reads: { record: reasons.get },
   question: ({ reasonCode, categoryCode }, { record }) =>
     `Delete reason ${describeEntry(record, reasonCode)} of category ${formatName(categoryCode)}?`,
 };
 
-const assigneeDeletion: Confirmation = {
+const assigneeDeletion: Deletion = {
   reads: { record: assignees.get_by_id },
   question: ({ assigneeId }, { record }) =>
     `Delete assignee ${describePerson(record, assigneeId)}?`,
 };
 
-const assigneeDeletionByEmail: Confirmation = {
+const assigneeDeletionByEmail: Deletion = {
   reads: { record: assignees.get },
   question: ({ assigneeEmail, departmentCode }, { record }) =>
     `Delete assignee ${describePerson(record, assigneeEmail)} of department ${formatName(departmentCode)}?`,
 };
+
+// A filter by part of a name can select other records too, so that more than one row is read.
+const MOST_SELECTED = 100;
+
+const isReasonOf = (row: Arguments, record: Arguments | undefined, names: readonly string[]) =>
+  names.some((name) => row[name] === record?.["reasonId"]);
+
+const reasonUses: readonly UseRead[] = [
+  {
+    operation: categories.list,
+    args: (_args, { record }) => record && {},
+    isUse: (row, { record }) =>
+      isReasonOf(row, record, ["defaultInternalReasonId", "defaultExternalReasonId"]),
+    text: ({ reasonCode }) =>
+      `The reason ${formatName(reasonCode)} is a default reason of a category. Give that another one first.`,
+  },
+  {
+    operation: disputes.list,
+    args: (_args, { record }) =>
+      record && { ReasonName: record["description"], Page: 1, PageSize: MOST_SELECTED },
+    isUse: (row, { record }) => isReasonOf(row, record, ["reasonId", "externalReasonId"]),
+    text: ({ reasonCode }) =>
+      `Disputes have the reason ${formatName(reasonCode)}. Deactivate it instead.`,
+  },
+];
+
+const categoryUses: readonly UseRead[] = [
+  {
+    operation: reasons.list_by_category,
+    args: ({ categoryCode }) => ({ categoryCode }),
+    text: ({ categoryCode }) =>
+      `The category ${formatName(categoryCode)} has reasons. Move or delete them first.`,
+  },
+];
+
+const departmentUses: readonly UseRead[] = [
+  {
+    operation: assignees.list,
+    args: ({ departmentId }, { record }) => {
+      const DepartmentId = departmentId ?? record?.["departmentId"];
+      return DepartmentId === undefined ? undefined : { DepartmentId };
+    },
+    text: ({ departmentId, departmentCode }, { record }) =>
+      `The department ${formatName(record?.["code"] ?? departmentCode ?? departmentId)} has assignees. Move them first.`,
+  },
+];
+
+const assigneeUses: readonly UseRead[] = [
+  {
+    operation: disputes.list,
+    args: ({ assigneeId }, { record }) => {
+      const AssigneeId = assigneeId ?? record?.["assigneeId"];
+      return AssigneeId === undefined ? undefined : { AssigneeId, Page: 1, PageSize: 1 };
+    },
+    text: ({ assigneeId, assigneeEmail }, { record }) =>
+      `The assignee ${describePerson(record, assigneeEmail ?? assigneeId)} is named by disputes. Deactivate it instead.`,
+  },
+];
+
+const resolutionUses: readonly UseRead[] = [
+  {
+    operation: disputes.summary,
+    args: (_args, { record }) =>
+      record && { resolution: record["code"], groupBy: ["resolution"], limit: MOST_SELECTED },
+    isUse: ({ key }, { record }) =>
+      (key as Arguments | undefined)?.["resolution"] === record?.["code"],
+    text: (_args, { record }) =>
+      `Disputes were closed with the resolution ${formatName(record?.["code"])}. Deactivate it instead.`,
+  },
+];
 
 export const disputeConfiguration = [
   defineTool(reasons.get),
@@ -44,30 +111,33 @@ export const disputeConfiguration = [
     reasons.update,
     "Update a dispute reason. Send its category, or another one to move it.",
   ),
-  defineTool(reasons.delete, undefined, { confirm: reasonDeletion }),
+  defineTool(reasons.delete, undefined, { confirm: { ...reasonDeletion, uses: reasonUses } }),
   defineTool(categories.get),
   defineTool(categories.list),
   defineTool(categories.create),
   defineTool(categories.update),
-  defineTool(
-    categories.delete,
-    undefined,
-    confirmEntryDeletion("category", "categoryCode", categories.get),
-  ),
+  defineTool(categories.delete, undefined, {
+    confirm: {
+      ...confirmEntryDeletion("category", "categoryCode", categories.get),
+      uses: categoryUses,
+    },
+  }),
   defineTool(departments.get),
   defineTool(departments.list),
   defineTool(departments.create),
   defineTool(departments.update),
-  defineTool(
-    departments.delete,
-    undefined,
-    confirmEntryDeletion("department", "departmentId", departments.get_by_id),
-  ),
-  defineTool(
-    departments.delete_by_code,
-    undefined,
-    confirmEntryDeletion("department", "departmentCode", departments.get),
-  ),
+  defineTool(departments.delete, undefined, {
+    confirm: {
+      ...confirmEntryDeletion("department", "departmentId", departments.get_by_id),
+      uses: departmentUses,
+    },
+  }),
+  defineTool(departments.delete_by_code, undefined, {
+    confirm: {
+      ...confirmEntryDeletion("department", "departmentCode", departments.get),
+      uses: departmentUses,
+    },
+  }),
   defineTool(assignees.get),
   defineTool(assignees.list),
   defineTool(
@@ -78,20 +148,24 @@ export const disputeConfiguration = [
     assignees.update,
     "Update an assignee. Send the department, or another one to move the assignee.",
   ),
-  defineTool(assignees.delete, undefined, { confirm: assigneeDeletion }),
-  defineTool(assignees.delete_by_email, undefined, { confirm: assigneeDeletionByEmail }),
+  defineTool(assignees.delete, undefined, { confirm: { ...assigneeDeletion, uses: assigneeUses } }),
+  defineTool(assignees.delete_by_email, undefined, {
+    confirm: { ...assigneeDeletionByEmail, uses: assigneeUses },
+  }),
   defineTool(resolutions.get),
   defineTool(resolutions.list),
   defineTool(resolutions.create),
   defineTool(resolutions.update),
-  defineTool(
-    resolutions.delete,
-    undefined,
-    confirmEntryDeletion("resolution", "resolutionId", resolutions.get_by_id),
-  ),
-  defineTool(
-    resolutions.delete_by_code,
-    undefined,
-    confirmEntryDeletion("resolution", "resolutionCode", resolutions.get),
-  ),
+  defineTool(resolutions.delete, undefined, {
+    confirm: {
+      ...confirmEntryDeletion("resolution", "resolutionId", resolutions.get_by_id),
+      uses: resolutionUses,
+    },
+  }),
+  defineTool(resolutions.delete_by_code, undefined, {
+    confirm: {
+      ...confirmEntryDeletion("resolution", "resolutionCode", resolutions.get),
+      uses: resolutionUses,
+    },
+  }),
 ];

@@ -33,8 +33,17 @@ export const paymentTools = [
   defineTool(webhooks.list_deliveries, undefined, { title: "List webhook deliveries" }),
   defineTool(webhooks.delete, undefined, {
     confirm: {
-      reads: {},
-      question: ({ id }) => `Delete webhook ${quote(id)}? It receives no further events.`,
+      reads: {
+        webhook: {
+          operation: webhooks.list,
+          args: () => ({}),
+          isRecord: (row, { id }) => row["id"] === id,
+        },
+      },
+      question({ id }, { webhook }) {
+        const which = quote(webhook?.["callbackUrl"] ?? id);
+        return `Delete webhook ${which}? It receives no further events.`;
+      },
     },
   }),
 ];

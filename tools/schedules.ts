@@ -6,9 +6,7 @@ const { schedules, export_runs: runs } = contract;
 
 const MINUTE_MS = 60_000;
 
-const describeSchedule = (list: Arguments | undefined, id: unknown): string => {
-  const all = Array.isArray(list?.["data"]) ? (list["data"] as Arguments[]) : [];
-  const found = all.find((one) => one["id"] === id);
+const describeSchedule = (found: Arguments | undefined, id: unknown): string => {
   if (found === undefined) return quote(id);
   const { scheduleName, source, intervalMs } = found;
   const often = `${formatName(source)} every ${Number(intervalMs) / MINUTE_MS} minutes`;
@@ -18,9 +16,15 @@ const describeSchedule = (list: Arguments | undefined, id: unknown): string => {
 };
 
 const scheduleDeletion: Confirmation = {
-  reads: { schedules: schedules.list },
-  question: ({ id }, { schedules: list }) =>
-    `Delete schedule ${describeSchedule(list, id)}? It stops running; its past runs remain.`,
+  reads: {
+    schedule: {
+      operation: schedules.list,
+      args: () => ({}),
+      isRecord: (row, { id }) => row["id"] === id,
+    },
+  },
+  question: ({ id }, { schedule }) =>
+    `Delete schedule ${describeSchedule(schedule, id)}? It stops running; its past runs remain.`,
 };
 
 export const scheduleTools = [

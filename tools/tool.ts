@@ -13,6 +13,19 @@ export type ConfirmationRead = {
   args: (args: Arguments) => Arguments | undefined;
   /** The argument that identifies the record: the call is refused if the record does not exist. */
   idArgument?: string;
+  /** The record is a row of the list that is read: the call is refused if the list lacks it. */
+  isRecord?: (row: Arguments, args: Arguments) => boolean;
+};
+
+/** A read of records that use the record of a deletion; it follows the other reads. */
+export type UseRead = {
+  operation: Operation;
+  /** Returns the arguments of the read, or undefined to skip it. */
+  args: (args: Arguments, records: Records) => Arguments | undefined;
+  /** Whether a row uses the record; every row does if absent. */
+  isUse?: (row: Arguments, records: Records) => boolean;
+  /** Describes the use and what to do instead. */
+  text: (args: Arguments, records: Records) => string;
 };
 
 /** The confirmation by a person before a tool call. The operation's effects decide whether it is needed. */
@@ -32,6 +45,8 @@ export type Confirmation = {
    * @throws {Problem} if the platform would refuse the call
    */
   check?: (args: Arguments, records: Records) => void;
+  /** The call is refused if one of these reads finds a use. */
+  uses?: readonly UseRead[];
   /** The read whose ETag is sent as If-Match, so that the change applies only to the version in the question. */
   etagFrom?: string;
 };

@@ -36,6 +36,66 @@ onEveryStore("before a person is asked", (at) => {
   });
 
   verifies("IN-54");
+  it("a webhook and a schedule that do not exist are not asked about", async () => {
+    for (const tool of ["webhooks_delete", "schedules_delete"]) {
+      expect(await refused(tool, { id: "none" })).toMatchObject({ code: "not_found" });
+    }
+  });
+
+  verifies("IN-54");
+  it("an entry of the configuration that is in use is not asked about", async () => {
+    const { used, shelf, desk, dispute } = tenant().records;
+    const { disputeId } = dispute;
+    await tenant().answer("resolutions_create", { code: "SPENT", description: "Spent" });
+    const closing = { disputeId, status: "Closed", resolutionCode: "SPENT" };
+    await tenant().answer("disputes_update", closing);
+    const { departmentId, departmentCode } = desk;
+    const { assigneeId } = used;
+    const reason = { categoryCode: shelf.categoryCode, reasonCode: "USED-one" };
+    const cases: [tool: string, args: Record<string, unknown>, message: string][] = [
+      ["categories_delete", { categoryCode: shelf.categoryCode }, "has reasons"],
+      ["departments_delete", { departmentId }, "has assignees"],
+      ["departments_delete_by_code", { departmentCode }, "has assignees"],
+      ["assignees_delete", { assigneeId }, "is named by disputes"],
+      [
+        "assignees_delete_by_email",
+        { departmentCode, assigneeEmail: "busy-one@work.example" },
+        "is named by disputes",
+      ],
+      ["reasons_delete", reason, "is a default reason of a category"],
+      ["resolutions_delete_by_code", { resolutionCode: "SPENT" }, "were closed with"],
+    ];
+    for (const [tool, args, message] of cases) {
+      const problem = await refused(tool, args);
+      expect([tool, problem]).toEqual([
+        tool,
+        expect.objectContaining({ code: "in_use", message: expect.stringContaining(message) }),
+      ]);
+    }
+    await tenant().answer("categories_update", {
+      categoryId: shelf.categoryId,
+      defaultInternalReasonId: null,
+    });
+    expect((await refused("reasons_delete", reason)).message).toContain("Disputes have the reason");
+    await tenant().answer("disputes_update", { disputeId, status: "Open" });
+  });
+
+  verifies("IN-54");
+  it("an entry that nothing uses is asked about and deleted", async () => {
+    const { department, category, resolution, assignee } = tenant().records;
+    for (const [tool, args] of [
+      ["departments_delete", { departmentId: department.departmentId }],
+      ["categories_delete", { categoryCode: category.categoryCode }],
+      ["resolutions_delete_by_code", { resolutionCode: resolution.resolutionCode }],
+      ["assignees_delete", { assigneeId: assignee.assigneeId }],
+    ] as const) {
+      const asked = tenant().questions.length;
+      expect(await tenant().answer(tool, args)).toMatchObject({ deleted: true });
+      expect(tenant().questions).toHaveLength(asked + 1);
+    }
+  });
+
+  verifies("IN-54");
   it("the question says what is lost", async () => {
     const { disputeId } = tenant().records.dispute;
     await tenant().answer("disputes_update", { disputeId, status: "Closed" });

@@ -112,7 +112,7 @@ describe("a token", () => {
   verifies("C-77");
   it("is refused by another tool with the same arguments", async () => {
     const broker = scriptBroker({
-      "schedules.list": () => ({ data: [] }),
+      "webhooks.list": () => ({ data: [{ id: "x" }] }),
       "schedules.delete": () => null,
       "webhooks.delete": () => null,
     });

@@ -9,6 +9,7 @@ import {
   type ConfirmationRead,
   type OperationTool,
   type Records,
+  type UseRead,
 } from "../../../tools/tool.ts";
 import { sanitizeBeginning, type Step } from "../results/budget.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
@@ -69,13 +70,47 @@ const unknownName = (field: string): Problem => {
   return new Problem("invalid_request", `${field} ${message}.`, { errors });
 };
 
+/** Returns the rows of a list; undefined if the answer is not one. */
+const rowsOf = (reply: Reply | Problem | undefined): Arguments[] | undefined => {
+  if (reply === undefined || reply instanceof Problem) return undefined;
+  const { output } = reply;
+  const rows = isRecord(output) ? (output["data"] ?? output["items"]) : output;
+  return Array.isArray(rows) ? rows.filter(isRecord) : undefined;
+};
+
+/** Returns the reply with the row of the list that is the record. */
+const chooseRow = (
+  reply: Reply | undefined,
+  isSought: (row: Arguments) => boolean,
+): Reply | undefined => {
+  const rows = rowsOf(reply);
+  if (reply === undefined || rows === undefined) return undefined;
+  const output = rows.find(isSought);
+  if (output === undefined) throw new Problem("not_found", "There is no record with this id.");
+  return { ...reply, output };
+};
+
 const readFor = async (needs: Needs, name: string, reading: ConfirmationRead): Promise<Found> => {
+  const { isRecord: isSought, idArgument } = reading;
   const args = reading.args(needs.args);
   if (args === undefined) return { name };
   const reply = await readOne(needs, reading.operation, args);
-  if (!(reply instanceof Problem)) return { name, reply };
-  if (reading.idArgument !== undefined) throw unknownName(reading.idArgument);
+  if (!(reply instanceof Problem)) {
+    return isSought === undefined
+      ? { name, reply }
+      : { name, reply: chooseRow(reply, (row) => isSought(row, needs.args)) };
+  }
+  if (idArgument !== undefined) throw unknownName(idArgument);
   return { name };
+};
+
+/** @throws {Problem} in_use */
+const checkUse = async (needs: Needs, use: UseRead, records: Records): Promise<void> => {
+  const args = use.args(needs.args, records);
+  if (args === undefined) return;
+  const rows = rowsOf(await readOne(needs, use.operation, args)) ?? [];
+  if (!rows.some((row) => use.isUse?.(row, records) ?? true)) return;
+  throw new Problem("in_use", sanitizeLine(use.text(needs.args, records), MAX_QUESTION));
 };
 
 /** Reads the record that the call names; throws where there is none, unless the call creates it. */
@@ -109,8 +144,8 @@ const checkVersion = (ifMatch: string | undefined, etag: string | null): void =>
 };
 
 /**
- * Reads the records of a call and checks what can be known beforehand: they exist, the call may change them so, and
- * ifMatch is their version.
+ * Reads the records of a call and checks what can be known beforehand: they exist, the call may change them so, ifMatch
+ * is their version, and those to be deleted are not in use.
  *
  * @throws {Problem} if the platform would refuse the call
  */
@@ -125,6 +160,7 @@ export const prepareCall = async (
   const absent = found.some(({ missing }) => missing === true);
   const records = recordsOf(found, absent);
   confirm.check?.(needs.args, records);
+  await Promise.all((confirm.uses ?? []).map((use) => checkUse(needs, use, records)));
   return { etag, absent, records };
 };
 
