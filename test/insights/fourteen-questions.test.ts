@@ -1,11 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Broker } from "../../src/broker/port.ts";
 import { accountOverview } from "../../src/insights/account-overview.ts";
 import { disputesSummary } from "../../src/insights/disputes-summary.ts";
 import { disputesTriage } from "../../src/insights/disputes-triage.ts";
 import type { Insight } from "../../src/insights/insight.ts";
 import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
 import { insightAnswer } from "../../src/mcp/results/insight-answer.ts";
+import { createTenantBroker } from "../mcp/each-tool.ts";
+import { connectModern, createOptions, type Host } from "../mcp/hosts.ts";
+import { answerIn } from "../mcp/insight-host.ts";
 import { FORTY } from "../support/forty-questions.ts";
 import { FOURTEEN } from "../support/fourteen-questions.ts";
 import { importDisputes, importRecords } from "../support/importing.ts";
@@ -15,7 +19,7 @@ import { o200kTokens } from "../support/o200k.ts";
 import { load } from "../support/payment-rows.ts";
 import { randomPayments, toDatabase } from "../support/payment-sql.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
-import { addClosed, addLedger, type Question, type Tool } from "../support/questions.ts";
+import { addDocuments, addLedger, type Question, type Tool } from "../support/questions.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "questions";
@@ -35,12 +39,16 @@ const ledger = invoices(29, 900);
 describe("everyday questions over a ledger and payments", () => {
   let at: TestPlatform;
   let context: TestContext;
+  let broker: Broker;
+  let host: Host;
   let database: DatabaseSync;
 
   beforeAll(async () => {
     at = await startPlatform();
     const admin = await at.tenant(TENANT);
     context = await createTestContext(at, TENANT, admin);
+    broker = await createTenantBroker({ at, tenantId: TENANT, admin });
+    host = await connectModern(await createOptions(broker, { now: at.clock }));
     const maps = recordMaps(PAID_BY);
     for (const kind of ["accounts", "documents", "closures"] as const) {
       // oxlint-disable-next-line no-await-in-loop -- one writer
@@ -55,7 +63,7 @@ describe("everyday questions over a ledger and payments", () => {
     await load(at, TENANT, "bpn", bpn);
     database = toDatabase("cashapp", cashapp);
     addLedger(database, ledger, SEEN);
-    addClosed(database, ledger, PAID_BY);
+    addDocuments(database, ledger, PAID_BY);
     database.exec(`create table b (payment, "payerId", "currencyCode", "paymentAmount")`);
     const insert = database.prepare("insert into b values (?, ?, ?, ?)");
     for (const row of bpn) {
@@ -68,19 +76,27 @@ describe("everyday questions over a ledger and payments", () => {
   });
   afterAll(async () => {
     database?.close();
+    await host?.close();
+    await broker?.close();
     await at?.close();
   });
 
-  const answer = async ([, tool, args, read, sql]: Question) => {
-    const result = await runInsight(TOOLS[tool], context, args);
-    const expected = database
+  const rounded = (rows: unknown[][]) =>
+    rows.map((row) =>
+      row.map((value) => (typeof value === "number" ? Number(value.toFixed(6)) : value)),
+    );
+
+  const expectedBy = (sql: string) =>
+    database
       .prepare(sql)
       .all()
       .map((row) => Object.values(row));
-    const rounded = (rows: unknown[][]) =>
-      rows.map((row) =>
-        row.map((value) => (typeof value === "number" ? Number(value.toFixed(6)) : value)),
-      );
+
+  const answer = async ([, tool, args, read, sql]: Question) => {
+    // An account's open documents are known only where the platform lists documents.
+    const extensions = new Set(tool === "account_overview" ? ["documents.list"] : []);
+    const result = await runInsight(TOOLS[tool], { ...context, extensions }, args);
+    const expected = expectedBy(sql);
     const { structured } = insightAnswer(result, MOST_TOKENS);
     return {
       figures: rounded(read(result)),
@@ -103,6 +119,13 @@ describe("everyday questions over a ledger and payments", () => {
     expect(figures).toEqual(expected);
     expect(isWhole).toBe(true);
     expect(tokens).toBeLessThanOrEqual(MOST_TOKENS);
+  });
+
+  verifies("IN-90");
+  it.each(FOURTEEN)("answers a host: %s", async (_question, tool, args, read, sql) => {
+    const answered = answerIn(await host.call(tool, args));
+    expect(rounded(read(answered))).toEqual(rounded(expectedBy(sql)));
+    expect(answered.truncated).toBe(false);
   });
 
   it("asks forty further questions", () => {

@@ -125,11 +125,18 @@ export const FOURTEEN: readonly Question[] = [
     "select sum(number in (select number from closedDocuments)), count(*) from l where closed is null",
   ],
   [
-    "one account: its open and closed disputes",
+    "one account: its open documents, open and closed disputes",
     "account_overview",
     { account: "5-CUST" },
-    itemsBy("disputes.open.count", "disputes.closed.count"),
-    "select sum(closed is null), sum(closed is not null) from l where customer = '5-CUST'",
+    itemsBy(
+      "openDocuments.count",
+      "openDocuments.totals.0.amount",
+      "disputes.open.count",
+      "disputes.closed.count",
+    ),
+    `select (select count(*) from openDocuments where customer = '5-CUST'),
+      (select sum(cents) / 100.0 from openDocuments where customer = '5-CUST'),
+      sum(closed is null), sum(closed is not null) from l where customer = '5-CUST'`,
   ],
   [
     "three months of creation with the highest disputed total",

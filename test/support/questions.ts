@@ -39,12 +39,22 @@ export const addLedger = (
   }
 };
 
-/** Adds the ledger's invoices that were settled by a day: `closedDocuments`. */
-export const addClosed = (database: DatabaseSync, ledger: readonly Invoice[], by: string): void => {
-  database.exec("create table closedDocuments (number)");
-  const insert = database.prepare("insert into closedDocuments values (?)");
+/** Adds the ledger's invoices: `closedDocuments` were settled by a day, and `openDocuments` were not. */
+export const addDocuments = (
+  database: DatabaseSync,
+  ledger: readonly Invoice[],
+  by: string,
+): void => {
+  database.exec(
+    "create table closedDocuments (number); create table openDocuments (number, customer, cents)",
+  );
+  const insertClosed = database.prepare("insert into closedDocuments values (?)");
+  const insertOpen = database.prepare("insert into openDocuments values (?, ?, ?)");
   const end = Date.parse(by) + DAY - 1;
-  for (const one of ledger) if (one.settled <= end) insert.run(one.number);
+  for (const { number, customer, amount, settled } of ledger) {
+    if (settled <= end) insertClosed.run(number);
+    else insertOpen.run(number, customer, Math.round(Number(amount) * 100));
+  }
 };
 
 export const totalsOf = ({ currencyTotals }: InsightResult): unknown[][] =>
