@@ -88,6 +88,7 @@ export const creditQueue = defineInsight({
     lastActivityDate: z.string(),
     missing: z.array(z.string()),
   }),
+  figures: z.object({ byStatus: z.record(z.string(), z.int()) }),
   needs: [credit_applications.list],
   async run({ call, now }, { startDate, endDate, limit }) {
     const filter = period(now, startDate, endDate);

@@ -1,5 +1,6 @@
 import { contract } from "../contract/index.ts";
 import {
+  DisputeFigures,
   DisputeSummaryBody,
   DisputeSummaryItem,
   type DisputeSummary,
@@ -57,6 +58,7 @@ export const disputesSummary = defineInsight({
   name: "disputes_summary",
   title: "Summarize disputes",
   input: DisputeSummaryBody,
+  figures: DisputeFigures,
   item: DisputeSummaryItem,
   needs: [contract.disputes.list],
   async run(context, args) {

@@ -269,6 +269,7 @@ export const disputesTriage = defineInsight({
   name: "disputes_triage",
   title: "Triage disputes",
   input: TriageBody,
+  figures: z.object({ flags: z.record(z.enum(FLAGS), z.int()) }),
   item: TriageItem,
   needs: [disputes.list],
   run: triage,

@@ -146,6 +146,12 @@ export const exportHealth = defineInsight({
     failedRuns: z.int(),
     stalledDeliveries: z.array(z.object({})),
   }),
+  figures: z.object({
+    failing: z.int(),
+    overdue: z.int(),
+    undelivered: z.int(),
+    webhooks: z.int().nullable(),
+  }),
   needs: [schedules.list],
   async run(context, { limit }) {
     const { call, now } = context;

@@ -68,6 +68,8 @@ export type Insight = {
   input: z.ZodObject;
   /** The fields of an item. */
   item: z.ZodObject;
+  /** The figures that a result has beside the common ones. */
+  figures?: z.ZodObject;
   /** Operations without which there is no answer. */
   needs: readonly Operation[];
   run(context: InsightContext, args: Fields): Promise<InsightResult>;

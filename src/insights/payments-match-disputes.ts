@@ -199,6 +199,7 @@ export const paymentsMatchDisputes = defineInsight({
   name: "payments_match_disputes",
   title: "Match payments with disputes",
   input: MatchBody,
+  figures: z.object({ matches: z.record(z.enum(MATCHES), z.int()) }),
   item: MatchItem,
   needs: [contract.disputes.list, contract.payments.query],
   run: matchDisputes,

@@ -5,6 +5,7 @@ import {
   parsePaymentSummary,
   PAYMENT_ID,
   type PaymentSummary,
+  PaymentFigures,
   PaymentSummaryBody,
   PaymentSummaryItem,
   SUMMED_AMOUNT,
@@ -88,6 +89,7 @@ export const paymentsSummarize = defineInsight({
   name: "payments_summarize",
   title: "Summarize payments",
   input: PaymentSummaryBody,
+  figures: PaymentFigures,
   item: PaymentSummaryItem,
   needs: [contract.payments.query],
   async run(context, args) {

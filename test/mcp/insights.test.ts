@@ -34,6 +34,18 @@ onEveryStore("every insight", (at) => {
     expect(answer.itemsTotal).toBeGreaterThanOrEqual(answer.items.length);
   });
 
+  verifies("IN-58");
+  it.each(names)("%s has every figure of its answer in its output schema", async (name) => {
+    const { tools } = await asking().host.client.listTools();
+    const { outputSchema } = tools.find((tool) => tool.name === name) ?? {};
+    const extra = name === "payments_summarize" ? { topRows: 1 } : {};
+    const args = { ...INSIGHT_SAMPLES[name]?.(records), ...extra };
+    const answer = await asking().ask(name, args);
+    expect(Object.keys(outputSchema?.properties ?? {})).toEqual(
+      expect.arrayContaining(Object.keys(answer)),
+    );
+  });
+
   it.each(names)("%s reads only, under its own name in the audit log", async (name) => {
     const args = INSIGHT_SAMPLES[name]?.(records) ?? {};
     await asking().ask(name, args);

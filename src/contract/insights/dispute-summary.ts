@@ -73,20 +73,20 @@ export const parseDisputeSummary = (sent: unknown): Parsed<DisputeSummary> => {
   return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit } };
 };
 
-const figures = {
+export const DisputeFigures = z.object({
   oldest: z.object({ disputeCode: z.string(), createDate: z.string() }).nullable(),
   avgAgeDays: z.number().nullable().meta({ description: "of open disputes" }),
   avgDaysToClose: z.number().nullable().meta({ description: "of closed disputes" }),
-};
+});
 
 export const DisputeSummaryItem = z.object({
   key: GroupKey,
   currencyCode: z.string(),
   count: z.int(),
   amount: ExactNumber,
-  ...figures,
+  ...DisputeFigures.shape,
 });
 export type DisputeSummaryItem = z.infer<typeof DisputeSummaryItem>;
 
-export const DisputeSummaryResult = insightResult(DisputeSummaryItem, figures);
+export const DisputeSummaryResult = insightResult(DisputeSummaryItem, DisputeFigures.shape);
 export type DisputeSummaryResult = z.infer<typeof DisputeSummaryResult>;

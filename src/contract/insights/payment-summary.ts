@@ -247,10 +247,12 @@ export const PaymentSummaryItem = z.object({
 });
 export type PaymentSummaryItem = z.infer<typeof PaymentSummaryItem>;
 
-export const PaymentSummaryResult = insightResult(PaymentSummaryItem, {
+export const PaymentFigures = z.object({
   topRows: z
     .array(z.record(z.string(), z.unknown()))
     .optional()
     .meta({ description: "rows with the largest or smallest values, without nulls" }),
 });
+
+export const PaymentSummaryResult = insightResult(PaymentSummaryItem, PaymentFigures.shape);
 export type PaymentSummaryResult = z.infer<typeof PaymentSummaryResult>;

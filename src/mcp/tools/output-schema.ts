@@ -100,6 +100,7 @@ const toInsight = ({ insight }: InsightTool): Properties => ({
       amount: { type: ["number", "string"] },
     }),
   },
+  ...(insight.figures === undefined ? {} : listFields(insight.figures)),
   notes: { type: "array", items: TEXT },
   items: { type: "array", items: toObject(listFields(insight.item)) },
 });
