@@ -119,7 +119,10 @@ export const Environment = z.object({
     "`demo` when embedded",
   ),
   RECEIVABLES_API_KEY: optional(Key, "API key for the gateway; used instead of a login"),
-  RECEIVABLES_EXT_API_KEY: optional(Key, "key for the export service"),
+  RECEIVABLES_EXT_API_KEY: optional(
+    Key,
+    "key for the export and ingest services; without one their tools are not listed",
+  ),
   RECEIVABLES_EMAIL: optional(
     z.string().email("must be an e-mail address"),
     "e-mail address of the login for the gateway, used without an API key and to create API keys",

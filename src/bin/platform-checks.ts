@@ -70,7 +70,7 @@ const formatRights = (rights: readonly Access[]): string => {
 
 const EXPORT_KEY = "export_key";
 const KEY_HINT =
-  "The platform's administrator issues such keys (admin key issue). Without one, leave its tools out: RECEIVABLES_TOOLSETS=disputes,dispute_configuration,credit,identity.";
+  "The platform's administrator issues such keys (admin key issue): set RECEIVABLES_EXT_API_KEY_FILE, or run login with it. Without one, tools for payments, exports, the audit log, accounts and documents are not listed.";
 
 /** Compares the rights of one service's credential with those that the enabled tools require. */
 const toRightsCheck = (check: string, rights: readonly Right[]): Check => {

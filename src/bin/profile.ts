@@ -3,7 +3,13 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Credentials } from "../broker/credentials.ts";
 import { type Keychain, createKeychainProcess, createMissingKeychain } from "../broker/keychain.ts";
-import { type Profile, type Profiles, createSealedProfiles } from "../broker/profiles.ts";
+import {
+  type Profile,
+  type ProfileEntry,
+  type Profiles,
+  createSealedProfiles,
+  describeProfile,
+} from "../broker/profiles.ts";
 import { parseProfiles } from "../broker/profiles-file.ts";
 import { Problem } from "../contract/errors.ts";
 import { Secret } from "../kit/secret.ts";
@@ -77,26 +83,49 @@ export const readProfileStamp = async (config: Config, name: string): Promise<st
     .digest("base64url");
 };
 
-/** Returns the settings merged with their profile. Settings of the environment take precedence. */
-export const withProfile = async (config: Config): Promise<Config> => {
-  const { profile: name, remote } = config;
-  const profile = await findProfile(config, name);
+/** Returns the profile if the settings use it, undefined if they do without one. @throws {Problem} */
+const chooseProfile = <P extends Pick<Profile, "baseUrl" | "extBaseUrl">>(
+  { profile: name, remote }: Config,
+  profile: P | undefined,
+): P | undefined => {
   if (profile === undefined) {
-    if (name === "default") return config;
+    if (name === "default") return undefined;
     throw createUnknownProfile(name);
   }
   const own = toRemote(profile);
   // A profile's credentials are sent to its own addresses only.
   if (remote !== undefined && (remote.gateway !== own?.gateway || remote.export !== own.export)) {
-    if (name === "default") return config;
+    if (name === "default") return undefined;
     throw new Problem(
       "invalid_request",
       `RECEIVABLES_BASE_URL names another platform than profile ${name}: unset one of them.`,
     );
   }
+  return profile;
+};
+
+/** Returns the profile that `withProfile` would merge, without decrypting its secrets. */
+export const findChosenEntry = async (config: Config): Promise<ProfileEntry | undefined> => {
+  const { profile: name } = config;
+  const written = readProfilesFile(config).find((one) => one.name === name);
+  const entry =
+    written === undefined ? await openStoredProfiles(config).find(name) : describeProfile(written);
+  return chooseProfile(config, entry);
+};
+
+/** Returns all profiles, without decrypting secrets. */
+export const listEntries = async (config: Config): Promise<ProfileEntry[]> => [
+  ...readProfilesFile(config).map((profile) => describeProfile(profile)),
+  ...(await openStoredProfiles(config).list()),
+];
+
+/** Returns the settings merged with their profile. Settings of the environment take precedence. */
+export const withProfile = async (config: Config): Promise<Config> => {
+  const profile = chooseProfile(config, await findProfile(config, config.profile));
+  if (profile === undefined) return config;
   return {
     ...config,
-    remote: own,
+    remote: toRemote(profile),
     tenantId: config.tenantId ?? profile.tenantId,
     credentials: mergeCredentials(config.credentials, profile.credentials),
   };

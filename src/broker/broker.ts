@@ -1,6 +1,6 @@
 import type { CallOptions, Client, CredentialHeaders, Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
-import type { Operation } from "../contract/operation.ts";
+import { type Operation, takesExportKey } from "../contract/operation.ts";
 import { MINUTE, systemClock, type Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
@@ -114,7 +114,7 @@ const callOperation = async (
   }
   const args = addTenant(context, operation, input);
   const available = await context.credentials();
-  if (operation.service !== "gateway") {
+  if (takesExportKey(operation)) {
     if (available.extApiKey === undefined) throw MISSING.export();
     const key = exportHeader(available.extApiKey);
     return callWithKey(context, operation, args, options, [key, "RECEIVABLES_EXT_API_KEY"]);

@@ -293,6 +293,9 @@ export type FailCode<O extends Operation> = O["errors"][number];
 /** Returns whether the operation returns a bare array. */
 export const isList = (operation: Operation): boolean => operation.output instanceof z.ZodArray;
 
+/** Whether an operation is called with the key for the export and ingest services. */
+export const takesExportKey = ({ service }: Operation): boolean => service !== "gateway";
+
 /** Returns the side effects of a call with these arguments; a person must confirm them first. */
 export const findSideEffects = (
   { effects }: Operation,

@@ -28,6 +28,8 @@ export type Settings = {
   readOnly: boolean;
   /** Whether few tools are listed, which find and call the others. */
   discovery?: boolean;
+  /** Whether no caller of the server can have a key for the export and ingest services. */
+  lacksExportKey?: boolean;
   /** When the host cannot ask the person to confirm: return a confirmation token, or refuse the call. */
   confirm: "token" | "refuse";
   /** Budget of one answer, in tokens of the common tokenizers. */

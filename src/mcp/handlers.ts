@@ -7,6 +7,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { buildGuide } from "../../tools/guide.ts";
 import { findOtherTool } from "../../tools/other-ways.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { findNearest } from "../kit/nearest.ts";
@@ -24,9 +25,12 @@ import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
 import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
+import { offeredToolsets } from "./tools/offered-toolsets.ts";
 import { createRunCall } from "./tools/run-call.ts";
 import { scopeOfTool } from "./tools/scope.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
+import { listChecker } from "./tools/tool-list.ts";
+import { knownToolsets } from "./tools/toolsets.ts";
 
 /** Handlers of the requests that call the platform. Loaded, with contract and schemas, at the first such request. */
 export type Handlers = {
@@ -60,6 +64,17 @@ const findTool = (tools: ReadonlyMap<string, Tool>, name: string): Tool => {
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);
 };
 
+/** Creates the reader of resources; its guide describes the listed tools alone. */
+const createReader = (context: ToolContext): ReadResource => {
+  const { settings } = context;
+  const offered = offeredToolsets(settings);
+  const toolsets = knownToolsets.filter((name) => offered.includes(name));
+  return createReadResource(context, {
+    readDisputeFile: createDownload(context).read,
+    guide: buildGuide(toolsets, settings.readOnly, listChecker(settings)),
+  });
+};
+
 /** Attachments and the text of a prompt stay within 2,500 tokens. */
 const ATTACHMENT_TOKENS = 1500;
 
@@ -73,7 +88,7 @@ const createPromptSources = (
   const { settings } = toolContext;
   const answerTokens = Math.min(settings.answerTokens, ATTACHMENT_TOKENS);
   const context = { ...toolContext, settings: { ...settings, answerTokens } };
-  const read = createReadResource(context, createDownload(context).read);
+  const read = createReader(context);
   return (signal) => ({
     read: (uri) => read(uri, { tool: PROMPT_TOOL, signal }),
     async ask(name, args) {
@@ -96,10 +111,19 @@ const createPromptSources = (
 
 export const createHandlers = (toolContext: ToolContext): Handlers => {
   const { settings } = toolContext;
-  const tools = new Map(activeTools(settings).map((tool) => [tool.name, tool]));
+  const offered = { toolsets: offeredToolsets(settings) };
+  const active = new Set(activeTools(settings));
+  // A call of a tool that is not listed without a key says which key is missing.
+  const callable = activeTools({ ...settings, lacksExportKey: false });
+  const tools = new Map(callable.map((tool) => [tool.name, tool]));
   const run = createRunCall(toolContext);
   const callTool = createCallTool(toolContext, run);
-  const discover = createDiscovery({ tools, run, answerTokens: settings.answerTokens });
+  const discover = createDiscovery({
+    tools,
+    canUse: (tool) => active.has(tool),
+    run,
+    answerTokens: settings.answerTokens,
+  });
   return {
     async callTool(server, context, caller, params) {
       const { name, arguments: args = {} } = params;
@@ -120,10 +144,10 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
         ? discover({ name, args, signal }, call)
         : call(findTool(tools, name), args);
     },
-    readResource: createReadResource(toolContext, createDownload(toolContext).read),
+    readResource: createReader(toolContext),
     readRuns: createReadState(toolContext),
-    getPrompt: createGetPrompt(toolContext),
+    getPrompt: createGetPrompt({ ...toolContext, offered }),
     promptSources: createPromptSources(toolContext, tools, callTool),
-    complete: createComplete(toolContext, activePrompts(settings)),
+    complete: createComplete(toolContext, activePrompts(offered)),
   };
 };

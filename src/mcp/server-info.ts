@@ -2,7 +2,8 @@ import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotoc
 import { MINUTE } from "../kit/clock.ts";
 import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./tools/every-tool.ts";
-import { toolList } from "./tools/tool-list.ts";
+import { offeredToolsets } from "./tools/offered-toolsets.ts";
+import { listChecker, toolList } from "./tools/tool-list.ts";
 import type { Settings } from "./caller.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
 import {
@@ -32,19 +33,25 @@ export const createServerInfo = ({
 }: {
   settings: Settings;
   version: string;
-}): ServerInfo => ({
-  info: { name: "receivables-mcp", title: "Receivables", version },
-  capabilities: {
-    tools: {},
-    // Only export runs change by themselves.
-    resources: enabledResources(settings).payments ? { subscribe: true } : {},
-    prompts: {},
-    completions: {},
-  },
-  instructions: buildInstructions(settings.toolsets, settings.readOnly, settings.discovery),
-  hint: { ttlMs: 5 * MINUTE, cacheScope: "public" },
-  tools: toolList(settings),
-  resources: listResources(settings),
-  resourceTemplates: listResourceTemplates(settings),
-  prompts: listPrompts(settings),
-});
+}): ServerInfo => {
+  const offered = { toolsets: offeredToolsets(settings) };
+  return {
+    info: { name: "receivables-mcp", title: "Receivables", version },
+    capabilities: {
+      tools: {},
+      // Only export runs change by themselves.
+      resources: enabledResources(offered).payments ? { subscribe: true } : {},
+      prompts: {},
+      completions: {},
+    },
+    instructions: buildInstructions(offered.toolsets, settings.readOnly, {
+      discovery: settings.discovery,
+      isListed: listChecker(settings),
+    }),
+    hint: { ttlMs: 5 * MINUTE, cacheScope: "public" },
+    tools: toolList(settings),
+    resources: listResources(offered),
+    resourceTemplates: listResourceTemplates(offered),
+    prompts: listPrompts(offered),
+  };
+};

@@ -124,13 +124,14 @@ describe("doctor", () => {
     expect(existsSync(join(folder, "client"))).toBe(false);
   });
 
-  verifies("OP-06");
-  it("takes a missing export key as optional", async () => {
+  verifies("OP-06", "IN-60");
+  it("takes a missing export key as optional, and says how to add one", async () => {
     const { status, checks } = await doctor({ RECEIVABLES_EXT_API_KEY: "" });
     expect([status, checks.at(-1)]).toMatchObject([
       0,
       { check: "export_key", ok: true, found: expect.stringContaining("optional") },
     ]);
+    expect(checks.at(-1)?.hint).toContain("set RECEIVABLES_EXT_API_KEY_FILE");
   });
 
   verifies("OP-06");

@@ -38,8 +38,12 @@ describe("the list in discovery mode", () => {
     }));
     expect(given.map(({ name }) => name)).toEqual(listed);
     expect(o200kTokens(given)).toBeLessThanOrEqual(3000);
-    expect(o200kTokens(buildInstructions(knownToolsets, false, true))).toBeLessThanOrEqual(600);
-    expect(buildInstructions(knownToolsets, false, true)).toMatch(/find_tools.*call_tool/);
+    expect(
+      o200kTokens(buildInstructions(knownToolsets, false, { discovery: true })),
+    ).toBeLessThanOrEqual(600);
+    expect(buildInstructions(knownToolsets, false, { discovery: true })).toMatch(
+      /find_tools.*call_tool/,
+    );
   });
 
   it("says that call_tool can do everything, except in read-only mode", () => {

@@ -15,6 +15,7 @@ import { openEmbedded } from "../embedded.ts";
 import { waitForAbort } from "../abort.ts";
 import type { Entrance } from "../entrance.ts";
 import { openEntrance } from "../http-gate.ts";
+import { withExportKey } from "../export-key.ts";
 import type { Io } from "../io.ts";
 import { openMetrics } from "../metrics.ts";
 import { observe } from "../observe.ts";
@@ -132,7 +133,7 @@ const createMcp = async (
 
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */
 export const serveHttp = async (io: Io, address: Address): Promise<void> => {
-  const { config } = io;
+  const config = await withExportKey(io.config, "http");
   const figures = async () => shared.opened()?.platform.figures();
   const metrics = await openMetrics(config, createLog(config.level), figures);
   const { log } = metrics;

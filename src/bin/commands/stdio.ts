@@ -4,6 +4,8 @@ import type { ServerOptions } from "../../mcp/server.ts";
 import { startStdio } from "../../mcp/stdio/stdio.ts";
 import type { Composed } from "../compose.ts";
 import { waitForAbort } from "../abort.ts";
+import type { Config } from "../config.ts";
+import { withExportKey } from "../export-key.ts";
 import type { Io } from "../io.ts";
 
 // Hosts send SIGKILL one second after they close stdin.
@@ -11,7 +13,7 @@ const CLOSE_TIMEOUT_MS = 500;
 
 /** Connects to the platform at the first call; the code is loaded then, as many hosts only list tools. */
 const createLazyNeeds = (
-  io: Io,
+  given: Config,
   log: Log,
 ): { open: ServerOptions["open"]; close(): Promise<void> } => {
   let composed: Composed | undefined;
@@ -20,7 +22,7 @@ const createLazyNeeds = (
       const { compose } = await import("../compose.ts");
       const { createMcpNeeds } = await import("../mcp.ts");
       const { withProfile } = await import("../profile.ts");
-      const config = await withProfile(io.config);
+      const config = await withProfile(given);
       composed = await compose(config, log);
       return createMcpNeeds(config, composed, { log, door: "stdio", caller });
     },
@@ -33,9 +35,10 @@ const TERMINAL_HINT =
 
 /** Serves MCP over stdio until the host closes stdin or a signal arrives. */
 export const serveStdio = async (io: Io): Promise<void> => {
-  const { config, version } = io;
+  const { version } = io;
+  const config = await withExportKey(io.config, "stdio");
   const log = createLog(config.level);
-  const { open, close } = createLazyNeeds(io, log);
+  const { open, close } = createLazyNeeds(config, log);
   if (io.ask !== undefined) io.tell(TERMINAL_HINT);
   const server = startStdio({ settings: config.mcp, version, log, open });
   await Promise.race([server.closed, waitForAbort(io.ended)]);

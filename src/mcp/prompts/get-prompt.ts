@@ -5,10 +5,11 @@ import {
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import type { Prompt } from "../../../prompts/prompt.ts";
+import { MISSING } from "../../broker/credentials.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { findNearest } from "../../kit/nearest.ts";
-import { activePrompts } from "./prompt-list.ts";
+import { activePrompts, type Offer } from "./prompt-list.ts";
 import type { CallerContext } from "../caller.ts";
 
 const MAX_ARGUMENT = 200;
@@ -69,12 +70,18 @@ const unknownPrompt = (name: string, active: readonly Prompt[]): ProtocolError =
  */
 export const createGetPrompt = ({
   settings,
+  offered,
   now,
-}: Pick<CallerContext, "settings" | "now">): GetPrompt => {
-  const active = activePrompts(settings);
+}: Pick<CallerContext, "settings" | "now"> & { offered: Offer }): GetPrompt => {
+  const active = activePrompts(offered);
+  const enabled = activePrompts(settings);
+  const refuseName = (name: string): ProtocolError =>
+    enabled.some((one) => one.name === name)
+      ? refuse(MISSING.export().message)
+      : unknownPrompt(name, active);
   return async (name, sent, { read, ask }) => {
     const prompt = active.find((one) => one.name === name);
-    if (prompt === undefined) throw unknownPrompt(name, active);
+    if (prompt === undefined) throw refuseName(name);
     const args = parseArguments(prompt, sent);
     const attachments = await Promise.all(prompt.attachments(args).map((uri) => attach(uri, read)));
     const asked = prompt.insight?.(args);

@@ -3,7 +3,7 @@ import { prompts } from "../../../prompts/index.ts";
 import type { Prompt } from "../../../prompts/prompt.ts";
 import type { Settings } from "../caller.ts";
 
-type Offer = Pick<Settings, "toolsets">;
+export type Offer = Pick<Settings, "toolsets">;
 
 /** Returns the prompts whose toolsets are all enabled. */
 export const activePrompts = (offer: Offer): Prompt[] => {

@@ -1,6 +1,4 @@
 import { type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
-import { buildGuide } from "../../../tools/guide.ts";
-import { toolsetNames } from "../../../tools/toolsets.ts";
 import type { CallOptions } from "../../client/port.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
@@ -114,9 +112,8 @@ const selectRoutes = (context: CallerContext, readFile: ReadDisputeFile): Route<
 /** Creates the handler of `resources/read`: records are sanitized and truncated like the results of tools. */
 export const createReadResource = (
   context: CallerContext,
-  readDisputeFile: ReadDisputeFile,
+  { readDisputeFile, guide }: { readDisputeFile: ReadDisputeFile; guide: string },
 ): ReadResource => {
-  const { settings } = context;
   const routes = selectRoutes(context, readDisputeFile);
 
   const readContent = (uri: string, options: ReadOptions): Promise<Content> => {
@@ -129,9 +126,7 @@ export const createReadResource = (
 
   return async (uri, options) => {
     if (uri === GUIDE) {
-      const toolsets = toolsetNames.filter((name) => settings.toolsets.includes(name));
-      const text = buildGuide(toolsets, settings.readOnly);
-      return { contents: [{ uri, mimeType: "text/markdown", text }] };
+      return { contents: [{ uri, mimeType: "text/markdown", text: guide }] };
     }
     try {
       const _meta = { "receivables/untrusted": true };

@@ -1,12 +1,18 @@
 import { toolsets } from "../../../tools/index.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
-import { isReading } from "./kinds.ts";
+import { isReading, needsExportKey } from "./kinds.ts";
 import { isActive, knownToolsets, type ListSettings } from "./toolsets.ts";
 
 /** The tools a server with these settings has, in the order of the toolsets. */
 export const activeTools = (settings: ListSettings): Tool[] =>
   knownToolsets.flatMap((toolset) =>
-    toolsets[toolset].filter((tool) => isActive(settings, { toolset, reads: isReading(tool) })),
+    toolsets[toolset].filter((tool) =>
+      isActive(settings, {
+        toolset,
+        reads: isReading(tool),
+        needsExportKey: needsExportKey(tool),
+      }),
+    ),
   );
 
 export const activeOperationTools = (settings: ListSettings): OperationTool[] =>

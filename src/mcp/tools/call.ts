@@ -1,4 +1,5 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import { MISSING } from "../../broker/credentials.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
@@ -18,7 +19,7 @@ import { createUpload } from "./file-upload.ts";
 import { createInsightCall } from "./insight-call.ts";
 import { createHandOver, describeStored } from "./hand-over.ts";
 import { storedSecretIn } from "./stored-secret.ts";
-import { asksAbout, isCreating, isPaged } from "./kinds.ts";
+import { asksAbout, isCreating, isPaged, needsExportKey } from "./kinds.ts";
 import type { CallTool, Working } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { findRemarks } from "./remarks.ts";
@@ -154,7 +155,7 @@ const requireExtension = async ({ tool, broker, signal }: Working): Promise<void
 const createCall = (context: ToolContext) => {
   const parts = createParts(context);
   const { handOver } = parts;
-  const { answerTokens } = context.settings;
+  const { answerTokens, lacksExportKey } = context.settings;
   const special = new Map<Operation, SpecialTool>([
     ...parts.special,
     [applyChanges, createApply({ consent: askPerson(parts), answerTokens })],
@@ -179,8 +180,10 @@ const createCall = (context: ToolContext) => {
     const ifAbsent = ifMatch === undefined && consented.absent;
     return callOne(parts, call, { ...given, ifMatch }, ifAbsent);
   };
-  return (call: Working<Tool>): Promise<CallToolResult | InputRequiredResult> => {
+  return async (call: Working<Tool>): Promise<CallToolResult | InputRequiredResult> => {
     const { tool } = call;
+    // Before arguments are checked and a person is asked: nothing of either would help.
+    if (lacksExportKey === true && needsExportKey(tool)) throw MISSING.export();
     return isInsightTool(tool) ? callInsight({ ...call, tool }) : callOperation({ ...call, tool });
   };
 };

@@ -25,6 +25,8 @@ type Request = { name: DiscoveryTool; args: Values; signal: AbortSignal };
 export type DiscoveryNeeds = {
   /** The tools that the settings enable, by name. */
   tools: ReadonlyMap<string, Tool>;
+  /** Whether the server has what the tool needs; others are not found. */
+  canUse(tool: Tool): boolean;
   run: RunCall;
   answerTokens: number;
 };
@@ -103,7 +105,7 @@ const openSearch = createLazy(async () => {
   return createToolSearch();
 });
 
-const createAnswers = ({ tools }: DiscoveryNeeds) => {
+const createAnswers = ({ tools, canUse }: DiscoveryNeeds) => {
   const known = [...tools.keys()];
   return {
     async find(args: Values): Promise<Values> {
@@ -111,6 +113,7 @@ const createAnswers = ({ tools }: DiscoveryNeeds) => {
       const search = await openSearch();
       const found = search(query)
         .flatMap((name) => tools.get(name) ?? [])
+        .filter(canUse)
         .slice(0, MOST_FOUND);
       return {
         tools: found.map(toFound),

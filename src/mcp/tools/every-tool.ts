@@ -2,6 +2,7 @@ import type { Operation } from "../../contract/operation.ts";
 import { toolsets } from "../../../tools/index.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
 import type { Toolset } from "../../../tools/toolsets.ts";
+import { needsExportKey } from "./kinds.ts";
 import { outputSchema } from "./output-schema.ts";
 import { inputSchema, type ObjectSchema } from "./schemas.ts";
 import { knownToolsets } from "./toolsets.ts";
@@ -51,9 +52,17 @@ const listed = (tool: Tool): ListedTool => ({
 });
 
 /**
- * All tools in the form of `tools/list`, with their toolsets, in the order of the toolsets. The build replaces this
+ * All tools in the form of `tools/list`, with the properties that decide whether they are listed, in the order of the toolsets. The build replaces this
  * module by its values, so that listing tools loads neither contract nor schemas.
  */
-export const everyTool: readonly { toolset: Toolset; tool: ListedTool }[] = knownToolsets.flatMap(
-  (toolset) => toolsets[toolset].map((tool) => ({ toolset, tool: listed(tool) })),
+export const everyTool: readonly {
+  toolset: Toolset;
+  needsExportKey: boolean;
+  tool: ListedTool;
+}[] = knownToolsets.flatMap((toolset) =>
+  toolsets[toolset].map((tool) => ({
+    toolset,
+    needsExportKey: needsExportKey(tool),
+    tool: listed(tool),
+  })),
 );

@@ -1,4 +1,4 @@
-import { findSideEffects, type Operation } from "../../contract/operation.ts";
+import { findSideEffects, type Operation, takesExportKey } from "../../contract/operation.ts";
 import { hasRowFields, selectsFields } from "../results/rows.ts";
 import {
   type Arguments,
@@ -10,6 +10,10 @@ import {
 /** Whether a tool changes nothing. */
 export const isReading = (tool: Tool): boolean =>
   isInsightTool(tool) || tool.operation.effect === "read";
+
+/** Whether a tool can do nothing without a key for the export and ingest services. */
+export const needsExportKey = (tool: Tool): boolean =>
+  (isInsightTool(tool) ? tool.insight.needs : [tool.operation]).some(takesExportKey);
 
 export const isCreating = (operation: Operation): boolean => operation.effect === "create";
 

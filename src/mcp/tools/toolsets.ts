@@ -7,10 +7,16 @@ export const isToolset = (name: string): name is Toolset =>
   (knownToolsets as readonly string[]).includes(name);
 
 /** The settings that the tool list depends on. */
-export type ListSettings = Pick<Settings, "toolsets" | "readOnly" | "discovery">;
+export type ListSettings = Pick<Settings, "toolsets" | "readOnly" | "discovery" | "lacksExportKey">;
 
-/** Whether a server with these settings has a tool of this toolset that only reads, or that changes records. */
+/** Properties of a tool that decide whether it is listed. */
+export type ToolTraits = { toolset: Toolset; reads: boolean; needsExportKey: boolean };
+
+/** Whether a server with these settings lists a tool. */
 export const isActive = (
   settings: ListSettings,
-  { toolset, reads }: { toolset: Toolset; reads: boolean },
-): boolean => settings.toolsets.includes(toolset) && (reads || !settings.readOnly);
+  { toolset, reads, needsExportKey }: ToolTraits,
+): boolean =>
+  settings.toolsets.includes(toolset) &&
+  (reads || !settings.readOnly) &&
+  !(needsExportKey && settings.lacksExportKey === true);

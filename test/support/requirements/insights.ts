@@ -41,6 +41,7 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
       "IN-57": "opening a dispute notes a document or account that the platform does not know",
       "IN-58": "the list of tools stays within 12,500 tokens for a model and 30,000 in all",
       "IN-59": "an answer has 6,000 tokens and 25,000 characters, completeness first",
+      "IN-60": "tools that need an export key are not listed where no caller can have one",
       "IN-61": "several disputes change after one confirmation, reported one by one",
       "IN-62": "in discovery mode three tools find, describe and call the others",
       "IN-70": "accounts are listed and searched",
