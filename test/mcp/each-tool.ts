@@ -1,6 +1,7 @@
 import { createBroker } from "../../src/broker/broker.ts";
 import type { Broker } from "../../src/broker/port.ts";
 import { createClient } from "../../src/client/client.ts";
+import type { Transport } from "../../src/client/port.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
@@ -82,15 +83,23 @@ export const createRecords = async (
   });
 };
 
-export const createTenantBroker = async ({ at, tenantId, admin }: Tenant): Promise<Broker> => {
+/** Creates a broker of a tenant; the platform is in this process unless a transport leads to it. */
+export const createTenantBroker = async (
+  { at, tenantId, admin }: Tenant,
+  transport?: Transport,
+): Promise<Broker> => {
   const { platform, store, clock } = at;
   const needs = { store, clock, newId: randomId };
   const { apiKey } = await issueKey(needs, { tenantId, name: `driver ${randomId()}` });
   const { email, password } = admin;
   const fetch = async (request: Request) => platform.fetch(request);
-  const transport = createInProcessTransport({ fetch, requestMs: MINUTE });
+  const inProcess = createInProcessTransport({ fetch, requestMs: MINUTE });
   return createBroker({
-    client: createClient({ transport, headerWord: "Platform", log: silentLog }),
+    client: createClient({
+      transport: transport ?? inProcess,
+      headerWord: "Platform",
+      log: silentLog,
+    }),
     vault: vaultOf(),
     headerWord: "Platform",
     tenantId,

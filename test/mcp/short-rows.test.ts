@@ -100,6 +100,31 @@ describe("the rows of a list", () => {
     await host.close();
   });
 
+  verifies("IN-51");
+  it.each([
+    [
+      "documents_list",
+      { documentNumber: "1", due_date: "2026-01-31", po_number: null, line_items: [{ amount: 1 }] },
+      { documentNumber: "1", due_date: "2026-01-31" },
+    ],
+    [
+      "accounts_list",
+      { accountNumber: "A", name: "Ann", vat: "V", email: null },
+      { accountNumber: "A", name: "Ann" },
+    ],
+  ])("of %s are short as well, or have the named fields", async (tool, row, short) => {
+    const id = tool.replace("_", ".");
+    const broker = scriptBroker({ [id]: serveAuditPages([row]) }, { extensions: [id] });
+    const host = await connectModern(await createOptions(broker));
+    const all = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+    const [[name, value] = ["", null]] = Object.entries(row);
+    expect(rowsIn(await host.call(tool))).toEqual([short]);
+    expect(rowsIn(await host.call(tool, { fields: ["*"] }))).toEqual([all]);
+    expect(rowsIn(await host.call(tool, { fields: [name] }))).toEqual([{ [name]: value }]);
+    expect(readProblem(await host.call(tool, { fields: ["nope"] })).code).toBe("invalid_request");
+    await host.close();
+  });
+
   it("go on with a cursor for the same fields alone", async () => {
     const { host } = await hostFor({ "disputes.list": servePages(createMany(400, dispute)) });
     const args = { fields: ["disputeId", "amount"] };

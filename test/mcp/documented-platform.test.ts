@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPlatformListener, serve } from "../../src/bin/serve.ts";
+import type { Broker } from "../../src/broker/port.ts";
+import { createRemoteTransport } from "../../src/client/remote.ts";
+import { platformOperations } from "../../src/contract/index.ts";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { insightTools } from "../../tools/insights.ts";
+import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
+import { startPlatform, type TestPlatform } from "../support/platform.ts";
+import type { Records } from "../support/records.ts";
+import { verifies } from "../support/verifies.ts";
+import { createRecords, createTenantBroker } from "./each-tool.ts";
+import { connectModern, createOptions, type Host, readProblem } from "./hosts.ts";
+import { answerIn } from "./insight-host.ts";
+
+const TENANT = "documented";
+const NEEDS_EXTENSION = new Set(["documents_summary"]);
+
+const routes = platformOperations
+  .filter(({ extension }) => extension)
+  .map(({ method, path }) => ({
+    method,
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+  }));
+
+/** A platform with the documented operations alone, and the requests that it has refused. */
+const createDocumented = ({ platform }: TestPlatform) => {
+  const refused: string[] = [];
+  const fetch: TestPlatform["platform"]["fetch"] = async (request, env) => {
+    const { pathname } = new URL(request.url);
+    const isExtension = routes.some(
+      ({ method, pattern }) => method === request.method && pattern.test(pathname),
+    );
+    if (isExtension) {
+      refused.push(`${request.method} ${pathname}`);
+      return new Response(null, { status: 404 });
+    }
+    const response = await platform.fetch(request, env);
+    if (!pathname.endsWith("/health")) return response;
+    const { extensions: _extensions, ...health } = (await response.json()) as Record<
+      string,
+      unknown
+    >;
+    return Response.json(health);
+  };
+  return { refused, fetch };
+};
+
+describe("insights on a platform with the documented operations alone", () => {
+  let at: TestPlatform;
+  let broker: Broker;
+  let host: Host;
+  let records: Records;
+  let refused: string[];
+  let closeServer: () => Promise<void>;
+
+  beforeAll(async () => {
+    at = await startPlatform();
+    const tenant = { at, tenantId: TENANT, admin: await at.tenant(TENANT) };
+    records = await createRecords(tenant, "documented");
+    const documented = createDocumented(at);
+    ({ refused } = documented);
+    const served = await serve(createPlatformListener(documented), {
+      host: "127.0.0.1",
+      port: 0,
+    });
+    closeServer = () => served.close();
+    const baseUrls = { gateway: served.url, export: served.url };
+    broker = await createTenantBroker(
+      tenant,
+      createRemoteTransport({ baseUrls, requestMs: MINUTE }),
+    );
+    host = await connectModern(await createOptions(broker, { now: at.clock }));
+  });
+  afterAll(async () => {
+    await host?.close();
+    await broker?.close();
+    await closeServer?.();
+    await at?.close();
+  });
+
+  it("announces and serves no extension", async () => {
+    expect(await broker.extensions(new AbortController().signal)).toEqual(new Set());
+    const { fetch, refused: seen } = createDocumented(at);
+    const request = new Request("http://localhost/api/v1/ingest/documents");
+    expect((await fetch(request)).status).toBe(404);
+    expect(seen).toEqual(["GET /api/v1/ingest/documents"]);
+  });
+
+  const working = insightTools.map(({ name }) => name).filter((name) => !NEEDS_EXTENSION.has(name));
+
+  verifies("IN-06");
+  it.each(working)("%s answers, and calls no extension", async (name) => {
+    const answer = answerIn(await host.call(name, INSIGHT_SAMPLES[name]?.(records)));
+    expect(answer).toMatchObject({ truncated: false, items: expect.any(Array) });
+    expect(refused).toEqual([]);
+  });
+
+  verifies("IN-47");
+  it.each(["documents_summary", "documents_list", "accounts_list"])(
+    "%s says what is missing and what helps instead",
+    async (name) => {
+      const { code, message } = readProblem(await host.call(name));
+      expect(code).toBe("method_not_allowed");
+      expect(message).toMatch(/This platform does not (list|offer) .*(documents_get|find_records)/);
+      expect(refused).toEqual([]);
+    },
+  );
+});
