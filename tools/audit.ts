@@ -1,4 +1,21 @@
-import { contract } from "../src/contract/index.ts";
+import { contract, operations } from "../src/contract/index.ts";
+import { STATUS_CHANGE_ACTIONS } from "../src/contract/operations/disputes.ts";
 import { defineTool } from "./tool.ts";
 
-export const audit = [defineTool(contract.audit_logs.list)];
+/** Every action of the audit log, those that follow from the outcome of a request included. */
+const ACTIONS: readonly string[] = [
+  ...new Set([
+    ...operations.flatMap(({ audit }) => (typeof audit === "string" ? [audit] : [])),
+    "dispute.updated",
+    ...STATUS_CHANGE_ACTIONS,
+    "account.replaced",
+    "document.replaced",
+    "audit.sealed",
+    "auth.login_failed",
+  ]),
+].toSorted();
+
+export const audit = [
+  // Entries that were imported can have other actions.
+  defineTool(contract.audit_logs.list, undefined, { known: { action: ACTIONS } }),
+];

@@ -67,6 +67,8 @@ export type OperationTool = Described & {
   confirm?: Confirmation;
   /** Of an addition to the documents: what to do on a platform without it. */
   instead?: string;
+  /** Known values of arguments; if a list is empty because a value is unknown, the call is refused. */
+  known?: Readonly<Record<string, readonly string[]>>;
   /** Reads after the call; its answer has their sentences as `notes`. */
   remarks?: readonly Remark[];
 };
@@ -79,7 +81,7 @@ export type Tool = OperationTool | InsightTool;
 export const isOperationTool = (tool: Tool): tool is OperationTool => "operation" in tool;
 export const isInsightTool = (tool: Tool): tool is InsightTool => "insight" in tool;
 
-type Options = Partial<Pick<OperationTool, "title" | "instead" | "confirm" | "remarks">>;
+type Options = Partial<Pick<OperationTool, "title" | "instead" | "confirm" | "remarks" | "known">>;
 
 const VERBS: Record<string, string> = { list: "List", get: "Get", delete: "Delete" };
 
@@ -105,7 +107,7 @@ const describeRows = ({ list }: Operation): string =>
 export const defineTool = (
   operation: Operation,
   description: string = operation.summary,
-  { title, instead, confirm, remarks }: Options = {},
+  { title, instead, confirm, remarks, known }: Options = {},
 ): OperationTool => {
   if ((confirm === undefined) !== (operation.effects.length === 0)) {
     throw new TypeError(`${operation.id} must have a confirmation if and only if it has effects`);
@@ -118,6 +120,7 @@ export const defineTool = (
     ...(confirm === undefined ? {} : { confirm }),
     ...(remarks === undefined ? {} : { remarks }),
     ...(instead === undefined ? {} : { instead }),
+    ...(known === undefined ? {} : { known }),
   };
 };
 

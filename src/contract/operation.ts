@@ -71,8 +71,11 @@ export type ReturnedSecret = {
   undo: Operation;
 };
 
-/** Query parameters of an operation that other platforms may not know. */
-export type Additions = { name: string; query: readonly string[] };
+/**
+ * Query parameters of an operation that other platforms may not know. Tools with `offered` ones take them, and refuse
+ * them where the platform does not announce them; other additions are not arguments of tools.
+ */
+export type Additions = { name: string; query: readonly string[]; offered?: true };
 
 /** A request body of raw bytes. */
 export type Raw = { type: string; maxBytes: number };

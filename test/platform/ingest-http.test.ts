@@ -182,7 +182,10 @@ onEveryStore("the ingest API over HTTP", (at) => {
       "document.closed 409",
     ]);
     expect(rows[0]?.endpoint).toBe("/api/v1/ingest/accounts/{account_number}");
-    expect(JSON.parse(rows[0]?.metadata ?? "")).toEqual({ mcpTool: "a_tool" });
+    expect(JSON.parse(rows[0]?.metadata ?? "")).toEqual({
+      account_number: "A",
+      mcpTool: "a_tool",
+    });
     const closures = at().store.read.selectFrom("document_closures").select("source");
     expect(await closures.where("tenant_id", "=", "logged").execute()).toEqual([{ source: "mcp" }]);
   });

@@ -114,7 +114,11 @@ const listAdditions = {
 };
 
 const one = z.object({ ...tenantPath, disputeId: RecordId });
-const STATUS_CHANGE_ACTIONS = ["dispute.reopened", "dispute.closed", "dispute.canceled"] as const;
+export const STATUS_CHANGE_ACTIONS = [
+  "dispute.reopened",
+  "dispute.closed",
+  "dispute.canceled",
+] as const;
 
 const parseStatus = (body: unknown): unknown =>
   typeof body === "object" && body !== null && "status" in body

@@ -23,6 +23,7 @@ import { asksAbout, isCreating, isPaged, needsExportKey } from "./kinds.ts";
 import type { CallTool, Working } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { findRemarks } from "./remarks.ts";
+import { checkKnown } from "./unknown-argument.ts";
 import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
@@ -74,6 +75,7 @@ const callList = async (
   const bounds = { from, budget, now: context.now, shape: rows.shape };
   const read = await readList(tool.operation, rows.args, ask, bounds);
   const { position } = read;
+  if (from === null && position === null && read.items.length === 0) checkKnown(tool, args);
   const next = position === null ? null : cursors.seal(position, purpose);
   return present(listAnswer(tool.operation, read, next, args));
 };
@@ -152,6 +154,21 @@ const requireExtension = async ({ tool, broker, signal }: Working): Promise<void
   throw new Problem("method_not_allowed", message);
 };
 
+/** @throws {Problem} if an argument is an addition to the documents that the platform does not announce */
+const requireAdditions = async (
+  { tool, broker, signal }: Working,
+  { args }: Given,
+): Promise<void> => {
+  const { id, additions } = tool.operation;
+  const sent = additions?.query.filter((name) => args[name] !== undefined) ?? [];
+  if (additions === null || sent.length === 0) return;
+  if ((await broker.extensions(signal)).has(`${id}.${additions.name}`)) return;
+  const message = "is not known to this platform; leave it out";
+  throw new Problem("invalid_request", `${sent.join(", ")} ${message}.`, {
+    errors: sent.map((field) => ({ field, code: "unknown", message })),
+  });
+};
+
 const createCall = (context: ToolContext) => {
   const parts = createParts(context);
   const { handOver } = parts;
@@ -165,6 +182,7 @@ const createCall = (context: ToolContext) => {
     const { operation } = call.tool;
     if (operation.extension) await requireExtension(call);
     const given = await readNamedArguments(call);
+    await requireAdditions(call, given);
     const callSpecial = special.get(operation);
     if (callSpecial !== undefined) return callSpecial(call, given);
     if (isPaged(operation)) return callList(parts, call, given);

@@ -177,10 +177,12 @@ const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(mayAsk(tool) ? { confirmationToken: TEXT } : {}),
 });
 
-/** The operation's arguments that a model may give, as the contract checks them: those that every platform knows. */
+/** The operation's arguments that a model may give, as the contract checks them. */
 export const ownShape = (operation: Operation): Record<string, z.ZodType> => {
   if (operation.effect === "session") return {};
-  const withheld: readonly string[] = [...WITHHELD, ...(operation.additions?.query ?? [])];
+  const { additions } = operation;
+  const added = additions === null || additions.offered === true ? [] : additions.query;
+  const withheld: readonly string[] = [...WITHHELD, ...added];
   const shape = mergeArguments(operation);
   return Object.fromEntries(Object.entries(shape).filter(([name]) => !withheld.includes(name)));
 };

@@ -1,6 +1,9 @@
 import type { Fault } from "../../contract/errors.ts";
 import { findNearest } from "../../kit/nearest.ts";
-import type { Tool } from "../../../tools/tool.ts";
+import { formatFaults } from "../../contract/faults.ts";
+import type { Arguments, OperationTool, Tool } from "../../../tools/tool.ts";
+import { badArguments } from "../results/refusal.ts";
+import { sanitizeLine } from "../results/sanitize.ts";
 import { findOtherWay } from "../../../tools/other-ways.ts";
 import { WITHHELD } from "./schemas.ts";
 
@@ -8,6 +11,8 @@ const CONFIGURED: readonly string[] = [...WITHHELD, "baseUrl", "base_url", "apiK
 
 // A message has 700 characters at most; several names can be unknown.
 const MAX_KNOWN_CHARACTERS = 550;
+
+const MAX_VALUE = 80;
 
 const isRoot = (path: string): boolean => !/[.[]/.test(path);
 
@@ -21,6 +26,21 @@ export const describeInstead = (name: string, known: readonly string[]): string 
   const near = findNearest(name, known);
   const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
   return `${hint}${listKnown(known)}`;
+};
+
+/**
+ * Checks the arguments of a list that is empty.
+ *
+ * @throws {Problem} invalid_request for a value that is not a known one
+ */
+export const checkKnown = ({ name, known = {} }: OperationTool, args: Arguments): void => {
+  const errors = Object.entries(known).flatMap(([field, values]): Fault[] => {
+    const value = args[field];
+    if (typeof value !== "string" || values.includes(value)) return [];
+    const message = `has no value ${sanitizeLine(value, MAX_VALUE)}${describeInstead(value, values)}`;
+    return [{ field, code: "unknown", message }];
+  });
+  if (errors.length > 0) throw badArguments(`${name}: ${formatFaults(errors)}`, errors);
 };
 
 /** Creates the fault of an argument that a tool does not have; `path` leads to it. */

@@ -73,9 +73,9 @@ export const formatEndpoint = (operation: Operation): string =>
     ? operation.path.slice(EXPORT_BASE.length)
     : operation.path;
 
-const KEPT = /Id$|^source$|^status$/;
+const KEPT = /Id$|Number$|_number$|^source$|^status$/;
 
-/** Returns the metadata of an audit entry: ids, counts and the tool, but no text that people wrote. */
+/** Returns the metadata of an audit entry: ids, numbers of records, counts and the tool, but no text that people wrote. */
 const buildMetadata = (
   params: Record<string, unknown>,
   facts: { tool: string | undefined; userId: string | undefined; rowCount: number | undefined },

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { type Metadata, type NewEntry, removeSeparator } from "./audit-entries.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
@@ -10,6 +10,8 @@ export type AuditFilter = {
   action?: string | undefined;
   statusCode?: number | undefined;
   scheduleId?: string | undefined;
+  /** The whole id or number of a record in the metadata. */
+  resourceId?: string | undefined;
   q?: string | undefined;
 };
 
@@ -21,8 +23,26 @@ export type Walk = {
   after?: { at: number; seq: number } | undefined;
 };
 
+const escapeWildcards = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+
 /** Returns a pattern for `like … escape '\'` that matches the text anywhere, wildcards taken literally. */
-export const toLikePattern = (text: string): string => `%${fold(text).replace(/[\\%_]/g, "\\$&")}%`;
+export const toLikePattern = (text: string): string => `%${escapeWildcards(fold(text))}%`;
+
+/** The ends of the metadata keys that hold ids and numbers of records, with what precedes a text in JSON. */
+const RESOURCE_KEYS = ['Id":"', 'Number":"', '_number":"'];
+
+/**
+ * The condition that the metadata holds a record's id or number that begins with the text; `end` is what follows the
+ * text. The person who acted is not the record of an entry. Letter case does not matter.
+ */
+const namesResource = (text: string, end = ""): RawBuilder<boolean> => {
+  const value = `${JSON.stringify(text).slice(1, -1)}${end}`;
+  const patterns = RESOURCE_KEYS.map((key) => `%${escapeWildcards(key + value)}%`);
+  const matches = patterns.map(
+    (pattern) => sql`replace(lower(metadata), '"userid":', '') like lower(${pattern}) escape '\\'`,
+  );
+  return sql<boolean>`(${sql.join(matches, sql` or `)})`;
+};
 
 const selectMatching = (db: Db, tenantId: string, filter: AuditFilter, { top, after }: Walk) => {
   let query = db
@@ -41,19 +61,26 @@ const selectMatching = (db: Db, tenantId: string, filter: AuditFilter, { top, af
   if (after !== undefined) {
     query = query.where(sql<boolean>`(at, seq) < (${after.at}, ${after.seq})`);
   }
-  const { q } = filter;
+  const { q, resourceId } = filter;
+  if (resourceId !== undefined) query = query.where(namesResource(resourceId, '"'));
   if (q !== undefined) {
-    query = query.where(sql<boolean>`search like ${toLikePattern(removeSeparator(q))} escape '\\'`);
+    const found = sql`search like ${toLikePattern(removeSeparator(q))} escape '\\'`;
+    query = query.where(sql<boolean>`(${found} or ${namesResource(q)})`);
   }
   return query;
 };
 
 /** Whether no index finds the entries of a filter, so that many are read for each match. */
-export const isScanned = ({ endpoint, statusCode, q, action, scheduleId }: AuditFilter): boolean =>
-  endpoint !== undefined ||
-  statusCode !== undefined ||
-  q !== undefined ||
-  (action !== undefined && scheduleId !== undefined);
+export const isScanned = (filter: AuditFilter): boolean => {
+  const { endpoint, statusCode, q, action, scheduleId, resourceId } = filter;
+  return (
+    endpoint !== undefined ||
+    statusCode !== undefined ||
+    q !== undefined ||
+    resourceId !== undefined ||
+    (action !== undefined && scheduleId !== undefined)
+  );
+};
 
 /** Selects a tenant's entries, newest first. */
 export const selectEntries = (db: Db, tenantId: string, filter: AuditFilter, walk: Walk) =>
