@@ -8,7 +8,7 @@ import { systemWait, type Wait } from "../kit/wait.ts";
 import { withDeadline } from "./deadline.ts";
 import { collectSecrets, redactSecrets } from "./redact.ts";
 import { findSystemCode, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
-import { createHealth, type ReadHealth } from "./health.ts";
+import { createCachedHealth, createHealth, type ReadHealth } from "./health.ts";
 import { createIdempotencySupport } from "./idempotency-support.ts";
 import { createLookups } from "./lookups.ts";
 import type {
@@ -217,14 +217,13 @@ const readExtensions = async (
 export const createClient = (needs: ClientNeeds): Client => {
   const { transport } = needs;
   const { clock = systemClock } = needs;
-  const readHealth = createHealth(transport, clock);
   const context: Context = {
     wait: systemWait,
     ...needs,
     clock,
     lookUp: createLookups(),
-    readHealth,
-    idempotency: createIdempotencySupport(readHealth),
+    readHealth: createCachedHealth(transport, clock),
+    idempotency: createIdempotencySupport(createHealth(transport)),
   };
   return {
     async call(operation, args, credential, options) {

@@ -30,23 +30,35 @@ const toHealth = ({ status, body }: WireReply): Health => {
   };
 };
 
-/**
- * Reads `/health` of a service, at most once in 5 minutes. A platform without it has no extensions;
- * a failed request is not remembered.
- */
-export const createHealth = ({ send }: Pick<Transport, "send">, now: Clock) => {
+export type ReadHealth = (service: Service, signal: AbortSignal) => Promise<Health>;
+
+/** Reads `/health` of a service; undefined if the platform does not answer or fails. */
+const request = async (
+  { send }: Pick<Transport, "send">,
+  service: Service,
+  signal: AbortSignal,
+): Promise<Health | undefined> => {
+  const headers = { accept: "application/json" };
+  const sent = { service, method: "GET", target: "/health", headers, body: null, signal };
+  const reply = await send(sent).catch(() => undefined);
+  return reply === undefined || reply.status >= 500 ? undefined : toHealth(reply);
+};
+
+/** Reads `/health` of a service with each call. A platform without it supports nothing beyond the documents. */
+export const createHealth =
+  (transport: Pick<Transport, "send">): ReadHealth =>
+  async (service, signal) =>
+    (await request(transport, service, signal)) ?? NOTHING;
+
+/** Reads `/health` of a service at most once in 5 minutes; a failed request is not remembered. */
+export const createCachedHealth = (transport: Pick<Transport, "send">, now: Clock): ReadHealth => {
   const known = new Map<Service, { health: Health; until: number }>();
-  return async (service: Service, signal: AbortSignal): Promise<Health> => {
+  return async (service, signal) => {
     const found = known.get(service);
     if (found !== undefined && found.until > now()) return found.health;
-    const headers = { accept: "application/json" };
-    const request = { service, method: "GET", target: "/health", headers, body: null, signal };
-    const reply = await send(request).catch(() => undefined);
-    if (reply === undefined || reply.status >= 500) return NOTHING;
-    const health = toHealth(reply);
+    const health = await request(transport, service, signal);
+    if (health === undefined) return NOTHING;
     known.set(service, { health, until: now() + LIFE_MS });
     return health;
   };
 };
-
-export type ReadHealth = ReturnType<typeof createHealth>;

@@ -113,7 +113,7 @@ describe("a server that accepts tokens of an issuer", () => {
 
   it.each([
     ["nobody has a profile", {}, "subjects"],
-    ["one subject has two", { ann: ["one"], bob: ["one"] }, "one subject"],
+    ["one subject has two", { ann: ["one"], bob: ["one"] }, "the same subject"],
   ])("does not start when %s", async (_what, subjects, words) => {
     await give(subjects);
     const { status, stderr } = await runCli(["http", "--port", "0"], env);

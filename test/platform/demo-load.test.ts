@@ -47,13 +47,13 @@ for (const dialect of dialects) {
 /** Loads the demo tenant; with a third argument it dies before it is through. */
 const LOADER = `
   import { randomUUID } from "node:crypto";
-  import { diskFiles } from "./src/platform/files/disk.ts";
+  import { createDiskFiles } from "./src/platform/files/disk.ts";
   import { loadDemo } from "./src/platform/demo/load.ts";
   import { openSqlite } from "./src/platform/store/sqlite/open.ts";
   const [, path, folder, dies] = process.argv;
   const signing = { masterKey: async () => Buffer.alloc(32, 7), clock: Date.now, newId: randomUUID };
   const store = await openSqlite(path, signing);
-  const files = diskFiles(folder);
+  const files = createDiskFiles(folder);
   const credentials = async () => {
     if (dies) process.kill(process.pid, "SIGKILL");
   };

@@ -34,7 +34,10 @@ export const Day = z
   .refine((day) => z.regexes.date.test(day), { error: DAY_FORM, params: { code: "format" } })
   .meta({ examples: ["2026-01-31"] });
 
-export const DayCount = z.int("must be a number of days, such as 30").min(0);
+/** A thousand years in days: times computed from it stay exact. */
+const MAX_DAYS = 366_000;
+
+export const DayCount = z.int("must be a number of days, such as 30").min(0).max(MAX_DAYS);
 
 export const Flag = z.boolean("must be true or false");
 
