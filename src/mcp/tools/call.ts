@@ -20,6 +20,7 @@ import { createInsightCall } from "./insight-call.ts";
 import { createHandOver, describeStored } from "./hand-over.ts";
 import { storedSecretIn } from "./stored-secret.ts";
 import { asksAbout, isCreating, isPaged, needsExportKey } from "./kinds.ts";
+import { readByNumber } from "./known-numbers.ts";
 import type { CallTool, Working } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { findRemarks } from "./remarks.ts";
@@ -69,8 +70,9 @@ const callList = async (
   const purpose = toPurpose(context, tool, fields === undefined ? args : { ...args, fields });
   const from = cursor === undefined ? null : cursors.open(cursor, purpose);
   const rows = chooseRows(tool.operation, args, fields);
+  const options = { tool: tool.name, signal };
   const ask = (page: Record<string, unknown>) =>
-    broker.call(tool.operation, page, { tool: tool.name, signal });
+    readByNumber({ broker, options }, page, (args) => broker.call(tool.operation, args, options));
   const budget = listBudget(context.settings.answerTokens);
   const bounds = { from, budget, now: context.now, shape: rows.shape };
   const read = await readList(tool.operation, rows.args, ask, bounds);
@@ -90,14 +92,19 @@ const callOne = async (
   const { tool, signal, broker } = call;
   const { operation, name } = tool;
   const { settings, newId = randomId } = context;
-  const { output, reply } = await act(broker, operation, given.args, {
-    tool: name,
-    signal,
-    ifMatch: given.ifMatch,
-    ...(ifAbsent ? { ifAbsent } : {}),
-    ...(operation.file ? { maxFileBytes: MAX_EMBEDDED_BYTES } : {}),
-    idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
-  });
+  const run = (args: Record<string, unknown>) =>
+    act(broker, operation, args, {
+      tool: name,
+      signal,
+      ifMatch: given.ifMatch,
+      ...(ifAbsent ? { ifAbsent } : {}),
+      ...(operation.file ? { maxFileBytes: MAX_EMBEDDED_BYTES } : {}),
+      idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
+    });
+  const { output, reply } =
+    operation.effect === "read"
+      ? await readByNumber({ broker, options: { tool: name, signal } }, given.args, run)
+      : await run(given.args);
   const { answerTokens } = settings;
   const remarks = await findRemarks(call, given.args);
   const record = remarks.length === 0 ? output : { ...output, notes: remarks };
