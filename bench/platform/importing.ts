@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
+import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { createDocumentTarget } from "../../src/platform/import/documents.ts";
 import { parseImportMap } from "../../src/platform/import/map.ts";
@@ -38,6 +39,12 @@ export const importLedger = async (store: Store, path: string, rows: number): Pr
     progress: () => {},
     ignored: () => {},
     ended: new AbortController().signal,
+    record: (tx, metadata) =>
+      createRecordChange({ store, clock: systemClock, newId: randomId, operator: "bench" })(tx, {
+        tenantId: TENANT,
+        action: "import.documents",
+        metadata,
+      }),
   });
   if (written !== rows) throw new Error(`${written} rows were written`);
 };

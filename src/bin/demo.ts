@@ -6,6 +6,7 @@ import { replacePrivateFile } from "../kit/replace-file.ts";
 import { createSeal } from "../kit/seal.ts";
 import { Secret } from "../kit/secret.ts";
 import { insertApiKey, insertExportKey } from "../platform/admin/keys.ts";
+import type { AdminNeeds } from "../platform/admin/tenants.ts";
 import { insertUser } from "../platform/admin/users.ts";
 import { DEMO_OWNER, DEMO_TENANT, type DemoOwner, loadDemo } from "../platform/demo/load.ts";
 import type { FileStore } from "../platform/files/port.ts";
@@ -14,7 +15,6 @@ import type { Db } from "../platform/store/port.ts";
 import { findTenant, hasTenant } from "../platform/store/tenants.ts";
 import { findUserByEmail } from "../platform/store/users.ts";
 import type { Config } from "./config.ts";
-import type { Base } from "./platform.ts";
 
 const Sealed = z.object({
   email: z.string(),
@@ -40,7 +40,7 @@ const toCredentials = (sealed: Sealed): DemoCredentials => ({
 
 const { tenantId } = DEMO_TENANT;
 
-export type DemoNeeds = Base & {
+export type DemoNeeds = AdminNeeds & {
   files: FileStore;
   masterKey: Buffer;
   /** Path of the sealed credentials. */
@@ -72,7 +72,7 @@ const sealCredentials = async (
   replacePrivateFile(needs.path, sealOf(needs).seal(sealed));
 };
 
-const resetOwner = async (tx: Db, needs: Base, passwordHash: string): Promise<string> => {
+const resetOwner = async (tx: Db, needs: AdminNeeds, passwordHash: string): Promise<string> => {
   const owner = await findUserByEmail(tx, DEMO_OWNER.email);
   if (owner === undefined) {
     const made = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
@@ -87,13 +87,17 @@ const resetOwner = async (tx: Db, needs: Base, passwordHash: string): Promise<st
 };
 
 /** Loads the demo tenant, and returns whether this call did; another process may have been faster. */
-const load = async (needs: DemoNeeds): Promise<boolean> => {
+const load = async (needs: DemoNeeds, byCommand: boolean): Promise<boolean> => {
   const password = randomToken();
   const passwordHash = await hashPassword(password);
   const loaded = await loadDemo({
     ...needs,
     passwordHash,
-    credentials: (tx, owner) => sealCredentials(needs, { tx, owner, password }),
+    async credentials(tx, owner) {
+      const change = { tenantId, action: "admin.demo_created", resourceId: tenantId } as const;
+      if (byCommand) await needs.record?.(tx, change);
+      await sealCredentials(needs, { tx, owner, password });
+    },
   });
   if (loaded) return true;
   await needs.store.transaction(async (tx) => {
@@ -124,14 +128,14 @@ export const ensureDemo = async (
   const known = await readCredentials(needs);
   if (exists && known !== undefined) return known;
   if (!mayCreate || (!exists && (await hasTenant(read)))) return undefined;
-  await load(needs);
+  await load(needs, false);
   return readCredentials(needs);
 };
 
 /** Creates the demo tenant. @throws {Problem} conflict, where there is one. */
 export const createDemo = async (needs: DemoNeeds): Promise<object> => {
   const exists = (await findTenant(needs.store.read, tenantId)) !== undefined;
-  if (exists || !(await load(needs))) {
+  if (exists || !(await load(needs, true))) {
     throw new Problem("conflict", `The tenant ${tenantId} exists already.`);
   }
   return { ...DEMO_TENANT, owner: DEMO_OWNER.email, credentials: needs.path };

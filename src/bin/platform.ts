@@ -1,10 +1,12 @@
 import { mkdir } from "node:fs/promises";
+import { userInfo } from "node:os";
 import about from "../../package.json" with { type: "json" };
 import { HOUR, MINUTE, systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import { createNetworks } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
+import { createRecordChange, type RecordChange } from "../platform/admin/changes.ts";
 import { createDiskFiles } from "../platform/files/disk.ts";
 import type { FileStore } from "../platform/files/port.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
@@ -16,7 +18,13 @@ import { readExistingMasterKey, getDataPaths, createMasterKeyReader } from "./fo
 import { createTransferServer } from "./transfer-server.ts";
 
 /** Dependencies of the platform and of administrative commands. */
-export type Base = { store: Store; clock: typeof systemClock; newId: typeof randomId };
+export type Base = {
+  store: Store;
+  clock: typeof systemClock;
+  newId: typeof randomId;
+  /** Writes the audit entry of a change by the command line. */
+  record: RecordChange;
+};
 
 type Where = Pick<Config, "dataFolder" | "databaseUrl" | "secretKey">;
 
@@ -33,9 +41,19 @@ const openStore = async (where: Where): Promise<Store> => {
   return openPostgres(databaseUrl.reveal(), signing);
 };
 
+/** Returns the name of the user who runs the process, or the numeric id of one that has no name. */
+const readOperator = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+};
+
 export const openBase = async (where: Where): Promise<Base> => {
   await mkdir(where.dataFolder, { recursive: true, mode: 0o700 });
-  return { store: await openStore(where), clock: systemClock, newId: randomId };
+  const needs = { store: await openStore(where), clock: systemClock, newId: randomId };
+  return { ...needs, record: createRecordChange({ ...needs, operator: readOperator() }) };
 };
 
 export type OpenPlatform = Base & {

@@ -1,8 +1,9 @@
 import { mkdtemp, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
+import { rowsOf } from "../support/audit.ts";
 import { runCli } from "../support/cli.ts";
 import { signingIn } from "../support/signing.ts";
 import { verifies } from "../support/verifies.ts";
@@ -16,6 +17,7 @@ const OLD = Array.from({ length: 3 }, (_, index) => ({
   timestamp: `2026-01-0${index + 1}T00:00:00Z`,
 }));
 
+const actor = userInfo().username;
 let folder: string;
 const run = (line: string[], more: Record<string, string> = {}, input = "") => {
   const data = join(folder, "data");
@@ -33,8 +35,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 describe("the audit log from the command line", () => {
-  verifies("AU-05", "C-58");
-  it("imports old entries, verifies them, and reports a change by its exit status", async () => {
+  verifies("AU-05", "C-58", "OP-02");
+  it("logs the commands, verifies imported entries, and reports a change by its exit status", async () => {
     const imported = await cli("import", "audit-logs", "old.ndjson", "--tenant", "acme");
     expect([imported.status, JSON.parse(imported.stdout)]).toEqual([
       0,
@@ -42,8 +44,8 @@ describe("the audit log from the command line", () => {
     ]);
     const good = {
       tenantId: "acme",
-      entries: 3,
-      sealedTo: 3,
+      entries: 5,
+      sealedTo: 5,
       ok: true,
       firstBadId: null,
       fault: null,
@@ -54,14 +56,19 @@ describe("the audit log from the command line", () => {
 
     const data = join(folder, "data");
     const store = await openSqlite(join(data, "receivables.db"), signingIn(data));
+    const entries = await rowsOf(store.read, "acme");
+    expect([entries.at(0), entries.at(-1)]).toMatchObject([
+      { action: "admin.tenant_created", metadata: JSON.stringify({ resourceId: "acme", actor }) },
+      { action: "import.audit-logs", metadata: expect.stringContaining(`"actor":"${actor}"`) },
+    ]);
     await store.transaction((tx) =>
-      tx.updateTable("audit_logs").set({ endpoint: "/webhooks" }).where("seq", "=", 2).execute(),
+      tx.updateTable("audit_logs").set({ endpoint: "/webhooks" }).where("seq", "=", 3).execute(),
     );
     await store.close();
     const changed = await cli("admin", "audit", "verify", "acme");
     expect([changed.status, JSON.parse(changed.stdout)]).toEqual([
       1,
-      { ...good, ok: false, sealedTo: 1, firstBadId: "old-1", fault: "entry_changed" },
+      { ...good, ok: false, sealedTo: 2, firstBadId: "old-1", fault: "entry_changed" },
     ]);
     expect(changed.stderr).toContain("entry old-1");
 
@@ -75,13 +82,13 @@ describe("the audit log from the command line", () => {
     const head = await cli("admin", "audit", "head", "kept");
     expect([head.status, JSON.parse(head.stdout)]).toEqual([
       0,
-      expect.objectContaining({ tenantId: "kept", seq: 0, signature: expect.any(String) }),
+      expect.objectContaining({ tenantId: "kept", seq: 1, signature: expect.any(String) }),
     ]);
     await writeFile(join(folder, "head.json"), head.stdout);
     const verify = ["admin", "audit", "verify", "kept", "--head"];
     expect(await cli(...verify, "head.json")).toMatchObject({ status: 0, stderr: "" });
     expect(await run([...verify, "-"], {}, head.stdout)).toMatchObject({ status: 0, stderr: "" });
-    const forged = await run([...verify, "-"], {}, head.stdout.replace(':0,"hash"', ':1,"hash"'));
+    const forged = await run([...verify, "-"], {}, head.stdout.replace(':1,"hash"', ':2,"hash"'));
     expect([forged.status, forged.stdout]).toEqual([1, ""]);
     expect(forged.stderr).toContain("signature of the head");
     const missing = await cli(...verify, "none.json");

@@ -212,8 +212,8 @@ describe("a triage of imported disputes", () => {
       },
     );
     const { data } = (await response.json()) as { data: Json[] };
-    // Reading it is an entry too.
-    return data.filter(({ action }) => action !== "audit.queried");
+    // Commands and readings of the log are entries too.
+    return data.filter(({ metadata }) => (metadata as Json)["mcpTool"] !== undefined);
   };
 
   beforeAll(async () => {

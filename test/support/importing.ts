@@ -1,6 +1,7 @@
 import type { Clock } from "../../src/kit/clock.ts";
 import type { Source } from "../../src/contract/payments/catalogue.ts";
 import { randomId } from "../../src/kit/ids.ts";
+import type { RecordChange } from "../../src/platform/admin/changes.ts";
 import { createAccountTarget } from "../../src/platform/import/accounts.ts";
 import { createAuditLogTarget } from "../../src/platform/import/audit-logs.ts";
 import { createBusinessUnitTarget } from "../../src/platform/import/business-units.ts";
@@ -17,7 +18,13 @@ import type { Store } from "../../src/platform/store/port.ts";
 import type { Target } from "../../src/platform/import/target.ts";
 import type { TestPlatform } from "./platform.ts";
 
-type How = { map?: object; format?: Format; createConfiguration?: boolean; ended?: AbortSignal };
+type How = {
+  map?: object;
+  format?: Format;
+  createConfiguration?: boolean;
+  ended?: AbortSignal;
+  record?: RecordChange;
+};
 
 /** Bytes in pieces, as a file is read. */
 export async function* pieces(text: string | Buffer, size = 64): AsyncGenerator<Buffer> {
@@ -31,7 +38,7 @@ const importTo = async <Values>(
   tenantId: string,
   target: Target<Values>,
   text: string | Buffer,
-  { map, format = "csv", ended }: How,
+  { map, format = "csv", ended, record }: How,
 ) => {
   const rejects: Reject[] = [];
   const ignored: string[] = [];
@@ -51,6 +58,8 @@ const importTo = async <Values>(
     ignored: (columns) => ignored.push(...columns),
     warn: (place, message) => warned.push(`${place} ${message}`),
     ended: ended ?? new AbortController().signal,
+    record: async (tx, metadata) =>
+      record?.(tx, { tenantId, action: `import.${target.kind}`, metadata }),
   });
   return { counts, rejects, ignored, warned, progress };
 };

@@ -162,11 +162,13 @@ type Parts = {
 
 const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts): Promise<void> => {
   const { format, input, target, map } = parts;
-  const { kind, tenantId } = options;
+  const { kind, tenantId, source } = options;
   const log = createLog(io.config.level);
   const name = options.file === "-" ? "stdin" : basename(options.file);
   const rejects = createRejectFile(resolve(`${name}.rejects.ndjson`));
   const { clock, store } = base;
+  const change = { tenantId, action: `import.${kind}` as const };
+  const origin = { format, ...(source === undefined ? {} : { source }) };
   const progress = createProgress({ stream: process.stderr, log, clock, size: input.size });
   let bytes = 0;
   let counts: Counts;
@@ -186,6 +188,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts)
       progress: (sofar) => progress.at(bytes, sofar),
       ignored: (columns) => log.warn("import.columns_ignored", { columns }),
       ended: io.ended,
+      record: (tx, run) => base.record(tx, { ...change, metadata: { ...origin, ...run } }),
     });
   } finally {
     progress.end();

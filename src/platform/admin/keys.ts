@@ -52,18 +52,27 @@ export const insertExportKey = async (
 };
 
 export const issueKey = (needs: AdminNeeds, made: NewKey): Promise<ExportKeyRecord> =>
-  needs.store.transaction((tx) => insertExportKey(tx, needs, made));
+  needs.store.transaction(async (tx) => {
+    const key = await insertExportKey(tx, needs, made);
+    const { tenantId, keyId: resourceId } = key;
+    const metadata = { scopes: key.scopes.join(",") };
+    await needs.record?.(tx, { tenantId, action: "admin.key_issued", resourceId, metadata });
+    return key;
+  });
 
 export const revokeKey = (
-  { store }: Pick<AdminNeeds, "store">,
+  { store, record }: Pick<AdminNeeds, "store" | "record">,
   keyId: string,
 ): Promise<{ keyId: string; revoked: true }> =>
   store.transaction(async (tx) => {
-    const { numDeletedRows } = await tx
+    const key = await tx
       .deleteFrom("export_keys")
       .where("id", "=", keyId)
-      .executeTakeFirstOrThrow();
-    if (numDeletedRows === 0n) throw new Problem("not_found", `There is no key ${keyId}.`);
+      .returning("tenant_id")
+      .executeTakeFirst();
+    if (key === undefined) throw new Problem("not_found", `There is no key ${keyId}.`);
+    const change = { tenantId: key.tenant_id, resourceId: keyId };
+    await record?.(tx, { ...change, action: "admin.key_revoked" });
     return { keyId, revoked: true };
   });
 

@@ -24,7 +24,7 @@ const checkSole = async (tx: Db, tenantId: string, id: string): Promise<void> =>
 
 /** Sets whether the resolution closes a document's open disputes when the document closes. */
 export const setApplyWhenInvoiceClosed = (
-  { store, clock }: Pick<AdminNeeds, "store" | "clock">,
+  { store, clock, record }: Omit<AdminNeeds, "newId">,
   { tenantId, code, value }: Setting,
 ): Promise<Resolution> =>
   store.transaction(async (tx) => {
@@ -38,5 +38,8 @@ export const setApplyWhenInvoiceClosed = (
       apply_when_invoice_closed: flag(value),
       ...changeFields(found, { caller: OPERATOR, now: clock() }),
     });
+    const metadata = { applyWhenInvoiceClosed: value };
+    const change = { tenantId, resourceId: row.id, metadata };
+    await record?.(tx, { ...change, action: "admin.resolution_set" });
     return toResolution(row);
   });

@@ -40,11 +40,12 @@ export const findRoleIds = async (
 };
 
 export const createRole = (
-  { store, newId }: AdminNeeds,
+  { store, newId, record }: AdminNeeds,
   made: { tenantId: string; name: string; grants: readonly string[] },
 ): Promise<RoleRecord> =>
   store.transaction(async (tx) => {
-    await checkTenantExists(tx, made.tenantId);
+    const { tenantId } = made;
+    await checkTenantExists(tx, tenantId);
     const wrong = made.grants.filter((grant) => !isPermission(grant));
     if (wrong.length > 0) {
       throw new Problem(
@@ -54,14 +55,16 @@ export const createRole = (
     }
     const name = made.name.trim();
     if (name === "") throw new Problem("invalid_request", "A role needs a name.");
-    if (findRoleId(await listRoles(tx, made.tenantId), name) !== undefined) {
+    if (findRoleId(await listRoles(tx, tenantId), name) !== undefined) {
       throw new Problem("conflict", `The tenant has a role ${name} already.`);
     }
     const grants = [...new Set(made.grants)];
     const roleId = newId();
     await tx
       .insertInto("roles")
-      .values({ tenant_id: made.tenantId, id: roleId, name, grants: JSON.stringify(grants) })
+      .values({ tenant_id: tenantId, id: roleId, name, grants: JSON.stringify(grants) })
       .execute();
+    const metadata = { grants: grants.join(", ") };
+    await record?.(tx, { tenantId, action: "admin.role_created", resourceId: roleId, metadata });
     return { roleId, name, grants };
   });

@@ -23,7 +23,7 @@ const findActive = async (tx: Db, { tenantId, assignee }: Wish): Promise<Assigne
 
 /** Sets the default assignee of a category's disputes. */
 export const setRoute = (
-  { store, clock }: Pick<AdminNeeds, "store" | "clock">,
+  { store, clock, record }: Omit<AdminNeeds, "newId">,
   wish: Wish,
 ): Promise<Route> =>
   store.transaction(async (tx) => {
@@ -39,5 +39,7 @@ export const setRoute = (
       default_assignee_id: assignee.id,
       ...changeFields(found, { caller: OPERATOR, now: clock() }),
     });
+    const change = { tenantId, resourceId: found.id, metadata: { assigneeId: assignee.id } };
+    await record?.(tx, { ...change, action: "admin.route_set" });
     return { tenantId, categoryCode: found.code, assigneeEmail: assignee.email };
   });

@@ -5,8 +5,15 @@ import type { NewId } from "../../kit/ids.ts";
 import { startChain } from "../store/audit-chain.ts";
 import type { Db, Store } from "../store/port.ts";
 import { findTenant, NO_SETTINGS, type Tenant, TENANT_SETTINGS } from "../store/tenants.ts";
+import type { RecordChange } from "./changes.ts";
 
-export type AdminNeeds = { store: Store; clock: Clock; newId: NewId };
+export type AdminNeeds = {
+  store: Store;
+  clock: Clock;
+  newId: NewId;
+  /** Writes the audit entries of commands; the demo tenant, for example, is set up without any. */
+  record?: RecordChange;
+};
 
 export type TenantRecord = {
   tenantId: string;
@@ -79,7 +86,12 @@ export const insertTenant = async (
 };
 
 export const createTenant = (needs: AdminNeeds, made: NewTenant): Promise<TenantRecord> =>
-  needs.store.transaction((tx) => insertTenant(tx, needs, made));
+  needs.store.transaction(async (tx) => {
+    const record = await insertTenant(tx, needs, made);
+    const { tenantId } = record;
+    await needs.record?.(tx, { tenantId, action: "admin.tenant_created", resourceId: tenantId });
+    return record;
+  });
 
 export const showTenant = async (
   { store }: Pick<AdminNeeds, "store">,
@@ -106,17 +118,20 @@ const parseSwitches = (pairs: readonly string[]): Partial<Tenant["settings"]> =>
 
 /** Sets switches of a tenant from `KEY=true` and `KEY=false`. */
 export const setTenant = (
-  { store }: Pick<AdminNeeds, "store">,
+  { store, record }: Pick<AdminNeeds, "store" | "record">,
   tenantId: string,
   pairs: readonly string[],
 ): Promise<TenantRecord> =>
   store.transaction(async (tx) => {
     const tenant = await checkTenantExists(tx, tenantId);
-    const settings = { ...tenant.settings, ...parseSwitches(pairs) };
+    const metadata = parseSwitches(pairs);
+    const settings = { ...tenant.settings, ...metadata };
     await tx
       .updateTable("tenants")
       .set({ settings: JSON.stringify(settings) })
       .where("id", "=", tenantId)
       .execute();
+    const action = "admin.tenant_changed";
+    await record?.(tx, { tenantId, action, resourceId: tenantId, metadata });
     return toRecord({ ...tenant, settings });
   });

@@ -5,6 +5,7 @@ import { fold } from "../store/fold.ts";
 import type { Db } from "../store/port.ts";
 import type { UserStatus } from "../store/tables.ts";
 import { findUserByEmail, listMemberRoles } from "../store/users.ts";
+import type { CommandChange } from "./changes.ts";
 import { findRoleIds } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
@@ -126,6 +127,35 @@ const addMember = async (
   await replaceRoles(tx, tenantId, userId, roles);
 };
 
+/** Adds an existing user to a tenant. @throws {Problem} conflict, where the user is a member */
+const joinTenant = async (
+  tx: Db,
+  now: number,
+  { tenantId, roles }: NewUser,
+  { id, email }: { id: string; email: string },
+): Promise<void> => {
+  const member = await tx
+    .selectFrom("memberships")
+    .select("user_id")
+    .where("tenant_id", "=", tenantId)
+    .where("user_id", "=", id)
+    .executeTakeFirst();
+  if (member !== undefined) {
+    throw new Problem("conflict", `${email} belongs to the tenant already.`);
+  }
+  await addMember(tx, now, tenantId, id, await findRoleIds(tx, tenantId, roles));
+};
+
+const describeChange = (
+  action: CommandChange["action"],
+  { tenantId, userId, roles, status }: UserRecord,
+): CommandChange => ({
+  tenantId,
+  action,
+  resourceId: userId,
+  metadata: { roles: roles.join(", "), status },
+});
+
 /** Adds a user to a tenant. A known e-mail address keeps its password, so `readPassword` is not called. */
 export const createUser = async (
   needs: AdminNeeds,
@@ -144,28 +174,17 @@ export const createUser = async (
   }
   return store.transaction(async (tx) => {
     const existing = await findUserByEmail(tx, made.email.trim());
-    if (existing === undefined) {
-      await insertUser(tx, needs, made, hash);
-      return readRecord(tx, made.tenantId, made.email.trim());
-    }
-    const member = await tx
-      .selectFrom("memberships")
-      .select("user_id")
-      .where("tenant_id", "=", made.tenantId)
-      .where("user_id", "=", existing.id)
-      .executeTakeFirst();
-    if (member !== undefined) {
-      throw new Problem("conflict", `${existing.email} belongs to the tenant already.`);
-    }
-    const roles = await findRoleIds(tx, made.tenantId, made.roles);
-    await addMember(tx, clock(), made.tenantId, existing.id, roles);
-    return readRecord(tx, made.tenantId, existing.email);
+    if (existing === undefined) await insertUser(tx, needs, made, hash);
+    else await joinTenant(tx, clock(), made, existing);
+    const user = await readRecord(tx, made.tenantId, made.email.trim());
+    await needs.record?.(tx, describeChange("admin.user_created", user));
+    return user;
   });
 };
 
 /** Replaces a member's roles and sets their status; absent values stay unchanged. */
 export const updateUser = (
-  { store }: Pick<AdminNeeds, "store">,
+  { store, record }: Pick<AdminNeeds, "store" | "record">,
   change: {
     tenantId: string;
     email: string;
@@ -188,5 +207,7 @@ export const updateUser = (
         .where("user_id", "=", userId)
         .execute();
     }
-    return readRecord(tx, tenantId, email);
+    const user = await readRecord(tx, tenantId, email);
+    await record?.(tx, describeChange("admin.user_changed", user));
+    return user;
   });

@@ -1,5 +1,5 @@
 import type { Fault } from "../../contract/errors.ts";
-import type { Store } from "../store/port.ts";
+import type { Db, Store } from "../store/port.ts";
 import { readBai2 } from "./bank/bai2.ts";
 import { readCamt } from "./bank/camt.ts";
 import { readEdi820 } from "./bank/edi820.ts";
@@ -47,6 +47,8 @@ export type ImportNeeds<Values> = {
   /** Receives remarks that are no reason to refuse the file. */
   warn: Warn;
   ended: AbortSignal;
+  /** Writes the audit entry of the run, in a transaction after its last batch. */
+  record: (tx: Db, run: Counts & { status: "completed" | "stopped" }) => Promise<void>;
 };
 
 type ParsedRow<Values> =
@@ -165,12 +167,10 @@ async function* groupIntoBatches(
   if (waiting.length > 0) yield waiting;
 }
 
-/** Imports a file in bounded memory; each batch is written in one transaction. */
-export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Counts> => {
+const importBatches = async <Values>(needs: ImportNeeds<Values>, counts: Counts): Promise<void> => {
   const { target, map, reject, progress, ended } = needs;
   const reading = openFile(needs);
   const { fields, batchRows } = target;
-  const counts: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
   let mapping: ((cells: Record<string, unknown>) => Mapped) | undefined;
   // The next batch is read and parsed while the store writes the previous one.
   let writing: Promise<void> | undefined;
@@ -203,5 +203,21 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Cou
       `The import was stopped after ${counts.read} rows, which stay. Run it again to go on.`,
     );
   }
-  return counts;
+};
+
+/** Imports a file in bounded memory; each batch is written in one transaction. */
+export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Counts> => {
+  const { store, tenantId, record } = needs;
+  const counts: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
+  let status: "completed" | "stopped" = "stopped";
+  try {
+    await importBatches(needs, counts);
+    status = "completed";
+    return counts;
+  } finally {
+    // A file that is refused as a whole changes nothing and has no entry.
+    if (status === "completed" || counts.read > 0) {
+      await store.transaction((tx) => record(tx, { ...counts, status }), tenantId);
+    }
+  }
 };

@@ -5,6 +5,8 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
   {
     title: "Operations",
     lines: {
+      "OP-02": "commands that change something have entries, with the operator",
+      "OP-03": "entries name who acted and the record",
       "OP-06": "doctor writes nothing, names itself, and checks key, store, files and public URL",
       "OP-07": "an unknown setting stops the start and names the nearest known one",
       "OP-30": "/health says that the process lives, /ready checks each part and gives the reason",
