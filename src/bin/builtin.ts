@@ -1,14 +1,17 @@
 import { Problem } from "../contract/errors.ts";
-import { HOUR, systemClock } from "../kit/clock.ts";
+import { createBriefCache } from "../kit/brief-cache.ts";
+import { HOUR, SECOND, systemClock } from "../kit/clock.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import { isLoopback, createNetworks } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
+import type { Secret } from "../kit/secret.ts";
 import { type Bearer, createBearerGate, type Verify } from "../mcp/http/bearer.ts";
 import { deriveCallerId } from "../mcp/caller.ts";
 import type { AuthorizationServer } from "../oauth/server.ts";
 import { type Identity, openSealingKey, type Shared } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { Entrance } from "./entrance.ts";
+import { openExportKeys } from "./export-keys-file.ts";
 import { withProfile } from "./profile.ts";
 import type { Address } from "./serve.ts";
 
@@ -64,8 +67,25 @@ const createServerAt = async (
   });
 };
 
+type ExportKeyOf = (personId: string, tenantId: string) => Promise<Secret | undefined>;
+
+/** Creates the lookup of the key that a person's role may use. @throws {Problem} if the role cannot be read */
+const createExportKeyOf = async (
+  server: Promise<AuthorizationServer>,
+  { config, log }: Shared,
+): Promise<ExportKeyOf> => {
+  const keys = await openExportKeys(config.http.exportKeysFile, log);
+  const load = async (personId: string) => (await server).readRole(personId);
+  const roleOf = createBriefCache({ load, ms: SECOND, now: systemClock });
+  return async (personId, tenantId) => {
+    const key = (await keys()).get(tenantId);
+    if (key === undefined) return undefined;
+    return key.roles.includes((await roleOf(personId)) ?? "") ? key.apiKey : undefined;
+  };
+};
+
 const createIdentityOf =
-  (server: Promise<AuthorizationServer>) =>
+  (server: Promise<AuthorizationServer>, exportKeyOf: ExportKeyOf) =>
   async (personId: string): Promise<Identity> => {
     const ended = (): Problem =>
       new Problem("unauthenticated", "Your access has ended. Connect again to sign in.");
@@ -76,7 +96,10 @@ const createIdentityOf =
       throw ended();
     };
     const { email, tenantId } = await find();
-    const credentials = async () => ({ email, apiKey: (await find()).apiKey });
+    const credentials = async () => {
+      const { apiKey } = await find();
+      return { email, apiKey, extApiKey: await exportKeyOf(personId, tenantId) };
+    };
     const refused = async () =>
       (await (await server).revokeIfKeyInvalid(personId)) ? ended() : undefined;
     return { tenantId, principal: email.toLowerCase(), credentials, refused };
@@ -87,6 +110,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
   checkAddress(shared.config, address);
   const key = await openSealingKey(shared);
   const { promise: server, resolve: isMade } = Promise.withResolvers<AuthorizationServer>();
+  const exportKeyOf = await createExportKeyOf(server, shared);
   const cleaning = server.then(
     (made) => cleanHourly(made, shared.log),
     (error: unknown) => {
@@ -118,7 +142,16 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
       const issuers = [resource.href.replace(/\/mcp$/, "")];
       return createBearerGate({ verify, resource, issuers, now: systemClock, log: shared.log });
     },
-    identityOf: createIdentityOf(server),
+    identityOf: createIdentityOf(server, exportKeyOf),
+    async hasExportKey(personId) {
+      try {
+        const person = await (await server).findCredential(personId);
+        return person !== undefined && (await exportKeyOf(personId, person.tenantId)) !== undefined;
+      } catch {
+        // The first call says why the role cannot be read.
+        return true;
+      }
+    },
     signIn: {
       isPath: (path) =>
         path.startsWith("/oauth/") ||

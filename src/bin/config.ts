@@ -73,6 +73,8 @@ export type Config = {
     origins: string[] | undefined;
     auth: (typeof HTTP_AUTH)[number] | undefined;
     tokensFile: string | undefined;
+    /** The file of the tenants' export keys, for people of the built-in sign-in. */
+    exportKeysFile: string | undefined;
     /** Whether the built-in sign-in allows dynamic client registration (RFC 7591). */
     registration: boolean;
   };
@@ -232,6 +234,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     origins: env.RECEIVABLES_HTTP_ORIGINS,
     auth: env.RECEIVABLES_HTTP_AUTH,
     tokensFile: env.RECEIVABLES_HTTP_TOKENS_FILE,
+    exportKeysFile: env.RECEIVABLES_EXT_API_KEYS_FILE,
     registration: env.RECEIVABLES_OAUTH_REGISTRATION,
   },
   issuer: toIssuerSettings(env),

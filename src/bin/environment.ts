@@ -348,6 +348,10 @@ export const Environment = z.object({
     "file, mode 0600, of static tokens, one per line: `TOKEN PROFILE SCOPES`; the scopes are a comma list of read, write and admin",
     "`http-tokens` in the data folder, created with one token that is shown once",
   ),
+  RECEIVABLES_EXT_API_KEYS_FILE: optional(
+    Text,
+    "JSON file, mode 0600: `{TENANT: {apiKey, roles: [ROLE, …]}}`, or `apiKeyFile`: with the `builtin` sign-in, people with a role that is named use the export and ingest tools of their tenant with that key",
+  ),
   RECEIVABLES_OAUTH_REGISTRATION: Flag.default(false).meta(
     describeSetting(
       "allow dynamic client registration (RFC 7591) at the `builtin` sign-in, for hosts without a client metadata document",

@@ -1,5 +1,5 @@
 import { createLazy } from "../kit/lazily.ts";
-import type { Caller } from "../mcp/caller.ts";
+import { type Caller, settingsOf } from "../mcp/caller.ts";
 import type { ToolContext } from "../mcp/tools/tool-context.ts";
 import type { SecretPages } from "../mcp/tools/secret-pages.ts";
 import { createBrokerFor, openSealingKey, type Shared } from "./compose.ts";
@@ -22,7 +22,11 @@ export const createNeedsFactory = (
         : await withProfile(shared.config);
     const broker = createBrokerFor(shared, config, identity);
     const own = { broker, key: await key(), replayGuard: shared.replayGuard };
-    const needs = createMcpNeeds(config, own, { log: shared.log, door: "http", caller });
+    const needs = createMcpNeeds({ ...config, mcp: settingsOf(config.mcp, caller) }, own, {
+      log: shared.log,
+      door: "http",
+      caller,
+    });
     return { ...needs, secretPages };
   };
 };

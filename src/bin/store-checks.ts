@@ -1,7 +1,8 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createAuditKey } from "../platform/store/audit-key.ts";
-import type { StoreState } from "../platform/store/inspect.ts";
+import { inspectStore, type StoreState } from "../platform/store/inspect.ts";
+import type { Db } from "../platform/store/port.ts";
 import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config } from "./config.ts";
 import { getDataPaths, readExistingMasterKey } from "./folder.ts";
@@ -27,13 +28,17 @@ export const checkFolder = async (check: string, folder: string, hint: string): 
   }
 };
 
-const readState = async ({ databaseUrl, dataFolder }: Config): Promise<StoreState | undefined> => {
+/** Reads from the embedded platform's store; undefined where there is none. */
+export const readStore = async <T>(
+  { databaseUrl, dataFolder }: Config,
+  read: (db: Db) => Promise<T>,
+): Promise<T | undefined> => {
   if (databaseUrl !== undefined) {
     const { inspectPostgres } = await import("../platform/store/postgres/inspect.ts");
-    return inspectPostgres(databaseUrl.reveal());
+    return inspectPostgres(databaseUrl.reveal(), read);
   }
   const { inspectSqlite } = await import("../platform/store/sqlite/inspect.ts");
-  return inspectSqlite(getDataPaths(dataFolder).database);
+  return inspectSqlite(getDataPaths(dataFolder).database, read);
 };
 
 const describeStore = (name: string, state: StoreState | undefined): Check => {
@@ -72,7 +77,7 @@ export const checkStore = async (config: Config): Promise<Check[]> => {
   const hint = "Check the path and the rights to it. RECEIVABLES_DATA chooses another folder.";
   const files = await checkFolder("file_store", getDataPaths(dataFolder).files, hint);
   try {
-    const state = await readState(config);
+    const state = await readStore(config, inspectStore);
     const key = await checkMasterKey(config, state?.keyIds ?? []);
     return [describeStore(name, state), key, files];
   } catch (error) {

@@ -44,7 +44,7 @@ export const MISSING = {
     `No credential for the platform is configured: sign in with the command login, set RECEIVABLES_API_KEY (or RECEIVABLES_API_KEY_FILE), or ${LOGIN}.`,
   ),
   export: missing(
-    "No key for the export and ingest services is configured: set RECEIVABLES_EXT_API_KEY (or RECEIVABLES_EXT_API_KEY_FILE), or the profile's extApiKey, and restart this server.",
+    "You have no key for the export and ingest services. The operator of this server sets RECEIVABLES_EXT_API_KEY (or RECEIVABLES_EXT_API_KEY_FILE) or the profile's extApiKey; for people who sign in, RECEIVABLES_EXT_API_KEYS_FILE names their role.",
   ),
   session: missing(`There is nothing to open a session with: set ${LOGIN}.`),
   keyMaker: missing(`An API key cannot create API keys, only a login can: set ${LOGIN}.`),

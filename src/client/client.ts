@@ -61,7 +61,7 @@ const buildHeaders = (
 ): Record<string, string> => ({
   accept,
   ...(body === null ? {} : { "content-type": "application/json" }),
-  [`x-${word}-mcp-tool`]: tool,
+  ...(tool === undefined ? {} : { [`x-${word}-mcp-tool`]: tool }),
   [`x-${word}-client`]: "mcp",
   ...(idempotencyKey === undefined
     ? {}

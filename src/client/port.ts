@@ -4,8 +4,8 @@ import type { Operation } from "../contract/operation.ts";
 export type CredentialHeaders = Record<string, string>;
 
 export type CallOptions = {
-  /** The MCP tool on whose behalf the call is made; it appears in the audit log. */
-  tool: string;
+  /** The MCP tool on whose behalf the call is made; it appears in the audit log. Undefined: the server reads for itself. */
+  tool: string | undefined;
   idempotencyKey?: string | undefined;
   ifMatch?: string | undefined;
   /** Create the record only if it does not exist (`If-None-Match: *`). */

@@ -21,6 +21,8 @@ export type Caller = {
   scopes: readonly Scope[];
   /** The name of the profile with the caller's credentials. */
   profile: string;
+  /** Whether the caller has no key for the export and ingest services; absent: the settings say it. */
+  lacksExportKey?: boolean;
 };
 
 export type Settings = {
@@ -28,7 +30,7 @@ export type Settings = {
   readOnly: boolean;
   /** Whether few tools are listed, which find and call the others. */
   discovery?: boolean;
-  /** Whether no caller of the server can have a key for the export and ingest services. */
+  /** Whether there is no key for the export and ingest services. Over HTTP it depends on the caller. */
   lacksExportKey?: boolean;
   /** When the host cannot ask the person to confirm: return a confirmation token, or refuse the call. */
   confirm: "token" | "refuse";
@@ -48,6 +50,12 @@ export type CallerContext = {
   log: Log;
   now: Clock;
 };
+
+/** Returns the settings for one caller. */
+export const settingsOf = (settings: Settings, caller: Caller | undefined): Settings =>
+  caller?.lacksExportKey === undefined
+    ? settings
+    : { ...settings, lacksExportKey: caller.lacksExportKey };
 
 const ID_CHARACTERS = 22;
 
@@ -76,15 +84,19 @@ export const toAuthInfo = (
 /** The part of the SDK's request context that identifies the caller over HTTP; empty over stdio. */
 export type RequestAuth = { http?: { authInfo?: AuthInfo | undefined } | undefined };
 
+/** Returns the caller of an HTTP request; undefined over stdio. */
+export const findCaller = (authInfo: AuthInfo | undefined): Caller | undefined =>
+  (authInfo as Partial<CallerAuthInfo> | undefined)?.extra?.caller;
+
 /**
  * Returns the caller of an HTTP request.
  *
  * @throws {Error} for a request that was not authenticated
  */
 export const requireCaller = ({ http }: RequestAuth): Caller => {
-  const { extra } = (http?.authInfo ?? {}) as Partial<CallerAuthInfo>;
-  if (extra === undefined) throw new Error("The request is not authenticated.");
-  return extra.caller;
+  const caller = findCaller(http?.authInfo);
+  if (caller === undefined) throw new Error("The request is not authenticated.");
+  return caller;
 };
 
 /**

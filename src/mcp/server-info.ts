@@ -12,15 +12,15 @@ import {
   listResourceTemplates,
 } from "./resources/resource-list.ts";
 
-/** Name, capabilities and lists of a server. They depend on the settings alone, so they are the same for every caller. */
+/** Name, capabilities and lists of a server. They follow from the settings for a caller. */
 export type ServerInfo = {
   info: { name: string; title: string; version: string };
   capabilities: Record<"tools" | "prompts" | "completions", Record<string, never>> & {
     resources: { subscribe?: true };
   };
   instructions: string;
-  /** Cache hint of the lists: they follow from the settings, so that all callers can share them. */
-  hint: { ttlMs: number; cacheScope: "public" };
+  /** Cache hint of the lists. */
+  hint: { ttlMs: number; cacheScope: "public" | "private" };
   tools: readonly ListedTool[];
   resources: readonly Resource[];
   resourceTemplates: readonly ResourceTemplateType[];
@@ -30,9 +30,12 @@ export type ServerInfo = {
 export const createServerInfo = ({
   settings,
   version,
+  isShared = true,
 }: {
   settings: Settings;
   version: string;
+  /** Whether all callers have the same lists. */
+  isShared?: boolean;
 }): ServerInfo => {
   const offered = { toolsets: offeredToolsets(settings) };
   return {
@@ -48,7 +51,7 @@ export const createServerInfo = ({
       discovery: settings.discovery,
       isListed: listChecker(settings),
     }),
-    hint: { ttlMs: 5 * MINUTE, cacheScope: "public" },
+    hint: { ttlMs: 5 * MINUTE, cacheScope: isShared ? "public" : "private" },
     tools: toolList(settings),
     resources: listResources(offered),
     resourceTemplates: listResourceTemplates(offered),

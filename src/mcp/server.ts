@@ -1,4 +1,5 @@
 import {
+  type AuthInfo,
   type ListToolsResult,
   type McpRequestContext,
   type McpServer,
@@ -9,7 +10,14 @@ import { systemClock } from "../kit/clock.ts";
 import { createLazy } from "../kit/lazily.ts";
 import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
-import { type Caller, checkScope, createOwnCaller, type Settings } from "./caller.ts";
+import {
+  type Caller,
+  checkScope,
+  createOwnCaller,
+  findCaller,
+  type Settings,
+  settingsOf,
+} from "./caller.ts";
 import type { FindHandlers, Handlers } from "./handlers.ts";
 import {
   isLongLived,
@@ -21,7 +29,7 @@ import { guardErrors } from "./results/error-guard.ts";
 import { createServerInfo, type ServerInfo } from "./server-info.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 
-/** Options of a server: its lists follow from `settings`, everything else needs the context of a caller. */
+/** Options of a server: its lists follow from `settings` and the caller, everything else needs the caller's context. */
 export type ServerOptions = {
   settings: Settings;
   version: string;
@@ -57,16 +65,36 @@ export const createLocalSubscriptions = (options: ServerOptions): ServerSubscrip
   watches: createWatches({ now: systemClock, wait: systemWait, log: options.log }),
 });
 
-/** Serves the lists, which follow from the settings and need no platform. */
-const serveLists = (server: Server, info: ServerInfo): void => {
-  server.setRequestHandler("tools/list", () => ({
-    tools: [...info.tools] as ListToolsResult["tools"],
+type InfoOf = (authInfo: AuthInfo | undefined) => ServerInfo;
+
+/** Creates the lists for a caller, once for those with an export key and once for those without. */
+const createInfoOf = (options: ServerOptions): InfoOf => {
+  const made = new Map<boolean | undefined, ServerInfo>();
+  return (authInfo) => {
+    const caller = findCaller(authInfo);
+    const settings = settingsOf(options.settings, caller);
+    const isShared = caller?.lacksExportKey === undefined;
+    const info =
+      made.get(caller?.lacksExportKey) ?? createServerInfo({ ...options, settings, isShared });
+    made.set(caller?.lacksExportKey, info);
+    return info;
+  };
+};
+
+/** Serves the lists, which follow from settings and caller and need no platform. */
+const serveLists = (server: Server, infoOf: InfoOf): void => {
+  server.setRequestHandler("tools/list", (_request, { http }) => ({
+    tools: [...infoOf(http?.authInfo).tools] as ListToolsResult["tools"],
   }));
-  server.setRequestHandler("resources/list", () => ({ resources: [...info.resources] }));
-  server.setRequestHandler("resources/templates/list", () => ({
-    resourceTemplates: [...info.resourceTemplates],
+  server.setRequestHandler("resources/list", (_request, { http }) => ({
+    resources: [...infoOf(http?.authInfo).resources],
   }));
-  server.setRequestHandler("prompts/list", () => ({ prompts: [...info.prompts] }));
+  server.setRequestHandler("resources/templates/list", (_request, { http }) => ({
+    resourceTemplates: [...infoOf(http?.authInfo).resourceTemplates],
+  }));
+  server.setRequestHandler("prompts/list", (_request, { http }) => ({
+    prompts: [...infoOf(http?.authInfo).prompts],
+  }));
 };
 
 type HandlerContext = { log: Log; find: FindHandlers };
@@ -118,19 +146,19 @@ export const createBuildServer = (
   { find, watches }: ServerSubscriptions = createLocalSubscriptions(options),
 ): ((context?: McpRequestContext) => Server) => {
   const { log } = options;
-  const serverInfo = createServerInfo(options);
-  const { info, capabilities, instructions, hint } = serverInfo;
-  const cacheHints = {
-    "tools/list": hint,
-    "prompts/list": hint,
-    "resources/list": hint,
-    "resources/templates/list": hint,
-    "server/discover": hint,
-  };
+  const infoOf = createInfoOf(options);
   return (context) => {
+    const { info, capabilities, instructions, hint } = infoOf(context?.authInfo);
+    const cacheHints = {
+      "tools/list": hint,
+      "prompts/list": hint,
+      "resources/list": hint,
+      "resources/templates/list": hint,
+      "server/discover": hint,
+    };
     // The low-level server: `McpServer` would build the lists from schemas for every request.
     const server = new Server(info, { capabilities, instructions, cacheHints });
-    serveLists(server, serverInfo);
+    serveLists(server, infoOf);
     serveTools(server, { log, find });
     serveReads(server, { log, find });
     if (capabilities.resources.subscribe === true && isLongLived(context)) {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { keyHeader, sessionHeader } from "../broker/credentials.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
+import { UserV1 } from "../contract/operations/users.ts";
 import { DAY } from "../kit/clock.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
@@ -93,6 +94,14 @@ export const isKeyAccepted = async (
     if (error instanceof Problem && [401, 403, 404].includes(error.status)) return false;
     throw cannotCheckKey(error);
   }
+};
+
+/** Reads the name of a person's role at their tenant. @throws {Problem} */
+export const readRole = async (context: OauthContext, { apiKey }: Person): Promise<string> => {
+  const headers = headerOf(context, apiKey);
+  const { profile } = contract.users;
+  const { output } = await context.client.call(profile, {}, headers, { tool: undefined });
+  return UserV1.pick({ role: true }).parse(output).role;
 };
 
 /** Creates an API key for the session's user. It is not stored. */

@@ -5,7 +5,7 @@ import type { Secret } from "../kit/secret.ts";
 import { type AuthorizationServerNeeds, createContext } from "./context.ts";
 import { listConnections, revokeGrant } from "./grants.ts";
 import { createOwnKey, type OwnKeyRequest } from "./own-keys.ts";
-import { findPerson, isKeyAccepted, removeUngranted } from "./people.ts";
+import { findPerson, isKeyAccepted, readRole, removeUngranted } from "./people.ts";
 import { createProvider, LIFETIMES } from "./provider.ts";
 import type { Refusal } from "./refusal.ts";
 import { createRequestHandler } from "./routes.ts";
@@ -38,6 +38,8 @@ export type AuthorizationServer = {
   findCredential(
     personId: string,
   ): Promise<{ email: string; tenantId: string; apiKey: Secret } | undefined>;
+  /** Reads the name of a person's role at their tenant; undefined after their last grant has ended. @throws {Problem} */
+  readRole(personId: string): Promise<string | undefined>;
   /**
    * Checks a person's API key after the platform has refused a call. If the key is invalid, revokes the person's grants
    * and returns true, so that hosts let the person sign in again.
@@ -95,6 +97,10 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
     async findCredential(personId) {
       const person = await findPerson(context, personId);
       return person && { email: person.email, tenantId: person.tenant.id, apiKey: person.apiKey };
+    },
+    async readRole(personId) {
+      const person = await findPerson(context, personId);
+      return person && readRole(context, person);
     },
     revokeIfKeyInvalid: (personId) => revokeIfKeyInvalid(context, personId),
     purge: () => purge(context),

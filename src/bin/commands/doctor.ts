@@ -2,6 +2,7 @@ import { Problem } from "../../contract/errors.ts";
 import { checkAddresses } from "../address-checks.ts";
 import { type Check, createFault, createPass } from "../checks.ts";
 import type { Config } from "../config.ts";
+import { checkExportKeys } from "../export-key-checks.ts";
 import type { Io } from "../io.ts";
 import { checkHttp } from "../http-checks.ts";
 import { checkPlatform, listRefusedTools } from "../platform-checks.ts";
@@ -67,7 +68,8 @@ const runChecks = async (given: Config) => {
   const reachable = checks.every(({ check, ok }) => ok || MAY_FAIL.includes(check));
   // An embedded platform would create its store and its demo tenant at the first request.
   const { checks: more, rights } = isRemote && reachable ? await checkPlatform(config) : NOTHING;
-  const all = [...checks, ...more, ...(await checkHttp(given))];
+  const keys = reachable ? await checkExportKeys(config) : [];
+  const all = [...checks, ...more, ...(await checkHttp(given)), ...keys];
   return { checks: all, refusedTools: listRefusedTools(config, rights) };
 };
 

@@ -13,3 +13,18 @@ export const createOpenGate = (caller: Caller): Gate => ({
   admit: async () => toAuthInfo(caller),
   describe: () => undefined,
 });
+
+/** Wraps a gate so that it says of each caller whether they have a key for the export and ingest services. */
+export const findKeyHolders = (
+  gate: Gate,
+  hasExportKey: (profile: string) => Promise<boolean>,
+): Gate => ({
+  ...gate,
+  async admit(request) {
+    const admitted = await gate.admit(request);
+    if (admitted instanceof Response) return admitted;
+    const { caller } = admitted.extra;
+    const lacksExportKey = !(await hasExportKey(caller.profile));
+    return { ...admitted, extra: { caller: { ...caller, lacksExportKey } } };
+  },
+});

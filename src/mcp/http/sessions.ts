@@ -2,7 +2,7 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
-import type { CallerAuthInfo, Caller } from "../caller.ts";
+import type { CallerAuthInfo } from "../caller.ts";
 import { createErrorResponse } from "./error-response.ts";
 import type { BuildServer } from "../server.ts";
 import { onResponseEnd } from "./response-end.ts";
@@ -92,8 +92,9 @@ type SessionDependencies = { build: BuildServer; now: Clock; log: Log };
 const openSession = async (
   { build, now }: SessionDependencies,
   sessions: Map<string, Session>,
-  { id: caller, client }: Caller,
+  authInfo: CallerAuthInfo,
 ): Promise<Session> => {
+  const { id: caller, client } = authInfo.extra.caller;
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: randomToken,
     onsessioninitialized: (id) => {
@@ -101,7 +102,7 @@ const openSession = async (
     },
   });
   const session: Session = { caller, client, transport, open: 0, usedAt: now() };
-  await build().connect(transport);
+  await build({ era: "legacy", authInfo }).connect(transport);
   // The server has set its own handler, which still has to run.
   const closeServer = transport.onclose;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
@@ -138,7 +139,7 @@ export const createSessions = (
     async open(request, authInfo, parsedBody) {
       const { caller } = authInfo.extra;
       if (sessions.size >= max && !(await evict(now(), caller.id))) return tooManySessions();
-      const session = await openSession(dependencies, sessions, caller);
+      const session = await openSession(dependencies, sessions, authInfo);
       const options = { authInfo, parsedBody };
       const response = await forward(session, now, request, options);
       // The request was refused and opened no session.

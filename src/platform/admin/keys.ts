@@ -1,8 +1,11 @@
 import { Problem } from "../../contract/errors.ts";
 import { isScope, SCOPES } from "../../contract/permissions.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
+import type { Secret } from "../../kit/secret.ts";
 import { hashSecret, makeKey, PREFIX_CHARACTERS } from "../credentials.ts";
 import type { Db } from "../store/port.ts";
+import { findTenant } from "../store/tenants.ts";
+import { listRoles } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 export type ExportKeyRecord = {
@@ -97,4 +100,24 @@ export const insertApiKey = async (
     })
     .execute();
   return { keyId, apiKey };
+};
+
+/** Returns what is wrong with a key and the roles that may use it, without the key. */
+export const listKeyFaults = async (
+  db: Db,
+  { tenantId, apiKey, roles }: { tenantId: string; apiKey: Secret; roles: readonly string[] },
+): Promise<string[]> => {
+  if ((await findTenant(db, tenantId)) === undefined) return [`there is no tenant ${tenantId}`];
+  const names = (await listRoles(db, tenantId)).map(({ name }) => name);
+  const key = await db
+    .selectFrom("export_keys")
+    .select("tenant_id")
+    .where("hash", "=", hashSecret(apiKey.reveal()))
+    .executeTakeFirst();
+  return [
+    ...(key?.tenant_id === tenantId ? [] : [`the key of ${tenantId} is not a key of that tenant`]),
+    ...roles
+      .filter((role) => !names.includes(role))
+      .map((role) => `${tenantId} has no role ${role}; its roles are ${names.join(", ")}`),
+  ];
 };

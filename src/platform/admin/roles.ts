@@ -9,7 +9,7 @@ export type RoleRecord = { roleId: string; name: string; grants: string[] };
 type NamedRole = { id: string; name: string };
 
 /** Returns the roles of a tenant: the built-in ones, then its own. */
-const listRoles = async (db: Db, tenantId: string): Promise<NamedRole[]> => [
+export const listRoles = async (db: Db, tenantId: string): Promise<NamedRole[]> => [
   ...BUILT_IN_ROLES.map(({ roleId, name }) => ({ id: roleId, name })),
   ...(await db
     .selectFrom("roles")

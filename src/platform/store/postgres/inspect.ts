@@ -1,15 +1,15 @@
 import { Kysely } from "kysely";
 import pg from "pg";
 import { guardDialect } from "../guard.ts";
-import { inspectStore, type StoreState } from "../inspect.ts";
+import type { Db } from "../port.ts";
 import type { Tables } from "../tables.ts";
 import { createPostgresDialect } from "./dialect.ts";
 import { isPostgresOutage } from "./outage.ts";
 
 const CONNECT_MS = 5_000;
 
-/** Reads the state of a PostgreSQL database. */
-export const inspectPostgres = async (url: string): Promise<StoreState> => {
+/** Reads from a PostgreSQL database over a connection of its own. */
+export const inspectPostgres = async <T>(url: string, read: (db: Db) => Promise<T>): Promise<T> => {
   const pool = new pg.Pool({
     connectionString: url,
     max: 1,
@@ -22,7 +22,7 @@ export const inspectPostgres = async (url: string): Promise<StoreState> => {
     dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage),
   });
   try {
-    return await inspectStore(db);
+    return await read(db);
   } finally {
     await db.destroy();
   }

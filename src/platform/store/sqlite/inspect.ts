@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { Kysely } from "kysely";
 import { guard, guardDialect } from "../guard.ts";
-import { inspectStore, type StoreState } from "../inspect.ts";
+import type { Db } from "../port.ts";
 import type { Tables } from "../tables.ts";
 import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createDatabaseDialect } from "./dialect.ts";
@@ -16,8 +16,11 @@ const openReadOnly = (path: string): DatabaseSync => {
   return new DatabaseSync(url, { readOnly: true });
 };
 
-/** Reads the state of a SQLite file; undefined where there is none. */
-export const inspectSqlite = async (path: string): Promise<StoreState | undefined> => {
+/** Reads from a SQLite file without changing it; undefined where there is none. */
+export const inspectSqlite = async <T>(
+  path: string,
+  read: (db: Db) => Promise<T>,
+): Promise<T | undefined> => {
   if (!existsSync(path)) return undefined;
   const database = await guard(isSqliteOutage, () => openReadOnly(path));
   const use = { exclusive: false, retryMs: 0 };
@@ -25,7 +28,7 @@ export const inspectSqlite = async (path: string): Promise<StoreState | undefine
     dialect: guardDialect(createDatabaseDialect(database, use), isSqliteOutage),
   });
   try {
-    return await inspectStore(db);
+    return await read(db);
   } finally {
     await db.destroy();
   }

@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { Problem } from "../contract/errors.ts";
+import type { Log } from "../kit/log.ts";
+import { Secret } from "../kit/secret.ts";
+import { trimEndOf } from "../kit/text.ts";
+import { readPrivate, readStamp } from "./private-file.ts";
+
+/** A tenant's key for the export and ingest services, and the platform roles whose people may use it. */
+export type TenantKey = { apiKey: Secret; roles: readonly string[] };
+export type TenantKeys = ReadonlyMap<string, TenantKey>;
+
+const Text = z.string().min(1);
+
+const Entry = z
+  .strictObject({
+    apiKey: Text.optional(),
+    apiKeyFile: Text.optional(),
+    roles: z.array(Text).min(1),
+  })
+  .refine(({ apiKey, apiKeyFile }) => (apiKey === undefined) !== (apiKeyFile === undefined), {
+    error: "must have either apiKey or apiKeyFile",
+  });
+
+const File = z.record(Text, Entry);
+
+const parseJsonText = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message contains a part of the text, perhaps of a key.
+    throw new Error("it is not JSON");
+  }
+};
+
+/** Reads the file. @throws {Problem} with every fault, without any value of the file */
+export const readExportKeys = (path: string): TenantKeys => {
+  try {
+    const { data, error } = File.safeParse(parseJsonText(readPrivate(path)));
+    if (data === undefined) {
+      const faults = error.issues.map((one) => `${one.path.map(String).join(".")} ${one.message}`);
+      throw new Error(faults.join("; "));
+    }
+    const entries = Object.entries(data).map(([tenantId, { apiKey, apiKeyFile = "", roles }]) => {
+      const text = apiKey ?? trimEndOf(readFileSync(apiKeyFile, "utf8"), "\r\n");
+      return [tenantId, { apiKey: new Secret(text), roles }] as const;
+    });
+    return new Map(entries);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Problem(
+      "invalid_request",
+      `RECEIVABLES_EXT_API_KEYS_FILE ${path}: ${why}`,
+      {},
+      error,
+    );
+  }
+};
+
+/**
+ * Returns a function that reads the current keys. A fault at the start is thrown; later ones are logged, and there are
+ * no keys until the file is corrected.
+ */
+export const openExportKeys = async (
+  path: string | undefined,
+  log: Log,
+): Promise<() => Promise<TenantKeys>> => {
+  if (path === undefined) return async () => new Map();
+  let stamp = await readStamp(path);
+  let keys = readExportKeys(path);
+  return async () => {
+    const now = await readStamp(path);
+    if (now === stamp) return keys;
+    stamp = now;
+    try {
+      keys = readExportKeys(path);
+      log.info("export_keys.read", { path, tenants: keys.size });
+    } catch (error) {
+      keys = new Map();
+      log.error("export_keys.faults", { path, fault: (error as Problem).message });
+    }
+    return keys;
+  };
+};
