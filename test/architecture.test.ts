@@ -60,6 +60,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   "lru-cache": [
     "src/mcp/http/bearer.ts",
     "src/mcp/http/callers.ts",
+    "src/mcp/http/brief-cache.ts",
     "src/mcp/http/failure-limiter.ts",
     "src/mcp/http/introspection.ts",
     "src/oauth/documents.ts",

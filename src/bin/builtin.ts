@@ -1,5 +1,5 @@
 import { Problem } from "../contract/errors.ts";
-import { createBriefCache } from "../kit/brief-cache.ts";
+import { createBriefCache } from "../mcp/http/brief-cache.ts";
 import { HOUR, SECOND, systemClock } from "../kit/clock.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import { isLoopback, createNetworks } from "../kit/network.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
-import { createBriefCache } from "../../kit/brief-cache.ts";
+import { createBriefCache } from "../../mcp/http/brief-cache.ts";
 import { withClientAddress } from "../../kit/client-address.ts";
 import { SECOND, systemClock } from "../../kit/clock.ts";
 import { createLog } from "../../kit/log.ts";

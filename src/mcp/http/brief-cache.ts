@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../../kit/clock.ts";
 
 export type BriefCacheNeeds<T> = {
   load: (key: string) => Promise<T>;
