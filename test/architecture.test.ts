@@ -53,6 +53,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   "@hono/": ["src/bin"],
   kysely: ["src/platform", "src/oauth/store", "src/kit/sqlite"],
   undici: ["src/client"],
+  "@aws-sdk/": ["src/platform/files/s3.ts"],
   "oidc-provider": ["src/oauth"],
   commander: ["src/bin"],
   "prom-client": ["src/bin/metrics"],

@@ -12,7 +12,7 @@ const FOLDER =
   'Check the path and its permissions, or choose another data folder with --data or RECEIVABLES_DATA. "doctor" shows the current one.';
 
 const STORE =
-  "Check DATABASE_URL if it is set, else the data folder (--data or RECEIVABLES_DATA) and its permissions.";
+  "Check DATABASE_URL and RECEIVABLES_FILES_URL if they are set, else the data folder (--data or RECEIVABLES_DATA) and its permissions.";
 
 const FOLDER_FAULTS = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOSPC"];
 

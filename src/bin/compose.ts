@@ -52,7 +52,7 @@ const throwUnavailable =
     const why = error instanceof Error ? error.message : String(error);
     throw new Problem(
       "unavailable",
-      `The embedded platform cannot use the data folder ${config.dataFolder}: ${why}`,
+      `The embedded platform of the data folder ${config.dataFolder} does not start: ${why}`,
       { misconfigured: true },
       error,
     );

@@ -5,7 +5,9 @@ import type { Level } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import { knownToolsets } from "../mcp/tools/toolsets.ts";
 import type { Settings } from "../mcp/caller.ts";
+import type { FilesLocation } from "../platform/files/location.ts";
 import { Environment, FROM_FILE, type HTTP_AUTH } from "./environment.ts";
+import { toFilesLocation } from "./files-url.ts";
 import { trimEndOf } from "../kit/text.ts";
 
 export type Remote = { gateway: string; export: string };
@@ -27,6 +29,7 @@ export type Config = {
   secretKey: Secret | undefined;
   /** Undefined: SQLite in the data folder. */
   databaseUrl: Secret | undefined;
+  files: FilesLocation;
   /** Undefined: the embedded platform. */
   remote: Remote | undefined;
   /** The profile with the platform's address and credentials; settings in the environment override it. */
@@ -197,6 +200,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
   dataFolder,
   secretKey: toSecret(env.RECEIVABLES_SECRET_KEY),
   databaseUrl: toSecret(env.DATABASE_URL),
+  files: toFilesLocation(env.RECEIVABLES_FILES_URL ?? join(dataFolder, "files")),
   remote:
     env.RECEIVABLES_BASE_URL === undefined
       ? undefined

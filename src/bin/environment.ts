@@ -2,6 +2,7 @@ import { z } from "zod";
 import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isGuarded, isNetwork } from "../kit/network.ts";
+import { FilesUrl } from "./files-url.ts";
 import { knownToolsets } from "../mcp/tools/toolsets.ts";
 
 /** The meaning of a setting and its default as shown in documents. */
@@ -80,7 +81,6 @@ const isScanner = (text: string): boolean =>
 export const HTTP_AUTH = ["none", "static", "builtin", "issuer"] as const;
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
-
 const METRICS_ADDRESS = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):\d{1,5}$/i;
 
 const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
@@ -98,6 +98,7 @@ export const Environment = z.object({
     "PostgreSQL database of the store",
     "unset: embedded SQLite",
   ),
+  RECEIVABLES_FILES_URL: FilesUrl,
   RECEIVABLES_SECRET_KEY: optional(
     Text.min(32, refuse("must have at least 32 characters")),
     "master key of sealed secrets and cursors: 32 random bytes as hex or base64, or a passphrase of at least 32 characters; all nodes must use the same one",

@@ -17,7 +17,6 @@ export const getDataPaths = (dataFolder: string) => ({
   profiles: join(dataFolder, "profiles"),
   httpTokens: join(dataFolder, "http-tokens"),
   replayGuard: join(dataFolder, "confirmations"),
-  files: join(dataFolder, "files"),
 });
 
 const MIN_CHARACTERS = 32;

@@ -7,7 +7,9 @@ import { toErrorFields, type Log } from "../kit/log.ts";
 import { createNetworks } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
 import { createRecordChange, type RecordChange } from "../platform/admin/changes.ts";
-import { createDiskFiles } from "../platform/files/disk.ts";
+import { checkFileStore } from "../platform/files/identity.ts";
+import { formatLocation } from "../platform/files/location.ts";
+import { openFiles } from "../platform/files/open.ts";
 import type { FileStore } from "../platform/files/port.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 import { createScanner } from "../platform/scan/scanner.ts";
@@ -54,6 +56,13 @@ export const openBase = async (where: Where): Promise<Base> => {
   await mkdir(where.dataFolder, { recursive: true, mode: 0o700 });
   const needs = { store: await openStore(where), clock: systemClock, newId: randomId };
   return { ...needs, record: createRecordChange({ ...needs, operator: readOperator() }) };
+};
+
+/** Opens the configured file store. @throws {Error} if it is not the database's */
+export const openOwnFiles = async (base: Base, { files }: Pick<Config, "files">) => {
+  const opened = await openFiles(files);
+  await checkFileStore({ ...base, files: opened }, formatLocation(files));
+  return opened;
 };
 
 export type OpenPlatform = Base & {
@@ -128,7 +137,10 @@ export const openPlatform = async (
     urlLives,
   } = config;
   const door = createTransferServer(() => platform);
-  const files = createDiskFiles(getDataPaths(config.dataFolder).files);
+  const files = await openOwnFiles(base, config).catch(async (error: unknown) => {
+    await base.store.close();
+    throw error;
+  });
   const platform = createPlatform({
     ...base,
     files,

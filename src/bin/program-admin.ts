@@ -186,6 +186,16 @@ const createDemoCommands = (run: Run): Command =>
     ),
   ]);
 
+const createFilesCommands = (run: Run): Command =>
+  createGroup("files", "The file store.", [
+    createCommand(
+      "adopt",
+      "Record the file store of RECEIVABLES_FILES_URL as the database's, after its files were copied there.",
+    ).action((_options: unknown, self: Command) =>
+      run(self, async (io) => (await load()).runFilesAdopt(io)),
+    ),
+  ]);
+
 export const createAdminCommand = (run: Run): Command =>
   createGroup(
     "admin",
@@ -198,5 +208,6 @@ export const createAdminCommand = (run: Run): Command =>
       createKeyCommands(run),
       createAuditCommands(run),
       createDemoCommands(run),
+      createFilesCommands(run),
     ],
   );

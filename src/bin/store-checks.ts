@@ -6,6 +6,9 @@ import type { Db } from "../platform/store/port.ts";
 import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config } from "./config.ts";
 import { getDataPaths, readExistingMasterKey } from "./folder.ts";
+import { describeDifference, OTHER_STORE_HINT, readStoreId } from "../platform/files/identity.ts";
+import { formatLocation } from "../platform/files/location.ts";
+import { openFiles } from "../platform/files/open.ts";
 
 const toMessage = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
@@ -69,22 +72,45 @@ const checkMasterKey = async (config: Config, keyIds: readonly string[]): Promis
   }
 };
 
+const FILES = "file_store";
+
+/** Checks that the file store can be read, and is the one that the database's files are in. */
+const checkFiles = async (
+  { files: location }: Config,
+  state: StoreState | undefined,
+): Promise<Check> => {
+  const place = formatLocation(location);
+  const hint = "Check the path and the rights to it. RECEIVABLES_FILES_URL chooses another folder.";
+  const check =
+    "folder" in location ? await checkFolder(FILES, place, hint) : createPass(FILES, place);
+  const recorded = state?.fileStoreId;
+  if (!check.ok) return check;
+  try {
+    const present = await readStoreId(await openFiles(location));
+    const difference =
+      recorded === undefined ? undefined : describeDifference(place, { recorded, present });
+    return difference === undefined ? check : createFault(FILES, difference, OTHER_STORE_HINT);
+  } catch (error) {
+    const advice =
+      "Check RECEIVABLES_FILES_URL, the credentials, and that the service can be reached.";
+    return createFault(FILES, toMessage(error), advice);
+  }
+};
+
 /** Checks store, master key and file store of the embedded platform, without a change to any of them. */
 export const checkStore = async (config: Config): Promise<Check[]> => {
   const { databaseUrl, dataFolder } = config;
   const isRemote = databaseUrl !== undefined;
   const name = isRemote ? "DATABASE_URL" : getDataPaths(dataFolder).database;
-  const hint = "Check the path and the rights to it. RECEIVABLES_DATA chooses another folder.";
-  const files = await checkFolder("file_store", getDataPaths(dataFolder).files, hint);
   try {
     const state = await readStore(config, inspectStore);
     const key = await checkMasterKey(config, state?.keyIds ?? []);
-    return [describeStore(name, state), key, files];
+    return [describeStore(name, state), key, await checkFiles(config, state)];
   } catch (error) {
     const advice = isRemote
       ? "Check DATABASE_URL, and that the database runs and can be reached."
       : "Check the file and the rights to it.";
-    return [createFault("store", toMessage(error), advice), files];
+    return [createFault("store", toMessage(error), advice), await checkFiles(config, undefined)];
   }
 };
 

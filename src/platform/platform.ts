@@ -176,7 +176,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     createUnclaimedFilesJob({ store, clock, files }),
     createRemovalJob({ store, clock, files, log }),
     createDeliveryJob({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
-    createScanningJob({ store, files, scanner, log }),
+    createScanningJob({ store, files, scanner, clock, log }),
     scheduleJobs({ store, clock, newId }),
     runJobs({ store, files, clock, newId, log, limits: RUN_LIMITS, quota, finished }),
   ];

@@ -95,13 +95,17 @@ const createSharedDemo = async (nodes: readonly Record<string, string>[]): Promi
   );
 };
 
-/** Two nodes on one database share that and the master key alone; embedded, the data folder is the database. */
+/** Two nodes on one database share that, the file store and the master key; embedded, the data folder is all three. */
 const nodesOn = (database: Database): Record<string, string>[] => {
   const { environment } = database;
   const node = (name: string) =>
     environment["DATABASE_URL"] === undefined
       ? environment
-      : { ...environment, RECEIVABLES_DATA: join(environment["RECEIVABLES_DATA"] ?? "", name) };
+      : {
+          ...environment,
+          RECEIVABLES_DATA: join(environment["RECEIVABLES_DATA"] ?? "", name),
+          RECEIVABLES_FILES_URL: join(environment["RECEIVABLES_DATA"] ?? "", "files"),
+        };
   const key = { RECEIVABLES_SECRET_KEY: randomBytes(32).toString("base64") };
   return ["one", "two"].map((name) => ({ ...node(name), ...key, RECEIVABLES_LOG: "warn" }));
 };

@@ -11,6 +11,7 @@ import { createRole } from "../../src/platform/admin/roles.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
+import type { FileStore } from "../../src/platform/files/port.ts";
 import { createPlatform, type Platform, type PlatformNeeds } from "../../src/platform/platform.ts";
 import type { OauthStore } from "../../src/oauth/store/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
@@ -156,6 +157,7 @@ export const startPlatform = async (
   webhooks: PlatformNeeds["webhooks"] = WEBHOOKS,
   scanner: Scanner = createScanner(),
   tenantFileBytes = Number.MAX_SAFE_INTEGER,
+  otherFiles?: FileStore,
 ): Promise<TestPlatform> => {
   const database = await dialect.createMigrated();
   const store = await database.open();
@@ -166,7 +168,7 @@ export const startPlatform = async (
   const lines: string[] = [];
   const platform = createPlatform({
     ...needs,
-    files: createDiskFiles(files),
+    files: otherFiles ?? createDiskFiles(files),
     log: createLog("info", (line) => {
       lines.push(line);
       if (!line.includes('"level":"info"')) logged.push(line);

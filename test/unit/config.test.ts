@@ -63,6 +63,35 @@ describe("the settings", () => {
     });
   });
 
+  verifies("OP-21");
+  it("choose a folder or an S3 service for files", () => {
+    const placeOf = (url?: string) => read({ RECEIVABLES_FILES_URL: url }).files;
+    expect(placeOf()).toEqual({ folder: "/data/default/files" });
+    expect(placeOf("/srv/files")).toEqual({ folder: "/srv/files" });
+    expect(placeOf("s3://my-bucket")).toEqual({
+      bucket: "my-bucket",
+      prefix: "",
+      endpoint: undefined,
+      region: undefined,
+    });
+    const endpoint = "http://127.0.0.1:9000";
+    expect(placeOf(`s3://bucket/a/b.c/?endpoint=${endpoint}&region=eu-west-1`)).toEqual({
+      bucket: "bucket",
+      prefix: "a/b.c",
+      endpoint,
+      region: "eu-west-1",
+    });
+    const wrong = ["file:///srv/files", "http://bucket/x", "s3://", "s3://Bucket/x", "s3://b/x"];
+    wrong.push("s3://key:secret@bucket/x", "s3://bucket/x?endpoint=host", "s3://bucket/a//b");
+    wrong.push("s3://bucket/x?acl=public", "s3://bucket/../x#y", "s3://bucket/a b?region=A");
+    wrong.push("s3://bucket?endpoint=http://user:secret@host", "s3://bucket:80/x");
+    for (const url of wrong) {
+      const [fault, ...others] = faultsOf({ RECEIVABLES_FILES_URL: url });
+      expect(fault, url).toMatch(/^RECEIVABLES_FILES_URL must be a folder, or s3:/);
+      expect(others).toEqual([]);
+    }
+  });
+
   it("choose the authentication over HTTP, and the issuer of tokens", () => {
     expect(read({})).toMatchObject({ http: { auth: undefined }, issuer: undefined });
     const config = read({

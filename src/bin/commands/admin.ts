@@ -18,11 +18,13 @@ import {
   showTenant,
 } from "../../platform/admin/tenants.ts";
 import { createUser, type NewUser, updateUser } from "../../platform/admin/users.ts";
-import { createDiskFiles } from "../../platform/files/disk.ts";
+import { adoptFileStore } from "../../platform/files/identity.ts";
+import { formatLocation } from "../../platform/files/location.ts";
+import { openFiles } from "../../platform/files/open.ts";
 import { createDemo } from "../demo.ts";
 import { getDataPaths, createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
-import { type Base, openBase } from "../platform.ts";
+import { type Base, openBase, openOwnFiles } from "../platform.ts";
 
 // Commands use the store directly, also while servers run on it.
 const withStore = async <T>(io: Io, act: (base: Base) => Promise<T>): Promise<T> => {
@@ -74,9 +76,17 @@ export const runKeyIssue = (io: Io, made: Parameters<typeof issueKey>[1]) =>
 /** Creates the demo tenant, in an embedded store or PostgreSQL; its credentials are sealed in the data folder. */
 export const runDemoCreate = (io: Io) =>
   printFromStore(io, async (base) => {
-    const { files, demo: path } = getDataPaths(io.config.dataFolder);
+    const { demo: path } = getDataPaths(io.config.dataFolder);
+    const files = await openOwnFiles(base, io.config);
     const masterKey = await createMasterKeyReader(io.config)();
-    return createDemo({ ...base, files: createDiskFiles(files), masterKey, path });
+    return createDemo({ ...base, files, masterKey, path });
+  });
+
+/** Records the configured file store as the database's, after its files were moved there. */
+export const runFilesAdopt = (io: Io) =>
+  printFromStore(io, async (base) => {
+    const { files } = io.config;
+    return adoptFileStore({ ...base, files: await openFiles(files) }, formatLocation(files));
   });
 
 const FAULTS: Record<Fault, (verdict: Verdict) => string> = {

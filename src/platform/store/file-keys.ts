@@ -1,6 +1,7 @@
 import type { Db } from "./port.ts";
 
-type Table = "dispute_attachments" | "document_attachments" | "run_chunks";
+const TABLES = ["dispute_attachments", "document_attachments", "run_chunks"] as const;
+type Table = (typeof TABLES)[number];
 
 /** Returns those of a tenant's file keys that a row of the table has. */
 export const findFileKeys = async (
@@ -16,4 +17,20 @@ export const findFileKeys = async (
     .where("file_key", "in", keys)
     .execute();
   return rows.flatMap(({ file_key }) => file_key ?? []);
+};
+
+/** Returns the keys of all files that a tenant's rows have. */
+export const listFileKeys = async (db: Db, tenantId: string): Promise<string[]> => {
+  const keys: string[] = [];
+  for (const table of TABLES) {
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    const rows = await db
+      .selectFrom(table)
+      .select("file_key")
+      .where("tenant_id", "=", tenantId)
+      .where("file_key", "is not", null)
+      .execute();
+    keys.push(...rows.flatMap(({ file_key }) => file_key ?? []));
+  }
+  return keys;
 };

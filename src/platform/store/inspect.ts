@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { findFileStore } from "./file-store.ts";
 import { listMigrationNames } from "./migrate.ts";
 import type { Db } from "./port.ts";
 import { signingKeyIds } from "./signing.ts";
@@ -13,6 +14,8 @@ export type StoreState = {
   later: string[];
   /** Ids of the keys that sign the audit logs. */
   keyIds: string[];
+  /** The id of its file store, once one is recorded. */
+  fileStoreId: string | undefined;
 };
 
 const isMissingTable = (error: unknown): boolean =>
@@ -31,6 +34,9 @@ const readApplied = async (db: Db): Promise<string[]> => {
 /** The step that adds the ids of signing keys. */
 const KEYED = "0010-audit-key";
 
+/** The step that adds the id of the file store. */
+const WITH_FILE_STORE = "0015-file-store";
+
 /** Reads the state of a database of any version. */
 export const inspectStore = async (db: Db): Promise<StoreState> => {
   const known = listMigrationNames();
@@ -40,5 +46,6 @@ export const inspectStore = async (db: Db): Promise<StoreState> => {
     missing: known.filter((name) => !applied.includes(name)),
     later: applied.filter((name) => !known.includes(name)),
     keyIds: applied.includes(KEYED) ? await signingKeyIds(db) : [],
+    fileStoreId: applied.includes(WITH_FILE_STORE) ? (await findFileStore(db))?.id : undefined,
   };
 };

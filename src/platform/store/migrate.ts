@@ -15,6 +15,7 @@ import { knownAddresses } from "./migrations/0011-known-addresses.ts";
 import { fairTurns } from "./migrations/0012-fair-turns.ts";
 import { accountChildren } from "./migrations/0013-account-children.ts";
 import { listings } from "./migrations/0014-listings.ts";
+import { fileStore } from "./migrations/0015-file-store.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -33,6 +34,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0012-fair-turns": fairTurns(types),
   "0013-account-children": accountChildren(types),
   "0014-listings": listings(types),
+  "0015-file-store": fileStore(types),
 });
 
 // The steps' types and keys matter only when they run.

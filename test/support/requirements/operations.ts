@@ -9,6 +9,8 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
       "OP-03": "entries name who acted and the record",
       "OP-06": "doctor writes nothing, names itself, and checks key, store, files and public URL",
       "OP-07": "an unknown setting stops the start and names the nearest known one",
+      "OP-21":
+        "files in a folder or on S3; a node with another file store than the database's does not start",
       "OP-30": "/health says that the process lives, /ready checks each part and gives the reason",
       "OP-31": "/metrics where an address is set, without tenants and personal data in labels",
       "OP-32": "traces from host to SQL, exported where OTEL settings say so",

@@ -1,15 +1,21 @@
-import { SECOND } from "../../../kit/clock.ts";
-import type { Log } from "../../../kit/log.ts";
+import { type Clock, SECOND } from "../../../kit/clock.ts";
+import { toErrorFields, type Log } from "../../../kit/log.ts";
 import { dropFiles } from "../../files/drop.ts";
 import type { FileStore } from "../../files/port.ts";
 import type { Scanner, Verdict } from "../../scan/port.ts";
 import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
-import type { Store } from "../../store/port.ts";
+import { type Store, StoreUnavailable } from "../../store/port.ts";
 import type { DisputeAttachmentRow } from "../../store/tables.ts";
 import type { Job, JobKind } from "../../jobs/job.ts";
 import { ATTACHMENT_JOB } from "./job.ts";
 
-export type ScanningNeeds = { store: Store; files: FileStore; scanner: Scanner; log: Log };
+export type ScanningNeeds = {
+  store: Store;
+  files: FileStore;
+  scanner: Scanner;
+  clock: Clock;
+  log: Log;
+};
 
 type Row = DisputeAttachmentRow;
 type Outcome = {
@@ -39,9 +45,11 @@ const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
 const TRIES = 3;
 const RETRY_MS = 5 * SECOND;
 const LEASE_MS = 60 * SECOND;
+const AFTER_OUTAGE_MS = 15 * SECOND;
 
 /** Scans the file of an attachment, or marks the attachment as failed if no file was uploaded in time. */
-export const createScanningJob = ({ store, files, scanner, log }: ScanningNeeds): JobKind => {
+export const createScanningJob = (needs: ScanningNeeds): JobKind => {
+  const { store, files, scanner, clock, log } = needs;
   const scan = (row: Row, key: string): Promise<Verdict> =>
     scanner.scan({
       fileName: row.file_name,
@@ -92,8 +100,18 @@ export const createScanningJob = ({ store, files, scanner, log }: ScanningNeeds)
       const row = await read(job);
       if (row === undefined) return;
       if (row.file_key === null) return settle(job, row, EXPIRED);
-      const verdict = await Promise.race([scan(row, row.file_key), rejectOnAbort(job.signal)]);
-      return settle(job, row, toOutcome(verdict));
+      try {
+        const verdict = await Promise.race([scan(row, row.file_key), rejectOnAbort(job.signal)]);
+        return await settle(job, row, toOutcome(verdict));
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        // It says nothing about the file, so it uses up no try: after the last one the file would be removed.
+        log.warn("attachment.not_scanned", { attachmentId: row.id, ...toErrorFields(error) });
+        return await store.transaction(
+          (tx) => job.repeat(tx, clock() + AFTER_OUTAGE_MS),
+          job.tenantId,
+        );
+      }
     },
     async giveUp(job) {
       const row = await read(job);
