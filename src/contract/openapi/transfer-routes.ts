@@ -1,11 +1,12 @@
 import { type Code, ERRORS } from "../errors.ts";
 import { MAX_FILE_BYTES } from "../file-types.ts";
+import { describeName } from "./descriptions.ts";
 import { buildHeaderRefs } from "./headers.ts";
 
 const TEXT = { type: "string" };
 
 const buildParameters = (id: string): object[] => [
-  { name: id, in: "path", required: true, schema: TEXT },
+  { name: id, in: "path", required: true, schema: TEXT, description: describeName(id) },
   {
     name: "expires",
     in: "query",
@@ -13,7 +14,7 @@ const buildParameters = (id: string): object[] => [
     schema: TEXT,
     description: "Expiry in Unix seconds.",
   },
-  { name: "sig", in: "query", required: true, schema: TEXT },
+  { name: "sig", in: "query", required: true, schema: TEXT, description: describeName("sig") },
 ];
 
 const buildErrorResponses = (codes: readonly Code[]): Record<string, object> =>
