@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { createKeepingCommands } from "./program-keeping.ts";
 import { type Run, createGroup, createCommand, collect } from "./program-parts.ts";
 
 const load = () => import("./commands/admin.ts");
@@ -209,5 +210,6 @@ export const createAdminCommand = (run: Run): Command =>
       createAuditCommands(run),
       createDemoCommands(run),
       createFilesCommands(run),
+      ...createKeepingCommands(run),
     ],
   );
