@@ -63,10 +63,16 @@ const listOperations = (groups: object): readonly Operation[] =>
 
 export const operations = listOperations(contract);
 
-/** Names of the additions to the interface documents: operations, and groups of query parameters. */
-export const extensions: readonly string[] = operations.flatMap(({ id, extension, additions }) => [
-  ...(extension ? [id] : []),
-  ...(additions === null ? [] : [`${id}.${additions.name}`]),
-]);
+/** The page on which people change their passwords, and the name under which a platform announces it. */
+export const PASSWORD_PAGE = { name: "pages.password", path: "/account/password" } as const;
+
+/** Names of the additions to the interface documents: operations, groups of query parameters, and a page. */
+export const extensions: readonly string[] = [
+  ...operations.flatMap(({ id, extension, additions }) => [
+    ...(extension ? [id] : []),
+    ...(additions === null ? [] : [`${id}.${additions.name}`]),
+  ]),
+  PASSWORD_PAGE.name,
+];
 
 export const platformOperations = listOperations(platformContract);

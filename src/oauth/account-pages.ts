@@ -1,5 +1,6 @@
 import { type Html, html } from "../pages/html.ts";
 import { type RenderedPage, renderPage } from "../pages/page.ts";
+import { renderCurrentPassword, renderNewPasswordFields } from "../pages/password-fields.ts";
 import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { type Connection, connectionHandle } from "./grants.ts";
@@ -54,15 +55,35 @@ const renderItem = (formToken: string, { tenant, connection }: TenantConnection)
     </form>
   </li>`;
 
-/** The list of connected programs, each with a button that disconnects it. */
+/** The platform's page on which people change their passwords; `isOwn` if this server has its address. */
+export type PasswordPage = { url: string; isOwn: boolean };
+
+// Browsers send a form to the page's own origin only, because the policy says so.
+const renderPasswordChange = ({ url, isOwn }: PasswordPage, email: string): Html =>
+  isOwn
+    ? html`<details class="note">
+        <summary>Change your password</summary>
+        <form method="post" action="${url}">
+          <input type="hidden" name="email" autocomplete="username" value="${email}" />
+          ${renderCurrentPassword()} ${renderNewPasswordFields()}
+          <div class="actions"><button class="primary">Change password</button></div>
+          <p>This also ends your sessions, and removes your API keys and connected programs.</p>
+        </form>
+      </details>`
+    : html`<p class="note"><a href="${url}">Change your password</a></p>`;
+
+/** The list of connected programs, each with a button that disconnects it, and the way to a new password. */
 export const accountPage = ({
   formToken,
   email,
   connections,
+  passwordPage,
 }: {
   formToken: string;
   email: string;
   connections: readonly TenantConnection[];
+  /** Undefined where the platform has no such page. */
+  passwordPage?: PasswordPage | undefined;
 }): RenderedPage => {
   const list =
     connections.length === 0
@@ -77,7 +98,7 @@ export const accountPage = ({
         They act with the rights of <strong>${email}</strong>. A program that you disconnect loses
         its access at once.
       </p>
-      ${list}
+      ${list} ${passwordPage && renderPasswordChange(passwordPage, email)}
       <form method="post" action="account" class="note">
         ${renderFormToken(formToken)}
         <button class="link" name="action" value="sign-out">Sign out</button>

@@ -1,7 +1,13 @@
+import { PASSWORD_PAGE } from "../contract/index.ts";
 import { MINUTE } from "../kit/clock.ts";
 import { randomToken } from "../kit/ids.ts";
 import { readSignInFields } from "../pages/sign-in-fields.ts";
-import { accountPage, accountSignInPage, type TenantConnection } from "./account-pages.ts";
+import {
+  accountPage,
+  accountSignInPage,
+  type PasswordPage,
+  type TenantConnection,
+} from "./account-pages.ts";
 import type { OauthContext } from "./context.ts";
 import { type Cookie, createCookie } from "./cookies.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
@@ -39,6 +45,17 @@ const listTenantConnections = async (
     (await listConnections(context, id)).map((connection) => ({ tenant, connection })),
   );
   return (await Promise.all(lists)).flat();
+};
+
+/** Finds the platform's page for a new password; an embedded platform has this server's address. */
+const findPasswordPage = async ({
+  client,
+  platform,
+  issuer,
+}: AccountContext): Promise<PasswordPage | undefined> => {
+  if (!(await client.extensions()).has(PASSWORD_PAGE.name)) return undefined;
+  const isOwn = platform === "embedded";
+  return { url: (isOwn ? issuer : platform) + PASSWORD_PAGE.path, isOwn };
 };
 
 const showSignIn = (
@@ -113,6 +130,7 @@ export const createAccountHandler = (context: OauthContext) => {
     if (visit === undefined) return showSignIn(account, exchange);
     const connections = await listTenantConnections(account, visit);
     const formToken = context.forms.issue(visit.id);
-    sendPage(exchange, accountPage({ formToken, email: visit.email, connections }));
+    const passwordPage = await findPasswordPage(account);
+    sendPage(exchange, accountPage({ formToken, email: visit.email, connections, passwordPage }));
   };
 };

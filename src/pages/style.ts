@@ -64,6 +64,9 @@ button.link {
 .facts dd { margin: 0; overflow-wrap: anywhere; }
 .facts code { user-select: all; }
 .facts dd small { display: block; color: var(--soft); }
+summary { cursor: pointer; color: var(--accent); font-weight: 600; }
+details[open] > summary { margin-bottom: 1rem; }
+details { color: var(--ink); }
 fieldset { margin: 0 0 1rem; padding: 0; border: 0; min-width: 0; }
 .choices .hint { margin: -0.1rem 0 0.5rem; color: var(--soft); font-size: 0.875rem; }
 .choices label { display: flex; gap: 0.65rem; align-items: baseline; padding: 0.6rem 0.75rem; border: 1px solid var(--line); border-radius: 0.6rem; cursor: pointer; }

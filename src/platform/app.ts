@@ -5,6 +5,7 @@ import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import { type Readiness, readyAnswer } from "../kit/readiness.ts";
 import { NO_ROUTE } from "../kit/telemetry.ts";
+import { createAccountPages } from "./http/account-pages.ts";
 import { createDocuments } from "./http/documents.ts";
 import { buildProblemResponse, toProblem } from "./http/problem.ts";
 import { withSecurityHeaders, requestIdOf } from "./http/headers.ts";
@@ -13,6 +14,7 @@ import { createServe, createCut } from "./http/request.ts";
 import type { RequestNeeds } from "./http/context.ts";
 import { limitFailures } from "./http/throttle.ts";
 import type { Services } from "./handlers.ts";
+import type { Passwords } from "./services/passwords.ts";
 import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 
 type Route = { method: string; path: string; operation: Operation; handler: unknown };
@@ -162,10 +164,35 @@ const mountTransfers = (app: Hono<Env>, needs: AppNeeds): void => {
   }
 };
 
+/** Mounts the pages on which people set their passwords. */
+const mountPages = (app: Hono<Env>, needs: AppNeeds): void => {
+  const refuse = createRefuse(needs);
+  for (const { path, serve } of createAccountPages(needs.passwords)) {
+    app.on(["GET", "POST"], toPattern(path), async (context) => {
+      const own = openRequest(needs, context, path);
+      const { raw: request, requestId } = own;
+      const asked = { ip: needs.addressOf(context.env?.incoming), now: needs.clock() };
+      try {
+        const token = context.req.param("token") ?? "";
+        const response = await serve({ request, token, ...asked });
+        const { byteLength } = await response.clone().arrayBuffer();
+        createDone(needs, own, response)(byteLength);
+        return withSecurityHeaders(response, requestId);
+      } catch (error) {
+        const response = refuse(own, toProblem(error, needs.log, requestId));
+        response.headers.set("Connection", "close");
+        return response;
+      }
+    });
+    refuseOthers(app, needs, path, ["GET", "POST"]);
+  }
+};
+
 export type AppNeeds = RequestNeeds & {
   /** Program version for the API document. */
   version: string;
   transfers: Transfers;
+  passwords: Passwords;
   /** Checks everything that requests need. */
   ready: () => Promise<Readiness>;
 };
@@ -177,6 +204,7 @@ export const createApp = (services: Services, needs: AppNeeds) => {
   const refuse = createRefuse(needs);
   mountOwn(app, needs);
   mountTransfers(app, needs);
+  mountPages(app, needs);
 
   const byPath = Map.groupBy(listRoutes(services), (route) => route.path);
   for (const path of [...byPath.keys()].toSorted(compareSpecificity)) {

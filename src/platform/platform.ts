@@ -24,6 +24,7 @@ import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
 import { scheduleJobs } from "./exports/schedule-job.ts";
 import { LoginGuard } from "./login-guard.ts";
 import { createPlatformReadiness } from "./readiness.ts";
+import { createResetTokens } from "./reset-tokens.ts";
 import { type Purged, purge, purgeEndedCounters, type Retention } from "./retention.ts";
 import type { Scanner } from "./scan/port.ts";
 import { account_notes } from "./services/account-notes.ts";
@@ -45,6 +46,7 @@ import { createRemovalJob } from "./services/disputes/removal.ts";
 import { disputes } from "./services/disputes.ts";
 import { document_attachments } from "./services/document-attachments.ts";
 import { documents } from "./services/documents.ts";
+import { createPasswords } from "./services/passwords.ts";
 import { payments } from "./services/payments.ts";
 import { pdf_ingestion } from "./services/pdf-ingestion.ts";
 import { export_runs } from "./services/export-runs.ts";
@@ -54,7 +56,6 @@ import { schedules } from "./services/schedules.ts";
 import { users } from "./services/users.ts";
 import { webhooks } from "./services/webhooks.ts";
 import type { Store } from "./store/port.ts";
-import { SEALS } from "./store/sealed-columns.ts";
 import type { JobKind } from "./jobs/job.ts";
 import { createDeliveryJob } from "./webhooks/deliver.ts";
 import { createSend } from "./webhooks/send.ts";
@@ -168,7 +169,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const uses = createUses(store, log);
   const { scanner, publicUrl, ownUrl } = needs;
   const { hosts, delaysMs } = needs.webhooks;
-  const secrets = createSeal(masterKey, SEALS.webhook);
+  const secrets = createSeal(masterKey, "webhook-secret");
   const { version } = needs;
   const send = createSend(hosts);
   const finished = tellWebhooks({ newId });
@@ -186,6 +187,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const signedUrls = createSignedUrls(masterKey);
   const limiter = createRateLimiter(store, limits);
   const guard = new LoginGuard({ store, masterKey, clock });
+  const tokens = createResetTokens(masterKey, clock);
   const parts = { uses, signedUrls, secrets, limiter, guard, quota };
   const services = createServices(needs, parts);
   const app = createApp(services, {
@@ -195,13 +197,14 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     log,
     report: createReport(log),
     audit: createAudit(store),
-    idempotency: createIdempotency(createSeal(masterKey, SEALS.answer)),
+    idempotency: createIdempotency(createSeal(masterKey, "idempotency")),
     limiter,
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),
     spoolRest: createSpools(),
     transfers: createTransfers({ store, files, clock, newId, log, signedUrls, quota, wake }),
+    passwords: createPasswords({ store, clock, newId, limiter, guard, tokens }),
     ready: createPlatformReadiness({ store, files, clock, log }),
     headerWord: needs.headerWord,
     version,

@@ -15,6 +15,7 @@ const FREE: Record<string, string> = {
   "/openapi.json": "one text in memory",
   "/docs": "one text in memory",
   "/docs/:file": "three texts in memory",
+  "/account/password": "a form; what it sends is limited as logins are",
 };
 
 const BODIES: Record<string, unknown> = {
@@ -54,6 +55,7 @@ onEveryStore(
     it.each([
       ["PUT", "/uploads/some?expires=1&sig=x"],
       ["GET", "/downloads/some?expires=1&sig=x"],
+      ["GET", "/account/reset/unknown"],
     ])("%s %s answers 429 in the end", async (method, path) => {
       expect((await burst(method, path)).at(-1)).toBe(429);
     });
@@ -66,7 +68,7 @@ onEveryStore(
           .flatMap(({ path, aliases }) => [path, ...aliases.map((other) => other.path)])
           .map(patternOf),
       );
-      const signed = ["/uploads/:uploadId", "/downloads/:attachmentId"];
+      const signed = ["/uploads/:uploadId", "/downloads/:attachmentId", "/account/reset/:token"];
       const paths = new Set(at().platform.routes.map(({ path }) => path));
       const others = [...paths].filter((path) => !operations.has(path) && path !== "/*");
       expect(others.toSorted()).toEqual([...signed, ...Object.keys(FREE)].toSorted());

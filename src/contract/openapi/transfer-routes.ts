@@ -1,12 +1,11 @@
 import { type Code, ERRORS } from "../errors.ts";
 import { MAX_FILE_BYTES } from "../file-types.ts";
-import { describeName } from "./descriptions.ts";
 import { buildHeaderRefs } from "./headers.ts";
 
 const TEXT = { type: "string" };
 
 const buildParameters = (id: string): object[] => [
-  { name: id, in: "path", required: true, schema: TEXT, description: describeName(id) },
+  { name: id, in: "path", required: true, schema: TEXT },
   {
     name: "expires",
     in: "query",
@@ -14,7 +13,7 @@ const buildParameters = (id: string): object[] => [
     schema: TEXT,
     description: "Expiry in Unix seconds.",
   },
-  { name: "sig", in: "query", required: true, schema: TEXT, description: describeName("sig") },
+  { name: "sig", in: "query", required: true, schema: TEXT },
 ];
 
 const buildErrorResponses = (codes: readonly Code[]): Record<string, object> =>

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
-import { hashPassword } from "../passwords.ts";
+import { checkNewPassword, hashPassword } from "../passwords.ts";
 import { fold } from "../store/fold.ts";
 import type { Db } from "../store/port.ts";
 import type { UserStatus } from "../store/tables.ts";
@@ -24,8 +24,6 @@ export type NewUser = {
   lastName: string;
   roles: readonly string[];
 };
-
-const LONGEST_PASSWORD = 1024;
 
 const replaceRoles = async (
   tx: Db,
@@ -63,15 +61,6 @@ const readRecord = async (db: Db, tenantId: string, email: string): Promise<User
     .filter((role) => role.userId === user.id)
     .map((role) => role.name);
   return { userId: user.id, email: user.email, tenantId, roles, status: member.status };
-};
-
-const checkPassword = (password: string): void => {
-  if (password === "" || password.length > LONGEST_PASSWORD) {
-    throw new Problem(
-      "invalid_request",
-      `A password has 1 to ${LONGEST_PASSWORD} characters; it is read from standard input.`,
-    );
-  }
 };
 
 /** Inserts a user within a transaction; `passwordHash` null: the user cannot log in. */
@@ -169,7 +158,7 @@ export const createUser = async (
   let hash: string | null = null;
   if (known === undefined) {
     const password = await readPassword();
-    checkPassword(password);
+    await checkNewPassword(password);
     hash = await hashPassword(password);
   }
   return store.transaction(async (tx) => {

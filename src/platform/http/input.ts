@@ -85,7 +85,11 @@ const createTooLarge = (most: number): never => {
   throw new Problem("payload_too_large", `A body may have ${most} bytes at most.`);
 };
 
-const collect = async (stream: AsyncIterable<Uint8Array>, most: number): Promise<string> => {
+/** Reads a body as UTF-8 text. @throws {Problem} payload_too_large, invalid_json */
+export const collectText = async (
+  stream: AsyncIterable<Uint8Array>,
+  most: number,
+): Promise<string> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of stream) {
@@ -106,8 +110,8 @@ const readText = async (
   most: number,
 ): Promise<string> => {
   if (Number(request.headers.get("content-length") ?? 0) > most) createTooLarge(most);
-  if (request.method === "GET") return incoming === undefined ? "" : collect(incoming, most);
-  return request.body === null ? "" : collect(request.body, most);
+  if (request.method === "GET") return incoming === undefined ? "" : collectText(incoming, most);
+  return request.body === null ? "" : collectText(request.body, most);
 };
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;

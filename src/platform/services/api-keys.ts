@@ -1,9 +1,21 @@
+import { Problem } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { hashSecret, makeKey, PREFIX_CHARACTERS, type Lifetimes } from "../credentials.ts";
 import type { Handlers } from "../handlers.ts";
+import type { Db } from "../store/port.ts";
 
 const MAX_LIVE_KEYS = 10;
+
+/** Holds the session's row, so that a new password, which ends the session, also removes a key created with it. */
+const holdSession = async (tx: Db, id: string, now: number): Promise<void> => {
+  const { numUpdatedRows } = await tx
+    .updateTable("sessions")
+    .set({ used_at: now })
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) throw new Problem("unauthenticated", "The session has ended.");
+};
 
 type Needs = { newId: NewId; lifetimes: Lifetimes };
 
@@ -16,6 +28,7 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
     const keyId = newId();
     const apiKey = makeKey("rcvg_");
     return call.change(async (tx) => {
+      await holdSession(tx, caller.credentialId, call.now);
       const { live } = await tx
         .selectFrom("api_keys")
         .select((eb) => eb.fn.countAll().as("live"))

@@ -44,17 +44,19 @@ const INVALID = { verified: false, status: "ACCESSTOKEN_INVALID" } as const;
 const EXPIRED = { verified: false, status: "ACCESSTOKEN_EXPIRED" } as const;
 const LOGGED_OUT = { status: "LOGOUT_SUCCESS" } as const;
 
+const createWrongPassword = (): Problem =>
+  new Problem("invalid_credentials", "The e-mail address or the password is wrong.");
+
 /** Finds the user whose e-mail address and password these are. @throws {Problem} the same for every reason */
-const verifyPassword = async (
-  { limiter, guard }: Needs,
+export const verifyPassword = async (
+  { limiter, guard }: Pick<Needs, "limiter" | "guard">,
   { email, password }: { email: string; password: string },
   { db, ip, now }: Pick<Call, "db" | "ip" | "now">,
 ) => {
   const user = await findUserByEmail(db, email);
   const tenants = user === undefined ? [] : await listActiveTenants(db, user.id);
   const isKnown =
-    user !== undefined &&
-    (await isKnownAddress(db, user.id, guard.addressHashes(user.id, ip), now));
+    user !== undefined && (await isKnownAddress(db, user.id, guard.addressHash(user.id, ip), now));
   // Other people behind the same address cannot use up the logins of a user who has logged in from it before.
   const rateLimitHeaders = isKnown ? {} : await limiter.login(ip, now);
   const isRight = await guard.attempt(
@@ -62,7 +64,7 @@ const verifyPassword = async (
     async () => (await matchesPassword(password, user?.password_hash)) && tenants.length > 0,
   );
   if (!isRight || user === undefined) {
-    throw new Problem("invalid_credentials", "The e-mail address or the password is wrong.");
+    throw createWrongPassword();
   }
   return { user, tenants, rateLimitHeaders };
 };
@@ -76,6 +78,14 @@ const login =
     const home = findHomeTenant(user, tenants);
     const accessToken = randomToken();
     return call.change(async (tx) => {
+      const { numUpdatedRows } = await tx
+        .updateTable("users")
+        .set({ last_login_at: call.now, last_login_method: "USERNAME_PASSWORD" })
+        .where("id", "=", user.id)
+        .where("password_hash", "=", user.password_hash)
+        .executeTakeFirstOrThrow();
+      // The password was replaced after it was checked, which ends all sessions of the former one.
+      if (numUpdatedRows === 0n) throw createWrongPassword();
       await tx
         .insertInto("sessions")
         .values({
@@ -87,13 +97,7 @@ const login =
           used_at: call.now,
         })
         .execute();
-      await tx
-        .updateTable("users")
-        .set({ last_login_at: call.now, last_login_method: "USERNAME_PASSWORD" })
-        .where("id", "=", user.id)
-        .execute();
-      const [addressHash] = needs.guard.addressHashes(user.id, call.ip);
-      await recordKnownAddress(tx, user.id, addressHash, call.now);
+      await recordKnownAddress(tx, user.id, needs.guard.addressHash(user.id, call.ip), call.now);
       const body = {
         status: "LOGIN_SUCCESS" as const,
         userId: user.id,

@@ -105,3 +105,37 @@ export const listMemberships = (db: Db, userIds: readonly string[]) =>
     .where("user_id", "in", userIds)
     .orderBy("tenant_id")
     .execute();
+
+export type EndedCredentials = { sessions: number; apiKeys: number };
+
+/** Ends a user's sessions and removes the user's API keys, those of connected programs included. */
+export const endCredentials = async (tx: Db, userId: string): Promise<EndedCredentials> => {
+  const ended = async (table: "sessions" | "api_keys"): Promise<number> => {
+    const { numDeletedRows } = await tx
+      .deleteFrom(table)
+      .where("user_id", "=", userId)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  };
+  // A session that is creating an API key at the same time holds its own row until the key exists.
+  const sessions = await ended("sessions");
+  return { sessions, apiKeys: await ended("api_keys") };
+};
+
+/**
+ * Replaces a user's password and ends everything that the former one gave access to; undefined, and nothing changes,
+ * if the password was replaced meanwhile.
+ */
+export const replacePassword = async (
+  tx: Db,
+  { id, password_hash: former }: Pick<UserRow, "id" | "password_hash">,
+  passwordHash: string,
+): Promise<EndedCredentials | undefined> => {
+  const { numUpdatedRows } = await tx
+    .updateTable("users")
+    .set({ password_hash: passwordHash })
+    .where("id", "=", id)
+    .where("password_hash", former === null ? "is" : "=", former)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 0n ? undefined : endCredentials(tx, id);
+};

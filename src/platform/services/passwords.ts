@@ -1,0 +1,79 @@
+import { Problem } from "../../contract/errors.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
+import type { Secret } from "../../kit/secret.ts";
+import type { LoginGuard } from "../login-guard.ts";
+import { checkNewPassword, hashPassword } from "../passwords.ts";
+import type { RateLimiter } from "../rate-limiter.ts";
+import type { ResetHolder, ResetTokens } from "../reset-tokens.ts";
+import { appendEntries } from "../store/audit-chain.ts";
+import type { Store } from "../store/port.ts";
+import { findHomeTenant, listActiveTenants, replacePassword } from "../store/users.ts";
+import { verifyPassword } from "./auth.ts";
+
+type Needs = {
+  store: Store;
+  clock: Clock;
+  newId: NewId;
+  limiter: RateLimiter;
+  guard: LoginGuard;
+  tokens: ResetTokens;
+};
+
+export type Passwords = ReturnType<typeof createPasswords>;
+
+type Entry = { endpoint: string; action: string };
+
+/** Sets a password and ends what the former one gave access to; false if it was replaced meanwhile. */
+const set = async (
+  { store, clock, newId }: Needs,
+  user: ResetHolder,
+  password: Secret,
+  { endpoint, action }: Entry,
+): Promise<boolean> => {
+  await checkNewPassword(password.reveal());
+  const hash = await hashPassword(password.reveal());
+  return store.transaction(async (tx) => {
+    if ((await replacePassword(tx, user, hash)) === undefined) return false;
+    const tenantId = findHomeTenant(user, await listActiveTenants(tx, user.id));
+    if (tenantId === null) return true;
+    const metadata = { userId: user.id, actor: user.id, resourceId: user.id };
+    const said = { method: "POST", endpoint, action, statusCode: 200, metadata };
+    await appendEntries(tx, store.auditKey, [{ tenantId, id: newId(), at: clock(), ...said }]);
+    return true;
+  });
+};
+
+/** How people set their own passwords. */
+export const createPasswords = (needs: Needs) => ({
+  /** @throws {Problem} invalid_credentials, invalid_request, rate_limited, unavailable */
+  async change(
+    { email, password, next }: { email: string; password: Secret; next: Secret },
+    { ip, now, endpoint }: { ip: string; now: number; endpoint: string },
+  ): Promise<void> {
+    const db = needs.store.read;
+    const sent = { email, password: password.reveal() };
+    const { user } = await verifyPassword(needs, sent, { db, ip, now });
+    const action = "auth.password_changed";
+    if (await set(needs, user, next, { endpoint, action })) return;
+    throw new Problem("conflict", "The password has just been changed elsewhere.");
+  },
+
+  /**
+   * Returns the person whose password a link replaces; undefined if the link is not valid, or no longer.
+   *
+   * @throws {Problem} rate_limited, after many links that are not valid
+   */
+  async findHolder(
+    token: string,
+    { ip, now }: { ip: string; now: number },
+  ): Promise<ResetHolder | undefined> {
+    const holder = await needs.tokens.findHolder(needs.store.read, token);
+    if (holder === undefined) await needs.limiter.failure(ip, now);
+    return holder;
+  },
+
+  /** Sets the password of a link's person; false if the link was used meanwhile. @throws {Problem} invalid_request */
+  reset: (holder: ResetHolder, next: Secret, endpoint: string): Promise<boolean> =>
+    set(needs, holder, next, { endpoint, action: "auth.password_reset" }),
+});
