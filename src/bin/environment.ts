@@ -1,26 +1,81 @@
 import { z } from "zod";
 import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
-import { isGuarded } from "../kit/network.ts";
+import { isGuarded, isNetwork } from "../kit/network.ts";
 import { FilesUrl } from "./files-url.ts";
 import { knownToolsets } from "../mcp/tools/toolsets.ts";
-import {
-  areDelays,
-  DAY_SECONDS,
-  describeSetting,
-  Flag,
+
+/** The meaning of a setting and its default as shown in documents. */
+const describeSetting = (description: string, shown: string) => ({ description, shown });
+
+const refuse = (message: string) => ({ error: message });
+
+const Text = z.string();
+const Flag = z.stringbool({
+  truthy: ["true", "1", "yes", "on"],
+  falsy: ["false", "0", "no", "off"],
+  error: "must be true or false",
+});
+
+const wholeNumber = (fallback: number, min: number, max: number, meaning: string) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,10}$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message)
+    .default(fallback)
+    .meta(describeSetting(meaning, String(fallback)));
+};
+
+const isPlainUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && username + password + search + hash === "";
+};
+
+const Url = Text.refine(
   isPlainUrl,
-  isScanner,
-  Key,
-  list,
-  MAX_REQUESTS,
-  Networks,
-  refuse,
-  Text,
-  Toolsets,
-  Url,
-  wholeNumber,
-} from "./setting-kinds.ts";
+  "must be an http or https URL without user name, query and fragment",
+);
+
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
+
+const Toolsets = list.superRefine((names, context) => {
+  const strange = names.filter(
+    (name) => name !== "all" && !(knownToolsets as readonly string[]).includes(name),
+  );
+  if (names.length > 0 && strange.length === 0) return;
+  const shown = strange.map((name) => name.slice(0, 50)).join(", ");
+  context.addIssue({
+    code: "custom",
+    message: `contains unknown toolsets: ${shown || "an empty list"}; the toolsets are ${knownToolsets.join(", ")}, or all`,
+  });
+});
+
+// Keys are sent in a header; spaces and non-ASCII characters come from copying errors.
+const Key = Text.regex(/^[\x21-\x7e]{1,512}$/, "must be a key of printable ASCII without spaces");
+const DAY_SECONDS = 86_400;
+const MAX_REQUESTS = 1_000_000_000;
+
+const Networks = list
+  .refine((networks) => networks.every(isNetwork), "must be a comma list of networks as CIDR")
+  .default([]);
+
+const MAX_RETRIES = 4;
+
+const areDelays = (seconds: readonly string[]): boolean =>
+  seconds.length === MAX_RETRIES &&
+  seconds.every((text) => /^\d{1,5}$/.test(text) && Number(text) <= DAY_SECONDS);
+
+const isScanner = (text: string): boolean =>
+  /^clamd:\/(?!\/)\S+$/.test(text) ||
+  /^clamd:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?\/?$/i.test(text);
 
 /** Authentication methods of the MCP endpoint over HTTP. */
 export const HTTP_AUTH = ["none", "static", "builtin", "issuer"] as const;
@@ -48,10 +103,6 @@ export const Environment = z.object({
     Text.min(32, refuse("must have at least 32 characters")),
     "master key of sealed secrets and cursors: 32 random bytes as hex or base64, or a passphrase of at least 32 characters; all nodes must use the same one",
     "created in the data folder, mode 0600",
-  ),
-  RECEIVABLES_SECRET_KEY_PREVIOUS: optional(
-    Text.min(32, refuse("must have at least 32 characters")),
-    "the former master key during a rotation: it opens what it sealed, and seals nothing",
   ),
   RECEIVABLES_BASE_URL: optional(
     Url,
@@ -341,7 +392,6 @@ export type Name = keyof Environment;
 /** Settings whose value can be read from a file, which `NAME_FILE` names. */
 export const FROM_FILE = [
   "RECEIVABLES_SECRET_KEY",
-  "RECEIVABLES_SECRET_KEY_PREVIOUS",
   "RECEIVABLES_API_KEY",
   "RECEIVABLES_EXT_API_KEY",
   "RECEIVABLES_EMAIL",

@@ -34,17 +34,10 @@ const openKeyFile = async (path: string): Promise<string> => {
   return readKey(path);
 };
 
-type KeySettings = Pick<Config, "secretKey" | "dataFolder"> &
-  Partial<Pick<Config, "previousSecretKey">>;
-
-const toKey = async (
-  text: string,
-  { previousSecretKey }: KeySettings,
-  path: string,
-): Promise<MasterKey> => {
+const toKey = async (text: string, path: string): Promise<MasterKey> => {
   const key = text.trim();
   if (key.length < MIN_CHARACTERS) throw new Error(`${path} contains no master key`);
-  return deriveMasterKey(key, previousSecretKey?.reveal().trim());
+  return deriveMasterKey(key);
 };
 
 /**
@@ -52,10 +45,13 @@ const toKey = async (
  *
  * @throws {Error} where neither the settings nor the data folder have one
  */
-export const readExistingMasterKey = async (settings: KeySettings): Promise<MasterKey> => {
-  const path = getDataPaths(settings.dataFolder).masterKey;
-  const text = settings.secretKey?.reveal() ?? (await readKey(path));
-  if (text !== "") return toKey(text, settings, path);
+export const readExistingMasterKey = async ({
+  secretKey,
+  dataFolder,
+}: Pick<Config, "secretKey" | "dataFolder">): Promise<Buffer> => {
+  const path = getDataPaths(dataFolder).masterKey;
+  const text = secretKey?.reveal() ?? (await readKey(path));
+  if (text !== "") return toKey(text, path);
   throw new Error(
     "The master key is missing, and the audit logs of this store depend on it. Set RECEIVABLES_SECRET_KEY or" +
       ` RECEIVABLES_SECRET_KEY_FILE, or restore ${path}.`,
@@ -63,8 +59,11 @@ export const readExistingMasterKey = async (settings: KeySettings): Promise<Mast
 };
 
 /** Creates a reader of the master key: the configured one, else that of the data folder, which it creates if missing. */
-export const createMasterKeyReader = (settings: KeySettings): (() => Promise<MasterKey>) =>
+export const createMasterKeyReader = ({
+  secretKey,
+  dataFolder,
+}: Pick<Config, "secretKey" | "dataFolder">): (() => Promise<Buffer>) =>
   createLazy(async () => {
-    const path = getDataPaths(settings.dataFolder).masterKey;
-    return toKey(settings.secretKey?.reveal() ?? (await openKeyFile(path)), settings, path);
+    const path = getDataPaths(dataFolder).masterKey;
+    return toKey(secretKey?.reveal() ?? (await openKeyFile(path)), path);
   });

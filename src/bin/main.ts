@@ -87,7 +87,7 @@ const runCommand = async (host: Host): Promise<void> => {
   const run: Run = async (self, act, { acceptsUnknown } = { acceptsUnknown: false }) =>
     act({
       ...host,
-      config: await loadConfig(host, readSettingOptions(self.opts()), acceptsUnknown),
+      config: await loadConfig(host, readSettingOptions(self), acceptsUnknown),
     });
   const bare = first.startsWith("-") && !/^(-h|--help|-V|--version)$/.test(first);
   await createProgram(run, host.version).parseAsync(bare ? ["stdio", ...argv] : argv, {

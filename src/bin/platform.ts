@@ -28,8 +28,7 @@ export type Base = {
   record: RecordChange;
 };
 
-type Where = Pick<Config, "dataFolder" | "databaseUrl" | "secretKey"> &
-  Partial<Pick<Config, "previousSecretKey">>;
+type Where = Pick<Config, "dataFolder" | "databaseUrl" | "secretKey">;
 
 const openStore = async (where: Where): Promise<Store> => {
   const { databaseUrl, dataFolder } = where;
@@ -45,7 +44,7 @@ const openStore = async (where: Where): Promise<Store> => {
 };
 
 /** Returns the name of the user who runs the process, or the numeric id of one that has no name. */
-export const readOperator = (): string => {
+const readOperator = (): string => {
   try {
     return userInfo().username;
   } catch {

@@ -1,10 +1,15 @@
 import { type Command, Option } from "commander";
-import { createKeepingCommands } from "./program-keeping.ts";
+import {
+  createKeyListCommand,
+  createRoleAccountCommands,
+  createTenantAccountCommands,
+  createUserAccountCommands,
+  TENANT,
+} from "./program-accounts.ts";
 import { type Run, createGroup, createCommand, collect } from "./program-parts.ts";
 
 const load = () => import("./commands/admin.ts");
 
-const TENANT = ["--tenant <id>", "the tenant"] as const;
 const GRANT = 'a permission such as "Dispute Management : READ"; may be repeated';
 const SWITCHES = "requireResolutionOnClose, requireKnownDocument, requireKnownAccount";
 
@@ -42,6 +47,7 @@ const createTenantCommands = (run: Run): Command =>
       .action((id: string, pairs: string[], _options: unknown, self: Command) =>
         run(self, async (io) => (await load()).runTenantSet(io, id, pairs)),
       ),
+    ...createTenantAccountCommands(run),
   ]);
 
 const createRoleCommands = (run: Run): Command =>
@@ -56,6 +62,7 @@ const createRoleCommands = (run: Run): Command =>
           (await load()).runRoleCreate(io, { tenantId, name, grants }),
         );
       }),
+    ...createRoleAccountCommands(run, GRANT),
   ]);
 
 type NewUser = {
@@ -102,6 +109,7 @@ const createUserCommands = (run: Run): Command =>
         };
         return run(self, async (io) => (await load()).runUserUpdate(io, change));
       }),
+    ...createUserAccountCommands(run),
   ]);
 
 const createConfigurationCommands = (run: Run): Command[] => [
@@ -159,6 +167,7 @@ const createKeyCommands = (run: Run): Command =>
       .action((keyId: string, _options: unknown, self: Command) =>
         run(self, async (io) => (await load()).runKeyRevoke(io, keyId)),
       ),
+    createKeyListCommand(run),
   ]);
 
 const createAuditCommands = (run: Run): Command =>
@@ -210,6 +219,5 @@ export const createAdminCommand = (run: Run): Command =>
       createAuditCommands(run),
       createDemoCommands(run),
       createFilesCommands(run),
-      ...createKeepingCommands(run),
     ],
   );

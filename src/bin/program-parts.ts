@@ -65,13 +65,21 @@ export const createGroup = (
   return made;
 };
 
+// An option of the same name may mean something else: --confirm of admin commands is no setting.
+const isSetting = ({ options }: Command, setting: string): boolean =>
+  options.some(({ description }) => description.endsWith(`(${setting})`));
+
 /** Converts a command's options to environment settings. */
-export const readSettingOptions = (options: Record<string, unknown>): Record<string, string> =>
-  Object.fromEntries(
+export const readSettingOptions = (self: Command): Record<string, string> => {
+  const options: Record<string, unknown> = self.opts();
+  return Object.fromEntries(
     Object.entries(OPTIONS).flatMap(([key, [setting]]) =>
-      options[key] === undefined ? [] : [[setting, String(options[key])]],
+      options[key] === undefined || !isSetting(self, setting)
+        ? []
+        : [[setting, String(options[key])]],
     ),
   );
+};
 
 export const parsePort = (text: string): number => {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);

@@ -83,16 +83,13 @@ const readClaims = async (context: InsightContext, args: MatchArguments) => {
 /** Reads the rows of documents, as many documents in a query as a filter can name. */
 const readRows = async (context: InsightContext, numbers: readonly string[]) => {
   const rows = new Map<string, DeductionRow[]>();
-  const cut = new Set<string>();
   const notes: string[] = [];
   let left = context.limits.paymentRows;
   const take = (page: readonly Row[]): void => {
     for (const row of page as unknown as readonly DeductionRow[]) {
-      const number = row.documentNumber ?? "";
-      const own = rows.get(number) ?? [];
+      const own = rows.get(row.documentNumber ?? "") ?? [];
       if (own.length < MOST_ROWS_PER_DOCUMENT) own.push(row);
-      else cut.add(number);
-      rows.set(number, own);
+      rows.set(row.documentNumber ?? "", own);
     }
   };
   for (let from = 0; from < numbers.length; from += MAX_LIST_ITEMS) {
@@ -116,11 +113,6 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
       notes.push(stopped);
       break;
     }
-  }
-  if (cut.size > 0) {
-    notes.push(
-      `Of ${cut.size} documents only the first ${MOST_ROWS_PER_DOCUMENT} payment rows were compared.`,
-    );
   }
   return { rows, notes };
 };

@@ -27,7 +27,7 @@ import type { Io } from "../io.ts";
 import { type Base, openBase, openOwnFiles } from "../platform.ts";
 
 // Commands use the store directly, also while servers run on it.
-const withStore = async <T>(io: Io, act: (base: Base) => Promise<T>): Promise<T> => {
+export const withStore = async <T>(io: Io, act: (base: Base) => Promise<T>): Promise<T> => {
   const base = await openBase(io.config);
   try {
     return await act(base);
@@ -36,13 +36,18 @@ const withStore = async <T>(io: Io, act: (base: Base) => Promise<T>): Promise<T>
   }
 };
 
-const printFromStore = async (io: Io, act: (base: Base) => Promise<object>): Promise<void> => {
+export const printFromStore = async (
+  io: Io,
+  act: (base: Base) => Promise<object>,
+): Promise<void> => {
   io.print(await withStore(io, act));
 };
 
-/** Reads standard input without the final newline. */
-const readPassword = async (io: Io): Promise<string> =>
-  (await io.readInput()).replace(/\r?\n$/, "");
+/** Reads a new password: at a terminal without showing it, else standard input without the final newline. */
+export const readNewPassword = async (io: Io): Promise<string> =>
+  io.ask === undefined
+    ? (await io.readInput()).replace(/\r?\n$/, "")
+    : io.ask.hidden("New password");
 
 export const runTenantCreate = (io: Io, made: NewTenant) =>
   printFromStore(io, (base) => createTenant(base, made));
@@ -57,7 +62,7 @@ export const runRoleCreate = (io: Io, made: Parameters<typeof createRole>[1]) =>
   printFromStore(io, (base) => createRole(base, made));
 
 export const runUserCreate = (io: Io, made: NewUser) =>
-  printFromStore(io, (base) => createUser(base, made, () => readPassword(io)));
+  printFromStore(io, (base) => createUser(base, made, () => readNewPassword(io)));
 
 export const runUserUpdate = (io: Io, change: Parameters<typeof updateUser>[1]) =>
   printFromStore(io, (base) => updateUser(base, change));

@@ -79,6 +79,29 @@ export const revokeKey = (
     return { keyId, revoked: true };
   });
 
+export type ListedKey = Omit<ExportKeyRecord, "apiKey"> & { prefix: string };
+
+/** Lists export and ingest keys, of one tenant or all, without their text. */
+export const listKeys = async (db: Db, tenantId: string | undefined): Promise<ListedKey[]> => {
+  if (tenantId !== undefined) await checkTenantExists(db, tenantId);
+  const rows = await db
+    .selectFrom("export_keys")
+    .select(["id", "prefix", "tenant_id", "name", "scopes", "created_at"])
+    .$if(tenantId !== undefined, (query) => query.where("tenant_id", "=", tenantId ?? ""))
+    .orderBy("tenant_id")
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({
+    keyId: row.id,
+    prefix: row.prefix,
+    tenantId: row.tenant_id,
+    name: row.name,
+    scopes: row.scopes.split(","),
+    createdAt: formatTimestamp(row.created_at),
+  }));
+};
+
 /** Creates a gateway API key for a user within a transaction, for credentials that are set up without a login. */
 export const insertApiKey = async (
   tx: Db,

@@ -2,21 +2,31 @@ import { Problem } from "../../contract/errors.ts";
 import { BUILT_IN_ROLES, isPermission, PERMISSIONS } from "../../contract/permissions.ts";
 import { fold } from "../store/fold.ts";
 import type { Db } from "../store/port.ts";
+import type { RoleRow } from "../store/tables.ts";
+import { listMemberRoles } from "../store/users.ts";
+import { checkConfirmed } from "./confirm.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 export type RoleRecord = { roleId: string; name: string; grants: string[] };
 
 type NamedRole = { id: string; name: string };
 
+const selectRoles = (db: Db, tenantId: string) =>
+  db.selectFrom("roles").selectAll().where("tenant_id", "=", tenantId).orderBy("name");
+
+const parseGrants = ({ grants }: Pick<RoleRow, "grants">): string[] =>
+  JSON.parse(grants) as string[];
+
+const toRecord = (row: RoleRow): RoleRecord => ({
+  roleId: row.id,
+  name: row.name,
+  grants: parseGrants(row),
+});
+
 /** Returns the roles of a tenant: the built-in ones, then its own. */
 export const listRoles = async (db: Db, tenantId: string): Promise<NamedRole[]> => [
   ...BUILT_IN_ROLES.map(({ roleId, name }) => ({ id: roleId, name })),
-  ...(await db
-    .selectFrom("roles")
-    .select(["id", "name"])
-    .where("tenant_id", "=", tenantId)
-    .orderBy("name")
-    .execute()),
+  ...(await selectRoles(db, tenantId).execute()),
 ];
 
 const findRoleId = (roles: readonly NamedRole[], name: string): string | undefined => {
@@ -39,6 +49,15 @@ export const findRoleIds = async (
   });
 };
 
+const checkGrants = (grants: readonly string[]): void => {
+  const wrong = grants.filter((grant) => !isPermission(grant));
+  if (wrong.length === 0) return;
+  throw new Problem(
+    "invalid_request",
+    `${wrong.join(", ")}: no such permission. They are ${PERMISSIONS.join(", ")}.`,
+  );
+};
+
 export const createRole = (
   { store, newId, record }: AdminNeeds,
   made: { tenantId: string; name: string; grants: readonly string[] },
@@ -46,13 +65,7 @@ export const createRole = (
   store.transaction(async (tx) => {
     const { tenantId } = made;
     await checkTenantExists(tx, tenantId);
-    const wrong = made.grants.filter((grant) => !isPermission(grant));
-    if (wrong.length > 0) {
-      throw new Problem(
-        "invalid_request",
-        `${wrong.join(", ")}: no such permission. They are ${PERMISSIONS.join(", ")}.`,
-      );
-    }
+    checkGrants(made.grants);
     const name = made.name.trim();
     if (name === "") throw new Problem("invalid_request", "A role needs a name.");
     if (findRoleId(await listRoles(tx, tenantId), name) !== undefined) {
@@ -67,4 +80,100 @@ export const createRole = (
     const metadata = { grants: grants.join(", ") };
     await record?.(tx, { tenantId, action: "admin.role_created", resourceId: roleId, metadata });
     return { roleId, name, grants };
+  });
+
+export type ListedRole = RoleRecord & { tenantId: string; builtIn: boolean; users: number };
+
+/** Lists a tenant's roles with the number of users that have each. */
+export const listTenantRoles = async (db: Db, tenantId: string): Promise<ListedRole[]> => {
+  await checkTenantExists(db, tenantId);
+  const custom = await selectRoles(db, tenantId).execute();
+  const members = Map.groupBy(await listMemberRoles(db, tenantId), ({ roleId }) => roleId);
+  const toListed = (role: RoleRecord, builtIn: boolean): ListedRole => ({
+    tenantId,
+    ...role,
+    builtIn,
+    users: members.get(role.roleId)?.length ?? 0,
+  });
+  return [
+    ...BUILT_IN_ROLES.map((role) => toListed({ ...role, grants: [...role.grants] }, true)),
+    ...custom.map((row) => toListed(toRecord(row), false)),
+  ];
+};
+
+/** Finds a role that the tenant has created. @throws {Problem} not_found, conflict */
+const readCustomRole = async (db: Db, { tenantId, name }: RoleName): Promise<RoleRow> => {
+  await checkTenantExists(db, tenantId);
+  const [id] = await findRoleIds(db, tenantId, [name]);
+  const row = await selectRoles(db, tenantId)
+    .where("id", "=", id ?? "")
+    .executeTakeFirst();
+  if (row !== undefined) return row;
+  throw new Problem("conflict", `${name} is a built-in role, which cannot be changed.`);
+};
+
+export type RoleName = { tenantId: string; name: string };
+
+/** Renames a role, or replaces its permissions; effective at the next request. */
+export const updateRole = (
+  { store, record }: Pick<AdminNeeds, "store" | "record">,
+  change: RoleName & { rename?: string; grants?: readonly string[] },
+): Promise<RoleRecord> =>
+  store.transaction(async (tx) => {
+    const { tenantId } = change;
+    const row = await readCustomRole(tx, change);
+    const grants = change.grants ?? parseGrants(row);
+    checkGrants(grants);
+    const name = (change.rename ?? row.name).trim();
+    if (name === "") throw new Problem("invalid_request", "A role needs a name.");
+    const holder = findRoleId(await listRoles(tx, tenantId), name);
+    if (holder !== undefined && holder !== row.id) {
+      throw new Problem("conflict", `The tenant has a role ${name} already.`);
+    }
+    const next = { name, grants: JSON.stringify([...new Set(grants)]) };
+    await tx
+      .updateTable("roles")
+      .set(next)
+      .where("tenant_id", "=", tenantId)
+      .where("id", "=", row.id)
+      .execute();
+    const metadata = { grants: grants.join(", ") };
+    await record?.(tx, { tenantId, action: "admin.role_changed", resourceId: row.id, metadata });
+    return toRecord({ ...row, ...next });
+  });
+
+const MOST_NAMED = 20;
+
+/** Deletes a role that no user has. */
+export const deleteRole = (
+  { store, record }: Pick<AdminNeeds, "store" | "record">,
+  { confirm, ...wanted }: RoleName & { confirm?: string },
+): Promise<{ roleId: string; name: string; deleted: true }> =>
+  store.transaction(async (tx) => {
+    const { tenantId } = wanted;
+    const { id: roleId, name } = await readCustomRole(tx, wanted);
+    checkConfirmed([name], confirm);
+    const holders = await tx
+      .selectFrom("membership_roles")
+      .innerJoin("users", "users.id", "membership_roles.user_id")
+      .select("users.email")
+      .where("membership_roles.tenant_id", "=", tenantId)
+      .where("membership_roles.role_id", "=", roleId)
+      .orderBy("users.email_folded")
+      .execute();
+    if (holders.length > 0) {
+      const named = holders.slice(0, MOST_NAMED).map(({ email }) => email);
+      const more = holders.length - named.length;
+      throw new Problem(
+        "in_use",
+        `The role ${name} belongs to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. Give them other roles first: admin user update.`,
+      );
+    }
+    await tx
+      .deleteFrom("roles")
+      .where("tenant_id", "=", tenantId)
+      .where("id", "=", roleId)
+      .execute();
+    await record?.(tx, { tenantId, action: "admin.role_deleted", resourceId: roleId });
+    return { roleId, name, deleted: true };
   });

@@ -1,10 +1,16 @@
 import { code as currencyByCode } from "currency-codes";
 import { Problem } from "../../contract/errors.ts";
-import type { Clock } from "../../kit/clock.ts";
+import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { startChain } from "../store/audit-chain.ts";
 import type { Db, Store } from "../store/port.ts";
-import { findTenant, NO_SETTINGS, type Tenant, TENANT_SETTINGS } from "../store/tenants.ts";
+import {
+  findTenant,
+  listAllTenants,
+  NO_SETTINGS,
+  type Tenant,
+  TENANT_SETTINGS,
+} from "../store/tenants.ts";
 import type { RecordChange } from "./changes.ts";
 
 export type AdminNeeds = {
@@ -52,10 +58,19 @@ const checkTenant = ({ tenantId, name, currency = "USD" }: NewTenant): void => {
   }
 };
 
-/** Checks that the tenant exists. @throws {Problem} not_found */
+const createUnfinished = ({ id, phase }: Tenant): Problem =>
+  new Problem(
+    "conflict",
+    phase === "deleting"
+      ? `The tenant ${id} is being deleted. If that was interrupted, run admin tenant delete again.`
+      : `The tenant ${id} is being imported. If that was interrupted, run admin tenant delete, and import it again.`,
+  );
+
+/** Checks that the tenant exists and is complete. @throws {Problem} not_found, conflict */
 export const checkTenantExists = async (db: Db, tenantId: string): Promise<Tenant> => {
   const tenant = await findTenant(db, tenantId);
-  if (tenant !== undefined) return tenant;
+  if (tenant?.phase === null) return tenant;
+  if (tenant !== undefined) throw createUnfinished(tenant);
   throw new Problem("not_found", `There is no tenant ${tenantId}. Create it first.`);
 };
 
@@ -79,6 +94,7 @@ export const insertTenant = async (
     is_partner: 0 as const,
     test_tenant_id: null,
     created_at: needs.clock(),
+    phase: null,
   };
   await tx.insertInto("tenants").values(row).execute();
   await startChain(tx, needs.store.auditKey, made.tenantId);
@@ -135,3 +151,12 @@ export const setTenant = (
     await record?.(tx, { tenantId, action, resourceId: tenantId, metadata });
     return toRecord({ ...tenant, settings });
   });
+
+export type ListedTenant = TenantRecord & { createdAt: string; phase: Tenant["phase"] };
+
+export const listTenants = async ({ read }: Pick<Store, "read">): Promise<ListedTenant[]> =>
+  (await listAllTenants(read)).map((tenant) => ({
+    ...toRecord(tenant),
+    createdAt: formatTimestamp(tenant.created_at),
+    phase: tenant.phase,
+  }));

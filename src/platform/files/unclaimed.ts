@@ -19,15 +19,14 @@ export const announceFiles = (
   { store, clock }: Needs,
   { tenantId, connectionId }: { tenantId: string; connectionId: string },
 ): Promise<void> =>
-  store.transaction((tx) =>
-    addJob(tx, {
-      kind: KIND,
-      id: connectionId,
-      tenantId,
-      lane: tenantId,
-      dueAt: clock() + GRACE_MS,
-    }),
-  );
+  store.transaction((tx) => abandonFiles(tx, { tenantId, connectionId, now: clock() }));
+
+/** Plans the removal of the files of a tenant that does not exist, which requests may still be storing. */
+export const abandonFiles = (
+  tx: Db,
+  { tenantId, connectionId, now }: { tenantId: string; connectionId: string; now: number },
+): Promise<void> =>
+  addJob(tx, { kind: KIND, id: connectionId, tenantId, lane: tenantId, dueAt: now + GRACE_MS });
 
 /** The tenant exists now, so the sweep knows which of its files are in use. */
 export const claimFiles = (tx: Db, connectionId: string): Promise<void> =>

@@ -1,7 +1,7 @@
 import { createCodedTable, isReferenced } from "./coded-table.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
-import type { AssigneeRow } from "./tables.ts";
+import type { AssigneeRow, UserRow } from "./tables.ts";
 
 export const {
   find: findAssignee,
@@ -29,6 +29,16 @@ export const selectAssignees = (db: Db, tenantId: string, departmentId: string |
       query.where("department_id", "=", departmentId ?? ""),
     )
     .orderBy("email_folded");
+
+/** Finds the assignees that stand for a user: by the user's id or e-mail address. */
+export const findAssigneesOfPerson = (
+  db: Db,
+  tenantId: string,
+  { id, email_folded }: Pick<UserRow, "id" | "email_folded">,
+): Promise<AssigneeRow[]> =>
+  rows(db, tenantId)
+    .where(({ eb, or }) => or([eb("user_id", "=", id), eb("email_folded", "=", email_folded)]))
+    .execute();
 
 export const isAssigneeNamed = (db: Db, row: AssigneeRow): Promise<boolean> =>
   isReferenced(db, row, "disputes", "assignee_id");

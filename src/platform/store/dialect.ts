@@ -48,6 +48,8 @@ export type SearchTarget = { table: "accounts" | "documents"; key: string };
 /** An index of every three adjacent characters of `search_text`, maintained by the database. */
 export type SearchIndex = {
   create(db: Db, target: SearchTarget): Promise<void>;
+  /** Makes the index forget rows that are removed. */
+  addRemoval(db: Db, target: SearchTarget): Promise<void>;
   /** The condition that a row contains all the triples; undefined if more than `most` rows would be read for it. */
   findTriples(
     db: Db,
@@ -74,6 +76,8 @@ export type DialectOperations = {
   isAmong(column: string, values: readonly (string | number)[]): RawBuilder<boolean>;
   /** Like `isAmong`, for many values of an indexed key. */
   isAmongKeys(column: string, values: readonly string[] | readonly number[]): RawBuilder<boolean>;
+  /** The row is one of the first rows, in no order, that fulfil a condition. */
+  isAmongFirst(table: string, where: RawBuilder<unknown>, most: number): RawBuilder<boolean>;
   /** Selects texts as the rows of a column `value`. */
   unnest(texts: readonly string[]): RawBuilder<unknown>;
   /** Aggregates a column of whole numbers to the text of a JSON array. */

@@ -7,23 +7,22 @@ const MAX_PER_USER = 20;
 /** A login rewrites an entry only if it is older than this, in milliseconds. */
 const REFRESH_MS = DAY;
 
-const find = (db: Db, userId: string, addressHashes: readonly string[]) =>
+const find = (db: Db, userId: string, addressHash: string) =>
   db
     .selectFrom("known_addresses")
     .select("seen_at")
     .where("user_id", "=", userId)
-    .where("address_hash", "in", addressHashes)
-    .orderBy("seen_at", "desc")
+    .where("address_hash", "=", addressHash)
     .executeTakeFirst();
 
 /** Whether the user has logged in from this address within the last 90 days. */
 export const isKnownAddress = async (
   db: Db,
   userId: string,
-  addressHashes: readonly string[],
+  addressHash: string,
   now: number,
 ): Promise<boolean> => {
-  const row = await find(db, userId, addressHashes);
+  const row = await find(db, userId, addressHash);
   return row !== undefined && row.seen_at > now - KNOWN_MS;
 };
 
@@ -34,7 +33,7 @@ export const recordKnownAddress = async (
   addressHash: string,
   now: number,
 ): Promise<void> => {
-  const known = await find(tx, userId, [addressHash]);
+  const known = await find(tx, userId, addressHash);
   if (known !== undefined && known.seen_at > now - REFRESH_MS) return;
   await tx
     .insertInto("known_addresses")

@@ -16,7 +16,7 @@ import { fairTurns } from "./migrations/0012-fair-turns.ts";
 import { accountChildren } from "./migrations/0013-account-children.ts";
 import { listings } from "./migrations/0014-listings.ts";
 import { fileStore } from "./migrations/0015-file-store.ts";
-import { auditKeys } from "./migrations/0016-audit-keys.ts";
+import { tenantPhase } from "./migrations/0016-tenant-phase.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -36,7 +36,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0013-account-children": accountChildren(types),
   "0014-listings": listings(types),
   "0015-file-store": fileStore(types),
-  "0016-audit-keys": auditKeys(types),
+  "0016-tenant-phase": tenantPhase(types),
 });
 
 // The steps' types and keys matter only when they run.

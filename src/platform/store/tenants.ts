@@ -32,6 +32,9 @@ export const findTenant = async (db: Db, id: string): Promise<Tenant | undefined
   return row && toTenant(row);
 };
 
+export const listAllTenants = async (db: Db): Promise<Tenant[]> =>
+  (await db.selectFrom("tenants").selectAll().orderBy("id").execute()).map(toTenant);
+
 const anyTenant = prepareQuery((db: Db) => db.selectFrom("tenants").select("id").limit(1));
 
 /** Whether the store has any tenant. */

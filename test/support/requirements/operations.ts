@@ -9,13 +9,15 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
       "OP-03": "entries name who acted and the record",
       "OP-06": "doctor writes nothing, names itself, and checks key, store, files and public URL",
       "OP-07": "an unknown setting stops the start and names the nearest known one",
+      "OP-10":
+        "operators list and delete tenants, users, roles and keys; deleting asks for the name",
+      "OP-11": "passwords are long and uncommon; a new one ends sessions; links and pages set one",
       "OP-21":
         "files in a folder or on S3; a node with another file store than the database's does not start",
       "OP-30": "/health says that the process lives, /ready checks each part and gives the reason",
       "OP-31": "/metrics where an address is set, without tenants and personal data in labels",
       "OP-32": "traces from host to SQL, exported where OTEL settings say so",
       "OP-33": "one log line per request, failed logins with the address, tool calls with caller",
-      "OP-41": "the former master key reads what it sealed, secrets rotate seals it anew",
     },
   },
 ];

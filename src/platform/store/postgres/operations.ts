@@ -51,6 +51,8 @@ export const postgresOperations: DialectOperations = {
     const type = typeof values[0] === "number" ? sql`bigint[]` : sql`text[]`;
     return sql`${sql.ref(column)} in (select unnest(cast(${values} as ${type})))`;
   },
+  isAmongFirst: (table, where, most) =>
+    sql`ctid = any(array(select ctid from ${sql.table(table)} where ${where} limit ${most}))`,
   unnest: (texts) => sql`select unnest(cast(${texts} as text[])) as value`,
   aggregateJson: (column) => sql`coalesce(json_agg(${sql.ref(column)}), '[]'::json)::text`,
   readJsonMember: (column, member) => sql`${sql.ref(column)}::json ->> ${sql.lit(member)}`,

@@ -16,6 +16,9 @@ export const searchIndex: SearchIndex = {
       using gin (${sql.table(TRIPLES)}(tenant_id, search_text))`.execute(db);
   },
 
+  // The database removes a row from its index.
+  async addRemoval() {},
+
   async findTriples(db, { table }, { tenantId, triples, most }) {
     const sought = triples.map((triple) => `${tenantId}:${triple}`);
     const matches = sql<boolean>`${sql.table(TRIPLES)}(tenant_id, search_text) @> cast(${sought} as text[])`;

@@ -10,6 +10,8 @@ const isAmong: DialectOperations["isAmong"] = (column, values) =>
 export const sqliteOperations: DialectOperations = {
   isAmong,
   isAmongKeys: isAmong,
+  isAmongFirst: (table, where, most) =>
+    sql`rowid in (select rowid from ${sql.table(table)} where ${where} limit ${most})`,
   unnest: (texts) => sql`select value from json_each(${JSON.stringify(texts)})`,
   aggregateJson: (column) => sql`json_group_array(${sql.ref(column)})`,
   readJsonMember: (column, member) =>

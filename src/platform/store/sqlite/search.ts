@@ -79,6 +79,16 @@ export const searchIndex: SearchIndex = {
     end`.execute(db);
   },
 
+  async addRemoval(db, target) {
+    const { rows, numbers, triples, triplesColumn, key, trigger } = namesOf(target);
+    const isOld = sql`tenant_id = old.tenant_id and ${key} = ${sql.ref(`old.${target.key}`)}`;
+    await sql`create trigger ${trigger("removed")} after delete on ${rows} begin
+      insert into ${triples} (${triplesColumn}, rowid, search_text)
+        select 'delete', number, old.search_text from ${numbers} where ${isOld};
+      delete from ${numbers} where ${isOld};
+    end`.execute(db);
+  },
+
   async findTriples(db, target, { tenantId, triples: sought, most }) {
     const { numbers, key } = namesOf(target);
     const rarest = await findRarest(db, target, sought);

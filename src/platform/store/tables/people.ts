@@ -10,6 +10,8 @@ export type TenantRow = {
   is_partner: Flag;
   test_tenant_id: string | null;
   created_at: number;
+  /** Set while many transactions import or delete the tenant; it has no users then. */
+  phase: "importing" | "deleting" | null;
 };
 
 export type RoleRow = { tenant_id: string; id: string; name: string; grants: string };

@@ -1,0 +1,195 @@
+import { formatTimestamp } from "../../kit/clock.ts";
+import { findAssigneesOfPerson, updateAssignee } from "../store/assignees.ts";
+import { fold } from "../store/fold.ts";
+import type { Db, Store } from "../store/port.ts";
+import type { AssigneeRow, UserRow, UserStatus } from "../store/tables.ts";
+import { endCredentials, listMemberRoles, listMembers } from "../store/users.ts";
+import { changeFields } from "../services/records.ts";
+import { checkConfirmed } from "./confirm.ts";
+import { OPERATOR } from "./operator.ts";
+import { readUser, recordForTenants, type UserName } from "./passwords.ts";
+import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
+
+export type ListedUser = {
+  userId: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  tenantId: string;
+  roles: string[];
+  status: UserStatus;
+  hasPassword: boolean;
+  createdAt: string;
+  lastLogin: string | null;
+};
+
+const listUsersOf = async (db: Db, tenantId: string): Promise<ListedUser[]> => {
+  const members = await listMembers(db, tenantId);
+  const roles = Map.groupBy(await listMemberRoles(db, tenantId), ({ userId }) => userId);
+  return members.map((row) => ({
+    userId: row.id,
+    email: row.email,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    tenantId,
+    roles: (roles.get(row.id) ?? []).map(({ name }) => name),
+    status: row.status,
+    hasPassword: row.password_hash !== null,
+    createdAt: formatTimestamp(row.created_at),
+    lastLogin: row.last_login_at === null ? null : formatTimestamp(row.last_login_at),
+  }));
+};
+
+/** Lists the users of one tenant or of all; a user of several tenants has one entry for each. */
+export async function* listUsers(
+  { read }: Pick<Store, "read">,
+  tenantId: string | undefined,
+): AsyncGenerator<ListedUser> {
+  if (tenantId !== undefined) await checkTenantExists(read, tenantId);
+  const tenants =
+    tenantId === undefined
+      ? await read.selectFrom("tenants").select("id").orderBy("id").execute()
+      : [{ id: tenantId }];
+  for (const { id } of tenants) yield* await listUsersOf(read, id);
+}
+
+const ROWS_AT_ONCE = 200;
+
+/** Removes the person's address from what imports remember of the rows of a tenant's disputes. */
+const forgetImportedAddress = async (
+  store: Store,
+  tenantId: string,
+  { email }: UserRow,
+): Promise<void> => {
+  const isTheirs = (row: { assigneeEmail?: unknown }): boolean =>
+    typeof row.assigneeEmail === "string" && fold(row.assigneeEmail.trim()) === fold(email);
+  for (let after = ""; ;) {
+    // oxlint-disable no-await-in-loop -- short transactions
+    const rows = await store.read
+      .selectFrom("disputes")
+      .select(["id", "source_row"])
+      .where("tenant_id", "=", tenantId)
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(ROWS_AT_ONCE)
+      .execute();
+    const found = rows.flatMap(({ id, source_row }) => {
+      const { assigneeEmail, ...others } = JSON.parse(source_row ?? "{}") as Record<
+        string,
+        unknown
+      >;
+      return isTheirs({ assigneeEmail }) ? [{ id, source_row: JSON.stringify(others) }] : [];
+    });
+    if (found.length > 0) {
+      await store.transaction(async (tx) => {
+        for (const { id, source_row } of found) {
+          await tx
+            .updateTable("disputes")
+            .set({ source_row })
+            .where("tenant_id", "=", tenantId)
+            .where("id", "=", id)
+            .execute();
+        }
+      }, tenantId);
+    }
+    // oxlint-enable no-await-in-loop
+    if (rows.length < ROWS_AT_ONCE) return;
+    after = rows.at(-1)?.id ?? "";
+  }
+};
+
+/** Returns an assignee's record without the person, so that the disputes that name it still have an assignee. */
+const toNeutral = (row: AssigneeRow, now: number): AssigneeRow => ({
+  ...row,
+  user_id: null,
+  email: `${row.id}@deleted.invalid`,
+  first_name: "Deleted",
+  last_name: "user",
+  person: "{}",
+  active: 0,
+  all_updates: 0,
+  daily_digest: 0,
+  ...changeFields(row, { caller: OPERATOR, now }),
+});
+
+const removeMember = async (
+  tx: Db,
+  { tenantId, user, now }: { tenantId: string; user: UserRow; now: number },
+): Promise<number> => {
+  const rows = await findAssigneesOfPerson(tx, tenantId, user);
+  for (const row of rows) {
+    // oxlint-disable no-await-in-loop -- one connection
+    await updateAssignee(tx, toNeutral(row, now));
+    await tx
+      .updateTable("categories")
+      .set({ default_assignee_id: null })
+      .where("tenant_id", "=", tenantId)
+      .where("default_assignee_id", "=", row.id)
+      .execute();
+    // oxlint-enable no-await-in-loop
+  }
+  for (const table of ["membership_roles", "memberships", "api_keys"] as const) {
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await tx
+      .deleteFrom(table)
+      .where("tenant_id", "=", tenantId)
+      .where("user_id", "=", user.id)
+      .execute();
+  }
+  // They contain what the person wrote.
+  await tx
+    .deleteFrom("idempotency_keys")
+    .where("tenant_id", "=", tenantId)
+    .where("principal", "=", user.id)
+    .execute();
+  return rows.length;
+};
+
+/** Removes a person who belongs to no tenant any more, with all that is stored of them. */
+export const removePerson = async (tx: Db, userId: string): Promise<void> => {
+  await endCredentials(tx, userId);
+  await tx.deleteFrom("known_addresses").where("user_id", "=", userId).execute();
+  await tx.deleteFrom("users").where("id", "=", userId).execute();
+};
+
+export type DeletedUser = {
+  userId: string;
+  deleted: true;
+  /** The tenants that the user has left. */
+  tenantIds: string[];
+  assigneesNeutral: number;
+  /** False if the person still belongs to other tenants. */
+  personRemoved: boolean;
+};
+
+/**
+ * Deletes a user: from one tenant where it is named, else from all. With the last tenant the person's data is removed.
+ * Records and audit entries keep the user's id, which then names no person.
+ */
+export const deleteUser = async (
+  needs: AdminNeeds,
+  { confirm, ...name }: UserName & { confirm?: string },
+): Promise<DeletedUser> => {
+  const { store, clock } = needs;
+  const { user, tenantIds } = await readUser(store.read, name);
+  checkConfirmed([user.email], confirm);
+  const chosen = name.tenantId === undefined ? tenantIds : [name.tenantId];
+  // First, because it takes many short transactions: if it stops half-way, the command can run again.
+  // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
+  for (const tenantId of chosen) await forgetImportedAddress(store, tenantId, user);
+  return store.transaction(async (tx) => {
+    const { tenantIds: before } = await readUser(tx, name);
+    const left = chosen.filter((tenantId) => before.includes(tenantId));
+    let assigneesNeutral = 0;
+    for (const tenantId of left) {
+      // oxlint-disable-next-line no-await-in-loop -- one connection
+      assigneesNeutral += await removeMember(tx, { tenantId, user, now: clock() });
+    }
+    const personRemoved = left.length === before.length;
+    if (personRemoved) await removePerson(tx, user.id);
+    const metadata = { personRemoved };
+    const action = "admin.user_deleted";
+    await recordForTenants(tx, needs, left, { action, resourceId: user.id, metadata });
+    return { userId: user.id, deleted: true, tenantIds: left, assigneesNeutral, personRemoved };
+  });
+};

@@ -1,0 +1,163 @@
+import { setImmediate } from "node:timers/promises";
+import { Problem } from "../../contract/errors.ts";
+import { abandonFiles } from "../files/unclaimed.ts";
+import type { FileStore } from "../files/port.ts";
+import type { Db, Store } from "../store/port.ts";
+import {
+  ACCESS_TABLES,
+  OTHER_TABLES,
+  RECORD_TABLES,
+  removeTenantRows,
+} from "../store/tenant-tables.ts";
+import { findTenant, type Tenant } from "../store/tenants.ts";
+import type { Tables } from "../store/tables.ts";
+import { type SignedHead, signHead } from "./audit.ts";
+import { checkConfirmed } from "./confirm.ts";
+import { removePerson } from "./people.ts";
+import type { AdminNeeds } from "./tenants.ts";
+
+export type RemovedTenant = {
+  tenantId: string;
+  deleted: true;
+  rows: number;
+  files: number;
+  /** People who belonged to no other tenant. */
+  people: number;
+  /** The signed end of the deleted audit log; null if it was changed, or the deletion had begun before. */
+  auditHead: SignedHead | null;
+};
+
+type Needs = AdminNeeds & { files: FileStore };
+
+/** Rows per transaction: other writers of an embedded store wait for one of them at a time. */
+const ROWS_AT_ONCE = 200;
+
+/** Repeats a short transaction until it finds nothing more; returns the sum of what it removed. */
+const repeat = async (store: Store, act: (tx: Db) => Promise<number>): Promise<number> => {
+  for (let sum = 0; ;) {
+    // oxlint-disable no-await-in-loop -- short transactions
+    const removed = await store.transaction(act);
+    sum += removed;
+    if (removed < ROWS_AT_ONCE) return sum;
+    // An embedded store awaits nothing that would let signals and other work in.
+    await setImmediate();
+    // oxlint-enable no-await-in-loop
+  }
+};
+
+const removeAll = async (
+  { store }: Needs,
+  tenantId: string,
+  tables: readonly (keyof Tables)[],
+): Promise<number> => {
+  let rows = 0;
+  for (const table of tables) {
+    // oxlint-disable-next-line no-await-in-loop -- one table after the other
+    rows += await repeat(store, (tx) => removeTenantRows(tx, table, tenantId, ROWS_AT_ONCE));
+  }
+  return rows;
+};
+
+/** Removes a tenant's members, and the people who belong to no other tenant. */
+const removeMembers = async ({ store }: Needs, tenantId: string) => {
+  let people = 0;
+  const rows = await repeat(store, async (tx) => {
+    const members = await tx
+      .selectFrom("memberships as mine")
+      .select((of) => [
+        "mine.user_id",
+        of
+          .selectFrom("memberships as other")
+          .select((other) => other.fn.countAll<number | string>().as("count"))
+          .whereRef("other.user_id", "=", "mine.user_id")
+          .as("count"),
+      ])
+      .where("mine.tenant_id", "=", tenantId)
+      .limit(ROWS_AT_ONCE)
+      .execute();
+    for (const { user_id: userId, count } of members) {
+      // oxlint-disable no-await-in-loop -- one connection
+      await tx
+        .deleteFrom("memberships")
+        .where("tenant_id", "=", tenantId)
+        .where("user_id", "=", userId)
+        .execute();
+      if (Number(count) === 1) {
+        await removePerson(tx, userId);
+        people += 1;
+      }
+      // oxlint-enable no-await-in-loop
+    }
+    return members.length;
+  });
+  return { rows, people };
+};
+
+const removeFiles = async ({ files }: Needs, { connection_id }: Tenant): Promise<number> => {
+  let count = 0;
+  for await (const { key } of files.list(connection_id)) {
+    await files.remove(key);
+    count += 1;
+  }
+  return count;
+};
+
+const begin = ({ store, record }: Needs, tenant: Tenant): Promise<void> =>
+  store.transaction(async (tx) => {
+    if (tenant.phase === "deleting") return;
+    const { id: tenantId } = tenant;
+    await tx.updateTable("tenants").set({ phase: "deleting" }).where("id", "=", tenantId).execute();
+    await record?.(tx, { tenantId, action: "admin.tenant_deleted", resourceId: tenantId });
+  }, tenant.id);
+
+const end = ({ store, clock }: Needs, { id, connection_id: connectionId }: Tenant): Promise<void> =>
+  store.transaction(async (tx) => {
+    const { numDeletedRows } = await tx
+      .deleteFrom("tenants")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    // A second command may have been faster.
+    if (numDeletedRows === 0n) return;
+    await abandonFiles(tx, { tenantId: "", connectionId, now: clock() });
+  });
+
+/** Returns the signed end of the log; null where it was changed outside the program. */
+const findSignedHead = async (needs: Needs, tenantId: string): Promise<SignedHead | null> => {
+  try {
+    return await signHead(needs, tenantId);
+  } catch (error) {
+    if (error instanceof Problem) return null;
+    throw error;
+  }
+};
+
+/**
+ * Deletes a tenant with everything that belongs to it, in short transactions. Access ends first; the tenant's own row
+ * goes last, so a command that was interrupted can run again.
+ *
+ * @throws {Problem} not_found, invalid_request
+ */
+export const deleteTenant = async (
+  needs: Needs,
+  { tenantId, confirm }: { tenantId: string; confirm?: string },
+): Promise<RemovedTenant> => {
+  const { store } = needs;
+  const tenant = await findTenant(store.read, tenantId);
+  if (tenant === undefined) throw new Problem("not_found", `There is no tenant ${tenantId}.`);
+  checkConfirmed([tenantId, tenant.name], confirm);
+  const auditHead = tenant.phase === null ? await findSignedHead(needs, tenantId) : null;
+  await begin(needs, tenant);
+  const { rows: members, people } = await removeMembers(needs, tenantId);
+  const tables = [
+    ...Object.keys(ACCESS_TABLES),
+    ...Object.keys(RECORD_TABLES),
+    ...OTHER_TABLES,
+  ] as (keyof Tables)[];
+  let rows = members + (await removeAll(needs, tenantId, tables));
+  let files = await removeFiles(needs, tenant);
+  // Requests that were under way may have added more since.
+  rows += await removeAll(needs, tenantId, tables);
+  await end(needs, tenant);
+  files += await removeFiles(needs, tenant);
+  return { tenantId, deleted: true, rows, files, people, auditHead };
+};
