@@ -11,6 +11,7 @@ import {
 } from "../src/contract/permissions.ts";
 import { MINUTE } from "../src/kit/clock.ts";
 import { randomId } from "../src/kit/ids.ts";
+import { formatEndpoint } from "../src/platform/http/audit.ts";
 import { createUser } from "../src/platform/admin/users.ts";
 import {
   type Caller,
@@ -19,6 +20,7 @@ import {
   type Reply,
   type TestPlatform,
 } from "./support/platform.ts";
+import { rowsOf } from "./support/audit.ts";
 import { connectionOf } from "./support/pdf.ts";
 import { type Records, seed } from "./support/records.ts";
 import { type Arguments, SAMPLES, wire } from "./support/samples.ts";
@@ -121,10 +123,37 @@ onEveryStore("permission and tenant matrix", (at) => {
     return { call: owner.call, owner };
   };
 
-  const send = (call: Caller, operation: Operation, args: Arguments): Promise<Reply> => {
+  const send = (
+    call: Caller,
+    operation: Operation,
+    args: Arguments,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> => {
     const { method, path, body } = wire(operation, sendable(operation), args);
-    return call(method, path, body === undefined ? {} : { body });
+    return call(method, path, { headers, ...(body === undefined ? {} : { body }) });
   };
+
+  /** Sends a request, and returns the entries that it adds to the own tenant's audit log too. */
+  const sendLogged = async (...request: Parameters<typeof send>) => {
+    const { read } = at().store;
+    const before = (await rowsOf(read, OWN)).length;
+    const reply = await send(...request);
+    const entries = (await rowsOf(read, OWN)).slice(before).map((row) => ({
+      endpoint: row.endpoint,
+      status: row.status_code,
+      metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+    }));
+    return { reply, entries };
+  };
+
+  /** The one entry of a request that is logged. */
+  const entryOf = (operation: Operation, reply: Reply, { userId }: Pick<Person, "userId">) => ({
+    endpoint: formatEndpoint(operation),
+    status: reply.status,
+    metadata: expect.objectContaining({
+      actor: operation.service === "gateway" ? userId : expect.any(String),
+    }),
+  });
 
   describe.each(byId(operations))("%s", (id, operation) => {
     const samples = SAMPLES[id] ?? [];
@@ -133,10 +162,20 @@ onEveryStore("permission and tenant matrix", (at) => {
       ...samples[variant]?.(given, word),
     });
 
-    verifies("CONV-08");
-    it("succeeds with exactly what it asks for, and answers as declared", async () => {
+    verifies("CONV-08", "OP-01", "OP-03", "AU-01");
+    it("succeeds with exactly what it asks for, answers as declared, and is logged once", async () => {
       const { call, owner } = await holder(operation);
-      const reply = await send(call, operation, argumentsIn(await records(OWN, owner)));
+      const own = await records(OWN, owner);
+      const { reply, entries } = await sendLogged(call, operation, argumentsIn(own));
+      expect(entries).toEqual(isLogged(operation) ? [entryOf(operation, reply, owner)] : []);
+      if (isLogged(operation) && isChange(operation)) {
+        expect(JSON.stringify(own) + reply.text).toContain(entries[0]?.metadata["resourceId"]);
+      }
+      const headers = { "X-Platform-Mcp-Tool": "matrix" };
+      const again = await sendLogged(call, operation, argumentsIn(own), headers);
+      expect(again.entries.map(({ metadata }) => metadata["mcpTool"])).toEqual(
+        hasTenant(operation) ? ["matrix"] : [],
+      );
       // The upsert creates its record.
       expect(reply.status, reply.text).toBe(operation.upsert ? 201 : operation.status);
       expect(reply.text).not.toContain(FOREIGN);
@@ -169,10 +208,11 @@ onEveryStore("permission and tenant matrix", (at) => {
       }
     });
 
-    verifies("CONV-08");
-    it("refuses a caller with the right in another tenant only", async () => {
-      const { call } = await whoMayElsewhere();
-      const reply = await send(call, operation, anythingIn(OWN));
+    verifies("CONV-08", "OP-01", "D-AUD-2");
+    it("refuses a caller with the right in another tenant only, and logs that", async () => {
+      const person = await whoMayElsewhere();
+      const { reply, entries } = await sendLogged(person.call, operation, anythingIn(OWN));
+      expect(entries).toEqual(isLogged(operation) ? [entryOf(operation, reply, person)] : []);
       expect(reply.status, reply.text).toBe(403);
       expect(reply.body.code).toBe("forbidden_permission");
     });
@@ -287,6 +327,16 @@ const isNewName = ({ effect, upsert, path }: Operation, name: string): boolean =
 
 /** In a query, and yet the one record that is asked for. */
 const ASKED_FOR = "runId";
+
+/** Whether a request without a tool's name has an audit entry. */
+const isLogged = (operation: Operation): boolean =>
+  hasTenant(operation) && (operation.service === "export" || operation.effect !== "read");
+
+/** A session that does not exist is closed in the samples, so its tenant is not known; nor is that of the schema. */
+const hasTenant = ({ access, session }: Operation): boolean =>
+  access !== "public" || session === "opens" || session === "verifies";
+
+const isChange = ({ effect }: Operation): boolean => effect === "create" || effect === "change";
 
 const isNothing = (operation: Operation, names: readonly string[], reply: Reply): boolean => {
   const inPath = parsePathParameters(operation.path).filter((name) => !NO_RECORD.has(name));

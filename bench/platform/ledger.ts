@@ -169,6 +169,7 @@ export const openLedgers = async (
     log: createLog("error"),
     masterKey: MASTER_KEY,
     scanner: createScanner(),
+    auditReads: "mcp",
     tenantFileBytes: Number.MAX_SAFE_INTEGER,
     urlLives: { upload: 9e5, download: 3.6e6 },
     publicUrl: undefined,

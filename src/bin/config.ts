@@ -59,6 +59,8 @@ export type Config = {
     exportPerMinute: number;
     exportPerHour: number;
   };
+  /** Which reads have an audit entry. */
+  auditReads: "mcp" | "all";
   /** Retention times in milliseconds. */
   retention: { auditLogs: number; exportRuns: number };
   trustedProxies: string[];
@@ -165,7 +167,14 @@ const toPlatformConfig = (
   env: Environment,
 ): Pick<
   Config,
-  "lifetimes" | "limits" | "retention" | "webhooks" | "urlLives" | "scanner" | "tenantFileBytes"
+  | "lifetimes"
+  | "limits"
+  | "auditReads"
+  | "retention"
+  | "webhooks"
+  | "urlLives"
+  | "scanner"
+  | "tenantFileBytes"
 > => ({
   lifetimes: {
     sessionIdle: env.RECEIVABLES_TOKEN_IDLE_SECONDS * SECOND,
@@ -180,6 +189,7 @@ const toPlatformConfig = (
     exportPerMinute: env.RECEIVABLES_RATE_MINUTE,
     exportPerHour: env.RECEIVABLES_RATE_HOUR,
   },
+  auditReads: env.RECEIVABLES_AUDIT_READS,
   retention: {
     auditLogs: env.RECEIVABLES_AUDIT_RETENTION_DAYS * DAY,
     exportRuns: env.RECEIVABLES_EXPORT_RETENTION_DAYS * DAY,

@@ -28,6 +28,9 @@ const wholeNumber = (fallback: number, min: number, max: number, meaning: string
     .meta(describeSetting(meaning, String(fallback)));
 };
 
+const keptDays = (fallback: number, what: string) =>
+  wholeNumber(fallback, 1, 36_500, `days for which ${what} are stored`);
+
 const isPlainUrl = (text: string): boolean => {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, search, hash } = new URL(text);
@@ -287,18 +290,12 @@ export const Environment = z.object({
     MAX_REQUESTS,
     "export requests an hour per tenant; 0 = off",
   ),
-  RECEIVABLES_EXPORT_RETENTION_DAYS: wholeNumber(
-    30,
-    1,
-    36_500,
-    "days for which the rows of a completed export run are stored",
-  ),
-  RECEIVABLES_AUDIT_RETENTION_DAYS: wholeNumber(
-    400,
-    1,
-    36_500,
-    "days for which entries of the audit log are stored",
-  ),
+  RECEIVABLES_EXPORT_RETENTION_DAYS: keptDays(30, "the rows of a completed export run"),
+  RECEIVABLES_AUDIT_READS: z
+    .enum(["mcp", "all"], refuse("must be mcp or all"))
+    .default("mcp")
+    .meta(describeSetting("reads in the audit log: those of MCP tools (`mcp`), or `all`", "mcp")),
+  RECEIVABLES_AUDIT_RETENTION_DAYS: keptDays(400, "entries of the audit log"),
   RECEIVABLES_TRUSTED_PROXIES: Networks.meta(
     describeSetting(
       "comma list of networks (CIDR) of proxies whose X-Forwarded-For is trusted",

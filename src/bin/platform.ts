@@ -129,6 +129,7 @@ export const openPlatform = async (
   const {
     lifetimes,
     limits,
+    auditReads,
     retention,
     trustedProxies,
     webhooks,
@@ -153,6 +154,7 @@ export const openPlatform = async (
     ownUrl: ownUrl ?? door.url,
     lifetimes,
     limits,
+    auditReads,
     retention,
     trustedProxies,
     webhooks: {

@@ -104,6 +104,10 @@ export type Fault = { field: string; code: string; message: string };
 export type AuditFacts = {
   /** The tenant of the audit entry, if the path names none. */
   tenantId?: string;
+  /** The id of the user or key, if the request was not authenticated as such. */
+  actor?: string;
+  /** The id of the record, if the path does not end with it. */
+  resourceId?: string;
   /** The record's state before the change, for operations whose audit action depends on it. */
   before?: unknown;
   /** Ids and codes only; never free text. */

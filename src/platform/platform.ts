@@ -17,6 +17,7 @@ import { createAudit } from "./http/audit.ts";
 import { createAddressOf } from "./http/address.ts";
 import { createBaseUrlOf } from "./http/base-url.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
+import type { RequestNeeds } from "./http/context.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createRateLimiter, type RateLimiter, type RateLimits } from "./rate-limiter.ts";
 import { tellWebhooks } from "./exports/finished.ts";
@@ -80,6 +81,7 @@ export type PlatformNeeds = {
   ownUrl(): Promise<string>;
   lifetimes: Lifetimes;
   limits: RateLimits;
+  auditReads: RequestNeeds["auditReads"];
   retention: Retention;
   /** Networks (CIDR) whose X-Forwarded-For is trusted. */
   trustedProxies: string[];
@@ -197,6 +199,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     log,
     report: createReport(log),
     audit: createAudit(store),
+    auditReads: needs.auditReads,
     idempotency: createIdempotency(createSeal(masterKey, "idempotency")),
     limiter,
     addressOf: createAddressOf(trustedProxies),

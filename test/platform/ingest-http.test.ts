@@ -137,7 +137,7 @@ onEveryStore("the ingest API over HTTP", (at) => {
   });
 
   verifies("D-AUD-3");
-  it("records requests of MCP tools with the name of their outcome", async () => {
+  it("records changes, and reads of MCP tools, with the name of their outcome", async () => {
     const tenant = await ingestTenant(at(), "logged");
     const tool = { "X-Platform-Mcp-Tool": "a_tool", "X-Platform-Client": "mcp" };
     const account = recordAt(tenant, accountAt("A"));
@@ -165,6 +165,7 @@ onEveryStore("the ingest API over HTTP", (at) => {
       .orderBy("seq")
       .execute();
     expect(rows.map((row) => `${row.action} ${row.status_code}`)).toEqual([
+      "account.created 201",
       "account.created 409",
       "account.created 201",
       "account.created 201",
@@ -182,8 +183,10 @@ onEveryStore("the ingest API over HTTP", (at) => {
       "document.closed 409",
     ]);
     expect(rows[0]?.endpoint).toBe("/api/v1/ingest/accounts/{account_number}");
-    expect(JSON.parse(rows[0]?.metadata ?? "")).toEqual({
+    expect(JSON.parse(rows[1]?.metadata ?? "")).toEqual({
       account_number: "A",
+      resourceId: "A",
+      actor: expect.any(String),
       mcpTool: "a_tool",
     });
     const closures = at().store.read.selectFrom("document_closures").select("source");

@@ -81,6 +81,7 @@ onEveryStore("the export API's first refusals", (at) => {
       .store.read.selectFrom("audit_logs")
       .select(["action", "status_code"])
       .where("tenant_id", "=", "refused")
+      .where("endpoint", "not like", "/authentication/%")
       .orderBy("seq")
       .execute();
     expect(entries.map(({ action, status_code }) => [action, status_code])).toEqual(
@@ -128,7 +129,8 @@ onEveryStore(
       const refused = await admin.call("GET", DISPUTES, { headers });
       expect([refused.status, refused.body.code]).toEqual([429, "rate_limited"]);
       const logged = at().store.read.selectFrom("audit_logs").select(["action", "status_code"]);
-      expect(await logged.where("tenant_id", "=", "rate").execute()).toEqual([
+      const listed = logged.where("action", "=", "dispute.listed");
+      expect(await listed.where("tenant_id", "=", "rate").execute()).toEqual([
         { action: "dispute.listed", status_code: 429 },
       ]);
       expect(refused.headers.get("retry-after")).toBe("40");
@@ -230,6 +232,7 @@ onEveryStore(
         .store.read.selectFrom("audit_logs")
         .select(["action", "status_code"])
         .where("tenant_id", "=", "rate-schema")
+        .where("action", "=", "schema.read")
         .orderBy("seq")
         .execute();
       expect(entries.map(({ action, status_code }) => [action, status_code])).toEqual([

@@ -177,10 +177,10 @@ onEveryStore("schedules", (at) => {
       action,
       endpoint,
       statusCode,
-      metadata,
+      { ...(metadata as object), actor: undefined },
     ]);
     expect(told).toHaveLength(6);
-    const own = { scheduleId: id };
+    const own = { scheduleId: id, resourceId: id };
     expect(told).toEqual(
       expect.arrayContaining([
         ["schedule.created", "/schedules", 201, { ...own, source: "cashapp" }],

@@ -102,6 +102,7 @@ onEveryStore("when a credential was last used", (at) => {
       masterKey: MASTER_KEY,
       ...TRANSFERS,
       scanner: createScanner(),
+      auditReads: "mcp",
       tenantFileBytes: Number.MAX_SAFE_INTEGER,
       lifetimes: LIFETIMES,
       limits: {

@@ -235,7 +235,7 @@ onEveryStore("webhooks", (at) => {
     await call("DELETE", `${WEBHOOKS_PATH}/${made.id}`);
     await call("DELETE", `${WEBHOOKS_PATH}/${made.id}`);
     const auditor = await at().exportCaller(tenantId(), ["audit:read"]);
-    const log = await auditor("GET", "/api/v1/remittance-export/audit-logs");
+    const log = await auditor("GET", "/api/v1/remittance-export/audit-logs?q=webhook");
     const told = log.body.data.map(
       (entry: Record<string, unknown> & { metadata: Record<string, unknown> }) => [
         entry["action"],

@@ -158,6 +158,7 @@ export const startPlatform = async (
   scanner: Scanner = createScanner(),
   tenantFileBytes = Number.MAX_SAFE_INTEGER,
   otherFiles?: FileStore,
+  auditReads: PlatformNeeds["auditReads"] = "mcp",
 ): Promise<TestPlatform> => {
   const database = await dialect.createMigrated();
   const store = await database.open();
@@ -179,6 +180,7 @@ export const startPlatform = async (
     tenantFileBytes,
     lifetimes,
     limits: { ...NO_LIMITS, ...limits },
+    auditReads,
     retention: RETENTION,
     trustedProxies: ["10.0.0.0/8", TRUSTED_PROXY],
     webhooks,

@@ -256,7 +256,7 @@ describe("the demo tenant's past", () => {
     expect(named).toBeGreaterThan(100);
     expect(auditEntries.slice(named).every(({ action }) => action !== null)).toBe(true);
     const known = new Set<unknown>(users.values());
-    expect(auditEntries.every(({ metadata }) => known.has(metadata["userId"]))).toBe(true);
+    expect(auditEntries.every(({ metadata }) => known.has(metadata["actor"]))).toBe(true);
     const { runs } = demo;
     const read = auditEntries.filter(({ action }) => action === "export.data_read");
     expect(read.map(({ metadata }) => metadata["runId"])).toEqual(runs.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { text, Timestamp } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperation, type Outcome } from "../operation.ts";
 
 export const TenantAccess = z.object({
   tenantId: z.string(),
@@ -35,7 +35,7 @@ export const auth = {
     body: z.object({ email: text(254).trim().min(1), password: text(1024).min(1) }),
     output: Login,
     errors: ["invalid_credentials"],
-    audit: "auth.logged_in",
+    audit: ({ status }: Outcome) => (status === 200 ? "auth.logged_in" : "auth.login_failed"),
     source: "gateway 5",
   }),
   verify_session: defineOperation({

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { NewId } from "../../kit/ids.ts";
-import type { Operation, Outcome } from "../../contract/operation.ts";
-import { appendEntries } from "../store/audit-chain.ts";
+import { type Operation, type Outcome, parsePathParameters } from "../../contract/operation.ts";
+import { appendEntries, removeChain } from "../store/audit-chain.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
 import type { Db, Store } from "../store/port.ts";
 
@@ -11,11 +11,14 @@ export type Audit = {
   append(tx: Db, entry: NewEntry): Promise<void>;
   /**
    * Appends in a transaction of its own, together with other entries that arrive meanwhile; resolves after the commit.
+   * An entry without a tenant is written and removed again: it takes as long as any other, so that the time of a failed
+   * login does not tell whether the e-mail address exists.
    */
   record(entry: NewEntry): Promise<void>;
 };
 
 const MOST_TURNS = 50;
+const NO_TENANT = "";
 
 export const createAudit = (store: Store): Audit => {
   let waiting: NewEntry[] = [];
@@ -39,9 +42,10 @@ export const createAudit = (store: Store): Audit => {
     await gathered();
     let batch: NewEntry[] | undefined;
     try {
-      await store.transaction((tx) => {
+      await store.transaction(async (tx) => {
         batch = take();
-        return appendEntries(tx, store.auditKey, batch);
+        await appendEntries(tx, store.auditKey, batch);
+        if (batch.some(({ tenantId }) => tenantId === NO_TENANT)) await removeChain(tx, NO_TENANT);
       });
     } catch (error) {
       // If no batch began, all waiting entries fail with this one, and the next entry starts a new batch.
@@ -65,6 +69,8 @@ const TOOL = /^[a-z0-9_.-]{1,64}$/;
 export const parseTool = (header: string | undefined): string | undefined =>
   header !== undefined && TOOL.test(header) ? header : undefined;
 
+const LONGEST_ID = 128;
+
 const EXPORT_BASE = "/api/v1/remittance-export";
 
 /** Returns the route template for the log; export routes have no base. */
@@ -73,18 +79,38 @@ export const formatEndpoint = (operation: Operation): string =>
     ? operation.path.slice(EXPORT_BASE.length)
     : operation.path;
 
-const KEPT = /Id$|Number$|_number$|^source$|^status$/;
+/** The parameters that identify a record; a code or an e-mail address is text of people. */
+const IDENTIFYING = /Id$|Number$|_number$|^id$|^reference$/;
+const KEPT = /Id$|Number$|_number$|^source$|^status$|^address$/;
+
+type RecordFacts = Pick<EntryFacts, "resourceId" | "createdId" | "pathParams">;
+
+/** Returns the id of the record that a request created, or that its path names, else of the one above it. */
+const findResourceId = (
+  { path }: Operation,
+  { resourceId, createdId, pathParams }: RecordFacts,
+): string | undefined => {
+  const ids = parsePathParameters(path).filter(
+    (name) => name !== "tenantId" && IDENTIFYING.test(name),
+  );
+  const last = ids.at(-1);
+  const named = last === undefined ? undefined : pathParams[last];
+  if (resourceId !== undefined) return resourceId;
+  return path.endsWith(`{${last}}`) ? named : (createdId ?? named);
+};
 
 /** Returns the metadata of an audit entry: ids, numbers of records, counts and the tool, but no text that people wrote. */
 const buildMetadata = (
-  params: Record<string, unknown>,
-  facts: { tool: string | undefined; userId: string | undefined; rowCount: number | undefined },
+  operation: Operation,
+  { params, ...facts }: EntryFacts,
 ): Record<string, string | number> => {
   const metadata: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(params)) {
-    if (KEPT.test(name) && name !== "tenantId") metadata[name] = String(value).slice(0, 128);
+    if (KEPT.test(name) && name !== "tenantId") metadata[name] = String(value).slice(0, LONGEST_ID);
   }
-  if (facts.userId !== undefined) metadata["userId"] = facts.userId;
+  const resourceId = findResourceId(operation, facts);
+  if (resourceId !== undefined) metadata["resourceId"] = resourceId.slice(0, LONGEST_ID);
+  if (facts.actor !== undefined) metadata["actor"] = facts.actor;
   if (facts.rowCount !== undefined) metadata["rowCount"] = facts.rowCount;
   if (facts.tool !== undefined) metadata["mcpTool"] = facts.tool;
   return metadata;
@@ -95,7 +121,12 @@ export type EntryFacts = {
   at: number;
   method: string;
   tool: string | undefined;
-  userId: string | undefined;
+  /** The id of the user or key. */
+  actor: string | undefined;
+  resourceId?: string | undefined;
+  createdId?: string | undefined;
+  pathParams: Record<string, string>;
+  /** What the metadata may name, by the names of parameters. */
   params: Record<string, unknown>;
   outcome: Outcome;
   rowCount: number | undefined;
@@ -110,5 +141,5 @@ export const buildEntry = (operation: Operation, facts: EntryFacts, newId: NewId
   endpoint: formatEndpoint(operation),
   action: typeof operation.audit === "string" ? operation.audit : operation.audit(facts.outcome),
   statusCode: facts.outcome.status,
-  metadata: buildMetadata(facts.params, facts),
+  metadata: buildMetadata(operation, facts),
 });

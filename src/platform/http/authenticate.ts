@@ -1,4 +1,4 @@
-import { Problem } from "../../contract/errors.ts";
+import { type AuditFacts, Problem } from "../../contract/errors.ts";
 import { RecordId } from "../../contract/fields.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { isScope } from "../../contract/permissions.ts";
@@ -56,6 +56,12 @@ const findHome = ({ cached, store: { read } }: Lookup, userId: string) =>
     return tenantId ? { user, tenantId } : undefined;
   });
 
+/** Returns whose credential has expired. Without an active tenant, no log is told. */
+const describeHolder = async (lookup: Lookup, userId: string): Promise<AuditFacts> => {
+  const home = await findHome(lookup, userId);
+  return home === undefined ? {} : { tenantId: home.tenantId, actor: userId };
+};
+
 const identify = async (
   lookup: Lookup,
   row: { id: string; user_id: string },
@@ -76,7 +82,8 @@ const identifySession = async (lookup: Lookup, token: string, now: number): Prom
   const isLive = (session: typeof row): boolean =>
     isSessionAlive({ ...session, used_at: findLastUse(lookup, session) }, now, lifetimes);
   if (!isLive(row) && !isLive((await readSession(store.read, hash)) ?? refuse())) {
-    throw new Problem("token_expired", "The session has expired. Log in again.");
+    const audit = await describeHolder(lookup, row.user_id);
+    throw new Problem("token_expired", "The session has expired. Log in again.", { audit });
   }
   const identity = await identify(lookup, row, "session");
   uses.note("sessions", row.id, now);
@@ -91,7 +98,9 @@ const identifyKey = async (lookup: Lookup, key: string, now: number): Promise<Id
   const isLive = (one: typeof row): boolean =>
     now - findLastUse(lookup, one) <= lifetimes.keyInactivity;
   if (!isLive(row) && !isLive((await readKey(store.read, hash)) ?? refuse())) {
-    throw new Problem("key_expired", "The API key was not used for too long. Create another.");
+    const audit = await describeHolder(lookup, row.user_id);
+    const message = "The API key was not used for too long. Create another.";
+    throw new Problem("key_expired", message, { audit });
   }
   const identity = await identify(lookup, row, "key");
   uses.note("api_keys", row.id, now);
@@ -130,7 +139,9 @@ export const createAuthenticate = (needs: CredentialNeeds): Authenticate => {
       const holder = key === undefined ? undefined : await identifyKey(lookup, key, now);
       const identity = session ?? holder ?? refuse();
       if (holder !== undefined && holder.id !== identity.id) {
-        throw new Problem("unauthenticated", "The token and the key belong to different users.");
+        const audit = { tenantId: identity.homeTenantId, actor: identity.id };
+        const message = "The token and the key belong to different users.";
+        throw new Problem("unauthenticated", message, { audit });
       }
       return { ...identity, enter: (tenantId) => enter(lookup, identity, tenantId) };
     },

@@ -26,21 +26,23 @@ const createInvalid = ({ service }: Operation, errors: Fault[]): never => {
 
 /** Creates `call.change`: a transaction that also writes the audit entry and the answer for the Idempotency-Key. */
 const createChange =
-  ({ store, audit, idempotency, newId }: RequestNeeds, context: RequestContext): Call["change"] =>
+  (needs: RequestNeeds, context: RequestContext): Call["change"] =>
   async <R extends Result<unknown>>(
     act: (tx: Db) => Promise<R>,
     tenantId = context.tenantId,
   ): Promise<R> => {
+    const { store, audit, idempotency, newId } = needs;
     let audited = false;
     const result = await store.transaction(async (tx) => {
       const changed = await act(tx);
       const { status, headers, body, audit: facts } = toReply(context, changed);
       const { createdId } = changed;
+      const told = { status, createdId, facts: { tenantId, ...facts } };
       if (context.keyed !== undefined && createdId !== undefined) {
-        await idempotency.store(tx, context.keyed, createdId, { output: body, headers });
+        await idempotency.store(tx, context.keyed, { output: body, headers, recordId: createdId });
       }
-      const entry = buildAuditEntry(context, newId, { status, facts: { tenantId, ...facts } });
-      audited = isAudited(context, entry.tenantId);
+      const entry = buildAuditEntry(context, newId, told);
+      audited = isAudited(needs, context, entry.tenantId);
       // Last, because it locks the tenant's head row.
       if (audited) await audit.append(tx, entry);
       return changed;

@@ -23,6 +23,8 @@ export type RequestNeeds = {
   /** Called once for each answered request. */
   report: ReportRequest;
   audit: Audit;
+  /** Which reads of the gateway and the ingest API have an audit entry: those of MCP tools, or all. */
+  auditReads: "mcp" | "all";
   authenticate: Authenticate;
   idempotency: Idempotency;
   limiter: RateLimiter;
@@ -132,15 +134,33 @@ export const createDone =
       code,
     });
 
-/** Tells whether a request is audited: on the gateway those of the MCP server, on the export service all. */
-export const isAudited = ({ operation, tool }: RequestContext, tenantId: string): boolean =>
-  tenantId !== "" && (operation.service === "export" || tool !== undefined);
+/** Whether a request has an audit entry: all but reads of the gateway and the ingest API that no tool made. */
+export const isAudited = (
+  { auditReads }: Pick<RequestNeeds, "auditReads">,
+  { operation, tool }: RequestContext,
+  tenantId: string,
+): boolean =>
+  tenantId !== "" &&
+  (operation.service === "export" ||
+    operation.effect !== "read" ||
+    tool !== undefined ||
+    auditReads === "all");
+
+/** The outcome of a request for its audit entry. */
+export type Audited = {
+  status: number;
+  facts: AuditFacts;
+  createdId?: string | undefined;
+  rowCount?: number | undefined;
+  /** The entry is recorded also if no tenant is known. */
+  always?: boolean;
+};
 
 /** Builds the audit entry of a request from its response's status and the facts that the service reported. */
 export const buildAuditEntry = (
   context: RequestContext,
   newId: NewId,
-  { status, facts, rowCount }: { status: number; facts: AuditFacts; rowCount?: number | undefined },
+  { status, facts, createdId, rowCount }: Audited,
 ): NewEntry => {
   const { operation, caller, input } = context;
   return buildEntry(
@@ -150,7 +170,10 @@ export const buildAuditEntry = (
       at: context.now,
       method: context.request.method,
       tool: context.tool,
-      userId: caller === null || caller.via === "export-key" ? undefined : caller.id,
+      actor: facts.actor ?? caller?.id,
+      resourceId: facts.resourceId,
+      createdId,
+      pathParams: context.params,
       params: {
         ...context.params,
         ...(input === undefined ? {} : operation.auditMetadata(input)),

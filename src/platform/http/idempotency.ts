@@ -17,7 +17,7 @@ export type Keyed = Pick<
 > & { now: number; secret: boolean };
 
 /** The stored answer to the first request. */
-export type StoredAnswer = { output: unknown; headers: Record<string, string> };
+export type StoredAnswer = { output: unknown; headers: Record<string, string>; recordId: string };
 
 /** Thrown inside a transaction when another process has used the key meanwhile. */
 export class AlreadyDone extends Error {}
@@ -119,11 +119,12 @@ export const createIdempotency = (seal: Seal) => {
       if (row === undefined) return undefined;
       checkRequestHash(keyed, row);
       if (row.answer === null) return refuseSecret(row);
-      return seal.open(row.answer) as StoredAnswer;
+      const answer = seal.open(row.answer) as Omit<StoredAnswer, "recordId">;
+      return { ...answer, recordId: row.record_id };
     },
 
     /** Stores the answer. @throws {AlreadyDone} where another process has stored one since. */
-    async store(tx: Db, keyed: Keyed, recordId: string, answer: StoredAnswer): Promise<void> {
+    async store(tx: Db, keyed: Keyed, { recordId, ...answer }: StoredAnswer): Promise<void> {
       const { now, secret, ...row } = keyed;
       await removeExpired(tx, now);
       const stored = {

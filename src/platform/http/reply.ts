@@ -8,6 +8,7 @@ export type Reply = {
   status: number;
   headers: Record<string, string>;
   body: unknown;
+  createdId?: string | undefined;
   audit: AuditFacts;
 };
 
@@ -30,5 +31,6 @@ export const toReply = (
     ...rateLimitHeaders,
   },
   body,
+  createdId,
   audit,
 });

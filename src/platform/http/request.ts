@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type AuditFacts, Problem } from "../../contract/errors.ts";
+import { Problem } from "../../contract/errors.ts";
 import type { Service } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
 import { type Span, traced } from "../../kit/tracing.ts";
@@ -20,6 +20,7 @@ import {
   createContext,
   createDone,
   isAudited,
+  type Audited,
   getPlatformHeader,
   type RequestContext,
   type RequestNeeds,
@@ -131,15 +132,15 @@ const readInput = async (context: RequestContext): Promise<RequestContext["input
 
 /** Writes the audit entry of a request, unless it was written with its change. */
 const recordAudit = async (
-  { audit, newId }: RequestNeeds,
+  needs: RequestNeeds,
   context: RequestContext,
-  outcome: { status: number; facts: AuditFacts; rowCount?: number | undefined },
+  outcome: Audited,
 ): Promise<void> => {
   if (context.audited) return;
-  const entry = buildAuditEntry(context, newId, outcome);
-  if (!isAudited(context, entry.tenantId)) return;
+  const entry = buildAuditEntry(context, needs.newId, outcome);
+  if (!isAudited(needs, context, entry.tenantId) && outcome.always !== true) return;
   context.audited = true;
-  await audit.record(entry);
+  await needs.audit.record(entry);
 };
 
 /** Resets the connection of an answer that cannot be completed: a client must not take a part for the whole. */
@@ -161,7 +162,7 @@ export const createCut = (
 const respond = async (
   needs: RequestNeeds,
   context: RequestContext,
-  { status, headers, body, audit: facts }: Reply,
+  { status, headers, body, createdId, audit: facts }: Reply,
 ): Promise<Response> => {
   const { operation, request, url } = context;
   const all = { ...buildCommonHeaders(context.requestId), ...headers, ...context.rateLimitHeaders };
@@ -173,7 +174,7 @@ const respond = async (
     return response;
   }
   try {
-    await recordAudit(needs, context, { status, facts, rowCount });
+    await recordAudit(needs, context, { status, facts, createdId, rowCount });
   } catch (error) {
     await discard(body);
     throw error;
@@ -189,12 +190,13 @@ const respond = async (
 const answerReplay = (
   needs: RequestNeeds,
   context: RequestContext,
-  { output, headers }: StoredAnswer,
+  { output, headers, recordId }: StoredAnswer,
 ): Promise<Response> =>
   respond(needs, context, {
     status: context.operation.status,
     headers: { ...headers, "Idempotency-Replayed": "true" },
     body: output,
+    createdId: recordId,
     audit: {},
   });
 
@@ -237,10 +239,10 @@ const recordRefusal = async (
   context: RequestContext,
   problem: Problem,
 ): Promise<Problem> => {
-  if (problem.status === 401) return problem;
   try {
     const facts = problem.details.audit ?? {};
-    await recordAudit(needs, context, { status: problem.status, facts });
+    const always = problem.code === "invalid_credentials";
+    await recordAudit(needs, context, { status: problem.status, facts, always });
     return problem;
   } catch (failure) {
     return problem.code === "unavailable"

@@ -29,6 +29,7 @@ import {
   creationFields,
   findNamed,
   type Removing,
+  withResourceId,
   shorten,
 } from "./records.ts";
 import { readAll } from "./listing.ts";
@@ -49,7 +50,11 @@ const toAssignee = (row: AssigneeRow): Assignee => ({
   ...auditFields(row),
 });
 
-const answer = (row: AssigneeRow) => ({ body: toAssignee(row), version: row });
+const answer = (row: AssigneeRow) => ({
+  body: toAssignee(row),
+  version: row,
+  audit: { resourceId: row.id },
+});
 
 const resolveDepartment = (tx: Db, call: Asking, body: Body): Promise<DepartmentRow> =>
   findNamed(tx, call, {
@@ -119,19 +124,20 @@ const update = async (
   return updateAssignee(tx, next);
 };
 
-const remove = async (tx: Db, call: Removing, row: AssigneeRow) => {
-  checkIfMatch(call, row);
-  const who = `The assignee ${shorten(row.email)}`;
-  if (await isAssigneeNamed(tx, row)) {
-    call.fail("in_use", `${who} is named by disputes. Deactivate it instead.`);
-  }
-  const category = await findCategoryByDefaultAssignee(tx, call.tenantId, row.id);
-  if (category !== undefined) {
-    call.fail("in_use", `${who} gets the disputes of the category ${category.code}.`);
-  }
-  await removeAssignee(tx, row);
-  return { body: null };
-};
+const remove = (tx: Db, call: Removing, row: AssigneeRow) =>
+  withResourceId(row.id, async () => {
+    checkIfMatch(call, row);
+    const who = `The assignee ${shorten(row.email)}`;
+    if (await isAssigneeNamed(tx, row)) {
+      call.fail("in_use", `${who} is named by disputes. Deactivate it instead.`);
+    }
+    const category = await findCategoryByDefaultAssignee(tx, call.tenantId, row.id);
+    if (category !== undefined) {
+      call.fail("in_use", `${who} gets the disputes of the category ${category.code}.`);
+    }
+    await removeAssignee(tx, row);
+    return { body: null };
+  });
 
 /** Handlers of assignees: the people who work disputes. */
 export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
@@ -160,8 +166,10 @@ export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => (
   async update({ params: { assigneeEmail }, body }, call) {
     return call.change(async (tx) => {
       const found = await findAssigneeAt(tx, call, assigneeEmail);
-      checkIfMatch(call, found);
-      return answer(await update(tx, call, body, found));
+      return withResourceId(found.id, async () => {
+        checkIfMatch(call, found);
+        return answer(await update(tx, call, body, found));
+      });
     });
   },
 

@@ -1,4 +1,4 @@
-import { Problem } from "../../contract/errors.ts";
+import { type AuditFacts, Problem } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import { formatTimestamp, SECOND } from "../../kit/clock.ts";
 import { type NewId, randomToken } from "../../kit/ids.ts";
@@ -9,7 +9,8 @@ import type { LoginGuard } from "../login-guard.ts";
 import { matchesPassword } from "../passwords.ts";
 import { isKnownAddress, recordKnownAddress } from "../store/known-addresses.ts";
 import type { Db } from "../store/port.ts";
-import type { TenantRow } from "../store/tables.ts";
+import type { TenantRow, UserRow } from "../store/tables.ts";
+import { findTenant } from "../store/tenants.ts";
 import { listActiveTenants, findUser, findUserByEmail, findHomeTenant } from "../store/users.ts";
 
 type Needs = {
@@ -44,8 +45,20 @@ const INVALID = { verified: false, status: "ACCESSTOKEN_INVALID" } as const;
 const EXPIRED = { verified: false, status: "ACCESSTOKEN_EXPIRED" } as const;
 const LOGGED_OUT = { status: "LOGOUT_SUCCESS" } as const;
 
-const createWrongPassword = (): Problem =>
-  new Problem("invalid_credentials", "The e-mail address or the password is wrong.");
+const createWrongPassword = (audit: AuditFacts): Problem =>
+  new Problem("invalid_credentials", "The e-mail address or the password is wrong.", { audit });
+
+/** Returns what the log of the user's default tenant says of a failed login; nothing if that tenant is gone. */
+const describeFailure = async (
+  db: Db,
+  user: UserRow,
+  tenants: readonly TenantRow[],
+  ip: string,
+): Promise<AuditFacts> => {
+  const tenantId = findHomeTenant(user, tenants) ?? user.default_tenant_id;
+  if (tenantId === null || (await findTenant(db, tenantId)) === undefined) return {};
+  return { tenantId, actor: user.id, metadata: { address: ip } };
+};
 
 /** Finds the user whose e-mail address and password these are. @throws {Problem} the same for every reason */
 export const verifyPassword = async (
@@ -64,7 +77,9 @@ export const verifyPassword = async (
     async () => (await matchesPassword(password, user?.password_hash)) && tenants.length > 0,
   );
   if (!isRight || user === undefined) {
-    throw createWrongPassword();
+    throw createWrongPassword(
+      user === undefined ? {} : await describeFailure(db, user, tenants, ip),
+    );
   }
   return { user, tenants, rateLimitHeaders };
 };
@@ -85,7 +100,9 @@ const login =
         .where("password_hash", "=", user.password_hash)
         .executeTakeFirstOrThrow();
       // The password was replaced after it was checked, which ends all sessions of the former one.
-      if (numUpdatedRows === 0n) throw createWrongPassword();
+      if (numUpdatedRows === 0n) {
+        throw createWrongPassword(await describeFailure(tx, user, tenants, call.ip));
+      }
       await tx
         .insertInto("sessions")
         .values({
@@ -108,7 +125,7 @@ const login =
         tenants: tenants.map(toTenantAccess),
         defaultTenantId: home,
       };
-      return { body, rateLimitHeaders };
+      return { body, rateLimitHeaders, audit: { actor: user.id } };
     }, home ?? undefined);
   };
 
@@ -122,7 +139,7 @@ const verifySession =
     }
     const rateLimitHeaders = await needs.limiter.gateway(session.id, call.now);
     const tenantId = await readHomeTenant(call.db, session.user_id);
-    const audit = tenantId === undefined ? {} : { tenantId };
+    const audit = tenantId === undefined ? {} : { tenantId, actor: session.user_id };
     const lives = (row: typeof session): boolean => {
       const used_at = Math.max(row.used_at, needs.uses.last(row.id));
       return isSessionAlive({ ...row, used_at }, call.now, needs.lifetimes);
@@ -140,7 +157,7 @@ const verifySession =
         .set({ verified_at: call.now, used_at: call.now })
         .where("id", "=", session.id)
         .execute();
-      return { body: VERIFIED, rateLimitHeaders };
+      return { body: VERIFIED, rateLimitHeaders, audit };
     }, tenantId);
   };
 
@@ -155,7 +172,7 @@ const logout =
     return call.change(
       async (tx) => {
         await tx.deleteFrom("sessions").where("id", "=", session.id).execute();
-        return { body: LOGGED_OUT };
+        return { body: LOGGED_OUT, audit: { actor: session.user_id } };
       },
       await readHomeTenant(call.db, session.user_id),
     );

@@ -24,6 +24,7 @@ import {
   changeFields,
   createFinders,
   creationFields,
+  withResourceId,
 } from "./records.ts";
 import { readAll } from "./listing.ts";
 
@@ -66,7 +67,11 @@ const toCategory = (row: CategoryView): Category => ({
   ...auditFields(row),
 });
 
-const answer = (row: CategoryView) => ({ body: toCategory(row), version: row });
+const answer = (row: CategoryView) => ({
+  body: toCategory(row),
+  version: row,
+  audit: { resourceId: row.id },
+});
 
 const findDefaultReason = async (
   tx: Db,
@@ -149,12 +154,14 @@ export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["cate
   delete({ params: { categoryCode } }, call) {
     return call.change(async (tx) => {
       const row = await categoryWithCode(tx, call, categoryCode);
-      checkIfMatch(call, row);
-      if (await hasReasons(tx, row)) {
-        call.fail("in_use", `The category ${row.code} has reasons. Move or delete them first.`);
-      }
-      await removeCategory(tx, row);
-      return { body: null };
+      return withResourceId(row.id, async () => {
+        checkIfMatch(call, row);
+        if (await hasReasons(tx, row)) {
+          call.fail("in_use", `The category ${row.code} has reasons. Move or delete them first.`);
+        }
+        await removeCategory(tx, row);
+        return { body: null };
+      });
     });
   },
 });

@@ -20,6 +20,7 @@ import {
   createFinders,
   creationFields,
   type Removing,
+  withResourceId,
 } from "./records.ts";
 import { readAll } from "./listing.ts";
 
@@ -31,7 +32,11 @@ const toDepartment = (row: DepartmentRow): Department => ({
   ...auditFields(row),
 });
 
-const answer = (row: DepartmentRow) => ({ body: toDepartment(row), version: row });
+const answer = (row: DepartmentRow) => ({
+  body: toDepartment(row),
+  version: row,
+  audit: { resourceId: row.id },
+});
 
 export const { withId: departmentWithId, withCode: departmentWithCode } = createFinders(
   "department",
@@ -41,14 +46,15 @@ export const { withId: departmentWithId, withCode: departmentWithCode } = create
   },
 );
 
-const remove = async (tx: Db, row: DepartmentRow, call: Removing) => {
-  checkIfMatch(call, row);
-  if (await hasAssignees(tx, row)) {
-    return call.fail("in_use", `The department ${row.code} has assignees. Move them first.`);
-  }
-  await removeDepartment(tx, row);
-  return { body: null };
-};
+const remove = (tx: Db, row: DepartmentRow, call: Removing) =>
+  withResourceId(row.id, async () => {
+    checkIfMatch(call, row);
+    if (await hasAssignees(tx, row)) {
+      return call.fail("in_use", `The department ${row.code} has assignees. Move them first.`);
+    }
+    await removeDepartment(tx, row);
+    return { body: null };
+  });
 
 /** Handlers of departments: the groups of assignees. */
 export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["departments"]> => ({

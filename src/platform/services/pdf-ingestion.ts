@@ -48,7 +48,7 @@ const record = (
     await quota.check(tx, tenantId);
     const { document_number, id, file_size: fileSize, uploaded_at } = row;
     const body = { document_number, id, fileSize, uploadedAt: formatTimestamp(uploaded_at) };
-    return { body, replaced };
+    return { body, replaced, audit: { resourceId: id } };
   });
 
 /** Receives PDF files of documents from billing systems. */

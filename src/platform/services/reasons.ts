@@ -28,6 +28,7 @@ import {
   flag,
   creationFields,
   findNamed,
+  withResourceId,
 } from "./records.ts";
 import { readAll } from "./listing.ts";
 
@@ -46,7 +47,11 @@ const toReason = (row: ReasonRow): Reason => ({
   ...auditFields(row),
 });
 
-const answer = (row: ReasonRow) => ({ body: toReason(row), version: row });
+const answer = (row: ReasonRow) => ({
+  body: toReason(row),
+  version: row,
+  audit: { resourceId: row.id },
+});
 
 const resolveCategory = (tx: Db, call: Asking, body: Naming): Promise<CategoryRow> =>
   findNamed(tx, call, {
@@ -169,10 +174,12 @@ const update: Service["update"] = async ({ params: { reasonId }, body }, call) =
 const remove: Service["delete"] = ({ params }, call) => {
   return call.change(async (tx) => {
     const row = await findReasonAt(tx, call, params.categoryCode, params.reasonCode);
-    checkIfMatch(call, row);
-    await checkUnused(tx, call, row);
-    await removeReason(tx, row);
-    return { body: null };
+    return withResourceId(row.id, async () => {
+      checkIfMatch(call, row);
+      await checkUnused(tx, call, row);
+      await removeReason(tx, row);
+      return { body: null };
+    });
   });
 };
 

@@ -39,6 +39,12 @@ export const withAuditFacts = async <T>(audit: AuditFacts, act: () => Promise<T>
   }
 };
 
+/** Runs `act` on a record that the path names by code, so that its audit entry has the id of the record. */
+export const withResourceId = async <R extends { body: unknown }>(
+  resourceId: string,
+  act: () => Promise<R>,
+) => ({ ...(await withAuditFacts({ resourceId }, act)), audit: { resourceId } });
+
 const SHOWN_CHARACTERS = 100;
 
 /** Shortens a value for a message. */

@@ -21,6 +21,7 @@ import {
   flag,
   creationFields,
   type Removing,
+  withResourceId,
 } from "./records.ts";
 import { readAll } from "./listing.ts";
 
@@ -35,22 +36,27 @@ export const toResolution = (row: ResolutionRow): Resolution => ({
   ...auditFields(row),
 });
 
-const answer = (row: ResolutionRow) => ({ body: toResolution(row), version: row });
+const answer = (row: ResolutionRow) => ({
+  body: toResolution(row),
+  version: row,
+  audit: { resourceId: row.id },
+});
 
 const { withId: resolutionWithId, withCode: resolutionWithCode } = createFinders("resolution", {
   byId: findResolution,
   byCode: findResolutionByCode,
 });
 
-const remove = async (tx: Db, row: ResolutionRow, call: Removing) => {
-  checkIfMatch(call, row);
-  if (await isResolutionUsed(tx, row)) {
-    const use = `Disputes were closed with the resolution ${row.code}.`;
-    return call.fail("in_use", `${use} Deactivate it instead.`);
-  }
-  await removeResolution(tx, row);
-  return { body: null };
-};
+const remove = (tx: Db, row: ResolutionRow, call: Removing) =>
+  withResourceId(row.id, async () => {
+    checkIfMatch(call, row);
+    if (await isResolutionUsed(tx, row)) {
+      const use = `Disputes were closed with the resolution ${row.code}.`;
+      return call.fail("in_use", `${use} Deactivate it instead.`);
+    }
+    await removeResolution(tx, row);
+    return { body: null };
+  });
 
 /** Handlers of resolutions: the outcomes that disputes are closed with. */
 export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["resolutions"]> => ({

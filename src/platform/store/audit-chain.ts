@@ -137,6 +137,12 @@ export const appendEntries = async (
   }
 };
 
+/** Removes a chain with its entries and its head. */
+export const removeChain = async (tx: Db, tenantId: string): Promise<void> => {
+  await tx.deleteFrom("audit_logs").where("tenant_id", "=", tenantId).execute();
+  await tx.deleteFrom("audit_heads").where("tenant_id", "=", tenantId).execute();
+};
+
 /** An audit chain was changed outside the program, so no entry is removed from it. */
 export class AuditChainChanged extends Error {
   constructor(tenantId: string) {

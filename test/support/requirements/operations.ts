@@ -5,6 +5,7 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
   {
     title: "Operations",
     lines: {
+      "OP-01": "one entry per export request, attempted change, tool call and failed login",
       "OP-02": "commands that change something have entries, with the operator",
       "OP-03": "entries name who acted and the record",
       "OP-06": "doctor writes nothing, names itself, and checks key, store, files and public URL",
