@@ -6,7 +6,9 @@ import { ROOT } from "./support/sources.ts";
 const MAX_README_BYTES = 12 * 1024;
 
 const inRoot = readdirSync(ROOT).filter((name) => name.endsWith(".md"));
-const manuals = readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`);
+const manuals = readdirSync(join(ROOT, "docs"))
+  .filter((name) => name !== "pictures")
+  .map((name) => `docs/${name}`);
 const documents = [...inRoot, ...manuals.filter((name) => name.endsWith(".md"))];
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");

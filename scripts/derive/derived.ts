@@ -10,7 +10,7 @@ import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { DEPENDENCIES, dependencyFaults, documents } from "./documents.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const FORMATTER = join(ROOT, "node_modules/.bin/oxfmt");
+const FORMATTER = join(ROOT, "node_modules/oxfmt/bin/oxfmt");
 
 const read = (path: string): string => {
   const file = join(ROOT, path);
@@ -18,7 +18,11 @@ const read = (path: string): string => {
 };
 
 const formatted = (path: string, text: string): string =>
-  execFileSync(FORMATTER, ["--stdin-filepath", path], { cwd: ROOT, input: text, encoding: "utf8" });
+  execFileSync(process.execPath, [FORMATTER, "--stdin-filepath", path], {
+    cwd: ROOT,
+    input: text,
+    encoding: "utf8",
+  });
 
 /** Returns the tools as hosts list them. */
 const listedTools = () => toolList({ toolsets: knownToolsets, readOnly: false });
@@ -39,12 +43,21 @@ const listedPrompts = () =>
     };
   });
 
-const manifest = (text: string, version: string): string => {
+type About = { version: string; homepage: string; bugs: { url: string } };
+
+const manifest = (text: string, { version, homepage, bugs }: About): string => {
   const tools = listedTools().map(({ name, description }) => ({
     name,
     description: firstSentence(description),
   }));
-  return JSON.stringify({ ...JSON.parse(text), version, tools, prompts: listedPrompts() });
+  const addresses = {
+    homepage,
+    documentation: `${homepage}/docs`,
+    support: bugs.url,
+    privacy_policies: [`${homepage}/privacy`],
+  };
+  const lists = { version, tools, prompts: listedPrompts() };
+  return JSON.stringify({ ...JSON.parse(text), ...addresses, ...lists });
 };
 
 /** Returns what hosts pay for the lists, in o200k tokens, so that a review shows a change. */
@@ -67,10 +80,10 @@ export type Derived = { path: string; is: string; should: string };
 
 /** Each derived file: what it is, and what it should be. */
 export const derived = (): Derived[] => {
-  const about = JSON.parse(read("package.json")) as { version: string };
+  const about = JSON.parse(read("package.json")) as About;
   const made: Record<string, (text: string) => string> = {
     ...documents,
-    "manifest.json": (text) => manifest(text, about.version),
+    "manifest.json": (text) => manifest(text, about),
     "test/derived/tools.json": () => JSON.stringify(listedTools()),
     "test/derived/tokens.json": tokenCosts,
   };

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from "node:crypto";
 import { createClient } from "../../src/client/client.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
 import type { Client, Transport } from "../../src/client/port.ts";
@@ -14,6 +13,7 @@ import {
 import { createStorage } from "../../src/oauth/store/storage.ts";
 import { type Browser, openBrowser, type Shown } from "./browser.ts";
 import { MASTER_KEY, type TestPlatform } from "./platform.ts";
+import { makePkce } from "./pkce.ts";
 
 /** Creates a client of the test's platform that records the requests. */
 export const watchedClient = ({
@@ -85,6 +85,8 @@ export const startAuthorization = async (
   return { url: served.url, resource, server, sent, close: () => served.close() };
 };
 
+export { makePkce };
+
 export const REDIRECT = "http://127.0.0.1:33418/callback";
 
 export type Registered = { clientId: string; redirect: string };
@@ -104,11 +106,6 @@ export const register = async (
     redirect_uris: string[];
   };
   return { clientId, redirect: uris[0] ?? "" };
-};
-
-export const makePkce = () => {
-  const verifier = randomBytes(32).toString("base64url");
-  return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
 };
 
 /** Returns the authorization URL to which a client sends a person's browser. */

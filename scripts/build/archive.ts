@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { copyFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, sep } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { ZipFile } from "yazl";
+import type { Metafile } from "esbuild";
+import { bundle } from "./bundle.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const MCPB = join(ROOT, "node_modules/@anthropic-ai/mcpb/dist/cli/cli.js");
+
+/** Beside the program: the manifest, its icon, and what people read. */
+const FILES = {
+  "manifest.json": "manifest.json",
+  "README.md": "README.md",
+  LICENSE: "LICENSE",
+  "docs/pictures/icon.png": "icon.png",
+};
+
+// The earliest time that a ZIP archive can name, so that equal files make equal archives.
+const EARLIEST = new Date(1980, 0, 1);
+
+const zip = async (folder: string, out: string): Promise<void> => {
+  const archive = new ZipFile();
+  const names = await readdir(folder, { recursive: true });
+  for (const name of names.toSorted()) {
+    const path = join(folder, name);
+    // oxlint-disable-next-line no-await-in-loop -- in stable order
+    if (!(await stat(path)).isFile()) continue;
+    archive.addFile(path, name.replaceAll(sep, "/"), {
+      mtime: EARLIEST,
+      forceDosTimestamp: true,
+      mode: 0o100644,
+    });
+  }
+  archive.end();
+  await pipeline(archive.outputStream, createWriteStream(out));
+};
+
+/** Builds the desktop extension: the program, which needs no node_modules, as a ZIP archive. Equal sources make equal files. */
+export const packExtension = async (out: string): Promise<Metafile> => {
+  const stage = await mkdtemp(join(tmpdir(), "receivables-bundle-"));
+  try {
+    const metafile = await bundle(join(stage, "dist"));
+    for (const [from, to] of Object.entries(FILES)) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      await copyFile(join(ROOT, from), join(stage, to));
+    }
+    // Marks the program's files as ES modules.
+    await writeFile(join(stage, "package.json"), `${JSON.stringify({ type: "module" })}\n`);
+    const validate = [MCPB, "validate", join(stage, "manifest.json")];
+    await promisify(execFile)(process.execPath, validate);
+    await mkdir(dirname(out), { recursive: true });
+    await zip(stage, out);
+    return metafile;
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+};

@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import about from "../package.json" with { type: "json" };
+import { createOpenApi } from "../src/contract/openapi.ts";
+import { packExtension } from "./build/archive.ts";
+import { type Bom, reduceBom } from "./build/sbom.ts";
+import { createServerJson } from "./build/server-json.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+// Another folder may be named, for tests.
+const out = resolve(ROOT, process.argv[2] ?? "release");
+
+/** Runs npm, also where it is no program that can be started without a shell. */
+const npm = async (...args: string[]): Promise<string> => {
+  const path = process.env["npm_execpath"];
+  const [command, first] = path === undefined ? ["npm", []] : [process.execPath, [path]];
+  const maxBuffer = 64 * 1024 * 1024;
+  return (await promisify(execFile)(command, [...first, ...args], { cwd: ROOT, maxBuffer })).stdout;
+};
+
+const writeJson = (name: string, value: unknown): Promise<void> =>
+  writeFile(join(out, name), `${JSON.stringify(value, null, 2)}\n`);
+
+const hash = async (name: string): Promise<string> =>
+  createHash("sha256")
+    .update(await readFile(join(out, name)))
+    .digest("hex");
+
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+const { name, version, license, homepage, mcpName, mcpSummary: summary } = about;
+
+await npm("pack", "--pack-destination", out);
+const extension = `${name}-${version}.mcpb`;
+const metafile = await packExtension(join(out, extension));
+const sha256 = await hash(extension);
+const url = `${homepage}/releases/${version}/${extension}`;
+await writeJson(
+  "server.json",
+  createServerJson({ name, version, summary, homepage, mcpName }, { url, sha256 }),
+);
+await writeJson("openapi.json", createOpenApi({ headerWord: "Platform", version }));
+const bom = await npm("sbom", "--sbom-format", "cyclonedx", "--package-lock-only");
+await writeJson("sbom.cdx.json", reduceBom(JSON.parse(bom) as Bom, metafile, { name, license }));
+
+const files = (await readdir(out)).toSorted();
+const sums = await Promise.all(files.map(async (file) => `${await hash(file)}  ${file}\n`));
+await writeFile(join(out, "SHA256SUMS"), sums.join(""));
+process.stdout.write(`${JSON.stringify({ folder: out, files: [...files, "SHA256SUMS"] })}\n`);

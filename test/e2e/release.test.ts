@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import about from "../../package.json" with { type: "json" };
+import type { createServerJson } from "../../scripts/build/server-json.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../..");
+
+let folder: string;
+let first: string;
+let second: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "release-"));
+  first = join(folder, "first");
+  second = join(folder, "second");
+  for (const out of [first, second]) {
+    // oxlint-disable-next-line no-await-in-loop -- both write to dist/
+    await run(process.execPath, [join(ROOT, "scripts/release.ts"), out]);
+  }
+}, 300_000);
+afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
+
+const read = (name: string): Promise<string> => readFile(join(first, name), "utf8");
+const readJson = async (name: string): Promise<unknown> => JSON.parse(await read(name)) as unknown;
+
+describe("a release", () => {
+  it("has every artefact with its checksum, and is the same when it is made again", async () => {
+    const sums = await read("SHA256SUMS");
+    const named = sums.trimEnd().split("\n");
+    for (const line of named) {
+      const [sum, name = ""] = line.split("  ");
+      // oxlint-disable-next-line no-await-in-loop -- few
+      const content = await readFile(join(first, name));
+      expect(createHash("sha256").update(content).digest("hex")).toBe(sum);
+    }
+    const names = named.map((line) => line.slice(66));
+    expect([...names, "SHA256SUMS"].toSorted()).toEqual((await readdir(first)).toSorted());
+    expect(names).toEqual(expect.arrayContaining(["openapi.json", "sbom.cdx.json", "server.json"]));
+    expect(await readFile(join(second, "SHA256SUMS"), "utf8")).toBe(sums);
+  });
+
+  it("lists the packages whose code it contains, and no others", async () => {
+    const bom = (await readJson("sbom.cdx.json")) as {
+      bomFormat: string;
+      components: { name: string; "bom-ref": string; version: string }[];
+    };
+    expect(bom.bomFormat).toBe("CycloneDX");
+    const names = bom.components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["zod", "hono", "oidc-provider", "unpdf"]));
+    expect(names).not.toContain("vitest");
+    expect(names).not.toContain("esbuild");
+    const refs = bom.components.map((one) => one["bom-ref"]);
+    expect(new Set(refs).size).toBe(refs.length);
+    expect(bom.components.every(({ version }) => version !== "")).toBe(true);
+  });
+
+  it("names npm package and extension for the registry of MCP servers", async () => {
+    const server = (await readJson("server.json")) as ReturnType<typeof createServerJson>;
+    const sum = /^([0-9a-f]{64}) {2}.*\.mcpb$/m.exec(await read("SHA256SUMS"))?.[1];
+    expect(server).toMatchObject({
+      // The registry compares it with the npm package.
+      name: about.mcpName,
+      version: about.version,
+      packages: [
+        { registryType: "npm", identifier: about.name, transport: { type: "stdio" } },
+        { registryType: "mcpb", fileSha256: sum, transport: { type: "stdio" } },
+      ],
+    });
+    const { description = "", name = "" } = server as { description?: string; name?: string };
+    expect(description.length).toBeLessThanOrEqual(100);
+    expect(name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+  });
+});

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import about from "../package.json" with { type: "json" };
+import manifest from "../manifest.json" with { type: "json" };
+
+const ROOT = join(import.meta.dirname, "..");
+const { mcp_config: start, entry_point: entry } = manifest.server;
+
+describe("the manifest of the desktop extension", () => {
+  it("starts node with a file of its own, without a shell and without a path of one system", () => {
+    expect(start.command).toBe("node");
+    expect(start.args).toEqual([`\${__dirname}/${entry}`]);
+    expect(Object.keys(start)).toEqual(["command", "args", "env"]);
+    expect(manifest.compatibility.platforms.toSorted()).toEqual(["darwin", "linux", "win32"]);
+    for (const value of Object.values(start.env)) expect(value).toMatch(/^\$\{user_config\.\w+\}$/);
+    const values = Object.values(start.env).map((value) => value.slice(14, -1));
+    expect(values.toSorted()).toEqual(Object.keys(manifest.user_config).toSorted());
+    const defaults = Object.values(manifest.user_config).map((one) => String(Object(one).default));
+    expect(defaults.filter((value) => /[\\/~%$]/.test(value))).toEqual([]);
+  });
+
+  it("has an icon, and the addresses of package.json", () => {
+    const png = readFileSync(join(ROOT, "docs/pictures/icon.png"));
+    expect(manifest.icon).toBe("icon.png");
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([512, 512]);
+    expect(manifest.homepage).toBe(about.homepage);
+    expect(manifest.support).toBe(about.bugs.url);
+    expect(manifest.privacy_policies).toHaveLength(1);
+    expect(existsSync(join(ROOT, "docs/privacy.md"))).toBe(true);
+  });
+});
+
+describe("the scripts of package.json", () => {
+  const scripts = Object.entries(about.scripts);
+  const commands = scripts.flatMap(([name, text]) =>
+    text.split("&&").map((command) => ({ name, command: command.trim() })),
+  );
+
+  it.each(commands)("$name runs on any shell: $command", ({ command }) => {
+    // Variables, substitution, redirection, quotes, globs, pipes and paths differ between shells.
+    expect(command).not.toMatch(/[$%`'"|<>;*~\\]/);
+    const [program = "", file = ""] = command.split(" ");
+    const bins = ["node", "vitest", "tsc", "oxlint", "oxfmt", "knip"];
+    expect(bins).toContain(program);
+    if (program === "node") expect(existsSync(join(ROOT, file))).toBe(true);
+  });
+});
