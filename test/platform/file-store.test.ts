@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { vi } from "vitest";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
-import { createS3Files } from "../../src/platform/files/s3.ts";
 import { describeFileStore } from "../support/file-store.ts";
+import { describeFilesInUse } from "../support/files-in-use.ts";
 import { filesUnder } from "../support/pdf.ts";
-import { S3_ENVIRONMENT, startFakeS3 } from "../support/s3/server.ts";
+import { openFakeS3Files } from "../support/s3/fake-files.ts";
 
 describeFileStore("in a folder", async () => {
   const folder = mkdtempSync(join(tmpdir(), "receivables-files-"));
@@ -17,19 +16,6 @@ describeFileStore("in a folder", async () => {
   };
 });
 
-describeFileStore("on S3", async () => {
-  for (const [name, value] of Object.entries(S3_ENVIRONMENT)) vi.stubEnv(name, value);
-  const s3 = await startFakeS3(3);
-  return {
-    files: createS3Files(s3.location("a/prefix")),
-    stored: async () =>
-      [...s3.objects.keys(), ...s3.uploads.values().map(({ key }) => `unfinished ${key}`)].map(
-        (key) => key.replace("a/prefix/", ""),
-      ),
-    async close() {
-      vi.unstubAllEnvs();
-      await s3.stop();
-      if (s3.refused.length > 0) throw new Error(s3.refused.join("\n"));
-    },
-  };
-});
+describeFileStore("on S3", openFakeS3Files);
+
+describeFilesInUse("on S3", openFakeS3Files);
