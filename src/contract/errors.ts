@@ -56,6 +56,7 @@ export const SHARED_ERRORS = {
   length_required: defineError(411, "Content-Length is required", "caller"),
   precondition_failed: defineError(412, "The record has changed since it was read", "caller"),
   payload_too_large: defineError(413, "The body is too large", "caller"),
+  range_not_satisfiable: defineError(416, "The range is outside the file", "caller"),
   validation_failed: defineError(422, "The request is not valid", "caller"),
   unsupported_media_type: defineError(415, "The content type is not supported", "caller"),
   idempotency_key_reused: defineError(

@@ -2,6 +2,7 @@ import type { PlatformContract } from "../contract/index.ts";
 import type { AuditFacts, Fault, ProblemDetails, SharedErrorCode } from "../contract/errors.ts";
 import type { FailCode, Input, Operation, Output } from "../contract/operation.ts";
 import type { Permission, Scope } from "../contract/permissions.ts";
+import type { Span } from "./files/port.ts";
 import type { Preconditions, RecordVersion } from "./preconditions.ts";
 import type { Db, Snapshot, SnapshotOptions } from "./store/port.ts";
 
@@ -96,7 +97,12 @@ export type Streamed<Record> = {
 export type FileAnswer = {
   fileName: string;
   mimeType: string;
+  /** Size of the whole file. */
   fileSize: number;
+  /** The span that `bytes` are; undefined: the whole file. */
+  span?: Span | undefined;
+  /** Set where ranges of the file can be requested. */
+  etag?: string;
   bytes: ReadableStream<Uint8Array>;
 };
 

@@ -4,13 +4,13 @@ import {
   ListMultipartUploadsCommand,
   paginateListObjectsV2,
 } from "@aws-sdk/client-s3";
-import { afterAll, beforeAll, describe, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, vi } from "vitest";
 import { createS3Files } from "../../src/platform/files/s3.ts";
 import { describeFileStore, type OpenedFiles } from "../support/file-store.ts";
 import { describeFilesInUse } from "../support/files-in-use.ts";
 import { hasSwift, startSwift, type Swift, SWIFT_ENVIRONMENT } from "../support/s3/swift.ts";
 
-describe.skipIf(!hasSwift)("OpenStack Swift", () => {
+describe.skipIf(!hasSwift)("the S3 service of OpenStack Swift (Debian's python3-swift)", () => {
   let swift: Swift;
 
   beforeAll(async () => {
@@ -44,10 +44,3 @@ describe.skipIf(!hasSwift)("OpenStack Swift", () => {
   describeFileStore("on Swift", open);
   describeFilesInUse("on Swift", open);
 });
-
-it.skipIf(hasSwift)(
-  "needs Debian's python3-swift: install it to test a real S3 service",
-  (test) => {
-    test.skip("python3-swift is not installed");
-  },
-);

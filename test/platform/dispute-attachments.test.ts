@@ -240,6 +240,44 @@ onEveryStore(
       expect((await at().call("GET", targetOf(anew.downloadUrl))).status).toBe(200);
     });
 
+    verifies("OP-21");
+    it("answers a range of a file, and all of it to what is no range", async () => {
+      const bytes = "0123456789";
+      const { body } = await attach(at(), admin, path, { fileName: "range.txt", bytes });
+      const target = targetOf(String(body["downloadUrl"]));
+      const ask = (headers: Record<string, string>, method = "GET") =>
+        at().call(method, target, { headers });
+      const whole = await ask({});
+      const etag = whole.headers.get("etag") ?? "";
+      expect([whole.headers.get("accept-ranges"), etag]).toEqual(["bytes", expect.any(String)]);
+      const parts = [
+        ["bytes=0-0", "0", "bytes 0-0/10"],
+        ["bytes=4-", "456789", "bytes 4-9/10"],
+        ["bytes=8-99", "89", "bytes 8-9/10"],
+        ["bytes=-3", "789", "bytes 7-9/10"],
+        ["bytes=-99", bytes, "bytes 0-9/10"],
+      ] as const;
+      for (const [range, text, span] of parts) {
+        const part = await ask({ Range: range, "If-Range": etag });
+        const { headers } = part;
+        expect([part.status, part.text], range).toEqual([206, text]);
+        expect(headers.get("content-range")).toBe(span);
+        expect(headers.get("content-length")).toBe(String(text.length));
+      }
+      for (const range of ["bytes=10-", "bytes=-0"]) {
+        const none = await ask({ Range: range });
+        expect([none.status, none.body.code]).toEqual([416, "range_not_satisfiable"]);
+        expect(none.headers.get("content-range")).toBe("bytes */10");
+      }
+      for (const range of ["bytes=5-4", "bytes=0-1,3-4", "bytes=-", "lines=1-2", "bytes=x-"]) {
+        const all = await ask({ Range: range });
+        expect([all.status, all.text], range).toEqual([200, bytes]);
+      }
+      const other = await ask({ Range: "bytes=0-1", "If-Range": '"other"' });
+      expect([other.status, other.text]).toEqual([200, bytes]);
+      expect((await ask({ Range: "bytes=0-1" }, "HEAD")).status).toBe(200);
+    });
+
     verifies("AT-08", "T-07");
     it("lists attachments of every status without a download URL, newest first", async () => {
       const { path: own } = await disputeWithFiles(admin, reasonId, "INV-LIST");

@@ -78,6 +78,16 @@ describe("S3 that fails for a moment", () => {
     },
   );
 
+  it("continues a span of a file", async () => {
+    await put();
+    failing("GetObject", { cut: MIB }, 2);
+    const [from, to] = [2 * MIB, 6 * MIB];
+    const file = await files.open("own/file", { from, to });
+    if (file === undefined) throw new Error("the file is missing");
+    expect(file.size).toBe(to - from);
+    expect((await buffer(file.bytes)).equals(LARGE.subarray(from, to))).toBe(true);
+  });
+
   it("continues a file whose reader paused for longer than a request may take", async () => {
     await put();
     const file = await files.open("own/file");

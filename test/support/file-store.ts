@@ -75,6 +75,18 @@ export const describeFileStore = (name: string, open: () => Promise<OpenedFiles>
       expect(await opened.stored()).toEqual([KEY]);
     });
 
+    it("opens a span of a file", async () => {
+      await files.put(KEY, pieces("0123456789"), 10);
+      const spanOf = async (from: number, to: number) => {
+        const file = await files.open(KEY, { from, to });
+        return file && [file.size, await text(file.bytes)];
+      };
+      expect(await spanOf(0, 1)).toEqual([1, "0"]);
+      expect(await spanOf(3, 10)).toEqual([7, "3456789"]);
+      expect(await spanOf(0, 10)).toEqual([10, "0123456789"]);
+      expect(await files.open("own/none", { from: 0, to: 1 })).toBeUndefined();
+    });
+
     it("accepts the allowed number of bytes, and stops reading after it", async () => {
       expect(await files.put(KEY, pieces("1234", "5"), 5)).toMatchObject({ size: 5 });
       let read = 0;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { formatTimestamp, HOUR } from "../../src/kit/clock.ts";
 import { startPlatform, configure, type TestPlatform } from "./platform.ts";
 import { attach, disputeWithFiles, targetOf } from "./attachments.ts";
@@ -39,11 +40,10 @@ export const describeFilesInUse = (name: string, open: () => Promise<OpenedFiles
       await opened.close();
     });
 
-    const fetchFile = async (url: string): Promise<Uint8Array> => {
-      const response = await at.platform.fetch(new Request(`http://platform.test${targetOf(url)}`));
-      expect(response.status).toBe(200);
-      return response.bytes();
-    };
+    const fetchFile = (url: string, headers: Record<string, string> = {}): Promise<Response> =>
+      Promise.resolve(
+        at.platform.fetch(new Request(`http://platform.test${targetOf(url)}`, { headers })),
+      );
 
     verifies("OP-21");
     it("are uploaded, scanned, downloaded and deleted", async () => {
@@ -57,14 +57,43 @@ export const describeFilesInUse = (name: string, open: () => Promise<OpenedFiles
       });
       expect(body).toMatchObject({ status: "Available" });
       expect(await opened.stored()).toHaveLength(1);
-      expect(hashOf(await fetchFile(String(body["downloadUrl"])))).toBe(hashOf(bytes));
+      const whole = await fetchFile(String(body["downloadUrl"]));
+      expect([whole.status, hashOf(await whole.bytes())]).toEqual([200, hashOf(bytes)]);
+      const range = { Range: "bytes=5999990-6000009" };
+      const part = await fetchFile(String(body["downloadUrl"]), range);
+      expect([part.status, part.headers.get("content-range")]).toEqual([
+        206,
+        "bytes 5999990-6000009/6900000",
+      ]);
+      expect(await part.text()).toBe(bytes.subarray(5_999_990, 6_000_010).toString());
       const bad = await attach(at, admin, path, { fileName: "bad.txt", bytes: EICAR });
-      expect(bad.body).toMatchObject({ status: "Rejected" });
+      expect(bad.body).toMatchObject({ status: "Infected" });
       expect(await opened.stored()).toHaveLength(1);
       const deleted = await admin.call("DELETE", `${path}/${attachmentId}`);
       expect(deleted.status).toBe(204);
       await at.platform.worker.runDue();
       expect(await opened.stored()).toEqual([]);
+    });
+
+    verifies("OP-21");
+    it("are scanned after an outage, however long it took", async () => {
+      const admin = await at.tenant(TENANT);
+      const { reason } = await configure(admin);
+      const { path } = await disputeWithFiles(admin, reason.reasonId);
+      const outage = vi.spyOn(opened.files, "open").mockRejectedValue(new StoreUnavailable("down"));
+      const file = { fileName: "claim.txt", bytes: "A claim." };
+      const { attachmentId, body } = await attach(at, admin, path, file);
+      const read = async () => (await admin.call("GET", `${path}/${attachmentId}`)).body.status;
+      expect(body).toMatchObject({ status: "PendingScan" });
+      for (let minute = 0; minute < 10; minute += 1) {
+        at.clock.advance(60_000);
+        await at.platform.worker.runDue();
+        expect(await read()).toBe("PendingScan");
+      }
+      outage.mockRestore();
+      at.clock.advance(60_000);
+      await at.platform.worker.runDue();
+      expect(await read()).toBe("Available");
     });
 
     verifies("OP-21");

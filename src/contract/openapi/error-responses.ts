@@ -37,9 +37,10 @@ const APPLIES_TO: Partial<Record<SharedErrorCode, (operation: Operation) => bool
   not_found: (operation) =>
     operation.raw !== null ||
     (!isIngest(operation) && (hasRecordId(operation) || operation.access === "caller")),
-  // Only the routes of signed URLs return these two.
+  // Only the routes of signed URLs return these three.
   signed_url_refused: () => false,
   length_required: () => false,
+  range_not_satisfiable: () => false,
   storage_quota_exceeded: ({ raw }) => raw !== null,
   // Every operation has a supported method.
   method_not_allowed: () => false,

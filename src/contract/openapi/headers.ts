@@ -23,6 +23,7 @@ export const HEADERS = {
     "Comma-separated list of unknown body fields, which were ignored.",
   ),
   "Content-Disposition": textHeader("File name."),
+  "Content-Range": textHeader("The bytes of the answer, and the size of the file."),
   "Content-Length": countHeader("File size in bytes."),
   "Idempotency-Replayed": textHeader(
     "`true` if the response repeats an earlier one with the same `Idempotency-Key`.",

@@ -16,6 +16,8 @@ const buildParameters = (id: string): object[] => [
   { name: "sig", in: "query", required: true, schema: TEXT },
 ];
 
+const DOWNLOAD_HEADERS = ["X-Request-Id", "Content-Disposition", "Content-Length", "ETag"] as const;
+
 const buildErrorResponses = (codes: readonly Code[]): Record<string, object> =>
   Object.fromEntries(
     [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(([status, same]) => [
@@ -69,15 +71,29 @@ export const transferRoutes: Record<string, object> = {
     get: {
       ...buildRouteHead("dispute_attachments.download", "Download an attachment's file."),
       description:
-        "The signed URL is the credential. The content type follows from the file extension.",
-      parameters: buildParameters("attachmentId"),
+        "The signed URL is the credential. The content type follows from the file extension. One range of bytes can be requested.",
+      parameters: [
+        ...buildParameters("attachmentId"),
+        { name: "Range", in: "header", schema: TEXT, example: "bytes=0-1023" },
+        { name: "If-Range", in: "header", schema: TEXT },
+      ],
       responses: {
         200: {
           description: "The file, as a download.",
-          headers: buildHeaderRefs(["X-Request-Id", "Content-Disposition", "Content-Length"]),
+          headers: buildHeaderRefs(DOWNLOAD_HEADERS),
           content: { "application/octet-stream": { schema: {} } },
         },
-        ...buildErrorResponses(["signed_url_refused", "internal", "unavailable"]),
+        206: {
+          description: "The requested range of the file.",
+          headers: buildHeaderRefs([...DOWNLOAD_HEADERS, "Content-Range"]),
+          content: { "application/octet-stream": { schema: {} } },
+        },
+        ...buildErrorResponses([
+          "signed_url_refused",
+          "range_not_satisfiable",
+          "internal",
+          "unavailable",
+        ]),
       },
     },
   },

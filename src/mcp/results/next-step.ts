@@ -144,6 +144,7 @@ const STEPS: Record<RefusalCode, Step> = {
   validation_failed: correct,
   precondition_failed: (tool) =>
     `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, and send its etag as ifMatch.`,
+  range_not_satisfiable: "Request a range within the file.",
   length_required: "Tell the person: server and platform do not fit together.",
   payload_too_large: "Send less in one call.",
   unsupported_media_type: "Tell the person: server and platform do not fit together.",

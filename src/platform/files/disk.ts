@@ -112,12 +112,12 @@ export const createDiskFiles = (path: string): FileStore => {
       }
     },
 
-    async open(key) {
+    async open(key, span) {
       const place = pathOf(key);
       const file = await guardDisk(() => unlessMissing(open(place, "r")));
       if (file === undefined) return undefined;
-      const { size } = await file.stat();
-      const stream = file.createReadStream();
+      const size = span === undefined ? (await file.stat()).size : span.to - span.from;
+      const stream = file.createReadStream(span && { start: span.from, end: span.to - 1 });
       return { size, bytes: Readable.toWeb(stream) as ReadableStream<Uint8Array> };
     },
 

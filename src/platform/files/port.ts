@@ -21,14 +21,23 @@ export class FileTooLarge extends Error {
   }
 }
 
+/** Bytes of a file: from an offset up to another, without it. */
+export type Span = { from: number; to: number };
+
 export type KeptFile = { size: number; sha256: string };
 
 /** Stores files by key. A file exists completely or not at all, and never changes. */
 export type FileStore = {
   /** Stores the stream's bytes durably; after a failure nothing is stored. */
   put(key: string, bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<KeptFile>;
-  /** Opens a file, whose bytes the caller must read or cancel; undefined if it does not exist. */
-  open(key: string): Promise<{ size: number; bytes: ReadableStream<Uint8Array> } | undefined>;
+  /**
+   * Opens a file, or a span within it; undefined if it does not exist. The caller must read or cancel the bytes, of
+   * which there are `size`.
+   */
+  open(
+    key: string,
+    span?: Span,
+  ): Promise<{ size: number; bytes: ReadableStream<Uint8Array> } | undefined>;
   /** Removes the file if it exists. */
   remove(key: string): Promise<void>;
   /** Lists the files whose key begins with this part, with the time at which each was stored. */

@@ -196,19 +196,21 @@ export const createS3Files = (location: S3Location, times = TIMES): FileStore =>
   return {
     put: async (key, bytes, maxBytes) => put(place, nameOf(key), bytes, maxBytes),
 
-    async open(key) {
+    async open(key, span) {
       const Key = nameOf(key);
       return openResuming({
         attempts: ATTEMPTS,
         toError: toOutage,
-        get: (from) =>
+        get: (offset) =>
           guardS3(async () => {
-            const Range = from === 0 ? undefined : `bytes=${from}-`;
+            const from = (span?.from ?? 0) + offset;
+            const last = span === undefined ? "" : span.to - 1;
+            const Range = from === 0 && last === "" ? undefined : `bytes=${from}-${last}`;
             const got = await unlessMissing(
               client.send(new GetObjectCommand({ Bucket, Key, Range })),
             );
             if (got === undefined) return undefined;
-            if (from > 0 && got.ContentRange?.startsWith(`bytes ${from}-`) !== true) {
+            if (Range !== undefined && got.ContentRange?.startsWith(`bytes ${from}-`) !== true) {
               throw new Error("a range was not answered with this range");
             }
             return { size: Number(got.ContentLength), body: got.Body as Readable };

@@ -72,9 +72,13 @@ const buildFileHeaders = ({
   fileName,
   mimeType,
   fileSize,
+  span,
+  etag,
 }: FileAnswer): Record<string, string> => ({
   "Content-Type": mimeType,
-  "Content-Length": String(fileSize),
+  "Content-Length": String(span === undefined ? fileSize : span.to - span.from),
+  ...(span && { "Content-Range": `bytes ${span.from}-${span.to - 1}/${fileSize}` }),
+  ...(etag === undefined ? {} : { ETag: etag, "Accept-Ranges": "bytes" }),
   "Content-Disposition": formatDisposition(fileName),
   "Content-Security-Policy": FILE_POLICY,
 });
@@ -121,7 +125,7 @@ export const toResponse = async (
   if (isEmpty) await discard(output);
   if (isFile(output)) {
     return new Response(isEmpty ? null : createFileBody(output.bytes, { cut, done }), {
-      status,
+      status: output.span === undefined ? status : 206,
       headers: { ...headers, ...buildFileHeaders(output) },
     });
   }

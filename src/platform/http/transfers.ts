@@ -1,5 +1,6 @@
 import type { Claim } from "../files/signed-urls.ts";
 import type { Transfers } from "../services/dispute-attachments/transfers.ts";
+import { parseRange } from "./range.ts";
 import { type Sending, toResponse } from "./response.ts";
 import { buildCommonHeaders } from "./headers.ts";
 
@@ -46,7 +47,9 @@ export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[]
     path: "/downloads/{attachmentId}",
     async serve(request, id, { requestId, ...sending }) {
       const url = new URL(request.url);
-      const file = await download(id, claimIn(url));
+      const file = await download(id, claimIn(url), (size, etag) =>
+        parseRange(request, size, etag),
+      );
       return toResponse(
         { method: request.method, ...sending },
         200,

@@ -5,7 +5,7 @@ import type { NewId } from "../../../kit/ids.ts";
 import type { Log } from "../../../kit/log.ts";
 import { readArriving } from "../../files/arriving.ts";
 import { dropFiles } from "../../files/drop.ts";
-import { type FileStore, FileTooLarge, type KeptFile } from "../../files/port.ts";
+import { type FileStore, FileTooLarge, type KeptFile, type Span } from "../../files/port.ts";
 import type { StorageQuota } from "../../files/quota.ts";
 import type { Claim, Grant, SignedUrls } from "../../files/signed-urls.ts";
 import type { FileAnswer } from "../../handlers.ts";
@@ -36,11 +36,15 @@ export type Sent = {
   body: ReadableStream<Uint8Array>;
 };
 
+/** Chooses from a file of this size and ETag; undefined: all of it. */
+type ChooseSpan = (size: number, etag: string) => Span | undefined;
+
 /** Transfers of dispute files. The signed URL is the only credential. */
 export type Transfers = {
   /** Receives the file; a URL takes one file. */
   upload(id: string, claim: Claim, sent: Sent): Promise<void>;
-  download(id: string, claim: Claim): Promise<FileAnswer>;
+  /** Opens the file, or the span of it that `chooseSpan` returns. */
+  download(id: string, claim: Claim, chooseSpan: ChooseSpan): Promise<FileAnswer>;
 };
 
 // Every refusal is the same, so that a caller cannot learn which ids exist.
@@ -162,20 +166,22 @@ export const createTransfers = (needs: TransferNeeds): Transfers => {
       needs.wake();
     },
 
-    async download(id, claim) {
+    async download(id, claim, chooseSpan) {
       const row = await findGranted(needs, { method: "GET", id, claim });
       if (row.status !== "Available" || row.file_key === null) throw createRefusal("GET");
-      const file = await needs.files.open(row.file_key);
+      const fileSize = row.file_size ?? 0;
+      const etag = `"${row.sha256}"`;
+      const span = chooseSpan(fileSize, etag);
+      const file = await needs.files.open(row.file_key, span);
       if (file === undefined) {
         // A deletion removes the record before the file.
         if ((await findSignedAttachment(needs.store.read, id)) === undefined)
           throw createRefusal("GET");
         throw new Error(`the file of attachment ${id} is lost`);
       }
-      const { size: fileSize, bytes } = file;
       const extension = findExtension(row.file_name);
       const mimeType = extension === undefined ? "application/octet-stream" : FILE_TYPES[extension];
-      return { fileName: row.file_name, mimeType, fileSize, bytes };
+      return { fileName: row.file_name, mimeType, fileSize, span, etag, bytes: file.bytes };
     },
   };
 };
