@@ -187,7 +187,7 @@ describe("loaded modules", () => {
     const files = await loadedFor({}, LISTS);
     expect(files).toContain("src/mcp/stdio/handshake.ts");
     const heavy =
-      /@modelcontextprotocol|contract\/operations|src\/(client|broker|platform)|kysely|hono|prom-client|@opentelemetry/;
+      /@modelcontextprotocol|contract\/operations|src\/(client|broker|platform)|kysely|hono|prom-client|@opentelemetry|@aws-sdk/;
     expect(files.filter((file) => heavy.test(file))).toEqual([]);
   });
 

@@ -25,10 +25,14 @@ export const invoice = (number: string) => ({
 export const uploadPath = (connectionId: string, number: string): string =>
   `/api/v1/pdf-ingestion/pdf/${connectionId}/ingest_documents/${encodeURIComponent(number)}`;
 
-/** Every file beneath a folder, by its path. */
+// Every file store of a process has it.
+const ID_OF_STORE = join("store", "id");
+
+/** Every file beneath a folder, by its path, without the id of the file store. */
 export const filesUnder = (folder: string): string[] => {
   try {
     return readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name !== ID_OF_STORE)
       .map((name) => join(folder, name))
       .filter((path) => statSync(path).isFile());
   } catch {
