@@ -1,3 +1,4 @@
+import { COMMAND_ACTIONS } from "../src/contract/audit-actions.ts";
 import { contract, operations } from "../src/contract/index.ts";
 import { STATUS_CHANGE_ACTIONS } from "../src/contract/operations/disputes.ts";
 import { defineTool } from "./tool.ts";
@@ -11,7 +12,12 @@ const ACTIONS: readonly string[] = [
     "account.replaced",
     "document.replaced",
     "audit.sealed",
+    "auth.logged_in",
     "auth.login_failed",
+    "auth.password_changed",
+    "auth.password_reset",
+    "dispute_attachment.uploaded",
+    ...COMMAND_ACTIONS,
   ]),
 ].toSorted();
 

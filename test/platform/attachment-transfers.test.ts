@@ -87,7 +87,7 @@ onEveryStore("files of disputes over sockets", (at) => {
     expect(await send(uploadUrl, Buffer.from("x"))).toBe(204);
   });
 
-  verifies("AT-04");
+  verifies("AT-04", "OP-01", "OP-03");
   it("writes an upload as it arrives, and stores it when it is complete", async () => {
     const { attachmentId, uploadUrl } = await announce(admin, path, "streamed.txt");
     const before = filesUnder(at().files);
@@ -101,6 +101,11 @@ onEveryStore("files of disputes over sockets", (at) => {
     expect(await answered).toMatch(/^HTTP\/1.1 204 /);
     socket.destroy();
     expect(drafts()).toEqual([]);
+    const logged = at().store.read.selectFrom("audit_logs").select("metadata");
+    const uploads = await logged.where("action", "=", "dispute_attachment.uploaded").execute();
+    expect(uploads.map(({ metadata }) => JSON.parse(metadata))).toContainEqual(
+      expect.objectContaining({ resourceId: attachmentId, actor: admin.userId }),
+    );
     expect(filesUnder(at().files)).toHaveLength(before.length + 1);
     await at().platform.worker.runDue();
     const { downloadUrl } = await read(attachmentId);

@@ -1,3 +1,4 @@
+import type { CommandAction } from "../../src/contract/audit-actions.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import type { Source } from "../../src/contract/payments/catalogue.ts";
 import { randomId } from "../../src/kit/ids.ts";
@@ -59,7 +60,7 @@ const importTo = async <Values>(
     warn: (place, message) => warned.push(`${place} ${message}`),
     ended: ended ?? new AbortController().signal,
     record: async (tx, metadata) =>
-      record?.(tx, { tenantId, action: `import.${target.kind}`, metadata }),
+      record?.(tx, { tenantId, action: `import.${target.kind}` as CommandAction, metadata }),
   });
   return { counts, rejects, ignored, warned, progress };
 };

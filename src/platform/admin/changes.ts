@@ -1,3 +1,4 @@
+import type { CommandAction } from "../../contract/audit-actions.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { appendEntries } from "../store/audit-chain.ts";
@@ -7,7 +8,7 @@ import type { Db, Store } from "../store/port.ts";
 /** A change by the command line, for the audit log of its tenant. */
 export type CommandChange = {
   tenantId: string;
-  action: `admin.${string}` | `import.${string}`;
+  action: CommandAction;
   /** Id of the record that was created, changed or deleted. */
   resourceId?: string;
   /** Ids, counts and short words, but no secret and no personal data. */

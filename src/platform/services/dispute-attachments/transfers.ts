@@ -9,6 +9,7 @@ import { type FileStore, FileTooLarge, type KeptFile, type Span } from "../../fi
 import type { StorageQuota } from "../../files/quota.ts";
 import type { Claim, Grant, SignedUrls } from "../../files/signed-urls.ts";
 import type { FileAnswer } from "../../handlers.ts";
+import { appendEntries } from "../../store/audit-chain.ts";
 import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
 import type { Store } from "../../store/port.ts";
 import type { DisputeAttachmentRow } from "../../store/tables.ts";
@@ -106,7 +107,7 @@ const storeFile = async (
 
 /** Records the file and plans its scan. An upload that began before its URL expired may end after that. */
 const recordFile = (
-  { store, clock, quota }: TransferNeeds,
+  { store, clock, newId, quota }: TransferNeeds,
   row: Row,
   key: string,
   { size, sha256 }: KeptFile,
@@ -127,6 +128,19 @@ const recordFile = (
     });
     await quota.check(tx, row.tenant_id);
     await planAttachment(tx, row, now);
+    const ids = { disputeId: row.dispute_id, attachmentId: row.id, resourceId: row.id };
+    const uploaded = {
+      tenantId: row.tenant_id,
+      id: newId(),
+      at: now,
+      method: "PUT",
+      endpoint: "/uploads/{uploadId}",
+      action: "dispute_attachment.uploaded",
+      statusCode: 204,
+      // The signed URL is that of the person who created the attachment.
+      metadata: { ...ids, actor: row.created_by },
+    };
+    await appendEntries(tx, store.auditKey, [uploaded]);
   }, row.tenant_id);
 
 /** Stores and records the file. The quota counts its announced size from the start. */
