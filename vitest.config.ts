@@ -32,6 +32,8 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts", "tools/**/*.ts", "prompts/**/*.ts"],
+      // Runs in browsers.
+      exclude: ["src/views/app/**"],
       reporter: ["text-summary"],
       // Code in worker threads and other processes is not counted.
       thresholds: { lines: 85 },

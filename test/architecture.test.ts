@@ -21,6 +21,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/broker": ["src/client", "src/contract", "src/kit"],
   "src/platform": ["src/contract", "src/kit", "src/pages"],
   "src/pages": ["src/kit"],
+  "src/views": ["src/contract", "src/kit"],
   "src/oauth": ["src/client", "src/broker", "src/contract", "src/kit", "src/pages"],
   "src/insights": ["src/client", "src/contract", "src/kit"],
   tools: ["src/contract", "src/insights"],
@@ -32,6 +33,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "src/insights",
     "src/kit",
     "src/pages",
+    "src/views",
     "tools",
     "prompts",
   ],
@@ -68,7 +70,8 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   ],
   "ipaddr.js": ["src/kit/network.ts"],
   jose: ["src/mcp/http/issuer.ts"],
-  "@modelcontextprotocol/": ["src/mcp", "src/bin"],
+  "@modelcontextprotocol/": ["src/mcp", "src/bin", "src/views"],
+  esbuild: ["src/views/bundle-view.ts"],
 };
 
 /** Accesses to the outside world, with the folders in which they are allowed. */

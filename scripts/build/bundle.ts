@@ -1,7 +1,9 @@
-import { chmod, cp, readFile, rm } from "node:fs/promises";
+import { chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Metafile, type Plugin } from "esbuild";
+import { bundleView } from "../../src/views/bundle-view.ts";
+import { VIEWS } from "../../src/views/views.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -23,6 +25,28 @@ const precomputed: Plugin = {
       return { contents: lines.join("\n"), loader: "js" };
     });
   },
+};
+
+/** Views are bundled now, into files beside the program, not at their first request. */
+const viewFiles: Plugin = {
+  name: "files of views",
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]src[/\\]views[/\\]read-view\.ts$/ }, () => ({
+      contents: `import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+export const readView = (name) =>
+  readFile(join(import.meta.dirname, "views", name + ".html"), "utf8");`,
+      loader: "js",
+    }));
+  },
+};
+
+const writeViews = async (folder: string): Promise<void> => {
+  await mkdir(folder, { recursive: true });
+  for (const view of VIEWS) {
+    // oxlint-disable-next-line no-await-in-loop -- one small bundle after the other
+    await writeFile(join(folder, `${view.name}.html`), await bundleView(view));
+  }
 };
 
 const OURS = /[/\\](src|tools|prompts)[/\\](?!.*node_modules).*\.ts$/;
@@ -69,7 +93,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
     // Machine code for one system; the program does without it where it is not installed.
     external: ["@napi-rs/keyring"],
     outdir,
-    plugins: [precomputed, zodInParts, modelNames],
+    plugins: [precomputed, viewFiles, zodInParts, modelNames],
     bundle: true,
     splitting: true,
     format: "esm",
@@ -84,6 +108,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
     metafile: true,
   });
   await cp(join(ROOT, "demo"), join(outdir, "demo"), { recursive: true });
+  await writeViews(join(outdir, "views"));
   await chmod(join(outdir, "cli.js"), 0o755);
   return metafile;
 };

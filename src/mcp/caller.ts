@@ -1,5 +1,12 @@
 import { createHmac } from "node:crypto";
-import { type AuthInfo, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import {
+  type AuthInfo,
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import type { Toolset } from "../../tools/toolsets.ts";
 import type { Broker } from "../broker/port.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -111,6 +118,12 @@ export const checkScope = ({ scopes }: Caller, scope: Scope): void => {
     `insufficient_scope: this needs the scope ${scope}.`,
   );
 };
+
+/** Returns the capabilities of the client: of its request in 2026, of its session before; undefined without a session. */
+export const capabilitiesOf = (server: Server, { mcpReq }: ServerContext): unknown =>
+  mcpReq.envelope === undefined
+    ? server.getClientCapabilities()
+    : (mcpReq.envelope as Record<string, unknown>)[CLIENT_CAPABILITIES_META_KEY];
 
 /** Returns the caller for the person who runs this server: all scopes, one fixed id. */
 export const createOwnCaller = (profile: string): Caller => ({

@@ -72,6 +72,7 @@ const createReader = (context: ToolContext): ReadResource => {
   return createReadResource(context, {
     readDisputeFile: createDownload(context).read,
     guide: buildGuide(toolsets, settings.readOnly, listChecker(settings)),
+    tools: activeTools(settings),
   });
 };
 

@@ -1,4 +1,5 @@
 import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
+import { canShowViews } from "../views/views.ts";
 import { MINUTE } from "../kit/clock.ts";
 import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./tools/every-tool.ts";
@@ -11,6 +12,10 @@ import {
   listResources,
   listResourceTemplates,
 } from "./resources/resource-list.ts";
+import { listViews, withViews } from "./resources/view-resources.ts";
+
+/** The lists that hosts with views get with the views, and all others without. */
+type ListsWithViews = { tools: readonly ListedTool[]; resources: readonly Resource[] };
 
 /** Name, capabilities and lists of a server. They follow from the settings for a caller. */
 export type ServerInfo = {
@@ -21,8 +26,8 @@ export type ServerInfo = {
   instructions: string;
   /** Cache hint of the lists. */
   hint: { ttlMs: number; cacheScope: "public" | "private" };
-  tools: readonly ListedTool[];
-  resources: readonly Resource[];
+  /** Returns the lists for a client with these capabilities. */
+  listsFor(capabilities: unknown): ListsWithViews;
   resourceTemplates: readonly ResourceTemplateType[];
   prompts: readonly Prompt[];
 };
@@ -38,6 +43,11 @@ export const createServerInfo = ({
   isShared?: boolean;
 }): ServerInfo => {
   const offered = { toolsets: offeredToolsets(settings) };
+  const plain = { tools: toolList(settings), resources: listResources(offered) };
+  const rich = {
+    tools: withViews(plain.tools),
+    resources: [...plain.resources, ...listViews(plain.tools)],
+  };
   return {
     info: { name: "receivables-mcp", title: "Receivables", version },
     capabilities: {
@@ -52,8 +62,7 @@ export const createServerInfo = ({
       isListed: listChecker(settings),
     }),
     hint: { ttlMs: 5 * MINUTE, cacheScope: isShared ? "public" : "private" },
-    tools: toolList(settings),
-    resources: listResources(offered),
+    listsFor: (capabilities) => (canShowViews(capabilities) ? rich : plain),
     resourceTemplates: listResourceTemplates(offered),
     prompts: listPrompts(offered),
   };

@@ -12,6 +12,7 @@ import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
 import {
   type Caller,
+  capabilitiesOf,
   checkScope,
   createOwnCaller,
   findCaller,
@@ -81,13 +82,15 @@ const createInfoOf = (options: ServerOptions): InfoOf => {
   };
 };
 
-/** Serves the lists, which follow from settings and caller and need no platform. */
+/** Serves the lists, which follow from settings, caller and capabilities and need no platform. */
 const serveLists = (server: Server, infoOf: InfoOf): void => {
-  server.setRequestHandler("tools/list", (_request, { http }) => ({
-    tools: [...infoOf(http?.authInfo).tools] as ListToolsResult["tools"],
+  const listsOf = (context: ServerContext) =>
+    infoOf(context.http?.authInfo).listsFor(capabilitiesOf(server, context));
+  server.setRequestHandler("tools/list", (_request, context) => ({
+    tools: [...listsOf(context).tools] as ListToolsResult["tools"],
   }));
-  server.setRequestHandler("resources/list", (_request, { http }) => ({
-    resources: [...infoOf(http?.authInfo).resources],
+  server.setRequestHandler("resources/list", (_request, context) => ({
+    resources: [...listsOf(context).resources],
   }));
   server.setRequestHandler("resources/templates/list", (_request, { http }) => ({
     resourceTemplates: [...infoOf(http?.authInfo).resourceTemplates],

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import { HANDSHAKE_VERSIONS } from "../../src/mcp/stdio/handshake-messages.ts";
 import { createHandshake } from "../../src/mcp/stdio/handshake.ts";
+import { VIEW_TYPE } from "../../src/views/views.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { serveStreams } from "../../src/mcp/stdio/stdio-server.ts";
 import { createOptions, type Setup } from "./hosts.ts";
@@ -26,14 +27,19 @@ const greeting = (more: object = {}, id: unknown = 0) =>
     },
   });
 
-const META = {
+/** Capabilities of a host, which shows views if it names their type. */
+const showing = (type: string) => ({
+  elicitation: { form: {} },
+  extensions: { "io.modelcontextprotocol/ui": { mimeTypes: [type] } },
+});
+
+const metaOf = (type: string) => ({
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": { name: "host", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {
-    elicitation: { form: {} },
-    extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html"] } },
-  },
-};
+  "io.modelcontextprotocol/clientCapabilities": showing(type),
+});
+const META = metaOf("text/html");
+const TYPES = ["text/html", VIEW_TYPE];
 const discover = (more: object) =>
   line({ id: 1, method: "server/discover", params: { _meta: { ...META, ...more } } });
 
@@ -102,8 +108,9 @@ describe("the handshake", () => {
     ]) {
       const front = await frontOf({ settings });
       const params = { _meta: { progressToken: "p" } };
+      const type = TYPES[HANDSHAKE_VERSIONS.indexOf(protocolVersion) % 2] ?? "";
       const lines = [
-        greeting({ protocolVersion }, "first"),
+        greeting({ protocolVersion, capabilities: showing(type) }, "first"),
         INITIALIZED,
         ...LISTS.map((method, id) => line({ id, method })),
         ...LISTS.map((method) => line({ id: `again ${method}`, method, params })),
@@ -112,7 +119,8 @@ describe("the handshake", () => {
     }
   });
 
-  it("answers as the SDK in 2026", async () => {
+  it.each(TYPES)("answers as the SDK in 2026 to a host that shows %s", async (type) => {
+    const meta = metaOf(type);
     for (const settings of [
       {},
       { readOnly: true },
@@ -121,8 +129,8 @@ describe("the handshake", () => {
     ]) {
       const front = await frontOf({ settings });
       const lines = ["server/discover", ...LISTS.slice(0, -1)].flatMap((method, id) => [
-        line({ id, method, params: { _meta: META } }),
-        line({ id: `again ${method}`, method, params: { _meta: { ...META, progressToken: 1 } } }),
+        line({ id, method, params: { _meta: meta } }),
+        line({ id: `again ${method}`, method, params: { _meta: { ...meta, progressToken: 1 } } }),
       ]);
       const [ours, theirs] = [fromOpening(front, lines), await fromSdk(front, lines)];
       expect(byId(ours)).toEqual(byId(theirs));

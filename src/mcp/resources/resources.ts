@@ -20,6 +20,7 @@ import { readPaymentSchema } from "./export-resources.ts";
 import { readRun, readRuns } from "./export-run-resources.ts";
 import { readAccount, readDocument, readDocumentFile } from "./ingest-resources.ts";
 import { configurationNouns, enabledResources, JSON_TYPE } from "./resource-list.ts";
+import { readViewResource } from "./view-resources.ts";
 
 type ReadOptions = CallOptions & { signal: AbortSignal };
 export type ReadResource = (uri: string, options: ReadOptions) => Promise<ReadResourceResult>;
@@ -112,7 +113,11 @@ const selectRoutes = (context: CallerContext, readFile: ReadDisputeFile): Route<
 /** Creates the handler of `resources/read`: records are sanitized and truncated like the results of tools. */
 export const createReadResource = (
   context: CallerContext,
-  { readDisputeFile, guide }: { readDisputeFile: ReadDisputeFile; guide: string },
+  {
+    readDisputeFile,
+    guide,
+    tools,
+  }: { readDisputeFile: ReadDisputeFile; guide: string; tools: readonly { name: string }[] },
 ): ReadResource => {
   const routes = selectRoutes(context, readDisputeFile);
 
@@ -128,6 +133,8 @@ export const createReadResource = (
     if (uri === GUIDE) {
       return { contents: [{ uri, mimeType: "text/markdown", text: guide }] };
     }
+    const view = await readViewResource(uri, tools);
+    if (view !== undefined) return view;
     try {
       const _meta = { "receivables/untrusted": true };
       return { contents: [{ uri, ...(await readContent(uri, options)), _meta }] };

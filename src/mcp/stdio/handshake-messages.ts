@@ -54,7 +54,9 @@ const isCapabilities = (value: unknown): boolean =>
     return Object.values(part).every(isOpen ? isFields : isFlags);
   });
 
-export const isInitializeParams = (params: unknown): params is { protocolVersion: string } => {
+export const isInitializeParams = (
+  params: unknown,
+): params is { protocolVersion: string; capabilities: object } => {
   const { protocolVersion, capabilities, clientInfo } =
     withFieldsOnly(params, ["protocolVersion", "capabilities", "clientInfo"]) ?? {};
   return (
@@ -86,12 +88,12 @@ const VERSION = "io.modelcontextprotocol/protocolVersion";
 const INFO = "io.modelcontextprotocol/clientInfo";
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
-/** Whether the params of a request of 2026 contain no arguments. */
-export const isEmptyModernParams = (params: unknown): boolean => {
+/** Returns the capabilities in the params of a request of 2026 that contain no arguments. */
+export const findModernCapabilities = (params: unknown): object | undefined => {
   const meta = findMeta(params, [VERSION, INFO, CAPABILITIES]);
-  return (
-    meta?.[VERSION] === MODERN_VERSION &&
-    isImplementation(meta[INFO]) &&
-    isCapabilities(meta[CAPABILITIES])
-  );
+  const capabilities = meta?.[CAPABILITIES];
+  const isKnown = meta?.[VERSION] === MODERN_VERSION && isImplementation(meta[INFO]);
+  return isKnown && isFields(capabilities) && isCapabilities(capabilities)
+    ? capabilities
+    : undefined;
 };

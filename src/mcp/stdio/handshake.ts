@@ -1,8 +1,8 @@
 import { createServerInfo, type ServerInfo } from "../server-info.ts";
 import type { ServerOptions } from "../server.ts";
 import {
+  findModernCapabilities,
   isEmptyLegacyParams,
-  isEmptyModernParams,
   isId,
   isInitializeParams,
   isText,
@@ -25,15 +25,15 @@ export type Handshake = {
 
 type Results = Record<string, object>;
 
-const buildListResults = (info: ServerInfo): Results => ({
-  "tools/list": { tools: info.tools },
-  "resources/list": { resources: info.resources },
+const buildListResults = (info: ServerInfo, capabilities: unknown): Results => ({
+  "tools/list": { tools: info.listsFor(capabilities).tools },
+  "resources/list": { resources: info.listsFor(capabilities).resources },
   "resources/templates/list": { resourceTemplates: info.resourceTemplates },
   "prompts/list": { prompts: info.prompts },
 });
 
 /** Adds to each result what every response of 2026 contains. */
-const buildModernResults = (serverInfo: ServerInfo, lists: Results): Results => {
+const buildModernResults = (serverInfo: ServerInfo, clientCapabilities: unknown): Results => {
   const { info, capabilities, instructions, hint } = serverInfo;
   const frame = {
     resultType: "complete",
@@ -41,7 +41,7 @@ const buildModernResults = (serverInfo: ServerInfo, lists: Results): Results => 
     _meta: { "io.modelcontextprotocol/serverInfo": info },
   };
   const results = {
-    ...lists,
+    ...buildListResults(serverInfo, clientCapabilities),
     "server/discover": { supportedVersions: ["2026-07-28"], capabilities, instructions },
   };
   return Object.fromEntries(
@@ -59,15 +59,15 @@ export const createHandshake = (
   options: Pick<ServerOptions, "settings" | "version">,
 ): Handshake => {
   const serverInfo = createServerInfo(options);
-  const lists = buildListResults(serverInfo);
-  const modernResults = buildModernResults(serverInfo, lists);
   const lines: string[] = [];
+  let lists: Results = {};
   let initializeId: MessageId | undefined;
 
   const initialize = (line: string, id: MessageId, params: unknown): object | undefined => {
     if (!isInitializeParams(params)) return undefined;
     initializeId = id;
     lines.push(line);
+    lists = buildListResults(serverInfo, params.capabilities);
     const { protocolVersion } = params;
     const { capabilities, info, instructions } = serverInfo;
     return { protocolVersion, capabilities, serverInfo: info, instructions };
@@ -76,7 +76,10 @@ export const createHandshake = (
   const findResponse = (line: string, id: MessageId, method: string, params: unknown) => {
     if (initializeId === undefined) {
       if (method === "initialize") return initialize(line, id, params);
-      return isEmptyModernParams(params) ? findResult(modernResults, method) : undefined;
+      const clientCapabilities = findModernCapabilities(params);
+      return clientCapabilities === undefined
+        ? undefined
+        : findResult(buildModernResults(serverInfo, clientCapabilities), method);
     }
     if (!isEmptyLegacyParams(params)) return undefined;
     return method === "ping" ? {} : findResult(lists, method);

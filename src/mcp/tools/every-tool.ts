@@ -21,6 +21,7 @@ export type ListedTool = {
   inputSchema: ObjectSchema;
   outputSchema: ObjectSchema;
   annotations: Hints;
+  _meta?: Record<string, unknown>;
 };
 
 const hints = (readOnly: boolean, destructive: boolean, idempotent: boolean): Hints => ({

@@ -1,5 +1,4 @@
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   type ElicitRequestParams,
   type Server,
@@ -10,7 +9,7 @@ import { CONFIRM_FORM, type Host } from "./confirm.ts";
 import type { Progress } from "./tool-call.ts";
 import type { Opens, UrlPage } from "./hand-over.ts";
 import { randomId } from "../../kit/ids.ts";
-import type { Caller } from "../caller.ts";
+import { type Caller, capabilitiesOf } from "../caller.ts";
 
 const ANSWER_WITHIN_MS = 10 * MINUTE;
 
@@ -56,9 +55,6 @@ const openNow =
     return (answer as { action?: unknown } | undefined)?.action === "accept";
   };
 
-const modernCapabilities = (envelope: object): unknown =>
-  (envelope as Record<string, unknown>)[CLIENT_CAPABILITIES_META_KEY];
-
 const nameIn = (info: unknown): string => {
   const name = typeof info === "object" && info !== null && "name" in info ? info.name : undefined;
   return typeof name === "string" ? name : "";
@@ -80,27 +76,19 @@ export const clientOf = (server: Server, { mcpReq }: ServerContext, { grant }: C
 /** Returns the way to open a page through the host of a request. */
 export const opensOf = (server: Server, context: ServerContext): Opens => {
   const { envelope, inputResponses, requestState } = context.mcpReq;
-  if (envelope === undefined) {
-    return canOpenPages(server.getClientCapabilities())
-      ? { opens: "now", open: openNow(context) }
-      : { opens: "never" };
-  }
-  return canOpenPages(modernCapabilities(envelope))
-    ? { opens: "by_round", responses: inputResponses, state: requestState() }
-    : { opens: "never" };
+  if (!canOpenPages(capabilitiesOf(server, context))) return { opens: "never" };
+  return envelope === undefined
+    ? { opens: "now", open: openNow(context) }
+    : { opens: "by_round", responses: inputResponses, state: requestState() };
 };
 
 /** Returns the way to ask the person through the host of a request. */
 export const hostOf = (server: Server, context: ServerContext): Host => {
   const { envelope, inputResponses, requestState } = context.mcpReq;
-  if (envelope !== undefined) {
-    return canAskForms(modernCapabilities(envelope))
-      ? { asks: "by_round", responses: inputResponses, state: requestState() }
-      : { asks: "never" };
-  }
-  return canAskForms(server.getClientCapabilities())
+  if (!canAskForms(capabilitiesOf(server, context))) return { asks: "never" };
+  return envelope === undefined
     ? { asks: "now", ask: askNow(context) }
-    : { asks: "never" };
+    : { asks: "by_round", responses: inputResponses, state: requestState() };
 };
 
 /** Reports each step of a call if the host sent a progress token. Failed notifications are ignored. */

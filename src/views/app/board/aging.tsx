@@ -1,0 +1,66 @@
+import { useState } from "preact/hooks";
+import { listOf, numberOf, recordOf } from "../answers.ts";
+import { counted, money, plainText } from "../format.ts";
+import type { Fields } from "../host.ts";
+import { type Bar, Columns } from "../ui/bars.tsx";
+import { Currencies } from "../ui/fields.tsx";
+import { Empty, Failure } from "../ui/status.tsx";
+import { useCall } from "../ui/use-call.ts";
+import { agingArgs, changed, createdWithin } from "./filters.ts";
+
+type AgingProps = { args: Fields; asOf: string; change: (change: Fields) => void };
+
+/** Open amounts by age, one currency at a time; a column filters the worklist by its age. */
+export const Aging = ({ args, asOf, change }: AgingProps) => {
+  const { reply, reload } = useCall("disputes_summary", agingArgs(args));
+  const items = listOf(reply?.kind === "answer" ? reply.answer["items"] : []);
+  const counts = new Map<string, number>();
+  for (const { currencyCode, count } of items) {
+    const code = plainText(currencyCode);
+    counts.set(code, (counts.get(code) ?? 0) + numberOf(count));
+  }
+  const codes = [...counts.keys()].toSorted((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
+  const [chosen, setChosen] = useState<string>();
+  const currency = chosen !== undefined && codes.includes(chosen) ? chosen : (codes[0] ?? "");
+  const spanOf = (bucket: string): Fields => changed({}, createdWithin(bucket, asOf));
+  const isSelected = (bucket: string): boolean => {
+    const { createdFrom, createdTo } = spanOf(bucket);
+    return args["createdTo"] === createdTo && args["createdFrom"] === createdFrom;
+  };
+  const bars = items
+    .filter((item) => plainText(item["currencyCode"]) === currency)
+    .map((item): Bar => {
+      const bucket = plainText(recordOf(item["key"])["age"]);
+      return {
+        key: bucket,
+        label: `${bucket.replace("-", "–")} days`,
+        tick: bucket.replace("-", "–"),
+        value: numberOf(item["amount"]),
+        text: money(item["amount"], currency),
+        detail: counted(numberOf(item["count"]), "dispute"),
+        isSelected: isSelected(bucket),
+      };
+    });
+  const pick = ({ key, isSelected: isOn }: Bar): void => {
+    const none = { createdFrom: undefined, createdTo: undefined };
+    change(isOn ? none : { ...none, ...createdWithin(key, asOf) });
+  };
+  return (
+    <section class="card">
+      <div class="bar-head">
+        <h2>Aging {currency && <span class="meta">days since opening, in {currency}</span>}</h2>
+        <Currencies codes={codes} value={currency} onChange={setChosen} />
+      </div>
+      {reply?.kind === "problem" && <Failure problem={reply.problem} retry={reload} />}
+      {reply?.kind === "answer" && bars.length === 0 && <Empty>No amounts.</Empty>}
+      {bars.length > 0 && (
+        <Columns
+          title={`Disputed amounts by age in ${currency}`}
+          bars={bars}
+          formatTick={(value) => money(value, currency, true)}
+          onPick={pick}
+        />
+      )}
+    </section>
+  );
+};

@@ -1,0 +1,68 @@
+import { useState } from "preact/hooks";
+import { listOf } from "../answers.ts";
+import { counted, plainText } from "../format.ts";
+import type { Fields } from "../host.ts";
+import { AssignDialog, CloseDialog, closing } from "../packet/actions.tsx";
+import { hasTool } from "../session.ts";
+import { useAction } from "../ui/use-action.tsx";
+import { useCall } from "../ui/use-call.ts";
+
+type BulkProps = { selected: ReadonlySet<string>; done: () => void };
+
+const describeResults = ({ results, applied }: Fields): string => {
+  const refused = listOf(results).filter(({ outcome }) => outcome === "refused");
+  const text = `${counted(Number(applied ?? 0), "dispute")} changed.`;
+  const reasons = refused.map(
+    (one) => `${plainText(one["disputeCode"])}: ${plainText(one["message"])}`,
+  );
+  return [text, ...reasons].join(" ");
+};
+
+/** Changes the chosen disputes at once, by `disputes_apply`. */
+export const BulkActions = ({ selected, done }: BulkProps) => {
+  const { run, isBusy, report } = useAction();
+  const [act, setAct] = useState<"assign" | "close">();
+  const { reply } = useCall("resolutions_list", act === "close" ? {} : undefined);
+  const resolutions = listOf(reply?.kind === "answer" ? reply.answer["items"] : []).filter(
+    ({ active }) => active !== false,
+  );
+  const apply = async (change: Fields): Promise<void> => {
+    setAct(undefined);
+    const changes = [...selected].map((disputeId) => ({ disputeId, change }));
+    if (await run({ tool: "disputes_apply", args: { changes }, done: describeResults })) done();
+  };
+  const title = counted(selected.size, "dispute");
+  const close = () => setAct(undefined);
+  if (!hasTool("disputes_apply")) return null;
+  return (
+    <>
+      {selected.size > 0 && (
+        <div class="toolbar sticky" role="group" aria-label="Chosen disputes">
+          <strong>{title} chosen</strong>
+          <button type="button" disabled={isBusy} onClick={() => setAct("assign")}>
+            Assign…
+          </button>
+          <button type="button" disabled={isBusy} onClick={() => setAct("close")}>
+            Close…
+          </button>
+        </div>
+      )}
+      {report}
+      {act === "assign" && (
+        <AssignDialog
+          title={`Assign ${title}`}
+          onClose={close}
+          onChoose={(assigneeEmail) => void apply({ assigneeEmail })}
+        />
+      )}
+      {act === "close" && (
+        <CloseDialog
+          title={`Close ${title}`}
+          resolutions={resolutions}
+          onClose={close}
+          onChoose={(chosen) => void apply(closing(chosen))}
+        />
+      )}
+    </>
+  );
+};

@@ -1,0 +1,103 @@
+import { listOf, recordOf } from "../answers.ts";
+import { plainText } from "../format.ts";
+import type { Fields } from "../host.ts";
+import { hasTool } from "../session.ts";
+import { Choice, Entry } from "../ui/fields.tsx";
+import { Conditions } from "../ui/conditions.tsx";
+import { useCall } from "../ui/use-call.ts";
+import { otherConditions } from "./filters.ts";
+
+const UNASSIGNED = "(unassigned)";
+
+const first = (value: unknown): string => plainText(Array.isArray(value) ? value[0] : value);
+
+const unique = (values: readonly string[]): string[] =>
+  [...new Set(values)].filter((value) => value !== "").toSorted((a, b) => a.localeCompare(b));
+
+/** Returns the values that occur among open disputes. */
+const useValues = (grouping: "reason" | "assignee"): string[] => {
+  const args = { status: ["Open"], groupBy: [grouping], limit: 100 };
+  const { reply } = useCall("disputes_summary", hasTool("disputes_summary") ? args : undefined);
+  const items = listOf(reply?.kind === "answer" ? reply.answer["items"] : []);
+  return unique(items.map((item) => plainText(recordOf(item["key"])[grouping])));
+};
+
+const toOptions = (all: string, values: readonly string[]) => [
+  { value: "", text: all },
+  ...values.map((value) => ({ value, text: value })),
+];
+
+type ControlProps = { args: Fields; change: (change: Fields) => void };
+
+const AssigneeChoice = ({ args, change }: ControlProps) => {
+  const asked = first(args["assignee"]);
+  const people = unique([...useValues("assignee"), asked]);
+  return (
+    <Choice
+      label="Assignee"
+      value={args["unassigned"] === true ? UNASSIGNED : asked}
+      options={[
+        { value: "", text: "Everyone" },
+        { value: UNASSIGNED, text: "Not assigned" },
+        ...people.map((value) => ({ value, text: value })),
+      ]}
+      onChange={(value) =>
+        change(
+          value === UNASSIGNED
+            ? { unassigned: true, assignee: undefined }
+            : { unassigned: undefined, assignee: value },
+        )
+      }
+    />
+  );
+};
+
+type FilterBarProps = ControlProps & { currencies: readonly string[]; reset: () => void };
+
+export const FilterBar = ({ args, currencies, change, reset }: FilterBarProps) => {
+  const reasons = useValues("reason");
+  const currency = first(args["currencyCode"]);
+  return (
+    <section class="filters" aria-label="Filters">
+      <div class="fields">
+        <Entry
+          label="Account"
+          type="search"
+          placeholder="Part of the name"
+          value={first(args["accountName"])}
+          onChange={(accountName) => change({ accountName })}
+        />
+        <Choice
+          label="Reason"
+          value={first(args["reason"])}
+          options={toOptions("Any reason", unique([...reasons, first(args["reason"])]))}
+          onChange={(reason) => change({ reason })}
+        />
+        <AssigneeChoice args={args} change={change} />
+        <Choice
+          label="Currency"
+          value={currency}
+          options={toOptions("All currencies", unique([...currencies, currency]))}
+          onChange={(currencyCode) => change({ currencyCode })}
+        />
+        <Choice
+          label="Order"
+          value={first(args["orderBy"]) || "priority"}
+          options={[
+            { value: "priority", text: "Priority" },
+            { value: "amount", text: "Amount" },
+            { value: "age", text: "Age" },
+          ]}
+          onChange={(orderBy) => change({ orderBy })}
+        />
+        <button type="button" onClick={reset}>
+          Clear filters
+        </button>
+      </div>
+      <Conditions
+        conditions={otherConditions(args)}
+        remove={(name) => change({ [name]: undefined })}
+      />
+    </section>
+  );
+};

@@ -1,0 +1,125 @@
+import { recordOf, textsOf } from "../answers.ts";
+import { count, counted, day, money, plainText } from "../format.ts";
+import type { Fields } from "../host.ts";
+import { hasTool } from "../session.ts";
+import { Badge, Empty } from "../ui/status.tsx";
+
+const MAX_CHANGES = 50;
+
+type WorklistProps = {
+  items: readonly Fields[];
+  total: number;
+  isLoading: boolean;
+  selected: ReadonlySet<string>;
+  select: (codes: ReadonlySet<string>) => void;
+  open: (disputeId: string) => void;
+};
+
+const LastNote = ({ note }: { note: unknown }) => {
+  const { date, text } = recordOf(note);
+  return typeof text === "string" ? (
+    <p class="note">
+      <span class="meta">{day(date)}</span> {plainText(text)}
+    </p>
+  ) : null;
+};
+
+const Status = ({ status }: { status: string }) => {
+  if (status === "closed" || status === "missing") return <Badge tone="bad">{status}</Badge>;
+  return status === "unknown" ? <Badge>unknown</Badge> : null;
+};
+
+type RowProps = {
+  item: Fields;
+  isChosen: boolean;
+  choose: (isChosen: boolean) => void;
+  open: () => void;
+};
+
+const Row = ({ item, isChosen, choose, open }: RowProps) => {
+  const code = plainText(item["disputeCode"]);
+  const score = Number(item["score"] ?? 0);
+  return (
+    <li class={isChosen ? "work chosen" : "work"}>
+      <div class="rank">
+        {hasTool("disputes_apply") && (
+          <input
+            type="checkbox"
+            aria-label={`Choose ${code}`}
+            checked={isChosen}
+            onChange={(event) => choose(event.currentTarget.checked)}
+          />
+        )}
+        <span class="score" title={`Score ${score} of 100`}>
+          <span class="hidden">Score </span>
+          {score}
+        </span>
+      </div>
+      <div class="who">
+        <h3>
+          <button type="button" class="link" onClick={open}>
+            {code}
+          </button>{" "}
+          <span class="reason">{plainText(item["reasonName"])}</span>
+        </h3>
+        <p>
+          {plainText(item["accountName"]) || "Account"}{" "}
+          <span class="meta">{plainText(item["accountNumber"])}</span>
+        </p>
+      </div>
+      <div class="what">
+        <p class="amount">{money(item["amount"], item["currencyCode"])}</p>
+        <p class="meta">
+          {plainText(item["documentNumber"])} <Status status={plainText(item["documentStatus"])} />
+        </p>
+      </div>
+      <div class="when">
+        <p>{counted(Number(item["ageDays"] ?? 0), "day")}</p>
+        <p class="meta">{plainText(item["assigneeName"]) || "Not assigned"}</p>
+      </div>
+      <div class="why">
+        <ul class="chips" aria-label="Reasons for the score">
+          {textsOf(item["why"]).map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+        <LastNote note={item["lastNote"]} />
+      </div>
+    </li>
+  );
+};
+
+/** The disputes in the order in which to work on them. */
+export const Worklist = ({ items, total, isLoading, selected, select, open }: WorklistProps) => {
+  const choose = (code: string, isChosen: boolean): void => {
+    const next = new Set(selected);
+    if (isChosen && next.size < MAX_CHANGES) next.add(code);
+    else next.delete(code);
+    select(next);
+  };
+  return (
+    <section aria-labelledby="worklist">
+      <h2 id="worklist">
+        Worklist{" "}
+        <span class="meta" role="status">
+          {isLoading ? "Updating…" : `${count(items.length)} of ${count(total)}`}
+        </span>
+      </h2>
+      {items.length === 0 && <Empty>No dispute matches these filters.</Empty>}
+      <ol class="worklist">
+        {items.map((item) => {
+          const code = plainText(item["disputeCode"]);
+          return (
+            <Row
+              key={code}
+              item={item}
+              isChosen={selected.has(code)}
+              choose={(isChosen) => choose(code, isChosen)}
+              open={() => open(code)}
+            />
+          );
+        })}
+      </ol>
+    </section>
+  );
+};

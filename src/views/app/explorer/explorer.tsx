@@ -1,0 +1,109 @@
+import { useEffect, useState } from "preact/hooks";
+import { listOf, numberOf, recordOf, textsOf, totalsOf } from "../answers.ts";
+import { counted, money, moment } from "../format.ts";
+import type { Fields } from "../host.ts";
+import { hasTool, useSession } from "../session.ts";
+import { Failure, Loading, Notes } from "../ui/status.tsx";
+import { useCall } from "../ui/use-call.ts";
+import { Controls } from "./controls.tsx";
+import { GroupChart } from "./group-chart.tsx";
+import { GroupTable } from "./group-table.tsx";
+import { RowsBehind } from "./rows-behind.tsx";
+import { sourceOf } from "./sources.ts";
+
+export type Group = { key: Fields; currencyCode: unknown; item: Fields };
+
+/** As many groups as a summary has at most; a series of months must not end early. */
+const LIMIT = 200;
+
+const toGroup = (item: Fields): Group => ({
+  key: recordOf(item["key"]),
+  currencyCode: item["currencyCode"],
+  item,
+});
+
+const Head = ({ answer }: { answer: Fields }) => (
+  <header class="head">
+    <div>
+      <h1>Payment explorer</h1>
+      <p class="meta">
+        As of {moment(answer["asOf"])} · {counted(numberOf(answer["rowCount"]), "row")}
+      </p>
+    </div>
+    <ul class="totals" aria-label="Totals">
+      {totalsOf(answer["currencyTotals"]).map(({ currencyCode, amount, count }) => (
+        <li key={currencyCode}>
+          <span class="amount">{money(amount, currencyCode)}</span>
+          <span class="meta">{counted(count, "payment")}</span>
+        </li>
+      ))}
+    </ul>
+  </header>
+);
+
+const isSame = (one: Group | undefined, other: Group): boolean =>
+  one !== undefined &&
+  one.currencyCode === other.currencyCode &&
+  JSON.stringify(one.key) === JSON.stringify(other.key);
+
+/** Payments added up by a grouping of choice; a bar opens the rows behind it. */
+export const Explorer = () => {
+  const { opening } = useSession();
+  const [args, setArgs] = useState<Fields>(opening.args);
+  const [isFull, setFull] = useState(false);
+  const [picked, setPicked] = useState<Group>();
+  const { reply, isLoading, reload } = useCall(
+    "payments_summarize",
+    isFull ? { ...args, limit: LIMIT } : args,
+    opening.reply,
+  );
+  // The host's answer may be short, for a model.
+  useEffect(() => {
+    const known = opening.reply?.kind === "answer" ? opening.reply.answer : {};
+    if (numberOf(known["itemsTotal"]) > listOf(known["items"]).length) setFull(true);
+  }, []);
+  const change = (next: Fields): void => {
+    setPicked(undefined);
+    setFull(true);
+    setArgs((before) => ({ ...before, ...next }));
+  };
+  const pick = (group: Group): void => setPicked(isSame(picked, group) ? undefined : group);
+  const answer = reply?.kind === "answer" ? reply.answer : undefined;
+  const groups = listOf(answer?.["items"]).map(toGroup);
+  const source = sourceOf(args["source"]);
+  return (
+    <main aria-busy={isLoading}>
+      {reply === undefined && <Loading what="Reading the payments" />}
+      {answer && <Head answer={answer} />}
+      <Controls args={args} change={change} />
+      {isLoading && reply && <Loading what="Adding up" />}
+      {reply?.kind === "problem" && <Failure problem={reply.problem} retry={reload} />}
+      {answer && (
+        <GroupChart
+          groups={groups}
+          source={source}
+          isPicked={(group) => isSame(picked, group)}
+          pick={pick}
+        />
+      )}
+      {picked && hasTool("payments_query") && (
+        <RowsBehind
+          key={JSON.stringify([picked.key, picked.currencyCode])}
+          group={picked}
+          source={source}
+          filters={recordOf(args["filters"])}
+          close={() => setPicked(undefined)}
+        />
+      )}
+      {answer && (
+        <GroupTable
+          groups={groups}
+          total={numberOf(answer["itemsTotal"])}
+          source={source}
+          pick={pick}
+        />
+      )}
+      <Notes notes={textsOf(answer?.["notes"])} />
+    </main>
+  );
+};

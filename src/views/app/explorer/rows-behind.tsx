@@ -1,0 +1,96 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { listOf, recordOf } from "../answers.ts";
+import { cell, words } from "../format.ts";
+import type { Fields } from "../host.ts";
+import { callTool, type Reply, useSession } from "../session.ts";
+import { Empty, Failure, Loading } from "../ui/status.tsx";
+import { Table } from "../ui/table.tsx";
+import type { Group } from "./explorer.tsx";
+import { labelOf } from "./group-chart.tsx";
+import { groupFilter, type sourceOf } from "./sources.ts";
+
+const PAGE_ROWS = 25;
+
+type RowsProps = {
+  group: Group;
+  source: ReturnType<typeof sourceOf>;
+  filters: Fields;
+  close: () => void;
+};
+
+const isAmount = (name: string): boolean => /amount/i.test(name);
+
+type RowTableProps = { caption: string; rows: readonly Fields[]; columns: readonly string[] };
+
+const RowTable = ({ caption, rows, columns }: RowTableProps) => (
+  <Table
+    caption={caption}
+    rows={rows}
+    keyOf={(_row, place) => String(place)}
+    columns={columns
+      .filter((name) => name !== "currencyCode")
+      .map((name) => ({
+        name: words(name),
+        isNumber: isAmount(name),
+        isMinor: name === "paymentMethod" || name === "appliedAmount",
+        cell: (row: Fields) => cell(name, row[name], row["currencyCode"]),
+      }))}
+  />
+);
+
+/** The payment rows behind a figure, read page by page. */
+export const RowsBehind = ({ group, source, filters, close }: RowsProps) => {
+  const { host } = useSession();
+  const [rows, setRows] = useState<readonly Fields[]>([]);
+  const [last, setLast] = useState<Reply>();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { currencyCode } = group;
+  const own = { ...groupFilter(group.key), ...groupFilter({ currencyCode }) };
+  const args = {
+    source: source.id,
+    fields: source.columns,
+    filters: Object.keys(filters).length === 0 ? own : { and: [filters, own] },
+    limit: PAGE_ROWS,
+  };
+  const load = async (cursor?: string): Promise<void> => {
+    setLast(undefined);
+    const reply = await callTool(host, "payments_query", { ...args, ...(cursor && { cursor }) });
+    if (reply.kind === "answer") setRows((before) => [...before, ...listOf(reply.answer["data"])]);
+    setLast(reply);
+  };
+  useEffect(() => {
+    heading.current?.focus();
+    void load();
+  }, []);
+  const { cursor } = recordOf(last?.kind === "answer" ? last.answer["pagination"] : {});
+  return (
+    <section class="card">
+      <div class="bar-head">
+        <h2 ref={heading} tabIndex={-1}>
+          Rows of {labelOf(group)}
+        </h2>
+        <button type="button" onClick={close}>
+          Hide rows
+        </button>
+      </div>
+      {rows.length > 0 && (
+        <RowTable
+          caption={`Payment rows of ${labelOf(group)}`}
+          rows={rows}
+          columns={source.columns}
+        />
+      )}
+      {last === undefined && <Loading what="Reading rows" />}
+      {last?.kind === "problem" && <Failure problem={last.problem} retry={() => void load()} />}
+      {last?.kind === "answer" && rows.length === 0 && <Empty>No rows.</Empty>}
+      {typeof cursor === "string" && (
+        <div class="toolbar">
+          <button type="button" onClick={() => void load(cursor)}>
+            More rows
+          </button>
+          <span class="meta">{rows.length} rows are shown.</span>
+        </div>
+      )}
+    </section>
+  );
+};

@@ -1,0 +1,133 @@
+/**
+ * The view's end of MCP Apps, revision 2026-01-26: JSON-RPC over postMessage. The App class of ext-apps does the same
+ * with the whole SDK and zod, 540 KB; a view may have 300 KB. Types and tests are those of ext-apps.
+ */
+import type {
+  McpUiHostCapabilities,
+  McpUiHostContext,
+  McpUiInitializeResult,
+} from "@modelcontextprotocol/ext-apps";
+
+const PROTOCOL_VERSION = "2026-01-26";
+
+export type ToolResult = {
+  content?: { type: string; text?: string }[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+  _meta?: Record<string, unknown>;
+};
+
+export type Fields = Record<string, unknown>;
+
+type Message = {
+  jsonrpc: "2.0";
+  id?: number | string;
+  method?: string;
+  params?: Fields;
+  result?: unknown;
+  error?: { message?: string };
+};
+
+/** What the host sends by itself. */
+export type HostEvents = {
+  onInput(args: Fields): void;
+  onResult(result: ToolResult): void;
+  onCancelled(): void;
+  onContext(context: McpUiHostContext): void;
+};
+
+export type Host = {
+  callTool(name: string, args: Fields): Promise<ToolResult>;
+  /** Tells the model of the conversation what the person did, if the host passes that on. */
+  tellModel(text: string): void;
+};
+
+type Pending = { resolve(value: unknown): void; reject(error: Error): void };
+
+const post = (message: Omit<Message, "jsonrpc">): void => {
+  // The host's origin is unknown to a sandboxed page, and a view sends nothing but requests of its user.
+  window.parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
+};
+
+const createRequests = () => {
+  const pending = new Map<number, Pending>();
+  let last = 0;
+  return {
+    send<T>(method: string, params: Fields): Promise<T> {
+      last += 1;
+      const id = last;
+      post({ id, method, params });
+      return new Promise<T>((resolve, reject) => {
+        pending.set(id, { resolve: resolve, reject });
+      });
+    },
+    settle({ id, result, error }: Message): void {
+      const waiting = pending.get(Number(id));
+      pending.delete(Number(id));
+      if (error === undefined) waiting?.resolve(result);
+      else waiting?.reject(new Error(error.message ?? "The host refused the request."));
+    },
+  };
+};
+
+const notifiers = (events: HostEvents): Record<string, (params: Fields) => void> => ({
+  "ui/notifications/tool-input": (params) => {
+    events.onInput((params["arguments"] ?? {}) as Fields);
+  },
+  "ui/notifications/tool-result": (params) => {
+    events.onResult(params);
+  },
+  "ui/notifications/tool-cancelled": () => {
+    events.onCancelled();
+  },
+  "ui/notifications/host-context-changed": (params) => {
+    events.onContext(params);
+  },
+});
+
+/** Reports the size of the page, so that the host can fit the frame. */
+const reportSize = (): void => {
+  const report = (): void => {
+    const { scrollWidth: width } = document.documentElement;
+    const height = Math.ceil(document.body.getBoundingClientRect().height);
+    post({ method: "ui/notifications/size-changed", params: { width, height } });
+  };
+  new ResizeObserver(report).observe(document.body);
+};
+
+/** Connects to the host that shows this page. */
+export const connectHost = async (name: string, events: HostEvents): Promise<Host> => {
+  const requests = createRequests();
+  const notify = notifiers(events);
+  window.addEventListener("message", ({ source, data }: MessageEvent) => {
+    const message = data as Message | null;
+    if (source !== window.parent || message?.jsonrpc !== "2.0") return;
+    if (message.method === undefined) requests.settle(message);
+    else if (message.id === undefined) notify[message.method]?.(message.params ?? {});
+    // The host asks whether the page still answers, or announces that it will remove it.
+    else post({ id: message.id, result: {} });
+  });
+  const { hostContext, hostCapabilities } = await requests.send<McpUiInitializeResult>(
+    "ui/initialize",
+    {
+      appInfo: { name, version: "1" },
+      appCapabilities: {},
+      protocolVersion: PROTOCOL_VERSION,
+    },
+  );
+  events.onContext(hostContext);
+  post({ method: "ui/notifications/initialized", params: {} });
+  reportSize();
+  return createHost(requests.send, hostCapabilities);
+};
+
+const createHost = (
+  send: ReturnType<typeof createRequests>["send"],
+  { updateModelContext }: McpUiHostCapabilities,
+): Host => ({
+  callTool: (name, args) => send("tools/call", { name, arguments: args }),
+  tellModel(text) {
+    if (updateModelContext === undefined) return;
+    send("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
+  },
+});

@@ -1,0 +1,194 @@
+import { useId, useState } from "preact/hooks";
+import { listOf, recordOf } from "../answers.ts";
+import { plainText } from "../format.ts";
+import type { Fields } from "../host.ts";
+import { hasTool } from "../session.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Choice } from "../ui/fields.tsx";
+import { useAction } from "../ui/use-action.tsx";
+import { useCall } from "../ui/use-call.ts";
+
+type Choose = { onClose: () => void; onChoose: (value: string) => void };
+
+const personName = (person: Fields): string =>
+  [person["firstName"], person["lastName"]].map(plainText).join(" ").trim() ||
+  plainText(person["email"]);
+
+/** Asks for an active assignee; gives the e-mail address. */
+export const AssignDialog = ({ title, onClose, onChoose }: Choose & { title: string }) => {
+  const { reply } = useCall("assignees_list", {});
+  const people = listOf(reply?.kind === "answer" ? reply.answer["items"] : [])
+    .filter(({ active }) => active !== false)
+    .map(({ person }) => recordOf(person))
+    .filter(({ email }) => typeof email === "string");
+  const [chosen, setChosen] = useState("");
+  const options = people.map((person) => ({
+    value: String(person["email"]),
+    text: personName(person),
+  }));
+  return (
+    <Dialog
+      title={title}
+      confirm="Assign"
+      isReady={chosen !== ""}
+      onConfirm={() => onChoose(chosen)}
+      onClose={onClose}
+    >
+      {reply?.kind === "problem" && <p class="alert">{reply.problem.message}</p>}
+      <Choice
+        label="Assignee"
+        value={chosen}
+        onChange={setChosen}
+        options={[
+          { value: "", text: reply === undefined ? "Loading…" : "Choose a person" },
+          ...options,
+        ]}
+      />
+    </Dialog>
+  );
+};
+
+/** Asks for a resolution; gives its code, or nothing. */
+export const CloseDialog = ({
+  title,
+  resolutions,
+  onClose,
+  onChoose,
+}: Choose & { title: string; resolutions: readonly Fields[] }) => {
+  const [chosen, setChosen] = useState("");
+  const options = resolutions.map(({ code, description, isValid }) => ({
+    value: plainText(code),
+    text: `${plainText(description) || plainText(code)} (${isValid === true ? "valid" : "not valid"})`,
+  }));
+  return (
+    <Dialog title={title} confirm="Close" onConfirm={() => onChoose(chosen)} onClose={onClose}>
+      <Choice
+        label="Resolution"
+        value={chosen}
+        onChange={setChosen}
+        options={[{ value: "", text: "Without a resolution" }, ...options]}
+      />
+    </Dialog>
+  );
+};
+
+/** The change that closes a dispute with a chosen resolution. */
+export const closing = (resolutionCode: string): Fields => ({
+  status: "Closed",
+  ...(resolutionCode === "" ? {} : { resolutionCode }),
+});
+
+const NoteDialog = ({
+  onClose,
+  onAdd,
+}: {
+  onClose: () => void;
+  onAdd: (content: string, visibility: string) => void;
+}) => {
+  const [content, setContent] = useState("");
+  const [visibility, setVisibility] = useState("Internal");
+  const id = useId();
+  return (
+    <Dialog
+      title="Add a note"
+      confirm="Add note"
+      isReady={content.trim() !== ""}
+      onConfirm={() => onAdd(content.trim(), visibility)}
+      onClose={onClose}
+    >
+      <div class="field">
+        <label for={id}>Note</label>
+        <textarea
+          id={id}
+          rows={5}
+          maxLength={10_000}
+          value={content}
+          onInput={(event) => setContent(event.currentTarget.value)}
+        />
+      </div>
+      <Choice
+        label="Visibility"
+        value={visibility}
+        onChange={setVisibility}
+        options={[
+          { value: "Internal", text: "Internal" },
+          { value: "External", text: "External: the customer sees it" },
+        ]}
+      />
+    </Dialog>
+  );
+};
+
+type Act = "assign" | "close" | "note";
+type Change = (tool: string, args: Fields, done: string) => Promise<void>;
+
+const UPDATE = "disputes_update";
+const ADD_NOTE = "dispute_notes_create";
+
+type DialogsProps = { act: Act | undefined; packet: Fields; change: Change; onClose: () => void };
+
+const Dialogs = ({ act, packet, change, onClose }: DialogsProps) => {
+  const code = plainText(recordOf(packet["dispute"])["disputeCode"]);
+  if (act === "assign") {
+    return (
+      <AssignDialog
+        title={`Assign ${code}`}
+        onClose={onClose}
+        onChoose={(assigneeEmail) =>
+          void change(UPDATE, { assigneeEmail }, `${code} is assigned to ${assigneeEmail}.`)
+        }
+      />
+    );
+  }
+  if (act === "close") {
+    return (
+      <CloseDialog
+        title={`Close ${code}`}
+        resolutions={listOf(packet["resolutions"])}
+        onClose={onClose}
+        onChoose={(chosen) => void change(UPDATE, closing(chosen), `${code} is closed.`)}
+      />
+    );
+  }
+  if (act !== "note") return null;
+  return (
+    <NoteDialog
+      onClose={onClose}
+      onAdd={(content, visibility) =>
+        void change(ADD_NOTE, { content, visibility }, `The note was added to ${code}.`)
+      }
+    />
+  );
+};
+
+/** What can be done about a dispute, as far as this server has the tools. */
+export const PacketActions = ({ packet, reload }: { packet: Fields; reload: () => void }) => {
+  const { run, isBusy, report } = useAction();
+  const [act, setAct] = useState<Act>();
+  const { disputeCode, status } = recordOf(packet["dispute"]);
+  const code = plainText(disputeCode);
+  const change: Change = async (tool, args, done) => {
+    setAct(undefined);
+    if (await run({ tool, args: { disputeId: code, ...args }, done: () => done })) reload();
+  };
+  const button = (text: string, onClick: () => void) => (
+    <button type="button" disabled={isBusy} onClick={onClick}>
+      {text}
+    </button>
+  );
+  const canUpdate = hasTool(UPDATE);
+  const isOpen = status === "Open";
+  const reopen = () => void change(UPDATE, { status: "Open" }, `${code} is open again.`);
+  return (
+    <>
+      <div class="toolbar">
+        {canUpdate && isOpen && button("Assign…", () => setAct("assign"))}
+        {canUpdate && isOpen && button("Close…", () => setAct("close"))}
+        {canUpdate && !isOpen && button("Reopen", reopen)}
+        {hasTool(ADD_NOTE) && button("Add note…", () => setAct("note"))}
+      </div>
+      {report}
+      <Dialogs act={act} packet={packet} change={change} onClose={() => setAct(undefined)} />
+    </>
+  );
+};

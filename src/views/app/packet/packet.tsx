@@ -1,0 +1,292 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { listOf, reasonOf, recordOf, textsOf } from "../answers.ts";
+import { cell, counted, day, money, plainText, words } from "../format.ts";
+import type { Fields } from "../host.ts";
+import type { Reply } from "../session.ts";
+import { Facts } from "../ui/facts.tsx";
+import { Badge, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
+import { Table } from "../ui/table.tsx";
+import { useCall } from "../ui/use-call.ts";
+import { PacketActions } from "./actions.tsx";
+
+type Open = (disputeId: string) => void;
+
+/** A part of the packet, or why the platform does not give it. */
+const Section = ({
+  title,
+  part,
+  children,
+}: {
+  title: string;
+  part: unknown;
+  children: ComponentChildren;
+}) => {
+  const reason = reasonOf(part);
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      {reason === undefined ? children : <Empty>Not available: {reason}</Empty>}
+    </section>
+  );
+};
+
+const disputeFacts = (dispute: Fields) =>
+  [
+    ["Reason", plainText(dispute["reasonName"])],
+    ["Customer's reason", plainText(dispute["externalReasonName"])],
+    ["Category", plainText(dispute["categoryName"])],
+    ["Department", plainText(dispute["departmentName"])],
+    ["Assignee", plainText(dispute["assigneeName"]) || "Not assigned"],
+    ["Purchase order", plainText(dispute["poNumber"])],
+    ["Opened", day(dispute["createDate"])],
+    ["Last change", day(dispute["updateDate"])],
+    ["Closed", day(dispute["closedDate"])],
+    ["Resolution", plainText(dispute["resolutionCode"])],
+  ] as const;
+
+const documentFacts = (document: Fields) => {
+  const currency = document["currencyCode"];
+  const overdue = Number(document["daysPastDue"] ?? 0);
+  return [
+    ["Number", plainText(document["documentNumber"])],
+    ["Type", words(plainText(document["type"]))],
+    ["Status", words(plainText(document["status"]))],
+    ["Issued", day(document["invoiceDate"])],
+    ["Due", day(document["dueDate"])],
+    ["Overdue", overdue > 0 ? counted(overdue, "day") : ""],
+    ["Amount", money(document["originalAmount"], currency)],
+    ["Balance", money(document["balance"], currency)],
+    ["Purchase order", plainText(document["poNumber"])],
+    ["Description", plainText(document["description"])],
+  ] as const;
+};
+
+const Payments = ({ rows }: { rows: Fields[] }) =>
+  rows.length === 0 ? (
+    <Empty>No payment is applied to the document.</Empty>
+  ) : (
+    <Table
+      caption="Payments on the document"
+      rows={rows}
+      keyOf={(row, place) => `${String(row["paymentId"])} ${place}`}
+      columns={[
+        { name: "Date", cell: (row) => day(row["paymentDate"]) },
+        { name: "Method", cell: (row) => cell("method", row["paymentMethod"]), isMinor: true },
+        {
+          name: "Applied",
+          isNumber: true,
+          cell: (row) => money(row["appliedAmount"], row["currencyCode"]),
+        },
+        {
+          name: "Deducted",
+          isNumber: true,
+          cell: (row) => money(row["deductionAmount"], row["currencyCode"]),
+        },
+        { name: "Code", cell: (row) => cell("code", row["deductionReasonCode"]), isMinor: true },
+        {
+          name: "Short",
+          isMinor: true,
+          cell: (row) => (row["shortPay"] === true ? <Badge tone="warn">Short</Badge> : ""),
+        },
+      ]}
+    />
+  );
+
+/** Other disputes, each of which can be opened. */
+export const DisputeTable = ({
+  caption,
+  rows,
+  open,
+}: {
+  caption: string;
+  rows: Fields[];
+  open?: Open | undefined;
+}) => (
+  <Table
+    caption={caption}
+    rows={rows}
+    keyOf={(row) => plainText(row["disputeCode"])}
+    columns={[
+      {
+        name: "Dispute",
+        cell: ({ disputeCode }) =>
+          open === undefined ? (
+            plainText(disputeCode)
+          ) : (
+            <button type="button" class="link" onClick={() => open(plainText(disputeCode))}>
+              {plainText(disputeCode)}
+            </button>
+          ),
+      },
+      { name: "Document", cell: (row) => plainText(row["documentNumber"]) },
+      { name: "Reason", cell: (row) => plainText(row["reasonName"]), isMinor: true },
+      { name: "Opened", cell: (row) => day(row["createDate"]), isMinor: true },
+      { name: "Amount", isNumber: true, cell: (row) => money(row["amount"], row["currencyCode"]) },
+    ]}
+  />
+);
+
+/** Some platforms name the author by an id, which tells a reader nothing. */
+const authorOf = ({ by }: Fields): string => {
+  const text = plainText(by);
+  return /^[0-9a-f-]{32,}$/i.test(text) ? "" : text;
+};
+
+const Timeline = ({ notes, total }: { notes: Fields[]; total: number }) =>
+  notes.length === 0 ? (
+    <Empty>No notes yet.</Empty>
+  ) : (
+    <>
+      <ol class="timeline">
+        {notes.map((note, place) => (
+          <li key={place}>
+            <p class="meta">
+              {[day(note["date"]), authorOf(note)].filter((text) => text !== "").join(" · ")}
+              {plainText(note["visibility"]) === "External" && <Badge tone="warn">External</Badge>}
+            </p>
+            <p class="prose">{plainText(note["text"])}</p>
+          </li>
+        ))}
+      </ol>
+      {total > notes.length && (
+        <p class="meta">
+          The newest {notes.length} of {total} notes.
+        </p>
+      )}
+    </>
+  );
+
+const Files = ({ files }: { files: Fields[] }) =>
+  files.length === 0 ? (
+    <Empty>No files.</Empty>
+  ) : (
+    <ul class="plain">
+      {files.map((file, place) => (
+        <li key={place}>
+          {plainText(file["fileName"])} <span class="meta">{plainText(file["status"])}</span>
+        </li>
+      ))}
+    </ul>
+  );
+
+const TONES: Record<string, "good" | "plain" | "warn"> = { Open: "warn", Closed: "good" };
+
+const Head = ({ dispute }: { dispute: Fields }) => {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus(), []);
+  const status = plainText(dispute["status"]);
+  const name = plainText(dispute["accountName"]);
+  return (
+    <header class="head">
+      <div>
+        <h1 ref={title} tabIndex={-1}>
+          {plainText(dispute["disputeCode"])}{" "}
+          <Badge tone={TONES[status] ?? "plain"}>{status}</Badge>
+          {typeof dispute["isValid"] === "boolean" && (
+            <Badge>{dispute["isValid"] ? "Valid" : "Not valid"}</Badge>
+          )}
+        </h1>
+        <p class="meta">
+          {name && `${name} · `}
+          {plainText(dispute["accountNumber"])}
+        </p>
+      </div>
+      <p class="total">
+        {money(dispute["amount"], dispute["currencyCode"])}
+        {typeof dispute["ageDays"] === "number" && (
+          <span class="meta">{counted(dispute["ageDays"], "day")} old</span>
+        )}
+      </p>
+    </header>
+  );
+};
+
+const Body = ({ packet, open }: { packet: Fields; open: Open | undefined }) => {
+  const others = recordOf(packet["otherDisputes"]);
+  const missing = textsOf(packet["missing"]);
+  return (
+    <>
+      {missing.length > 0 && (
+        <section class="callout">
+          <h2>Before you decide</h2>
+          <ul>
+            {missing.map((one) => (
+              <li key={one}>{one.charAt(0).toUpperCase() + one.slice(1)}.</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <div class="columns">
+        <Section title="Dispute" part={packet["dispute"]}>
+          <Facts facts={disputeFacts(recordOf(packet["dispute"]))} />
+        </Section>
+        <Section title="Document" part={packet["document"]}>
+          <Facts facts={documentFacts(recordOf(packet["document"]))} />
+        </Section>
+      </div>
+      <Section title="Payments on the document" part={packet["payments"]}>
+        <Payments rows={listOf(packet["payments"])} />
+      </Section>
+      <div class="columns">
+        <Section title="Notes" part={packet["notes"]}>
+          <Timeline notes={listOf(packet["notes"])} total={Number(packet["notesTotal"] ?? 0)} />
+        </Section>
+        <Section title="Files" part={packet["files"]}>
+          <Files files={listOf(packet["files"])} />
+        </Section>
+      </div>
+      <Section title="Other open disputes of the account" part={packet["otherDisputes"]}>
+        {listOf(others["largest"]).length === 0 ? (
+          <Empty>None.</Empty>
+        ) : (
+          <>
+            <p class="meta">
+              {counted(Number(others["openOnAccount"] ?? 0), "other dispute")} on the account,{" "}
+              {Number(others["openOnDocument"] ?? 0)} of them on the same document.
+            </p>
+            <DisputeTable
+              caption="Other open disputes"
+              rows={listOf(others["largest"])}
+              open={open}
+            />
+          </>
+        )}
+      </Section>
+    </>
+  );
+};
+
+type PacketProps = {
+  disputeId: string;
+  /** The answer, if the host has sent it with the view. */
+  first?: Reply | undefined;
+  back?: { text: string; go: () => void };
+  open?: Open;
+};
+
+/** Everything about one dispute, and what can be done about it. */
+export const Packet = ({ disputeId, first, back, open }: PacketProps) => {
+  const { reply, isLoading, reload } = useCall("dispute_packet", { disputeId }, first);
+  const answer = reply?.kind === "answer" ? reply.answer : undefined;
+  const [packet] = listOf(answer?.["items"]);
+  return (
+    <main aria-busy={isLoading}>
+      {back && (
+        <button type="button" class="link back" onClick={back.go}>
+          ‹ {back.text}
+        </button>
+      )}
+      {reply === undefined && <Loading what="Reading the dispute" />}
+      {reply?.kind === "problem" && <Failure problem={reply.problem} retry={reload} />}
+      {packet && (
+        <>
+          <Head dispute={recordOf(packet["dispute"])} />
+          <PacketActions packet={packet} reload={reload} />
+          <Body packet={packet} open={open} />
+          <Notes notes={textsOf(answer?.["notes"])} />
+        </>
+      )}
+    </main>
+  );
+};

@@ -1,0 +1,51 @@
+// oxlint-disable-next-line import/no-unassigned-import -- the bundler collects style sheets by their imports
+import "./style.css";
+import type { McpUiHostContext } from "@modelcontextprotocol/ext-apps";
+import { type ComponentType, render } from "preact";
+import { connectHost, type Fields, type Host, type ToolResult } from "./host.ts";
+import { type Opening, readResult, SessionProvider } from "./session.ts";
+import { applyContext } from "./theme.ts";
+import { Alert, Loading } from "./ui/status.tsx";
+
+type State = { host?: Host; tool?: string | undefined; args?: Fields; result?: ToolResult };
+
+/** Shows a view for the tool call of the host, and again for each further one. */
+export const startView = (name: string, View: ComponentType): void => {
+  const root = document.querySelector("#view") ?? document.body;
+  let state: State = {};
+  let calls = 0;
+
+  const show = (): void => {
+    const { host, tool, args, result } = state;
+    if (host === undefined || result === undefined) return render(<Loading />, root);
+    const opening: Opening = { tool, args: args ?? {}, reply: readResult(result) };
+    return render(
+      <SessionProvider value={{ host, opening }} key={calls}>
+        <View />
+      </SessionProvider>,
+      root,
+    );
+  };
+  const update = (change: State): void => {
+    state = { ...state, ...change };
+    show();
+  };
+
+  show();
+  connectHost(name, {
+    onInput: (args) => update({ args }),
+    onResult(result) {
+      calls += 1;
+      update({ result });
+    },
+    onCancelled: () => render(<Alert>The call was cancelled.</Alert>, root),
+    onContext(context: McpUiHostContext) {
+      applyContext(context);
+      const tool = context.toolInfo?.tool.name;
+      if (tool !== undefined) update({ tool });
+      else show();
+    },
+  })
+    .then((host) => update({ host }))
+    .catch((error: unknown) => render(<Alert>{String(error)}</Alert>, root));
+};

@@ -1,0 +1,83 @@
+import { useId } from "preact/hooks";
+
+type ChoiceProps = {
+  label: string;
+  options: readonly { value: string; text: string }[];
+  value: string;
+  onChange: (value: string) => void;
+};
+
+/** A labelled select box. */
+export const Choice = ({ label, options, value, onChange }: ChoiceProps) => {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+};
+
+type EntryProps = {
+  label: string;
+  value: string;
+  type?: "date" | "search";
+  placeholder?: string;
+  /** Called when the input is finished: Enter was pressed, or the field was left. */
+  onChange: (value: string) => void;
+};
+
+/** A labelled input. */
+export const Entry = ({ label, value, type = "search", placeholder, onChange }: EntryProps) => {
+  const id = useId();
+  // The types of inputs are distinct to the compiler, though all of these have the same properties.
+  const kind = { type } as { type: "search" };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        {...kind}
+        value={value}
+        placeholder={placeholder ?? ""}
+        autocomplete="off"
+        onChange={(event) => onChange(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") onChange(event.currentTarget.value);
+        }}
+      />
+    </div>
+  );
+};
+
+/** Tabs of currencies: amounts of different ones are never added up or compared in one chart. */
+export const Currencies = ({
+  codes,
+  value,
+  onChange,
+}: {
+  codes: readonly string[];
+  value: string;
+  onChange: (code: string) => void;
+}) =>
+  codes.length < 2 ? null : (
+    <fieldset class="segments">
+      <legend class="hidden">Currency of the chart</legend>
+      {codes.map((code) => (
+        <button
+          type="button"
+          key={code}
+          aria-pressed={code === value}
+          onClick={() => onChange(code)}
+        >
+          {code || "None"}
+        </button>
+      ))}
+    </fieldset>
+  );

@@ -1,0 +1,82 @@
+import type { ComponentChild } from "preact";
+import { useState } from "preact/hooks";
+import type { Fields } from "../host.ts";
+import { callTool, type Problem, type Reply, useSession } from "../session.ts";
+import { Dialog } from "./dialog.tsx";
+import { Alert, Loading } from "./status.tsx";
+
+type Outcome = { busy?: true; done?: string; problem?: Problem };
+type Asked = { summary: string; answer: (isYes: boolean) => void };
+
+type Run = (action: {
+  tool: string;
+  args: Fields;
+  /** What is reported when it is done, to the person and to the model of the conversation. */
+  done: (answer: Fields) => string;
+}) => Promise<boolean>;
+
+const DECLINED: Reply = {
+  kind: "problem",
+  problem: { code: "declined", message: "You did not confirm; nothing was changed." },
+};
+
+/**
+ * Runs tools that change something. The server asks the person through the host before it closes or deletes; where the
+ * host cannot ask, the server answers with its question, and the view asks it.
+ */
+export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild } => {
+  const { host } = useSession();
+  const [outcome, setOutcome] = useState<Outcome>({});
+  const [asked, setAsked] = useState<Asked>();
+
+  const ask = async (summary: string): Promise<boolean> => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    setAsked({ summary, answer: resolve });
+    const isYes = await promise;
+    setAsked(undefined);
+    return isYes;
+  };
+
+  const callConfirmed = async (tool: string, args: Fields): Promise<Reply> => {
+    const reply = await callTool(host, tool, args);
+    if (reply.kind !== "question") return reply;
+    return (await ask(reply.summary))
+      ? callTool(host, tool, { ...args, confirmationToken: reply.token })
+      : DECLINED;
+  };
+
+  const run: Run = async ({ tool, args, done }) => {
+    setOutcome({ busy: true });
+    const reply = await callConfirmed(tool, args);
+    if (reply.kind === "answer") {
+      const text = done(reply.answer);
+      setOutcome({ done: text });
+      host.tellModel(`In the view, the person did this: ${text}`);
+      return true;
+    }
+    const problem = reply.kind === "problem" ? reply.problem : DECLINED.problem;
+    setOutcome({ problem });
+    return false;
+  };
+
+  const report = (
+    <>
+      <div class="report" role="status">
+        {outcome.done && <p class="done">{outcome.done}</p>}
+        {outcome.busy && !asked && <Loading what="Working; the host may ask you to confirm" />}
+      </div>
+      {outcome.problem && <Alert>{outcome.problem.message}</Alert>}
+      {asked && (
+        <Dialog
+          title="Please confirm"
+          confirm="Yes, do it"
+          onConfirm={() => asked.answer(true)}
+          onClose={() => asked.answer(false)}
+        >
+          <p class="question">{asked.summary}</p>
+        </Dialog>
+      )}
+    </>
+  );
+  return { run, isBusy: outcome.busy === true, report };
+};

@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import type { View } from "./views.ts";
+
+// A view loads nothing, so it needs no more than hosts allow at least. The page of the HTTP server allows hashes only.
+const POLICY =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+const APP = join(import.meta.dirname, "app");
+
+/** Bundles scripts and styles of an entry point in `app/`. */
+export const bundleApp = async (entry: string): Promise<{ script: string; style: string }> => {
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    entryPoints: [join(APP, entry)],
+    outdir: APP,
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "iife",
+    platform: "browser",
+    target: ["es2023"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    logLevel: "error",
+  });
+  const textOf = (ending: string): string =>
+    outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
+  return { script: textOf(".js"), style: textOf(".css") };
+};
+
+/** Bundles a view into one HTML file that loads nothing else. */
+export const bundleView = async ({ name, title }: View): Promise<string> => {
+  const { script, style } = await bundleApp(`${name}.tsx`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<div id="view"></div>
+<script>${script}</script>
+</body>
+</html>
+`;
+};

@@ -1,0 +1,17 @@
+import { createLazy } from "../kit/lazily.ts";
+import { bundleView } from "./bundle-view.ts";
+import { VIEWS } from "./views.ts";
+
+const files = new Map(
+  VIEWS.map((view) => [view.name, createLazy(() => bundleView(view))] as const),
+);
+
+/**
+ * Returns the HTML of a view. A checkout bundles it at the first request, in about 100 ms; the build replaces this
+ * module by one that reads the file which it made.
+ */
+export const readView = async (name: string): Promise<string> => {
+  const read = files.get(name);
+  if (read === undefined) throw new Error(`There is no view ${name}.`);
+  return read();
+};

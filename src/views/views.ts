@@ -1,0 +1,74 @@
+import {
+  EXTENSION_ID,
+  RESOURCE_MIME_TYPE,
+  RESOURCE_URI_META_KEY,
+} from "@modelcontextprotocol/ext-apps/server";
+
+export const VIEW_TYPE = RESOURCE_MIME_TYPE;
+
+/** An interactive page (MCP Apps) that a host shows for the results of some tools. */
+export type View = {
+  /** The name of its entry point in `app/`, and of its file in the package. */
+  name: string;
+  uri: string;
+  title: string;
+  description: string;
+  /** The tools whose results it shows; the first one fills it at its start. */
+  shows: readonly [string, ...string[]];
+  /** The other tools that it calls. It hides what needs a tool that the server does not have. */
+  calls: readonly string[];
+};
+
+export const VIEWS: readonly View[] = [
+  {
+    name: "dispute-board",
+    uri: "ui://receivables/dispute-board.html",
+    title: "Dispute board",
+    description: "Ranked worklist of disputes with aging, filters, details and actions.",
+    shows: ["disputes_triage", "dispute_packet"],
+    calls: [
+      "disputes_summary",
+      "disputes_update",
+      "disputes_apply",
+      "dispute_notes_create",
+      "assignees_list",
+      "resolutions_list",
+    ],
+  },
+  {
+    name: "payment-explorer",
+    uri: "ui://receivables/payment-explorer.html",
+    title: "Payment explorer",
+    description: "Payments added up by a grouping of choice, with the rows behind each figure.",
+    shows: ["payments_summarize"],
+    calls: ["payments_query"],
+  },
+  {
+    name: "account-sheet",
+    uri: "ui://receivables/account-sheet.html",
+    title: "Account sheet",
+    description: "One customer: open documents, disputes, payments, credit and notes.",
+    shows: ["account_overview"],
+    calls: ["dispute_packet"],
+  },
+];
+
+const byTool = new Map(VIEWS.flatMap((view) => view.shows.map((tool) => [tool, view] as const)));
+
+/** Returns the `_meta` by which hosts find the view of a tool; hosts of 2025 read the second key. */
+export const viewMetaOf = (tool: string): Record<string, unknown> | undefined => {
+  const view = byTool.get(tool);
+  if (view === undefined) return undefined;
+  return { ui: { resourceUri: view.uri }, [RESOURCE_URI_META_KEY]: view.uri };
+};
+
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** Whether the capabilities of a client announce that it shows views. */
+export const canShowViews = (capabilities: unknown): boolean => {
+  const extensions = isFields(capabilities) ? capabilities["extensions"] : undefined;
+  const support = isFields(extensions) ? extensions[EXTENSION_ID] : undefined;
+  const types = isFields(support) ? support["mimeTypes"] : undefined;
+  return Array.isArray(types) && types.includes(VIEW_TYPE);
+};
