@@ -24,7 +24,7 @@ export type ServerInfo = {
     resources: { subscribe?: true };
   };
   instructions: string;
-  /** Cache hint of the lists. */
+  /** Cache hint of the lists. A host ignores views that a shared cache gives it. */
   hint: { ttlMs: number; cacheScope: "public" | "private" };
   /** Returns the lists for a client with these capabilities. */
   listsFor(capabilities: unknown): ListsWithViews;
