@@ -7,6 +7,14 @@ import { type Source, SOURCES, sourceOf } from "./sources.ts";
 
 const NO_GROUP = "";
 
+/** Another source has other fields, so that no condition or measure can stay. */
+const FRESH: Fields = {
+  groupBy: ["paymentDate:month"],
+  filters: {},
+  measures: undefined,
+  orderBy: undefined,
+};
+
 const groupName = (grouping: string): string => {
   const [field = "", unit] = grouping.split(":");
   return unit === undefined ? words(field) : `${words(unit)} of ${words(field).toLowerCase()}`;
@@ -58,15 +66,7 @@ export const Controls = ({ args, change }: ControlsProps) => {
           label="Source"
           value={source.id}
           options={Object.entries(SOURCES).map(([value, { title }]) => ({ value, text: title }))}
-          onChange={(value) =>
-            change({
-              source: value,
-              groupBy: ["paymentDate:month"],
-              filters: {},
-              measures: undefined,
-              orderBy: undefined,
-            })
-          }
+          onChange={(value) => change({ ...FRESH, source: value })}
         />
         <Choice
           label="Group by"
