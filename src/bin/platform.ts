@@ -65,6 +65,12 @@ export const openOwnFiles = async (base: Base, { files }: Pick<Config, "files">)
   return opened;
 };
 
+const openFilesOrClose = (base: Base, config: Config): Promise<FileStore> =>
+  openOwnFiles(base, config).catch(async (error: unknown) => {
+    await base.store.close();
+    throw error;
+  });
+
 export type OpenPlatform = Base & {
   files: FileStore;
   masterKey: Buffer;
@@ -138,10 +144,7 @@ export const openPlatform = async (
     urlLives,
   } = config;
   const door = createTransferServer(() => platform);
-  const files = await openOwnFiles(base, config).catch(async (error: unknown) => {
-    await base.store.close();
-    throw error;
-  });
+  const files = await openFilesOrClose(base, config);
   const platform = createPlatform({
     ...base,
     files,

@@ -10,74 +10,78 @@ type Needs = {
   toError(cause: unknown): Error;
 };
 
-/** Between two reads an error of the body has no listener; the next read reports it. */
-const ignoreErrors = ({ body }: Opened): void => void body.on("error", () => {});
+/** Reads pieces of one body. Between two reads an error of the body has no listener; the next read reports it. */
+const startReading = (body: Readable) => {
+  body.on("error", () => {});
+  const pieces: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+  return {
+    next: async (): Promise<Uint8Array | undefined> => {
+      const { done, value } = await pieces.next();
+      return done === true ? undefined : value;
+    },
+    end: () => void body.destroy(),
+  };
+};
 
-/** Opens an object; a body that is cut off or stalls is continued from where it ended. */
-export const openResuming = async ({
-  get,
-  attempts,
-  toError,
-}: Needs): Promise<{ size: number; bytes: ReadableStream<Uint8Array> } | undefined> => {
-  const first = await get(0);
-  if (first === undefined) return undefined;
-  ignoreErrors(first);
-  const { size } = first;
-  let { body } = first;
-  let pieces: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+/** Returns a reader of the pieces of an object, which opens the rest of it where a body is cut off or stalls. */
+const createResumingReader = ({ size, body }: Opened, { get, attempts }: Needs) => {
+  let reading = startReading(body);
   let at = 0;
   let failures = 0;
 
   const read = async (): Promise<Uint8Array | undefined> => {
-    const { done, value } = await pieces.next();
-    if (done !== true) return value;
-    if (at === size) return undefined;
-    throw new Error(`the body ended after ${at} of ${size} bytes`);
-  };
-
-  const reopen = async (): Promise<void> => {
-    body.destroy();
-    const rest = await get(at);
-    if (rest === undefined) throw new Error("the object was removed while it was read");
-    ignoreErrors(rest);
-    ({ body } = rest);
-    pieces = body[Symbol.asyncIterator]();
-  };
-
-  const readOrResume = async (): Promise<Uint8Array | undefined> => {
-    for (;;) {
-      try {
-        // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
-        const piece = await read();
-        failures = 0;
-        at += piece?.byteLength ?? 0;
-        return piece;
-      } catch (error) {
-        failures += 1;
-        if (failures >= attempts) throw error;
-        // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
-        await reopen();
-      }
+    const piece = await reading.next();
+    if (piece === undefined && at !== size) {
+      throw new Error(`the body ended after ${at} of ${size} bytes`);
     }
+    failures = 0;
+    at += piece?.byteLength ?? 0;
+    return piece;
   };
 
+  return {
+    end: () => reading.end(),
+    async next(): Promise<Uint8Array | undefined> {
+      for (;;) {
+        try {
+          // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+          return await read();
+        } catch (error) {
+          failures += 1;
+          if (failures >= attempts) throw error;
+          reading.end();
+          // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+          const rest = await get(at);
+          if (rest === undefined) throw error;
+          reading = startReading(rest.body);
+        }
+      }
+    },
+  };
+};
+
+/** Opens an object; a body that is cut off or stalls is continued from where it ended. */
+export const openResuming = async (
+  needs: Needs,
+): Promise<{ size: number; bytes: ReadableStream<Uint8Array> } | undefined> => {
+  const first = await needs.get(0);
+  if (first === undefined) return undefined;
+  const reader = createResumingReader(first, needs);
   const bytes = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const piece = await readOrResume();
+          const piece = await reader.next();
           if (piece === undefined) controller.close();
           else controller.enqueue(piece);
         } catch (error) {
-          body.destroy();
-          controller.error(toError(error));
+          reader.end();
+          controller.error(needs.toError(error));
         }
       },
-      cancel() {
-        body.destroy();
-      },
+      cancel: () => reader.end(),
     },
     { highWaterMark: 0 },
   );
-  return { size, bytes };
+  return { size: first.size, bytes };
 };

@@ -47,6 +47,32 @@ const RETRY_MS = 5 * SECOND;
 const LEASE_MS = 60 * SECOND;
 const AFTER_OUTAGE_MS = 15 * SECOND;
 
+/**
+ * Writes the outcome; removes the file unless it is available. If the job's lease was lost, the transaction rolls
+ * back.
+ */
+const settle = async (
+  { store, files, log }: ScanningNeeds,
+  job: Job,
+  row: Row,
+  outcome: Outcome,
+): Promise<void> => {
+  const { status, failureReasons } = outcome;
+  const kept = status === "Available";
+  await store.transaction(async (tx) => {
+    const present = await findSignedAttachment(tx, row.id);
+    await updateDisputeAttachment(tx, row, {
+      status,
+      failure_reasons: JSON.stringify(failureReasons),
+      version: (present ?? row).version + 1,
+      ...(kept ? {} : { file_key: null }),
+    });
+    await job.finish(tx);
+  }, job.tenantId);
+  log.info("attachment.settled", { attachmentId: row.id, status });
+  if (!kept && row.file_key !== null) await dropFiles({ files, log }, [row.file_key]);
+};
+
 /** Scans the file of an attachment, or marks the attachment as failed if no file was uploaded in time. */
 export const createScanningJob = (needs: ScanningNeeds): JobKind => {
   const { store, files, scanner, clock, log } = needs;
@@ -60,27 +86,6 @@ export const createScanningJob = (needs: ScanningNeeds): JobKind => {
         return file.bytes;
       },
     });
-
-  /**
-   * Writes the outcome; removes the file unless it is available. If the job's lease was lost, the transaction rolls
-   * back.
-   */
-  const settle = async (job: Job, row: Row, outcome: Outcome): Promise<void> => {
-    const { status, failureReasons } = outcome;
-    const kept = status === "Available";
-    await store.transaction(async (tx) => {
-      const present = await findSignedAttachment(tx, row.id);
-      await updateDisputeAttachment(tx, row, {
-        status,
-        failure_reasons: JSON.stringify(failureReasons),
-        version: (present ?? row).version + 1,
-        ...(kept ? {} : { file_key: null }),
-      });
-      await job.finish(tx);
-    }, job.tenantId);
-    log.info("attachment.settled", { attachmentId: row.id, status });
-    if (!kept && row.file_key !== null) await dropFiles({ files, log }, [row.file_key]);
-  };
 
   const read = async (job: Job): Promise<Row | undefined> => {
     const row = await findSignedAttachment(store.read, job.id);
@@ -99,10 +104,10 @@ export const createScanningJob = (needs: ScanningNeeds): JobKind => {
     async run(job) {
       const row = await read(job);
       if (row === undefined) return;
-      if (row.file_key === null) return settle(job, row, EXPIRED);
+      if (row.file_key === null) return settle(needs, job, row, EXPIRED);
       try {
         const verdict = await Promise.race([scan(row, row.file_key), rejectOnAbort(job.signal)]);
-        return await settle(job, row, toOutcome(verdict));
+        return await settle(needs, job, row, toOutcome(verdict));
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         // It says nothing about the file, so it uses up no try: after the last one the file would be removed.
@@ -115,7 +120,8 @@ export const createScanningJob = (needs: ScanningNeeds): JobKind => {
     },
     async giveUp(job) {
       const row = await read(job);
-      if (row !== undefined) await settle(job, row, row.file_key === null ? EXPIRED : FAILED);
+      if (row !== undefined)
+        await settle(needs, job, row, row.file_key === null ? EXPIRED : FAILED);
     },
   };
 };
