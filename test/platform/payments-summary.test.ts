@@ -72,6 +72,76 @@ onEveryStore("payments.summary against a model", (at) => {
   });
 
   describe.each(SOURCES)("%s", (source) => {
+    const amount = source === "iandp" ? "amountPaid" : "paymentAmount";
+    const id = source === "bpn" ? "networkPaymentId" : "paymentId";
+
+    it("adds up what an indexed filter finds: nothing, one payment, or several", async () => {
+      const rows = all.get(source) ?? [];
+      const known = [...new Set(rows.map((row) => row[id]))].filter((one) => one !== undefined);
+      for (const ids of [["none"], known.slice(3, 4), [known[2], known[9], known[20]]]) {
+        const filters = { [id]: { in: ids } };
+        const body = await ask({ source, filters });
+        const measures = [{ op: "sum", field: amount }];
+        const matching = rows.filter((row) => ids.includes(row[id]));
+        const expected = summarized(source, matching, { groupBy: [], measures });
+        expect(sorted(body.items)).toEqual(sorted(expected));
+        expect(body).toMatchObject({ rowCount: matching.length, truncated: false, notes: [] });
+      }
+    });
+
+    verifies("IN-13");
+    it.each(["asc", "desc"] as const)(
+      "orders groups %s by key, count and measure",
+      async (order) => {
+        const measures = [{ op: "sum", field: amount }];
+        const [groupBy] = GROUPINGS[source];
+        const asked = { source, groupBy: [groupBy], measures, limit: 200, order };
+        const figures: Record<string, (item: ModelItem) => unknown> = {
+          [String(groupBy)]: ({ key }) => key[String(groupBy)],
+          payments: ({ payments }) => payments,
+          rows: ({ rows }) => rows,
+          [`sum(${amount})`]: (item) => Number((item as unknown as { sum: Row }).sum[amount]),
+        };
+        for (const [orderBy, figure] of Object.entries(figures)) {
+          const { items } = await ask({ ...asked, orderBy });
+          const values = items.map(figure).filter((value: unknown) => value !== null);
+          const ascending = values.toSorted((a: number, b: number) => (a < b ? -1 : a > b ? 1 : 0));
+          expect(values.length).toBeGreaterThan(1);
+          expect(values).toEqual(order === "asc" ? ascending : ascending.toReversed());
+          expect((await ask({ ...asked, orderBy, limit: 2 })).items).toEqual(items.slice(0, 2));
+        }
+      },
+    );
+
+    verifies("IN-14");
+    it.each(["largest", "smallest"] as const)(
+      "gives the rows with the %s values",
+      async (topOrder) => {
+        const rows = (all.get(source) ?? []).filter((row) => typeof row[amount] === "number");
+        const sign = topOrder === "largest" ? -1 : 1;
+        const values = rows.map((row) => Number(row[amount])).toSorted((a, b) => sign * (a - b));
+        const { topRows } = await ask({ source, topRows: 5, topOrder });
+        expect(topRows.map((row: Row) => row[amount])).toEqual(values.slice(0, 5));
+        expect(topRows.flatMap((row: Row) => Object.values(row))).not.toContain(null);
+        expect(await ask({ source })).not.toHaveProperty("topRows");
+      },
+    );
+
+    verifies("IN-12");
+    it("notes payments that belong to several groups", async () => {
+      const rows = all.get(source) ?? [];
+      const byPayment = Map.groupBy(
+        rows.filter((row) => row[id] !== undefined),
+        (row) => row[id],
+      );
+      const groupsOf = (some: Row[]) =>
+        new Set(some.map(({ accountNumber, currencyCode }) => `${accountNumber} ${currencyCode}`));
+      const shared = [...byPayment.values()].filter((some) => groupsOf(some).size > 1).length;
+      const { notes } = await ask({ source, groupBy: ["accountNumber"] });
+      expect(notes).toHaveLength(shared === 0 ? 0 : 1);
+      if (shared > 0) expect(notes[0]).toContain(String(shared));
+    });
+
     verifies("IN-02", "IN-06", "IN-12", "IN-73");
     it("gives the groups and figures that rows add up to", async () => {
       const rows = all.get(source) ?? [];

@@ -92,8 +92,9 @@ async function* scanInOrder(db: Db, scan: PaymentScan, most: number) {
 
 /** The row's number is one of `seqs`, which are sorted; numbers without a gap become a range. */
 export const hasSeq = (db: Db, seqs: readonly number[]): RawBuilder<boolean> => {
-  const [first = 0] = seqs;
-  const last = seqs.at(-1) ?? 0;
+  const [first] = seqs;
+  const last = seqs.at(-1);
+  if (first === undefined || last === undefined) return sql`1 = 0`;
   return last - first === seqs.length - 1
     ? sql`seq >= ${first} and seq <= ${last}`
     : getDialect(db).isAmongKeys("seq", seqs);
