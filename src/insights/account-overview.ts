@@ -9,7 +9,12 @@ import { readAccountDisputes } from "./account-disputes.ts";
 import { readOpenDocuments } from "./account-documents.ts";
 import { readAccountPayments } from "./account-payments.ts";
 import { cutText, toDay, withoutNulls } from "./brief.ts";
-import { type AccountHit, findAccounts } from "./find-accounts.ts";
+import {
+  type AccountHit,
+  type AccountSearch,
+  findAccounts,
+  findSimilarAccounts,
+} from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import { attemptPart, type Part, readPart, toUnavailable } from "./read-part.ts";
 
@@ -77,10 +82,10 @@ const overview = async (context: InsightContext, hit: AccountHit) => {
 
 type Answer = Pick<InsightResult, "rowCount" | "truncated" | "notes" | "items" | "itemsTotal">;
 
-const answerCandidates = (hits: readonly AccountHit[], notes: readonly string[]): Answer => ({
+const answerCandidates = ({ hits, notes, isPartial }: AccountSearch, why: string): Answer => ({
   rowCount: hits.length,
-  truncated: false,
-  notes: [`${hits.length} accounts match: call again with an accountNumber.`, ...notes],
+  truncated: isPartial,
+  notes: [`${why}: call again with an accountNumber.`, ...notes],
   itemsTotal: hits.length,
   items: hits.slice(0, CANDIDATES).map(({ accountNumber, name }) => ({ accountNumber, name })),
 });
@@ -103,12 +108,26 @@ const chooseOne = (hits: readonly AccountHit[], text: string): AccountHit | unde
   return exact ?? (hits.length === 1 ? hits[0] : undefined);
 };
 
-const notFound = (text: string, notes: readonly string[]): Problem => {
-  const quoted = JSON.stringify(text.slice(0, MAX_QUOTED));
-  return new Problem(
-    "not_found",
-    [`No account has the number or name ${quoted}.`, ...notes].join(" "),
-  );
+/** @throws {Problem} `not_found` if no account has a similar name either */
+const answerSimilar = async (
+  context: InsightContext,
+  text: string,
+  search: AccountSearch,
+): Promise<Answer> => {
+  const why = `No account has the number or name ${JSON.stringify(text.slice(0, MAX_QUOTED))}`;
+  const hits = await findSimilarAccounts(context, text);
+  if (hits.length > 0) return answerCandidates({ ...search, hits }, `${why}; these are similar`);
+  throw new Problem("not_found", [`${why}.`, ...search.notes].join(" "));
+};
+
+const answer = async (context: InsightContext, text: string): Promise<Answer> => {
+  const search = await findAccounts(context, text);
+  const { hits } = search;
+  if (hits.length === 0) return answerSimilar(context, text, search);
+  const one = chooseOne(hits, text);
+  if (one !== undefined) return answerOne(context, one);
+  const count = search.isPartial ? `At least ${hits.length}` : hits.length;
+  return answerCandidates(search, `${count} accounts match`);
 };
 
 const section = z.object({});
@@ -133,12 +152,11 @@ export const accountOverview = defineInsight({
   needs: [],
   async run(context, { account }) {
     const asOf = formatTimestamp(context.now());
-    const text = account.trim();
-    const { hits, notes } = await findAccounts(context, text);
-    if (hits.length === 0) throw notFound(text, notes);
-    const one = chooseOne(hits, text);
-    const answer =
-      one === undefined ? answerCandidates(hits, notes) : await answerOne(context, one);
-    return { asOf, filter: { account }, currencyTotals: [], ...answer };
+    return {
+      asOf,
+      filter: { account },
+      currencyTotals: [],
+      ...(await answer(context, account.trim())),
+    };
   },
 });

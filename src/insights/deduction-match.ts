@@ -36,12 +36,13 @@ export type Matched = {
 };
 
 /** Returns the amounts that a payment left out: the deduction, and the unpaid part of the invoice. */
-const listShortfalls = ({ deductionAmount, invoiceAmount, appliedAmount }: DeductionRow): Big[] => [
-  ...(deductionAmount === null ? [] : [new Big(deductionAmount)]),
-  ...(invoiceAmount === null || appliedAmount === null
-    ? []
-    : [new Big(invoiceAmount).minus(appliedAmount)]),
-];
+const listShortfalls = ({ deductionAmount, invoiceAmount, appliedAmount }: DeductionRow): Big[] =>
+  [
+    ...(deductionAmount === null ? [] : [new Big(deductionAmount)]),
+    ...(invoiceAmount === null || appliedAmount === null
+      ? []
+      : [new Big(invoiceAmount).minus(appliedAmount)]),
+  ].filter((shortfall) => !shortfall.eq(0));
 
 type Candidate = { row: DeductionRow; difference: Big };
 

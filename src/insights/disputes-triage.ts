@@ -183,6 +183,7 @@ const readItems = async (
   const read = ({ disputeId }: Judged) => readDetails(context, disputeId);
   for await (const one of mapConcurrent(chosen.slice(0, affordable), CONCURRENT_ITEMS, read)) {
     all.push(one);
+    await context.progress(`Read notes and files of ${all.length} of ${chosen.length} disputes.`);
   }
   const items = chosen.map((one, place) => toItem(one, place + 1, evidence, all[place] ?? UNREAD));
   const unknown = items.filter((item) => Object.values(item).includes("unknown")).length;

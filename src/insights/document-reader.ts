@@ -2,11 +2,16 @@ import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
+import { toDay } from "./brief.ts";
 import { isAnnounced } from "./extension.ts";
 import type { InsightContext } from "./insight.ts";
 
 /** A document as disputes need it. `unknown`: it was not read. */
-export type DocumentState = { status: Document["status"] | "missing" | "unknown" };
+export type DocumentState = {
+  status: Document["status"] | "missing" | "unknown";
+  /** The day of the last change, on which a closed document was closed at the latest. */
+  changedOn?: string | null;
+};
 
 /** Documents by number, each read once. */
 export type DocumentReader = {
@@ -34,10 +39,15 @@ const isMissing = (error: unknown): boolean => error instanceof Problem && error
 const isRefusal = (error: unknown): error is Problem =>
   error instanceof Problem && [401, 403, 429, 503].includes(error.status);
 
+const toState = ({ status, updatedAt }: Document): DocumentState => ({
+  status,
+  changedOn: toDay(updatedAt),
+});
+
 const readOne = async ({ call }: InsightContext, number: string): Promise<DocumentState> => {
   try {
     const { output } = await call(documents.get, { document_number: number });
-    return { status: (output as Document).status };
+    return toState(output as Document);
   } catch (error) {
     if (isMissing(error)) return MISSING;
     throw error;
@@ -73,8 +83,9 @@ const findInList = async (
     };
     // oxlint-disable-next-line no-await-in-loop -- a page names the next
     const { data, pagination } = (await call(documents.list, args)).output as ListAnswer;
-    for (const { documentNumber, status } of data) {
-      if (left.delete(documentNumber)) states.set(documentNumber, { status });
+    for (const document of data) {
+      const { documentNumber } = document;
+      if (left.delete(documentNumber)) states.set(documentNumber, toState(document));
     }
     const isEnd = pagination.cursor === null || pagination.cursor === cursor;
     if (isEnd) for (const number of left) states.set(number, MISSING);

@@ -159,12 +159,14 @@ export const exportHealth = defineInsight({
     const { output } = await call(schedules.list, {});
     const { data } = output as { data: Schedule[] };
     const deliveries = await readDeliveries(context);
-    const examine = async (schedule: Schedule): Promise<Fields> =>
-      toItem(now(), {
-        schedule,
-        runs: await readRuns(context, schedule.id),
-        stalled: deliveries.stalled.filter(({ scheduleId }) => scheduleId === schedule.id),
-      });
+    let examined = 0;
+    const examine = async (schedule: Schedule): Promise<Fields> => {
+      const runs = await readRuns(context, schedule.id);
+      examined += 1;
+      await context.progress(`Examined ${examined} of ${data.length} schedules.`);
+      const stalled = deliveries.stalled.filter(({ scheduleId }) => scheduleId === schedule.id);
+      return toItem(now(), { schedule, runs, stalled });
+    };
     const items = await mapAll(data, AT_ONCE, examine);
     const sorted = items.toSorted(
       (a, b) => URGENCY.indexOf(a["finding"]) - URGENCY.indexOf(b["finding"]),

@@ -1,6 +1,8 @@
 import { contract } from "../contract/index.ts";
+import { findNearest } from "../kit/nearest.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
+import { listSpellings } from "./spellings.ts";
 
 const { accounts, disputes, payments } = contract;
 
@@ -11,16 +13,23 @@ export type AccountSearch = {
   hits: AccountHit[];
   /** Why some places could not be searched. */
   notes: string[];
+  /** More accounts match than were read. */
+  isPartial: boolean;
 };
 
 type Search = (context: InsightContext, text: string) => Promise<AccountSearch>;
 
 const ROWS_READ = 1000;
 
-const found = (hits: AccountHit[]): AccountSearch => ({ hits, notes: [] });
+const found = (hits: AccountHit[], isPartial = false): AccountSearch => ({
+  hits,
+  notes: [],
+  isPartial,
+});
 const notSearched = (what: string, reason: string): AccountSearch => ({
   hits: [],
   notes: [`${what} not searched: ${reason}`],
+  isPartial: false,
 });
 
 const byNumber: Search = async (context, text) => {
@@ -63,13 +72,16 @@ const byPayments: Search = async (context, text) => {
         ? [{ accountNumber, name: typeof accountName === "string" ? accountName : null }]
         : [],
     ),
+    part.value.pagination.hasMore,
   );
 };
 
 const bySearch: Search = async (context, text) => {
   const part = await readPart(context, accounts.list, { search: text, limit: ROWS_READ });
   if (part.refused !== undefined) return notSearched("Names were", part.refused.reason);
-  return found(part.value.data.map(({ accountNumber, name }) => ({ accountNumber, name })));
+  const { data, pagination } = part.value;
+  const hits = data.map(({ accountNumber, name }) => ({ accountNumber, name }));
+  return found(hits, pagination.hasMore);
 };
 
 const NO_LIST =
@@ -82,13 +94,48 @@ const uniqueHits = (hits: readonly AccountHit[]): AccountHit[] => {
   return [...unique.values()];
 };
 
+const canList = ({ extensions }: InsightContext): boolean => extensions.has(accounts.list.id);
+
 /** Finds accounts by their number, or by a part of their name as far as the platform allows. */
 export const findAccounts: Search = async (context, text) => {
-  const canSearch = context.extensions.has(accounts.list.id);
-  const searches = [byNumber, byDisputes, ...(canSearch ? [bySearch] : []), byPayments];
-  const results = await Promise.all(searches.map((search) => search(context, text)));
+  const spellings = canList(context) ? [text] : listSpellings(text);
+  const results = await Promise.all([
+    ...spellings.map((number) => byNumber(context, number)),
+    ...spellings.map((number) => byDisputes(context, number)),
+    ...(canList(context) ? [bySearch(context, text)] : []),
+    byPayments(context, text),
+  ]);
+  const notes = new Set(results.flatMap((result) => result.notes));
   return {
     hits: uniqueHits(results.flatMap(({ hits }) => hits)),
-    notes: [...new Set(results.flatMap(({ notes }) => notes)), ...(canSearch ? [] : [NO_LIST])],
+    notes: [...notes, ...(canList(context) ? [] : [NO_LIST])],
+    isPartial: results.some(({ isPartial }) => isPartial),
   };
+};
+
+const MOST_SIMILAR = 5;
+/** Most misspelt words begin right, and the platform searches at least so many characters within names. */
+const BEGINNING = 3;
+const MOST_WORDS = 3;
+
+const listWords = (text: string): string[] =>
+  text.split(/[^\p{L}\p{N}]+/u).filter(({ length }) => length >= BEGINNING);
+
+const resembles = (name: string, words: readonly string[]): boolean => {
+  const own = listWords(name);
+  return words.every((word) => findNearest(word, own, 1).length > 0);
+};
+
+/** Finds accounts with a name of which every word of the text is a misspelling or a part. */
+export const findSimilarAccounts = async (
+  context: InsightContext,
+  text: string,
+): Promise<AccountHit[]> => {
+  const words = listWords(text).slice(0, MOST_WORDS);
+  const search = canList(context) ? bySearch : byPayments;
+  const beginnings = new Set(words.map((word) => word.slice(0, BEGINNING)));
+  const results = await Promise.all([...beginnings].map((part) => search(context, part)));
+  return uniqueHits(results.flatMap(({ hits }) => hits))
+    .filter(({ name }) => resembles(name ?? "", words))
+    .slice(0, MOST_SIMILAR);
 };

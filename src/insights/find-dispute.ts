@@ -3,21 +3,34 @@ import { contract } from "../contract/index.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { parseDisputeCode } from "./dispute-code.ts";
 import type { InsightContext } from "./insight.ts";
+import { listSpellings } from "./spellings.ts";
 
 const { disputes } = contract;
 
 const DISPUTES_OF_DOCUMENT = 1000;
 const MAX_QUOTED = 100;
 
-const findByCode = async (
+const readOfDocument = async (
   { call }: InsightContext,
+  documentNumber: string,
+): Promise<Dispute[]> => {
+  const args = { DocumentNumber: documentNumber, Page: 1, PageSize: DISPUTES_OF_DOCUMENT };
+  return (await call(disputes.list, args)).output as Dispute[];
+};
+
+const findByCode = async (
+  context: InsightContext,
   code: string,
   documentNumber: string,
 ): Promise<Dispute | undefined> => {
-  const args = { DocumentNumber: documentNumber, Page: 1, PageSize: DISPUTES_OF_DOCUMENT };
-  const { output } = await call(disputes.list, args);
   const wanted = code.toLowerCase();
-  return (output as Dispute[]).find(({ disputeCode }) => disputeCode.toLowerCase() === wanted);
+  for (const spelling of listSpellings(documentNumber)) {
+    // oxlint-disable-next-line no-await-in-loop -- most are found as they were sent
+    const all = await readOfDocument(context, spelling);
+    const found = all.find(({ disputeCode }) => disputeCode.toLowerCase() === wanted);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 };
 
 const isAbsence = (error: unknown): boolean => error instanceof Problem && error.status === 404;
@@ -40,10 +53,23 @@ export const findDispute = async (
   }
 };
 
-/** @throws {Problem} `not_found` if no dispute has the code or id */
+const MOST_NAMED = 10;
+
+/**
+ * Finds a dispute by its code or id, or by its document if no other dispute has that.
+ *
+ * @throws {Problem} `not_found`; names the disputes of the document if there are several
+ */
 export const requireDispute = async (context: InsightContext, name: string): Promise<Dispute> => {
   const dispute = await findDispute(context, name);
   if (dispute !== undefined) return dispute;
+  const ofDocument = (
+    await Promise.all(listSpellings(name).map((number) => readOfDocument(context, number)))
+  ).flat();
+  const [only, ...others] = ofDocument;
+  if (only !== undefined && others.length === 0) return only;
   const quoted = JSON.stringify(name.slice(0, MAX_QUOTED));
-  throw new Problem("not_found", `No dispute has the code or id ${quoted}.`);
+  const codes = ofDocument.slice(0, MOST_NAMED).map(({ disputeCode }) => disputeCode);
+  const those = codes.length === 0 ? "" : ` The document has several: ${codes.join(", ")}.`;
+  throw new Problem("not_found", `No dispute has the code or id ${quoted}.${those}`);
 };

@@ -5,10 +5,11 @@ import { contract } from "../contract/index.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
-import { findAccounts } from "./find-accounts.ts";
+import { type AccountHit, findAccounts, findSimilarAccounts } from "./find-accounts.ts";
 import { findDispute } from "./find-dispute.ts";
 import { defineInsight, type InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
+import { listSpellings } from "./spellings.ts";
 
 const { disputes, documents, payments } = contract;
 
@@ -31,22 +32,31 @@ const TOOLS: Record<RecordType, string> = {
 /** A record, with the texts in which the search may have found it. */
 type Found = { type: RecordType; id: string; label: string; texts: Record<string, string | null> };
 
-type Search = (
-  context: InsightContext,
-  text: string,
-) => Promise<{ found: Found[]; notes: readonly string[] }>;
+type Searched = {
+  found: Found[];
+  notes: readonly string[];
+  /** More records match than were read. */
+  isPartial: boolean;
+};
+
+type Search = (context: InsightContext, text: string) => Promise<Searched>;
+
+const notSearched = (what: string, reason: string): Searched => ({
+  found: [],
+  notes: [`${what} were not searched: ${reason}`],
+  isPartial: false,
+});
+
+const toFoundAccount = ({ accountNumber, name }: AccountHit): Found => ({
+  type: "account",
+  id: accountNumber,
+  label: name ?? accountNumber,
+  texts: { accountNumber, name },
+});
 
 const searchAccounts: Search = async (context, text) => {
-  const { hits, notes } = await findAccounts(context, text);
-  return {
-    notes,
-    found: hits.map(({ accountNumber, name }) => ({
-      type: "account",
-      id: accountNumber,
-      label: name ?? accountNumber,
-      texts: { accountNumber, name },
-    })),
-  };
+  const { hits, notes, isPartial } = await findAccounts(context, text);
+  return { found: hits.map(toFoundAccount), notes, isPartial };
 };
 
 const toFoundDocument = (document: Document): Found => {
@@ -65,10 +75,9 @@ const toFoundDocument = (document: Document): Found => {
 
 const listDocuments: Search = async (context, text) => {
   const part = await readPart(context, documents.list, { search: text, limit: DOCUMENTS_READ });
-  if (part.refused !== undefined) {
-    return { found: [], notes: [`Documents were not searched: ${part.refused.reason}`] };
-  }
-  return { found: part.value.data.map(toFoundDocument), notes: [] };
+  if (part.refused !== undefined) return notSearched("Documents", part.refused.reason);
+  const { data, pagination } = part.value;
+  return { found: data.map(toFoundDocument), notes: [], isPartial: pagination.hasMore };
 };
 
 const NO_DOCUMENT_LIST =
@@ -78,44 +87,54 @@ const searchDocuments: Search = async (context, text) => {
   const canSearch = context.extensions.has(documents.list.id);
   const part = await readPart(context, documents.get, { document_number: text });
   if (part.refused !== undefined && !part.refused.isAbsent) {
-    return { found: [], notes: [`Documents were not searched: ${part.refused.reason}`] };
+    return notSearched("Documents", part.refused.reason);
   }
   const exact = part.refused === undefined ? [toFoundDocument(part.value)] : [];
-  if (!canSearch) return { found: exact, notes: [NO_DOCUMENT_LIST] };
-  const { found, notes } = await listDocuments(context, text);
+  if (!canSearch) return { found: exact, notes: [NO_DOCUMENT_LIST], isPartial: false };
+  const { found, ...rest } = await listDocuments(context, text);
   const unique = new Map([...exact, ...found].map((one) => [one.id, one]));
-  return { found: [...unique.values()], notes };
+  return { ...rest, found: [...unique.values()] };
 };
 
 const toFoundDispute = (dispute: Dispute): Found => {
-  const { disputeId, disputeCode, documentNumber, accountNumber, accountName = null } = dispute;
+  const { disputeCode, documentNumber, accountNumber, accountName = null } = dispute;
   return {
     type: "dispute",
     id: disputeCode,
     label: `${dispute.amount} ${dispute.currencyCode}, ${dispute.reasonName}, ${accountName ?? accountNumber}`,
-    texts: { disputeCode, disputeId, documentNumber, accountNumber, accountName },
+    texts: { disputeCode, documentNumber, accountNumber, accountName },
   };
 };
 
-const findNamedDispute = async (context: InsightContext, text: string): Promise<Dispute[]> => {
-  const dispute = await findDispute(context, text);
-  return dispute === undefined ? [] : [dispute];
-};
+/** The filters of disputes.list beyond the documents, as the platform announces them. */
+const NAME_FILTER = `${disputes.list.id}.${disputes.list.additions?.name}`;
 
 const searchDisputes: Search = async (context, text) => {
   const page = { Sort: "-CreateDate", Page: 1, PageSize: DISPUTES_READ };
-  const listed = await Promise.all([
-    readPart(context, disputes.list, { DocumentNumber: text, ...page }),
-    readPart(context, disputes.list, { AccountNumber: text, ...page }),
+  const numbers = listSpellings(text).flatMap((number) => [
+    { DocumentNumber: number },
+    { AccountNumber: number },
   ]);
+  const names = context.extensions.has(NAME_FILTER) ? [{ AccountName: text }] : [];
+  const listed = await Promise.all(
+    [...numbers, ...names].map((filter) =>
+      readPart(context, disputes.list, { ...filter, ...page }),
+    ),
+  );
   const [refusal] = listed.flatMap(({ refused }) => refused ?? []);
-  if (refusal !== undefined) {
-    return { found: [], notes: [`Disputes were not searched: ${refusal.reason}`] };
+  if (refusal !== undefined) return notSearched("Disputes", refusal.reason);
+  const named = await findDispute(context, text);
+  const pages = listed.map((part) => ("value" in part ? part.value : []));
+  const found = new Map(pages.flat().map((one) => [one.disputeId, toFoundDispute(one)]));
+  if (named !== undefined && !found.has(named.disputeId)) {
+    const name = named.disputeId === text ? "disputeId" : "disputeCode";
+    found.set(named.disputeId, { ...toFoundDispute(named), texts: { [name]: text } });
   }
-  const named = await findNamedDispute(context, text);
-  const all = [...named, ...listed.flatMap((part) => ("value" in part ? part.value : []))];
-  const unique = new Map(all.map((dispute) => [dispute.disputeId, dispute]));
-  return { found: [...unique.values()].map(toFoundDispute), notes: [] };
+  return {
+    found: [...found.values()],
+    notes: [],
+    isPartial: pages.some(({ length }) => length === DISPUTES_READ),
+  };
 };
 
 const PAYER_ID = { cashapp: null, bpn: "payerId" } as const;
@@ -130,9 +149,7 @@ const searchPayersOf =
       filters: { payerName: { contains: text } },
       limit: ROWS_READ,
     });
-    if (part.refused !== undefined) {
-      return { found: [], notes: [`Payers were not searched: ${part.refused.reason}`] };
-    }
+    if (part.refused !== undefined) return notSearched("Payers", part.refused.reason);
     const payers = new Map<string, Found>();
     for (const row of part.value.data) {
       const { payerName: name, [idField ?? ""]: payerId } = row;
@@ -149,7 +166,7 @@ const searchPayersOf =
     const notes = isPartial
       ? [`Payers of ${source} are those of the first ${ROWS_READ} matching payment rows.`]
       : [];
-    return { found: [...payers.values()], notes };
+    return { found: [...payers.values()], notes, isPartial };
   };
 
 const searchPayers: Search = async (context, text) => {
@@ -160,6 +177,7 @@ const searchPayers: Search = async (context, text) => {
   return {
     found: results.flatMap(({ found }) => found),
     notes: results.flatMap(({ notes }) => notes),
+    isPartial: results.some(({ isPartial }) => isPartial),
   };
 };
 
@@ -196,6 +214,14 @@ const byRank = (a: ReturnType<typeof rank>, b: ReturnType<typeof rank>): number 
   TYPES.indexOf(a.record.type) - TYPES.indexOf(b.record.type) ||
   (a.record.id < b.record.id ? -1 : 1);
 
+const SIMILAR = "Nothing has this text; these accounts have similar names.";
+const PARTIAL = "More records match than were read; a longer text finds fewer.";
+
+const toSimilar = (hit: AccountHit): Found => ({
+  ...toFoundAccount(hit),
+  texts: { similarName: hit.name },
+});
+
 /** Finds accounts, documents, disputes and payers by what people call them. */
 export const findRecords = defineInsight({
   name: "find_records",
@@ -216,18 +242,31 @@ export const findRecords = defineInsight({
   async run(context, { text, types = [...TYPES], limit }) {
     const asOf = formatTimestamp(context.now());
     const wanted = text.trim().normalize("NFC").toLowerCase();
-    const results = await Promise.all(types.map((type) => SEARCHES[type](context, text.trim())));
-    const ranked = results
-      .flatMap(({ found }) => found)
+    const search = async (type: RecordType): Promise<Searched> => {
+      const searched = await SEARCHES[type](context, text.trim());
+      await context.progress(`Searched ${type}s.`);
+      return searched;
+    };
+    const results = await Promise.all(types.map(search));
+    const hits = results.flatMap(({ found }) => found);
+    const isMissing = hits.length === 0 && types.includes("account");
+    const similar = isMissing ? await findSimilarAccounts(context, text) : [];
+    const ranked = [...hits, ...similar.map(toSimilar)]
       .map((record) => rank(record, wanted))
       .toSorted(byRank);
+    const truncated = results.some(({ isPartial }) => isPartial);
+    const notes = [
+      ...(similar.length > 0 ? [SIMILAR] : []),
+      ...(truncated ? [PARTIAL] : []),
+      ...results.flatMap((one) => one.notes),
+    ];
     return {
       asOf,
       filter: { text, types },
       rowCount: ranked.length,
-      truncated: false,
+      truncated,
       currencyTotals: [],
-      notes: [...new Set(results.flatMap(({ notes }) => notes))],
+      notes: [...new Set(notes)],
       itemsTotal: ranked.length,
       items: ranked.slice(0, limit).map(({ record: { type, id, label }, matchedOn }) => ({
         type,

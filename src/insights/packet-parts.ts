@@ -16,6 +16,7 @@ const NOTE_CHARACTERS = 400;
 const FILES = 20;
 const PAYMENT_ROWS = 20;
 const OTHERS_READ = 200;
+const OPEN = 0;
 const OTHERS = 5;
 const RESOLUTIONS = 20;
 
@@ -127,36 +128,57 @@ export const readPayments = async (
   return show(part, ({ data }) => data.map(withoutNulls));
 };
 
+const isOpen = ({ status }: Dispute): boolean => status === OPEN;
+
 export type Others = { shown: Shown; duplicates: readonly string[] };
 
-/** Open disputes of the account, those on the same document first. */
+const toOtherBrief = (one: Dispute): Fields =>
+  withoutNulls({
+    disputeCode: one.disputeCode,
+    documentNumber: one.documentNumber,
+    status: isOpen(one) ? null : DISPUTE_STATUSES[one.status],
+    resolutionCode: one.resolutionCode,
+    amount: one.amount,
+    currencyCode: one.currencyCode,
+    reasonName: one.reasonName,
+    createDate: toDay(one.createDate),
+  });
+
+const refuseOthers = (refusal: Unavailable): Others => ({
+  shown: toUnavailable(refusal),
+  duplicates: [],
+});
+
+/** Other disputes: first those on the document, open ones before ended ones, then open ones of the account. */
 export const readOthers = async (context: InsightContext, dispute: Dispute): Promise<Others> => {
   const { accountNumber, documentNumber, disputeId, amount, currencyCode } = dispute;
-  const args = { AccountNumber: accountNumber, Status: [0], Sort: "-Amount", Page: 1 };
-  const part = await readPart(context, disputes.list, {
-    ...args,
-    PageSize: OTHERS_READ,
-  });
-  if (part.refused !== undefined) return { shown: toUnavailable(part.refused), duplicates: [] };
-  const others = part.value.filter((one) => one.disputeId !== disputeId);
-  const sameDocument = others.filter((one) => one.documentNumber === documentNumber);
-  const rest = others.filter((one) => one.documentNumber !== documentNumber);
-  const total = part.reply?.total ?? part.value.length;
+  const page = { Page: 1, PageSize: OTHERS_READ };
+  const [onAccount, onDocument] = await Promise.all([
+    readPart(context, disputes.list, {
+      AccountNumber: accountNumber,
+      Status: [OPEN],
+      Sort: "-Amount",
+      ...page,
+    }),
+    readPart(context, disputes.list, { DocumentNumber: documentNumber, ...page }),
+  ]);
+  if (onAccount.refused !== undefined) return refuseOthers(onAccount.refused);
+  if (onDocument.refused !== undefined) return refuseOthers(onDocument.refused);
+  const isOther = (one: Dispute): boolean => one.disputeId !== disputeId;
+  const same = onDocument.value.filter(isOther);
+  const openOnes = same.filter(isOpen);
+  const ended = same.filter((one) => !isOpen(one));
+  const rest = onAccount.value.filter((one) => one.documentNumber !== documentNumber);
+  const total = onAccount.reply?.total ?? onAccount.value.length;
   return {
-    duplicates: sameDocument
+    duplicates: openOnes
       .filter((one) => one.amount === amount && one.currencyCode === currencyCode)
       .map(({ disputeCode }) => disputeCode),
     shown: {
-      openOnAccount: total - (part.value.length - others.length),
-      openOnDocument: sameDocument.length,
-      largest: [...sameDocument, ...rest].slice(0, OTHERS).map((one) => ({
-        disputeCode: one.disputeCode,
-        documentNumber: one.documentNumber,
-        amount: one.amount,
-        currencyCode: one.currencyCode,
-        reasonName: one.reasonName,
-        createDate: toDay(one.createDate),
-      })),
+      openOnAccount: isOpen(dispute) ? total - 1 : total,
+      openOnDocument: openOnes.length,
+      endedOnDocument: ended.length,
+      largest: [...openOnes, ...ended, ...rest].slice(0, OTHERS).map(toOtherBrief),
     },
   };
 };

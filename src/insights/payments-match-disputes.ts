@@ -83,13 +83,16 @@ const readClaims = async (context: InsightContext, args: MatchArguments) => {
 /** Reads the rows of documents, as many documents in a query as a filter can name. */
 const readRows = async (context: InsightContext, numbers: readonly string[]) => {
   const rows = new Map<string, DeductionRow[]>();
+  const cut = new Set<string>();
   const notes: string[] = [];
   let left = context.limits.paymentRows;
   const take = (page: readonly Row[]): void => {
     for (const row of page as unknown as readonly DeductionRow[]) {
-      const own = rows.get(row.documentNumber ?? "") ?? [];
+      const number = row.documentNumber ?? "";
+      const own = rows.get(number) ?? [];
       if (own.length < MOST_ROWS_PER_DOCUMENT) own.push(row);
-      rows.set(row.documentNumber ?? "", own);
+      else cut.add(number);
+      rows.set(number, own);
     }
   };
   for (let from = 0; from < numbers.length; from += MAX_LIST_ITEMS) {
@@ -113,6 +116,11 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
       notes.push(stopped);
       break;
     }
+  }
+  if (cut.size > 0) {
+    notes.push(
+      `Of ${cut.size} documents only the first ${MOST_ROWS_PER_DOCUMENT} payment rows were compared.`,
+    );
   }
   return { rows, notes };
 };

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
 import { contract } from "../contract/index.ts";
 import {
   describeShared,
@@ -16,10 +18,11 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { acceptParsed } from "./accept-parsed.ts";
 import { callSummary, isAnnounced } from "./extension.ts";
 import { createNumbering } from "./groups.ts";
-import { defineInsight, type InsightContext, type InsightResult } from "./insight.ts";
+import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import { createPaymentGroups, listItems, type PaymentGroups } from "./payment-groups.ts";
 import type { Row } from "./payment-measures.ts";
 import { readPayments } from "./read-payments.ts";
+import { capitalizeNumbers } from "./spellings.ts";
 import { createTopRows, readTopRows } from "./top-rows.ts";
 
 const ROW_ID = "id";
@@ -85,6 +88,17 @@ const summarizePages = async (
   };
 };
 
+const summarize = (
+  context: InsightContext,
+  args: z.output<typeof PaymentSummaryBody>,
+): Promise<InsightResult> => {
+  const summary = acceptParsed(parsePaymentSummary(args));
+  const { payments } = contract;
+  return isAnnounced(context, payments.summary)
+    ? callSummary(context, payments.summary, args)
+    : summarizePages(context, summary);
+};
+
 export const paymentsSummarize = defineInsight({
   name: "payments_summarize",
   title: "Summarize payments",
@@ -93,10 +107,9 @@ export const paymentsSummarize = defineInsight({
   item: PaymentSummaryItem,
   needs: [contract.payments.query],
   async run(context, args) {
-    const summary = acceptParsed(parsePaymentSummary(args));
-    const { payments } = contract;
-    return isAnnounced(context, payments.summary)
-      ? callSummary(context, payments.summary, args)
-      : summarizePages(context, summary);
+    const result = await summarize(context, args);
+    const filters = capitalizeNumbers(args.filters) as Fields | undefined;
+    if (result.rowCount > 0 || isDeepStrictEqual(filters, args.filters)) return result;
+    return summarize(context, { ...args, filters });
   },
 });

@@ -22,6 +22,16 @@ const createTimedContext = (start: StartContext) => {
   return { context: { ...start, endsAt, call }, notes };
 };
 
+/** The conditions whose values an assistant can get wrong, and find_records knows. */
+const NAMED = ["accountNumber", "accountName", "documentNumber", "disputeCode", "payerName"];
+
+const describeNothing = ({ rowCount, filter }: InsightResult): string[] => {
+  const named = NAMED.filter((name) => filter[name] !== undefined);
+  return rowCount > 0 || named.length === 0
+    ? []
+    : [`Nothing matches. find_records finds the right ${named.join(" and ")}.`];
+};
+
 /**
  * Runs an insight with validated arguments within the time limit: a call past it is refused, and the answer is partial.
  *
@@ -35,6 +45,9 @@ export const runInsight = async (
   const { context, notes } = createTimedContext(start);
   const result = await insight.run(context, args);
   const late = notes();
-  if (late.length === 0) return result;
-  return { ...result, truncated: true, notes: [...result.notes, ...late] };
+  return {
+    ...result,
+    truncated: result.truncated || late.length > 0,
+    notes: [...result.notes, ...late, ...describeNothing(result)],
+  };
 };

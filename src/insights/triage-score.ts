@@ -133,6 +133,10 @@ const STALE_DAYS = 10;
 const DAYS_PER_POINT = 6;
 const MOST_AGE_POINTS = 15;
 
+/** Documents do not have the date of their closing, only that of their last change, which is not before it. */
+const describeClosed = ({ changedOn }: DocumentState): string =>
+  typeof changedOn === "string" ? `document closed by ${changedOn}` : "document closed";
+
 /** Scores a dispute from 0 to 100 and says for what. */
 export const judge = (
   candidate: Candidate,
@@ -141,8 +145,9 @@ export const judge = (
   const { documentNumber, assigneeId, ageDays, daysSinceUpdate, currencyCode } = candidate;
   const other = claims.findOther(candidate);
   const isInactive = assigneeId !== null && inactive.has(assigneeId);
+  const document = documentOf(documentNumber);
   const flags: Flags = {
-    documentClosed: documentOf(documentNumber).status === "closed",
+    documentClosed: document.status === "closed",
     duplicate: other !== undefined,
     unassigned: assigneeId === null || isInactive,
     stale: daysSinceUpdate >= STALE_DAYS,
@@ -150,7 +155,7 @@ export const judge = (
   const age = Math.min(MOST_AGE_POINTS, Math.floor(ageDays / DAYS_PER_POINT));
   const rank = rankOf(candidate);
   const parts: [points: number, why: string][] = [
-    [flags.documentClosed ? CLOSED_POINTS : 0, "document closed"],
+    [flags.documentClosed ? CLOSED_POINTS : 0, describeClosed(document)],
     [flags.duplicate ? DUPLICATE_POINTS : 0, `same document and amount as ${other}`],
     [flags.unassigned ? UNASSIGNED_POINTS : 0, isInactive ? "assignee not active" : "no assignee"],
     [flags.stale ? STALE_POINTS : 0, `not updated for ${daysSinceUpdate} days`],

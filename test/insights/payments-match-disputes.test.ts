@@ -24,6 +24,8 @@ const ROWS = [
   row("5", { documentNumber: "D", deductionAmount: 5 }),
   row("6", { documentNumber: "E", deductionAmount: 50, currencyCode: "EUR" }),
   row("7", { documentNumber: "G", deductionAmount: 7, paymentDate: "2026-01-01" }),
+  row("9", { documentNumber: "F", deductionAmount: 0, invoiceAmount: 5, appliedAmount: 5 }),
+  ...Array.from({ length: 101 }, (_, at) => row(`h${at}`, { documentNumber: "H" })),
   row("8", { documentNumber: "G", deductionAmount: 7, paymentDate: "2026-02-01" }),
 ];
 
@@ -101,5 +103,12 @@ onEveryStore("payments_match_disputes", (at) => {
 
   it("looks at closed disputes on request", async () => {
     expect(await matchesOf({ status: ["Closed"] })).toEqual([["H", "none", undefined, undefined]]);
+  });
+
+  verifies("IN-01");
+  it("says where it compared a part of a document's payments only", async () => {
+    const result = await runInsight(paymentsMatchDisputes, context, { status: ["Closed"] });
+    expect(result.truncated).toBe(true);
+    expect(result.notes).toEqual(["Of 1 documents only the first 100 payment rows were compared."]);
   });
 });

@@ -161,6 +161,13 @@ onEveryStore("account_overview", (at) => {
     await host.close();
   });
 
+  verifies("IN-41");
+  it("gives accounts with similar names for a misspelt one", async () => {
+    const { items, notes } = await asking().ask("account_overview", { account: "Junper iland" });
+    expect(items).toEqual([{ accountNumber: "A-70", name: "Juniper Island" }]);
+    expect(notes[0]).toContain('No account has the number or name "Junper iland"; these are');
+  });
+
   it("says so if there is no such account", async () => {
     expect(await asking().refused("account_overview", { account: "nowhere" })).toMatch(
       /^not_found: No account has the number or name "nowhere"\./,

@@ -6,7 +6,11 @@ import { load } from "../support/payment-rows.ts";
 import { verifies } from "../support/verifies.ts";
 import { askAt } from "./insight-host.ts";
 
-type Packet = Record<string, unknown> & { missing: string[]; notes: { text: string }[] };
+type Packet = Record<string, unknown> & {
+  missing: string[];
+  notes: { text: string }[];
+  otherDisputes: { largest: object[] };
+};
 
 const NUMBER = "INV 7/A";
 
@@ -84,7 +88,7 @@ onEveryStore("dispute_packet", (at) => {
         currencyCode: "USD",
       },
       payments: [{ paymentId: "P-1", appliedAmount: 60, shortPay: true }],
-      otherDisputes: { openOnAccount: 2, openOnDocument: 1 },
+      otherDisputes: { openOnAccount: 2, openOnDocument: 1, endedOnDocument: 0 },
       resolutions: [{ code: "CREDIT", isValid: true }],
       notes: [],
       files: [],
@@ -121,6 +125,29 @@ onEveryStore("dispute_packet", (at) => {
     expect(packet.notes).toHaveLength(10);
     expect(packet.notes[0]?.text).toHaveLength(400);
     expect(packet.notes[1]).toMatchObject({ text: "Note 11.", visibility: "Internal" });
+  });
+
+  verifies("IN-46", "IN-52");
+  it("takes the number of a document with one dispute, and names several", async () => {
+    expect(await packetOf("inv-8")).toMatchObject({ dispute: { disputeCode: "D-INV-8-01" } });
+    expect(await packetOf("d-inv-8-01")).toMatchObject({ dispute: { documentNumber: "INV-8" } });
+    expect(await asking().refused("dispute_packet", { disputeId: NUMBER })).toMatch(
+      /The document has several: D-INV 7\/A-0[12], D-INV 7\/A-0[12]\./,
+    );
+  });
+
+  verifies("IN-46");
+  it("shows what became of ended disputes of the document", async () => {
+    const { disputeId } = await open({ documentNumber: "INV-10", amount: 3 });
+    const body = { status: 1, resolutionCode: "CREDIT" };
+    await asking().admin.call("PUT", `${DISPUTES}/${disputeId}`, { body });
+    const { disputeCode } = await open({ documentNumber: "INV-10", amount: 3 });
+    const { otherDisputes, missing } = await packetOf(disputeCode);
+    expect(otherDisputes).toMatchObject({ openOnDocument: 0, endedOnDocument: 1 });
+    expect(otherDisputes.largest).toContainEqual(
+      expect.objectContaining({ status: "Closed", resolutionCode: "CREDIT" }),
+    );
+    expect(missing.join()).not.toContain("same document and amount");
   });
 
   it("says so if there is no such dispute", async () => {

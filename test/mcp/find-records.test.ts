@@ -76,6 +76,45 @@ onEveryStore("find_records", (at) => {
       items: [{ label: "ACME Treasury (cashapp)" }],
     });
   });
+
+  verifies("IN-45");
+  it("finds disputes by the name of their account, and accounts by a misspelt name", async () => {
+    expect(await found({ text: "acme g", types: ["dispute"] })).toEqual([
+      ["dispute", "D-INV-1-01", "accountName", "dispute_packet"],
+    ]);
+    const one = await asking().ask("find_records", { text: "Acme Gmbb" });
+    expect(one.items).toMatchObject([{ type: "account", id: "A-1", matchedOn: "similarName" }]);
+    expect(one.notes).toContain("Nothing has this text; these accounts have similar names.");
+  });
+
+  verifies("IN-05");
+  it("tells a host that asks for it which records are searched", async () => {
+    const said: unknown[] = [];
+    const call = { name: "find_records", arguments: { text: "A-1", types: ["account"] } };
+    const onprogress = ({ message }: { message?: string | undefined }) => said.push(message);
+    await asking().host.client.callTool(call, { onprogress });
+    expect(said).toEqual(["Searched accounts."]);
+  });
+});
+
+describe("find_records with more hits than it reads", () => {
+  verifies("IN-01", "IN-45");
+  it("says that more exist", async () => {
+    const page = (row: object) => ({ data: [row], pagination: { cursor: "x", hasMore: true } });
+    const broker = scriptBroker({
+      "documents.get": () => {
+        throw new Problem("document_not_found", "There is none.");
+      },
+      "documents.list": () =>
+        page({ documentNumber: "INV-1", account_number: "A", status: "open" }),
+    });
+    const announced = { ...broker, extensions: async () => new Set(["documents.list"]) };
+    const host = await connectModern(await createOptions(announced));
+    const answer = answerIn(await host.call("find_records", { text: "INV", types: "document" }));
+    await host.close();
+    expect(answer).toMatchObject({ truncated: true, itemsTotal: 1 });
+    expect(answer.notes).toContain("More records match than were read; a longer text finds fewer.");
+  });
 });
 
 describe("find_records without some rights", () => {

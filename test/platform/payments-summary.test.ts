@@ -135,7 +135,11 @@ onEveryStore("payments.summary against a model", (at) => {
         (row) => row[id],
       );
       const groupsOf = (some: Row[]) =>
-        new Set(some.map(({ accountNumber, currencyCode }) => `${accountNumber} ${currencyCode}`));
+        new Set(
+          some.map(({ accountNumber, currencyCode }) =>
+            JSON.stringify([accountNumber, currencyCode]),
+          ),
+        );
       const shared = [...byPayment.values()].filter((some) => groupsOf(some).size > 1).length;
       const { notes } = await ask({ source, groupBy: ["accountNumber"] });
       expect(notes).toHaveLength(shared === 0 ? 0 : 1);

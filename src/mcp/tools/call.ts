@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { MISSING } from "../../broker/credentials.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { systemWait } from "../../kit/wait.ts";
+import { capitalizeNumbers } from "../../insights/spellings.ts";
 import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
 import { applyChanges } from "../../../tools/disputes-apply.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
@@ -62,6 +64,11 @@ const toClientPurpose = (
   { args, ifMatch }: Given,
 ): Purpose => ({ ...toPurpose(context, tool, { args, ifMatch }), client });
 
+const describeCase = (args: Record<string, unknown>): string[] =>
+  isDeepStrictEqual(capitalizeNumbers(args), args)
+    ? []
+    : ["Numbers are compared in their letter case: repeat the call with capital letters."];
+
 const callList = async (
   { context, cursors }: Parts,
   { tool, signal, broker }: Working,
@@ -77,9 +84,11 @@ const callList = async (
   const bounds = { from, budget, now: context.now, shape: rows.shape };
   const read = await readList(tool.operation, rows.args, ask, bounds);
   const { position } = read;
-  if (from === null && position === null && read.items.length === 0) checkKnown(tool, args);
+  const isEmpty = from === null && position === null && read.items.length === 0;
+  if (isEmpty) checkKnown(tool, args);
   const next = position === null ? null : cursors.seal(position, purpose);
-  return present(listAnswer(tool.operation, read, next, args));
+  const answer = listAnswer(tool.operation, read, next, args);
+  return present(isEmpty ? { ...answer, notes: [...answer.notes, ...describeCase(args)] } : answer);
 };
 
 /** Carries out the operation; a secret in its answer is stored and handed to the person. */

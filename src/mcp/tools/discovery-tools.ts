@@ -18,7 +18,7 @@ const READS: Hints = {
   openWorldHint: false,
 };
 
-/** A call may do whatever one of the tools does. */
+/** `call_tool` has the effects of the tool that it calls, so it announces the strongest. */
 const CALLS: Hints = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -43,7 +43,7 @@ const FOUND: JsonSchema = {
   properties: { name: TEXT, title: TEXT, description: TEXT, readOnly: FLAG },
 };
 
-/** The tools that a server lists in discovery mode beside the insights; made of no contract, so that listing is fast. */
+/** The tools that a server lists in discovery mode beside the insights. They do not load the contract, so that listing is fast. */
 export const discoveryTools = (readOnly: boolean): readonly ListedTool[] => [
   {
     name: "find_tools",
