@@ -2,6 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { createOpenApi } from "../src/contract/openapi.ts";
+import { sharedDescriptions } from "../src/contract/openapi/descriptions.ts";
 import { contract, operations } from "../src/contract/index.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { MINUTE } from "../src/kit/clock.ts";
@@ -21,6 +22,8 @@ import { connectionOf } from "./support/pdf.ts";
 import { type Records, seed } from "./support/records.ts";
 import { type Arguments, SAMPLES, wire } from "./support/samples.ts";
 import { verifies } from "./support/verifies.ts";
+
+type Node = Record<string, unknown>;
 
 const routesOf = (operation: Operation) => [operation, ...operation.aliases];
 const routes = operations.flatMap((operation) =>
@@ -52,6 +55,26 @@ describe("the API document", () => {
     delete path.get.responses;
     path.get.responses = "none";
     expect((await new Validator().validate(broken)).valid).toBe(false);
+  });
+
+  it("says of every property and parameter what it means, and of nothing else", () => {
+    const find = (schema: Node): unknown => schema["description"] ?? resolve(schema)["description"];
+    const bare = (node: unknown, path: string): string[] => {
+      if (typeof node !== "object" || node === null) return [];
+      const own = Object.entries((node as { properties?: Record<string, Node> }).properties ?? {})
+        .filter(([, property]) => find(property) === undefined)
+        .map(([name]) => `${path} ${name}`);
+      return [
+        ...own,
+        ...Object.entries(node).flatMap(([key, part]) => bare(part, `${path}/${key}`)),
+      ];
+    };
+    const { components, paths } = published;
+    expect([...bare(components.schemas, ""), ...bare(paths, "")]).toEqual([]);
+    const parameters = everyOperation.flatMap(({ parameters: given = [] }) => given as Node[]);
+    expect(parameters.filter((one) => find(one) === undefined)).toEqual([]);
+    const said = new Set(JSON.stringify(published).match(/(?<="description":")(?:[^"\\]|\\.)*/g));
+    expect(sharedDescriptions.filter((text) => !said.has(text))).toEqual([]);
   });
 
   it("is the same each time, but for the header word and the version", () => {
@@ -199,7 +222,8 @@ describe("the served and the documented routes", () => {
   verifies("C-46");
   it("serves every route of the document, and none that is not in it", () => {
     const served = at.platform.routes
-      .filter(({ method }) => method !== "ALL")
+      // Pages for people are no part of the API.
+      .filter(({ method, path }) => method !== "ALL" && !path.startsWith("/account/"))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
     const documented = Object.entries(published.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),

@@ -9,6 +9,7 @@ import {
   toTag,
   tags,
 } from "./openapi/operation-traits.ts";
+import { withDescriptions } from "./openapi/descriptions.ts";
 import { HEADERS } from "./openapi/headers.ts";
 import { SERVICE_TAG, serviceRoutes } from "./openapi/service-routes.ts";
 import {
@@ -119,9 +120,13 @@ const buildPaths = (schemas: Schemas, refusals: ErrorResponses): OpenApi["paths"
   };
 };
 
+const SCHEMAS_PATH = "#/components/schemas/";
+
 /** Creates the OpenAPI 3.1 document of the platform. */
 export const createOpenApi = (about: { headerWord: string; version: string }): OpenApi => {
   const schemas = createSchemas();
+  const components: Record<string, JsonSchema> = { ...schemas.components, ...errorSchemas };
+  const find = (reference: string) => components[reference.slice(SCHEMAS_PATH.length)];
   const refusals = createErrorResponses(platformOperations);
   return {
     openapi: "3.1.1",
@@ -133,9 +138,14 @@ export const createOpenApi = (about: { headerWord: string; version: string }): O
     },
     servers: [{ url: "/" }],
     tags: [...tags, SERVICE_TAG].map((name) => ({ name })),
-    paths: buildPaths(schemas, refusals),
+    paths: withDescriptions(buildPaths(schemas, refusals), "", find) as OpenApi["paths"],
     components: {
-      schemas: { ...schemas.components, ...errorSchemas },
+      schemas: Object.fromEntries(
+        Object.entries(components).map(([name, schema]) => [
+          name,
+          withDescriptions(schema, name, find) as JsonSchema,
+        ]),
+      ),
       responses: refusals.components,
       parameters: requestHeaders,
       headers: HEADERS,

@@ -66,6 +66,13 @@ export const answerAt = (route: Route, status: number): Node | undefined => {
   return answer === undefined ? undefined : resolve(answer);
 };
 
+/** In which ways a value is not what a schema of the document says. */
+export const faultsIn = (schema: object, value: unknown): string[] => {
+  const validate = compile(schema);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+};
+
 /** In which ways an answer is not what the document says. */
 export const faultsOf = (route: Route, reply: Reply): string[] => {
   const answer = answerAt(route, reply.status);
@@ -75,9 +82,7 @@ export const faultsOf = (route: Route, reply: Reply): string[] => {
   const type = (reply.headers.get("content-type") ?? "").split(";")[0] ?? "";
   const schema = content[type]?.schema;
   if (schema === undefined) return [`the type ${type} is not in the document`];
-  const validate = compile(schema);
-  if (validate(reply.body)) return [];
-  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  return faultsIn(schema, reply.body);
 };
 
 /** Headers that every HTTP response may have. */

@@ -1,5 +1,7 @@
+import { describeName } from "./descriptions.ts";
 import type { Operation } from "../operation.ts";
 import { isCreating, canRequireVersion } from "./operation-traits.ts";
+import { findExample, toExample } from "./examples.ts";
 import type { JsonSchema, Schemas } from "./schemas.ts";
 
 type Parameter = { $ref: string } | (object & { name: string; in: "path" | "query" });
@@ -35,22 +37,25 @@ const buildHeaderRef = (name: keyof typeof requestHeaders): Parameter => ({
 const toParameters = (
   place: "path" | "query",
   whole: JsonSchema,
-  additions: readonly string[] = [],
+  operation: Operation,
 ): Parameter[] =>
-  Object.entries(whole.properties ?? {}).map(([name, { description, ...schema }]) => ({
-    name,
-    in: place,
-    ...(description === undefined ? {} : { description }),
-    ...(whole.required?.includes(name) === true ? { required: true } : {}),
-    ...(additions.includes(name) ? { "x-extension": true } : {}),
-    // Lists are sent as repeated parameters: Status=0&Status=1.
-    ...(schema["type"] === "array" ? { style: "form", explode: true } : {}),
-    schema,
-  }));
+  Object.entries(whole.properties ?? {}).map(
+    ([name, { description = describeName(name), ...schema }]) => ({
+      name,
+      in: place,
+      ...(description === undefined ? {} : { description }),
+      ...(whole.required?.includes(name) === true ? { required: true } : {}),
+      ...(operation.additions?.query.includes(name) === true ? { "x-extension": true } : {}),
+      // Lists are sent as repeated parameters: Status=0&Status=1.
+      ...(schema["type"] === "array" ? { style: "form", explode: true } : {}),
+      schema,
+      ...toExample(findExample(operation)[place][name]),
+    }),
+  );
 
 export const buildParameters = (operation: Operation, schemas: Schemas): Parameter[] => [
-  ...toParameters("path", schemas.of(operation, "params")),
-  ...toParameters("query", schemas.of(operation, "query"), operation.additions?.query),
+  ...toParameters("path", schemas.of(operation, "params"), operation),
+  ...toParameters("query", schemas.of(operation, "query"), operation),
   ...(isCreating(operation) ? [buildHeaderRef("Idempotency-Key")] : []),
   ...(canRequireVersion(operation) ? [buildHeaderRef("If-Match")] : []),
   ...(canRequireVersion(operation) && operation.upsert ? [buildHeaderRef("If-None-Match")] : []),
@@ -59,7 +64,8 @@ export const buildParameters = (operation: Operation, schemas: Schemas): Paramet
 const buildContent = (operation: Operation, schemas: Schemas): object | undefined => {
   if (operation.raw !== null) return { [operation.raw.type]: { schema: {} } };
   if (operation.body === null) return undefined;
-  return { "application/json": { schema: schemas.of(operation, "body") } };
+  const { body } = findExample(operation);
+  return { "application/json": { schema: schemas.of(operation, "body"), ...toExample(body) } };
 };
 
 export const buildRequestBody = (

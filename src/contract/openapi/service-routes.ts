@@ -83,7 +83,15 @@ export const serviceRoutes: Record<string, object> = {
     responses: { 200: buildAnswer("HTML page.", { "text/html": textSchema }) },
   }),
   "/docs/{file}": buildRoute("service.docs_file", "Get a script or style sheet of the HTML page.", {
-    parameters: [{ name: "file", in: "path", required: true, schema: { type: "string" } }],
+    parameters: [
+      {
+        name: "file",
+        in: "path",
+        required: true,
+        schema: { type: "string" },
+        description: "name of a file of the viewer",
+      },
+    ],
     responses: {
       200: buildAnswer("The file.", { "text/javascript": textSchema, "text/css": textSchema }),
       404: notFound,

@@ -8,6 +8,7 @@ import {
   isRateLimited,
   isPaged,
 } from "./operation-traits.ts";
+import { findExample, toExample } from "./examples.ts";
 import { buildHeaderRefs, type HeaderName } from "./headers.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -34,7 +35,9 @@ const listHeaders = (operation: Operation): HeaderName[] => [
 const buildContent = (operation: Operation, schemas: Schemas): { content?: object } => {
   if (operation.output === null) return {};
   if (operation.file) return { content: { "application/pdf": { schema: {} } } };
-  return { content: { "application/json": { schema: schemas.of(operation, "output") } } };
+  const { response } = findExample(operation);
+  const schema = schemas.of(operation, "output");
+  return { content: { "application/json": { schema, ...toExample(response) } } };
 };
 
 const listStatuses = (operation: Operation): (keyof typeof STATUS_DESCRIPTIONS)[] => [

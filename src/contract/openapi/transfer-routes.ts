@@ -1,11 +1,12 @@
 import { type Code, ERRORS } from "../errors.ts";
 import { MAX_FILE_BYTES } from "../file-types.ts";
+import { describeName } from "./descriptions.ts";
 import { buildHeaderRefs } from "./headers.ts";
 
 const TEXT = { type: "string" };
 
 const buildParameters = (id: string): object[] => [
-  { name: id, in: "path", required: true, schema: TEXT },
+  { name: id, in: "path", required: true, schema: TEXT, description: describeName(id) },
   {
     name: "expires",
     in: "query",
@@ -13,7 +14,7 @@ const buildParameters = (id: string): object[] => [
     schema: TEXT,
     description: "Expiry in Unix seconds.",
   },
-  { name: "sig", in: "query", required: true, schema: TEXT },
+  { name: "sig", in: "query", required: true, schema: TEXT, description: describeName("sig") },
 ];
 
 const DOWNLOAD_HEADERS = ["X-Request-Id", "Content-Disposition", "Content-Length", "ETag"] as const;
@@ -74,8 +75,19 @@ export const transferRoutes: Record<string, object> = {
         "The signed URL is the credential. The content type follows from the file extension. One range of bytes can be requested.",
       parameters: [
         ...buildParameters("attachmentId"),
-        { name: "Range", in: "header", schema: TEXT, example: "bytes=0-1023" },
-        { name: "If-Range", in: "header", schema: TEXT },
+        {
+          name: "Range",
+          in: "header",
+          schema: TEXT,
+          description: "one range of bytes",
+          example: "bytes=0-1023",
+        },
+        {
+          name: "If-Range",
+          in: "header",
+          schema: TEXT,
+          description: "`ETag` of an earlier response; another file is sent whole",
+        },
       ],
       responses: {
         200: {

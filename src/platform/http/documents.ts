@@ -39,6 +39,7 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Receivables platform</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="docs/swagger-ui.css">
@@ -52,7 +53,11 @@ const PAGE = `<!doctype html>
 `;
 
 // validatorUrl is null because the validator would send the document to a third party.
-const START = `SwaggerUIBundle({
+const START = `const dark = matchMedia("(prefers-color-scheme: dark)");
+const setTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", setTheme);
+setTheme();
+SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#page",
   deepLinking: true,
