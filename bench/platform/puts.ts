@@ -7,7 +7,9 @@ const refuseSeal = (): never => {
   throw new Error("the benchmark needs no cursor");
 };
 
-const { replace } = documents({ seal: { seal: refuseSeal, open: refuseSeal } });
+const { replace } = documents({
+  seal: { seal: refuseSeal, open: refuseSeal, renew: refuseSeal },
+});
 
 /** A document that differs from what was put before. */
 export const documentOf = (number: number) => ({

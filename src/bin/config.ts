@@ -27,6 +27,8 @@ export type IssuerSettings = {
 export type Config = {
   dataFolder: string;
   secretKey: Secret | undefined;
+  /** The former master key during a rotation. */
+  previousSecretKey: Secret | undefined;
   /** Undefined: SQLite in the data folder. */
   databaseUrl: Secret | undefined;
   files: FilesLocation;
@@ -209,6 +211,7 @@ const toPlatformConfig = (
 const toConfig = (env: Environment, dataFolder: string, unused: string[]): Config => ({
   dataFolder,
   secretKey: toSecret(env.RECEIVABLES_SECRET_KEY),
+  previousSecretKey: toSecret(env.RECEIVABLES_SECRET_KEY_PREVIOUS),
   databaseUrl: toSecret(env.DATABASE_URL),
   files: toFilesLocation(env.RECEIVABLES_FILES_URL ?? join(dataFolder, "files")),
   remote:
@@ -304,6 +307,10 @@ export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
   );
   if (values["RECEIVABLES_EXT_BASE_URL"] !== undefined && !("RECEIVABLES_BASE_URL" in values)) {
     faults.push("RECEIVABLES_EXT_BASE_URL is set without RECEIVABLES_BASE_URL");
+  }
+  const { RECEIVABLES_SECRET_KEY: key, RECEIVABLES_SECRET_KEY_PREVIOUS: previous } = values;
+  if (previous !== undefined && previous.trim() === key?.trim()) {
+    faults.push("RECEIVABLES_SECRET_KEY_PREVIOUS is the current master key: set the former one");
   }
   faults.push(...checkIssuerSettings(values));
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);

@@ -47,7 +47,9 @@ export type DemoNeeds = AdminNeeds & {
   path: string;
 };
 
-const sealOf = ({ masterKey }: DemoNeeds) => createSeal(masterKey, "demo-credentials");
+/** The seal around the demo tenant's credentials. */
+export const sealOf = ({ masterKey }: Pick<DemoNeeds, "masterKey">) =>
+  createSeal(masterKey, "demo-credentials");
 
 const readCredentials = async (needs: DemoNeeds): Promise<DemoCredentials | undefined> => {
   const text = await readFile(needs.path, "utf8").catch(() => undefined);

@@ -107,6 +107,10 @@ export const Environment = z.object({
     "master key of sealed secrets and cursors: 32 random bytes as hex or base64, or a passphrase of at least 32 characters; all nodes must use the same one",
     "created in the data folder, mode 0600",
   ),
+  RECEIVABLES_SECRET_KEY_PREVIOUS: optional(
+    Text.min(32, refuse("must have at least 32 characters")),
+    "the former master key during a rotation: it opens what it sealed, and seals nothing",
+  ),
   RECEIVABLES_BASE_URL: optional(
     Url,
     "gateway of a remote platform for the MCP server",
@@ -389,6 +393,7 @@ export type Name = keyof Environment;
 /** Settings whose value can be read from a file, which `NAME_FILE` names. */
 export const FROM_FILE = [
   "RECEIVABLES_SECRET_KEY",
+  "RECEIVABLES_SECRET_KEY_PREVIOUS",
   "RECEIVABLES_API_KEY",
   "RECEIVABLES_EXT_API_KEY",
   "RECEIVABLES_EMAIL",

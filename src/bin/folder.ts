@@ -34,10 +34,17 @@ const openKeyFile = async (path: string): Promise<string> => {
   return readKey(path);
 };
 
-const toKey = async (text: string, path: string): Promise<MasterKey> => {
+type KeySettings = Pick<Config, "secretKey" | "dataFolder"> &
+  Partial<Pick<Config, "previousSecretKey">>;
+
+const toKey = async (
+  text: string,
+  { previousSecretKey }: KeySettings,
+  path: string,
+): Promise<MasterKey> => {
   const key = text.trim();
   if (key.length < MIN_CHARACTERS) throw new Error(`${path} contains no master key`);
-  return deriveMasterKey(key);
+  return deriveMasterKey(key, previousSecretKey?.reveal().trim());
 };
 
 /**
@@ -45,13 +52,10 @@ const toKey = async (text: string, path: string): Promise<MasterKey> => {
  *
  * @throws {Error} where neither the settings nor the data folder have one
  */
-export const readExistingMasterKey = async ({
-  secretKey,
-  dataFolder,
-}: Pick<Config, "secretKey" | "dataFolder">): Promise<Buffer> => {
-  const path = getDataPaths(dataFolder).masterKey;
-  const text = secretKey?.reveal() ?? (await readKey(path));
-  if (text !== "") return toKey(text, path);
+export const readExistingMasterKey = async (settings: KeySettings): Promise<MasterKey> => {
+  const path = getDataPaths(settings.dataFolder).masterKey;
+  const text = settings.secretKey?.reveal() ?? (await readKey(path));
+  if (text !== "") return toKey(text, settings, path);
   throw new Error(
     "The master key is missing, and the audit logs of this store depend on it. Set RECEIVABLES_SECRET_KEY or" +
       ` RECEIVABLES_SECRET_KEY_FILE, or restore ${path}.`,
@@ -59,11 +63,8 @@ export const readExistingMasterKey = async ({
 };
 
 /** Creates a reader of the master key: the configured one, else that of the data folder, which it creates if missing. */
-export const createMasterKeyReader = ({
-  secretKey,
-  dataFolder,
-}: Pick<Config, "secretKey" | "dataFolder">): (() => Promise<Buffer>) =>
+export const createMasterKeyReader = (settings: KeySettings): (() => Promise<MasterKey>) =>
   createLazy(async () => {
-    const path = getDataPaths(dataFolder).masterKey;
-    return toKey(secretKey?.reveal() ?? (await openKeyFile(path)), path);
+    const path = getDataPaths(settings.dataFolder).masterKey;
+    return toKey(settings.secretKey?.reveal() ?? (await openKeyFile(path)), settings, path);
   });

@@ -28,7 +28,8 @@ export type Base = {
   record: RecordChange;
 };
 
-type Where = Pick<Config, "dataFolder" | "databaseUrl" | "secretKey">;
+type Where = Pick<Config, "dataFolder" | "databaseUrl" | "secretKey"> &
+  Partial<Pick<Config, "previousSecretKey">>;
 
 const openStore = async (where: Where): Promise<Store> => {
   const { databaseUrl, dataFolder } = where;
@@ -44,7 +45,7 @@ const openStore = async (where: Where): Promise<Store> => {
 };
 
 /** Returns the name of the user who runs the process, or the numeric id of one that has no name. */
-const readOperator = (): string => {
+export const readOperator = (): string => {
   try {
     return userInfo().username;
   } catch {

@@ -6,6 +6,7 @@ import {
   createUserAccountCommands,
   TENANT,
 } from "./program-accounts.ts";
+import { createKeepingCommands } from "./program-keeping.ts";
 import { type Run, createGroup, createCommand, collect } from "./program-parts.ts";
 
 const load = () => import("./commands/admin.ts");
@@ -219,5 +220,6 @@ export const createAdminCommand = (run: Run): Command =>
       createAuditCommands(run),
       createDemoCommands(run),
       createFilesCommands(run),
+      ...createKeepingCommands(run),
     ],
   );

@@ -1,6 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createAuditKey } from "../platform/store/audit-key.ts";
+import { createAuditKey, findSigner } from "../platform/store/audit-key.ts";
 import { inspectStore, type StoreState } from "../platform/store/inspect.ts";
 import type { Db } from "../platform/store/port.ts";
 import { type Check, createFault, createPass } from "./checks.ts";
@@ -61,11 +61,14 @@ const checkMasterKey = async (config: Config, keyIds: readonly string[]): Promis
   const hint =
     "Set RECEIVABLES_SECRET_KEY, or secret.key in the data folder, to the key that the store's other nodes use.";
   try {
-    const { id } = createAuditKey(await readExistingMasterKey(config));
+    const key = createAuditKey(await readExistingMasterKey(config));
     if (keyIds.length === 0) return createPass("master_key", "the store does not depend on it yet");
-    return keyIds.includes(id)
+    if (!keyIds.every((id) => findSigner(key, id) !== undefined)) {
+      return createFault("master_key", "the store is signed with another master key", hint);
+    }
+    return keyIds.every((id) => id === key.id)
       ? createPass("master_key", "it is the one that the store is signed with")
-      : createFault("master_key", "the store is signed with another master key", hint);
+      : createPass("master_key", "a rotation is not finished", "Run: admin secrets rotate");
   } catch (error) {
     if (keyIds.length > 0) return createFault("master_key", toMessage(error), hint);
     return createPass("master_key", "none yet, it is created at the first start");

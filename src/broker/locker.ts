@@ -14,7 +14,8 @@ export type Locker = {
   forget(account: string | undefined): Promise<void>;
 };
 
-const PURPOSE = "profile secrets";
+/** The purpose of the seal around a profile's secrets. */
+export const PROFILE_SECRETS = "profile secrets";
 
 const keychainReason = (error: unknown): string => {
   if (error instanceof KeychainError) return error.message;
@@ -33,16 +34,18 @@ export const createLocker = ({
     const [account, key] = [`${name} ${randomToken()}`, randomToken()];
     try {
       await keychain.put(account, key);
-      return { account, secrets: createSeal(Buffer.from(key), PURPOSE).seal(secrets) };
+      return { account, secrets: createSeal(Buffer.from(key), PROFILE_SECRETS).seal(secrets) };
     } catch (error) {
       const why = keychainReason(error);
-      return { secrets: createSeal(await masterKey(), PURPOSE).seal(secrets), why };
+      return { secrets: createSeal(await masterKey(), PROFILE_SECRETS).seal(secrets), why };
     }
   },
   async unlock({ secrets, account }) {
-    if (account === undefined) return createSeal(await masterKey(), PURPOSE).open(secrets);
+    if (account === undefined) return createSeal(await masterKey(), PROFILE_SECRETS).open(secrets);
     const key = await keychain.get(account);
-    return key === undefined ? undefined : createSeal(Buffer.from(key), PURPOSE).open(secrets);
+    return key === undefined
+      ? undefined
+      : createSeal(Buffer.from(key), PROFILE_SECRETS).open(secrets);
   },
   async forget(account) {
     if (account !== undefined) await keychain.remove(account).catch(keychainReason);

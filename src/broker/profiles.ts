@@ -7,7 +7,9 @@ import { createSeal, type Seal } from "../kit/seal.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Credentials } from "./credentials.ts";
 import { type Keychain, KeychainError } from "./keychain.ts";
-import { createLocker, type Locker } from "./locker.ts";
+import type { Renewal } from "../kit/sealed-column.ts";
+import { listSealedFiles, renewFiles } from "../kit/sealed-files.ts";
+import { createLocker, type Locker, PROFILE_SECRETS } from "./locker.ts";
 
 /** A named platform, without credentials. */
 type ProfileInfo = {
@@ -192,6 +194,23 @@ const listProfiles = async (context: Context): Promise<ProfileEntry[]> => {
     names.map((file) => findSealed(context, file.slice(0, -SUFFIX.length))),
   );
   return all.flatMap((sealed) => (sealed === undefined ? [] : [describeSealed(sealed)]));
+};
+
+/** Seals again the profiles that former master keys sealed. A keychain's keys do not depend on the master key. */
+export const renewProfiles = async ({
+  folder,
+  masterKey,
+}: Pick<Context, "folder" | "masterKey">): Promise<Renewal> => {
+  const outer = createSeal(await masterKey(), "profile");
+  const inner = createSeal(await masterKey(), PROFILE_SECRETS);
+  const renew = (text: string): string | undefined => {
+    const isFormer = outer.renew(text) !== undefined;
+    const { data } = Sealed.safeParse(isFormer ? outer.open(text) : undefined);
+    if (data === undefined) return undefined;
+    const secrets = inner.renew(data.secrets) ?? data.secrets;
+    return outer.seal({ ...data, secrets });
+  };
+  return renewFiles(await listSealedFiles(folder), { renew, open: outer.open });
 };
 
 /** Creates a store of encrypted profiles, one file each, so that several processes can share a folder without a lock. */

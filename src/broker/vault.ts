@@ -5,6 +5,8 @@ import { z } from "zod";
 import { type Clock, formatTimestamp, systemClock } from "../kit/clock.ts";
 import { createFileOnce } from "../kit/once.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
+import type { Renewal } from "../kit/sealed-column.ts";
+import { listSealedFiles, renewFiles } from "../kit/sealed-files.ts";
 import type { StoredSecret, Vault } from "./port.ts";
 
 const SUFFIX = ".sealed";
@@ -72,6 +74,10 @@ const describeEntry = ({ name, kind, keyId, createdAt }: Entry): StoredSecret =>
   keyId,
   createdAt,
 });
+
+/** Seals again the secrets that former master keys sealed. */
+export const renewVault = async (needs: VaultNeeds): Promise<Renewal> =>
+  renewFiles(await listSealedFiles(needs.folder), await openSeal(needs));
 
 /** Creates a vault of encrypted files, one per secret, so that several processes can share a folder without a lock. */
 export const createFileVault = (needs: VaultNeeds): Vault => {

@@ -27,13 +27,19 @@ const stretch = (secret: string): Promise<Buffer> =>
     );
   });
 
+/** Returns the key of a secret, then the form of it that earlier versions used. */
+const deriveForms = async (secret: string): Promise<[Buffer, ...Buffer[]]> => {
+  const plain = Buffer.from(secret, "utf8");
+  return isRandomKey(secret) ? [plain] : [await stretch(secret), plain];
+};
+
 /**
  * Derives the master key from the configured secret. Random keys are used as they are; any other secret is stretched
  * with scrypt, so that it cannot be guessed quickly from something sealed. What earlier versions sealed with the
- * unstretched secret still opens.
+ * unstretched secret still opens, and so does what was sealed with `previous`, the secret before a rotation.
  */
-export const deriveMasterKey = async (secret: string): Promise<MasterKey> => {
-  const plain = Buffer.from(secret, "utf8");
-  if (isRandomKey(secret)) return plain;
-  return Object.assign(await stretch(secret), { previous: plain });
+export const deriveMasterKey = async (secret: string, previous?: string): Promise<MasterKey> => {
+  const [key, ...forms] = await deriveForms(secret);
+  const former = [...forms, ...(previous === undefined ? [] : await deriveForms(previous))];
+  return former.length === 0 ? key : Object.assign(key, { former });
 };

@@ -10,7 +10,7 @@ import { createAdapter } from "./adapter.ts";
 import { checkClient } from "./clients.ts";
 import type { OauthContext } from "./context.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
-import { deriveSigningKey } from "./keys.ts";
+import { deriveSigningKeys } from "./keys.ts";
 import { findPerson } from "./people.ts";
 import { ALL_SCOPES, parseScopes, REQUESTED_SCOPE_PARAMETER } from "./scopes.ts";
 import { errorPage } from "./sign-in-pages.ts";
@@ -143,7 +143,7 @@ const createConfiguration = (context: OauthContext): Configuration => {
   const cookie = { signed: false } as const;
   return {
     adapter: createAdapter(context, LIFETIMES.grant),
-    jwks: { keys: [deriveSigningKey(masterKey)] },
+    jwks: { keys: deriveSigningKeys(masterKey) },
     enabledJWA: { idTokenSigningAlgValues: ["EdDSA"] },
     responseTypes: ["code"],
     scopes: [...ALL_SCOPES.split(" "), "offline_access"],

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { createSeal } from "../kit/seal.ts";
-import type { Storage, StoredRecord } from "./store/port.ts";
+import { createSeal, joinSeals, type MasterKey } from "../kit/seal.ts";
+import { type Renewal, renewColumn } from "../kit/sealed-column.ts";
+import type { OauthStore, Storage, StoredRecord } from "./store/port.ts";
 
 /** One record before encryption. */
 export type PlainRecord = {
@@ -17,9 +18,23 @@ type FoundRecord = { value: Record<string, unknown>; consumedAt: number | null }
 /** Hashes an id. Most ids are tokens of 256 random bits, so they need no salt. */
 export const hashId = (id: string): string => createHash("sha256").update(id).digest("base64url");
 
+const PURPOSE = "oauth-record";
+
+/** Seals again the records that former master keys sealed, for any of these purposes, also while servers run. */
+export const renewRecords = (
+  store: OauthStore,
+  masterKey: MasterKey,
+  purposes: readonly string[] = [],
+): Promise<Renewal> =>
+  renewColumn(
+    (act) => store.transaction(act),
+    { table: "sign_in_records", column: "payload", key: ["kind", "id"] },
+    joinSeals([PURPOSE, ...purposes].map((purpose) => createSeal(masterKey, purpose))),
+  );
+
 /** Creates the authorization server's access to its records, which hashes ids and encrypts values. */
-export const createRecords = (storage: Storage, masterKey: Buffer) => {
-  const seal = createSeal(masterKey, "oauth-record");
+export const createRecords = (storage: Storage, masterKey: MasterKey) => {
+  const seal = createSeal(masterKey, PURPOSE);
 
   const encrypt = ({ kind, id, value, expiresAt, grantId, owner }: PlainRecord): StoredRecord => ({
     kind,

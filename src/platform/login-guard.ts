@@ -4,7 +4,7 @@ import { Problem } from "../contract/errors.ts";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { createFairQueue, QueueFull } from "../kit/fair-queue.ts";
 import { findClientNetwork } from "../kit/network.ts";
-import { keyFor } from "../kit/seal.ts";
+import { keysFor, type MasterKey } from "../kit/seal.ts";
 import { count, findCounter, forget, giveBack } from "./store/counters.ts";
 import { fold } from "./store/fold.ts";
 import type { Db, Store } from "./store/port.ts";
@@ -18,6 +18,9 @@ const MAX_FAILURES_PER_ACCOUNT = 20;
 // Node computes argon2 on libuv's pool, which has four threads.
 const HASHES_AT_ONCE = Math.min(availableParallelism(), 4);
 const QUEUE = { running: HASHES_AT_ONCE, waiting: 64, waitingPerKey: 16 };
+
+const digest = (secret: Buffer, parts: string[]): string =>
+  createHmac("sha256", secret).update(JSON.stringify(parts)).digest("base64url");
 
 type Budget = { key: string; max: number };
 
@@ -39,20 +42,25 @@ const toNetwork = (ip: string): string => findClientNetwork(ip) ?? ip;
 export class LoginGuard {
   readonly #counting: Db;
   readonly #clock: Clock;
-  readonly #secret: Buffer;
+  readonly #secrets: [Buffer, ...Buffer[]];
   readonly #queue = createFairQueue(QUEUE);
   /** Moving average of the time of a hash, in milliseconds. */
   #hashMs = 50;
 
-  constructor({ store, masterKey, clock }: { store: Store; masterKey: Buffer; clock: Clock }) {
+  constructor({ store, masterKey, clock }: { store: Store; masterKey: MasterKey; clock: Clock }) {
     this.#counting = store.counting;
     this.#clock = clock;
-    this.#secret = keyFor(masterKey, "known-address");
+    this.#secrets = keysFor(masterKey, "known-address");
   }
 
-  /** Returns a name for an address of a user in the store. It cannot be read back without the master key. */
-  addressHash(userId: string, ip: string): string {
-    return this.#digest("address", userId, toNetwork(ip));
+  /**
+   * Returns the names for an address of a user in the store, under the current key and former ones. The address cannot
+   * be read back without the key.
+   */
+  addressHashes(userId: string, ip: string): [string, ...string[]] {
+    const parts = ["address", userId, toNetwork(ip)];
+    const [current, ...former] = this.#secrets;
+    return [digest(current, parts), ...former.map((secret) => digest(secret, parts))];
   }
 
   /**
@@ -77,7 +85,7 @@ export class LoginGuard {
   }
 
   #digest(...parts: string[]): string {
-    return createHmac("sha256", this.#secret).update(JSON.stringify(parts)).digest("base64url");
+    return digest(this.#secrets[0], parts);
   }
 
   #listBudgets({ email, ip, isKnown }: LoginAttempt): Budget[] {

@@ -57,6 +57,7 @@ import { schedules } from "./services/schedules.ts";
 import { users } from "./services/users.ts";
 import { webhooks } from "./services/webhooks.ts";
 import type { Store } from "./store/port.ts";
+import { SEALS } from "./store/sealed-columns.ts";
 import type { JobKind } from "./jobs/job.ts";
 import { createDeliveryJob } from "./webhooks/deliver.ts";
 import { createSend } from "./webhooks/send.ts";
@@ -171,7 +172,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const uses = createUses(store, log);
   const { scanner, publicUrl, ownUrl } = needs;
   const { hosts, delaysMs } = needs.webhooks;
-  const secrets = createSeal(masterKey, "webhook-secret");
+  const secrets = createSeal(masterKey, SEALS.webhook);
   const { version } = needs;
   const send = createSend(hosts);
   const finished = tellWebhooks({ newId });
@@ -200,7 +201,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     report: createReport(log),
     audit: createAudit(store),
     auditReads: needs.auditReads,
-    idempotency: createIdempotency(createSeal(masterKey, "idempotency")),
+    idempotency: createIdempotency(createSeal(masterKey, SEALS.answer)),
     limiter,
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),

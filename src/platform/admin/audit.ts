@@ -2,7 +2,12 @@ import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { findHead, selectChain } from "../store/audit-chain.ts";
-import type { AuditKey, KeptHead } from "../store/audit-key.ts";
+import {
+  findSigner,
+  type KeptHead,
+  listAuditKeys,
+  type StoreAuditKey,
+} from "../store/audit-key.ts";
 import { type ChainEnd, advanceEnd } from "../store/audit-links.ts";
 import type { Db, Store } from "../store/port.ts";
 import { checkTenantExists } from "./tenants.ts";
@@ -38,10 +43,11 @@ export type Verdict = {
   unkeyed: { to: number; sealedAt: string } | null;
 };
 
-const isSigned = (key: AuditKey, tenantId: string, head: Head): boolean =>
-  head.mac === key.head(tenantId, head);
+const isSigned = (key: StoreAuditKey, tenantId: string, head: Head): boolean =>
+  head.mac === findSigner(key, head.key_id)?.head(tenantId, head);
 
-const isOtherKey = (key: AuditKey, { key_id: id }: Head): boolean => id !== "" && id !== key.id;
+const isOtherKey = (key: StoreAuditKey, { key_id: id }: Head): boolean =>
+  findSigner(key, id) === undefined;
 
 type Scan = {
   end: ChainEnd;
@@ -53,7 +59,7 @@ type Scan = {
 
 /** Reads a chain from its beginning up to its first fault, and counts the rest. */
 const scanChain = async (
-  key: AuditKey,
+  key: StoreAuditKey,
   rows: AsyncIterable<Parameters<typeof advanceEnd>[2]>,
   { head, kept }: { head: Head; kept: KeptHead | undefined },
 ): Promise<Scan> => {
@@ -72,7 +78,7 @@ const scanChain = async (
       scan.firstBadId = row.id;
       continue;
     }
-    if (end.era === "unkeyed" && next.era === "keyed") {
+    if (end.era === "unkeyed" && next.era !== "unkeyed") {
       scan.unkeyed = { to: end.seq, sealedAt: new Date(row.at).toISOString() };
     }
     if (row.seq === kept?.seq) scan.keptHash = row.hash;
@@ -87,7 +93,7 @@ const findHeadFault = ({ keptHash }: Scan, head: Head, kept: KeptHead): Fault | 
 };
 
 const findFault = (
-  key: AuditKey,
+  key: StoreAuditKey,
   tenantId: string,
   { scan, head, kept }: { scan: Scan; head: Head; kept: KeptHead | undefined },
 ): Fault | null => {
@@ -96,7 +102,9 @@ const findFault = (
   if (firstBadId !== null) return "entry_changed";
   if (end.seq < head.seq) return "entries_missing";
   if (end.hash !== head.hash || !isSigned(key, tenantId, head)) return "head_changed";
-  if (entries > 0 && end.era !== "keyed") return "not_sealed";
+  if (entries > 0 && end.era === "unkeyed") return "not_sealed";
+  // A key that was replaced cannot go on with a chain.
+  if (entries > 0 && end.era !== findSigner(key, head.key_id)) return "head_changed";
   return kept === undefined ? null : findHeadFault(scan, head, kept);
 };
 
@@ -136,7 +144,7 @@ const SignedHead = z.strictObject({
 /** A head to store outside the database. */
 export type SignedHead = z.infer<typeof SignedHead>;
 
-const createSignedHead = async (db: Db, key: AuditKey, tenantId: string): Promise<Head> => {
+const createSignedHead = async (db: Db, key: StoreAuditKey, tenantId: string): Promise<Head> => {
   const head = await findHead(db, tenantId);
   if (head !== undefined && isSigned(key, tenantId, head)) return head;
   throw new Problem(
@@ -187,7 +195,7 @@ export const readSignedHead = (
       `The head is of tenant ${kept.tenantId}, not of tenant ${tenantId}.`,
     );
   }
-  if (signature === store.auditKey.keptHead(kept)) return kept;
+  if (listAuditKeys(store.auditKey).some((key) => signature === key.keptHead(kept))) return kept;
   throw new Problem(
     "invalid_request",
     "The signature of the head does not fit: the head was changed, or signed with another master key.",

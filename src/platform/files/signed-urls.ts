@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SECOND } from "../../kit/clock.ts";
-import { keyFor } from "../../kit/seal.ts";
+import { keysFor, type MasterKey } from "../../kit/seal.ts";
 
 /** The access that a signed URL grants: one method on one file of one tenant. */
 export type Grant = { method: "PUT" | "GET"; tenantId: string; id: string };
@@ -21,9 +21,9 @@ export type SignedUrls = {
 const SECONDS = /^\d{1,12}$/;
 
 /** Creates and verifies signed URLs with a derived key. */
-export const createSignedUrls = (masterKey: Buffer): SignedUrls => {
-  const key = keyFor(masterKey, "signed-url");
-  const sign = ({ method, tenantId, id }: Grant, expires: string): string =>
+export const createSignedUrls = (masterKey: MasterKey): SignedUrls => {
+  const keys = keysFor(masterKey, "signed-url");
+  const sign = ({ method, tenantId, id }: Grant, expires: string, key = keys[0]): string =>
     createHmac("sha256", key)
       .update(JSON.stringify([method, tenantId, id, expires]))
       .digest("base64url");
@@ -34,9 +34,11 @@ export const createSignedUrls = (masterKey: Buffer): SignedUrls => {
     },
     holds(grant, { expires, sig }, now) {
       if (!SECONDS.test(expires) || Number(expires) * SECOND <= now) return false;
-      const wanted = Buffer.from(sign(grant, expires));
       const given = Buffer.from(sig);
-      return given.length === wanted.length && timingSafeEqual(given, wanted);
+      return keys.some((key) => {
+        const wanted = Buffer.from(sign(grant, expires, key));
+        return given.length === wanted.length && timingSafeEqual(given, wanted);
+      });
     },
   };
 };

@@ -69,7 +69,8 @@ export const verifyPassword = async (
   const user = await findUserByEmail(db, email);
   const tenants = user === undefined ? [] : await listActiveTenants(db, user.id);
   const isKnown =
-    user !== undefined && (await isKnownAddress(db, user.id, guard.addressHash(user.id, ip), now));
+    user !== undefined &&
+    (await isKnownAddress(db, user.id, guard.addressHashes(user.id, ip), now));
   // Other people behind the same address cannot use up the logins of a user who has logged in from it before.
   const rateLimitHeaders = isKnown ? {} : await limiter.login(ip, now);
   const isRight = await guard.attempt(
@@ -114,7 +115,8 @@ const login =
           used_at: call.now,
         })
         .execute();
-      await recordKnownAddress(tx, user.id, needs.guard.addressHash(user.id, call.ip), call.now);
+      const [addressHash] = needs.guard.addressHashes(user.id, call.ip);
+      await recordKnownAddress(tx, user.id, addressHash, call.now);
       const body = {
         status: "LOGIN_SUCCESS" as const,
         userId: user.id,

@@ -1,8 +1,14 @@
 import { sql } from "kysely";
-import type { AuditHead, AuditKey, AuditLink } from "./audit-key.ts";
+import {
+  type AuditHead,
+  type AuditKey,
+  type AuditLink,
+  findSigner,
+  type StoreAuditKey,
+} from "./audit-key.ts";
 import { type ChainEnd, advanceEnd } from "./audit-links.ts";
 import { toSearchColumns, type NewEntry } from "./audit-entries.ts";
-import type { Db } from "./port.ts";
+import { type Db, StoreUnavailable } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
 import type { AuditLogRow } from "./tables.ts";
 
@@ -95,22 +101,30 @@ const advanceHead = prepareQuery((db: Db, tenantId: string, more: number) =>
     .onConflict((conflict) =>
       conflict.column("tenant_id").doUpdateSet({ seq: sql`audit_heads.seq + excluded.seq` }),
     )
-    .returning(["seq", "hash", "purged_seq", "purged_hash", "mac"]),
+    .returning(["seq", "hash", "purged_seq", "purged_hash", "mac", "key_id"]),
 );
 
 const setHead = prepareQuery((db: Db, hash: string, mac: string, tenantId: string) =>
   db.updateTable("audit_heads").set({ hash, mac }).where("tenant_id", "=", tenantId),
 );
 
+const requireSigner = (key: StoreAuditKey, keyId: string): AuditKey => {
+  const signer = findSigner(key, keyId);
+  if (signer !== undefined) return signer;
+  const reason = "the audit log has a master key that this process does not have: restart it";
+  throw new StoreUnavailable(new Error(reason));
+};
+
 /** Appends one tenant's entries to its chain. Takes the tenant's head row, so it comes last in a transaction. */
 const appendChain = async (
   tx: Db,
-  key: AuditKey,
+  storeKey: StoreAuditKey,
   tenantId: string,
   entries: NewEntry[],
 ): Promise<void> => {
   const [advanced] = await advanceHead(tx, tenantId, entries.length);
   if (advanced === undefined) throw new Error("the chain of audit entries has no head");
+  const key = requireSigner(storeKey, advanced.key_id);
   const before = advanced.seq - entries.length;
   let { hash } = advanced;
   const isSigned = advanced.mac === key.head(tenantId, { ...advanced, seq: before });
@@ -128,7 +142,7 @@ const appendChain = async (
 /** Appends entries, a chain per tenant; tenants in order, so that two writers never wait for each other. */
 export const appendEntries = async (
   tx: Db,
-  key: AuditKey,
+  key: StoreAuditKey,
   entries: readonly NewEntry[],
 ): Promise<void> => {
   const byTenant = Map.groupBy(entries, (entry) => entry.tenantId);
@@ -165,6 +179,7 @@ const selectBeginning = (tx: Db, tenantId: string) =>
       "audit_heads.purged_seq",
       "audit_heads.purged_hash",
       "audit_heads.mac",
+      "audit_heads.key_id",
     ])
     .where("audit_logs.tenant_id", "=", tenantId)
     .orderBy("audit_logs.seq")
@@ -172,18 +187,24 @@ const selectBeginning = (tx: Db, tenantId: string) =>
     .execute();
 type Beginning = Awaited<ReturnType<typeof selectBeginning>>[number];
 
-const verifyHead = (key: AuditKey, row: Beginning): AuditHead => {
+const verifyHead = (storeKey: StoreAuditKey, row: Beginning): AuditHead => {
   const { head_seq: seq, head_hash: hash, purged_seq, purged_hash } = row;
-  if (seq !== null && hash !== null && purged_seq !== null && purged_hash !== null) {
-    const head = { seq, hash, purged_seq, purged_hash };
-    if (row.mac === key.head(row.tenant_id, head)) return head;
+  const key = findSigner(storeKey, row.key_id ?? "");
+  if (
+    seq !== null &&
+    hash !== null &&
+    purged_seq !== null &&
+    purged_hash !== null &&
+    row.mac === key?.head(row.tenant_id, { seq, hash, purged_seq, purged_hash })
+  ) {
+    return { seq, hash, purged_seq, purged_hash };
   }
   throw new AuditChainChanged(row.tenant_id);
 };
 
 /** Returns the last of the leading entries that are old enough, and their number. */
 const findOld = (
-  key: AuditKey,
+  key: StoreAuditKey,
   rows: readonly Beginning[],
   head: AuditHead,
   before: number,
@@ -211,15 +232,15 @@ const findOld = (
  */
 export const purgeEntries = async (
   tx: Db,
-  key: AuditKey,
+  storeKey: StoreAuditKey,
   tenantId: string,
   before: number,
 ): Promise<number> => {
   const rows = await selectBeginning(tx, tenantId);
   const [first] = rows;
   if (first === undefined) return 0;
-  const head = verifyHead(key, first);
-  const { end, count } = findOld(key, rows, head, before);
+  const head = verifyHead(storeKey, first);
+  const { end, count } = findOld(storeKey, rows, head, before);
   if (count === 0) return 0;
   await tx
     .deleteFrom("audit_logs")
@@ -234,9 +255,10 @@ export const purgeEntries = async (
     .set(purged)
     .where("tenant_id", "=", tenantId)
     .where("purged_seq", "=", head.purged_seq)
-    .returning(["seq", "hash", "mac"])
+    .returning(["seq", "hash", "mac", "key_id"])
     .executeTakeFirst();
   if (now === undefined) return count;
+  const key = requireSigner(storeKey, now.key_id);
   if (now.mac !== key.head(tenantId, { ...head, ...now })) throw new AuditChainChanged(tenantId);
   await tx
     .updateTable("audit_heads")

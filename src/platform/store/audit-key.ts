@@ -1,7 +1,7 @@
 import { createHash, createHmac, createSecretKey } from "node:crypto";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { keyFor } from "../../kit/seal.ts";
+import { createSeal, keyFor, keysFor, type MasterKey } from "../../kit/seal.ts";
 import type { AuditHeadRow, AuditLogRow } from "./tables.ts";
 
 /** The fields of an entry that its link code covers; the others follow from them. */
@@ -21,10 +21,31 @@ export type AuditKey = {
   link(row: AuditLink): string;
   /** The code of the entry that seals a chain from before chains had a key. */
   seal(row: AuditLink): string;
+  /** The code of the entry with which a chain goes on under this key. */
+  takeOver(row: AuditLink): string;
   /** The code of the head row of a tenant. */
   head(tenantId: string, head: AuditHead): string;
   keptHead(kept: KeptHead): string;
 };
+
+/** The key that signs a store's audit chains. */
+export type StoreAuditKey = AuditKey & {
+  /** Keys of former master keys that the settings name: until a rotation replaces them they sign heads too. */
+  former: readonly AuditKey[];
+  /** Keys that rotations have replaced: they verify entries, and sign nothing. */
+  retired: readonly AuditKey[];
+};
+
+/** Lists the keys that entries of a chain may have. */
+export const listAuditKeys = (key: StoreAuditKey): AuditKey[] => [
+  key,
+  ...key.former,
+  ...key.retired,
+];
+
+/** Returns the key that signs a head; undefined for another master key's. A head from before keys has no id. */
+export const findSigner = (key: StoreAuditKey, keyId: string): AuditKey | undefined =>
+  [key, ...key.former].find(({ id }) => keyId === "" || keyId === id);
 
 const serializeCovered = (row: AuditLink) => [
   row.prev_hash,
@@ -45,9 +66,10 @@ export const computeUnkeyedHash = (row: AuditLink): string =>
     .update(JSON.stringify(serializeCovered(row)))
     .digest("hex");
 
-/** Derives the key of the audit chain from the master key. */
-export const createAuditKey = (masterKey: Buffer): AuditKey => {
-  const key = createSecretKey(keyFor(masterKey, "audit-chain"));
+const PURPOSE = "audit-chain";
+
+const toAuditKey = (secret: Buffer): AuditKey => {
+  const key = createSecretKey(secret);
   const code = (label: string, ...values: (string | number | null)[]): string =>
     createHmac("sha256", key)
       .update(JSON.stringify([label, ...values]))
@@ -56,6 +78,7 @@ export const createAuditKey = (masterKey: Buffer): AuditKey => {
     id: code("id").slice(0, 16),
     link: (row) => code("link", ...serializeCovered(row)),
     seal: (row) => code("seal", ...serializeCovered(row)),
+    takeOver: (row) => code("take-over", ...serializeCovered(row)),
     head: (tenantId, { seq, hash, purged_seq, purged_hash }) =>
       code("head", tenantId, seq, hash, purged_seq, purged_hash),
     keptHead: ({ tenantId, seq, hash, timestamp }) =>
@@ -63,13 +86,43 @@ export const createAuditKey = (masterKey: Buffer): AuditKey => {
   };
 };
 
+/** Derives the keys of the audit chain from the master key; `sealed` are those of `sealAuditKeys`. */
+export const createAuditKey = (
+  masterKey: MasterKey,
+  sealed: readonly string[] = [],
+): StoreAuditKey => {
+  const [current, ...former] = keysFor(masterKey, PURPOSE).map(toAuditKey);
+  if (current === undefined) throw new Error("the master key has no audit key");
+  const retired = sealed.map((text) => {
+    const secret = sealOf(masterKey).open(text);
+    if (typeof secret === "string") return toAuditKey(Buffer.from(secret, "base64url"));
+    throw new Error("A key of former audit entries is sealed with another master key.");
+  });
+  return { ...current, former, retired };
+};
+
+/** The purpose of the seal around audit keys that a rotation has replaced. */
+export const AUDIT_KEY_PURPOSE = "audit-key";
+
+const sealOf = (masterKey: MasterKey) => createSeal(masterKey, AUDIT_KEY_PURPOSE);
+
+/** Seals the audit keys of former master keys, so that their entries can be verified when those are gone. */
+export const sealAuditKeys = (masterKey: MasterKey): { id: string; sealed: string }[] =>
+  (masterKey.former ?? []).map((former) => {
+    const secret = keyFor(former, PURPOSE);
+    return {
+      id: toAuditKey(secret).id,
+      sealed: sealOf(masterKey).seal(secret.toString("base64url")),
+    };
+  });
+
 /** Dependencies of the signature of audit chains. */
 export type SigningNeeds = {
   /**
    * Returns the master key. Without `mustExist` it may create one; with it, it throws where there is none, because
    * the store already depends on a key.
    */
-  masterKey(mustExist: boolean): Promise<Buffer>;
+  masterKey(mustExist: boolean): Promise<MasterKey>;
   clock: Clock;
   newId: NewId;
 };

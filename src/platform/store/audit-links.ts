@@ -1,12 +1,17 @@
 import { toSearchColumns, type Metadata } from "./audit-entries.ts";
-import { type AuditKey, computeUnkeyedHash } from "./audit-key.ts";
+import {
+  type AuditKey,
+  computeUnkeyedHash,
+  listAuditKeys,
+  type StoreAuditKey,
+} from "./audit-key.ts";
 import type { AuditLogRow } from "./tables.ts";
 
 /**
- * The last valid entry of a chain so far. `unkeyed`: entries from before chains had a key, which only a seal may
- * follow; undefined: no entry was checked yet.
+ * The last valid entry of a chain so far, and the key that entry has. `unkeyed`: from before chains had a key, so that
+ * only a seal may follow; undefined: no entry was checked yet.
  */
-export type ChainEnd = { seq: number; hash: string; era: "unkeyed" | "keyed" | undefined };
+export type ChainEnd = { seq: number; hash: string; era: "unkeyed" | AuditKey | undefined };
 
 const parseMetadata = (text: string): Metadata | undefined => {
   try {
@@ -24,16 +29,22 @@ const isFoundBy = (row: AuditLogRow): boolean => {
   return row.schedule_id === schedule_id && row.search === search;
 };
 
-const findEra = (key: AuditKey, { era }: ChainEnd, row: AuditLogRow): ChainEnd["era"] => {
-  if (era !== "unkeyed" && row.hash === key.link(row)) return "keyed";
-  if (era === "keyed") return undefined;
-  if (row.hash === key.seal(row)) return "keyed";
-  return row.hash === computeUnkeyedHash(row) ? "unkeyed" : undefined;
+const findEra = (storeKey: StoreAuditKey, { era }: ChainEnd, row: AuditLogRow): ChainEnd["era"] => {
+  const isKeyed = era !== undefined && era !== "unkeyed";
+  if (isKeyed && row.hash === era.link(row)) return era;
+  const keys = listAuditKeys(storeKey);
+  if (isKeyed) return keys.find((key) => row.hash === key.takeOver(row));
+  const sealing = keys.find((key) => row.hash === key.seal(row));
+  if (sealing !== undefined) return sealing;
+  // The first entry that retention has left may be of any kind.
+  const first = (key: AuditKey) => row.hash === key.link(row) || row.hash === key.takeOver(row);
+  const found = era === undefined ? keys.find(first) : undefined;
+  return found ?? (row.hash === computeUnkeyedHash(row) ? "unkeyed" : undefined);
 };
 
 /** Returns the end of the chain after one more entry; undefined if the entry does not follow or was changed. */
 export const advanceEnd = (
-  key: AuditKey,
+  key: StoreAuditKey,
   end: ChainEnd,
   row: AuditLogRow,
 ): ChainEnd | undefined => {

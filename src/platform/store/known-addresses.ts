@@ -7,22 +7,23 @@ const MAX_PER_USER = 20;
 /** A login rewrites an entry only if it is older than this, in milliseconds. */
 const REFRESH_MS = DAY;
 
-const find = (db: Db, userId: string, addressHash: string) =>
+const find = (db: Db, userId: string, addressHashes: readonly string[]) =>
   db
     .selectFrom("known_addresses")
     .select("seen_at")
     .where("user_id", "=", userId)
-    .where("address_hash", "=", addressHash)
+    .where("address_hash", "in", addressHashes)
+    .orderBy("seen_at", "desc")
     .executeTakeFirst();
 
 /** Whether the user has logged in from this address within the last 90 days. */
 export const isKnownAddress = async (
   db: Db,
   userId: string,
-  addressHash: string,
+  addressHashes: readonly string[],
   now: number,
 ): Promise<boolean> => {
-  const row = await find(db, userId, addressHash);
+  const row = await find(db, userId, addressHashes);
   return row !== undefined && row.seen_at > now - KNOWN_MS;
 };
 
@@ -33,7 +34,7 @@ export const recordKnownAddress = async (
   addressHash: string,
   now: number,
 ): Promise<void> => {
-  const known = await find(tx, userId, addressHash);
+  const known = await find(tx, userId, [addressHash]);
   if (known !== undefined && known.seen_at > now - REFRESH_MS) return;
   await tx
     .insertInto("known_addresses")

@@ -17,6 +17,7 @@ import { accountChildren } from "./migrations/0013-account-children.ts";
 import { listings } from "./migrations/0014-listings.ts";
 import { fileStore } from "./migrations/0015-file-store.ts";
 import { tenantPhase } from "./migrations/0016-tenant-phase.ts";
+import { auditKeys } from "./migrations/0017-audit-keys.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -37,6 +38,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0014-listings": listings(types),
   "0015-file-store": fileStore(types),
   "0016-tenant-phase": tenantPhase(types),
+  "0017-audit-keys": auditKeys(types),
 });
 
 // The steps' types and keys matter only when they run.

@@ -1,5 +1,5 @@
 import type { Compilable, Kysely } from "kysely";
-import type { AuditKey } from "./audit-key.ts";
+import type { StoreAuditKey } from "./audit-key.ts";
 import type { Tables } from "./tables.ts";
 
 /** Reads and writes; inside a transaction, all of them are part of it. */
@@ -62,7 +62,7 @@ export type PoolUse = { pool: string; busy: number; free: number; waiting: numbe
 export type Store = {
   dialect: "sqlite" | "postgres";
   /** Signs the audit chains. */
-  auditKey: AuditKey;
+  auditKey: StoreAuditKey;
   /** Reads committed data, for few rows by an index, because SQLite runs these reads on the event loop. */
   read: Db;
   /**

@@ -1,4 +1,4 @@
-import { type AuditKey, createAuditKey, type SigningNeeds } from "./audit-key.ts";
+import { createAuditKey, findSigner, type SigningNeeds, type StoreAuditKey } from "./audit-key.ts";
 import type { Sealing } from "./migrations/0010-audit-key.ts";
 import type { Db } from "./port.ts";
 
@@ -25,12 +25,17 @@ export const signingKeyIds = async (db: Db): Promise<string[]> => {
  *
  * @throws {Error} where the store was signed with another master key, or where its key is missing
  */
-export const readAuditKey = async (db: Db, { masterKey }: SigningNeeds): Promise<AuditKey> => {
+export const readAuditKey = async (db: Db, { masterKey }: SigningNeeds): Promise<StoreAuditKey> => {
   const signed = await signingKeyIds(db);
-  const key = createAuditKey(await masterKey(signed.length > 0));
-  if (signed.length === 0 || signed.includes(key.id)) return key;
+  const retired = await db.selectFrom("audit_keys").select("sealed").execute();
+  const key = createAuditKey(
+    await masterKey(signed.length > 0),
+    retired.map(({ sealed }) => sealed),
+  );
+  if (signed.every((id) => findSigner(key, id) !== undefined)) return key;
   throw new Error(
     "The audit logs of this store are signed with another master key. Set RECEIVABLES_SECRET_KEY, or the file" +
-      " secret.key of the data folder, to the master key that the store's other programs use.",
+      " secret.key of the data folder, to the master key that the store's other programs use; while a rotation is" +
+      " not finished, set RECEIVABLES_SECRET_KEY_PREVIOUS to the former one.",
   );
 };

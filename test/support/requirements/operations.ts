@@ -19,6 +19,7 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
       "OP-31": "/metrics where an address is set, without tenants and personal data in labels",
       "OP-32": "traces from host to SQL, exported where OTEL settings say so",
       "OP-33": "one log line per request, failed logins with the address, tool calls with caller",
+      "OP-41": "the former master key reads what it sealed, secrets rotate seals it anew",
     },
   },
 ];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Kysely, sql } from "kysely";
 import pg from "pg";
-import type { AuditKey, SigningNeeds } from "../audit-key.ts";
+import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
 import { guardDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import { FairLimiter, type FairLimits } from "../fair-limiter.ts";
@@ -61,7 +61,7 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
     await db.destroy();
     await snapshots.close();
   };
-  let auditKey: AuditKey;
+  let auditKey: StoreAuditKey;
   try {
     await migrate(
       db as unknown as Kysely<never>,

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
-import type { AuditKey, SigningNeeds } from "../audit-key.ts";
+import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
 import { guard, guardDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
@@ -31,7 +31,7 @@ const createKysely = (database: DatabaseSync, use: Use): Db =>
 const openWriter = async (
   path: string,
   signing: SigningNeeds,
-): Promise<{ writer: Db; auditKey: AuditKey }> => {
+): Promise<{ writer: Db; auditKey: StoreAuditKey }> => {
   const database = await guard(isSqliteOutage, () => openDatabase(path));
   const starting = createKysely(database, { exclusive: true, retryMs: 0 });
   try {

@@ -28,7 +28,16 @@ export type AuditHeadRow = {
   key_id: string;
 };
 
+/** An audit key that a rotation of the master key has replaced; entries from before need it. */
+export type AuditKeyRow = {
+  id: string;
+  /** Sealed. */
+  sealed: string;
+  retired_at: number;
+};
+
 export type AuditTables = {
+  audit_keys: AuditKeyRow;
   audit_logs: AuditLogRow;
   audit_heads: AuditHeadRow;
 };

@@ -1,0 +1,76 @@
+import { type QueryExecutorProvider, sql } from "kysely";
+import type { Seal } from "./seal.ts";
+
+/** A column of sealed text, and the primary key of its table. */
+export type SealedColumn = { table: string; column: string; key: readonly string[] };
+
+/** `unreadable`: values that neither the current key nor a former one opens; they stay as they are. */
+export type Renewal = { renewed: number; unreadable: number };
+
+export const addRenewals = (renewals: readonly Renewal[]): Renewal => ({
+  renewed: renewals.reduce((sum, { renewed }) => sum + renewed, 0),
+  unreadable: renewals.reduce((sum, { unreadable }) => sum + unreadable, 0),
+});
+
+/** Rows per transaction, so that requests get their turn between two of them. */
+const BATCH = 200;
+
+type Row = Record<string, string>;
+type Transact = <T>(act: (tx: QueryExecutorProvider) => Promise<T>) => Promise<T>;
+
+const list = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
+
+const selectAfter = async (
+  tx: QueryExecutorProvider,
+  { table, column, key }: SealedColumn,
+  after: Row | undefined,
+): Promise<Row[]> => {
+  const isLater =
+    after === undefined
+      ? sql`1 = 1`
+      : sql`(${list(key)}) > (${sql.join(key.map((name) => after[name]))})`;
+  const { rows } = await sql<Row>`
+    select ${list([...key, column])} from ${sql.table(table)}
+    where ${isLater} and ${sql.ref(column)} <> ''
+    order by ${list(key)} limit ${BATCH}`.execute(tx);
+  return rows;
+};
+
+/** Replaces a value unless it has changed since it was read. */
+const replace = async (
+  tx: QueryExecutorProvider,
+  { table, column, key }: SealedColumn,
+  row: Row,
+  value: string,
+): Promise<void> => {
+  const isSame = [...key, column].map((name) => sql`${sql.ref(name)} = ${row[name]}`);
+  await sql`
+    update ${sql.table(table)} set ${sql.ref(column)} = ${value}
+    where ${sql.join(isSame, sql` and `)}`.execute(tx);
+};
+
+/** Seals again what a former key sealed, in short transactions. A second call finishes what an interrupted one began. */
+export const renewColumn = async (
+  transact: Transact,
+  place: SealedColumn,
+  seal: Pick<Seal, "open" | "renew">,
+): Promise<Renewal> => {
+  const result: Renewal = { renewed: 0, unreadable: 0 };
+  const step = (after: Row | undefined): Promise<Row | undefined> =>
+    transact(async (tx) => {
+      const rows = await selectAfter(tx, place, after);
+      for (const row of rows) {
+        const sealed = row[place.column] ?? "";
+        const renewed = seal.renew(sealed);
+        if (renewed !== undefined) {
+          // oxlint-disable-next-line no-await-in-loop -- one connection
+          await replace(tx, place, row, renewed);
+          result.renewed += 1;
+        } else if (seal.open(sealed) === undefined) result.unreadable += 1;
+      }
+      return rows.at(-1);
+    });
+  // oxlint-disable-next-line no-await-in-loop -- one batch after the other
+  for (let last = await step(undefined); last !== undefined;) last = await step(last);
+  return result;
+};
