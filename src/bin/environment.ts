@@ -1,84 +1,27 @@
 import { z } from "zod";
 import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
-import { isGuarded, isNetwork } from "../kit/network.ts";
+import { isGuarded } from "../kit/network.ts";
 import { FilesUrl } from "./files-url.ts";
 import { knownToolsets } from "../mcp/tools/toolsets.ts";
-
-/** The meaning of a setting and its default as shown in documents. */
-const describeSetting = (description: string, shown: string) => ({ description, shown });
-
-const refuse = (message: string) => ({ error: message });
-
-const Text = z.string();
-const Flag = z.stringbool({
-  truthy: ["true", "1", "yes", "on"],
-  falsy: ["false", "0", "no", "off"],
-  error: "must be true or false",
-});
-
-const wholeNumber = (fallback: number, min: number, max: number, meaning: string) => {
-  const message = `must be a whole number from ${min} to ${max}`;
-  return z
-    .string()
-    .regex(/^\d{1,10}$/, message)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, message)
-    .default(fallback)
-    .meta(describeSetting(meaning, String(fallback)));
-};
-
-const keptDays = (fallback: number, what: string) =>
-  wholeNumber(fallback, 1, 36_500, `days for which ${what} are stored`);
-
-const isPlainUrl = (text: string): boolean => {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && username + password + search + hash === "";
-};
-
-const Url = Text.refine(
+import {
+  areDelays,
+  DAY_SECONDS,
+  describeSetting,
+  Flag,
   isPlainUrl,
-  "must be an http or https URL without user name, query and fragment",
-);
-
-const list = z.string().transform((text) =>
-  text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== ""),
-);
-
-const Toolsets = list.superRefine((names, context) => {
-  const strange = names.filter(
-    (name) => name !== "all" && !(knownToolsets as readonly string[]).includes(name),
-  );
-  if (names.length > 0 && strange.length === 0) return;
-  const shown = strange.map((name) => name.slice(0, 50)).join(", ");
-  context.addIssue({
-    code: "custom",
-    message: `contains unknown toolsets: ${shown || "an empty list"}; the toolsets are ${knownToolsets.join(", ")}, or all`,
-  });
-});
-
-// Keys are sent in a header; spaces and non-ASCII characters come from copying errors.
-const Key = Text.regex(/^[\x21-\x7e]{1,512}$/, "must be a key of printable ASCII without spaces");
-const DAY_SECONDS = 86_400;
-const MAX_REQUESTS = 1_000_000_000;
-
-const Networks = list
-  .refine((networks) => networks.every(isNetwork), "must be a comma list of networks as CIDR")
-  .default([]);
-
-const MAX_RETRIES = 4;
-
-const areDelays = (seconds: readonly string[]): boolean =>
-  seconds.length === MAX_RETRIES &&
-  seconds.every((text) => /^\d{1,5}$/.test(text) && Number(text) <= DAY_SECONDS);
-
-const isScanner = (text: string): boolean =>
-  /^clamd:\/(?!\/)\S+$/.test(text) ||
-  /^clamd:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?\/?$/i.test(text);
+  isScanner,
+  keptDays,
+  Key,
+  list,
+  MAX_REQUESTS,
+  Networks,
+  refuse,
+  Text,
+  Toolsets,
+  Url,
+  wholeNumber,
+} from "./setting-kinds.ts";
 
 /** Authentication methods of the MCP endpoint over HTTP. */
 export const HTTP_AUTH = ["none", "static", "builtin", "issuer"] as const;
