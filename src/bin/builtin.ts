@@ -11,6 +11,7 @@ import type { AuthorizationServer } from "../oauth/server.ts";
 import { type Identity, openSealingKey, type Shared } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { Entrance } from "./entrance.ts";
+import { namePlatform, readBrand } from "./operator.ts";
 import { openExportKeys } from "./export-keys-file.ts";
 import { withProfile } from "./profile.ts";
 import type { Address } from "./serve.ts";
@@ -56,7 +57,8 @@ const createServerAt = async (
     client: shared.clientOf(config.remote),
     headerWord: config.headerWord,
     platform: config.remote?.gateway ?? "embedded",
-    platformName: new URL(config.remote?.gateway ?? issuer).host,
+    platformName: config.operator.name ?? namePlatform(new URL(config.remote?.gateway ?? issuer)),
+    brand: readBrand(config),
     tenantId: config.tenantId,
     registration: config.http.registration,
     // A client metadata document on a loopback address is accepted only if the server itself is local.
@@ -108,6 +110,8 @@ const createIdentityOf =
 /** Opens the built-in sign-in: people sign in on pages of this server with their accounts on the platform. */
 export const openBuiltinEntrance = async (shared: Shared, address: Address): Promise<Entrance> => {
   checkAddress(shared.config, address);
+  // A wrong logo stops the start.
+  readBrand(shared.config);
   const key = await openSealingKey(shared);
   const { promise: server, resolve: isMade } = Promise.withResolvers<AuthorizationServer>();
   const exportKeyOf = await createExportKeyOf(server, shared);

@@ -85,6 +85,8 @@ export type Config = {
     /** Whether the built-in sign-in allows dynamic client registration (RFC 7591). */
     registration: boolean;
   };
+  /** Who runs the server, for pages that people see; the logo is a file. */
+  operator: { name: string | undefined; logo: string | undefined };
   /** Undefined: no tokens of an issuer are accepted. */
   issuer: IssuerSettings | undefined;
   /** The address of `/metrics`; undefined: off. */
@@ -254,6 +256,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     exportKeysFile: env.RECEIVABLES_EXT_API_KEYS_FILE,
     registration: env.RECEIVABLES_OAUTH_REGISTRATION,
   },
+  operator: { name: env.RECEIVABLES_OPERATOR_NAME, logo: env.RECEIVABLES_OPERATOR_LOGO },
   issuer: toIssuerSettings(env),
   metricsAddress: env.RECEIVABLES_METRICS_ADDRESS,
   level: env.RECEIVABLES_LOG,

@@ -297,6 +297,16 @@ export const Environment = z.object({
     Text,
     "JSON file, mode 0600: `{TENANT: {apiKey, roles: [ROLE, …]}}`, or `apiKeyFile`: with the `builtin` sign-in, people with a role that is named use the export and ingest tools of their tenant with that key",
   ),
+  RECEIVABLES_OPERATOR_NAME: optional(
+    Text.max(80).regex(/^\P{C}+$/u, "must be one line of at most 80 characters"),
+    "who runs the server, as the sign-in pages say it",
+    "the platform's host name, if it is a public one",
+  ),
+  RECEIVABLES_OPERATOR_LOGO: optional(
+    Text,
+    "logo of the sign-in pages: a PNG, SVG or WebP file of at most 64 KiB",
+    "the mark of the program",
+  ),
   RECEIVABLES_OAUTH_REGISTRATION: Flag.default(false).meta(
     describeSetting(
       "allow dynamic client registration (RFC 7591) at the `builtin` sign-in, for hosts without a client metadata document",

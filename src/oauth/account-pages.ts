@@ -1,5 +1,5 @@
 import { type Html, html } from "../pages/html.ts";
-import { type RenderedPage, renderPage } from "../pages/page.ts";
+import type { Page } from "../pages/page.ts";
 import { renderCurrentPassword, renderNewPasswordFields } from "../pages/password-fields.ts";
 import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
 import { formatTimestamp } from "../kit/clock.ts";
@@ -19,9 +19,9 @@ export type AccountSignInPage = {
 };
 
 /** The page on which a person signs in to see their connected programs. */
-export const accountSignInPage = (content: AccountSignInPage): RenderedPage => {
+export const accountSignInPage = (content: AccountSignInPage): Page => {
   const { formToken, email, platform, refusal } = content;
-  return renderPage({
+  return {
     title: "Connected programs",
     status: refusal?.status,
     headers: refusal?.headers,
@@ -37,7 +37,7 @@ export const accountSignInPage = (content: AccountSignInPage): RenderedPage => {
           <button class="primary" name="action" value="sign-in">Show programs</button>
         </div>
       </form>`,
-  });
+  };
 };
 
 const renderItem = (formToken: string, { tenant, connection }: TenantConnection): Html =>
@@ -84,14 +84,14 @@ export const accountPage = ({
   connections: readonly TenantConnection[];
   /** Undefined where the platform has no such page. */
   passwordPage?: PasswordPage | undefined;
-}): RenderedPage => {
+}): Page => {
   const list =
     connections.length === 0
       ? html`<p>No program is connected.</p>`
       : html`<ul class="list">
           ${connections.map((one) => renderItem(formToken, one))}
         </ul>`;
-  return renderPage({
+  return {
     title: "Connected programs",
     body: html`<h1>Connected programs</h1>
       <p class="lead">
@@ -103,5 +103,5 @@ export const accountPage = ({
         ${renderFormToken(formToken)}
         <button class="link" name="action" value="sign-out">Sign out</button>
       </form>`,
-  });
+  };
 };

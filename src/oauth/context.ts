@@ -7,6 +7,7 @@ import { createSeal } from "../kit/seal.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
 import { createFormTokens, type FormTokens } from "./form.ts";
 import { createInteractions, type Interactions } from "./interactions.ts";
+import type { Brand } from "../pages/page.ts";
 import { createRecords, type Records } from "./records.ts";
 import type { Storage } from "./store/port.ts";
 
@@ -24,6 +25,8 @@ export type AuthorizationServerNeeds = {
   platform: string;
   /** The platform's name on the pages. */
   platformName: string;
+  /** The operator, if the settings name one. */
+  brand?: Brand | undefined;
   /** The only tenant that people may choose, if the settings name one. */
   tenantId: string | undefined;
   /** Whether clients may register themselves (RFC 7591). */

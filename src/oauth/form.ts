@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Clock, MINUTE } from "../kit/clock.ts";
 import type { Seal } from "../kit/seal.ts";
-import type { RenderedPage } from "../pages/page.ts";
+import { type Brand, type Page, renderPage } from "../pages/page.ts";
 
 const MAX_BYTES = 16 * 1024;
 const FORM_LIFETIME_MS = 15 * MINUTE;
@@ -13,13 +13,15 @@ export type Exchange = {
   url: URL;
   /** The client's address, behind trusted proxies. */
   ip: string;
+  brand: Brand | undefined;
 };
 
 export const sendPage = (
-  { response }: Exchange,
-  { status, headers, body }: RenderedPage,
+  { response, brand }: Exchange,
+  page: Page,
   moreHeaders: Record<string, string> = {},
 ): void => {
+  const { status, headers, body } = renderPage(page, brand);
   response.writeHead(status, { ...headers, ...moreHeaders }).end(body);
 };
 

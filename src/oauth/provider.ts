@@ -11,6 +11,7 @@ import { checkClient } from "./clients.ts";
 import type { OauthContext } from "./context.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
 import { deriveSigningKeys } from "./keys.ts";
+import { type Brand, renderPage } from "../pages/page.ts";
 import { findPerson } from "./people.ts";
 import { ALL_SCOPES, parseScopes, REQUESTED_SCOPE_PARAMETER } from "./scopes.ts";
 import { errorPage } from "./sign-in-pages.ts";
@@ -127,13 +128,16 @@ const ttl: Configuration["ttl"] = {
 const UNKNOWN_CLIENT =
   "This server does not know the program that sent you here. Remove the server from the program, then add it again.";
 
-const renderError: Configuration["renderError"] = (context, { error, error_description: why }) => {
-  const message = why === "client is invalid" ? UNKNOWN_CLIENT : (why ?? error);
-  const { status, headers, body } = errorPage(`${message} (${error})`, context.status);
-  context.set(headers);
-  context.status = status;
-  context.body = body;
-};
+const createRenderError =
+  (brand: Brand | undefined): Configuration["renderError"] =>
+  (context, { error, error_description: why }) => {
+    const message = why === "client is invalid" ? UNKNOWN_CLIENT : (why ?? error);
+    const page = errorPage(`${message} (${error})`, context.status);
+    const { status, headers, body } = renderPage(page, brand);
+    context.set(headers);
+    context.status = status;
+    context.body = body;
+  };
 
 const createConfiguration = (context: OauthContext): Configuration => {
   const { masterKey, issuer, interactions, hosts, ca, now } = context;
@@ -178,7 +182,7 @@ const createConfiguration = (context: OauthContext): Configuration => {
     revokeGrantPolicy: () => true,
     pkce: { required: () => true },
     ttl,
-    renderError,
+    renderError: createRenderError(context.brand),
   };
 };
 

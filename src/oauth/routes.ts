@@ -108,7 +108,7 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
 
 /** Creates the handler of requests below `/oauth/` and for the metadata (RFC 8414). */
 export const createRequestHandler = (signInContext: SignInContext): Handler => {
-  const { issuer, provider, addressOf, log } = signInContext;
+  const { issuer, provider, addressOf, brand, log } = signInContext;
   const browserCookie = createCookie(issuer, {
     name: "receivables_browser",
     path: "/oauth/",
@@ -127,7 +127,7 @@ export const createRequestHandler = (signInContext: SignInContext): Handler => {
     const path = toRelativePath(url.pathname, context.prefix);
     if (path === PATHS.authorization) offerAllScopes(url.searchParams);
     rewriteUrl(context, incoming, path, url);
-    const exchange: Exchange = { incoming, response, url, ip: addressOf(incoming) };
+    const exchange: Exchange = { incoming, response, url, ip: addressOf(incoming), brand };
     try {
       await withClientAddress(exchange.ip, () => route(context, exchange, path));
     } catch (error) {

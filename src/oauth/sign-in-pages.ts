@@ -1,5 +1,5 @@
 import { type Html, html } from "../pages/html.ts";
-import { type RenderedPage, renderPage } from "../pages/page.ts";
+import type { Page } from "../pages/page.ts";
 import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
 import type { Tenant } from "./platform-session.ts";
 import { type Scope, SCOPES } from "./scopes.ts";
@@ -29,7 +29,7 @@ export type SignInPage = FormPage & {
   headers?: Record<string, string> | undefined;
 };
 
-export const signInPage = (content: SignInPage): RenderedPage => {
+export const signInPage = (content: SignInPage): Page => {
   const { path, formToken, client, alert, email, platform, status, headers } = content;
   const body = html`<h1>Sign in to connect ${client.name}</h1>
     <p class="lead">
@@ -49,7 +49,7 @@ export const signInPage = (content: SignInPage): RenderedPage => {
       Your password is used once, to create an API key for this server. It is not stored.
       ${client.name} sees neither of them.
     </p>`;
-  return renderPage({ title: "Sign in", body, status, headers });
+  return { title: "Sign in", body, status, headers };
 };
 
 const renderTenantChoice = (tenants: readonly Tenant[], chosen: string | undefined): Html => {
@@ -95,6 +95,10 @@ const renderScopeChoice = (offered: readonly Scope[], chosen: readonly Scope[]):
     )}
   </fieldset>`;
 
+/** An address breaks before the @ first, if it is longer than a line. */
+const renderEmail = (email: string): Html[] =>
+  email.split(/(?=@)/).map((part, index) => (index === 0 ? html`${part}` : html`<wbr />${part}`));
+
 const renderFacts = ({ client, email, tenants }: ConsentPage): Html => {
   const { name, documentHost, redirectHost } = client;
   const [tenant, ...others] = tenants;
@@ -112,7 +116,7 @@ const renderFacts = ({ client, email, tenants }: ConsentPage): Html => {
       >
     </dd>
     <dt>You</dt>
-    <dd><strong>${email}</strong></dd>
+    <dd><strong>${renderEmail(email)}</strong></dd>
     ${company}
     <dt>Then</dt>
     <dd>
@@ -133,7 +137,7 @@ export type ConsentPage = FormPage & {
   chosen: readonly Scope[];
 };
 
-export const consentPage = (content: ConsentPage): RenderedPage => {
+export const consentPage = (content: ConsentPage): Page => {
   const { path, formToken, client, alert, tenants, tenant, offered, chosen, status } = content;
   const warning =
     client.redirectHost === undefined
@@ -157,23 +161,22 @@ export const consentPage = (content: ConsentPage): RenderedPage => {
         </button>
       </p>
     </form>`;
-  return renderPage({ title: "Allow access", body, redirectsAway: true, status });
+  return { title: "Allow access", body, redirectsAway: true, status };
 };
 
 /** The page for a request that cannot continue. */
-export const errorPage = (message: string, status = 400): RenderedPage =>
-  renderPage({
-    title: "This cannot continue",
-    status,
-    body: html`<h1>This cannot continue</h1>
-      <p class="lead">${message}</p>
-      <p>Go back to the program that sent you here and connect again. You can close this page.</p>`,
-  });
+export const errorPage = (message: string, status = 400): Page => ({
+  title: "This cannot continue",
+  status,
+  body: html`<h1>This cannot continue</h1>
+    <p class="lead">${message}</p>
+    <p>Go back to the program that sent you here and connect again. You can close this page.</p>`,
+});
 
-export const expiredSignInPage = (): RenderedPage =>
+export const expiredSignInPage = (): Page =>
   errorPage(
     "This sign-in has ended: it took too long, it was completed already, or it started in another browser.",
   );
 
-export const foreignFormPage = (): RenderedPage =>
+export const foreignFormPage = (): Page =>
   errorPage("This form was not sent from a page of this server.", 403);

@@ -1,6 +1,6 @@
 /**
  * The layout of all pages for people: sign-in, consent, connected programs, secrets. Bodies use the classes of style.ts.
- * Pages have no scripts, images or external resources, so the Content-Security-Policy allows the style sheet alone.
+ * Pages have no scripts or external resources, so the Content-Security-Policy allows style sheet and logo alone.
  */
 import { createHash } from "node:crypto";
 import { type Html, html } from "./html.ts";
@@ -15,11 +15,21 @@ export type Page = {
   headers?: Record<string, string> | undefined;
 };
 
+/** Who runs the server, as its pages show it. */
+export type Brand = {
+  name: string;
+  /** The logo as a `data:` URI. */
+  logo?: string | undefined;
+};
+
+const OWN_BRAND: Brand = { name: "Receivables" };
+
 const styleHash = createHash("sha256").update(STYLE).digest("base64");
 
-const contentSecurityPolicy = (redirectsAway: boolean): string =>
+const contentSecurityPolicy = (redirectsAway: boolean, { logo }: Brand): string =>
   [
     "default-src 'none'",
+    ...(logo === undefined ? [] : ["img-src data:"]),
     `style-src 'sha256-${styleHash}'`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -42,7 +52,10 @@ const MARK = html`<svg
 // The hash in the policy covers the exact text between the tags.
 const STYLE_SHEET: Html = { html: `<style>${STYLE}</style>` };
 
-const renderDocument = ({ title, body }: Page): string =>
+const renderMark = ({ logo }: Brand): Html =>
+  logo === undefined ? MARK : html`<img src="${logo}" alt="" height="28" />`;
+
+const renderDocument = ({ title, body }: Page, brand: Brand): string =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -50,12 +63,12 @@ const renderDocument = ({ title, body }: Page): string =>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
-        <title>${title} · Receivables</title>
+        <title>${title} · ${brand.name}</title>
         ${STYLE_SHEET}
       </head>
       <body>
         <main class="card">
-          <p class="brand">${MARK}<span>Receivables</span></p>
+          <p class="brand">${renderMark(brand)}<span>${brand.name}</span></p>
           ${body}
         </main>
       </body>
@@ -64,11 +77,12 @@ const renderDocument = ({ title, body }: Page): string =>
 /** Renders a page with headers that forbid storing and framing it. */
 export const renderPage = (
   content: Page,
+  brand: Brand = OWN_BRAND,
 ): { status: number; headers: Record<string, string>; body: string } => ({
   status: content.status ?? 200,
   headers: {
     "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": contentSecurityPolicy(content.redirectsAway === true),
+    "Content-Security-Policy": contentSecurityPolicy(content.redirectsAway === true, brand),
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     // Forms check that they were sent from this origin; other origins get no referrer.
@@ -77,7 +91,5 @@ export const renderPage = (
     "Cache-Control": "no-store",
     ...content.headers,
   },
-  body: renderDocument(content),
+  body: renderDocument(content, brand),
 });
-
-export type RenderedPage = ReturnType<typeof renderPage>;

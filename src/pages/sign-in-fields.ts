@@ -37,6 +37,10 @@ export const renderSignInFields = ({ email, refused = false, autofocus }: SignIn
         maxlength="1024"
         ${invalid}${focus("password")}
       />
+      <small
+        >Forgotten? Ask the administrator of your company for a link with which you choose a new
+        one.</small
+      >
     </div>`;
 };
 
