@@ -1,24 +1,20 @@
 import { execFile } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { copyFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { ZipFile } from "yazl";
 import type { Metafile } from "esbuild";
+import manifest from "../../manifest.json" with { type: "json" };
 import { bundle } from "./bundle.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const MCPB = join(ROOT, "node_modules/@anthropic-ai/mcpb/dist/cli/cli.js");
 
 /** Beside the program: the manifest, its icon, and what people read. */
-const FILES = {
-  "manifest.json": "manifest.json",
-  "README.md": "README.md",
-  LICENSE: "LICENSE",
-  "docs/pictures/icon.png": "icon.png",
-};
+const FILES = ["manifest.json", "README.md", "LICENSE", manifest.icon];
 
 // The earliest time that a ZIP archive can name, so that equal files make equal archives.
 const EARLIEST = new Date(1980, 0, 1);
@@ -45,9 +41,9 @@ export const packExtension = async (out: string): Promise<Metafile> => {
   const stage = await mkdtemp(join(tmpdir(), "receivables-bundle-"));
   try {
     const metafile = await bundle(join(stage, "dist"));
-    for (const [from, to] of Object.entries(FILES)) {
+    for (const file of FILES) {
       // oxlint-disable-next-line no-await-in-loop -- few
-      await copyFile(join(ROOT, from), join(stage, to));
+      await cp(join(ROOT, file), join(stage, file));
     }
     // Marks the program's files as ES modules.
     await writeFile(join(stage, "package.json"), `${JSON.stringify({ type: "module" })}\n`);

@@ -29,7 +29,7 @@ it("contains the program, its name and its start command, and nothing else", asy
     "LICENSE",
     "README.md",
     "dist",
-    "icon.png",
+    "docs",
     "manifest.json",
     "package.json",
   ]);
