@@ -55,7 +55,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   demo: ["admin", "exports", "files", "http", "import", "services", "store"],
   "credentials.ts": ["store"],
   "figures.ts": ["store"],
-  "handlers.ts": ["preconditions.ts", "store"],
+  "handlers.ts": ["files", "preconditions.ts", "store"],
   "login-guard.ts": ["store"],
   "rate-limiter.ts": ["store"],
   "reset-tokens.ts": ["credentials.ts", "store"],
