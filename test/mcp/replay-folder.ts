@@ -6,13 +6,8 @@ import { isMainThread } from "node:worker_threads";
 
 const root = mkdtempSync(join(tmpdir(), "replay-"));
 
-const remove = (): void => {
-  rmSync(root, { recursive: true, force: true });
-};
+// A program that a test starts removes it. In a test, the folder lies in that of the run.
+if (isMainThread) process.once("exit", () => rmSync(root, { recursive: true, force: true }));
 
-// Programs that tests start use this too; there vitest's hooks do not exist.
-if (isMainThread) process.once("exit", remove);
-else (await import("vitest")).afterAll(remove);
-
-/** Creates an empty folder for a replay guard; it is removed when the test file, or program, ends. */
+/** Creates an empty folder for a replay guard. */
 export const replayFolder = (): Promise<string> => mkdtemp(join(root, "one-"));

@@ -5,7 +5,7 @@ import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { administer, startPostgres } from "./postgres.ts";
 import { signingIn } from "./signing.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { findFastFolder } from "./temporary-folder.ts";
 
 export type Templates = {
   /** Holds the migrated SQLite files and the master key of both templates. */
@@ -37,7 +37,7 @@ const FAST = [
 
 /** Migrates one database of each kind. Copies of them cost a fraction of the migrations. */
 const createTemplates = async (url: string): Promise<Templates> => {
-  const folder = mkdtempSync(join(temporaryFolder(), "receivables-template-"));
+  const folder = mkdtempSync(join(findFastFolder(), "receivables-template-"));
   const sqlite = await openSqlite(join(folder, "receivables.db"), signingIn(folder));
   await sqlite.close();
   const database = "migrated";

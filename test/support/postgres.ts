@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { findFastFolder } from "./temporary-folder.ts";
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ export type Server = { url: string; stop(): Promise<void> };
 
 /** Starts a real PostgreSQL server. `stop` removes its folder, too. */
 export const startPostgres = async (settings: readonly string[] = []): Promise<Server> => {
-  const folder = mkdtempSync(join(temporaryFolder(), "receivables-postgres-"));
+  const folder = mkdtempSync(join(findFastFolder(), "receivables-postgres-"));
   // The server runs as its own user when the tests run as root.
   chmodSync(folder, 0o755);
   const port = await freePort();
