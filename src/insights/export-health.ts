@@ -1,10 +1,10 @@
 import { z } from "zod";
+import pMap from "p-map";
 import { contract } from "../contract/index.ts";
 import type { ExportRun } from "../contract/operations/export-runs.ts";
 import type { Schedule } from "../contract/operations/schedules.ts";
 import type { Webhook, WebhookDelivery } from "../contract/operations/webhooks.ts";
 import { formatTimestamp, MINUTE } from "../kit/clock.ts";
-import { mapAll } from "../kit/map-concurrent.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
 
@@ -114,7 +114,7 @@ const readDeliveries = async (context: InsightContext) => {
     notes.push(`The deliveries of a webhook are unknown: ${part.refused.reason}`);
     return [];
   };
-  const stalled = await mapAll(list.value.data, AT_ONCE, readStalled);
+  const stalled = await pMap(list.value.data, readStalled, { concurrency: AT_ONCE });
   return { stalled: stalled.flat(), webhooks: list.value.data.length, notes };
 };
 
@@ -167,7 +167,7 @@ export const exportHealth = defineInsight({
       const stalled = deliveries.stalled.filter(({ scheduleId }) => scheduleId === schedule.id);
       return toItem(now(), { schedule, runs, stalled });
     };
-    const items = await mapAll(data, AT_ONCE, examine);
+    const items = await pMap(data, examine, { concurrency: AT_ONCE });
     const sorted = items.toSorted(
       (a, b) => URGENCY.indexOf(a["finding"]) - URGENCY.indexOf(b["finding"]),
     );

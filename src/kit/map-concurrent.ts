@@ -23,14 +23,3 @@ export async function* mapConcurrent<In, Out>(
     await Promise.allSettled(running);
   }
 }
-
-/** Maps items with up to `count` running at a time and returns the results in input order. */
-export const mapAll = async <In, Out>(
-  items: Iterable<In>,
-  count: number,
-  map: (item: In) => Promise<Out>,
-): Promise<Out[]> => {
-  const results: Out[] = [];
-  for await (const result of mapConcurrent(items, count, map)) results.push(result);
-  return results;
-};

@@ -1,7 +1,7 @@
+import pMap from "p-map";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { contract } from "../../contract/index.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
-import { mapAll } from "../../kit/map-concurrent.ts";
 import { checkTransition, describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
 import { defineTool } from "../../../tools/tool.ts";
 import { present, recordAnswer } from "../results/answer.ts";
@@ -67,14 +67,15 @@ const findRepeated = (checked: readonly Checked[]): Fault[] => {
 
 /** Checks every change, so that all faults are named at once. */
 const checkAll = async (call: Working, changes: readonly Change[]): Promise<Checks> => {
-  const results = await mapAll([...changes.entries()], AT_ONCE, async ([at, change]) => {
+  const check = async (change: Change, at: number) => {
     try {
       return await checkOne(call, change);
     } catch (error) {
       if (!(error instanceof Problem) || call.signal.aborted) throw error;
       return toFault(at, error);
     }
-  });
+  };
+  const results = await pMap(changes, check, { concurrency: AT_ONCE });
   const checked = results.flatMap((result) => ("line" in result ? [result] : []));
   const faults = results.flatMap((result) => ("line" in result ? [] : [result]));
   return { checked, faults: faults.length > 0 ? faults : findRepeated(checked) };

@@ -1,9 +1,9 @@
+import pMap from "p-map";
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Broker } from "../../broker/port.ts";
-import { mapAll } from "../../kit/map-concurrent.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
@@ -152,10 +152,9 @@ const toDisputeIds = async (context: Context, values: readonly unknown[]): Promi
       errors: [{ field: "disputeIds", code: "too_long", message }],
     });
   }
-  const entries = [...values.entries()];
-  return mapAll(entries, AT_ONCE, ([at, one]) =>
-    toDisputeId(context, `disputeIds[${at}]`, String(one)),
-  );
+  return pMap(values, (one, at) => toDisputeId(context, `disputeIds[${at}]`, String(one)), {
+    concurrency: AT_ONCE,
+  });
 };
 
 const resolve = async (context: Context, name: string, value: unknown): Promise<unknown> => {
