@@ -4,8 +4,15 @@ import { drawIcon } from "./pictures/icon.ts";
 import { drawSession } from "./pictures/session.ts";
 import { drawSignIn } from "./pictures/sign-in.ts";
 import { openStudio } from "./pictures/studio.ts";
+import { drawViews } from "./pictures/views.ts";
 
-const TOPICS = { icon: drawIcon, session: drawSession, "sign-in": drawSignIn, docs: drawDocs };
+const TOPICS = {
+  icon: drawIcon,
+  session: drawSession,
+  "sign-in": drawSignIn,
+  docs: drawDocs,
+  views: drawViews,
+};
 
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !(name in TOPICS));

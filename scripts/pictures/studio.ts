@@ -4,7 +4,7 @@ import { launch, type Page } from "puppeteer-core";
 import { CHROMIUM_FLAGS } from "../../test/support/chromium.ts";
 
 const FOLDER = join(import.meta.dirname, "../../docs/pictures");
-const SCHEMES = ["light", "dark"] as const;
+export const SCHEMES = ["light", "dark"] as const;
 
 type Size = { width: number; height: number };
 
