@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { createBroker } from "../broker/broker.ts";
 import { type Credentials, derivePrincipal } from "../broker/credentials.ts";
-import type { Broker } from "../broker/port.ts";
-import { createFileVault } from "../broker/vault.ts";
+import type { Broker, Vault } from "../broker/port.ts";
+import { createVault } from "../broker/vault.ts";
 import { createClient } from "../client/client.ts";
 import type { Client, Transport } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
@@ -14,6 +14,7 @@ import type { OauthStore, Storage } from "../oauth/store/port.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
 import { createReplayRecords } from "./replay-guard.ts";
+import { createVaultRecords } from "./vault-records.ts";
 import { getDataPaths, createMasterKeyReader } from "./folder.ts";
 
 export type Composed = {
@@ -72,6 +73,8 @@ export type Shared = {
   /** Opens the storage of the built-in sign-in at its first use. It is not part of any platform. */
   oauthStorage(): Promise<Storage>;
   replayGuard: ReplayGuard;
+  /** The secrets that tools stored for people. */
+  vault: Vault;
   clientOf(remote: Remote | undefined): Client;
   close(): Promise<void>;
 };
@@ -95,6 +98,16 @@ const createReplayGuard = (config: Config, oauthStorage: Shared["oauthStorage"])
     return createReplayFolder(getDataPaths(config.dataFolder).replayGuard, systemClock);
   }
   return createReplayRecords(oauthStorage, systemClock);
+};
+
+/** Returns the vault in the database that nodes share, if there is one, else in the data folder. */
+const createSharedVault = (
+  { databaseUrl, dataFolder }: Config,
+  needs: Pick<Shared, "masterKey" | "oauthStorage">,
+): Vault => {
+  const folder = getDataPaths(dataFolder).secrets;
+  const entries = databaseUrl && createVaultRecords(needs.oauthStorage);
+  return createVault({ ...needs, folder }, entries);
 };
 
 export const createShared = (
@@ -124,10 +137,12 @@ export const createShared = (
         : createRemoteTransport(remote, config);
     return createClient({ transport, headerWord: config.headerWord, log });
   };
+  const masterKey = createMasterKeyReader(config);
   return {
     config,
     log,
-    masterKey: createMasterKeyReader(config),
+    masterKey,
+    vault: createSharedVault(config, { masterKey, oauthStorage }),
     embedded,
     opened: () => opened,
     oauthStorage,
@@ -202,10 +217,10 @@ export const createBrokerFor = (
   config: Config,
   identity: Identity = createIdentity(shared, config),
 ): Broker => {
-  const { masterKey, log } = shared;
+  const { vault, log } = shared;
   const broker = createBroker({
     client: shared.clientOf(config.remote),
-    vault: createFileVault({ folder: getDataPaths(config.dataFolder).secrets, masterKey }),
+    vault,
     headerWord: config.headerWord,
     ...identity,
     log,

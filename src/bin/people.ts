@@ -1,11 +1,20 @@
+import { MINUTE } from "../kit/clock.ts";
 import { createLazy } from "../kit/lazily.ts";
 import { type Caller, settingsOf } from "../mcp/caller.ts";
+import { hashId } from "../oauth/records.ts";
 import type { ToolContext } from "../mcp/tools/tool-context.ts";
 import type { SecretPages } from "../mcp/tools/secret-pages.ts";
 import { createBrokerFor, openSealingKey, type Shared } from "./compose.ts";
 import { createMcpNeeds } from "./mcp.ts";
 import type { Entrance } from "./entrance.ts";
 import { withOtherProfile, withProfile } from "./profile.ts";
+
+/** Counts a caller's calls in the database that nodes share, if there is one. */
+const createCountCall = ({ config, oauthStorage }: Shared, { id }: Caller) => {
+  if (config.databaseUrl === undefined) return undefined;
+  const key = hashId(`tool calls of ${id}`);
+  return async () => (await oauthStorage()).countAttempt(key, MINUTE);
+};
 
 /** Opens the broker and settings of a caller: with their own credentials, or with those of their profile. */
 export const createNeedsFactory = (
@@ -27,6 +36,6 @@ export const createNeedsFactory = (
       door: "http",
       caller,
     });
-    return { ...needs, secretPages };
+    return { ...needs, secretPages, countCall: createCountCall(shared, caller) };
   };
 };

@@ -1,10 +1,8 @@
 import type { RequestListener } from "node:http";
-import { createFileVault } from "../broker/vault.ts";
 import { systemClock } from "../kit/clock.ts";
 import { createSecretPageHandler } from "../mcp/http/secret-page-handler.ts";
 import { createSecretPages, type SecretPages } from "../mcp/tools/secret-pages.ts";
 import { openSealingKey, type Shared } from "./compose.ts";
-import { getDataPaths } from "./folder.ts";
 import type { Entrance } from "./entrance.ts";
 import { createMcpListener } from "./serve.ts";
 
@@ -19,12 +17,10 @@ export const openSecretPages = async (
   shared: Shared,
   { base, keyMaker }: { base: string; keyMaker: Entrance["keyMaker"] },
 ): Promise<SecretPlace> => {
-  const { config, masterKey, log, replayGuard } = shared;
-  const { secrets: folder } = getDataPaths(config.dataFolder);
+  const { vault, log, replayGuard } = shared;
   const key = await openSealingKey(shared);
   const signsIn = keyMaker !== undefined;
   const pages = createSecretPages({ key, base, now: systemClock, signsIn });
-  const vault = createFileVault({ folder, masterKey });
   const answer = createSecretPageHandler({ pages, vault, replayGuard, now: systemClock, log });
   const listener: RequestListener = (incoming, response) => {
     const createOwnKey = keyMaker?.(incoming);

@@ -23,8 +23,16 @@ const Entry = z.object({
 });
 type Entry = z.infer<typeof Entry>;
 
+/** Sealed entries of a vault by name. Names have the form of a file name. */
+export type VaultEntries = {
+  /** Returns false if the name is taken. */
+  create(name: string, sealed: string): Promise<boolean>;
+  read(name: string): Promise<string | undefined>;
+  remove(name: string): Promise<boolean>;
+  list(): Promise<string[]>;
+};
+
 export type VaultNeeds = {
-  folder: string;
   /** Called at the first use, because the key may not exist before. */
   masterKey: () => Promise<Buffer>;
   clock?: Clock;
@@ -40,33 +48,43 @@ const nameFor = (kind: string, keyId: string): string => {
   return `${kind}-${plain ? id : createHash("sha256").update(keyId).digest("hex").slice(0, 32)}`;
 };
 
-const pathOf = (folder: string, name: string): string => join(folder, name + SUFFIX);
+/** The purpose for which entries are sealed. */
+export const VAULT_PURPOSE = "vault";
 
 const openSeal = async ({ masterKey }: VaultNeeds): Promise<Seal> =>
-  createSeal(await masterKey(), "vault");
+  createSeal(await masterKey(), VAULT_PURPOSE);
 
-const readEntry = async (needs: VaultNeeds, name: string): Promise<Entry | undefined> => {
-  if (!NAME.test(name)) return undefined;
-  const text = await readFile(pathOf(needs.folder, name), "utf8").catch((error: unknown) => {
+/** Returns undefined for a missing file. @throws {Error} for any other reason */
+const unlessMissing = <T>(act: Promise<T>): Promise<T | undefined> =>
+  act.catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw error;
   });
-  if (text === undefined) return undefined;
-  const { data } = Entry.safeParse((await openSeal(needs)).open(text));
-  // A file that was renamed or copied from another entry is ignored.
-  return data?.name === name ? data : undefined;
+
+/** Keeps entries as files, one per secret, so that several processes can share a folder without a lock. */
+const createFileEntries = (folder: string): VaultEntries => {
+  const pathOf = (name: string): string => join(folder, name + SUFFIX);
+  return {
+    create: (name, sealed) => createFileOnce(pathOf(name), sealed),
+    read: (name) => unlessMissing(readFile(pathOf(name), "utf8")),
+    remove: async (name) =>
+      (await unlessMissing(unlink(pathOf(name)).then(() => true))) !== undefined,
+    async list() {
+      const files = (await unlessMissing(readdir(folder))) ?? [];
+      return files
+        .filter((file) => file.endsWith(SUFFIX))
+        .map((file) => file.slice(0, -SUFFIX.length));
+    },
+  };
 };
 
-const listNames = async (folder: string): Promise<string[]> => {
-  const files = await readdir(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
-  return files
-    .filter((file) => file.endsWith(SUFFIX))
-    .toSorted()
-    .map((file) => file.slice(0, -SUFFIX.length));
-};
+/** Keeps new entries in `first`; `second` has older ones. */
+const joinEntries = (first: VaultEntries, second: VaultEntries): VaultEntries => ({
+  create: first.create,
+  read: async (name) => (await first.read(name)) ?? second.read(name),
+  remove: async (name) => (await first.remove(name)) || second.remove(name),
+  list: async () => [...(await first.list()), ...(await second.list())],
+});
 
 const describeEntry = ({ name, kind, keyId, createdAt }: Entry): StoredSecret => ({
   name,
@@ -75,45 +93,44 @@ const describeEntry = ({ name, kind, keyId, createdAt }: Entry): StoredSecret =>
   createdAt,
 });
 
-/** Seals again the secrets that former master keys sealed. */
-export const renewVault = async (needs: VaultNeeds): Promise<Renewal> =>
+/** Seals again the secrets in files that former master keys sealed. */
+export const renewVault = async (needs: VaultNeeds & { folder: string }): Promise<Renewal> =>
   renewFiles(await listSealedFiles(needs.folder), await openSeal(needs));
 
-/** Creates a vault of encrypted files, one per secret, so that several processes can share a folder without a lock. */
-export const createFileVault = (needs: VaultNeeds): Vault => {
+/** Creates a vault of encrypted files, or of entries that several nodes share; it reads the files then, too. */
+export const createVault = (
+  needs: VaultNeeds & { folder: string },
+  shared?: VaultEntries,
+): Vault => {
   const { folder, clock = systemClock } = needs;
+  const files = createFileEntries(folder);
+  const entries = shared === undefined ? files : joinEntries(shared, files);
+
+  const readEntry = async (name: string): Promise<Entry | undefined> => {
+    const text = NAME.test(name) ? await entries.read(name) : undefined;
+    if (text === undefined) return undefined;
+    const { data } = Entry.safeParse((await openSeal(needs)).open(text));
+    // An entry that was renamed, or copied from another one, is ignored.
+    return data?.name === name ? data : undefined;
+  };
+
   return {
     async put({ kind, keyId, tenantId, value }) {
       const base = nameFor(kind, keyId);
       const { seal } = await openSeal(needs);
       for (let copy = 1; ; copy++) {
         const name = copy === 1 ? base : `${base}.${copy}`;
-        const entry: Entry = {
-          name,
-          kind,
-          keyId,
-          tenantId,
-          createdAt: formatTimestamp(clock()),
-          value,
-        };
-        if (await createFileOnce(pathOf(folder, name), seal(entry))) return name;
+        const createdAt = formatTimestamp(clock());
+        const entry: Entry = { name, kind, keyId, tenantId, createdAt, value };
+        if (await entries.create(name, seal(entry))) return name;
       }
     },
     async list() {
-      const names = await listNames(folder);
-      const entries = await Promise.all(names.map((name) => readEntry(needs, name)));
-      return entries.flatMap((entry) => (entry === undefined ? [] : [describeEntry(entry)]));
+      const names = new Set((await entries.list()).toSorted());
+      const found = await Promise.all([...names].map(readEntry));
+      return found.flatMap((entry) => (entry === undefined ? [] : [describeEntry(entry)]));
     },
-    show: async (name) => (await readEntry(needs, name))?.value,
-    async remove(name) {
-      if (!NAME.test(name)) return false;
-      return unlink(pathOf(folder, name)).then(
-        () => true,
-        (error: unknown) => {
-          if (isMissing(error)) return false;
-          throw error;
-        },
-      );
-    },
+    show: async (name) => (await readEntry(name))?.value,
+    remove: async (name) => NAME.test(name) && entries.remove(name),
   };
 };

@@ -25,6 +25,10 @@ import {
   serveSubscriptions,
   type SubscriptionContext,
 } from "./resources/subscriptions.ts";
+import {
+  serveSharedSubscriptions,
+  type SharedSubscriptions,
+} from "./resources/shared-subscriptions.ts";
 import { createWatches } from "./resources/watches.ts";
 import { guardErrors } from "./results/error-guard.ts";
 import { createServerInfo, type ServerInfo } from "./server-info.ts";
@@ -45,7 +49,11 @@ export type ServerOptions = {
 export type BuildServer = (context?: McpRequestContext) => Server | McpServer;
 
 /** Access to callers' handlers, and the watches behind resource subscriptions. */
-export type ServerSubscriptions = SubscriptionContext & { find: FindHandlers };
+export type ServerSubscriptions = SubscriptionContext & {
+  find: FindHandlers;
+  /** The subscriptions of sessions that several nodes share. */
+  shared?: SharedSubscriptions | undefined;
+};
 
 /** Creates access to the handlers of one caller, for a server that only its own host can reach. */
 const createOwnHandlers = ({ open }: Pick<ServerOptions, "open">): FindHandlers => {
@@ -146,7 +154,7 @@ const serveReads = (server: Server, { log, find }: HandlerContext): void => {
 
 export const createBuildServer = (
   options: ServerOptions,
-  { find, watches }: ServerSubscriptions = createLocalSubscriptions(options),
+  { find, watches, shared }: ServerSubscriptions = createLocalSubscriptions(options),
 ): ((context?: McpRequestContext) => Server) => {
   const { log } = options;
   const infoOf = createInfoOf(options);
@@ -165,7 +173,8 @@ export const createBuildServer = (
     serveTools(server, { log, find });
     serveReads(server, { log, find });
     if (capabilities.resources.subscribe === true && isLongLived(context)) {
-      serveSubscriptions(server, { find, watches, log });
+      if (shared === undefined) serveSubscriptions(server, { find, watches, log });
+      else serveSharedSubscriptions(server, { find, watches, shared, log });
     }
     return server;
   };

@@ -1,3 +1,4 @@
+import { runsKey } from "../contract/changes.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -21,7 +22,7 @@ import type { RequestNeeds } from "./http/context.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createRateLimiter, type RateLimiter, type RateLimits } from "./rate-limiter.ts";
 import { tellWebhooks } from "./exports/finished.ts";
-import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
+import { RUN_LIMITS, runJobs, type RunNeeds } from "./exports/run-job.ts";
 import { scheduleJobs } from "./exports/schedule-job.ts";
 import { LoginGuard } from "./login-guard.ts";
 import { createPlatformReadiness } from "./readiness.ts";
@@ -175,7 +176,11 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const secrets = createSeal(masterKey, SEALS.webhook);
   const { version } = needs;
   const send = createSend(hosts);
-  const finished = tellWebhooks({ newId });
+  const tell = tellWebhooks({ newId });
+  const finished: RunNeeds["finished"] = async (tx, run) => {
+    await tell(tx, run);
+    await store.announce(tx, runsKey(run.schedule_id));
+  };
   const quota = createStorageQuota(store, needs.tenantFileBytes);
   const kinds: JobKind[] = [
     createUnclaimedFilesJob({ store, clock, files }),

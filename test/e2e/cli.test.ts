@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFileVault } from "../../src/broker/vault.ts";
+import { createVault } from "../../src/broker/vault.ts";
 import { createMasterKeyReader } from "../../src/bin/folder.ts";
 import {
   BEFORE_THE_CUT_MS,
@@ -270,7 +270,7 @@ describe("secrets", () => {
   const VALUE = "rcvg_canary-secret";
   let name: string;
   beforeAll(async () => {
-    const vault = createFileVault({
+    const vault = createVault({
       folder: join(folder, "secrets"),
       masterKey: createMasterKeyReader({ secretKey: undefined, dataFolder: folder }),
     });

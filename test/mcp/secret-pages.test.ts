@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Vault } from "../../src/broker/port.ts";
-import { createFileVault } from "../../src/broker/vault.ts";
+import { createVault } from "../../src/broker/vault.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { activeTools } from "../../src/mcp/tools/active-tools.ts";
 import { createCallTool } from "../../src/mcp/tools/call.ts";
@@ -42,7 +42,7 @@ let logged: ReturnType<typeof createLineLog>;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "pages-"));
   clock = fakeClock();
-  vault = createFileVault({ folder: join(folder, "secrets"), masterKey: async () => KEY, clock });
+  vault = createVault({ folder: join(folder, "secrets"), masterKey: async () => KEY, clock });
   logged = createLineLog();
 });
 afterEach(() => rm(folder, { recursive: true }));

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createFileVault } from "../../src/broker/vault.ts";
+import { createVault } from "../../src/broker/vault.ts";
 import { createFileOnce } from "../../src/kit/once.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -12,7 +12,7 @@ const entry = { kind: "api-key", keyId: "0b1c", tenantId: "t", value: CANARY } a
 
 let folder: string;
 const vault = (key = masterKey) =>
-  createFileVault({ folder: join(folder, "secrets"), masterKey: key });
+  createVault({ folder: join(folder, "secrets"), masterKey: key });
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "vault-"));

@@ -26,6 +26,7 @@ import { createOwnRoutes, ownRouteOf, parsePath } from "../own-routes.ts";
 import { createNeedsFactory } from "../people.ts";
 import { readProfileStamp, withProfile } from "../profile.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
+import { openSharedState } from "../shared-state.ts";
 import { type Address, createMcpListener, createPlatformListener, serve } from "../serve.ts";
 
 const MCP_PATH = "/mcp";
@@ -123,8 +124,9 @@ const createMcp = async (
     io,
     address,
     shared,
+    state,
     entrance,
-  }: { io: Io; address: Address; shared: Shared; entrance: Entrance },
+  }: { io: Io; address: Address; shared: Shared; state: HttpOptions["shared"]; entrance: Entrance },
 ): Promise<Mcp> => {
   const { config, log } = shared;
   const base = mcpUrl.href.slice(0, -MCP_PATH.length);
@@ -143,7 +145,7 @@ const createMcp = async (
     },
   };
   return {
-    server: createHttpServer(front, { ...listAcceptedNames(config, address), gate }),
+    server: createHttpServer(front, { ...listAcceptedNames(config, address), gate, shared: state }),
     secrets,
   };
 };
@@ -156,15 +158,17 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
   const { log } = metrics;
   const { promise: ownUrl, resolve: servedAt } = Promise.withResolvers<string>();
   const shared = createShared(config, log, () => openEmbedded(config, log, () => ownUrl));
+  let state: HttpOptions["shared"];
   try {
     const entrance = await openEntrance(shared, address);
     const { remote } = await withProfile(config);
+    state = await openSharedState(shared);
     if (remote === undefined) await shared.embedded();
     const { promise: listener, resolve: open } = Promise.withResolvers<RequestListener>();
     const served = await serve(async (...exchange) => (await listener)(...exchange), address);
     servedAt(served.url);
     const known = new URL((config.publicUrl ?? served.url).replace(/\/$/, "") + MCP_PATH);
-    const mcp = await createMcp(known, { io, address, shared, entrance });
+    const mcp = await createMcp(known, { io, address, shared, state, entrance });
     open(createListener(mcp, shared, { ...entrance, remote }));
     const mcpUrl = served.url + MCP_PATH;
     const { gateway: baseUrl, export: extBaseUrl } = remote ?? {
@@ -179,6 +183,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     await mcp.server.close();
     await closed;
   } finally {
+    await state?.changes.close();
     await shared.close();
     await metrics.close();
   }

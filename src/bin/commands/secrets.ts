@@ -1,21 +1,21 @@
-import { createFileVault } from "../../broker/vault.ts";
+import type { Vault } from "../../broker/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Config } from "../config.ts";
 import { replacePrivateFile } from "../../kit/replace-file.ts";
-import { getDataPaths, createMasterKeyReader } from "../folder.ts";
+import { silentLog } from "../../kit/log.ts";
+import { createShared } from "../compose.ts";
 import type { Io } from "../io.ts";
 
-export const openVault = (config: Config) =>
-  createFileVault({
-    folder: getDataPaths(config.dataFolder).secrets,
-    masterKey: createMasterKeyReader(config),
-  });
+const withVault = async <T>(config: Config, act: (vault: Vault) => Promise<T>): Promise<T> => {
+  const { vault, close } = createShared(config, silentLog);
+  return act(vault).finally(close);
+};
 
 const createUnknownSecret = (name: string): Problem =>
   new Problem("not_found", `There is no secret ${name.slice(0, 100)}; "secrets list" names them.`);
 
 export const listSecrets = async ({ config, print, tell }: Io): Promise<void> => {
-  const secrets = await openVault(config).list();
+  const secrets = await withVault(config, (vault) => vault.list());
   for (const secret of secrets) print(secret);
   if (secrets.length === 0)
     tell("There is no secret yet: tools that create keys and webhooks store them here.");
@@ -30,7 +30,7 @@ export const showSecret = async (
   name: string,
   out: string | undefined,
 ): Promise<void> => {
-  const value = await openVault(config).show(name);
+  const value = await withVault(config, (vault) => vault.show(name));
   if (value === undefined) throw createUnknownSecret(name);
   if (out === undefined) {
     if (!isTerminal) throw new Problem("invalid_request", NO_TERMINAL);
@@ -42,6 +42,6 @@ export const showSecret = async (
 };
 
 export const removeSecret = async ({ config, print }: Io, name: string): Promise<void> => {
-  if (!(await openVault(config).remove(name))) throw createUnknownSecret(name);
+  if (!(await withVault(config, (vault) => vault.remove(name)))) throw createUnknownSecret(name);
   print({ name, removed: true });
 };

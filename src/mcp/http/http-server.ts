@@ -10,11 +10,13 @@ import {
   originValidationResponse,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
+import type { Changes } from "../../kit/changes.ts";
 import { SECOND, systemClock } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { RequestFacts } from "../../kit/telemetry.ts";
 import { systemWait, waitAtMost } from "../../kit/wait.ts";
 import type { CallerAuthInfo } from "../caller.ts";
+import { followSubscriptions } from "../resources/shared-subscriptions.ts";
 import { createWatches } from "../resources/watches.ts";
 import { type BuildServer, createBuildServer, type ServerOptions } from "../server.ts";
 import { type BodyLimits, readBody } from "./body.ts";
@@ -27,7 +29,13 @@ import {
 import type { Gate } from "./gate.ts";
 import { createListenHandler, type ListenHandler } from "./listen-handler.ts";
 import { createScopeChecks, type ScopeChecks } from "./scopes.ts";
-import { createSessions, type SessionLimits, type Sessions } from "./sessions.ts";
+import {
+  createSessions,
+  type SessionDependencies,
+  type SessionLimits,
+  type Sessions,
+} from "./sessions.ts";
+import type { SharedSessions } from "./shared-sessions.ts";
 import { createStreamRevocation, type StreamRevocation } from "./stream-revocation.ts";
 
 export type HttpServer = {
@@ -50,6 +58,8 @@ export type HttpOptions = {
   concurrency?: ConcurrencyLimits;
   /** Interval between checks of the tokens of open streams, in milliseconds. */
   revocationCheckMs?: number;
+  /** State that the nodes behind one address share; without it each session belongs to this process. */
+  shared?: { sessions: SharedSessions; changes: Changes } | undefined;
   /** Source of change notifications for hosts of 2026, if the transport has no `listen` handler. */
   bus?: ServerEventBus;
 };
@@ -86,6 +96,7 @@ type TransportNeeds = {
   /** Handles listen requests of hosts of 2026; without it the SDK does, from the bus. */
   listen?: ListenHandler;
   log: Log;
+  sharing?: SessionDependencies["sharing"];
 };
 
 type Context = TransportNeeds & {
@@ -161,7 +172,7 @@ const closeTransport = async (context: Context): Promise<void> => {
 
 /** Creates Streamable HTTP: one server per request for hosts of 2026, one per session for hosts of 2025. */
 export const createTransport = (needs: TransportNeeds, options: HttpOptions): HttpServer => {
-  const { build, log } = needs;
+  const { build, log, sharing } = needs;
   const { gate, bus } = options;
   const context: Context = {
     ...needs,
@@ -170,7 +181,7 @@ export const createTransport = (needs: TransportNeeds, options: HttpOptions): Ht
       ...(bus === undefined ? {} : { bus }),
       onerror: (error) => log.debug("mcp.http", toErrorFields(error)),
     }),
-    sessions: createSessions({ build, now: systemClock, log }, options.sessions),
+    sessions: createSessions({ build, now: systemClock, log, sharing }, options.sessions),
     limiter: createConcurrencyLimiter(options.concurrency),
     revocation: createStreamRevocation({ gate, now: systemClock, log }, options.revocationCheckMs),
   };
@@ -196,12 +207,23 @@ export const createHttpServer = (
 ): HttpServer => {
   const { log, settings } = serverOptions;
   const callers = createCallers({ serverOptions, now: systemClock });
-  const watches = createWatches({ now: systemClock, wait: systemWait, log });
-  const subscriptions = { find: callers.find, watches };
+  const { sessions: shared, changes } = options.shared ?? {};
+  const watches = createWatches({ now: systemClock, wait: systemWait, log, changes });
+  const subscriptions = { find: callers.find, watches, shared };
+  const sharing: SessionDependencies["sharing"] = shared && {
+    shared,
+    follow: (session, authInfo, notify) =>
+      followSubscriptions(
+        { ...subscriptions, shared, log },
+        session,
+        { http: { authInfo } },
+        notify,
+      ),
+  };
   const build = createBuildServer(serverOptions, subscriptions);
   const listen = createListenHandler({ ...subscriptions, build, log });
   const checks = createScopeChecks(settings);
-  const transport = createTransport({ build, checks, listen, log }, options);
+  const transport = createTransport({ build, checks, listen, log, sharing }, options);
   return {
     ...transport,
     async close() {

@@ -1,11 +1,18 @@
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import {
+  type InitializeRequest,
+  isInitializeRequest,
+  type JSONRPCMessage,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo } from "../caller.ts";
 import { createErrorResponse } from "./error-response.ts";
 import type { BuildServer } from "../server.ts";
-import { onResponseEnd } from "./response-end.ts";
+import { isEventStream, onResponseEnd } from "./response-end.ts";
+import type { SessionRecord, SharedSessions } from "./shared-sessions.ts";
+import { shareTransport, type SharedTransport } from "./shared-transport.ts";
 
 /** Limits of sessions: their number, and how long one may be idle, in milliseconds. */
 export type SessionLimits = { max: number; idleMs: number };
@@ -17,6 +24,8 @@ type Session = {
   caller: string;
   client: string;
   transport: WebStandardStreamableHTTPServerTransport;
+  /** Exchanges messages with the nodes that have the same session; absent where sessions are not shared. */
+  sharing: SharedTransport | undefined;
   /** Open requests and streams. A session that has any is not idle. */
   open: number;
   usedAt: number;
@@ -32,10 +41,26 @@ export type Sessions = {
     authInfo: CallerAuthInfo,
     parsedBody?: unknown,
   ): Promise<Response>;
+  /** Returns the number of sessions that this process has in memory. */
   count(): number;
   /** Closes idle sessions; also runs every minute. */
   sweep(): Promise<void>;
   close(): Promise<void>;
+};
+
+/** Sends the changes of subscribed resources to a session as long as its stream is open. Call the result to stop. */
+export type FollowSubscriptions = (
+  session: string,
+  authInfo: CallerAuthInfo,
+  notify: (uri: string) => void,
+) => () => void;
+
+export type SessionDependencies = {
+  build: BuildServer;
+  now: Clock;
+  log: Log;
+  /** Sessions that other nodes continue; without it a session belongs to this process. */
+  sharing?: { shared: SharedSessions; follow: FollowSubscriptions } | undefined;
 };
 
 const RETRY_SECONDS = 30;
@@ -46,6 +71,9 @@ const tooManySessions = (): Response =>
     { code: -32_000, message: "Too many sessions are open; try again later." },
     { "Retry-After": String(RETRY_SECONDS) },
   );
+
+const notFound = (): Response =>
+  createErrorResponse(404, { code: -32_001, message: "Session not found" });
 
 /**
  * Returns the session to close: among those idle since `before`, one of the caller with the most sessions, the longest
@@ -71,7 +99,7 @@ const forward = async (
   session: Session,
   now: Clock,
   request: Request,
-  options: { authInfo: CallerAuthInfo; parsedBody?: unknown },
+  options: { authInfo?: CallerAuthInfo; parsedBody?: unknown },
 ): Promise<Response> => {
   session.open += 1;
   session.usedAt = now();
@@ -87,30 +115,149 @@ const forward = async (
   }
 };
 
-type SessionDependencies = { build: BuildServer; now: Clock; log: Log };
-
-const openSession = async (
-  { build, now }: SessionDependencies,
+const createSession = async (
+  { build, now, sharing }: SessionDependencies,
   sessions: Map<string, Session>,
   authInfo: CallerAuthInfo,
+  newSessionId: () => string = randomToken,
 ): Promise<Session> => {
   const { id: caller, client } = authInfo.extra.caller;
   const transport = new WebStandardStreamableHTTPServerTransport({
-    sessionIdGenerator: randomToken,
+    sessionIdGenerator: newSessionId,
     onsessioninitialized: (id) => {
       sessions.set(id, session);
     },
   });
-  const session: Session = { caller, client, transport, open: 0, usedAt: now() };
+  const own = sharing && {
+    shared: sharing.shared,
+    session: () => transport.sessionId ?? "",
+  };
+  const session: Session = {
+    caller,
+    client,
+    transport,
+    sharing: own && shareTransport(transport, own),
+    open: 0,
+    usedAt: now(),
+  };
   await build({ era: "legacy", authInfo }).connect(transport);
   // The server has set its own handler, which still has to run.
   const closeServer = transport.onclose;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other
   transport.onclose = () => {
     sessions.delete(transport.sessionId ?? "");
+    session.sharing?.close();
     closeServer?.();
   };
   return session;
+};
+
+type Initialize = InitializeRequest["params"];
+
+/** The parameters that servers read: who the host is, and how it can ask its person. */
+const pickInitialize = ({
+  protocolVersion,
+  capabilities: { elicitation },
+  clientInfo: { name, version },
+}: Initialize): Initialize => ({
+  protocolVersion,
+  capabilities: elicitation === undefined ? {} : { elicitation },
+  clientInfo: { name, version },
+});
+
+/** Continues a session of another node: its server receives the same `initialize` again. */
+const continueSession = async (
+  dependencies: SessionDependencies,
+  sessions: Map<string, Session>,
+  { id, record, authInfo }: { id: string; record: SessionRecord; authInfo: CallerAuthInfo },
+): Promise<Session> => {
+  const session = await createSession(dependencies, sessions, authInfo, () => id);
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  const request = new Request("http://localhost/", { method: "POST", headers });
+  const { initialize: params } = record;
+  const parsedBody = { jsonrpc: "2.0", id: 0, method: "initialize", params };
+  await (await forward(session, dependencies.now, request, { parsedBody })).text();
+  return session;
+};
+
+/** Returns the session if it is the caller's. */
+type Find = (id: string, authInfo: CallerAuthInfo) => Promise<Session | undefined>;
+
+const isOwn = (
+  owner: Pick<Session, "caller" | "client"> | undefined,
+  { extra: { caller } }: CallerAuthInfo,
+): boolean => owner?.caller === caller.id && owner.client === caller.client;
+
+/** Creates the function that finds a session in this process, or continues one of another node. */
+const createFind = (dependencies: SessionDependencies, sessions: Map<string, Session>): Find => {
+  const shared = dependencies.sharing?.shared;
+  const opening = new Map<string, Promise<Session>>();
+  const findShared = async (
+    { find }: SharedSessions,
+    id: string,
+    authInfo: CallerAuthInfo,
+  ): Promise<Session | undefined> => {
+    const record = await find(id);
+    if (record === undefined) await sessions.get(id)?.transport.close();
+    if (record === undefined || !isOwn(record, authInfo)) return undefined;
+    const known = opening.get(id) ?? sessions.get(id);
+    if (known !== undefined) return known;
+    const session = continueSession(dependencies, sessions, { id, record, authInfo });
+    opening.set(id, session);
+    return session.finally(() => opening.delete(id));
+  };
+  return async (id, authInfo) => {
+    if (shared !== undefined) return findShared(shared, id, authInfo);
+    const session = sessions.get(id);
+    return isOwn(session, authInfo) ? session : undefined;
+  };
+};
+
+type Sharing = NonNullable<SessionDependencies["sharing"]>;
+
+/** Sends notifications to a stream of a shared session until it ends; ends it with the session. */
+const followSession = (
+  { shared, follow }: Sharing,
+  find: Find,
+  { transport }: Session,
+  authInfo: CallerAuthInfo,
+): (() => void) => {
+  const { sessionId: id = "" } = transport;
+  // Finding the session extends its life; a session that another node has ended is closed here.
+  const unwatch = shared.watchSession(id, () => void find(id, authInfo).catch(() => {}));
+  const stop = follow(id, authInfo, (uri) => {
+    const params = { uri };
+    void transport.send({ jsonrpc: "2.0", method: "notifications/resources/updated", params });
+  });
+  return () => {
+    unwatch();
+    stop();
+  };
+};
+
+/** Handles a request of a session that nodes share. */
+const handleShared = async (
+  { now, sharing, find }: { now: Clock; sharing: Sharing; find: Find },
+  session: Session,
+  request: Request,
+  options: { authInfo: CallerAuthInfo; parsedBody?: unknown },
+): Promise<Response> => {
+  const { sessionId: id = "" } = session.transport;
+  if (options.parsedBody !== undefined) {
+    const messages = [options.parsedBody].flat() as JSONRPCMessage[];
+    const own = (await session.sharing?.route(messages)) ?? messages;
+    if (own.length === 0 && messages.length > 0) return new Response(null, { status: 202 });
+    const parsedBody = Array.isArray(options.parsedBody) ? own : own[0];
+    return forward(session, now, request, { ...options, parsedBody });
+  }
+  const response = await forward(session, now, request, options);
+  if (request.method === "DELETE" && response.ok) await sharing.shared.end(id);
+  return isEventStream(response)
+    ? onResponseEnd(response, followSession(sharing, find, session, options.authInfo))
+    : response;
 };
 
 /** Creates the sessions of hosts of 2025, which can receive requests and notifications only within one. */
@@ -118,8 +265,9 @@ export const createSessions = (
   dependencies: SessionDependencies,
   { max, idleMs }: SessionLimits = SESSION_LIMITS,
 ): Sessions => {
-  const { now, log } = dependencies;
+  const { now, log, sharing } = dependencies;
   const sessions = new Map<string, Session>();
+  const find = createFind(dependencies, sessions);
 
   const evict = async (before: number, openingCaller?: string): Promise<boolean> => {
     const session = findEvictable([...sessions.values()], before, openingCaller);
@@ -135,25 +283,32 @@ export const createSessions = (
     sweep().catch((error: unknown) => log.warn("mcp.sessions", toErrorFields(error)));
   }, MINUTE).unref();
 
+  const share = async ({ transport, ...owner }: Session, body: unknown): Promise<void> => {
+    const id = transport.sessionId;
+    if (sharing === undefined || id === undefined || !isInitializeRequest(body)) return;
+    const { caller, client } = owner;
+    await sharing.shared.add(id, { caller, client, initialize: pickInitialize(body.params) });
+  };
+
   return {
     async open(request, authInfo, parsedBody) {
       const { caller } = authInfo.extra;
       if (sessions.size >= max && !(await evict(now(), caller.id))) return tooManySessions();
-      const session = await openSession(dependencies, sessions, authInfo);
+      const session = await createSession(dependencies, sessions, authInfo);
       const options = { authInfo, parsedBody };
       const response = await forward(session, now, request, options);
       // The request was refused and opened no session.
       if (session.transport.sessionId === undefined) await session.transport.close();
+      await share(session, parsedBody);
       return response;
     },
     async handle(id, request, authInfo, parsedBody) {
-      const session = sessions.get(id);
-      const { id: caller, client } = authInfo.extra.caller;
-      if (session?.caller !== caller || session.client !== client) {
-        return createErrorResponse(404, { code: -32_001, message: "Session not found" });
-      }
+      const session = await find(id, authInfo);
+      if (session === undefined) return notFound();
       const options = { authInfo, ...(parsedBody === undefined ? {} : { parsedBody }) };
-      return forward(session, now, request, options);
+      return sharing === undefined
+        ? forward(session, now, request, options)
+        : handleShared({ now, sharing, find }, session, request, options);
     },
     count: () => sessions.size,
     sweep,

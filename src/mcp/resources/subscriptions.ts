@@ -53,7 +53,7 @@ export const subscribe = async (
 export const isLongLived = (context: McpRequestContext | undefined): boolean =>
   context === undefined || (context.era === "legacy" && context.requestInfo === undefined);
 
-const cannotSubscribe = (uri: string): ProtocolError =>
+export const cannotSubscribe = (uri: string): ProtocolError =>
   new ProtocolError(
     ProtocolErrorCode.InvalidParams,
     `This resource has no change notifications. Subscribe to ${EXPORT_RUNS}{scheduleId} or ${EXPORT_RUNS}{scheduleId}/{runId}.`,

@@ -3,6 +3,8 @@ import {
   ProtocolErrorCode,
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
+import { runsKey } from "../../contract/changes.ts";
+import type { Changes } from "../../kit/changes.ts";
 import { type Clock, HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { Wait } from "../../kit/wait.ts";
@@ -46,7 +48,7 @@ export const WATCH_LIMITS: WatchLimits = {
 
 export type Subscription = {
   /** Resolves after the first poll; rejects if it fails. */
-  begun: Promise<unknown>;
+  begun: Promise<RunsState>;
   end(): void;
 };
 
@@ -63,8 +65,20 @@ export type Watches = {
 };
 
 type Subscriber = { runId: string | undefined; notify: () => void };
-type Watch = { begun: Promise<RunsState>; subscribers: Set<Subscriber>; stop: AbortController };
-type WatchDependencies = { now: Clock; wait: Wait; log: Log };
+type Watch = {
+  begun: Promise<RunsState>;
+  subscribers: Set<Subscriber>;
+  stop: AbortController;
+  /** Polls at once. */
+  wake(): void;
+};
+type WatchDependencies = {
+  now: Clock;
+  wait: Wait;
+  log: Log;
+  /** Announcements of ended runs; polls remain the safety net. */
+  changes?: Pick<Changes, "watch"> | undefined;
+};
 
 const GROWTH = 1.5;
 // Jitter of up to a quarter, so that servers that wait for the same slot do not poll at the same time.
@@ -112,6 +126,20 @@ const notifySubscribers = ({ subscribers }: Watch, ended: readonly string[]): vo
   }
 };
 
+/** Creates a sleep that ends early when it is woken. */
+const createSleep = (wait: Wait, signal: AbortSignal) => {
+  let woken = new AbortController();
+  return {
+    wake: (): void => woken.abort(),
+    async sleep(ms: number): Promise<void> {
+      await wait.sleep(ms, AbortSignal.any([signal, woken.signal])).catch((error: unknown) => {
+        if (!woken.signal.aborted || signal.aborted) throw error;
+      });
+      woken = new AbortController();
+    },
+  };
+};
+
 /** Polls until no run can end any more, the schedule is gone or the watch is stopped. */
 const follow = async (
   { now, wait, log }: WatchDependencies,
@@ -120,6 +148,8 @@ const follow = async (
   read: ReadRuns,
 ): Promise<void> => {
   const { signal } = watch.stop;
+  const { sleep, wake } = createSleep(wait, signal);
+  watch.wake = wake;
   let state = await watch.begun.catch((error: unknown) => {
     if (isGone(error)) throw error;
     return undefined;
@@ -131,7 +161,7 @@ const follow = async (
     if (ms === undefined) return;
     const wasIdle = state !== undefined && !isDue(state, now());
     // oxlint-disable no-await-in-loop -- each poll follows the one before
-    await wait.sleep(ms * (1 + SPREAD * wait.chance()), signal);
+    await sleep(ms * (1 + SPREAD * wait.chance()));
     state = await poll(read, signal, log);
     // oxlint-enable no-await-in-loop
     const ended = (state?.ended ?? []).filter((id) => !seen.has(id));
@@ -150,13 +180,24 @@ export const createWatches = (
 ): Watches => {
   const watches = new Map<string, Watch>();
 
-  const start = (key: string, read: ReadRuns): Watch => {
+  const start = (key: string, scheduleId: string, read: ReadRuns): Watch => {
     const stop = new AbortController();
-    const watch = { begun: read(stop.signal), subscribers: new Set<Subscriber>(), stop };
+    const subscribers = new Set<Subscriber>();
+    const watch: Watch = { begun: read(stop.signal), subscribers, stop, wake() {} };
     watches.set(key, watch);
-    follow(dependencies, limits, watch, read).catch((error: unknown) => {
-      if (!stop.signal.aborted) dependencies.log.info("watch.ended", toErrorFields(error));
-    });
+    const ignore = dependencies.changes?.watch(
+      runsKey(scheduleId),
+      (detail) => {
+        if (detail !== undefined) watch.wake();
+      },
+      limits.idleMs,
+    );
+    if (ignore !== undefined) stop.signal.addEventListener("abort", ignore);
+    follow(dependencies, limits, watch, read)
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) dependencies.log.info("watch.ended", toErrorFields(error));
+      })
+      .finally(() => ignore?.());
     return watch;
   };
 
@@ -173,7 +214,7 @@ export const createWatches = (
     subscribe(caller, { scheduleId, runId }, { read, notify }) {
       const key = `${caller}\n${scheduleId}`;
       if (!watches.has(key)) checkLimit(caller);
-      const watch = watches.get(key) ?? start(key, read);
+      const watch = watches.get(key) ?? start(key, scheduleId, read);
       const subscriber = { runId, notify };
       watch.subscribers.add(subscriber);
       return {

@@ -65,7 +65,7 @@ export type RunCall = (
 
 /** Runs the calls of one caller: limits their rate, logs each, and turns every failure into a result. */
 export const createRunCall = (needs: ToolContext): RunCall => {
-  const pass = createRateLimiter(needs.settings.callsPerMinute, needs.now);
+  const pass = createRateLimiter(needs.settings.callsPerMinute, needs.now, needs.countCall);
   const { broker, caller, callLog, log, now, newId = randomId } = needs;
   const { tenantId, principal } = broker;
   return async (called, work) => {
@@ -91,7 +91,7 @@ export const createRunCall = (needs: ToolContext): RunCall => {
         requestId,
       });
     try {
-      pass();
+      await pass();
       if (isTooDeep) throw tooDeep(name);
       const result = await work(working);
       const outcome = outcomeOf(result);

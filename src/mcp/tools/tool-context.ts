@@ -3,6 +3,7 @@ import type { NewId } from "../../kit/ids.ts";
 import type { Wait } from "../../kit/wait.ts";
 import type { CallerContext } from "../caller.ts";
 import type { CallLog } from "./call-log.ts";
+import type { CountCall } from "./rate-limiter.ts";
 import type { ReplayGuard } from "./replay-guard.ts";
 import type { SecretPages } from "./secret-pages.ts";
 
@@ -11,6 +12,8 @@ export type ToolContext = CallerContext & {
   /** Seals cursors and confirmations. Processes that share callers share the key. */
   key: Buffer;
   replayGuard: ReplayGuard;
+  /** Counts the caller's calls at all nodes; without it each process counts its own. */
+  countCall?: CountCall | undefined;
   callLog: CallLog;
   newId?: NewId;
   /** Transfers files by signed URLs. */

@@ -22,6 +22,8 @@ export type Storage = {
   consume(kind: string, id: string): Promise<boolean>;
   remove(kind: string, id: string): Promise<boolean>;
   removeByGrant(kind: string, grantId: string): Promise<void>;
+  /** Gives all records of a grant a later end. */
+  extendGrant(grantId: string, expiresAt: number): Promise<void>;
   listByOwner(kind: string, owner: string): Promise<StoredRecord[]>;
   /** If there are `max` owned records of the kind, removes the oldest one of the owner that has the most. */
   makeRoom(kind: string, max: number): Promise<void>;

@@ -77,6 +77,14 @@ const removeByGrant = async (tx: Db, kind: string, grantId: string): Promise<voi
     .execute();
 };
 
+const extendGrant = async (tx: Db, grantId: string, expiresAt: number): Promise<void> => {
+  await tx
+    .updateTable("sign_in_records")
+    .set({ expires_at: expiresAt })
+    .where("grant_id", "=", grantId)
+    .execute();
+};
+
 const listByOwner = async (
   db: Db,
   kind: string,
@@ -239,6 +247,8 @@ export const createStorage = (store: OauthStore, now: Clock): Storage => ({
   consume: (kind, id) => store.transaction((tx) => consume(tx, kind, id, now())),
   remove: (kind, id) => store.transaction((tx) => remove(tx, kind, id)),
   removeByGrant: (kind, grantId) => store.transaction((tx) => removeByGrant(tx, kind, grantId)),
+  extendGrant: (grantId, expiresAt) =>
+    store.transaction((tx) => extendGrant(tx, grantId, expiresAt)),
   listByOwner: (kind, owner) => listByOwner(store.read, kind, owner, now()),
   makeRoom: (kind, max) => store.transaction((tx) => makeRoom(tx, kind, max), `sign-in ${kind}`),
   removeUngranted: (kind, id) =>

@@ -79,6 +79,8 @@ export type Store = {
    * was committed before the call.  @throws {TooManyReads}
    */
   snapshot(options: SnapshotOptions): Promise<Snapshot>;
+  /** Tells other processes at the transaction's commit that something has changed, if the database can. */
+  announce(tx: Db, key: string): Promise<void>;
   /** Returns how far its connections and views are used. */
   pools(): PoolUse[];
   /** Rejects if the database does not respond. */

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
+import { LockedAdapter, migrateLocked } from "../../../kit/postgres/lock.ts";
 import { migrate } from "../migrate.ts";
 import type { Db, OauthStore, RecordRow, Tables } from "../port.ts";
 
@@ -41,11 +42,17 @@ const readReleased = async function* readReleased(db: Db): AsyncIterable<RecordR
   }
 };
 
+class StoreDialect extends PostgresDialect {
+  override createAdapter(): LockedAdapter {
+    return new LockedAdapter();
+  }
+}
+
 /** Opens the store in a PostgreSQL database, where it creates and uses its own tables only. */
 export const openPostgres = async (url: string): Promise<OauthStore> => {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(url) }) });
+  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: createPool(url) }) });
   try {
-    await migrate(db, readReleased);
+    await migrateLocked(db, (tx) => migrate(tx, readReleased));
   } catch (error) {
     await db.destroy();
     throw error;
@@ -60,7 +67,8 @@ export const openPostgres = async (url: string): Promise<OauthStore> => {
         }
         return act(tx);
       }),
-    count: run,
+    // One statement each: it needs no transaction of its own.
+    count: (act) => act(db),
     close: () => db.destroy(),
   };
 };

@@ -1,7 +1,7 @@
 import { finished } from "node:stream/promises";
 import {
   type Dialect,
-  PostgresAdapter,
+  type PostgresAdapter,
   type PostgresCursorConstructor,
   PostgresDialect,
   type PostgresPool,
@@ -9,6 +9,7 @@ import {
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import Cursor from "pg-cursor";
+import { LockedAdapter } from "../../../kit/postgres/lock.ts";
 import type { StoreAdapter } from "../dialect.ts";
 import { postgresOperations } from "./operations.ts";
 
@@ -33,7 +34,7 @@ export class CopyingClient extends pg.Client {
   }
 }
 
-class Adapter extends PostgresAdapter implements StoreAdapter {
+class Adapter extends LockedAdapter implements StoreAdapter {
   readonly operations = postgresOperations;
 }
 

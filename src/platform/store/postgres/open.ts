@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { Kysely, sql } from "kysely";
 import pg from "pg";
+import { CHANNEL } from "../../../kit/postgres/changes.ts";
+import { migrateLocked } from "../../../kit/postgres/lock.ts";
 import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
 import { guardDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
@@ -15,8 +17,6 @@ import { PostgresSnapshots } from "./snapshots.ts";
 const INT8 = 20;
 // Time limit for opening a connection or waiting for a free one.
 const CONNECT_MS = 10_000;
-// Time limit of one statement of a long read, which reads one batch of a cursor.
-const LONG_READ_MS = 60_000;
 
 // All integers of the store fit a double; pg returns bigint as text by default.
 const types: pg.CustomTypesConfig = {
@@ -27,9 +27,8 @@ const types: pg.CustomTypesConfig = {
 const createDb = (pool: pg.Pool): Db =>
   new Kysely<Tables>({ dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage) });
 
-const createPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
+const createPool = (url: string): pg.Pool => {
   const pool = new pg.Pool({
-    ...options,
     Client: CopyingClient,
     connectionString: url,
     types,
@@ -55,7 +54,7 @@ const lockNumber = (name: string): bigint =>
 export const openPostgres = async (url: string, signing: SigningNeeds): Promise<Store> => {
   const pool = createPool(url);
   // Streams may take long; they must not use up the connections of short requests.
-  const snapshots = new PostgresSnapshots(createPool(url, { statement_timeout: LONG_READ_MS }));
+  const snapshots = new PostgresSnapshots(createPool(url));
   const db = createDb(pool);
   const close = async (): Promise<void> => {
     await db.destroy();
@@ -63,10 +62,12 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
   };
   let auditKey: StoreAuditKey;
   try {
-    await migrate(
-      db as unknown as Kysely<never>,
-      { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
-      createSealing(signing),
+    await migrateLocked(db, (tx) =>
+      migrate(
+        tx as unknown as Kysely<never>,
+        { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
+        createSealing(signing),
+      ),
     );
     auditKey = await readAuditKey(db, signing);
   } catch (error) {
@@ -100,6 +101,9 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
       const busy = totalCount - idleCount;
       const main = { pool: "connections", busy, free: options.max - busy, waiting: waitingCount };
       return [main, writers.use("writers"), snapshots.use()];
+    },
+    async announce(tx, key) {
+      await sql`select pg_notify(${CHANNEL}, ${JSON.stringify([key, ""])})`.execute(tx);
     },
     async ping() {
       await sql`select 1`.execute(db);

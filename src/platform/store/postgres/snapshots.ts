@@ -15,6 +15,12 @@ import type { Tables } from "../tables.ts";
 import { createPostgresDialect } from "./dialect.ts";
 import { isPostgresOutage } from "./outage.ts";
 
+// Time limit of one statement of a view, which reads one batch of a cursor.
+const STATEMENT_MS = 60_000;
+
+// In the transaction, because PgBouncer passes neither startup parameters nor the state of a session on.
+const BEGIN = `begin isolation level repeatable read read only; set local statement_timeout = ${STATEMENT_MS}`;
+
 /** A connection with an open view, until it returns to the pool or is closed. */
 class Lease {
   readonly #client: pg.PoolClient;
@@ -83,7 +89,7 @@ async function* readUntilExpired<Row>(
 
 const begin = async (pool: pg.Pool): Promise<Lease> => {
   const lease = new Lease(await guard(isPostgresOutage, () => pool.connect()));
-  await lease.run("begin isolation level repeatable read read only").catch((error: unknown) => {
+  await lease.run(BEGIN).catch((error: unknown) => {
     lease.release(true);
     throw error;
   });

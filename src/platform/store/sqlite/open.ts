@@ -95,6 +95,8 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
     },
     snapshot: (options) => snapshots.open(options),
     pools: () => [snapshots.use()],
+    // No process waits for announcements in a file.
+    async announce() {},
     async ping() {
       await sql`select 1`.execute(reader);
     },

@@ -1,0 +1,177 @@
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import type { Changes } from "../changes.ts";
+import { MINUTE, SECOND } from "../clock.ts";
+import { randomToken } from "../ids.ts";
+import { toErrorFields, type Log } from "../log.ts";
+
+export const CHANNEL = "receivables_changes";
+
+const CONNECT_MS = 10 * SECOND;
+const RETRY_MS = SECOND;
+/** Interval between proofs that the connection still receives, and the time for one. */
+const PROOF_EVERY_MS = 15 * SECOND;
+const PROOF_MS = 3 * SECOND;
+const DEAF_MS = 5 * MINUTE;
+/** While announcements arrive, watchers still look this often. */
+const SAFETY_MS = 15 * SECOND;
+
+const PROOF = "proof";
+
+type Act = (detail?: string) => void;
+
+// A query reports the loss of its connection; without a listener the event would end the process.
+const ignoreLoss = (): void => {};
+
+/** Receives announcements on a connection of its own, opened with the first watcher and again after each loss. */
+class Listener {
+  readonly #url: string;
+  readonly #log: Log;
+  readonly #announce: Changes["announce"];
+  readonly #watchers = new Map<string, Set<Act>>();
+  readonly #closing = new AbortController();
+  #running: Promise<void> | undefined;
+  isLive = false;
+
+  constructor(url: string, log: Log, announce: Changes["announce"]) {
+    this.#url = url;
+    this.#log = log;
+    this.#announce = announce;
+  }
+
+  add(key: string, act: Act): () => void {
+    const acts = this.#watchers.get(key) ?? new Set();
+    this.#watchers.set(key, acts.add(act));
+    if (!this.#closing.signal.aborted) this.#running ??= this.#run();
+    return () => {
+      acts.delete(act);
+      if (acts.size === 0 && this.#watchers.get(key) === acts) this.#watchers.delete(key);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  #receive(payload: string): void {
+    const [key = "", detail] = JSON.parse(payload) as string[];
+    for (const act of this.#watchers.get(key) ?? []) act(detail);
+  }
+
+  /** Anything may have been announced while the connection was lost. */
+  #lookEverywhere(): void {
+    for (const acts of this.#watchers.values()) for (const act of acts) act();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      let pauseMs = RETRY_MS;
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one connection after the other
+        if (!(await this.#listen())) pauseMs = DEAF_MS;
+      } catch (error) {
+        if (this.isLive) this.#log.warn("changes.lost", toErrorFields(error));
+      }
+      this.isLive = false;
+      // oxlint-disable-next-line no-await-in-loop -- one connection after the other
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** Listens until the connection is lost; returns false if it receives nothing. */
+  async #listen(): Promise<boolean> {
+    const { signal } = this.#closing;
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+    });
+    client.on("error", ignoreLoss);
+    const lost = new AbortController();
+    client.once("end", () => lost.abort());
+    client.on("notification", ({ channel, payload = "" }) => {
+      if (channel === CHANNEL) this.#receive(payload);
+    });
+    try {
+      await client.connect();
+      await client.query(`listen ${CHANNEL}`);
+      while (!lost.signal.aborted && !signal.aborted) {
+        // oxlint-disable-next-line no-await-in-loop -- one proof after the other
+        if (!(await this.#prove(lost.signal))) return this.#giveUp(lost.signal);
+        if (!this.isLive) this.#lookEverywhere();
+        this.isLive = true;
+        const either = AbortSignal.any([lost.signal, signal]);
+        // oxlint-disable-next-line no-await-in-loop -- one proof after the other
+        await delay(PROOF_EVERY_MS, undefined, { signal: either, ref: false }).catch(() => {});
+      }
+      if (!signal.aborted) throw new Error("the connection that receives changes was lost");
+      return true;
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  /** Whether the connection receives what another one announces. */
+  async #prove(lost: AbortSignal): Promise<boolean> {
+    const token = randomToken();
+    const waiting = new AbortController();
+    const forget = this.add(PROOF, (detail) => {
+      if (detail === token) waiting.abort();
+    });
+    try {
+      await this.#announce(PROOF, token);
+      const signal = AbortSignal.any([waiting.signal, lost, this.#closing.signal]);
+      await delay(PROOF_MS, undefined, { signal, ref: false }).catch(() => {});
+      return waiting.signal.aborted;
+    } finally {
+      forget();
+    }
+  }
+
+  #giveUp(lost: AbortSignal): boolean {
+    if (lost.aborted || this.isLive || this.#closing.signal.aborted) return true;
+    this.#log.warn("changes.polling", {
+      reason: "LISTEN receives nothing here, as behind PgBouncer in transaction mode",
+    });
+    return false;
+  }
+}
+
+/** Creates announcements by LISTEN and NOTIFY. Where LISTEN receives nothing, watchers poll. */
+export const createPostgresChanges = (url: string, log: Log): Changes => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 2,
+    connectionTimeoutMillis: CONNECT_MS,
+    allowExitOnIdle: true,
+  });
+  pool.on("error", ignoreLoss);
+  pool.on("connect", (client) => client.on("error", ignoreLoss));
+  const announce: Changes["announce"] = async (key, detail = "") => {
+    await pool.query("select pg_notify($1, $2)", [CHANNEL, JSON.stringify([key, detail])]);
+  };
+  const listener = new Listener(url, log, announce);
+  return {
+    announce,
+    watch(key, act, pollMs) {
+      const forget = listener.add(key, act);
+      let silentMs = 0;
+      const timer = setInterval(() => {
+        silentMs += pollMs;
+        if (listener.isLive && silentMs < SAFETY_MS) return;
+        silentMs = 0;
+        act();
+      }, pollMs).unref();
+      return () => {
+        clearInterval(timer);
+        forget();
+      };
+    },
+    async close() {
+      await listener.close();
+      await pool.end();
+    },
+  };
+};
