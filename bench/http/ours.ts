@@ -41,7 +41,7 @@ const broker: Broker = {
 };
 
 /** The real transport, tools and log of calls, over a platform that responds at once. */
-export const serveOurs = async (): Promise<Served> => {
+export const serveOurs = async (): Promise<Pick<Served, "url" | "close">> => {
   const folder = mkdtempSync(join(tmpdir(), "bench-mcp-"));
   const [log, key, now] = [createLog("silent"), Buffer.alloc(32, 1), systemClock];
   const settings = {

@@ -3,6 +3,7 @@ import { isIPv6, type AddressInfo } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { createLog, toErrorFields } from "../kit/log.ts";
+import { createDraining } from "./drain.ts";
 import { factsOf } from "./observe.ts";
 import type { HttpServer } from "../mcp/http/http-server.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -12,12 +13,16 @@ export type Address = { host: string; port: number };
 export type Served = {
   /** The server's address on this machine. */
   url: string;
+  /** Lets balancers notice that the server ends, and accepts no more connections. */
+  drain(): Promise<void>;
   /** Accepts no more requests, finishes running ones, and resets connections that take too long. */
   close(): Promise<void>;
 };
 
 const errorLog = createLog("error");
 
+// Longer than proxies keep a connection to a server open, so that they end it and no request meets its end.
+const KEEP_ALIVE_MS = 75 * SECOND;
 const GRACE_MS = 10 * SECOND;
 const GONE_EVERY_MS = 100;
 
@@ -44,14 +49,19 @@ export const serve = async (
   { host, port }: Address,
   { headersMs, requestMs, lookEveryMs }: Timeouts = DEFAULT_TIMEOUTS,
 ): Promise<Served> => {
+  const draining = createDraining(listener);
   const server = createServer(
     {
+      keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: lookEveryMs,
     },
-    listener,
+    draining.listener,
   );
+  const closed = new Promise((resolve) => {
+    server.once("close", resolve);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -63,21 +73,20 @@ export const serve = async (
   });
   return {
     url: formatUrl(server.address() as AddressInfo),
-    close: () =>
-      new Promise((resolve) => {
-        const cut = setTimeout(() => {
-          server.closeAllConnections();
-        }, GRACE_MS);
-        // Without this, a connection would stay open for a next request.
-        const gone = setInterval(() => {
-          server.closeIdleConnections();
-        }, GONE_EVERY_MS);
-        server.close(() => {
-          clearTimeout(cut);
-          clearInterval(gone);
-          resolve();
-        });
-      }),
+    drain: () => draining.drain(server),
+    async close() {
+      const cut = setTimeout(() => {
+        server.closeAllConnections();
+      }, GRACE_MS);
+      // Without this, a connection would stay open for a next request.
+      const gone = setInterval(() => {
+        server.closeIdleConnections();
+      }, GONE_EVERY_MS);
+      server.close();
+      await closed;
+      clearTimeout(cut);
+      clearInterval(gone);
+    },
   };
 };
 
@@ -95,6 +104,13 @@ export const createPlatformListener = (platform: Pick<Platform, "fetch">): Reque
   });
 
 export const createMcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
-  getRequestListener((request, { outgoing }) => mcp.fetch(request, factsOf(outgoing)), {
-    errorHandler: createErrorHandler,
-  });
+  getRequestListener(
+    async (request, { outgoing }) => {
+      const response = await mcp.fetch(request, factsOf(outgoing));
+      // Of the SDK's streams: whether a connection stays open is the HTTP server's to say.
+      if (response.headers.get("connection") === "keep-alive")
+        response.headers.delete("connection");
+      return response;
+    },
+    { errorHandler: createErrorHandler },
+  );

@@ -178,6 +178,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     io.print({ event: "ready", baseUrl, extBaseUrl, mcpUrl });
     io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io }));
     await waitForAbort(io.ended);
+    await served.drain();
     const closed = served.close();
     await entrance.close?.();
     await mcp.server.close();

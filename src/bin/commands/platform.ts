@@ -15,6 +15,7 @@ export const servePlatform = async (io: Io, address: Address): Promise<void> => 
     const served = await serve(createPlatformListener(open), address);
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url });
     await waitForAbort(io.ended);
+    await served.drain();
     await served.close();
   } finally {
     await open?.close();

@@ -45,7 +45,7 @@ const addTriggers = (server: McpServer, publish: (event: ServerEvent) => void): 
 };
 
 /** Serves the tools of the official conformance suite over the real transports. */
-export const serveConformance = async (): Promise<Served> => {
+export const serveConformance = async (): Promise<Pick<Served, "url" | "close">> => {
   const codec = createRequestStateCodec<Record<string, unknown>>({
     key: crypto.getRandomValues(new Uint8Array(32)),
   });

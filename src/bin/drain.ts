@@ -1,0 +1,71 @@
+import type { RequestListener, Server, ServerResponse } from "node:http";
+import { Server as NetServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { MINUTE, SECOND } from "../kit/clock.ts";
+import { readyAnswer } from "../kit/readiness.ts";
+import { textBefore } from "../kit/text.ts";
+
+/** A balancer that asks `/ready` every second or two has seen the 503 several times by then. */
+const NOTICE_MS = 5 * SECOND;
+/** Without a question for this time, no balancer asks. */
+const ASKED_WITHIN_MS = MINUTE;
+/** After the listener is closed: the time without a request after which connections are idle, and the longest wait. */
+const QUIET_MS = 250;
+const LINGER_MS = 2 * SECOND;
+const LOOK_EVERY_MS = 50;
+
+const STOPPING = readyAnswer({
+  ok: false,
+  parts: { process: { ok: false, reason: "shutting down" } },
+});
+
+const refuseReady = (response: ServerResponse): void => {
+  const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+  response.writeHead(STOPPING.status, headers).end(JSON.stringify(STOPPING.body));
+};
+
+export type Draining = {
+  listener: RequestListener;
+  /**
+   * Takes a server out of use without losing a request: first `/ready` answers 503, then the server accepts no further
+   * connection, then each open connection ends with its next response. A proxy that sends a request through a connection
+   * while it is being closed could not tell whether the request was handled, so connections that are in use stay open.
+   */
+  drain(server: Server): Promise<void>;
+};
+
+/** Wraps a listener, so that its server can be drained. */
+export const createDraining = (inner: RequestListener): Draining => {
+  const running = new Set<ServerResponse>();
+  let state: "open" | "noticed" | "last" = "open";
+  let askedAt = -Infinity;
+  let requestAt = -Infinity;
+
+  const listener: RequestListener = (request, response) => {
+    requestAt = performance.now();
+    running.add(response);
+    response.once("close", () => running.delete(response));
+    response.shouldKeepAlive &&= state !== "last";
+    if (textBefore(request.url ?? "/", "?#") === "/ready") {
+      askedAt = requestAt;
+      if (state !== "open") return refuseReady(response);
+    }
+    return inner(request, response);
+  };
+
+  return {
+    listener,
+    async drain(server) {
+      state = "noticed";
+      if (performance.now() - askedAt < ASKED_WITHIN_MS) await delay(NOTICE_MS);
+      state = "last";
+      for (const response of running) response.shouldKeepAlive = false;
+      // The method of the HTTP server would close connections that are idle at this moment.
+      NetServer.prototype.close.call(server);
+      const began = performance.now();
+      const isQuiet = (): boolean => performance.now() - requestAt >= QUIET_MS;
+      // oxlint-disable-next-line no-await-in-loop -- until no request comes any more
+      while (!isQuiet() && performance.now() - began < LINGER_MS) await delay(LOOK_EVERY_MS);
+    },
+  };
+};
