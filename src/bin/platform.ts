@@ -15,6 +15,7 @@ import { createPlatform, type Platform } from "../platform/platform.ts";
 import { createScanner } from "../platform/scan/scanner.ts";
 import { openSqlite } from "../platform/store/sqlite/open.ts";
 import type { Store } from "../platform/store/port.ts";
+import { recordVersion } from "../platform/store/program-versions.ts";
 import type { Config } from "./config.ts";
 import { readExistingMasterKey, getDataPaths, createMasterKeyReader } from "./folder.ts";
 import { createTransferServer } from "./transfer-server.ts";
@@ -55,7 +56,14 @@ export const readOperator = (): string => {
 
 export const openBase = async (where: Where): Promise<Base> => {
   await mkdir(where.dataFolder, { recursive: true, mode: 0o700 });
-  const needs = { store: await openStore(where), clock: systemClock, newId: randomId };
+  const store = await openStore(where);
+  await store
+    .transaction((tx) => recordVersion(tx, about.version, systemClock()))
+    .catch(async (error: unknown) => {
+      await store.close();
+      throw error;
+    });
+  const needs = { store, clock: systemClock, newId: randomId };
   return { ...needs, record: createRecordChange({ ...needs, operator: readOperator() }) };
 };
 

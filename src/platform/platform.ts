@@ -1,4 +1,3 @@
-import { runsKey } from "../contract/changes.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { NewId } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -21,8 +20,8 @@ import { createAuthenticate } from "./http/authenticate.ts";
 import type { RequestNeeds } from "./http/context.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createRateLimiter, type RateLimiter, type RateLimits } from "./rate-limiter.ts";
-import { tellWebhooks } from "./exports/finished.ts";
-import { RUN_LIMITS, runJobs, type RunNeeds } from "./exports/run-job.ts";
+import { createFinished } from "./exports/finished.ts";
+import { RUN_LIMITS, runJobs } from "./exports/run-job.ts";
 import { scheduleJobs } from "./exports/schedule-job.ts";
 import { LoginGuard } from "./login-guard.ts";
 import { createPlatformReadiness } from "./readiness.ts";
@@ -176,11 +175,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const secrets = createSeal(masterKey, SEALS.webhook);
   const { version } = needs;
   const send = createSend(hosts);
-  const tell = tellWebhooks({ newId });
-  const finished: RunNeeds["finished"] = async (tx, run) => {
-    await tell(tx, run);
-    await store.announce(tx, runsKey(run.schedule_id));
-  };
+  const finished = createFinished({ store, newId });
   const quota = createStorageQuota(store, needs.tenantFileBytes);
   const kinds: JobKind[] = [
     createUnclaimedFilesJob({ store, clock, files }),

@@ -204,6 +204,7 @@ describe("a session of 2025 at two nodes without affinity", () => {
     const sent = await send(1, idOf(client), { ...canceled, params: { requestId: "call" } });
     expect(sent.status).toBe(202);
     await expect.poll(() => waiting[0]?.aborted).toBe(true);
+    await call.body?.cancel();
     await client.close();
   });
 

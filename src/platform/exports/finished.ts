@@ -1,13 +1,15 @@
+import { runsKey } from "../../contract/changes.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
-import type { Db } from "../store/port.ts";
+import type { Db, Store } from "../store/port.ts";
 import type { ExportRunRow } from "../store/tables.ts";
 import { addRunEvent } from "../webhooks/events.ts";
 
-/** Adds the webhook deliveries of a completed or failed run, in the transaction that ends it. */
-export const tellWebhooks =
-  ({ newId }: { newId: NewId }) =>
+/** Announces a completed or failed run and adds its webhook deliveries, in the transaction that ends it. */
+export const createFinished =
+  ({ store, newId }: { store: Pick<Store, "announce">; newId: NewId }) =>
   async (tx: Db, run: ExportRunRow): Promise<void> => {
+    await store.announce(tx, runsKey(run.schedule_id));
     const at = run.completed_at ?? run.created_at;
     await addRunEvent(
       tx,

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { type Db, StoreUnavailable } from "./port.ts";
+import { findNewestVersion } from "./program-versions.ts";
 import { spine } from "./migrations/0001-spine.ts";
 import { ingest } from "./migrations/0002-ingest.ts";
 import { jobs } from "./migrations/0003-jobs.ts";
@@ -18,6 +19,7 @@ import { listings } from "./migrations/0014-listings.ts";
 import { fileStore } from "./migrations/0015-file-store.ts";
 import { tenantPhase } from "./migrations/0016-tenant-phase.ts";
 import { auditKeys } from "./migrations/0017-audit-keys.ts";
+import { versions } from "./migrations/0018-versions.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -39,6 +41,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0015-file-store": fileStore(types),
   "0016-tenant-phase": tenantPhase(types),
   "0017-audit-keys": auditKeys(types),
+  "0018-versions": versions(types),
 });
 
 // The steps' types and keys matter only when they run.
@@ -46,14 +49,29 @@ const NAMES = Object.keys(listMigrations({} as Types, {} as Sealing));
 
 export const listMigrationNames = (): readonly string[] => NAMES;
 
+const listApplied = async (db: Db): Promise<string[]> => {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  return rows.map(({ name }) => name);
+};
+
 /**
  * Lists the steps that this program needs and the database does not have. Steps of a later program are no fault: nodes
  * are upgraded one after the other.
  */
 export const findMissingMigrations = async (db: Db): Promise<string[]> => {
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
-  const applied = new Set(rows.map(({ name }) => name));
+  const applied = new Set(await listApplied(db));
   return NAMES.filter((name) => !applied.has(name));
+};
+
+/** Returns the error that names the steps of a later program; undefined if there are none. */
+const describeNewer = async (db: Db): Promise<Error | undefined> => {
+  const later = (await listApplied(db)).filter((name) => !NAMES.includes(name));
+  if (later.length === 0) return undefined;
+  const version = await findNewestVersion(db);
+  const known = version === undefined ? "a later version" : `version ${version}`;
+  return new Error(
+    `The store is newer than this program: ${known} has applied ${later.join(", ")}. Run that version, or a later one.`,
+  );
 };
 
 /** Migrates a database to the newest version; several processes may call it at once. */
@@ -65,7 +83,9 @@ export const migrate = async (db: Kysely<never>, types: Types, sealing: Sealing)
     },
   });
   const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
   if (error instanceof StoreUnavailable) throw error;
-  if (error !== undefined)
-    throw new Error("the store could not be brought up to date", { cause: error });
+  // After an error of the database itself, the transaction reads nothing any more.
+  const newer = await describeNewer(db as unknown as Db).catch(() => undefined);
+  throw newer ?? new Error("the store could not be brought up to date", { cause: error });
 };

@@ -23,4 +23,9 @@ export type FileStoreRow = {
   is_written: Flag;
 };
 
-export type WorkTables = { jobs: JobRow; job_turns: JobTurnRow; file_stores: FileStoreRow };
+export type WorkTables = {
+  jobs: JobRow;
+  job_turns: JobTurnRow;
+  file_stores: FileStoreRow;
+  program_versions: { version: string; opened_at: number };
+};

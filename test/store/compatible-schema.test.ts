@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Dialect, Kysely, sql } from "kysely";
+import { Migrator } from "kysely/migration";
+import pg from "pg";
+import { describe, expect, it } from "vitest";
+import { recordVersion } from "../../src/platform/store/program-versions.ts";
+import { listMigrationNames, listMigrations } from "../../src/platform/store/migrate.ts";
+import type { Types } from "../../src/platform/store/migrations/addition.ts";
+import { CopyingClient, createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
+import { createSealing } from "../../src/platform/store/signing.ts";
+import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
+import { signingIn } from "../support/signing.ts";
+import { dialects } from "../support/stores.ts";
+import { verifies } from "../support/verifies.ts";
+
+/** The last step of version 0.1.0. */
+const RELEASED = "0009-oauth";
+
+type Opened = { dialect: Dialect; types: Types };
+
+const openSqlite = (folder: string): Opened => ({
+  dialect: createDatabaseDialect(new DatabaseSync(join(folder, "steps.db")), {
+    exclusive: true,
+    retryMs: 0,
+  }),
+  types: { text: "text", integer: "integer", double: "real" },
+});
+
+const openPostgres = (url: string): Opened => ({
+  dialect: createPostgresDialect(new pg.Pool({ Client: CopyingClient, connectionString: url })),
+  types: { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
+});
+
+type Column = { type: string; isRequired: boolean };
+type Schema = Map<string, Column>;
+
+/** Returns the columns by table and name; required are those that a former program must have known to insert a row. */
+const readSchema = async (db: Kysely<never>): Promise<Schema> => {
+  const tables = await db.introspection.getTables();
+  return new Map(
+    tables.flatMap(({ name, columns }) =>
+      columns.map((column): [string, Column] => [
+        `${name}.${column.name}`,
+        {
+          type: column.dataType,
+          isRequired: !column.isNullable && !column.hasDefaultValue && !column.isAutoIncrementing,
+        },
+      ]),
+    ),
+  );
+};
+
+/** Lists what a program that knows `before` cannot do with `after`. */
+const listBreaks = (before: Schema, after: Schema): string[] => {
+  const tables = new Set([...before.keys()].map((name) => name.split(".")[0]));
+  const lost = [...before].flatMap(([name, { type }]) =>
+    after.get(name)?.type === type ? [] : [`${name} is not ${type} any more`],
+  );
+  const required = [...after].flatMap(([name, { isRequired }]) =>
+    isRequired && before.get(name)?.isRequired !== true && tables.has(name.split(".")[0])
+      ? [`${name} is required`]
+      : [],
+  );
+  return [...lost, ...required];
+};
+
+describe.each(dialects)("the schema ($name)", (one) => {
+  verifies("OP-25");
+  it("fits the release before after each step since 0.1.0", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "receivables-steps-"));
+    const database = await one.create();
+    const { DATABASE_URL: url = "" } = database.environment;
+    const { dialect, types } = one.name === "sqlite" ? openSqlite(folder) : openPostgres(url);
+    const db = new Kysely<never>({ dialect });
+    try {
+      const migrations = listMigrations(types, createSealing(signingIn(folder)));
+      const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+      const names = listMigrationNames();
+      expect((await migrator.migrateTo(RELEASED)).error).toBeUndefined();
+      let before = await readSchema(db);
+      const breaks: string[] = [];
+      for (const name of names.slice(names.indexOf(RELEASED) + 1)) {
+        // oxlint-disable-next-line no-await-in-loop -- one step after the other
+        expect((await migrator.migrateTo(name)).error).toBeUndefined();
+        // oxlint-disable-next-line no-await-in-loop -- one step after the other
+        const after = await readSchema(db);
+        breaks.push(...listBreaks(before, after).map((what) => `${name}: ${what}`));
+        before = after;
+      }
+      expect(breaks).toEqual([]);
+      expect(before.size).toBeGreaterThan(200);
+    } finally {
+      await db.destroy();
+      await database.remove();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("is refused with its steps and version if a later program has changed it", async () => {
+    const database = await one.createMigrated();
+    try {
+      const store = await database.open();
+      await store.transaction(async (tx) => {
+        await recordVersion(tx, "0.1.0", 1);
+        await recordVersion(tx, "9.8.7", 2);
+        await recordVersion(tx, "0.1.0", 3);
+        await sql`insert into kysely_migration (name, timestamp)
+          values ('9999-later', '2999-01-01T00:00:00.000Z')`.execute(tx);
+      });
+      await store.close();
+      await expect(database.open()).rejects.toThrow(
+        "The store is newer than this program: version 9.8.7 has applied 9999-later.",
+      );
+    } finally {
+      await database.remove();
+    }
+  });
+});
+
+it("breaks of the schema are found", () => {
+  const before: Schema = new Map([["t.a", { type: "text", isRequired: true }]]);
+  const added = { type: "text", isRequired: true };
+  expect(listBreaks(before, new Map([["t.b", added]]))).toEqual([
+    "t.a is not text any more",
+    "t.b is required",
+  ]);
+  expect(listBreaks(before, new Map([...before, ["other.b", added]]))).toEqual([]);
+});
