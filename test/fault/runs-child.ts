@@ -3,7 +3,7 @@ import { openBase } from "../../src/bin/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { tellWebhooks } from "../../src/platform/exports/finished.ts";
+import { createFinished } from "../../src/platform/exports/finished.ts";
 import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { RUN_LIMITS, runJobs } from "../../src/platform/exports/run-job.ts";
 import { scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
@@ -63,7 +63,7 @@ const needs = { store, files, clock, newId: randomId, log };
 const quota = createStorageQuota(store, Infinity);
 const worker = createWorker({ store, clock, log }, [
   scheduleJobs(needs),
-  runJobs({ ...needs, limits: RUN_LIMITS, quota, finished: tellWebhooks(needs) }),
+  runJobs({ ...needs, limits: RUN_LIMITS, quota, finished: createFinished(needs) }),
 ]);
 await worker.runDue();
 await worker.close();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { findFastFolder } from "./temporary-folder.ts";
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

@@ -11,8 +11,7 @@ const masterKey = async () => Buffer.alloc(32, 7);
 const entry = { kind: "api-key", keyId: "0b1c", tenantId: "t", value: CANARY } as const;
 
 let folder: string;
-const vault = (key = masterKey) =>
-  createVault({ folder: join(folder, "secrets"), masterKey: key });
+const vault = (key = masterKey) => createVault({ folder: join(folder, "secrets"), masterKey: key });
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "vault-"));
