@@ -113,10 +113,14 @@ export const createTenantBroker = async (
   });
 };
 
-/** Calls each tool once and returns the failures with their messages. */
-export const callEach = async (tenant: Tenant, driver: Driver): Promise<[string, string][]> => {
-  // Records that are deleted by id are used by no other sample.
-  const [used, spare] = [await createRecords(tenant, "used"), await createRecords(tenant, "spare")];
+/**
+ * Calls each tool once with one of two sets of records, and returns the failures with their messages. Records that are
+ * deleted by id are used by no other sample.
+ */
+export const callEachWith = async (
+  { used, spare }: { used: Records; spare: Records },
+  driver: Driver,
+): Promise<[string, string][]> => {
   const failed: [string, string][] = [];
   for (const tool of tools) {
     const isSpare = rank(tool) > 2 && !/_by_/.test(tool.name);
@@ -127,3 +131,10 @@ export const callEach = async (tenant: Tenant, driver: Driver): Promise<[string,
   }
   return failed;
 };
+
+/** Calls each tool once and returns the failures with their messages. */
+export const callEach = async (tenant: Tenant, driver: Driver): Promise<[string, string][]> =>
+  callEachWith(
+    { used: await createRecords(tenant, "used"), spare: await createRecords(tenant, "spare") },
+    driver,
+  );

@@ -17,6 +17,8 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
         "files in a folder or on S3; a node with another file store than the database's does not start",
       "OP-20": "nodes share one database, one file store and the master key, nothing else",
       "OP-22": "every request of a session of either era succeeds on any node, without affinity",
+      "OP-23": "/ready turns 503 first at SIGTERM, and no request is lost while nodes restart",
+      "OP-24": "the store works behind PgBouncer in transaction mode",
       "OP-25":
         "schema changes fit the release before; a newer store is refused by name and version",
       "OP-30": "/health says that the process lives, /ready checks each part and gives the reason",

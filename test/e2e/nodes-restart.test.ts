@@ -1,0 +1,192 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askFrom } from "../support/addresses.ts";
+import { createDice } from "../support/dice.ts";
+import { type Cluster, type Node, startCluster, TOKEN } from "../support/cluster.ts";
+import { callerOf, connectHost, signIn } from "../support/cluster-walk.ts";
+import { HAS_NGINX } from "../support/nginx.ts";
+import { CONFIGURATION, type Person } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+
+const REQUESTS = 5000;
+const CONNECTIONS = 12;
+/** As long as nginx leaves a node out after a failure: one node restarts when the other is in use again. */
+const PAUSE_MS = 2500;
+const CATEGORIES = `${CONFIGURATION}/categories`;
+const VERSION = "2026-07-28";
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": VERSION,
+  "io.modelcontextprotocol/clientInfo": { name: "load", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
+  let cluster: Cluster;
+  let admin: Person;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    admin = await signIn(cluster);
+    const body = { code: "FIRST", description: "First" };
+    expect((await admin.call("POST", CATEGORIES, { body })).status).toBe(201);
+  });
+  afterAll(() => cluster?.close());
+
+  const categories = async (): Promise<string[]> => {
+    const { body } = await admin.call("GET", CATEGORIES);
+    return (body as { code: string }[]).map(({ code }) => code);
+  };
+
+  /** A tool call of 2026; returns what went wrong. */
+  const callTool = async (id: number): Promise<string | undefined> => {
+    const params = { name: "categories_list", arguments: {}, _meta: META };
+    const response = await fetch(cluster.mcpUrl, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": VERSION,
+        "mcp-method": "tools/call",
+        "mcp-name": "categories_list",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
+    });
+    const text = await response.text();
+    return response.ok && text.includes("FIRST") ? undefined : `${response.status} ${text}`;
+  };
+
+  const create = async (code: string): Promise<string | undefined> => {
+    const body = { code, description: "Made under load" };
+    const { status, text } = await admin.call("POST", CATEGORIES, { body });
+    return status === 201 ? undefined : `${status} ${text}`;
+  };
+
+  const read = async (): Promise<string | undefined> => {
+    const { status, text } = await admin.call("GET", `${CATEGORIES}/code/FIRST`);
+    return status === 200 ? undefined : `${status} ${text}`;
+  };
+
+  const restart = async (node: Node): Promise<number | null> => {
+    const status = await node.end("SIGTERM");
+    await node.start();
+    await delay(PAUSE_MS);
+    return status;
+  };
+
+  verifies("OP-23", "OP-22");
+  it("lose none of 5,000 requests while they restart one by one", async () => {
+    const host = await connectHost(cluster, "legacy");
+    const failed: string[] = [];
+    let [sent, made, isRestarting] = [0, 0, true];
+    const attempt = (turn: number): Promise<string | undefined> => {
+      if (turn % 20 === 0) return create(`LOAD-${(made += 1)}`);
+      if (turn % 3 === 0) return callTool(turn);
+      return read();
+    };
+    const load = async (): Promise<void> => {
+      while (isRestarting || sent < REQUESTS) {
+        sent += 1;
+        // oxlint-disable-next-line no-await-in-loop -- each connection waits for its answer
+        const problem = await attempt(sent).catch((error: unknown) => String(error));
+        if (problem !== undefined) failed.push(problem);
+      }
+    };
+    /** A session of 2025 goes on, and its questions are answered. */
+    const converse = async (): Promise<void> => {
+      for (let call = 0; isRestarting; call += 1) {
+        sent += 1;
+        const code = { code: `TALK-${call}`, description: "Made in a session" };
+        // oxlint-disable-next-line no-await-in-loop -- one call after the other
+        const answer = await host
+          .call("departments_create", code)
+          .then(({ structuredContent }) =>
+            host.call("departments_delete", { departmentId: structuredContent?.["departmentId"] }),
+          )
+          .catch((error: unknown) => ({ isError: true, content: String(error) }));
+        if (answer.isError === true) failed.push(JSON.stringify(answer.content));
+      }
+    };
+    const loads = [...Array.from({ length: CONNECTIONS }, load), converse()];
+    const statuses: (number | null)[] = [];
+    for (const node of [...cluster.platforms, ...cluster.servers]) {
+      // oxlint-disable-next-line no-await-in-loop -- one node after the other
+      statuses.push(await restart(node));
+    }
+    isRestarting = false;
+    await Promise.all(loads);
+    expect(failed).toEqual([]);
+    expect(sent).toBeGreaterThanOrEqual(REQUESTS);
+    expect(statuses).toEqual([0, 0, 0, 0]);
+    expect((await categories()).filter((code) => code.startsWith("LOAD-"))).toHaveLength(made);
+    await host.close();
+  });
+
+  verifies("OP-23");
+  it("answer /ready with 503 and other requests with 200 before they end", async () => {
+    const [node] = cluster.platforms;
+    const at = (path: string): Promise<number | string> =>
+      askFrom(`http://127.0.0.1:${node?.port}${path}`, {}).then(
+        ({ status }) => status,
+        () => "refused",
+      );
+    expect(await at("/ready")).toBe(200);
+    const ended = node?.end("SIGTERM");
+    await expect.poll(() => at("/ready"), { interval: 20 }).toBe(503);
+    expect(await at("/health")).toBe(200);
+    expect(await ended).toBe(0);
+    expect(await at("/health")).toBe("refused");
+    await node?.start();
+  });
+
+  it("lose nothing that was acknowledged when one is killed", async () => {
+    const dice = createDice(42);
+    const nodes = cluster.platforms;
+    const keyed = callerOf(cluster, { "X-API-Key": cluster.extApiKey });
+    const schedules = "/api/v1/remittance-export/schedules";
+    const schedule = await keyed("POST", schedules, {
+      body: {
+        source: "cashapp",
+        intervalMs: 300_000,
+        firstRunAt: new Date(Date.now() + 3000).toISOString(),
+        filters: { currencyCode: { eq: "USD" } },
+      },
+    });
+    expect(schedule.status, schedule.text).toBe(201);
+    const known: string[] = [];
+    let isDone = false;
+    const write = async (mark: number): Promise<void> => {
+      for (let count = 0; !isDone; count += 1) {
+        const body = { code: `KILL-${mark}-${count}`, description: "Made around a crash" };
+        const headers = { "Idempotency-Key": `kill-${mark}-${count}` };
+        let status = 0;
+        while (status !== 201) {
+          // oxlint-disable-next-line no-await-in-loop -- tried until it is acknowledged
+          const reply = await admin
+            .call("POST", CATEGORIES, { body, headers })
+            .catch(() => ({ status: 0 }));
+          ({ status } = reply);
+        }
+        known.push(body.code);
+      }
+    };
+    const writers = [1, 2, 3, 4].map(write);
+    for (let kill = 0; kill < 3; kill += 1) {
+      const node = dice.pick(nodes);
+      // oxlint-disable-next-line no-await-in-loop -- one node after the other
+      await delay(dice.whole(500, 2000));
+      // oxlint-disable-next-line no-await-in-loop -- one node after the other
+      await node.end("SIGKILL");
+      // oxlint-disable-next-line no-await-in-loop -- one node after the other
+      await node.start();
+    }
+    isDone = true;
+    await Promise.all(writers);
+    const stored = (await categories()).filter((code) => code.startsWith("KILL-"));
+    expect(stored.toSorted()).toEqual(known.toSorted());
+    const runs = `/api/v1/remittance-export/export-runs/${String(schedule.body.id)}/status`;
+    await expect
+      .poll(async () => (await keyed("GET", runs)).text, { timeout: 100_000, interval: 500 })
+      .toContain('"completed"');
+  });
+});
