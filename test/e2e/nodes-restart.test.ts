@@ -28,7 +28,8 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
     cluster = await startCluster();
     admin = await signIn(cluster);
     const body = { code: "FIRST", description: "First" };
-    expect((await admin.call("POST", CATEGORIES, { body })).status).toBe(201);
+    const { status, text } = await admin.call("POST", CATEGORIES, { body });
+    if (status !== 201) throw new Error(text);
   });
   afterAll(() => cluster?.close());
 
@@ -78,14 +79,15 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
   it("lose none of 5,000 requests while they restart one by one", async () => {
     const host = await connectHost(cluster, "legacy");
     const failed: string[] = [];
-    let [sent, made, isRestarting] = [0, 0, true];
+    let [sent, made] = [0, 0];
+    const restarted = new AbortController();
     const attempt = (turn: number): Promise<string | undefined> => {
       if (turn % 20 === 0) return create(`LOAD-${(made += 1)}`);
       if (turn % 3 === 0) return callTool(turn);
       return read();
     };
     const load = async (): Promise<void> => {
-      while (isRestarting || sent < REQUESTS) {
+      while (!restarted.signal.aborted || sent < REQUESTS) {
         sent += 1;
         // oxlint-disable-next-line no-await-in-loop -- each connection waits for its answer
         const problem = await attempt(sent).catch((error: unknown) => String(error));
@@ -94,7 +96,7 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
     };
     /** A session of 2025 goes on, and its questions are answered. */
     const converse = async (): Promise<void> => {
-      for (let call = 0; isRestarting; call += 1) {
+      for (let call = 0; !restarted.signal.aborted; call += 1) {
         sent += 1;
         const code = { code: `TALK-${call}`, description: "Made in a session" };
         // oxlint-disable-next-line no-await-in-loop -- one call after the other
@@ -113,7 +115,7 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
       // oxlint-disable-next-line no-await-in-loop -- one node after the other
       statuses.push(await restart(node));
     }
-    isRestarting = false;
+    restarted.abort();
     await Promise.all(loads);
     expect(failed, await cluster.proxy.log()).toEqual([]);
     expect(sent).toBeGreaterThanOrEqual(REQUESTS);
@@ -154,9 +156,9 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
     });
     expect(schedule.status, schedule.text).toBe(201);
     const known: string[] = [];
-    let isDone = false;
+    const done = new AbortController();
     const write = async (mark: number): Promise<void> => {
-      for (let count = 0; !isDone; count += 1) {
+      for (let count = 0; !done.signal.aborted; count += 1) {
         const body = { code: `KILL-${mark}-${count}`, description: "Made around a crash" };
         const headers = { "Idempotency-Key": `kill-${mark}-${count}` };
         let status = 0;
@@ -180,7 +182,7 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
       // oxlint-disable-next-line no-await-in-loop -- one node after the other
       await node.start();
     }
-    isDone = true;
+    done.abort();
     await Promise.all(writers);
     const stored = (await categories()).filter((code) => code.startsWith("KILL-"));
     expect(stored.toSorted()).toEqual(known.toSorted());

@@ -37,7 +37,8 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx without affinity (needs nginx)",
     receiver = await startReceiver();
     const body = { callbackUrl: `http://127.0.0.1:${receiver.port}/hook` };
     const keyed = callerOf(cluster, { "X-API-Key": cluster.extApiKey });
-    expect((await keyed("POST", WEBHOOKS, { body })).status).toBe(201);
+    const { status, text } = await keyed("POST", WEBHOOKS, { body });
+    if (status !== 201) throw new Error(text);
   });
   afterAll(async () => {
     await receiver?.close();
