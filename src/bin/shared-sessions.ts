@@ -8,6 +8,9 @@ import type { SharedSessions } from "../mcp/http/shared-sessions.ts";
 
 const KIND = { session: "McpSession", subscription: "McpSubscription", request: "McpRequest" };
 
+/** The purpose for which records of sessions are sealed. */
+export const SESSIONS_PURPOSE = "mcp/sessions";
+
 /** Of all nodes; beyond it the caller with the most sessions loses the one that was idle the longest. */
 const MAX_SESSIONS = 10_000;
 const IDLE_MS = 30 * MINUTE;
@@ -40,7 +43,7 @@ type Needs = { storage: Storage; changes: Changes; key: Buffer; now: Clock };
 
 /** Reads and writes sealed records. Session ids are hashed, so a copy of the database opens no session. */
 const createRecords = ({ storage, key, now }: Needs) => {
-  const seal = createSeal(key, "mcp/sessions");
+  const seal = createSeal(key, SESSIONS_PURPOSE);
   const open = <T>(schema: z.ZodType<T>, record: StoredRecord | undefined): T | undefined =>
     record && schema.safeParse(seal.open(record.payload)).data;
   return {

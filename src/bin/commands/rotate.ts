@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { renewProfiles } from "../../broker/profiles.ts";
-import { renewVault } from "../../broker/vault.ts";
+import { renewVault, VAULT_PURPOSE } from "../../broker/vault.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { MasterKey } from "../../kit/seal.ts";
 import type { Renewal } from "../../kit/sealed-column.ts";
@@ -13,6 +13,7 @@ import { sealOf } from "../demo.ts";
 import type { Io } from "../io.ts";
 import { openBase, readOperator } from "../platform.ts";
 import { inspectStore } from "../../platform/store/inspect.ts";
+import { SESSIONS_PURPOSE } from "../shared-sessions.ts";
 import { readStore } from "../store-checks.ts";
 
 type Renewals = Record<string, Renewal>;
@@ -36,7 +37,7 @@ const renewSignIn = async ({ config }: Io, masterKey: MasterKey): Promise<Renewa
   if (databaseUrl === undefined && !existsSync(path)) return {};
   const store = await openOauthStore({ databaseUrl, path, platformPath });
   try {
-    return { signIn: await renewRecords(store, masterKey) };
+    return { signIn: await renewRecords(store, masterKey, [VAULT_PURPOSE, SESSIONS_PURPOSE]) };
   } finally {
     await store.close();
   }
